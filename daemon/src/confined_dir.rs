@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use skills_discovery::discover::{Candidate, FileId};
 use skills_engine::disk::content_hash_of;
 use skills_engine::store::Content;
-use skills_render::resources::Entries;
+use skills_render::resources::DirEntries;
 
 /// How long a SKILL.md may be that is loaded.
 pub(crate) const MOST_LOADED: u64 = 4 * 1024 * 1024;
@@ -199,8 +199,8 @@ impl ConfinedDir {
     }
 
     /// Returns the regular files and the directories in a directory; links are left out.
-    pub(crate) fn children(&self, relative: &Path) -> Result<Entries, ConfinedDirError> {
-        let mut found = Entries::default();
+    pub(crate) fn children(&self, relative: &Path) -> Result<DirEntries, ConfinedDirError> {
+        let mut found = DirEntries::default();
         for entry in self.entries(relative)?.flatten().take(MOST) {
             let name = entry.file_name().to_string_lossy().into_owned();
             if name == "." || name == ".." {

@@ -8,7 +8,7 @@ mod followers;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use skills_agents::profile::Nested;
+use skills_agents::profile::NestedRule;
 use skills_discovery::discover::{Overlay, Resolution, State};
 use skills_engine::discover::{self, Found, Search};
 use skills_engine::session::{Matched, Opened, Opening, Session, TouchDelta};
@@ -184,8 +184,8 @@ impl Service {
         touched: Vec<AbsPath>,
     ) -> Result<Found, RpcError> {
         let (relative, asks_git) = match &asked.profile.nested {
-            Nested::Never => (Vec::new(), false),
-            Nested::OnTouch { relative, skip_git_ignored, .. } => {
+            NestedRule::Never => (Vec::new(), false),
+            NestedRule::OnTouch { relative, skip_git_ignored, .. } => {
                 (relative.iter().map(|it| PathBuf::from(&**it)).collect(), *skip_git_ignored)
             }
         };

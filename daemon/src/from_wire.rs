@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
-use skills_agents::profile::{self, Profile, Profiles};
+use skills_agents::profile::{self, Profile, ProfileSet};
 use skills_discovery::discover::{DiscoveryContext, path_of};
 use skills_engine::session::Session;
 use skills_engine::{Freshness, ViewKey};
@@ -38,7 +38,7 @@ pub(crate) struct RequestContext {
 pub(crate) fn asked(
     context: Context,
     session: Option<&Session>,
-    profiles: &Profiles,
+    profiles: &ProfileSet,
     default_environment: &Environment,
     own: &Environment,
 ) -> Result<RequestContext, RpcError> {
@@ -171,7 +171,7 @@ fn no_place(session: Option<&str>) -> RpcError {
 
 fn find_profile<'p>(
     name: Option<&str>,
-    profiles: &'p Profiles,
+    profiles: &'p ProfileSet,
 ) -> Result<&'p Arc<Profile>, RpcError> {
     let name = name.unwrap_or(profile::DEFAULT);
     profiles.find(name).ok_or_else(|| {
@@ -196,7 +196,7 @@ mod tests {
     }
 
     fn read(context: Context) -> Result<RequestContext, RpcError> {
-        asked(context, None, &Profiles::default(), &own(), &Environment::new())
+        asked(context, None, &ProfileSet::default(), &own(), &Environment::new())
     }
 
     #[track_caller]

@@ -15,7 +15,7 @@ use skills_engine::View;
 use skills_engine::disk::content_hash;
 use skills_engine::store::Content;
 use skills_protocol::error::{OUTSIDE_SKILL, RpcError};
-use skills_render::By;
+use skills_render::Invoker;
 
 use self::run::{Commands, Script};
 use crate::consent::{About, Consent};
@@ -47,7 +47,7 @@ pub(crate) struct Asking<'a> {
     /// The agent's name inside the session.
     pub(crate) agent: Option<&'a str>,
     pub(crate) session: Option<&'a str>,
-    pub(crate) by: By,
+    pub(crate) by: Invoker,
     /// Whether the caller waits for the user's answer.
     pub(crate) wait: bool,
     /// Whether the user has agreed to this in the same call.
@@ -219,8 +219,8 @@ async fn permission(
     let action = decision.action.name();
     let what = act.name();
     tracing::debug!(name = candidate.name, ?agent, ?session, ?by, wait, what, action, "decided");
-    let asks =
-        decision.action == Action::Ask && !(by == By::User && matches!(act, Act::Load | Act::Read));
+    let asks = decision.action == Action::Ask
+        && !(by == Invoker::User && matches!(act, Act::Load | Act::Read));
     match decision.action {
         Action::Deny => {
             service.count_permission("denied");

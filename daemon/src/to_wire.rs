@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use skills_agents::fields;
 use skills_agents::listing::INJECTION;
 use skills_agents::profile::{self, NameSource, Profile, Provider};
-use skills_agents::skill::{Finding, SkillRecord};
+use skills_agents::skill::{LocatedDiagnostic, SkillRecord};
 use skills_config::Config;
 use skills_discovery::discover::{Candidate, Reason, State, address_of};
 use skills_discovery::permission;
@@ -315,16 +315,17 @@ pub(crate) fn diagnostics(candidate: &Candidate) -> Vec<wire::Diagnostic> {
         column: spot.column,
         offset: before + offset as u64,
     };
-    let convert = |Finding { diagnostic, start, end }: &Finding| wire::Diagnostic {
-        code: diagnostic.code.to_owned(),
-        severity: severity(graded(diagnostic, candidate)),
-        message: diagnostic.message.clone(),
-        help: diagnostic.help.clone(),
-        range: Some(wire::Range {
-            start: position(*start, diagnostic.span.start),
-            end: position(*end, diagnostic.span.end),
-        }),
-    };
+    let convert =
+        |LocatedDiagnostic { diagnostic, start, end }: &LocatedDiagnostic| wire::Diagnostic {
+            code: diagnostic.code.to_owned(),
+            severity: severity(graded(diagnostic, candidate)),
+            message: diagnostic.message.clone(),
+            help: diagnostic.help.clone(),
+            range: Some(wire::Range {
+                start: position(*start, diagnostic.span.start),
+                end: position(*end, diagnostic.span.end),
+            }),
+        };
     record.findings.iter().map(convert).collect()
 }
 

@@ -8,7 +8,7 @@ use std::any::Any;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use skills_agents::references::Search;
+use skills_agents::references::TextSearch;
 use skills_discovery::discover::Entry;
 use skills_lint::Facts;
 use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
@@ -124,7 +124,7 @@ pub trait Backend: Send + Sync + 'static {
     }
 
     /// Returns the texts that a search is for: those in which skills may be led to.
-    fn texts(&self, search: Search) -> Answer<Vec<AbsPath>>;
+    fn texts(&self, search: TextSearch) -> Answer<Vec<AbsPath>>;
 
     /// Returns the text of a file, without a byte order mark.
     fn read(&self, path: AbsPath) -> Answer<String>;
@@ -189,7 +189,7 @@ impl Backend for Nothing {
         none()
     }
 
-    fn texts(&self, _: Search) -> Answer<Vec<AbsPath>> {
+    fn texts(&self, _: TextSearch) -> Answer<Vec<AbsPath>> {
         none()
     }
 

@@ -6,7 +6,7 @@
 use std::sync::{Arc, OnceLock};
 
 use skills_agents::references::{Reference, references};
-use skills_agents::skill::{FileFacts, Origin, SkillRecord, parse};
+use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
 use skills_lint::{Finding, Subject};
 use skills_syntax::parse;
 use skills_syntax::path::AbsPath;
@@ -86,7 +86,7 @@ impl Document {
             let facts = FileFacts { size: self.text.len() as u64, truncated: false, hash: [0; 32] };
             // An editor decodes: what it holds is UTF-8, and most keep the mark out of the text.
             let bom = self.text.starts_with('\u{FEFF}');
-            let origin = Origin { bom, ..Origin::default() };
+            let origin = DecodeFacts { bom, ..DecodeFacts::default() };
             Arc::new(SkillRecord::of(&self.text, self.parsed(), facts, origin))
         })
     }

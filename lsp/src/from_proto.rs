@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use skills_agents::command;
-use skills_agents::references::is_instructions;
+use skills_agents::references::is_instruction_file;
 use skills_discovery::levels::Level;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::{Position as BytePosition, Span};
@@ -243,7 +243,7 @@ pub(crate) fn is_checked(uri: &Uri) -> bool {
     let path = uri.path().decode().to_bytes();
     let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
     let is_meant = name.eq_ignore_ascii_case(SKILL_FILE.as_bytes());
-    is_meant || is_skill(uri) || uri.to_file_path().is_some_and(|it| is_instructions(&it))
+    is_meant || is_skill(uri) || uri.to_file_path().is_some_and(|it| is_instruction_file(&it))
 }
 
 /// Returns the name of the directory that is a skill's own, where its address tells.

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use skills_agents::command;
-use skills_agents::profile::Profiles;
-use skills_agents::references::Bases;
+use skills_agents::profile::ProfileSet;
+use skills_agents::references::LinkBases;
 use skills_agents::skill::SkillRecord;
 use skills_discovery::discover::{FileId, State, is_built_in, path_of};
 use skills_discovery::levels::{Level, Levels};
@@ -92,11 +92,11 @@ pub(crate) fn profiles(snapshot: &wire::SnapshotResult) -> Vec<String> {
     names(&named(snapshot))
 }
 
-fn names(profiles: &Profiles) -> Vec<String> {
+fn names(profiles: &ProfileSet) -> Vec<String> {
     profiles.all().iter().map(|it| it.id.to_string()).collect()
 }
 
-fn named(snapshot: &wire::SnapshotResult) -> Profiles {
+fn named(snapshot: &wire::SnapshotResult) -> ProfileSet {
     let own = snapshot.own_profiles.as_deref().unwrap_or_default();
     skills_config::read(own.as_bytes(), skills_config::Source::User).config.profiles
 }
@@ -211,7 +211,7 @@ fn follow(skills: &mut BTreeMap<&AbsPath, Skill>, buffers: &[Buffer]) {
 /// Returns what the skill at a path is called and how it describes itself: by its name, else by its
 /// directory; a command by where it lies, whatever it says.
 fn said(path: &AbsPath, record: &SkillRecord) -> (String, Option<String>) {
-    let text = |it: &skills_agents::skill::Field| it.text.to_string();
+    let text = |it: &skills_agents::skill::RecordField| it.text.to_string();
     let written = record.name.as_ref().map(text).filter(|it| !it.is_empty());
     let stem = path.file_stem().filter(|_| !path.ends_with("SKILL.md"));
     let own = stem.and_then(|it| it.to_str()).or_else(|| path.parent_name());
@@ -261,9 +261,9 @@ impl OverlaySnapshot {
     }
 
     /// Returns where the paths of a text start.
-    pub(crate) fn bases(&self, text: &AbsPath) -> Bases {
+    pub(crate) fn bases(&self, text: &AbsPath) -> LinkBases {
         let skill = self.around(text).and_then(|it| it.path.parent());
-        Bases::of(text, self.top.as_ref(), self.home.as_ref()).of_skill(skill)
+        LinkBases::of(text, self.top.as_ref(), self.home.as_ref()).of_skill(skill)
     }
 
     /// Returns what each profile makes of the skill at a path.
@@ -281,7 +281,7 @@ pub(crate) fn path(text: &str, encoding: Option<PathEncoding>) -> Option<AbsPath
 /// Reads what a profile makes of the skills; nothing of one whose rules are not known here.
 fn ranking(
     profile: &wire::SnapshotProfile,
-    profiles: &Profiles,
+    profiles: &ProfileSet,
     paths: &[Option<AbsPath>],
 ) -> Option<Ranking> {
     let rules = profiles.find(&profile.profile)?;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use skills_agents::references::{
-    Bases, Link, Reference, has_names, has_paths, linked, links, links_at, steps,
+    Link, LinkBases, Reference, has_names, has_paths, links, links_at, path_references, path_steps,
 };
 use skills_discovery::discover::FileId;
 use skills_ide::rename::RenameKind;
@@ -59,7 +59,7 @@ impl ReferencingFile {
             references.extend_from_slice(document.references());
             references.retain(|it| meant.is_named(&it.name, eyes));
         }
-        let links = linked(document.text(), document.parsed(), &eyes.bases(&path), |it| {
+        let links = path_references(document.text(), document.parsed(), &eyes.bases(&path), |it| {
             meant.places.contains(it).then_some(&*meant.skill.name)
         });
         Self { path, identity, is_own, document, is_open, references, links }
@@ -132,7 +132,9 @@ impl Texts<'_> {
     /// Returns the skill that stands at an offset of a text: a reference to it, or its own name.
     pub(crate) fn meant_at(self, document: &Document, offset: usize) -> Option<(Meant, Span)> {
         let overlaid = self.session.place(document)?;
-        if let Some(reference) = skills_agents::references::at(document.references(), offset) {
+        if let Some(reference) =
+            skills_agents::references::reference_at(document.references(), offset)
+        {
             let skill = overlaid.meant(&reference.name)?.clone();
             return Some((self.meant(skill, overlaid), reference.span));
         }
@@ -300,7 +302,7 @@ impl Texts<'_> {
     }
 
     /// Returns where the paths of a text that speaks of a skill start.
-    pub(crate) fn bases(self, speaker: &ReferencingFile, meant: &Meant) -> Bases {
+    pub(crate) fn bases(self, speaker: &ReferencingFile, meant: &Meant) -> LinkBases {
         let place = self.session.place(&speaker.document);
         place.as_ref().unwrap_or(&meant.overlaid).bases(&speaker.path)
     }
@@ -326,7 +328,7 @@ fn linked_at<'a>(
     let bases = overlaid.bases(document.path()?);
     let meant = |link: &Link, base: &AbsPath| {
         let target = base.join_lexically(&link.path);
-        let passed = steps(link, document.text(), base);
+        let passed = path_steps(link, document.text(), base);
         let named = passed.iter().rev().find_map(|it| {
             let skill = overlaid.at(&it.reached.child("SKILL.md"))?;
             let is_here = it.span.start <= offset && offset <= it.span.end;

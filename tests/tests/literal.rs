@@ -14,7 +14,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use skills_agents::profile::{self, Duplicates};
+use skills_agents::profile::{self, DuplicatePolicy};
 use skills_discovery::discover::{DiscoveryContext, Policy, State, Trusts};
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
 use skills_syntax::path::AbsPath;
@@ -263,7 +263,7 @@ impl Bench {
             active.map(|it| (it.name.clone(), fs::canonicalize(&*it.path).unwrap())).collect();
         let mut theirs = literal::listed(agent, &Stand { cwd, home });
         // Where the last wins, or all do, nothing is said of the order of what is left.
-        if view.ctx.profile.duplicates != Duplicates::FirstWins {
+        if view.ctx.profile.duplicates != DuplicatePolicy::FirstWins {
             ours.sort();
             theirs.sort();
         }

@@ -11,8 +11,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
-use skills_agents::catalog::{self, Standing};
-use skills_agents::skill::{FileFacts, Origin, SkillRecord, parse};
+use skills_agents::field_table::{self, FieldStatus};
+use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
 use skills_ide::{FileKind, complete};
 use skills_lint::{Finding, NoFs, Settings, Subject, settle};
 use skills_syntax::diagnostic::Severity;
@@ -79,7 +79,7 @@ fn typing_real_skills_gives_completions_without_syntax_noise() {
             let line = text.rsplit('\n').next().unwrap_or_default();
             let key = whole[end - line.len()..].split([':', '\n']).next().unwrap_or_default();
             let is_begun = text.matches("---\n").count() == 1 && line.len() < key.len();
-            let is_read = catalog::find(key).is_some_and(|it| it.standing == Standing::Read);
+            let is_read = field_table::find(key).is_some_and(|it| it.standing == FieldStatus::Read);
             if is_begun && !line.is_empty() && is_read {
                 let found = complete(text, end, FileKind::Skill(None));
                 let found = found.unwrap_or_else(|| panic!("nothing is offered: {text:?}"));
@@ -189,7 +189,7 @@ fn faults(text: &str) -> Vec<(&'static str, String)> {
 fn check(text: &str, path: &AbsPath) -> Vec<Finding> {
     let document = parse(text);
     let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
-    let record = SkillRecord::of(text, &document, facts, Origin::default());
+    let record = SkillRecord::of(text, &document, facts, DecodeFacts::default());
     let subject = Subject { text, document: &document, record: &record, path: Some(path) };
     skills_lint::check(&subject, &Settings::default(), &NoFs)
 }

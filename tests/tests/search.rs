@@ -84,8 +84,9 @@ fn document(path: &Path) -> Document {
     let bytes = fs::read(path).unwrap();
     let facts = FileFacts { size: bytes.len() as u64, truncated: false, hash: [0; 32] };
     let record = SkillRecord::read(&bytes, facts);
-    let text =
-        |field: &Option<skills_agents::skill::Field>| field.as_ref().map(|it| it.text.to_string());
+    let text = |field: &Option<skills_agents::skill::RecordField>| {
+        field.as_ref().map(|it| it.text.to_string())
+    };
     let directory = path.parent().unwrap().file_name().unwrap().to_string_lossy().into_owned();
     let name = text(&record.name).unwrap_or(directory);
     Document::new(&name, text(&record.description).as_deref(), Some(&record))

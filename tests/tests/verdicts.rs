@@ -11,21 +11,21 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use serde_json::Value as Json;
-use skills_agents::library::Library;
-use skills_agents::loaders::{Verdict, strict, verdicts};
+use skills_agents::loaders::{LoadVerdict, load_for_all_agents, parse_strict};
 use skills_agents::profile;
 use skills_agents::skill::{FileFacts, SkillRecord, parse};
+use skills_agents::yaml_library::YamlLibrary;
 use skills_syntax::parse::Opening;
 use skills_syntax::text::decode;
 use skills_testkit::Corpus;
 use skills_testkit::corpus::Recorded;
 
 /// A library of an agent, as the record calls it.
-const LIBRARIES: &[(&str, Library)] = &[
-    ("js3", Library::JsYaml3),
-    ("js4", Library::JsYaml4),
-    ("syt", Library::SerdeYaml),
-    ("y", Library::NpmYaml),
+const LIBRARIES: &[(&str, YamlLibrary)] = &[
+    ("js3", YamlLibrary::JsYaml3),
+    ("js4", YamlLibrary::JsYaml4),
+    ("syt", YamlLibrary::SerdeYaml),
+    ("y", YamlLibrary::NpmYaml),
 ];
 
 /// Files of which a library takes another view than our strict rung in its place: the file, the
@@ -50,7 +50,7 @@ fn strict_strategy_agrees_with_agent_yaml_libraries() {
         for (name, library) in LIBRARIES {
             let Some(recorded) = case.accepted_by(name) else { continue };
             compared += 1;
-            let read = strict(content, *library);
+            let read = parse_strict(content, *library);
             let known = DIFFERENCES.iter().any(|it| it.0 == case.path && it.1 == *name);
             if read.is_ok() == recorded {
                 assert!(!known, "{} and {name} agree: strike it from the list", case.path);
@@ -72,12 +72,12 @@ fn every_profile_accepts_most_real_files() {
     for case in cases {
         let directory = Path::new(&case.path).parent().and_then(Path::file_name);
         let directory = directory.map_or_else(String::new, |it| it.to_string_lossy().into_owned());
-        for (profile, reading) in verdicts(&case.record, &directory) {
+        for (profile, reading) in load_for_all_agents(&case.record, &directory) {
             let verdict = match reading.verdict {
-                Verdict::Accepted => "accepted".to_owned(),
-                Verdict::Repaired(rung) => format!("repaired by {rung:?}"),
-                Verdict::WithoutFields => "without its fields".to_owned(),
-                Verdict::Dropped => {
+                LoadVerdict::Accepted => "accepted".to_owned(),
+                LoadVerdict::Repaired(rung) => format!("repaired by {rung:?}"),
+                LoadVerdict::WithoutFields => "without its fields".to_owned(),
+                LoadVerdict::Dropped => {
                     let rule = reading.dropped.as_ref().map_or("", |it| it.rule);
                     assert!(!rule.is_empty(), "{} {}", profile.id, case.path);
                     format!("dropped for {rule}")

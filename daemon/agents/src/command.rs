@@ -23,12 +23,12 @@ pub fn name(path: &Path) -> Option<String> {
 }
 
 /// Returns where a command of another name lies below the same `commands`.
-pub fn beside(command: &AbsPath, name: &str) -> Option<AbsPath> {
-    Some(home(command)?.child("commands").child(format!("{}.md", name.replace(':', "/"))))
+pub fn sibling(command: &AbsPath, name: &str) -> Option<AbsPath> {
+    Some(agent_dir(command)?.child("commands").child(format!("{}.md", name.replace(':', "/"))))
 }
 
 /// Returns the directory of the agent that a command is for: the `.claude` around it.
-pub fn home(command: &AbsPath) -> Option<AbsPath> {
+pub fn agent_dir(command: &AbsPath) -> Option<AbsPath> {
     let n_parts = below_commands(command)?.len();
     // The directory `commands` itself is one more.
     command.ancestors().nth(n_parts + 1)
@@ -55,10 +55,10 @@ mod tests {
     #[test]
     fn another_name_is_another_place_below_the_same_directory() {
         let command = AbsPath::new(Path::new("/w/.claude/commands/git/push.md")).unwrap();
-        let at = |name| beside(&command, name).unwrap().into_path_buf();
+        let at = |name| sibling(&command, name).unwrap().into_path_buf();
         assert_eq!(at("git:pull"), Path::new("/w/.claude/commands/git/pull.md"));
         assert_eq!(at("a:b:c"), Path::new("/w/.claude/commands/a/b/c.md"));
-        assert_eq!(home(&command).unwrap().into_path_buf(), Path::new("/w/.claude"));
+        assert_eq!(agent_dir(&command).unwrap().into_path_buf(), Path::new("/w/.claude"));
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub enum Fence {
 
 /// Where an agent sees the frontmatter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Fenced {
+pub struct FrontmatterRange {
     /// The text between the lines, with its last line end.
     pub content: Span,
     /// Where the body starts.
@@ -35,14 +35,14 @@ pub struct Fenced {
 
 /// Why an agent sees no frontmatter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Unfenced {
+pub struct FenceError {
     /// What is missing or in the way, as a sentence fragment.
     pub message: &'static str,
     /// Where.
     pub offset: usize,
 }
 
-impl Unfenced {
+impl FenceError {
     const NOT_OPENED: Self =
         Self { message: "the first line is not `---`, as this agent wants it", offset: 0 };
     const NOT_CLOSED: Self = Self {
@@ -57,9 +57,9 @@ impl Unfenced {
 impl Fence {
     /// Finds the frontmatter of a text without byte order mark. Nothing is found by
     /// [`Fence::FirstLine`], which is our parser's affair.
-    pub fn find(self, text: &str) -> Result<Fenced, Unfenced> {
+    pub fn find(self, text: &str) -> Result<FrontmatterRange, FenceError> {
         match self {
-            Self::FirstLine => Err(Unfenced::NOT_OPENED),
+            Self::FirstLine => Err(FenceError::NOT_OPENED),
             Self::TrimmedLines => trimmed_lines(text),
             Self::GrayMatter => gray_matter(text),
             Self::Prefix => prefix(text),
@@ -69,13 +69,13 @@ impl Fence {
 }
 
 /// Returns how much of a text the agents' frontmatter takes up, whichever takes most.
-pub(crate) fn reach(text: &str) -> usize {
+pub(crate) fn longest_head(text: &str) -> usize {
     let rules = [Fence::TrimmedLines, Fence::GrayMatter, Fence::Prefix, Fence::Exact];
     rules.iter().filter_map(|it| it.find(text).ok()).map(|it| it.body).max().unwrap_or(0)
 }
 
 /// Returns the lines of a text from `\n` to `\n`, without it and a `\r` before it.
-pub(crate) fn lines_of(text: &str) -> impl Iterator<Item = Span> {
+pub(crate) fn line_spans(text: &str) -> impl Iterator<Item = Span> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let rest = text.get(at..).filter(|it| !it.is_empty())?;
@@ -87,59 +87,59 @@ pub(crate) fn lines_of(text: &str) -> impl Iterator<Item = Span> {
     })
 }
 
-fn trimmed_lines(text: &str) -> Result<Fenced, Unfenced> {
-    let mut lines = lines_of(text);
+fn trimmed_lines(text: &str) -> Result<FrontmatterRange, FenceError> {
+    let mut lines = line_spans(text);
     let opening = lines.next().filter(|it| it.slice(text).trim() == "---");
-    let start = next_line(text, opening.ok_or(Unfenced::NOT_OPENED)?.end);
-    let closing = lines.find(|it| it.slice(text).trim() == "---").ok_or(Unfenced::NOT_CLOSED)?;
+    let start = next_line(text, opening.ok_or(FenceError::NOT_OPENED)?.end);
+    let closing = lines.find(|it| it.slice(text).trim() == "---").ok_or(FenceError::NOT_CLOSED)?;
     let content = Span::new(start, closing.start);
     if content.is_empty() {
-        return Err(Unfenced { offset: closing.start, ..Unfenced::EMPTY });
+        return Err(FenceError { offset: closing.start, ..FenceError::EMPTY });
     }
-    Ok(Fenced { content, body: next_line(text, closing.end) })
+    Ok(FrontmatterRange { content, body: next_line(text, closing.end) })
 }
 
-fn gray_matter(text: &str) -> Result<Fenced, Unfenced> {
+fn gray_matter(text: &str) -> Result<FrontmatterRange, FenceError> {
     let rest = text.strip_prefix("---").filter(|it| !it.starts_with('-'));
-    let rest = rest.ok_or(Unfenced::NOT_OPENED)?;
+    let rest = rest.ok_or(FenceError::NOT_OPENED)?;
     let line = rest.find('\n').unwrap_or(rest.len());
     let language = rest[..line].trim();
     if !["", "yaml", "yml"].iter().any(|it| language.eq_ignore_ascii_case(it)) {
-        return Err(Unfenced::LANGUAGE);
+        return Err(FenceError::LANGUAGE);
     }
     let start = (3 + line + 1).min(text.len());
     Ok(match text[3 + line..].find("\n---") {
-        None => Fenced { content: Span::new(start, text.len()), body: text.len() },
+        None => FrontmatterRange { content: Span::new(start, text.len()), body: text.len() },
         Some(at) => {
             let closing = 3 + line + at;
             let behind = closing + "\n---".len();
             let after = &text[behind..];
             let body = text.len() - after.strip_prefix('\r').unwrap_or(after).len();
             let body = if text[body..].starts_with('\n') { body + 1 } else { body };
-            Fenced { content: Span::new(start, closing + 1), body }
+            FrontmatterRange { content: Span::new(start, closing + 1), body }
         }
     })
 }
 
-fn prefix(text: &str) -> Result<Fenced, Unfenced> {
+fn prefix(text: &str) -> Result<FrontmatterRange, FenceError> {
     let opening = ["---\n", "---\r\n"].into_iter().find(|it| text.starts_with(it));
-    let start = opening.ok_or(Unfenced::NOT_OPENED)?.len();
-    let closing = start + text[start..].find("\n---").ok_or(Unfenced::NOT_CLOSED)?;
+    let start = opening.ok_or(FenceError::NOT_OPENED)?.len();
+    let closing = start + text[start..].find("\n---").ok_or(FenceError::NOT_CLOSED)?;
     let behind = closing + "\n---".len();
     let line_end = ["\n", "\r\n"].into_iter().find(|it| text[behind..].starts_with(it));
     // Words behind the dashes are lost: the body is empty then.
     let body = line_end.map_or(text.len(), |it| behind + it.len());
-    Ok(Fenced { content: Span::new(start, closing + 1), body })
+    Ok(FrontmatterRange { content: Span::new(start, closing + 1), body })
 }
 
-fn exact(text: &str) -> Result<Fenced, Unfenced> {
-    let rest = text.strip_prefix("---\n").ok_or(Unfenced::NOT_OPENED)?;
+fn exact(text: &str) -> Result<FrontmatterRange, FenceError> {
+    let rest = text.strip_prefix("---\n").ok_or(FenceError::NOT_OPENED)?;
     let start = text.len() - rest.len();
-    let closing = start + rest.find("\n---\n").ok_or(Unfenced::NOT_CLOSED)?;
+    let closing = start + rest.find("\n---\n").ok_or(FenceError::NOT_CLOSED)?;
     if closing == start {
-        return Err(Unfenced { offset: start, ..Unfenced::EMPTY });
+        return Err(FenceError { offset: start, ..FenceError::EMPTY });
     }
-    Ok(Fenced { content: Span::new(start, closing + 1), body: closing + "\n---\n".len() })
+    Ok(FrontmatterRange { content: Span::new(start, closing + 1), body: closing + "\n---\n".len() })
 }
 
 fn next_line(text: &str, line_end: usize) -> usize {
@@ -192,8 +192,8 @@ mod tests {
     #[test]
     fn what_is_never_closed_goes_on_for_gray_matter_alone() {
         check("---\na: b\nx\n", [Some(("a: b\nx\n", "")), None, None, None]);
-        assert_eq!(reach("---\na: b\nx\n"), 11);
-        assert_eq!(reach("# x\n"), 0);
+        assert_eq!(longest_head("---\na: b\nx\n"), 11);
+        assert_eq!(longest_head("# x\n"), 0);
     }
 
     #[test]

@@ -16,16 +16,16 @@ use serde_json::{Map, Value as Json};
 use skills_syntax::parse::{Entry, Frontmatter, ScalarStyle, Value, ValueKind};
 use skills_syntax::text::Span;
 
-use crate::catalog::{self, Agent, Coercion, Field, Known, Separators, Shape};
-use crate::library::Library;
-use crate::scalar::Kind;
+use crate::field_table::{self, Agent, Coercion, Field, KeyKind, Separators, Shape};
+use crate::scalar::YamlType;
+use crate::yaml_library::YamlLibrary;
 
-pub use hooks::{Group, Handler, Setting};
+pub use hooks::{HookGroup, HookHandler, HookSetting};
 pub use json::json;
 
 /// A text and where it is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Item {
+pub struct SpannedText {
     /// The text.
     pub text: String,
     /// Where it is written, with its quotes; inside a text that is split, the item alone.
@@ -34,61 +34,61 @@ pub struct Item {
 
 /// A part of a value that has another type than it should.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Fault {
+pub struct TypeMismatch {
     /// The part.
     pub span: Span,
     /// What should stand there, with an article.
     pub expected: &'static str,
     /// What stands there.
-    pub found: Kind,
+    pub found: YamlType,
 }
 
 /// A key and its text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pair {
     /// The key.
-    pub key: Item,
+    pub key: SpannedText,
     /// The value.
-    pub value: Item,
+    pub value: SpannedText,
 }
 
 /// A value as its field takes it.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Reading {
+pub enum FieldValue {
     /// A text.
-    Text(Item),
+    Text(SpannedText),
     /// A switch.
     Switch(bool),
     /// A list of words or globs, without what is not one.
-    List(Vec<Item>),
+    List(Vec<SpannedText>),
     /// A map, without values that are no text.
     Map(Vec<Pair>),
     /// A word; the catalog knows what it means, when it is one of the field's values.
-    Choice(Item),
+    Choice(SpannedText),
     /// An integer in the place of a word.
     Integer(i64),
     /// Hooks, in the order they are written.
-    Hooks(Vec<Group>),
+    Hooks(Vec<HookGroup>),
     /// Anything, as JSON.
     Json(Json),
 }
 
 /// What was made of a value.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Outcome {
+pub struct FieldReading {
     /// The usable part; nothing when there is none. A null is nothing, and no fault for most.
-    pub value: Option<Reading>,
+    pub value: Option<FieldValue>,
     /// The parts of another type, in the order of the text.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<TypeMismatch>,
 }
 
-impl Outcome {
-    fn of(value: Reading) -> Self {
+impl FieldReading {
+    fn of(value: FieldValue) -> Self {
         Self { value: Some(value), faults: Vec::new() }
     }
 
-    fn fault(span: Span, expected: &'static str, found: Kind) -> Self {
-        Self { value: None, faults: vec![Fault { span, expected, found }] }
+    fn fault(span: Span, expected: &'static str, found: YamlType) -> Self {
+        Self { value: None, faults: vec![TypeMismatch { span, expected, found }] }
     }
 }
 
@@ -112,20 +112,20 @@ impl<'a> Fields<'a> {
 
     /// Returns our own reading of a field, the most understanding one; nothing when the field
     /// is missing.
-    pub fn read(&self, field: &Field) -> Option<Outcome> {
+    pub fn read(&self, field: &Field) -> Option<FieldReading> {
         Some(self.outcome(field, self.entry(field)?, field.shape.coercion()))
     }
 
     /// Returns what `agent` makes of a field; nothing when the field is missing or the agent
     /// does not read it.
-    pub fn read_as(&self, field: &Field, agent: Agent) -> Option<Outcome> {
+    pub fn read_as(&self, field: &Field, agent: Agent) -> Option<FieldReading> {
         let reader = field.reader(agent)?;
         Some(self.outcome(field, self.entry(field)?, reader.reads))
     }
 
     /// Reads a field's value. What the catalog lists in a map of texts as anything is left out of
     /// it, and no fault there.
-    fn outcome(&self, field: &Field, entry: &Entry, coercion: Coercion) -> Outcome {
+    fn outcome(&self, field: &Field, entry: &Entry, coercion: Coercion) -> FieldReading {
         let mut outcome = self.coerce(&entry.value, coercion);
         if coercion == Coercion::TextMap && !outcome.faults.is_empty() {
             let is_open =
@@ -144,7 +144,7 @@ impl<'a> Fields<'a> {
     /// Returns a field's text by our own reading.
     pub fn text(&self, field: &Field) -> Option<String> {
         match self.read(field)?.value? {
-            Reading::Text(item) | Reading::Choice(item) => Some(item.text),
+            FieldValue::Text(item) | FieldValue::Choice(item) => Some(item.text),
             _ => None,
         }
     }
@@ -152,15 +152,15 @@ impl<'a> Fields<'a> {
     /// Returns a field's switch by our own reading.
     pub fn switch(&self, field: &Field) -> Option<bool> {
         match self.read(field)?.value? {
-            Reading::Switch(on) => Some(on),
+            FieldValue::Switch(on) => Some(on),
             _ => None,
         }
     }
 
     /// Returns a field's items by our own reading; none when the field is missing.
-    pub fn list(&self, field: &Field) -> Vec<Item> {
+    pub fn list(&self, field: &Field) -> Vec<SpannedText> {
         match self.read(field).and_then(|it| it.value) {
-            Some(Reading::List(items)) => items,
+            Some(FieldValue::List(items)) => items,
             _ => Vec::new(),
         }
     }
@@ -170,7 +170,7 @@ impl<'a> Fields<'a> {
         self.frontmatter
             .entries
             .iter()
-            .filter(|it| !matches!(catalog::recognise(&it.key.text), Known::Field(_)))
+            .filter(|it| !matches!(field_table::classify_key(&it.key.text), KeyKind::Field(_)))
     }
 
     /// Returns what stands under keys that are no fields, as JSON.
@@ -179,47 +179,49 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads a value.
-    pub fn coerce(&self, written: &Value, coercion: Coercion) -> Outcome {
+    pub fn coerce(&self, written: &Value, coercion: Coercion) -> FieldReading {
         let value = self.frontmatter.resolve(written);
         let span = written.span;
-        let found = Kind::of(value, Library::Ours);
+        let found = YamlType::of(value, YamlLibrary::Ours);
         let refuses_null = matches!(
             coercion,
             Coercion::String(_) | Coercion::ListOnly(_) | Coercion::StringMap(_)
         );
-        if found == Kind::Null && !refuses_null {
-            return Outcome::default();
+        if found == YamlType::Null && !refuses_null {
+            return FieldReading::default();
         }
         match coercion {
             Coercion::Text => self.text_item(written).map_or_else(
-                |found| Outcome::fault(span, "a text", found),
-                |item| Outcome::of(Reading::Text(item)),
+                |found| FieldReading::fault(span, "a text", found),
+                |item| FieldReading::of(FieldValue::Text(item)),
             ),
             Coercion::Spelling => match value.text_or_source(self.source) {
-                Some(text) => Outcome::of(Reading::Text(Item { text: text.to_owned(), span })),
-                None => Outcome::fault(span, "a text", found),
+                Some(text) => {
+                    FieldReading::of(FieldValue::Text(SpannedText { text: text.to_owned(), span }))
+                }
+                None => FieldReading::fault(span, "a text", found),
             },
             Coercion::String(library) => self.string_item(written, library).map_or_else(
-                |found| Outcome::fault(span, "a string", found),
-                |item| Outcome::of(Reading::Text(item)),
+                |found| FieldReading::fault(span, "a string", found),
+                |item| FieldReading::of(FieldValue::Text(item)),
             ),
             Coercion::Switch => match value.as_str().and_then(switch) {
-                Some(on) => Outcome::of(Reading::Switch(on)),
-                None => Outcome::fault(span, "a switch", found),
+                Some(on) => FieldReading::of(FieldValue::Switch(on)),
+                None => FieldReading::fault(span, "a switch", found),
             },
             Coercion::Boolean => match (&value.kind, value.as_str()) {
                 (ValueKind::Scalar { style: ScalarStyle::Plain, .. }, Some("true")) => {
-                    Outcome::of(Reading::Switch(true))
+                    FieldReading::of(FieldValue::Switch(true))
                 }
                 (ValueKind::Scalar { style: ScalarStyle::Plain, .. }, Some("false")) => {
-                    Outcome::of(Reading::Switch(false))
+                    FieldReading::of(FieldValue::Switch(false))
                 }
-                _ => Outcome::fault(span, "`true` or `false`", found),
+                _ => FieldReading::fault(span, "`true` or `false`", found),
             },
             Coercion::Words(separators) => self.words(value, span, separators),
             Coercion::ListOnly(library) => match value.items() {
                 Some(items) => list(items, "a string", |it| self.string_item(it, library)),
-                None => Outcome::fault(span, "a list", found),
+                None => FieldReading::fault(span, "a list", found),
             },
             Coercion::TextMap => map(value, span, |_| true, "a text", |it| self.text_item(it)),
             Coercion::TextMapOf(keys) => {
@@ -230,9 +232,9 @@ impl<'a> Fields<'a> {
             }
             Coercion::Choice => self.choice(written),
             Coercion::ChoiceOrInteger => {
-                let integer = value.as_str().filter(|_| found == Kind::Number);
+                let integer = value.as_str().filter(|_| found == YamlType::Number);
                 match integer.and_then(|it| it.parse().ok()) {
-                    Some(integer) => Outcome::of(Reading::Integer(integer)),
+                    Some(integer) => FieldReading::of(FieldValue::Integer(integer)),
                     None => self.choice(written),
                 }
             }
@@ -240,52 +242,61 @@ impl<'a> Fields<'a> {
             Coercion::Anything => {
                 let entry = self.frontmatter.entries.iter().find(|it| it.value.span == span);
                 let map = json(self.frontmatter, self.source, entry);
-                Outcome { value: map.into_values().next().map(Reading::Json), faults: Vec::new() }
+                FieldReading {
+                    value: map.into_values().next().map(FieldValue::Json),
+                    faults: Vec::new(),
+                }
             }
         }
     }
 
-    fn choice(&self, written: &Value) -> Outcome {
+    fn choice(&self, written: &Value) -> FieldReading {
         match self.text_item(written) {
             Ok(item) => {
                 let text = item.text.trim().to_owned();
-                Outcome::of(Reading::Choice(Item { text, ..item }))
+                FieldReading::of(FieldValue::Choice(SpannedText { text, ..item }))
             }
-            Err(found) => Outcome::fault(written.span, "a word", found),
+            Err(found) => FieldReading::fault(written.span, "a word", found),
         }
     }
 
     /// Returns a scalar as its text.
-    fn text_item(&self, written: &Value) -> Result<Item, Kind> {
+    fn text_item(&self, written: &Value) -> Result<SpannedText, YamlType> {
         let value = self.frontmatter.resolve(written);
         match value.as_str() {
-            Some(text) => Ok(Item { text: text.to_owned(), span: written.span }),
-            None => Err(Kind::of(value, Library::Ours)),
+            Some(text) => Ok(SpannedText { text: text.to_owned(), span: written.span }),
+            None => Err(YamlType::of(value, YamlLibrary::Ours)),
         }
     }
 
     /// Returns a scalar as its text, when it is a string to that library.
-    fn string_item(&self, written: &Value, library: Library) -> Result<Item, Kind> {
-        match Kind::of(self.frontmatter.resolve(written), library) {
-            Kind::Text => self.text_item(written),
+    fn string_item(&self, written: &Value, library: YamlLibrary) -> Result<SpannedText, YamlType> {
+        match YamlType::of(self.frontmatter.resolve(written), library) {
+            YamlType::Text => self.text_item(written),
             found => Err(found),
         }
     }
 
     /// Reads a list, or splits a text.
-    fn words(&self, value: &Value, span: Span, separators: Separators) -> Outcome {
+    fn words(&self, value: &Value, span: Span, separators: Separators) -> FieldReading {
         if let Some(items) = value.items() {
             return list(items, "a text", |it| self.text_item(it));
         }
         let Some(text) = value.as_str() else {
-            return Outcome::fault(span, "a list or a text", Kind::of(value, Library::Ours));
+            return FieldReading::fault(
+                span,
+                "a list or a text",
+                YamlType::of(value, YamlLibrary::Ours),
+            );
         };
         let places = align::Alignment::new(value, self.source);
-        let item = |range: std::ops::Range<usize>| Item {
+        let item = |range: std::ops::Range<usize>| SpannedText {
             text: text[range.clone()].to_owned(),
             span: places.span(range.start, range.end),
         };
-        Outcome::of(Reading::List(split::split(text, separators).into_iter().map(item).collect()))
+        FieldReading::of(FieldValue::List(
+            split::split(text, separators).into_iter().map(item).collect(),
+        ))
     }
 }
 
@@ -293,19 +304,19 @@ impl<'a> Fields<'a> {
 fn list(
     items: &[Value],
     expected: &'static str,
-    read: impl Fn(&Value) -> Result<Item, Kind>,
-) -> Outcome {
+    read: impl Fn(&Value) -> Result<SpannedText, YamlType>,
+) -> FieldReading {
     let mut list = Vec::new();
     let mut faults = Vec::new();
     for item in items {
         match read(item) {
             Ok(item) if item.text.trim().is_empty() => {}
             Ok(item) => list.push(item),
-            Err(Kind::Null) => {}
-            Err(found) => faults.push(Fault { span: item.span, expected, found }),
+            Err(YamlType::Null) => {}
+            Err(found) => faults.push(TypeMismatch { span: item.span, expected, found }),
         }
     }
-    Outcome { value: Some(Reading::List(list)), faults }
+    FieldReading { value: Some(FieldValue::List(list)), faults }
 }
 
 fn map(
@@ -313,24 +324,24 @@ fn map(
     span: Span,
     matters: impl Fn(&str) -> bool,
     expected: &'static str,
-    read: impl Fn(&Value) -> Result<Item, Kind>,
-) -> Outcome {
+    read: impl Fn(&Value) -> Result<SpannedText, YamlType>,
+) -> FieldReading {
     let Some(entries) = value.entries() else {
-        return Outcome::fault(span, "a map", Kind::of(value, Library::Ours));
+        return FieldReading::fault(span, "a map", YamlType::of(value, YamlLibrary::Ours));
     };
     let mut pairs = Vec::new();
     let mut faults = Vec::new();
     for entry in entries.iter().filter(|it| matters(&it.key.text)) {
-        let key = Item { text: entry.key.text.clone(), span: entry.key.span };
+        let key = SpannedText { text: entry.key.text.clone(), span: entry.key.span };
         match read(&entry.value) {
             Ok(value) => pairs.push(Pair { key, value }),
             Err(found) => {
                 let span = if entry.value.span.is_empty() { key.span } else { entry.value.span };
-                faults.push(Fault { span, expected, found });
+                faults.push(TypeMismatch { span, expected, found });
             }
         }
     }
-    Outcome { value: Some(Reading::Map(pairs)), faults }
+    FieldReading { value: Some(FieldValue::Map(pairs)), faults }
 }
 
 /// Reads a switch: `true`, `yes`, `on`, `1` and their opposites, in any case.

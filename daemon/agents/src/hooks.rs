@@ -10,11 +10,11 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::catalog::hooks::{Matches, find_event, find_kind};
+use crate::field_table::hooks::{MatcherSubject, find_event, find_kind};
 use crate::hooks::matcher::Matcher;
 
-pub use matcher::{Compiled, MATCHER_BYTES, MATCHERS, is_expression};
-pub use matcher::{check as check_expression, said};
+pub use matcher::{CompiledMatcher, MAX_EXPRESSIONS, MAX_MATCHER_BYTES, is_expression};
+pub use matcher::{check as check_expression, describe_regex_error};
 
 /// A hook that a skill registers.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,7 @@ pub struct Hook {
     /// The matcher as it is written; empty where there is none.
     pub matcher: String,
     /// The matcher's expression, once it was needed.
-    pub compiled: Compiled,
+    pub compiled: CompiledMatcher,
     /// The handler as it is written.
     pub handler: Value,
     /// Whether it goes once it has succeeded.
@@ -33,7 +33,7 @@ pub struct Hook {
 
 /// Reads the hooks of a skill from its frontmatter as JSON, in the order of the file. Returns what
 /// can run, and why the rest cannot, as sentences.
-pub fn registered(hooks: &Value) -> (Vec<Hook>, Vec<String>) {
+pub fn read_hooks(hooks: &Value) -> (Vec<Hook>, Vec<String>) {
     let (mut good, mut bad) = (Vec::new(), Vec::new());
     let Some(events) = hooks.as_object() else { return (good, bad) };
     let mut expressions = BTreeSet::new();
@@ -44,12 +44,12 @@ pub fn registered(hooks: &Value) -> (Vec<Hook>, Vec<String>) {
         }
         for group in groups.as_array().into_iter().flatten() {
             let matcher = group.get("matcher").and_then(Value::as_str).unwrap_or_default();
-            let compiled =
-                within_limits(matcher, &mut expressions).and_then(|()| Compiled::new(matcher));
+            let compiled = check_limits(matcher, &mut expressions)
+                .and_then(|()| CompiledMatcher::new(matcher));
             let compiled = match compiled {
                 Ok(compiled) => compiled,
                 Err(why) => {
-                    let matcher = beginning(matcher);
+                    let matcher = shorten_matcher(matcher);
                     bad.push(format!(
                         "The matcher `{matcher}` of `{event}` matches nothing: {why}."
                     ));
@@ -74,22 +74,22 @@ pub fn registered(hooks: &Value) -> (Vec<Hook>, Vec<String>) {
 }
 
 /// Checks a matcher by itself and by the number of expressions that its skill has before it.
-pub fn within_limits<'a>(
+pub fn check_limits<'a>(
     matcher: &'a str,
     expressions: &mut BTreeSet<&'a str>,
 ) -> Result<(), String> {
     if !is_expression(matcher) || expressions.contains(matcher) {
         return Ok(());
     }
-    if expressions.len() == MATCHERS {
-        return Err(format!("the skill has more than {MATCHERS} expressions as matchers"));
+    if expressions.len() == MAX_EXPRESSIONS {
+        return Err(format!("the skill has more than {MAX_EXPRESSIONS} expressions as matchers"));
     }
     expressions.insert(matcher);
     check_expression(matcher)
 }
 
 /// Returns the beginning of a matcher, for a message.
-pub fn beginning(matcher: &str) -> String {
+pub fn shorten_matcher(matcher: &str) -> String {
     const LONGEST: usize = 64;
     match matcher.char_indices().nth(LONGEST) {
         Some((at, _)) => format!("{}…", &matcher[..at]),
@@ -119,12 +119,12 @@ fn is_on(value: &Value) -> bool {
 
 /// Whether a hook runs at an event. `tool` is the name of the tool that it is about, where the
 /// caller names one; else the event's `payload` says what a matcher is compared with.
-pub fn runs(hook: &Hook, event: &str, tool: Option<&str>, payload: &Value) -> bool {
+pub fn is_triggered(hook: &Hook, event: &str, tool: Option<&str>, payload: &Value) -> bool {
     if hook.event != event {
         return false;
     }
     let Some(known) = find_event(event) else { return false };
-    if known.matches == Matches::Nothing {
+    if known.matches == MatcherSubject::Nothing {
         return true;
     }
     let key = known.subject().unwrap_or_default();
@@ -146,15 +146,25 @@ mod tests {
 
     fn one(event: &str, matcher: &str) -> Hook {
         let (event, matcher) = (event.to_owned(), matcher.to_owned());
-        Hook { event, matcher, compiled: Compiled::default(), handler: json!({}), once: false }
+        Hook {
+            event,
+            matcher,
+            compiled: CompiledMatcher::default(),
+            handler: json!({}),
+            once: false,
+        }
     }
 
     #[track_caller]
     fn check(matcher: &str, tool: &str, expected: bool) {
         let hook = one("PreToolUse", matcher);
-        assert_eq!(runs(&hook, "PreToolUse", Some(tool), &Value::Null), expected, "{matcher}");
+        assert_eq!(
+            is_triggered(&hook, "PreToolUse", Some(tool), &Value::Null),
+            expected,
+            "{matcher}"
+        );
         let payload = json!({"tool_name": tool});
-        assert_eq!(runs(&hook, "PreToolUse", None, &payload), expected, "{matcher}");
+        assert_eq!(is_triggered(&hook, "PreToolUse", None, &payload), expected, "{matcher}");
     }
 
     #[test]
@@ -188,7 +198,7 @@ mod tests {
     #[test]
     fn each_event_is_matched_by_its_own_member() {
         let runs_at = |event: &str, matcher: &str, payload: &Value| {
-            runs(&one(event, matcher), event, None, payload)
+            is_triggered(&one(event, matcher), event, None, payload)
         };
         assert!(runs_at("SessionStart", "resume", &json!({"source": "resume"})));
         assert!(!runs_at("SessionStart", "resume", &json!({"source": "startup"})));
@@ -196,8 +206,8 @@ mod tests {
         assert!(runs_at("FileChanged", ".envrc|.env", &json!({"file_path": "/w/.env"})));
         assert!(runs_at("Stop", "Bash", &json!({})), "it takes no matcher");
         assert!(!runs_at("Notification", "auth_success", &json!({})), "nothing to compare with");
-        assert!(!runs(&one("Stop", ""), "SubagentStop", None, &Value::Null));
-        assert!(!runs(&one("Nothing", ""), "Nothing", None, &Value::Null));
+        assert!(!is_triggered(&one("Stop", ""), "SubagentStop", None, &Value::Null));
+        assert!(!is_triggered(&one("Nothing", ""), "Nothing", None, &Value::Null));
     }
 
     #[test]
@@ -219,7 +229,7 @@ mod tests {
             ]}],
             "Stopp": [{"hooks": [{"type": "command", "command": "./g"}]}],
         });
-        let (good, bad) = registered(&hooks);
+        let (good, bad) = read_hooks(&hooks);
         let shown: Vec<_> =
             good.iter().map(|it| format!("{} {} {}", it.event, it.matcher, it.once)).collect();
         assert_eq!(shown, ["PreToolUse Bash true", "PreToolUse Bash false", "Stop  false"]);

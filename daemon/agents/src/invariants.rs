@@ -12,9 +12,9 @@ use skills_syntax::parse::invariants::{document, located};
 use skills_syntax::parse::{Document, Entry, Frontmatter, Opening};
 use skills_syntax::text::{LineColumn, LineIndex, decode};
 
-use crate::catalog;
-use crate::fields::{Fields, Group, Outcome, Reading, Setting, json};
-use crate::loaders::{Repair, Verdict, block, quote, verdicts};
+use crate::field_table;
+use crate::fields::{FieldReading, FieldValue, Fields, HookGroup, HookSetting, json};
+use crate::loaders::{LoadVerdict, Repair, load_for_all_agents, quote_values, rewrite_as_blocks};
 use crate::profile::Quoting;
 use crate::skill::{FileFacts, SkillRecord, parse};
 
@@ -68,15 +68,17 @@ pub fn file(bytes: &[u8]) {
 
 /// Asserts that every agent has a verdict, and the same one without the shortcut for healthy files.
 fn agents(text: &str, mut record: SkillRecord) {
-    let at_once = verdicts(&record, "demo");
+    let at_once = load_for_all_agents(&record, "demo");
     for (profile, reading) in &at_once {
-        let is_dropped = reading.verdict == Verdict::Dropped;
+        let is_dropped = reading.verdict == LoadVerdict::Dropped;
         assert_eq!(reading.dropped.is_some(), is_dropped, "{} of {text:?}", profile.id);
         let remarks = reading.dropped.iter().chain(&reading.unlisted).chain(&reading.notes);
         remarks.filter_map(|it| it.at).for_each(|it| spot(text, it));
     }
     if std::mem::take(&mut record.uniform) {
-        for ((profile, at_once), (_, climbed)) in at_once.iter().zip(verdicts(&record, "demo")) {
+        for ((profile, at_once), (_, climbed)) in
+            at_once.iter().zip(load_for_all_agents(&record, "demo"))
+        {
             assert_eq!(*at_once, climbed, "{} of {text:?}", profile.id);
         }
     }
@@ -84,8 +86,8 @@ fn agents(text: &str, mut record: SkillRecord) {
 
 /// Asserts that every repair is made once and changes what it says, and nothing else.
 fn repairs(content: &str) {
-    let quoting = |with| move |content: &str| quote(content, with);
-    repair(content, block);
+    let quoting = |with| move |content: &str| quote_values(content, with);
+    repair(content, rewrite_as_blocks);
     repair(content, quoting(Quoting::ClaudeCode));
     repair(content, quoting(Quoting::Codex));
     repair(content, quoting(Quoting::ClientGuide));
@@ -142,7 +144,7 @@ fn spot(text: &str, spot: LineColumn) {
 /// the text.
 fn readings(text: &str, frontmatter: &Frontmatter) {
     let fields = Fields::new(frontmatter, text);
-    for field in catalog::fields() {
+    for field in field_table::fields() {
         fields.read(field).iter().for_each(|it| outcome(text, it));
         for reader in field.readers {
             fields.read_as(field, reader.agent).iter().for_each(|it| outcome(text, it));
@@ -155,20 +157,20 @@ fn readings(text: &str, frontmatter: &Frontmatter) {
     }
 }
 
-fn outcome(text: &str, outcome: &Outcome) {
+fn outcome(text: &str, outcome: &FieldReading) {
     outcome.faults.iter().for_each(|it| located(text, it.span));
     match &outcome.value {
-        Some(Reading::Text(item) | Reading::Choice(item)) => located(text, item.span),
-        Some(Reading::List(items)) => items.iter().for_each(|it| located(text, it.span)),
-        Some(Reading::Map(pairs)) => {
+        Some(FieldValue::Text(item) | FieldValue::Choice(item)) => located(text, item.span),
+        Some(FieldValue::List(items)) => items.iter().for_each(|it| located(text, it.span)),
+        Some(FieldValue::Map(pairs)) => {
             pairs.iter().flat_map(|it| [&it.key, &it.value]).for_each(|it| located(text, it.span));
         }
-        Some(Reading::Hooks(groups)) => groups.iter().for_each(|it| group(text, it)),
-        Some(Reading::Switch(_) | Reading::Integer(_) | Reading::Json(_)) | None => {}
+        Some(FieldValue::Hooks(groups)) => groups.iter().for_each(|it| group(text, it)),
+        Some(FieldValue::Switch(_) | FieldValue::Integer(_) | FieldValue::Json(_)) | None => {}
     }
 }
 
-fn group(text: &str, group: &Group) {
+fn group(text: &str, group: &HookGroup) {
     located(text, group.span);
     located(text, group.event.span);
     group.matcher.iter().for_each(|it| located(text, it.span));
@@ -178,10 +180,10 @@ fn group(text: &str, group: &Group) {
         for (key, setting) in &handler.settings {
             located(text, key.span);
             match setting {
-                Setting::Text(item) => located(text, item.span),
-                Setting::Texts(items) => items.iter().for_each(|it| located(text, it.span)),
-                Setting::Other(span) => located(text, *span),
-                Setting::Switch(_) | Setting::Number(_) => {}
+                HookSetting::Text(item) => located(text, item.span),
+                HookSetting::Texts(items) => items.iter().for_each(|it| located(text, it.span)),
+                HookSetting::Other(span) => located(text, *span),
+                HookSetting::Switch(_) | HookSetting::Number(_) => {}
             }
         }
     }

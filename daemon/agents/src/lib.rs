@@ -4,17 +4,17 @@
 //! agent, the record of a SKILL.md, commands, hooks, and references to skills in texts. Touches no
 //! file, clock, environment, thread, process or network.
 
-pub mod catalog;
 pub mod command;
 pub mod fence;
+pub mod field_table;
 pub mod fields;
 pub mod hooks;
 #[cfg(any(test, feature = "invariants"))]
 pub mod invariants;
-pub mod library;
 pub mod listing;
 pub mod loaders;
 pub mod profile;
 pub mod references;
 pub mod scalar;
 pub mod skill;
+pub mod yaml_library;

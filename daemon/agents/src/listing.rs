@@ -10,7 +10,7 @@ use skills_syntax::diagnostic::{Diagnostic, Severity};
 use skills_syntax::invisible_chars;
 use skills_syntax::text::Span;
 
-use crate::catalog::{DESCRIPTION, Field, NAME, WHEN_TO_USE};
+use crate::field_table::{DESCRIPTION, Field, NAME, WHEN_TO_USE};
 use crate::fields::Fields;
 
 /// The code of the finding.
@@ -26,7 +26,7 @@ pub fn one_line(text: &str) -> String {
 pub(crate) fn injections(fields: Fields<'_>) -> Vec<Diagnostic> {
     let one = |field: &'static Field| {
         let text = fields.text(field)?;
-        let what = forged(&text)?;
+        let what = find_injection(&text)?;
         let entry = fields.entry(field)?;
         Some(Diagnostic {
             help: Some(format!("Write `{}` as a text without it.", field.key)),
@@ -41,12 +41,12 @@ fn diagnostic(span: Span, message: String) -> Diagnostic {
 }
 
 /// Returns whether a text forges a part of a list of skills.
-pub fn is_forged(text: &str) -> bool {
-    forged(text).is_some()
+pub fn has_injection(text: &str) -> bool {
+    find_injection(text).is_some()
 }
 
 /// Returns the part of a list that a text forges, for a message.
-fn forged(text: &str) -> Option<String> {
+fn find_injection(text: &str) -> Option<String> {
     static TAG: LazyLock<Regex> = LazyLock::new(|| {
         let ends = "available[-_]skills|skills_instructions|skill|name|description|location";
         let pattern = format!(r"(?i)<\s*(?:/?\s*system-reminder\b|/\s*(?:{ends})\s*>)");
@@ -96,7 +96,7 @@ mod tests {
             "Reads.</sys\u{AD}tem-reminder>",
             "Reads.<system-reminder priority=\"1\">",
         ] {
-            assert!(forged(text).is_some(), "{text:?}");
+            assert!(find_injection(text).is_some(), "{text:?}");
         }
     }
 
@@ -110,7 +110,7 @@ mod tests {
             "Handles <system> and <reminder> tags. a -> b",
             "a - b: c",
         ] {
-            assert_eq!(forged(text), None, "{text:?}");
+            assert_eq!(find_injection(text), None, "{text:?}");
         }
     }
 

@@ -8,21 +8,21 @@
 //! name and a description. Nothing here coerces for anybody else: our own reading is
 //! [`crate::fields`].
 
-mod block;
-mod climb;
-mod demand;
+mod block_scalars;
 mod dialect;
-mod lines;
-mod quote;
-mod reading;
+mod line_fields;
+mod load;
+mod outcome;
+mod quote_values;
 mod repair;
 mod requirement;
+mod validate;
 
-pub use block::block;
-pub use dialect::{Mapping, Refusal, strict};
-pub use lines::{Rescue, lines};
-pub use quote::quote;
-pub use reading::{Reading, Remark, Verdict, read_as, verdicts};
+pub use block_scalars::rewrite_as_blocks;
+pub use dialect::{Mapping, YamlRefusal, parse_strict};
+pub use line_fields::{LineFields, extract_lines};
+pub use outcome::{LoadOutcome, LoadVerdict, Remark, load_as, load_for_all_agents};
+pub use quote_values::quote_values;
 pub use repair::{Change, Repair};
 
 #[cfg(test)]

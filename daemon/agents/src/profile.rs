@@ -5,38 +5,43 @@
 //! compatibility documents; `skills_discovery::discover` is the one reader of it. Nothing here decides:
 //! a row is a statement about an agent, with the version and the kind of evidence behind it.
 
+mod display;
 mod format;
-mod own;
+mod inputs;
+mod keywords;
 mod page;
-mod reading;
+mod read_rules;
 mod root;
 mod rule;
 mod settings;
-mod shown;
-mod source;
 mod table;
+mod user_profiles;
 mod variant;
-mod words;
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use crate::fence::Fence;
-use crate::library::Library;
+use crate::yaml_library::YamlLibrary;
 
-pub use format::Format;
-pub use own::{DepthDraft, Draft, DraftFault, DraftSetting, Profiles, RootDraft, WalkDraft};
+pub use format::OutputFormat;
+pub use inputs::{
+    ExtensionRule, OnBrokenSettings, PluginRule, RootContent, SettingsItem, SettingsRule,
+};
+pub use keywords::{CHECKS, Keyword, parse_name_check, parse_requirement};
 pub use page::page;
-pub use reading::{
-    DescriptionRule, Duplicates, Empty, Encoding, LoadStrategy, NameCheck, NameForm, NameRule,
-    NameSource, Paths, Quoting, Requirement, Scalars, Unreadable,
+pub use read_rules::{
+    DescriptionRule, DuplicatePolicy, EmptyNameRule, EncodingPolicy, LoadStrategy, NameCheck,
+    NameForm, NameRule, NameSource, OnInvalidYaml, PathIdentity, Quoting, Requirement, ScalarRule,
 };
 pub use root::{
-    Base, Budget, BuiltIn, LinkedWorktrees, Links, Provider, RootRule, Scope, Stop, Switch, Walk,
+    AncestorStop, BuiltInSkill, DisableSwitch, LinkPolicy, LinkedWorktrees, Provider, RootBase,
+    RootRule, Scope, WalkBudget, WalkRule,
 };
-pub use rule::{RULES, Rule, RuleKind, Setting};
-pub use source::{Broken, ExtensionRule, PluginRule, Reads, Seeks, SettingsRule};
-pub use words::{CHECKS, Worded, check_of, requirement};
+pub use rule::{ProfileRule, RULES, RuleValue, RuleValueKind};
+pub use user_profiles::{
+    DepthDraft, DraftFault, DraftSetting, ProfileDraft, ProfileSet, RootDraft, WalkDraft,
+};
 
 /// Text that is either built in or comes from a user's configuration.
 pub type Text = Cow<'static, str>;
@@ -84,35 +89,35 @@ pub struct Profile {
     /// How the agent finds the frontmatter.
     pub fence: Fence,
     /// The YAML library that the agent reads it with.
-    pub library: Library,
+    pub library: YamlLibrary,
     /// How the agent reads it, and which repairs it makes, in the order it tries them.
     pub ladder: Vec<LoadStrategy>,
     /// What becomes of a file that no rung could read.
-    pub unreadable_yaml: Unreadable,
+    pub unreadable_yaml: OnInvalidYaml,
     /// Who wins when two files claim one name.
-    pub duplicates: Duplicates,
+    pub duplicates: DuplicatePolicy,
     /// By which path the agent knows a file.
-    pub paths: Paths,
+    pub paths: PathIdentity,
     /// How bytes that are not UTF-8 are taken.
-    pub bad_utf8: Encoding,
+    pub bad_utf8: EncodingPolicy,
     /// How a byte order mark is taken.
-    pub bom: Encoding,
+    pub bom: EncodingPolicy,
     /// How CRLF line ends are taken.
-    pub crlf: Encoding,
+    pub crlf: EncodingPolicy,
     /// Whether `paths:` makes a skill conditional.
     pub conditional: bool,
     /// Whether `disable-model-invocation` hides a skill from the model.
     pub hides_from_model: bool,
     /// When skill directories below the working directory are found.
-    pub nested: Nested,
+    pub nested: NestedRule,
     /// What becomes of loaded skills when a conversation is shortened.
     pub compaction: Compaction,
     /// Whether a project's skills wait until the user trusts it.
-    pub trust: Trust,
+    pub trust: TrustRule,
     /// Whether the winner of a name tells of those that lost it.
     pub tells_duplicates: bool,
     /// How the agent writes what it gives its model.
-    pub output: Format,
+    pub output: OutputFormat,
 }
 
 /// One rule in which a profile differs from the one that it was made from.
@@ -132,7 +137,7 @@ impl Profile {
     /// Returns the rules by which it finds plugins.
     pub fn plugins(&self) -> impl Iterator<Item = &PluginRule> {
         self.roots.iter().filter_map(|root| match &root.base {
-            Base::Plugins(rule) => Some(rule),
+            RootBase::Plugins(rule) => Some(rule),
             _ => None,
         })
     }
@@ -189,7 +194,7 @@ pub enum Evidence {
 
 /// When skill directories below the working directory are found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Nested {
+pub enum NestedRule {
     /// Never.
     Never,
     /// When a file near them is touched, for the rest of the session.
@@ -197,11 +202,11 @@ pub enum Nested {
         /// The directories looked for, relative to each directory on the way up.
         relative: Vec<Text>,
         /// How each is walked.
-        walk: Walk,
+        walk: WalkRule,
         /// Whether git-ignored directories are left out.
         skip_git_ignored: bool,
         /// What becomes of one whose name is taken.
-        taken: Taken,
+        taken: NestedConflict,
     },
 }
 
@@ -224,7 +229,7 @@ pub enum Compaction {
 
 /// What becomes of a nested skill whose name another one has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum NestedConflict {
     /// It is kept under `dir:name`, where `dir` is the directory that holds its root, seen from
     /// the working directory.
     Prefixed,
@@ -234,7 +239,7 @@ pub enum Taken {
 
 /// Whether an agent wants a project to be trusted before it takes skills from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trust {
+pub enum TrustRule {
     /// It takes them.
     NotAsked,
     /// It takes none before the user trusts the folder.
@@ -290,22 +295,22 @@ mod tests {
         for profile in builtin() {
             for root in &profile.roots {
                 let base = match &root.base {
-                    Base::Home | Base::Settings => vec!["HOME"],
-                    Base::Variable { name, .. } => vec!["HOME", name],
-                    Base::IfSet { name } => vec![&**name],
-                    Base::Plugins(rule) => {
+                    RootBase::Home | RootBase::Settings => vec!["HOME"],
+                    RootBase::Variable { name, .. } => vec!["HOME", name],
+                    RootBase::IfSet { name } => vec![&**name],
+                    RootBase::Plugins(rule) => {
                         std::iter::once("HOME").chain(rule.variable.as_deref()).collect()
                     }
-                    Base::Extensions(rule) => vec!["HOME", &*rule.variable],
-                    Base::Ancestors { .. }
-                    | Base::Absolute(_)
-                    | Base::Additional
-                    | Base::Provided(_)
-                    | Base::BuiltIn(_) => Vec::new(),
+                    RootBase::Extensions(rule) => vec!["HOME", &*rule.variable],
+                    RootBase::Ancestors { .. }
+                    | RootBase::Absolute(_)
+                    | RootBase::Additional
+                    | RootBase::Provided(_)
+                    | RootBase::BuiltIn(_) => Vec::new(),
                 };
                 let trust = match &profile.trust {
-                    Trust::NotAsked => &[][..],
-                    Trust::Needed { variables } => variables,
+                    TrustRule::NotAsked => &[][..],
+                    TrustRule::Needed { variables } => variables,
                 };
                 let switches = root.switches.iter().map(|it| &*it.variable);
                 let all = base.into_iter().chain(switches).chain(trust.iter().map(|it| &**it));
@@ -315,16 +320,16 @@ mod tests {
             }
             for rule in &profile.settings {
                 let base = match &rule.base {
-                    Base::Variable { name, .. } | Base::IfSet { name } => Some(&**name),
-                    Base::Home
-                    | Base::Ancestors { .. }
-                    | Base::Absolute(_)
-                    | Base::Additional
-                    | Base::Settings
-                    | Base::Provided(_)
-                    | Base::Plugins(_)
-                    | Base::Extensions(_)
-                    | Base::BuiltIn(_) => None,
+                    RootBase::Variable { name, .. } | RootBase::IfSet { name } => Some(&**name),
+                    RootBase::Home
+                    | RootBase::Ancestors { .. }
+                    | RootBase::Absolute(_)
+                    | RootBase::Additional
+                    | RootBase::Settings
+                    | RootBase::Provided(_)
+                    | RootBase::Plugins(_)
+                    | RootBase::Extensions(_)
+                    | RootBase::BuiltIn(_) => None,
                 };
                 for name in base.into_iter().chain(rule.switches.iter().map(|it| &*it.variable)) {
                     assert!(profile.environment.iter().any(|it| it == name), "{name}");

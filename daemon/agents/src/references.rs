@@ -8,7 +8,7 @@
 
 mod bases;
 mod link;
-mod search;
+mod text_search;
 
 use std::path::Path;
 
@@ -19,9 +19,9 @@ use skills_syntax::text::Span;
 
 use crate::command;
 
-pub use bases::{Bases, Step, steps};
-pub use link::{Link, Start, Way, links, links_at};
-pub use search::Search;
+pub use bases::{LinkBases, PathStep, path_steps};
+pub use link::{Link, LinkBase, LinkForm, links, links_at};
+pub use text_search::TextSearch;
 
 /// A place where a skill may be named.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,12 +31,12 @@ pub struct Reference {
     /// Where the name stands, without `/` or `$` before it.
     pub span: Span,
     /// How it is written.
-    pub form: Form,
+    pub form: ReferenceForm,
 }
 
 /// How a skill is named.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
+pub enum ReferenceForm {
     /// In `skills:` of a frontmatter.
     Listed,
     /// In `Skill(name)`, as tools are allowed.
@@ -51,7 +51,7 @@ pub enum Form {
     Linked,
 }
 
-impl Form {
+impl ReferenceForm {
     /// Whether nothing but a skill can be meant.
     pub const fn is_sure(self) -> bool {
         matches!(self, Self::Listed | Self::Allowed | Self::Mentioned)
@@ -95,19 +95,19 @@ pub fn outside_prose(text: &str, document: &Document, body: &Body) -> Vec<Refere
 /// Returns the places where a text names directories of skills in paths, in their order: exactly
 /// those that change when such a directory gets another name. `skill_in` gives the skill of a
 /// directory.
-pub fn linked<'a>(
+pub fn path_references<'a>(
     text: &str,
     document: &Document,
-    bases: &Bases,
+    bases: &LinkBases,
     skill_in: impl Fn(&AbsPath) -> Option<&'a str>,
 ) -> Vec<Reference> {
     let mut found: Vec<Reference> = Vec::new();
     for link in links(text, document) {
         let through = |base: &AbsPath| {
-            let steps = steps(&link, text, base).into_iter().filter(|it| !link.is_loose(it));
-            let named = steps.filter_map(|Step { span, reached }| {
+            let steps = path_steps(&link, text, base).into_iter().filter(|it| !link.is_loose(it));
+            let named = steps.filter_map(|PathStep { span, reached }| {
                 let name = skill_in(&reached)?.to_owned();
-                Some(Reference { name, span, form: Form::Linked })
+                Some(Reference { name, span, form: ReferenceForm::Linked })
             });
             let named: Vec<_> = named.collect();
             (!named.is_empty()).then_some(named)
@@ -121,8 +121,10 @@ pub fn linked<'a>(
 }
 
 /// Returns what stands at an offset, the sigil before a name included.
-pub fn at(references: &[Reference], offset: usize) -> Option<&Reference> {
-    let sigil = |it: &Reference| usize::from(matches!(it.form, Form::Called | Form::Spoken));
+pub fn reference_at(references: &[Reference], offset: usize) -> Option<&Reference> {
+    let sigil = |it: &Reference| {
+        usize::from(matches!(it.form, ReferenceForm::Called | ReferenceForm::Spoken))
+    };
     references.iter().find(|it| it.span.start - sigil(it) <= offset && offset <= it.span.end)
 }
 
@@ -142,8 +144,8 @@ pub fn is_name(text: &str) -> bool {
 }
 
 /// Whether a text can be a name that somebody has given a skill all the same.
-pub fn may_be_name(text: &str, form: Form) -> bool {
-    let may_be_blank = matches!(form, Form::Listed | Form::Mentioned);
+pub fn may_be_name(text: &str, form: ReferenceForm) -> bool {
+    let may_be_blank = matches!(form, ReferenceForm::Listed | ReferenceForm::Mentioned);
     let is_letter =
         |it: char| it.is_alphanumeric() || matches!(it, '-' | '_') || it == ' ' && may_be_blank;
     let is_part = |it: &str| it.starts_with(char::is_alphanumeric) && it.chars().all(is_letter);
@@ -166,7 +168,7 @@ fn in_frontmatter(text: &str, document: &Document, found: &mut Vec<Reference>) {
             let rest = &written[start..];
             let length = rest.find([')', ' ', '\n']).unwrap_or(rest.len());
             let name = rest[..length].trim_end_matches(":*");
-            add(name, entry.value.span.start + start, Form::Allowed, found);
+            add(name, entry.value.span.start + start, ReferenceForm::Allowed, found);
         }
     }
 }
@@ -181,7 +183,7 @@ fn listed(text: &str, value: &Value, found: &mut Vec<Reference>) {
     for part in written.split(',') {
         let name = part.trim_matches([' ', '"', '\'']);
         let lead = part.len() - part.trim_start_matches([' ', '"', '\'']).len();
-        add(name, at + lead, Form::Listed, found);
+        add(name, at + lead, ReferenceForm::Listed, found);
         at += part.len() + 1;
     }
 }
@@ -201,8 +203,8 @@ fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {
     let before = text[..code.start].trim_end_matches('`').trim_end_matches(' ');
     let precedes = before.strip_suffix("skill").is_some_and(|it| !is_word(it.chars().next_back()));
     match (is_called, follows || precedes) {
-        (true, _) => add(name, start, Form::Called, found),
-        (false, true) => add(name, start, Form::Mentioned, found),
+        (true, _) => add(name, start, ReferenceForm::Called, found),
+        (false, true) => add(name, start, ReferenceForm::Mentioned, found),
         (false, false) => {}
     }
 }
@@ -229,14 +231,14 @@ fn in_prose(text: &str, prose: Span, found: &mut Vec<Reference>) {
             Some(it) => it.is_whitespace() || ",;!?)\"'”’*]".contains(it),
         };
         if ends {
-            add(name, prose.start + at + sigil.len(), Form::Spoken, found);
+            add(name, prose.start + at + sigil.len(), ReferenceForm::Spoken, found);
         }
     }
 }
 
-fn add(name: &str, start: usize, form: Form, found: &mut Vec<Reference>) {
+fn add(name: &str, start: usize, form: ReferenceForm, found: &mut Vec<Reference>) {
     // Prose is full of what looks like other names.
-    if is_name(name) || form != Form::Spoken && may_be_name(name, form) {
+    if is_name(name) || form != ReferenceForm::Spoken && may_be_name(name, form) {
         let span = Span::new(start, start + name.len());
         found.push(Reference { name: name.to_owned(), span, form });
     }
@@ -249,19 +251,19 @@ pub fn is_skill_file(path: &Path) -> bool {
 
 /// Whether a file of that path speaks of skills and is none itself, nor a command: what a person
 /// tells agents, and agents.
-pub fn is_instructions(path: &Path) -> bool {
-    is_speaker(path) && !is_skill_file(path) && !command::is_command(path)
+pub fn is_instruction_file(path: &Path) -> bool {
+    is_referencing_file(path) && !is_skill_file(path) && !command::is_command(path)
 }
 
 /// Whether agents read a file of that path for what a person tells them, so that it may name
 /// skills: a SKILL.md, `CLAUDE.md` and its like, commands and agents.
-pub fn is_speaker(path: &Path) -> bool {
+pub fn is_referencing_file(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(|it| it.to_str()) else { return false };
-    if SPEAKERS.contains(&name) {
+    if REFERENCING_FILES.contains(&name) {
         return true;
     }
     let parts: Vec<_> = path.iter().filter_map(|it| it.to_str()).collect();
-    let is_kept = |pair: &[&str]| HOMES.contains(&pair[0]) && KEPT.contains(&pair[1]);
+    let is_kept = |pair: &[&str]| AGENT_DIRS.contains(&pair[0]) && AGENT_SUBDIRS.contains(&pair[1]);
     path.extension().is_some_and(|it| it == "md") && parts.windows(2).any(is_kept)
 }
 
@@ -279,21 +281,22 @@ pub fn has_names(path: &Path) -> bool {
         has_paths(path)
             && path.parent().is_some_and(|it| it.iter().any(|it| it == "skills" || it == "skill"))
     };
-    is_speaker(path) || is_bundled()
+    is_referencing_file(path) || is_bundled()
 }
 
 /// How files of Markdown end, those of rules for agents among them.
 const MARKDOWN: [&str; 4] = ["md", "mdc", "mdx", "markdown"];
 
 /// Files that agents read wherever they lie.
-pub const SPEAKERS: [&str; 6] =
+pub const REFERENCING_FILES: [&str; 6] =
     ["SKILL.md", "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md"];
 
 /// Directories of agents.
-pub const HOMES: [&str; 6] = [".claude", ".opencode", ".agents", ".codex", ".gemini", "opencode"];
+pub const AGENT_DIRS: [&str; 6] =
+    [".claude", ".opencode", ".agents", ".codex", ".gemini", "opencode"];
 
 /// Directories in them whose files are read.
-pub const KEPT: [&str; 5] = ["commands", "command", "agents", "agent", "prompts"];
+pub const AGENT_SUBDIRS: [&str; 5] = ["commands", "command", "agents", "agent", "prompts"];
 
 #[cfg(test)]
 mod tests {
@@ -318,8 +321,8 @@ mod tests {
         let dir = at("/w/.claude/skills/pdf");
         let found = |path: &str, text: &str| {
             let skill_in = |it: &AbsPath| (*it == dir).then_some("pdf");
-            let bases = Bases::of(&at(path), Some(&at("/w")), None);
-            let found = linked(text, &parse(text), &bases, skill_in);
+            let bases = LinkBases::of(&at(path), Some(&at("/w")), None);
+            let found = path_references(text, &parse(text), &bases, skill_in);
             let shown = found.iter().map(|it| {
                 assert_eq!(it.span.slice(text), it.name);
                 text[it.span.end..]
@@ -351,7 +354,7 @@ mod tests {
             ("/w/.claude/skills/a/SKILL.md", false),
             ("/w/README.md", false),
         ] {
-            assert_eq!(is_instructions(Path::new(path)), expected, "{path}");
+            assert_eq!(is_instruction_file(Path::new(path)), expected, "{path}");
         }
     }
 
@@ -429,7 +432,7 @@ mod tests {
             ("/w/.claude/commands/run.sh", false),
             ("/w/commands/commit.md", false),
         ] {
-            assert_eq!(is_speaker(Path::new(path)), expected, "{path}");
+            assert_eq!(is_referencing_file(Path::new(path)), expected, "{path}");
         }
     }
 }

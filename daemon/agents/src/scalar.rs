@@ -7,11 +7,11 @@
 
 use skills_syntax::parse::{ScalarStyle, Value, ValueKind};
 
-use crate::library::Library;
+use crate::yaml_library::YamlLibrary;
 
 /// What stands in the place of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Kind {
+pub enum YamlType {
     /// Nothing, `~` or `null`.
     Null,
     /// A string.
@@ -30,7 +30,7 @@ pub enum Kind {
     Alias,
 }
 
-impl Kind {
+impl YamlType {
     /// Returns what a person would call it, with an article.
     pub const fn name(self) -> &'static str {
         match self {
@@ -46,10 +46,12 @@ impl Kind {
     }
 
     /// Returns what a value is to a library.
-    pub fn of(value: &Value, library: Library) -> Self {
+    pub fn of(value: &Value, library: YamlLibrary) -> Self {
         match &value.kind {
             ValueKind::Null => Self::Null,
-            ValueKind::Scalar { style: ScalarStyle::Plain, text } => kind(text, library),
+            ValueKind::Scalar { style: ScalarStyle::Plain, text } => {
+                plain_scalar_type(text, library)
+            }
             ValueKind::Scalar { .. } => Self::Text,
             ValueKind::Sequence { .. } => Self::List,
             ValueKind::Mapping { .. } => Self::Map,
@@ -59,26 +61,26 @@ impl Kind {
 }
 
 /// Returns what a scalar without quotes is to a library.
-pub fn kind(plain: &str, library: Library) -> Kind {
+pub fn plain_scalar_type(plain: &str, library: YamlLibrary) -> YamlType {
     match plain {
-        "" | "~" | "null" | "Null" | "NULL" => return Kind::Null,
-        "true" | "True" | "TRUE" | "false" | "False" | "FALSE" => return Kind::Boolean,
+        "" | "~" | "null" | "Null" | "NULL" => return YamlType::Null,
+        "true" | "True" | "TRUE" | "false" | "False" | "FALSE" => return YamlType::Boolean,
         _ => {}
     }
     let number = match library {
-        Library::JsYaml3 => js3_integer(plain) || js3_float(plain),
-        Library::JsYaml4 => js4_integer(plain) || js4_float(plain),
-        Library::SerdeYaml | Library::NpmYaml | Library::Ours => {
+        YamlLibrary::JsYaml3 => js3_integer(plain) || js3_float(plain),
+        YamlLibrary::JsYaml4 => js4_integer(plain) || js4_float(plain),
+        YamlLibrary::SerdeYaml | YamlLibrary::NpmYaml | YamlLibrary::Ours => {
             core_integer(plain) || core_float(plain)
         }
     };
-    let dates = matches!(library, Library::JsYaml3 | Library::JsYaml4);
+    let dates = matches!(library, YamlLibrary::JsYaml3 | YamlLibrary::JsYaml4);
     if number {
-        Kind::Number
+        YamlType::Number
     } else if dates && (is_date(plain) || is_timestamp(plain)) {
-        Kind::Date
+        YamlType::Date
     } else {
-        Kind::Text
+        YamlType::Text
     }
 }
 
@@ -259,13 +261,13 @@ fn is_zone(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Kind::{Boolean, Date, Null, Number, Text};
+    use YamlType::{Boolean, Date, Null, Number, Text};
 
     /// Checks js-yaml 3, js-yaml 4 and the core schema, in this order.
     #[track_caller]
-    fn check(plain: &str, expected: [Kind; 3]) {
-        let libraries = [Library::JsYaml3, Library::JsYaml4, Library::SerdeYaml];
-        assert_eq!(libraries.map(|it| kind(plain, it)), expected, "{plain}");
+    fn check(plain: &str, expected: [YamlType; 3]) {
+        let libraries = [YamlLibrary::JsYaml3, YamlLibrary::JsYaml4, YamlLibrary::SerdeYaml];
+        assert_eq!(libraries.map(|it| plain_scalar_type(plain, it)), expected, "{plain}");
     }
 
     #[test]

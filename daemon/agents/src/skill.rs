@@ -5,7 +5,7 @@
 //! the findings with their places. It is our own per-key reading; whether an agent would read
 //! the file the same way is for `skills_discovery::discover` to say.
 
-mod uniform;
+mod portable;
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use skills_syntax::parse::{
 };
 use skills_syntax::text::{Decoded, LineColumn, LineIndex, Span, decode};
 
-use crate::fields::{Fields, Reading};
-use crate::{catalog, fence, listing};
+use crate::fields::{FieldValue, Fields};
+use crate::{fence, field_table, listing};
 
 /// The keys of the catalog.
 const KEYS: Keys = Keys {
-    is_field: |key| !matches!(catalog::recognise(key), catalog::Known::Unknown),
-    is_prose: |key| key == catalog::DESCRIPTION.key || key == catalog::WHEN_TO_USE.key,
+    is_field: |key| !matches!(field_table::classify_key(key), field_table::KeyKind::Unknown),
+    is_prose: |key| key == field_table::DESCRIPTION.key || key == field_table::WHEN_TO_USE.key,
 };
 
 /// Parses the text of a SKILL.md, in which the fields of the catalog are known.
@@ -31,7 +31,7 @@ pub fn parse(text: &str) -> Document {
 
 /// A diagnostic with its places counted out, for records that keep no text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
+pub struct LocatedDiagnostic {
     /// What was found.
     pub diagnostic: Diagnostic,
     /// Where it begins.
@@ -42,7 +42,7 @@ pub struct Finding {
 
 /// A field's text and where it stands.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Field {
+pub struct RecordField {
     /// The value as text; empty for a null. Whoever reads it as it stands shares it.
     pub text: Arc<str>,
     /// Where the value begins; for a missing value, where its key ends.
@@ -56,7 +56,7 @@ pub struct Field {
 
 /// How the frontmatter stands as YAML.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Yaml {
+pub enum FrontmatterState {
     /// There is no frontmatter.
     Absent,
     /// There is something like frontmatter, but not where agents look: between a first line
@@ -91,7 +91,7 @@ pub struct FileFacts {
 
 /// What decoding has found out about the bytes of a text; nothing for a text out of an editor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Origin {
+pub struct DecodeFacts {
     /// Whether a byte order mark came first.
     pub bom: bool,
     /// The first place that stands for bytes that were not UTF-8.
@@ -109,11 +109,11 @@ pub struct SkillRecord {
     /// Whether all agents see the same frontmatter and read the same in it.
     pub uniform: bool,
     /// How the frontmatter stands as YAML.
-    pub yaml: Yaml,
+    pub yaml: FrontmatterState,
     /// The `name` field.
-    pub name: Option<Field>,
+    pub name: Option<RecordField>,
     /// The `description` field.
-    pub description: Option<Field>,
+    pub description: Option<RecordField>,
     /// The globs of `paths`, split; empty when the skill is not conditional.
     pub paths: Box<[Box<str>]>,
     /// `disable-model-invocation`.
@@ -131,7 +131,7 @@ pub struct SkillRecord {
     /// Where the first bytes stand that are not UTF-8.
     pub invalid_utf8: Option<LineColumn>,
     /// What was found wrong or doubtful, in the order of the text.
-    pub findings: Box<[Finding]>,
+    pub findings: Box<[LocatedDiagnostic]>,
 }
 
 impl SkillRecord {
@@ -140,15 +140,15 @@ impl SkillRecord {
         let decoded = decode(bytes);
         let document = parse(&decoded.text);
         let Decoded { text, invalid_utf8, bom } = decoded;
-        Self::of(&text, &document, facts, Origin { bom, invalid_utf8 })
+        Self::of(&text, &document, facts, DecodeFacts { bom, invalid_utf8 })
     }
 
     /// Makes the record of a text that is decoded and parsed already.
-    pub fn of(text: &str, document: &Document, facts: FileFacts, origin: Origin) -> Self {
-        let Origin { bom, invalid_utf8 } = origin;
+    pub fn of(text: &str, document: &Document, facts: FileFacts, origin: DecodeFacts) -> Self {
+        let DecodeFacts { bom, invalid_utf8 } = origin;
         let index = LineIndex::new(text);
-        let spots = Spots { text, index: &index };
-        let head = &text[..document.body.start.max(fence::reach(text))];
+        let spots = PositionMapper { text, index: &index };
+        let head = &text[..document.body.start.max(fence::longest_head(text))];
         let mut findings: Vec<_> = document
             .diagnostics
             .iter()
@@ -163,17 +163,17 @@ impl SkillRecord {
         let frontmatter = document.frontmatter.as_ref();
         let field = |it| spots.field(fields?, frontmatter?, it);
         let flag = |it, default| fields.and_then(|fields| fields.switch(it)).unwrap_or(default);
-        let paths = fields.map(|it| it.list(&catalog::PATHS)).unwrap_or_default();
+        let paths = fields.map(|it| it.list(&field_table::PATHS)).unwrap_or_default();
         Self {
             facts,
             head: head.into(),
-            uniform: uniform::is_uniform(text, document),
+            uniform: portable::is_portable(text, document),
             yaml: spots.yaml(document),
-            name: field(&catalog::NAME),
-            description: field(&catalog::DESCRIPTION),
+            name: field(&field_table::NAME),
+            description: field(&field_table::DESCRIPTION),
             paths: paths.into_iter().map(|it| it.text.into()).collect(),
-            disable_model_invocation: flag(&catalog::DISABLE_MODEL_INVOCATION, false),
-            user_invocable: flag(&catalog::USER_INVOCABLE, true),
+            disable_model_invocation: flag(&field_table::DISABLE_MODEL_INVOCATION, false),
+            user_invocable: flag(&field_table::USER_INVOCABLE, true),
             first_body_line: first_line(document.body.slice(text)),
             first_heading: first_heading(document.body.slice(text)),
             bom,
@@ -195,37 +195,37 @@ impl SkillRecord {
         let document = self.document();
         let entry = document.frontmatter?.entries.into_iter().find(|it| it.key.text == key)?;
         let index = LineIndex::new(&self.head);
-        Some(Spots { text: &self.head, index: &index }.spot(entry.key.span.start))
+        Some(PositionMapper { text: &self.head, index: &index }.spot(entry.key.span.start))
     }
 }
 
 /// Counts places in one text.
-struct Spots<'a> {
+struct PositionMapper<'a> {
     text: &'a str,
     index: &'a LineIndex,
 }
 
-impl Spots<'_> {
+impl PositionMapper<'_> {
     fn spot(&self, offset: usize) -> LineColumn {
         let (line, column) = self.index.display(self.text, offset);
         LineColumn { line, column }
     }
 
-    fn finding(&self, diagnostic: Diagnostic) -> Finding {
+    fn finding(&self, diagnostic: Diagnostic) -> LocatedDiagnostic {
         let Span { start, end } = diagnostic.span;
-        Finding { diagnostic, start: self.spot(start), end: self.spot(end) }
+        LocatedDiagnostic { diagnostic, start: self.spot(start), end: self.spot(end) }
     }
 
     fn field(
         &self,
         fields: Fields<'_>,
         frontmatter: &Frontmatter,
-        field: &catalog::Field,
-    ) -> Option<Field> {
+        field: &field_table::Field,
+    ) -> Option<RecordField> {
         let entry = fields.entry(field)?;
         let outcome = fields.read(field)?;
         let text = match outcome.value {
-            Some(Reading::Text(item)) => item.text,
+            Some(FieldValue::Text(item)) => item.text,
             _ => String::new(),
         };
         let at =
@@ -238,12 +238,13 @@ impl Spots<'_> {
             | ValueKind::Alias { .. } => None,
         };
         let structured = !outcome.faults.is_empty();
-        Some(Field { structured, style, text: text.into(), at: self.spot(at) })
+        Some(RecordField { structured, style, text: text.into(), at: self.spot(at) })
     }
 
-    fn yaml(&self, document: &Document) -> Yaml {
-        let Some(frontmatter) = &document.frontmatter else { return Yaml::Absent };
-        let undelimited = |message, offset| Yaml::Undelimited { message, at: self.spot(offset) };
+    fn yaml(&self, document: &Document) -> FrontmatterState {
+        let Some(frontmatter) = &document.frontmatter else { return FrontmatterState::Absent };
+        let undelimited =
+            |message, offset| FrontmatterState::Undelimited { message, at: self.spot(offset) };
         match (frontmatter.opening, frontmatter.closing) {
             (Opening::Later, _) => {
                 return undelimited("there is text before the frontmatter", frontmatter.open.start);
@@ -263,8 +264,8 @@ impl Spots<'_> {
             ) => {}
         }
         match &frontmatter.strict {
-            Ok(()) => Yaml::Strict,
-            Err(error) => Yaml::Broken {
+            Ok(()) => FrontmatterState::Strict,
+            Err(error) => FrontmatterState::Broken {
                 message: error.message.as_str().into(),
                 at: self.spot(error.span.start),
             },
@@ -326,14 +327,14 @@ mod tests {
         assert_eq!(description.at, LineColumn { line: 3, column: 14 });
         assert_eq!(record.paths.len(), 2);
         assert_eq!(record.first_body_line.as_deref(), Some("# T"));
-        assert_eq!(record.yaml, Yaml::Strict);
+        assert_eq!(record.yaml, FrontmatterState::Strict);
     }
 
     #[test]
     fn a_broken_block_still_gives_its_fields_and_says_where_it_broke() {
         let record = read("---\nname: a\ndescription: Use when: asked\n---\nbody\n");
         assert_eq!(&*record.description.unwrap().text, "Use when: asked");
-        let Yaml::Broken { at, .. } = record.yaml else { panic!("{:?}", record.yaml) };
+        let FrontmatterState::Broken { at, .. } = record.yaml else { panic!("{:?}", record.yaml) };
         assert_eq!(at.line, 3);
     }
 

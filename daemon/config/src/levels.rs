@@ -5,7 +5,7 @@
 //! one that stands further down. A repository's file counts before the user's.
 
 use serde_json::{Value, json};
-use skills_agents::hooks::beginning;
+use skills_agents::hooks::shorten_matcher;
 use skills_agents::profile::DEFAULT_PROFILES;
 use skills_discovery::levels::{self, Level, Levels, is_glob};
 use skills_syntax::path::AbsPath;
@@ -127,7 +127,7 @@ pub(super) fn read_paths(
         }
         let (at, written) = (glob.span().start, &**glob.get_ref());
         if !is_glob(written) {
-            let message = format!("has `{}`, which is no glob", beginning(written));
+            let message = format!("has `{}`, which is no glob", shorten_matcher(written));
             let hint =
                 Some("Close its brackets and braces, and keep it below 1,024 bytes.".to_owned());
             misfits.push((at, Misfit { message, hint }));

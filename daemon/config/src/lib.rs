@@ -14,7 +14,7 @@ mod server;
 
 use std::collections::BTreeMap;
 
-use skills_agents::profile::Profiles;
+use skills_agents::profile::ProfileSet;
 use skills_discovery::permission::SkillRule;
 use skills_discovery::remote::Address;
 
@@ -132,7 +132,7 @@ enum Scalar {
     Words(Vec<String>),
     Addresses(Vec<Address>),
     Servers(BTreeMap<String, McpServer>),
-    Own(Profiles),
+    Own(ProfileSet),
     Rules(RuleLevels),
     Paths(PathLevels),
     Permissions(Vec<SkillRule>),
@@ -184,7 +184,7 @@ impl Slot for BTreeMap<String, McpServer> {
     }
 }
 
-impl Slot for Profiles {
+impl Slot for ProfileSet {
     fn put(&mut self, scalar: Scalar) {
         if let Scalar::Own(profiles) = scalar {
             *self = profiles;
@@ -288,7 +288,7 @@ config! {
     /// Profiles of your own, and what you change of the built-in ones.
     ///
     /// The keys are below, at `[profiles.NAME]`.
-    profiles: Profiles = Profiles::default(),
+    profiles: ProfileSet = ProfileSet::default(),
         "profiles", Kind::Own, None,
         r#"{ "house" = { "base" = "claude-code", "duplicates" = "last-wins" } }"#, USER, NextCall;
     /// Whether what comes with a worktree waits until you trust it (`skillsd trust`).

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
-use skills_agents::profile::{CHECKS, RULES, Rule, RuleKind};
+use skills_agents::profile::{CHECKS, ProfileRule, RULES, RuleValueKind};
 
 use super::profiles::{ANY_DEPTH, DEEPEST, PROFILE_KEYS, Part, PartKind, ROOT_KEYS, WALK_KEYS};
 
@@ -67,8 +67,8 @@ pub(super) fn section() -> String {
     text
 }
 
-fn own_rules() -> impl Iterator<Item = &'static Rule> {
-    RULES.iter().filter(|it| !matches!(it.kind, RuleKind::Roots))
+fn own_rules() -> impl Iterator<Item = &'static ProfileRule> {
+    RULES.iter().filter(|it| !matches!(it.kind, RuleValueKind::Roots))
 }
 
 fn one_line(doc: &str) -> String {
@@ -91,14 +91,16 @@ fn part_values(kind: PartKind) -> String {
     }
 }
 
-fn rule_values(kind: RuleKind) -> String {
+fn rule_values(kind: RuleValueKind) -> String {
     match kind {
-        RuleKind::Word(words) => quoted(&words()),
-        RuleKind::Words(words) => format!("a list of {}", quoted(&words())),
-        RuleKind::YesNo => "`true` or `false`".to_owned(),
-        RuleKind::Names | RuleKind::Requirements => "a text or a list of texts".to_owned(),
-        RuleKind::Check => format!("{}, or `\"at-most-N\"`", quoted(&CHECKS)),
-        RuleKind::Roots => "a list of roots".to_owned(),
+        RuleValueKind::Word(words) => quoted(&words()),
+        RuleValueKind::Words(words) => format!("a list of {}", quoted(&words())),
+        RuleValueKind::YesNo => "`true` or `false`".to_owned(),
+        RuleValueKind::Names | RuleValueKind::Requirements => {
+            "a text or a list of texts".to_owned()
+        }
+        RuleValueKind::Check => format!("{}, or `\"at-most-N\"`", quoted(&CHECKS)),
+        RuleValueKind::Roots => "a list of roots".to_owned(),
     }
 }
 
@@ -158,18 +160,18 @@ fn part_schema(kind: PartKind) -> Value {
     }
 }
 
-fn rule_schema(kind: RuleKind) -> Value {
+fn rule_schema(kind: RuleValueKind) -> Value {
     match kind {
-        RuleKind::Word(words) => json!({"type": "string", "enum": words()}),
-        RuleKind::Words(words) => {
+        RuleValueKind::Word(words) => json!({"type": "string", "enum": words()}),
+        RuleValueKind::Words(words) => {
             json!({"type": "array", "items": {"type": "string", "enum": words()}})
         }
-        RuleKind::YesNo => json!({"type": "boolean"}),
-        RuleKind::Names | RuleKind::Requirements => texts(),
-        RuleKind::Check => {
+        RuleValueKind::YesNo => json!({"type": "boolean"}),
+        RuleValueKind::Names | RuleValueKind::Requirements => texts(),
+        RuleValueKind::Check => {
             json!({"anyOf": [{"enum": CHECKS}, {"type": "string", "pattern": "^at-most-[0-9]+$"}]})
         }
         // A key of its own.
-        RuleKind::Roots => json!({}),
+        RuleValueKind::Roots => json!({}),
     }
 }

@@ -1,7 +1,7 @@
 //! `[profiles.NAME]`: what a user writes about profiles, from TOML to drafts.
 //!
 //! The keys are the rows of [`RULES`], those of a root ([`ROOT_KEYS`]) and a few more
-//! ([`PROFILE_KEYS`]). [`skills_agents::profile::Profiles::with`] interprets a draft;
+//! ([`PROFILE_KEYS`]). [`skills_agents::profile::ProfileSet::with`] interprets a draft;
 //! this module gives each value its place and form.
 
 mod inline;
@@ -9,8 +9,8 @@ mod root;
 mod value;
 
 use skills_agents::profile::{
-    CHECKS, Draft, DraftSetting, Profiles, RULES, Rule, RuleKind, Setting, WalkDraft, check_of,
-    requirement,
+    CHECKS, DraftSetting, ProfileDraft, ProfileRule, ProfileSet, RULES, RuleValue, RuleValueKind,
+    WalkDraft, parse_name_check, parse_requirement,
 };
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -75,7 +75,7 @@ pub(super) const PROFILE_KEYS: &[Part] = &[
 ];
 
 /// Reads the table `profiles`.
-pub(super) fn read(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Profiles {
+pub(super) fn read(reader: &mut Reader<'_>, table: &DeTable<'_>) -> ProfileSet {
     let mut drafts = Vec::new();
     for (name, value) in table {
         let at = name.span().start;
@@ -97,7 +97,7 @@ pub(super) fn read(reader: &mut Reader<'_>, table: &DeTable<'_>) -> Profiles {
             }
         }
     }
-    let (profiles, faults) = Profiles::with(&drafts, &|at| format!("line {}", reader.line(at)));
+    let (profiles, faults) = ProfileSet::with(&drafts, &|at| format!("line {}", reader.line(at)));
     for fault in faults {
         reader.problem(fault.at, fault.message, fault.hint);
     }
@@ -117,8 +117,8 @@ fn unfit(name: &str) -> Option<String> {
     (!is_name).then(|| "Use small letters, digits, `-`, `_` and `.`.".to_owned())
 }
 
-fn draft(reader: &mut Reader<'_>, id: &str, at: usize, table: &DeTable<'_>) -> Draft {
-    let mut draft = Draft {
+fn draft(reader: &mut Reader<'_>, id: &str, at: usize, table: &DeTable<'_>) -> ProfileDraft {
+    let mut draft = ProfileDraft {
         id: id.to_owned(),
         at,
         base: None,
@@ -140,7 +140,7 @@ fn draft(reader: &mut Reader<'_>, id: &str, at: usize, table: &DeTable<'_>) -> D
             "roots_last" => draft.roots_last = roots(reader, key, value),
             "without_roots" => draft.without_roots = list(reader, key, value),
             "every_root" => draft.every_root = every_root(reader, key, value),
-            name => match Rule::named(name) {
+            name => match ProfileRule::named(name) {
                 Some(rule) => {
                     if let Some(setting) = setting(reader, rule, value) {
                         draft.settings.push(DraftSetting { rule, setting, at });
@@ -161,23 +161,23 @@ pub(super) fn profile_keys() -> Vec<&'static str> {
 
 fn setting(
     reader: &mut Reader<'_>,
-    rule: &'static Rule,
+    rule: &'static ProfileRule,
     value: &Spanned<DeValue<'_>>,
-) -> Option<Setting> {
+) -> Option<RuleValue> {
     let key = Spanned::new(value.span(), rule.name.into());
     match rule.kind {
-        RuleKind::Word(words) => word(reader, rule.name, &words(), value).map(Setting::Word),
-        RuleKind::YesNo => yes_no(reader, rule.name, value).map(Setting::YesNo),
-        RuleKind::Words(words) => {
+        RuleValueKind::Word(words) => word(reader, rule.name, &words(), value).map(RuleValue::Word),
+        RuleValueKind::YesNo => yes_no(reader, rule.name, value).map(RuleValue::YesNo),
+        RuleValueKind::Words(words) => {
             let DeValue::Array(items) = value.get_ref() else {
                 misfit(reader, rule.name, "a list of texts", value);
                 return None;
             };
             let words = words();
             let all = items.iter().filter_map(|it| word(reader, rule.name, &words, it));
-            Some(Setting::List(all.collect()))
+            Some(RuleValue::List(all.collect()))
         }
-        RuleKind::Names => {
+        RuleValueKind::Names => {
             let found = list(reader, &key, value);
             let second = found.get(1).map(|it| it.1);
             let names = match rule.name {
@@ -188,11 +188,11 @@ fn setting(
             if let (Some(at), "sidecar") = (second, rule.name) {
                 reader.problem(at, "`sidecar` is one path at most".to_owned(), None);
             }
-            Some(Setting::List(names))
+            Some(RuleValue::List(names))
         }
-        RuleKind::Check => match value.get_ref() {
-            DeValue::String(text) if check_of(text).is_some() => {
-                Some(Setting::Word(text.to_string()))
+        RuleValueKind::Check => match value.get_ref() {
+            DeValue::String(text) if parse_name_check(text).is_some() => {
+                Some(RuleValue::Word(text.to_string()))
             }
             DeValue::String(text) => {
                 let hint =
@@ -206,16 +206,16 @@ fn setting(
                 None
             }
         },
-        RuleKind::Requirements => {
+        RuleValueKind::Requirements => {
             let found = list(reader, &key, value);
-            for (text, at) in found.iter().filter(|(it, _)| requirement(it).is_none()) {
+            for (text, at) in found.iter().filter(|(it, _)| parse_requirement(it).is_none()) {
                 let hint = "For example `body`, `text:license` or `map-of-texts:metadata`.";
                 reader.problem(*at, format!("`{text}` is no requirement"), Some(hint.to_owned()));
             }
-            Some(Setting::List(found.into_iter().map(|(it, _)| it).collect()))
+            Some(RuleValue::List(found.into_iter().map(|(it, _)| it).collect()))
         }
         // A key of its own.
-        RuleKind::Roots => None,
+        RuleValueKind::Roots => None,
     }
 }
 

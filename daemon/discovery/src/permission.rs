@@ -13,7 +13,7 @@ mod opencode;
 mod properties;
 pub(crate) mod wildcard;
 
-use skills_agents::profile::{Profile, Reads};
+use skills_agents::profile::{Profile, SettingsItem};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::LineColumn;
 
@@ -116,7 +116,8 @@ impl Regime {
     /// Returns the regime of an agent: it follows from how its files write rules. One without
     /// rules denies nothing and asks nobody.
     pub fn of(profile: &Profile) -> Self {
-        let lists = profile.settings.iter().any(|it| it.reads.contains(&Reads::PermissionLists));
+        let lists =
+            profile.settings.iter().any(|it| it.reads.contains(&SettingsItem::PermissionLists));
         if lists { Self::DenyFirst } else { Self::LastMatch }
     }
 }

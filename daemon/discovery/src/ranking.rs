@@ -14,8 +14,8 @@ use std::ffi::OsStr;
 use std::ops::Range;
 use std::sync::Arc;
 
-use skills_agents::loaders::read_as;
-use skills_agents::profile::{Base, Profile};
+use skills_agents::loaders::load_as;
+use skills_agents::profile::{Profile, RootBase};
 use skills_agents::skill::SkillRecord;
 use skills_syntax::path::AbsPath;
 
@@ -228,7 +228,7 @@ impl Ranked {
 
     /// Takes over what the file says now.
     fn say(&mut self, profile: &Profile, record: &SkillRecord) {
-        let reading = read_as(profile, record, &directory(&self.path));
+        let reading = load_as(profile, record, &directory(&self.path));
         self.name = format!("{}{}", self.prefix, reading.name);
         self.description = reading.description.as_deref().map(|it| it.chars().count());
         if self.same_file || matches!(self.state, State::Ignored | State::Refused) {
@@ -268,7 +268,7 @@ fn root(profile: &Profile, root: &Root) -> Option<RankedRoot> {
     let is_walked = matches!(root.outcome, RootOutcome::Walked | RootOutcome::Missing);
     let is_plain = is_walked && root.plugin.is_none() && root.origin.is_empty();
     let rule = profile.roots.get(root.rule).filter(|_| is_plain)?;
-    if matches!(rule.base, Base::Provided(_) | Base::BuiltIn(_)) {
+    if matches!(rule.base, RootBase::Provided(_) | RootBase::BuiltIn(_)) {
         return None;
     }
     let (path, skills) = (root.path.clone(), root.candidates.clone());
@@ -282,7 +282,7 @@ fn standing(
     turn: u32,
 ) -> Standing {
     let base =
-        candidate.record().map(|it| read_as(&ctx.profile, it, &directory(&candidate.path)).name);
+        candidate.record().map(|it| load_as(&ctx.profile, it, &directory(&candidate.path)).name);
     let prefix = base.and_then(|it| candidate.name.strip_suffix(&*it).map(str::len));
     let lost = candidate.reason.as_ref().filter(|_| candidate.state == State::Shadowed);
     let winner = lost.and_then(|it| it.winner);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
-use skills_agents::profile::Budget;
+use skills_agents::profile::WalkBudget;
 use skills_discovery::discover::FileId;
 
 /// How much of a SKILL.md is read, in bytes, unless the options say otherwise: 256 KiB.
@@ -147,7 +147,7 @@ pub trait Disk: Send + Sync {
 pub struct RealDisk;
 
 /// The most entries of one directory that are read.
-pub const MOST_ENTRIES: usize = Budget::DEFAULT.entries;
+pub const MOST_ENTRIES: usize = WalkBudget::DEFAULT.entries;
 
 /// How often a file that changes while it is read is tried.
 const READ_TRIES: usize = 3;

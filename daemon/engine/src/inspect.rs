@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use skills_agents::command;
-use skills_agents::references::is_instructions;
-use skills_agents::skill::{FileFacts, Origin, SkillRecord, parse};
+use skills_agents::references::is_instruction_file;
+use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
 use skills_discovery::discover::{Fault, FaultKind, FileId};
 use skills_discovery::levels::Levels;
 use skills_discovery::ranking::Ranking;
@@ -125,7 +125,7 @@ struct Source {
 }
 
 impl Source {
-    fn new(path: AbsPath, text: String, facts: FileFacts, origin: Origin) -> Self {
+    fn new(path: AbsPath, text: String, facts: FileFacts, origin: DecodeFacts) -> Self {
         let document = parse(&text);
         let record = SkillRecord::of(&text, &document, facts, origin);
         Self { path, text, bom: origin.bom, document, record, file: None, fault: None }
@@ -200,7 +200,7 @@ fn mended(
     let n_marks = findings.iter().filter(takes_mark).count();
     let again = |text: &str| {
         let facts = FileFacts { size: text.len() as u64, ..source.record.facts };
-        let origin = Origin { bom: source.bom && n_marks == 0, ..Origin::default() };
+        let origin = DecodeFacts { bom: source.bom && n_marks == 0, ..DecodeFacts::default() };
         let source = Source::new(source.path.clone(), text.to_owned(), facts, origin);
         skills_lint::check_to_mend(&source.subject(), settings, beside)
     };
@@ -261,7 +261,7 @@ fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), Ins
 }
 
 fn is_checked(path: &Path) -> bool {
-    is_skill(path) || command::is_command(path) || is_instructions(path)
+    is_skill(path) || command::is_command(path) || is_instruction_file(path)
 }
 
 fn is_skill(path: &Path) -> bool {
@@ -277,7 +277,7 @@ fn read(fenced: &Fenced<'_>, path: &AbsPath, limit: u64) -> Option<Source> {
     let truncated = size > bytes.len() as u64;
     let decoded = decode(&bytes);
     let facts = FileFacts { size, truncated, hash: content_hash(&bytes) };
-    let origin = Origin { bom: decoded.bom, invalid_utf8: decoded.invalid_utf8 };
+    let origin = DecodeFacts { bom: decoded.bom, invalid_utf8: decoded.invalid_utf8 };
     Some(Source { file, fault, ..Source::new(path.clone(), decoded.text, facts, origin) })
 }
 

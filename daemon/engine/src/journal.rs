@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use skills_agents::skill::Finding;
+use skills_agents::skill::LocatedDiagnostic;
 use skills_discovery::discover::{Candidate, Reason, Resolution, SkillFile, State};
 use skills_syntax::path::AbsPath;
 
@@ -239,7 +239,7 @@ fn print(resolution: &Resolution, candidate: &Candidate) -> u64 {
     hasher.finish()
 }
 
-fn findings(candidate: Option<&Candidate>) -> &[Finding] {
+fn findings(candidate: Option<&Candidate>) -> &[LocatedDiagnostic] {
     candidate.and_then(Candidate::record).map_or(&[], |it| &it.findings)
 }
 

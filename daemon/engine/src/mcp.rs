@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use skills_agents::listing::{is_forged, one_line};
+use skills_agents::listing::{has_injection, one_line};
 use skills_agents::profile::Provider;
 use skills_discovery::discover::{Prompt, Provided, Ready, Stock, server_path};
 use skills_syntax::invisible_chars;
@@ -325,7 +325,9 @@ fn doubt(prompts: &[Prompt]) -> Option<String> {
         let arguments = it.arguments.iter();
         let arguments = arguments.flat_map(|it| [Some(&it.name), it.description.as_ref()]);
         let mut texts = [Some(&it.name), it.description.as_ref()].into_iter().chain(arguments);
-        texts.any(|it| it.is_some_and(|it| !invisible_chars::runs(it).is_empty() || is_forged(it)))
+        texts.any(|it| {
+            it.is_some_and(|it| !invisible_chars::runs(it).is_empty() || has_injection(it))
+        })
     };
     let doubtful: Vec<_> = prompts.iter().filter(is_doubtful).collect();
     let name: String = one_line(&doubtful.first()?.name).chars().take(64).collect();

@@ -5,8 +5,8 @@
 
 use std::path::{Component, Path};
 
-use skills_agents::catalog::Agent;
-use skills_agents::profile::{self, Base, Evidence, Profile, RootRule};
+use skills_agents::field_table::Agent;
+use skills_agents::profile::{self, Evidence, Profile, RootBase, RootRule};
 
 /// Returns the profiles of `active` that look where `path` lies.
 pub(super) fn concerned<'a>(active: &[&'a Profile], path: Option<&Path>) -> Vec<&'a Profile> {
@@ -41,16 +41,16 @@ pub(super) fn depth_below_root<'p>(
 
 fn root_of(rule: &RootRule, path: &Path) -> Option<(usize, String)> {
     let prefix = match &rule.base {
-        Base::Variable { below_home, .. } => Some(&**below_home),
-        Base::Home | Base::Ancestors { .. } | Base::Additional => None,
+        RootBase::Variable { below_home, .. } => Some(&**below_home),
+        RootBase::Home | RootBase::Ancestors { .. } | RootBase::Additional => None,
         // Their place says nothing about the names of directories.
-        Base::IfSet { .. }
-        | Base::Absolute(_)
-        | Base::Provided(_)
-        | Base::Settings
-        | Base::Plugins(_)
-        | Base::Extensions(_)
-        | Base::BuiltIn(_) => return None,
+        RootBase::IfSet { .. }
+        | RootBase::Absolute(_)
+        | RootBase::Provided(_)
+        | RootBase::Settings
+        | RootBase::Plugins(_)
+        | RootBase::Extensions(_)
+        | RootBase::BuiltIn(_) => return None,
     };
     let parts: Vec<&str> = path.parent()?.components().filter_map(name).collect();
     rule.relative

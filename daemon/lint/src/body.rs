@@ -3,8 +3,8 @@
 mod files;
 mod variables;
 
-use skills_agents::catalog::{
-    AUTHORING, Agent, CLAUDE_SKILLS, COMMON_MARK, OPENCODE, PLUGIN, SPECIFICATION, Source,
+use skills_agents::field_table::{
+    AUTHORING, Agent, CLAUDE_SKILLS, COMMON_MARK, Citation, OPENCODE, PLUGIN, SPECIFICATION,
 };
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::text::Span;
@@ -17,7 +17,7 @@ pub use files::unnamed;
 pub(super) use variables::commands;
 pub use variables::is_amount;
 
-const SOURCES: &[&Source] = &[&SPECIFICATION];
+const SOURCES: &[&Citation] = &[&SPECIFICATION];
 
 const HEAD: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n";
 const WELL: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";

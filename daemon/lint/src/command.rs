@@ -3,8 +3,8 @@
 //! All other rules are for them as well, but for those about a skill's name, its directory and the
 //! files in it: a command has none of these.
 
-use skills_agents::catalog::{Agent, CLAUDE_SKILLS, NAME};
 use skills_agents::command;
+use skills_agents::field_table::{Agent, CLAUDE_SKILLS, NAME};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::text::Span;
 

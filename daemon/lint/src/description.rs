@@ -1,12 +1,12 @@
 //! `description/*`: all that a model sees of a skill before it decides.
 
-use skills_agents::catalog::{
+use skills_agents::field_table::{
     AUTHORING, Agent, CLAUDE_SKILLS, CODEX, DESCRIPTION, GEMINI, NAME, OPENCODE, PLUGIN,
     SPECIFICATION, WHEN_TO_USE,
 };
-use skills_agents::library::Library;
 use skills_agents::profile::DescriptionRule;
-use skills_agents::scalar::Kind;
+use skills_agents::scalar::YamlType;
+use skills_agents::yaml_library::YamlLibrary;
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::{Closing, Entry, Frontmatter, ScalarStyle, Value, ValueKind};
@@ -175,16 +175,16 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         return;
     };
     let value = frontmatter.resolve(&entry.value);
-    let what = Kind::of(value, Library::JsYaml3);
+    let what = YamlType::of(value, YamlLibrary::JsYaml3);
     match value.as_str() {
-        _ if what == Kind::Null => {
+        _ if what == YamlType::Null => {
             out.push(missing(cx, "description/empty", entry.key.span, "`description` is empty"));
         }
         Some(text) if text.trim().is_empty() => {
             out.push(missing(cx, "description/empty", entry.value.span, "`description` is empty"));
         }
         text => {
-            if what != Kind::Text {
+            if what != YamlType::Text {
                 out.push(not_text(cx, entry, what));
             }
             if let Some(text) = text {
@@ -236,7 +236,7 @@ fn missing(cx: &Cx<'_>, id: &'static str, span: Span, what: &str) -> Finding {
     found(id, span, message).severity(severity).about(about)
 }
 
-fn not_text(cx: &Cx<'_>, entry: &Entry, what: Kind) -> Finding {
+fn not_text(cx: &Cx<'_>, entry: &Entry, what: YamlType) -> Finding {
     let dropped = cx.droppers(&["description/required", "description/text"]);
     let message = format!("`description` is {}, not a text", what.name());
     let (severity, message) = match dropped.as_slice() {
@@ -246,7 +246,7 @@ fn not_text(cx: &Cx<'_>, entry: &Entry, what: Kind) -> Finding {
     let span = entry.value.span;
     let finding = found("description/type", span, message).severity(severity).about(&dropped);
     match what {
-        Kind::List | Kind::Map | Kind::Alias => finding,
+        YamlType::List | YamlType::Map | YamlType::Alias => finding,
         _ => finding.fix(
             "Quote the description",
             span,

@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use skills_agents::catalog::{
+use skills_agents::field_table::{
     self, AGENT, ALLOWED_TOOLS, Agent, BACKGROUND, CLAUDE_CHANGES, CLAUDE_SKILLS, COMPATIBILITY,
-    CONTEXT, CORPUS, DESCRIPTION, DISABLE_MODEL_INVOCATION, DISALLOWED_TOOLS, EFFORT, Field, HOOKS,
-    Known, MODEL, NAME, PLUGIN, SPECIFICATION, Shape, Standing, USER_INVOCABLE, fields,
+    CONTEXT, CORPUS, DESCRIPTION, DISABLE_MODEL_INVOCATION, DISALLOWED_TOOLS, EFFORT, Field,
+    FieldStatus, HOOKS, KeyKind, MODEL, NAME, PLUGIN, SPECIFICATION, Shape, USER_INVOCABLE, fields,
 };
-use skills_agents::fields::{Fault, Reading};
-use skills_agents::scalar::Kind;
+use skills_agents::fields::{FieldValue, TypeMismatch};
+use skills_agents::scalar::YamlType;
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::{Entry, ScalarStyle, ValueKind};
@@ -159,19 +159,19 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         if entry.duplicate_of.is_some() {
             continue;
         }
-        match catalog::recognise(&entry.key.text) {
-            Known::Field(field) => known(cx, field, entry, out),
-            Known::Misspelled(field) => slips.entry(field.key).or_default().push(entry),
-            Known::Unknown if is_key(entry) => match meant(&entry.key.text) {
+        match field_table::classify_key(&entry.key.text) {
+            KeyKind::Field(field) => known(cx, field, entry, out),
+            KeyKind::Misspelled(field) => slips.entry(field.key).or_default().push(entry),
+            KeyKind::Unknown if is_key(entry) => match meant(&entry.key.text) {
                 Some(field) => slips.entry(field.key).or_default().push(entry),
                 None => out.push(unknown(cx, entry)),
             },
             // What the parser could not make a key of is a finding of its own.
-            Known::Unknown => {}
+            KeyKind::Unknown => {}
         }
     }
     for (key, entries) in slips {
-        let Some(field) = catalog::find(key) else { continue };
+        let Some(field) = field_table::find(key) else { continue };
         out.extend(entries.iter().map(|it| misspelled(cx, field, it, &entries)));
     }
     contradictions(cx, out);
@@ -190,18 +190,18 @@ fn unknown(cx: &Cx<'_>, entry: &Entry) -> Finding {
 
 /// Returns the field that a key is meant as which is none itself.
 pub(super) fn meant(key: &str) -> Option<&'static Field> {
-    match catalog::recognise(key) {
-        Known::Field(_) => return None,
-        Known::Misspelled(field) => return Some(field),
-        Known::Unknown => {}
+    match field_table::classify_key(key) {
+        KeyKind::Field(_) => return None,
+        KeyKind::Misspelled(field) => return Some(field),
+        KeyKind::Unknown => {}
     }
-    let keys = fields().iter().filter(|it| it.standing == Standing::Read).map(|it| it.key);
+    let keys = fields().iter().filter(|it| it.standing == FieldStatus::Read).map(|it| it.key);
     let normal = key.replace('_', "-").to_lowercase();
     let near = suggest::nearest(&normal, keys.clone(), ALIKE).first().copied().or_else(|| {
         let letters = |it: &str| it.to_lowercase().replace(['-', '_'], "");
         keys.clone().find(|it| letters(it) == letters(key) || is_swapped(key, it))
     });
-    near.and_then(catalog::find).filter(|it| is_slip(key, it.key))
+    near.and_then(field_table::find).filter(|it| is_slip(key, it.key))
 }
 
 /// Whether two words differ by two letters that have changed places. In a short word that is one
@@ -297,7 +297,7 @@ fn is_certain(cx: &Cx<'_>, field: &'static Field, entry: &Entry) -> bool {
     let mut readings = field.readers.iter().map(|it| fields.coerce(&entry.value, it.reads));
     readings.any(|it| {
         let is_known = match &it.value {
-            Some(Reading::Choice(item)) => {
+            Some(FieldValue::Choice(item)) => {
                 field.value(&item.text).is_some() || item.text.starts_with("claude-")
             }
             value => value.is_some(),
@@ -328,7 +328,7 @@ fn misspelled(cx: &Cx<'_>, field: &'static Field, entry: &Entry, alike: &[&Entry
 }
 
 fn known(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
-    if let Standing::Inert { belongs_under } = field.standing {
+    if let FieldStatus::Inert { belongs_under } = field.standing {
         let message =
             format!("no agent reads `{}` here; it belongs under `{belongs_under}`", field.key);
         let finding = found("field/inert", entry.key.span, message).tag(Tag::Unnecessary);
@@ -380,7 +380,7 @@ fn types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Findin
         return;
     }
     // The same fault is one finding, whoever else minds.
-    let mut faults: BTreeMap<Span, (Fault, Vec<&skills_agents::profile::Profile>)> =
+    let mut faults: BTreeMap<Span, (TypeMismatch, Vec<&skills_agents::profile::Profile>)> =
         BTreeMap::new();
     for fault in fields.read(field).map(|it| it.faults).unwrap_or_default() {
         faults.entry(fault.span).or_insert((fault, Vec::new()));
@@ -417,7 +417,7 @@ fn types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Findin
             ),
         };
         let finding = found("field/type", place, message).severity(severity).about(about);
-        let quotable = matches!(fault.found, Kind::Boolean | Kind::Number | Kind::Date)
+        let quotable = matches!(fault.found, YamlType::Boolean | YamlType::Number | YamlType::Date)
             && matches!(fault.expected, "a text" | "a string");
         out.push(if quotable {
             finding.fix("Quote the value", place, quote::double_quote_scalar(place.slice(cx.text)))
@@ -437,14 +437,14 @@ fn value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Findin
         return;
     };
     let span = entry.value.span;
-    if let Reading::Integer(_) = reading {
+    if let FieldValue::Integer(_) = reading {
         if field.key == EFFORT.key {
             let message = "newer versions of Claude Code ignore a number here";
             out.push(found("field/deprecated", span, message).tag(Tag::Deprecated));
         }
         return;
     }
-    let Reading::Choice(item) = reading else { return };
+    let FieldValue::Choice(item) = reading else { return };
     if item.text.is_empty() || field.value(&item.text).is_some() {
         return;
     }

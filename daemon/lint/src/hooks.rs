@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use skills_agents::catalog::hooks::{
-    COMMON, EVENTS, GROUP, KINDS, Matches, find_event, find_key, find_kind, kind_meant, meant,
+use skills_agents::field_table::hooks::{
+    COMMON, EVENTS, GROUP, KINDS, MatcherSubject, closest_name, find_event, find_key, find_kind,
+    infer_handler_kind,
 };
-use skills_agents::catalog::{Agent, CLAUDE_HOOKS, HOOKS, Source};
-use skills_agents::fields::{Group, Handler, Item, Reading};
-use skills_agents::hooks::{beginning, within_limits};
+use skills_agents::field_table::{Agent, CLAUDE_HOOKS, Citation, HOOKS};
+use skills_agents::fields::{FieldValue, HookGroup, HookHandler, SpannedText};
+use skills_agents::hooks::{check_limits, shorten_matcher};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::text::Span;
 
@@ -28,7 +29,7 @@ const fn rule(
     rule.agents(&[Agent::ClaudeCode]).sources(SOURCES).texts(failing, WELL)
 }
 
-const SOURCES: &[&Source] = &[&CLAUDE_HOOKS];
+const SOURCES: &[&Citation] = &[&CLAUDE_HOOKS];
 
 const WELL: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n";
 
@@ -105,7 +106,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     }
     if let Some(entries) = fields.entry(&HOOKS).and_then(|it| it.value.entries()) {
         for entry in entries {
-            let item = Item { text: entry.key.text.clone(), span: entry.key.span };
+            let item = SpannedText { text: entry.key.text.clone(), span: entry.key.span };
             if find_event(&item.text).is_none() {
                 let names = EVENTS.iter().map(|it| it.name);
                 let taken = |name: &str| entries.iter().any(|it| it.key.text == name);
@@ -114,7 +115,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             }
         }
     }
-    let Some(Reading::Hooks(groups)) = outcome.value else { return };
+    let Some(FieldValue::Hooks(groups)) = outcome.value else { return };
     let mut expressions = BTreeSet::new();
     for group in &groups {
         self::group(cx, group, &mut expressions, out);
@@ -123,14 +124,14 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 
 fn group<'a>(
     cx: &Cx<'_>,
-    group: &'a Group,
+    group: &'a HookGroup,
     expressions: &mut BTreeSet<&'a str>,
     out: &mut Vec<Finding>,
 ) {
     let event = find_event(&group.event.text);
     if let Some(matcher) = group.matcher.as_ref().filter(|it| !it.text.is_empty() && it.text != "*")
     {
-        if event.is_some_and(|it| it.matches == Matches::Nothing) {
+        if event.is_some_and(|it| it.matches == MatcherSubject::Nothing) {
             let message = format!("`{}` takes no matcher", group.event.text);
             let finding = found("hooks/ignored-matcher", matcher.span, message);
             let finding = finding.tag(Tag::Unnecessary);
@@ -138,8 +139,8 @@ fn group<'a>(
                 Some(span) => finding.fix("Remove the matcher", span, ""),
                 None => finding,
             });
-        } else if let Err(what) = within_limits(&matcher.text, expressions) {
-            let text = beginning(&matcher.text);
+        } else if let Err(what) = check_limits(&matcher.text, expressions) {
+            let text = shorten_matcher(&matcher.text);
             let message = format!("`{text}` matches nothing: {what}");
             out.push(found("hooks/matcher", matcher.span, message));
         }
@@ -169,7 +170,7 @@ fn group<'a>(
     }
 }
 
-fn handler(cx: &Cx<'_>, handler: &Handler, out: &mut Vec<Finding>) {
+fn handler(cx: &Cx<'_>, handler: &HookHandler, out: &mut Vec<Finding>) {
     let first = cx.line(handler.span.start).within(handler.span);
     match &handler.kind {
         None => out.push(without_kind(cx, handler, first)),
@@ -183,7 +184,7 @@ fn handler(cx: &Cx<'_>, handler: &Handler, out: &mut Vec<Finding>) {
     // What is wrong with the type hides nothing of the rest.
     let there = || handler.settings.iter().map(|(name, _)| name).chain(&handler.mistyped);
     let written = handler.kind.as_ref().map(|it| &*it.text);
-    let known = kind_meant(written, there().map(|it| &*it.text));
+    let known = infer_handler_kind(written, there().map(|it| &*it.text));
     let own = known.map(|it| it.keys).unwrap_or_default();
     let what = match known {
         Some(kind) => format!("a hook of type `{}`", kind.name),
@@ -216,7 +217,7 @@ fn handler(cx: &Cx<'_>, handler: &Handler, out: &mut Vec<Finding>) {
 }
 
 /// Says of a hook that its type is missing.
-fn without_kind(cx: &Cx<'_>, handler: &Handler, first: Span) -> Finding {
+fn without_kind(cx: &Cx<'_>, handler: &HookHandler, first: Span) -> Finding {
     let finding = found("hooks/missing-key", first, "the hook has no `type`");
     let finding = finding.help("Add `type: command`.");
     let start = handler.span.start;
@@ -254,11 +255,11 @@ fn key_and_value(cx: &Cx<'_>, value: Span) -> Option<Span> {
 /// Adds what was probably meant: as a fix, unless the same map holds that as well.
 fn near(
     finding: Finding,
-    item: &Item,
+    item: &SpannedText,
     names: impl Iterator<Item = &'static str> + Clone,
     taken: impl Fn(&str) -> bool,
 ) -> Finding {
-    match meant(&item.text, names) {
+    match closest_name(&item.text, names) {
         Some(meant) if taken(meant) => {
             finding.help(format!("`{meant}` is there as well; remove one of them."))
         }
@@ -269,7 +270,7 @@ fn near(
 
 /// Returns the commands of all hooks, for the rules about security.
 pub(super) fn commands(cx: &Cx<'_>) -> Vec<(String, Span)> {
-    let Some(Reading::Hooks(groups)) =
+    let Some(FieldValue::Hooks(groups)) =
         cx.fields.and_then(|it| it.read(&HOOKS)).and_then(|it| it.value)
     else {
         return Vec::new();

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use skills_agents::catalog::{
-    Agent, CLAUDE_SKILLS, CODEX, GEMINI, GIT_IGNORE, OPENCODE, PLUGIN, SPECIFICATION, Source,
+use skills_agents::field_table::{
+    Agent, CLAUDE_SKILLS, CODEX, Citation, GEMINI, GIT_IGNORE, OPENCODE, PLUGIN, SPECIFICATION,
 };
-use skills_agents::profile::{Links, Profile};
+use skills_agents::profile::{LinkPolicy, Profile};
 use skills_discovery::discover::{Fault, State, shown};
 use skills_discovery::ranking::Ranked;
 use skills_syntax::diagnostic::Severity;
@@ -19,7 +19,8 @@ use super::rule::Rule;
 use super::subject::Cx;
 use super::{Finding, found};
 
-const SOURCES: &[&Source] = &[&SPECIFICATION, &CLAUDE_SKILLS, &OPENCODE, &CODEX, &GEMINI, &PLUGIN];
+const SOURCES: &[&Citation] =
+    &[&SPECIFICATION, &CLAUDE_SKILLS, &OPENCODE, &CODEX, &GEMINI, &PLUGIN];
 
 const WELL: &str = "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
@@ -247,8 +248,8 @@ fn below(path: &Path, root: &str) -> Vec<String> {
 
 fn link(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let Some(target) = cx.surroundings.link_target() else { return };
-    let refusing =
-        cx.those(|it, _| it.roots.iter().all(|root| root.walk.directory_links == Links::Never));
+    let refusing = cx
+        .those(|it, _| it.roots.iter().all(|root| root.walk.directory_links == LinkPolicy::Never));
     let shown = target.display();
     let message = match refusing.as_slice() {
         [] => format!("a link leads to `{shown}`, outside the directory of skills"),

@@ -64,7 +64,7 @@ mod tests;
 use std::collections::BTreeSet;
 
 use skills_agents::profile::{self, DEFAULT_PROFILES, Profile};
-use skills_agents::references::is_instructions;
+use skills_agents::references::is_instruction_file;
 use skills_discovery::levels::{Level, Levels};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
@@ -191,7 +191,7 @@ fn unproven(cx: &Cx<'_>, settings: &Settings<'_>) -> Vec<Finding> {
 /// Returns what the rules find, whoever wants to see it.
 fn found_in(cx: &Cx<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    if cx.path.is_some_and(|it| is_instructions(it)) {
+    if cx.path.is_some_and(|it| is_instruction_file(it)) {
         // What else they say is the user's own business.
         reference::check_links(cx, &mut found);
     } else {

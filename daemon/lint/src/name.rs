@@ -1,11 +1,11 @@
 //! `name/*`: what a skill is called, and whether agents take it.
 
-use skills_agents::catalog::{
-    AUTHORING, Agent, CLAUDE_SKILLS, CODEX, NAME, OPENCODE, PLUGIN, SPECIFICATION, Source,
+use skills_agents::field_table::{
+    AUTHORING, Agent, CLAUDE_SKILLS, CODEX, Citation, NAME, OPENCODE, PLUGIN, SPECIFICATION,
 };
-use skills_agents::library::Library;
 use skills_agents::profile::{NameCheck, NameSource};
-use skills_agents::scalar::Kind;
+use skills_agents::scalar::YamlType;
+use skills_agents::yaml_library::YamlLibrary;
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::parse::{Closing, Entry, Value};
 use skills_syntax::quote;
@@ -28,7 +28,7 @@ const fn warning(
     rule.sources(SOURCES).texts(failing, WELL)
 }
 
-const SOURCES: &[&Source] = &[&SPECIFICATION, &CLAUDE_SKILLS];
+const SOURCES: &[&Citation] = &[&SPECIFICATION, &CLAUDE_SKILLS];
 
 const WELL: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
@@ -135,8 +135,8 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let value = entry.map(|it| frontmatter.resolve(&it.value));
     match (entry, value) {
         (Some(entry), Some(value)) if !is_blank(value) => {
-            let what = Kind::of(value, Library::JsYaml3);
-            if what != Kind::Text {
+            let what = YamlType::of(value, YamlLibrary::JsYaml3);
+            if what != YamlType::Text {
                 out.push(not_text(cx, entry, what));
             }
             if let Some(name) = value.as_str() {
@@ -186,7 +186,7 @@ fn missing(cx: &Cx<'_>, entry: Option<&Entry>) -> Option<Finding> {
     Some(finding.fix_all(title, edits))
 }
 
-fn not_text(cx: &Cx<'_>, entry: &Entry, what: Kind) -> Finding {
+fn not_text(cx: &Cx<'_>, entry: &Entry, what: YamlType) -> Finding {
     let dropped = cx.droppers(&["name/required"]);
     let message = format!("`name` is {}, not a text", what.name());
     let (severity, message) = match dropped.as_slice() {
@@ -196,7 +196,7 @@ fn not_text(cx: &Cx<'_>, entry: &Entry, what: Kind) -> Finding {
     let span = entry.value.span;
     let finding = found("name/type", span, message).severity(severity).about(&dropped);
     match what {
-        Kind::List | Kind::Map | Kind::Alias => finding,
+        YamlType::List | YamlType::Map | YamlType::Alias => finding,
         _ => finding.fix("Quote the name", span, quote::double_quote_scalar(span.slice(cx.text))),
     }
 }

@@ -1,8 +1,8 @@
 //! `paths/*`: the globs that say which files a skill is about.
 
-use skills_agents::catalog::{Agent, CLAUDE_SKILLS, GIT_IGNORE, PATHS, Source};
-use skills_agents::fields::Item;
-use skills_agents::hooks::beginning;
+use skills_agents::field_table::{Agent, CLAUDE_SKILLS, Citation, GIT_IGNORE, PATHS};
+use skills_agents::fields::SpannedText;
+use skills_agents::hooks::shorten_matcher;
 use skills_discovery::activate::{self, Budget, PatternError};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::text::Span;
@@ -23,7 +23,7 @@ const fn rule(
     rule.agents(&[Agent::ClaudeCode, Agent::VsCode]).sources(SOURCES).texts(failing, WELL)
 }
 
-const SOURCES: &[&Source] = &[&CLAUDE_SKILLS, &GIT_IGNORE];
+const SOURCES: &[&Citation] = &[&CLAUDE_SKILLS, &GIT_IGNORE];
 
 const WELL: &str = "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: src/**/*.rs\n---\nRead the file.\n//- /w/src/main.rs\nfn main() {}\n";
 
@@ -99,15 +99,15 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 
 /// The globs of a text, and which of them put files in.
 struct Globs {
-    items: Vec<Item>,
+    items: Vec<SpannedText>,
     first_positive: Option<usize>,
     last_positive: Option<usize>,
     last_negative: Option<usize>,
 }
 
 impl Globs {
-    fn new(items: Vec<Item>) -> Self {
-        let is_positive = |it: &Item| !it.text.starts_with('!');
+    fn new(items: Vec<SpannedText>) -> Self {
+        let is_positive = |it: &SpannedText| !it.text.starts_with('!');
         Self {
             first_positive: items.iter().position(is_positive),
             last_positive: items.iter().rposition(is_positive),
@@ -127,7 +127,7 @@ fn glob(cx: &Cx<'_>, globs: &Globs, at: usize, budget: &mut Budget) -> Option<Fi
     let span = item.span;
     let checked = budget.check(text);
     if let Err(error @ (PatternError::Long(_) | PatternError::Many)) = &checked {
-        let message = format!("`{}` can never match: it {error}", beginning(text));
+        let message = format!("`{}` can never match: it {error}", shorten_matcher(text));
         return Some(found("paths/glob", span, message));
     }
     if text.starts_with('!') && globs.first_positive.is_none_or(|it| it >= at) {
@@ -183,7 +183,7 @@ fn glob(cx: &Cx<'_>, globs: &Globs, at: usize, budget: &mut Budget) -> Option<Fi
 }
 
 /// A glob that matches no path that there could be.
-fn never(cx: &Cx<'_>, item: &Item, glob: &str, error: &PatternError) -> Finding {
+fn never(cx: &Cx<'_>, item: &SpannedText, glob: &str, error: &PatternError) -> Finding {
     let text = item.text.trim();
     let finding = found("paths/glob", item.span, format!("`{text}` can never match: it {error}"));
     if *error != PatternError::Dots {
@@ -204,7 +204,7 @@ fn never(cx: &Cx<'_>, item: &Item, glob: &str, error: &PatternError) -> Finding 
 }
 
 /// A negation that another glob keeps from taking anything out.
-fn overruled(globs: &[Item], at: usize) -> Option<Finding> {
+fn overruled(globs: &[SpannedText], at: usize) -> Option<Finding> {
     if globs.len() > MOST_COMPARED {
         return None;
     }

@@ -14,7 +14,7 @@ mod together;
 
 use std::collections::HashMap;
 
-use skills_agents::skill::{FileFacts, Origin, SkillRecord, parse};
+use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::apply;
 use skills_syntax::parse::{Closing, Opening};
@@ -165,7 +165,7 @@ impl<'c, 'a> Proof<'c, 'a> {
         // Some editors keep the mark in the text.
         let has_mark = |it: &str| it.starts_with('\u{FEFF}');
         let bom = self.cx.record.bom && has_mark(text) == has_mark(self.cx.text);
-        let origin = Origin { bom, invalid_utf8: None };
+        let origin = DecodeFacts { bom, invalid_utf8: None };
         let record = SkillRecord::of(text, &document, facts, origin);
         let subject = Subject { text, document: &document, record: &record, path: self.cx.path };
         let found = found_in(&Cx::new(&subject, &self.settings.profiles, &NoFs));

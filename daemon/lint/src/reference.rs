@@ -3,8 +3,10 @@
 //! Prose is full of slashes that are no skills. A reference is only taken for one where it is
 //! written as code, and only told when it is almost the name of a skill that there is.
 
-use skills_agents::catalog::{CLAUDE_SKILLS, COMMON_MARK};
-use skills_agents::references::{Form, Link, Reference, Start, Way, is_name, links, outside_prose};
+use skills_agents::field_table::{CLAUDE_SKILLS, COMMON_MARK};
+use skills_agents::references::{
+    Link, LinkBase, LinkForm, Reference, ReferenceForm, is_name, links, outside_prose,
+};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::suggest;
 use skills_syntax::text::Span;
@@ -59,11 +61,11 @@ pub(super) fn check_links(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         .is_some_and(|it| it.starts_with("CLAUDE") || it.starts_with("GEMINI"));
     for link in links(cx.text, cx.document) {
         let is_told = match link.way {
-            Way::Target => true,
-            Way::Import => imports,
-            Way::Bare | Way::Word => false,
+            LinkForm::Target => true,
+            LinkForm::Import => imports,
+            LinkForm::Bare | LinkForm::Word => false,
         };
-        if !is_told || link.start != Start::Text {
+        if !is_told || link.start != LinkBase::Text {
             continue;
         }
         let Some((dir, rest)) = skill_of(&link.path) else { continue };
@@ -122,7 +124,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let alike = suggest::nearest(&name, company.names(), ALIKE);
         let Some(meant) = alike.first().copied() else { continue };
         // Behind a slash it is a path as often as not: `/components` beside a skill `Components`.
-        if form == Form::Called && meant.eq_ignore_ascii_case(&name) {
+        if form == ReferenceForm::Called && meant.eq_ignore_ascii_case(&name) {
             continue;
         }
         // A word with another ending is as likely another thing.

@@ -3,7 +3,7 @@
 //! The row is data: documentation, editors and the command line read the same one. What the rule
 //! looks at is code, in the file of its family.
 
-use skills_agents::catalog::{Agent, Source};
+use skills_agents::field_table::{Agent, Citation};
 use skills_syntax::diagnostic::Severity;
 
 /// A rule.
@@ -30,7 +30,7 @@ pub struct Rule {
     /// The agents it is about; all of them when empty.
     pub agents: &'static [Agent],
     /// Where all of this is known from.
-    pub sources: &'static [&'static Source],
+    pub sources: &'static [&'static Citation],
     /// The version of this program that brought it.
     pub since: &'static str,
     /// A text in which it finds something.
@@ -85,7 +85,7 @@ impl Rule {
         self
     }
 
-    pub(super) const fn sources(mut self, sources: &'static [&'static Source]) -> Self {
+    pub(super) const fn sources(mut self, sources: &'static [&'static Citation]) -> Self {
         self.sources = sources;
         self
     }

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use skills_agents::catalog::{AUTHORING, CLAUDE_HOOKS, CLAUDE_SKILLS, UNICODE};
+use skills_agents::field_table::{AUTHORING, CLAUDE_HOOKS, CLAUDE_SKILLS, UNICODE};
 use skills_agents::listing::INJECTION;
 use skills_syntax::diagnostic::{Diagnostic, Severity};
 use skills_syntax::invisible_chars::{self, Run};

@@ -4,10 +4,10 @@ use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use skills_agents::catalog::{Agent, Field};
 use skills_agents::command;
-use skills_agents::fields::{Fields, Item};
-use skills_agents::loaders::{Reading, Verdict, read_as};
+use skills_agents::field_table::{Agent, Field};
+use skills_agents::fields::{Fields, SpannedText};
+use skills_agents::loaders::{LoadOutcome, LoadVerdict, load_as};
 use skills_agents::profile::Profile;
 use skills_agents::skill::SkillRecord;
 use skills_discovery::discover::FileId;
@@ -55,7 +55,7 @@ pub(super) struct Cx<'a> {
     pub(super) is_command: bool,
     pub(super) fields: Option<Fields<'a>>,
     /// The active profiles that look where the file lies, and what each makes of it.
-    pub(super) readings: Vec<(&'a Profile, Reading)>,
+    pub(super) readings: Vec<(&'a Profile, LoadOutcome)>,
     pub(super) surroundings: &'a dyn FsContext,
     body: OnceCell<Body>,
     /// Where lines end: many places may lie on one long line, and each asks for it.
@@ -87,7 +87,7 @@ impl<'a> Cx<'a> {
         } else {
             audience::concerned(active, path)
         };
-        let read = |it| (it, read_as(it, subject.record, subject.directory()));
+        let read = |it| (it, load_as(it, subject.record, subject.directory()));
         Self {
             text: subject.text,
             document: subject.document,
@@ -145,7 +145,7 @@ impl<'a> Cx<'a> {
 
     /// Returns the items of a list; none of one whose bracket or quote is not closed: it is still
     /// being written, and read as a text until then.
-    pub(super) fn items(&self, field: &'static Field) -> Vec<Item> {
+    pub(super) fn items(&self, field: &'static Field) -> Vec<SpannedText> {
         let Some(fields) = self.fields else { return Vec::new() };
         let is_torn = fields.entry(field).is_some_and(|it| {
             let written = it.value.span.slice(self.text);
@@ -187,7 +187,7 @@ impl<'a> Cx<'a> {
     }
 
     /// Returns those of the profiles for which `is` holds.
-    pub(super) fn those(&self, is: impl Fn(&Profile, &Reading) -> bool) -> Vec<&'a Profile> {
+    pub(super) fn those(&self, is: impl Fn(&Profile, &LoadOutcome) -> bool) -> Vec<&'a Profile> {
         let them = self.readings.iter().filter(|(profile, reading)| is(profile, reading));
         them.map(|(profile, _)| *profile).collect()
     }
@@ -196,7 +196,7 @@ impl<'a> Cx<'a> {
     pub(super) fn droppers(&self, faults: &[&str]) -> Vec<&'a Profile> {
         self.those(|_, reading| {
             let told = reading.dropped.iter().chain(&reading.notes);
-            reading.verdict == Verdict::Dropped
+            reading.verdict == LoadVerdict::Dropped
                 && told.into_iter().any(|it| faults.contains(&it.rule))
         })
     }

@@ -16,8 +16,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use skills_agents::profile;
-use skills_agents::references::is_instructions;
-use skills_agents::skill::{FileFacts, Origin, SkillRecord, parse};
+use skills_agents::references::is_instruction_file;
+use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
 use skills_discovery::activate::Matcher;
 use skills_discovery::discover::memory::MemoryTree;
 use skills_discovery::discover::{DiscoveryContext, Fault, FaultKind, discover};
@@ -114,7 +114,7 @@ impl World {
         let is_skill =
             |it: &&PathBuf| it.file_name().is_some_and(|it| it.eq_ignore_ascii_case("SKILL.md"));
         let is_checked = |it: &&PathBuf| is_skill(it) || skills_agents::command::is_command(it);
-        let speaks_first = order.first().filter(|it| is_instructions(it));
+        let speaks_first = order.first().filter(|it| is_instruction_file(it));
         let skill = speaks_first.or_else(|| order.iter().find(is_checked)).unwrap();
         let skill = AbsPath::new(skill).unwrap();
         let dir = skill.parent().unwrap();
@@ -235,7 +235,7 @@ pub fn record(text: &str) -> (String, SkillRecord) {
     let decoded = decode(text.as_bytes());
     let document = parse(&decoded.text);
     let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
-    let origin = Origin {
+    let origin = DecodeFacts {
         bom: decoded.bom,
         invalid_utf8: decoded
             .text

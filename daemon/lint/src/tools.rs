@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use skills_agents::catalog::tools::{find_tool, of_agent, tools};
-use skills_agents::catalog::{
+use skills_agents::field_table::tools::{find_tool, of_agent, tools};
+use skills_agents::field_table::{
     ALLOWED_TOOLS, Agent, CLAUDE_PERMISSIONS, CLAUDE_SKILLS, DISALLOWED_TOOLS, Field, SPECIFICATION,
 };
-use skills_agents::fields::Item;
+use skills_agents::fields::SpannedText;
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::{ScalarStyle, ValueKind};
@@ -110,7 +110,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 }
 
 /// An item in which several tools are written: no agent splits the items of a list, nor at `;`.
-fn several(cx: &Cx<'_>, field: &'static Field, item: &Item) -> Option<Finding> {
+fn several(cx: &Cx<'_>, field: &'static Field, item: &SpannedText) -> Option<Finding> {
     let text = item.text.trim();
     let names: Vec<&str> = text.split([' ', ',', ';', '|']).filter(|it| !it.is_empty()).collect();
     let is_tool = |it: &&str| find_tool(Agent::ClaudeCode, it).is_some();
@@ -135,7 +135,7 @@ fn several(cx: &Cx<'_>, field: &'static Field, item: &Item) -> Option<Finding> {
     Some(finding.fix("Separate them", item.span, names.join(&separator)))
 }
 
-fn tool(cx: &Cx<'_>, item: &Item, all: &HashSet<&str>) -> Option<Finding> {
+fn tool(cx: &Cx<'_>, item: &SpannedText, all: &HashSet<&str>) -> Option<Finding> {
     let text = item.text.trim();
     if let Some(finding) = pattern(cx, item) {
         return Some(finding);
@@ -201,7 +201,7 @@ fn tool(cx: &Cx<'_>, item: &Item, all: &HashSet<&str>) -> Option<Finding> {
     }
 }
 
-fn pattern(cx: &Cx<'_>, item: &Item) -> Option<Finding> {
+fn pattern(cx: &Cx<'_>, item: &SpannedText) -> Option<Finding> {
     let text = item.text.trim();
     let open = text.find('(');
     let what = match open {

@@ -6,10 +6,10 @@
 mod encoding;
 mod mend;
 
-use skills_agents::catalog::{
+use skills_agents::field_table::{
     Agent, CLAUDE_CHANGES, CODEX, CORPUS, GEMINI, OPENCODE, PLUGIN, SPECIFICATION, YAML, fields,
 };
-use skills_agents::loaders::Verdict;
+use skills_agents::loaders::LoadVerdict;
 use skills_agents::profile::Profile;
 use skills_syntax::diagnostic::{Diagnostic, Severity};
 use skills_syntax::parse::{Closing, Entry, Frontmatter, Opening, ScalarStyle, ValueKind};
@@ -21,7 +21,7 @@ use super::rule::Rule;
 use super::subject::Cx;
 use super::{Finding, find};
 
-const READERS: &[&skills_agents::catalog::Source] =
+const READERS: &[&skills_agents::field_table::Citation] =
     &[&YAML, &OPENCODE, &CODEX, &GEMINI, &PLUGIN, &CORPUS];
 
 const fn error(
@@ -290,7 +290,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     for diagnostic in cx.document.diagnostics.iter().filter(|_| !is_body) {
         let told = if diagnostic.code == "yaml/not-a-mapping" {
             // Where no field can be read, what agents miss is a field.
-            let dropped = cx.those(|_, it| it.verdict == Verdict::Dropped);
+            let dropped = cx.those(|_, it| it.verdict == LoadVerdict::Dropped);
             Consequences::new(cx, dropped).finding(cx, diagnostic)
         } else {
             consequences.finding(cx, diagnostic)
@@ -317,7 +317,7 @@ fn sooner(cx: &Cx<'_>, frontmatter: &Frontmatter, out: &mut Vec<Finding>) {
     for (profile, reading) in &cx.readings {
         let Ok(fenced) = profile.fence.find(cx.text) else { continue };
         let end = fenced.content.end;
-        if end >= frontmatter.content.end || reading.verdict == Verdict::Dropped {
+        if end >= frontmatter.content.end || reading.verdict == LoadVerdict::Dropped {
             continue;
         }
         match ends.iter_mut().find(|(it, _)| *it == end) {
@@ -348,8 +348,8 @@ impl<'a> Consequences<'a> {
     fn new(cx: &Cx<'a>, dropped: Vec<&'a Profile>) -> Self {
         Self {
             dropped,
-            emptied: cx.those(|_, it| it.verdict == Verdict::WithoutFields),
-            repaired: cx.those(|_, it| matches!(it.verdict, Verdict::Repaired(_))),
+            emptied: cx.those(|_, it| it.verdict == LoadVerdict::WithoutFields),
+            repaired: cx.those(|_, it| matches!(it.verdict, LoadVerdict::Repaired(_))),
         }
     }
 
@@ -413,8 +413,8 @@ fn aliases(frontmatter: &Frontmatter, consequences: &Consequences<'_>, out: &mut
 }
 
 fn flow_value(cx: &Cx<'_>, entry: &Entry, out: &mut Vec<Finding>) {
-    let is_text = |it: &&&skills_agents::catalog::Field| {
-        use skills_agents::catalog::Shape;
+    let is_text = |it: &&&skills_agents::field_table::Field| {
+        use skills_agents::field_table::Shape;
         it.key == entry.key.text && matches!(it.shape, Shape::Spelling)
     };
     let (Some(_), Some(rule)) = (fields().iter().find(is_text), find("yaml/flow-value")) else {
@@ -438,8 +438,8 @@ fn flow_value(cx: &Cx<'_>, entry: &Entry, out: &mut Vec<Finding>) {
 /// Looks at plain values that libraries read differently. Fields with a type of their own are for
 /// the rules about fields.
 fn ambiguous(cx: &Cx<'_>, entry: &Entry, out: &mut Vec<Finding>) {
-    let typed = skills_agents::catalog::find(&entry.key.text).is_some_and(|it| {
-        use skills_agents::catalog::Shape;
+    let typed = skills_agents::field_table::find(&entry.key.text).is_some_and(|it| {
+        use skills_agents::field_table::Shape;
         matches!(it.shape, Shape::Switch | Shape::Choice { .. } | Shape::Hooks)
             || matches!(it.key, "name" | "description")
     });

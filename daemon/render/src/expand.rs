@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::command::{Command, Marks, find};
-use super::substitute::Values;
+use super::command::{CommandSyntax, ShellCommand, find_commands};
+use super::substitute::Substitutions;
 
 /// What becomes of the commands in a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shell {
+pub enum ShellMode {
     /// They are given back, to be run and answered.
     List,
     /// A sentence stands in their place.
@@ -24,7 +24,7 @@ pub(super) const DISABLED: &str = "[shell command execution disabled by policy]"
 pub(super) struct Expanded {
     pub(super) text: String,
     /// The commands without a result, which still stand in the text.
-    pub(super) commands: Vec<Command>,
+    pub(super) commands: Vec<ShellCommand>,
     /// The ids of results that were put in.
     pub(super) filled: Vec<String>,
 }
@@ -32,9 +32,9 @@ pub(super) struct Expanded {
 /// Puts values and results into a body.
 pub(super) fn expand(
     body: &str,
-    marks: Marks,
-    values: &mut Values<'_>,
-    shell: Shell,
+    marks: CommandSyntax,
+    values: &mut Substitutions<'_>,
+    shell: ShellMode,
     results: &ShellResults,
 ) -> Expanded {
     let mut expanded = Expanded {
@@ -43,12 +43,12 @@ pub(super) fn expand(
         filled: Vec::new(),
     };
     let mut from = 0;
-    for (nth, injected) in find(body, marks).into_iter().enumerate() {
+    for (nth, injected) in find_commands(body, marks).into_iter().enumerate() {
         expanded.text.push_str(&values.fill(&body[from..injected.whole.start]));
         from = injected.whole.end;
         // Also of what does not show: arguments that it takes are not told once more at the end.
-        let command = Command::new(nth, values.fill(&body[injected.command.clone()]));
-        if shell == Shell::Disabled {
+        let command = ShellCommand::new(nth, values.fill(&body[injected.command.clone()]));
+        if shell == ShellMode::Disabled {
             expanded.text.push_str(DISABLED);
             continue;
         }

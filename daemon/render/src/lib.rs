@@ -8,27 +8,27 @@
 //! placeholder or a command.
 
 mod arguments;
-mod body;
-pub mod catalog;
 mod command;
 mod expand;
+mod invisible_chars;
 mod load;
 mod locale;
 mod metadata;
 mod placeholder;
+pub mod prompt_listing;
 pub mod resources;
+mod skill_file;
 mod substitute;
 mod tool;
-mod unseen;
 mod xml;
 
 pub use arguments::named_arguments;
-pub use body::Body;
-pub use command::{Command, Injected, count_commands};
-pub use expand::{Shell, ShellResults};
-pub use load::{By, Files, Loaded, Loading, load};
-pub use metadata::{Message, Metadata, Status};
-pub use placeholder::{Asked, Placeholder, Placeholders, highest};
+pub use command::{EmbeddedCommand, ShellCommand, count_commands};
+pub use expand::{ShellMode, ShellResults};
+pub use load::{Invoker, LoadRequest, LoadedSkill, SkillFiles, load};
+pub use metadata::{ExecutionContext, Metadata, PromptMessage};
+pub use placeholder::{Placeholder, PlaceholderKind, PlaceholderSyntax, highest_number};
+pub use skill_file::SkillFile;
 pub use substitute::Variables;
 pub use tool::{Tool, tool};
 pub use xml::{escape, file_url};

@@ -1,35 +1,35 @@
 //! A loaded skill: the text that the model reads, and what comes with it.
 
-use skills_agents::catalog;
-use skills_agents::profile::Format;
+use skills_agents::field_table;
+use skills_agents::profile::OutputFormat;
 
-use super::body::Body;
-use super::command::{Command, Marks};
-use super::expand::{Shell, ShellResults, expand};
+use super::command::{CommandSyntax, ShellCommand};
+use super::expand::{ShellMode, ShellResults, expand};
 use super::metadata::{Metadata, list, metadata};
-use super::placeholder::Placeholders;
-use super::substitute::{Values, Variables};
-use super::{unseen, xml};
+use super::placeholder::PlaceholderSyntax;
+use super::skill_file::SkillFile;
+use super::substitute::{Substitutions, Variables};
+use super::{invisible_chars, xml};
 
 /// Who asks for a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum Invoker {
     /// The model, through its tool.
     Model,
     /// The user, by its name.
     User,
 }
 
-impl By {
+impl Invoker {
     /// Returns whether commands in a text are run in this format, where this one asks.
-    pub fn runs_commands(self, format: Format) -> bool {
+    pub fn runs_commands(self, format: OutputFormat) -> bool {
         format.is_claude() || (format.is_opencode() && self == Self::User)
     }
 }
 
 /// The skill's files as the format shows them; what is not shown is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Files {
+pub struct SkillFiles {
     /// Paths, absolute or below the skill's directory as the format wants them.
     pub paths: Vec<String>,
     /// Those of them that can be executed, below the skill's directory.
@@ -40,11 +40,11 @@ pub struct Files {
 
 /// What is loaded, how and for whom.
 #[derive(Clone, Debug)]
-pub struct Loading<'a> {
+pub struct LoadRequest<'a> {
     /// How it is written.
-    pub format: Format,
+    pub format: OutputFormat,
     /// Who asks.
-    pub by: By,
+    pub by: Invoker,
     /// The name, as the agent knows it.
     pub name: &'a str,
     /// Where the plugin says the skill comes from.
@@ -56,15 +56,15 @@ pub struct Loading<'a> {
     /// Its SKILL.md.
     pub path: &'a str,
     /// What the file says.
-    pub body: &'a Body,
+    pub body: &'a SkillFile,
     /// The arguments, one raw text.
     pub arguments: &'a str,
     /// What the skill may ask for by name.
     pub variables: &'a Variables,
     /// Its files.
-    pub files: &'a Files,
+    pub files: &'a SkillFiles,
     /// What becomes of the commands in the body.
-    pub shell: Shell,
+    pub shell: ShellMode,
     /// What those of an earlier call gave.
     pub results: &'a ShellResults,
     /// The model in use.
@@ -73,7 +73,7 @@ pub struct Loading<'a> {
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Loaded {
+pub struct LoadedSkill {
     /// A few words for a person.
     pub title: String,
     /// What the model reads.
@@ -81,21 +81,21 @@ pub struct Loaded {
     /// What comes with it.
     pub metadata: Metadata,
     /// The commands that are to be run before the model reads it.
-    pub commands: Vec<Command>,
+    pub commands: Vec<ShellCommand>,
     /// What is odd about it, as sentences.
     pub warnings: Vec<String>,
 }
 
 /// Renders a skill.
-pub fn load(loading: &Loading<'_>) -> Loaded {
+pub fn load(loading: &LoadRequest<'_>) -> LoadedSkill {
     let body = loading.body.body();
     let mut commands = Vec::new();
-    let mut warnings: Vec<String> = unseen::warning(body).into_iter().collect();
-    let is_slash = loading.by == By::User;
+    let mut warnings: Vec<String> = invisible_chars::warning(body).into_iter().collect();
+    let is_slash = loading.by == Invoker::User;
     let output = match loading.format {
-        Format::Claude | Format::ClaudeFounding => {
-            let braced = loading.format == Format::ClaudeFounding;
-            let filled = fill(loading, Placeholders::Claude { braced }, Marks::Claude);
+        OutputFormat::Claude | OutputFormat::ClaudeFounding => {
+            let braced = loading.format == OutputFormat::ClaudeFounding;
+            let filled = fill(loading, PlaceholderSyntax::Claude { braced }, CommandSyntax::Claude);
             commands = filled.commands;
             warnings.extend(filled.warnings);
             if loading.is_command {
@@ -104,60 +104,64 @@ pub fn load(loading: &Loading<'_>) -> Loaded {
                 format!("Base directory for this skill: {}\n\n{}", loading.dir, filled.text)
             }
         }
-        Format::Opencode | Format::OpencodeFounding if is_slash => {
-            let filled = fill(loading, Placeholders::Slash, Marks::Slash);
+        OutputFormat::Opencode | OutputFormat::OpencodeFounding if is_slash => {
+            let filled = fill(loading, PlaceholderSyntax::Slash, CommandSyntax::Slash);
             commands = filled.commands;
             warnings.extend(filled.warnings);
             filled.text.trim().to_owned()
         }
-        Format::Opencode => opencode(loading, loading.dir),
-        Format::OpencodeFounding => opencode(loading, &xml::file_url(loading.dir)),
-        Format::AgentSkills => standard(loading),
-        Format::Codex => {
-            let Loading { name, path, .. } = loading;
+        OutputFormat::Opencode => opencode(loading, loading.dir),
+        OutputFormat::OpencodeFounding => opencode(loading, &xml::file_url(loading.dir)),
+        OutputFormat::AgentSkills => standard(loading),
+        OutputFormat::Codex => {
+            let LoadRequest { name, path, .. } = loading;
             let text = &loading.body.text;
             format!("<skill>\n<name>{name}</name>\n<path>{path}</path>\n{text}\n</skill>")
         }
-        Format::Gemini => {
-            let Loading { name, files, .. } = loading;
+        OutputFormat::Gemini => {
+            let LoadRequest { name, files, .. } = loading;
             let (body, tree) = (body.trim(), &files.tree);
             format!(
                 "<activated_skill name=\"{name}\">\n  <instructions>\n    {body}\n  </instructions>\n\n  <available_resources>\n    {tree}\n  </available_resources>\n</activated_skill>"
             )
         }
-        Format::Plugin => plugin(loading),
-        Format::Raw => body.to_owned(),
+        OutputFormat::Plugin => plugin(loading),
+        OutputFormat::Raw => body.to_owned(),
     };
     let takes_arguments = loading.format.is_claude()
-        || loading.format == Format::AgentSkills
+        || loading.format == OutputFormat::AgentSkills
         || (loading.format.is_opencode() && is_slash);
     if !takes_arguments && !loading.arguments.trim().is_empty() {
         warnings.push("The arguments are not used: this format has no place for them.".to_owned());
     }
     let metadata = metadata(loading, &output);
     let title = format!("Loaded skill: {}", loading.name);
-    Loaded { title, output, metadata, commands, warnings }
+    LoadedSkill { title, output, metadata, commands, warnings }
 }
 
 /// A body with everything put in.
-struct Filled {
+struct FilledBody {
     text: String,
-    commands: Vec<Command>,
+    commands: Vec<ShellCommand>,
     warnings: Vec<String>,
 }
 
-fn fill(loading: &Loading<'_>, placeholders: Placeholders, marks: Marks) -> Filled {
+fn fill(
+    loading: &LoadRequest<'_>,
+    placeholders: PlaceholderSyntax,
+    marks: CommandSyntax,
+) -> FilledBody {
     let body = loading.body.body();
     // Claude Code's expression for the closing line takes the white space behind it along.
-    let body = if marks == Marks::Claude { body.trim_start() } else { body };
-    let names = list(loading.body, &catalog::ARGUMENTS);
+    let body = if marks == CommandSyntax::Claude { body.trim_start() } else { body };
+    let names = list(loading.body, &field_table::ARGUMENTS);
     let arguments = loading.arguments;
     let mut values =
-        Values::new(placeholders, arguments, &names, loading.dir, loading.variables, body);
+        Substitutions::new(placeholders, arguments, &names, loading.dir, loading.variables, body);
     let mut expanded = expand(body, marks, &mut values, loading.shell, loading.results);
-    if marks == Marks::Slash && !loading.is_command {
+    if marks == CommandSyntax::Slash && !loading.is_command {
         let dir = match loading.format {
-            Format::OpencodeFounding => xml::file_url(loading.dir),
+            OutputFormat::OpencodeFounding => xml::file_url(loading.dir),
             _ => loading.dir.to_owned(),
         };
         // opencode 1.18.33; its tool has other words in the brackets.
@@ -166,7 +170,7 @@ fn fill(loading: &Loading<'_>, placeholders: Placeholders, marks: Marks) -> Fill
         expanded.text.push_str("\nRelative paths in this skill (e.g., scripts/, references/) are relative to this base directory.");
     }
     if !values.used && !arguments.trim().is_empty() {
-        let append = if marks == Marks::Claude { "\n\nARGUMENTS: " } else { "\n\n" };
+        let append = if marks == CommandSyntax::Claude { "\n\nARGUMENTS: " } else { "\n\n" };
         expanded.text.push_str(append);
         expanded.text.push_str(arguments);
     }
@@ -175,10 +179,10 @@ fn fill(loading: &Loading<'_>, placeholders: Placeholders, marks: Marks) -> Fill
         format!("There is no command `{id}` in the body as it is now; its result is not used.")
     });
     let warnings = warnings.collect();
-    Filled { text: expanded.text, commands: expanded.commands, warnings }
+    FilledBody { text: expanded.text, commands: expanded.commands, warnings }
 }
 
-fn opencode(loading: &Loading<'_>, base: &str) -> String {
+fn opencode(loading: &LoadRequest<'_>, base: &str) -> String {
     let name = loading.name;
     let body = loading.body.body().trim();
     let files: Vec<_> = loading.files.paths.iter().map(|it| format!("<file>{it}</file>")).collect();
@@ -188,8 +192,8 @@ fn opencode(loading: &Loading<'_>, base: &str) -> String {
     )
 }
 
-fn standard(loading: &Loading<'_>) -> String {
-    let Loading { dir, files, .. } = loading;
+fn standard(loading: &LoadRequest<'_>) -> String {
+    let LoadRequest { dir, files, .. } = loading;
     let name = xml::escape_html(loading.name);
     let body = loading.body.body().trim();
     // The standard knows no placeholders; what a model is told of arguments stands behind the body.
@@ -219,8 +223,8 @@ This skill may reference Claude Code tools. Use OpenCode equivalents:
 - Read/Write/Edit/Bash/Glob/Grep/WebFetch -> lowercase (read/write/edit/bash/glob/grep/webfetch)
 </tool-translation>";
 
-fn plugin(loading: &Loading<'_>) -> String {
-    let Loading { name, dir, files, .. } = loading;
+fn plugin(loading: &LoadRequest<'_>) -> String {
+    let LoadRequest { name, dir, files, .. } = loading;
     let label = loading.label.unwrap_or_default();
     let body = loading.body.body().trim();
     let block = |tag: &str, one: &str, paths: &[String]| {

@@ -1,12 +1,12 @@
 //! What an agent has to do besides reading the text: tools, model, effort, where it runs.
 
 use serde_json::Value as Json;
-use skills_agents::catalog::{self, Field};
-use skills_agents::fields::{Fields, Reading, json};
-use skills_agents::profile::Format;
+use skills_agents::field_table::{self, Field};
+use skills_agents::fields::{FieldValue, Fields, json};
+use skills_agents::profile::OutputFormat;
 
-use super::body::Body;
-use super::load::Loading;
+use super::load::LoadRequest;
+use super::skill_file::SkillFile;
 
 /// What comes with a loaded skill.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,7 +16,7 @@ pub struct Metadata {
     /// Its directory.
     pub dir: String,
     /// Where it runs; none where the agent knows one place only.
-    pub status: Option<Status>,
+    pub status: Option<ExecutionContext>,
     /// The command that stands for it, without `/`.
     pub command_name: Option<String>,
     /// Tools that may be used without asking.
@@ -34,14 +34,14 @@ pub struct Metadata {
     /// Whether a subagent runs in the background.
     pub background: Option<bool>,
     /// What is said to the model, in order.
-    pub prompt_messages: Vec<Message>,
+    pub prompt_messages: Vec<PromptMessage>,
     /// The hooks to register, as they are written.
     pub hooks: Option<Json>,
 }
 
 /// Where a skill runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum ExecutionContext {
     /// In the conversation.
     Inline,
     /// In a subagent of its own.
@@ -50,14 +50,14 @@ pub enum Status {
 
 /// A message to the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct PromptMessage {
     /// Who says it.
     pub role: &'static str,
     /// What is said.
     pub content: String,
 }
 
-impl Message {
+impl PromptMessage {
     fn user(content: String) -> Self {
         Self { role: "user", content }
     }
@@ -67,45 +67,45 @@ impl Message {
 const GENERAL: &str = "general-purpose";
 
 /// Returns what comes with a skill whose text is `output`.
-pub(super) fn metadata(loading: &Loading<'_>, output: &str) -> Metadata {
+pub(super) fn metadata(loading: &LoadRequest<'_>, output: &str) -> Metadata {
     let named = Metadata {
         name: loading.name.to_owned(),
         dir: loading.dir.to_owned(),
         ..Metadata::default()
     };
     match loading.format {
-        Format::Claude | Format::ClaudeFounding => claude(loading, output, named),
-        Format::AgentSkills | Format::Raw => {
-            Metadata { allowed_tools: list(loading.body, &catalog::ALLOWED_TOOLS), ..named }
+        OutputFormat::Claude | OutputFormat::ClaudeFounding => claude(loading, output, named),
+        OutputFormat::AgentSkills | OutputFormat::Raw => {
+            Metadata { allowed_tools: list(loading.body, &field_table::ALLOWED_TOOLS), ..named }
         }
-        Format::Opencode
-        | Format::OpencodeFounding
-        | Format::Codex
-        | Format::Gemini
-        | Format::Plugin => named,
+        OutputFormat::Opencode
+        | OutputFormat::OpencodeFounding
+        | OutputFormat::Codex
+        | OutputFormat::Gemini
+        | OutputFormat::Plugin => named,
     }
 }
 
-fn claude(loading: &Loading<'_>, output: &str, named: Metadata) -> Metadata {
+fn claude(loading: &LoadRequest<'_>, output: &str, named: Metadata) -> Metadata {
     let body = loading.body;
-    let context = text(body, &catalog::CONTEXT).filter(|it| it == "fork");
-    let model = text(body, &catalog::MODEL).filter(|it| it != "inherit");
+    let context = text(body, &field_table::CONTEXT).filter(|it| it == "fork");
+    let model = text(body, &field_table::MODEL).filter(|it| it != "inherit");
     let is_forked = context.is_some();
     let line = format!("<command-name>/{}</command-name>", loading.name);
-    let agent = || text(body, &catalog::AGENT).unwrap_or_else(|| GENERAL.to_owned());
-    let said = Message::user(output.to_owned());
+    let agent = || text(body, &field_table::AGENT).unwrap_or_else(|| GENERAL.to_owned());
+    let said = PromptMessage::user(output.to_owned());
     Metadata {
-        status: Some(if is_forked { Status::Forked } else { Status::Inline }),
+        status: Some(if is_forked { ExecutionContext::Forked } else { ExecutionContext::Inline }),
         command_name: Some(loading.name.to_owned()),
-        allowed_tools: list(body, &catalog::ALLOWED_TOOLS),
-        disallowed_tools: list(body, &catalog::DISALLOWED_TOOLS),
+        allowed_tools: list(body, &field_table::ALLOWED_TOOLS),
+        disallowed_tools: list(body, &field_table::DISALLOWED_TOOLS),
         model: model.map(|it| with_suffix(it, loading.model)),
-        effort: text(body, &catalog::EFFORT),
+        effort: text(body, &field_table::EFFORT),
         agent: is_forked.then(agent),
-        background: is_forked.then(|| switch(body, &catalog::BACKGROUND).unwrap_or(true)),
+        background: is_forked.then(|| switch(body, &field_table::BACKGROUND).unwrap_or(true)),
         // A subagent sees the text as its whole task; in the conversation the line that names
         // the skill comes first.
-        prompt_messages: if is_forked { vec![said] } else { vec![Message::user(line), said] },
+        prompt_messages: if is_forked { vec![said] } else { vec![PromptMessage::user(line), said] },
         hooks: hooks(body),
         context,
         ..named
@@ -122,43 +122,43 @@ fn with_suffix(model: String, before: Option<&str>) -> String {
 }
 
 /// Reads a field, where the agent has it.
-fn read(body: &Body, field: &Field) -> Option<Reading> {
+fn read(body: &SkillFile, field: &Field) -> Option<FieldValue> {
     if !body.has_fields() {
         return None;
     }
     Fields::new(body.document.frontmatter.as_ref()?, &body.record.head).read(field)?.value
 }
 
-fn text(body: &Body, field: &Field) -> Option<String> {
+fn text(body: &SkillFile, field: &Field) -> Option<String> {
     let text = match read(body, field)? {
-        Reading::Text(item) | Reading::Choice(item) => item.text,
-        Reading::Integer(integer) => integer.to_string(),
+        FieldValue::Text(item) | FieldValue::Choice(item) => item.text,
+        FieldValue::Integer(integer) => integer.to_string(),
         _ => return None,
     };
     (!text.trim().is_empty()).then_some(text)
 }
 
-fn switch(body: &Body, field: &Field) -> Option<bool> {
+fn switch(body: &SkillFile, field: &Field) -> Option<bool> {
     match read(body, field)? {
-        Reading::Switch(on) => Some(on),
+        FieldValue::Switch(on) => Some(on),
         _ => None,
     }
 }
 
 /// Returns the items of a list.
-pub(super) fn list(body: &Body, field: &Field) -> Vec<String> {
+pub(super) fn list(body: &SkillFile, field: &Field) -> Vec<String> {
     match read(body, field) {
-        Some(Reading::List(items)) => items.into_iter().map(|it| it.text).collect(),
+        Some(FieldValue::List(items)) => items.into_iter().map(|it| it.text).collect(),
         _ => Vec::new(),
     }
 }
 
-fn hooks(body: &Body) -> Option<Json> {
-    let Some(Reading::Hooks(groups)) = read(body, &catalog::HOOKS) else { return None };
+fn hooks(body: &SkillFile) -> Option<Json> {
+    let Some(FieldValue::Hooks(groups)) = read(body, &field_table::HOOKS) else { return None };
     if groups.is_empty() {
         return None;
     }
     let frontmatter = body.document.frontmatter.as_ref()?;
-    let entry = frontmatter.get(catalog::HOOKS.key)?;
+    let entry = frontmatter.get(field_table::HOOKS.key)?;
     json(frontmatter, &body.record.head, [entry]).into_iter().next().map(|(_, hooks)| hooks)
 }

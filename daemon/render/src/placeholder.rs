@@ -7,7 +7,7 @@ use skills_syntax::text::Span;
 
 /// Whose placeholders mean something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placeholders {
+pub enum PlaceholderSyntax {
     /// Claude Code's; `braced` for `${ARG1}` and `${name}` as well.
     Claude {
         /// Whether arguments may stand in braces.
@@ -19,7 +19,7 @@ pub enum Placeholders {
 
 /// What a placeholder asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked<'t> {
+pub enum PlaceholderKind<'t> {
     /// All that was typed.
     All,
     /// The word of this index, `$ARGUMENTS[0]`.
@@ -36,12 +36,12 @@ pub enum Asked<'t> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placeholder<'t> {
     pub span: Span,
-    pub asked: Asked<'t>,
+    pub asked: PlaceholderKind<'t>,
     /// Whether a backslash takes its meaning away.
     pub is_escaped: bool,
 }
 
-impl Placeholders {
+impl PlaceholderSyntax {
     /// Returns the first placeholder of a text from an offset on; `names` are those of arguments.
     pub fn next<'t>(self, text: &'t str, from: usize, names: &[String]) -> Option<Placeholder<'t>> {
         text[from..].match_indices('$').find_map(|(at, _)| {
@@ -60,7 +60,7 @@ impl Placeholders {
         let mut from = 0;
         while let Some(next) = self.next(text, from, names) {
             // What is in braces may hold others.
-            let is_argument = !matches!(next.asked, Asked::Braced(_));
+            let is_argument = !matches!(next.asked, PlaceholderKind::Braced(_));
             from = if is_argument { next.span.end } else { next.span.start + 1 };
             found.extend(Some(next).filter(|it| is_argument && !it.is_escaped));
         }
@@ -68,19 +68,21 @@ impl Placeholders {
     }
 
     /// Reads the placeholder that a text begins with, and how long it is.
-    fn read<'t>(self, text: &'t str, names: &[String]) -> Option<(usize, Asked<'t>)> {
+    fn read<'t>(self, text: &'t str, names: &[String]) -> Option<(usize, PlaceholderKind<'t>)> {
         match self {
-            Self::Slash if text.starts_with("$ARGUMENTS") => Some(("$ARGUMENTS".len(), Asked::All)),
+            Self::Slash if text.starts_with("$ARGUMENTS") => {
+                Some(("$ARGUMENTS".len(), PlaceholderKind::All))
+            }
             Self::Slash => {
-                let (number, after) = number(&text[1..])?;
-                Some((text.len() - after.len(), Asked::Numbered(number)))
+                let (number, after) = leading_number(&text[1..])?;
+                Some((text.len() - after.len(), PlaceholderKind::Numbered(number)))
             }
             Self::Claude { .. } => match text.strip_prefix("${") {
                 Some(inside) => {
                     // What no name has in it ends the search: there may be many braces, and none closed.
                     let end = inside.find(['}', '$', '\n'])?;
                     let is_closed = inside[end..].starts_with('}');
-                    is_closed.then(|| (end + 3, Asked::Braced(&inside[..end])))
+                    is_closed.then(|| (end + 3, PlaceholderKind::Braced(&inside[..end])))
                 }
                 None => claude(text, names),
             },
@@ -88,27 +90,27 @@ impl Placeholders {
     }
 }
 
-fn claude<'t>(text: &'t str, names: &[String]) -> Option<(usize, Asked<'t>)> {
+fn claude<'t>(text: &'t str, names: &[String]) -> Option<(usize, PlaceholderKind<'t>)> {
     let behind = &text[1..];
-    if let Some(index) = named(behind, names) {
-        return Some((1 + names[index].len(), Asked::Named(index)));
+    if let Some(index) = longest_name(behind, names) {
+        return Some((1 + names[index].len(), PlaceholderKind::Named(index)));
     }
     if let Some(indexed) = behind.strip_prefix("ARGUMENTS") {
-        let index = indexed.strip_prefix('[').and_then(number);
+        let index = indexed.strip_prefix('[').and_then(leading_number);
         if let Some((index, after)) = index
             && after.starts_with(']')
         {
-            return Some((text.len() - after.len() + 1, Asked::Indexed(index)));
+            return Some((text.len() - after.len() + 1, PlaceholderKind::Indexed(index)));
         }
-        return Some(("$ARGUMENTS".len(), Asked::All));
+        return Some(("$ARGUMENTS".len(), PlaceholderKind::All));
     }
-    let (index, after) = number(behind)?;
+    let (index, after) = leading_number(behind)?;
     let is_whole = !after.starts_with(is_word);
-    is_whole.then(|| (text.len() - after.len(), Asked::Numbered(index)))
+    is_whole.then(|| (text.len() - after.len(), PlaceholderKind::Numbered(index)))
 }
 
 /// Returns the index of the longest name of an argument that a text begins with as a whole word.
-fn named(text: &str, names: &[String]) -> Option<usize> {
+fn longest_name(text: &str, names: &[String]) -> Option<usize> {
     let fits = |name: &str| {
         let after = text.strip_prefix(name);
         after.is_some_and(|it| !it.starts_with(|c: char| is_word(c) || c == '['))
@@ -120,13 +122,13 @@ fn named(text: &str, names: &[String]) -> Option<usize> {
 }
 
 /// Returns the highest number that a text asks for; for opencode it takes the rest.
-pub fn highest(text: &str) -> usize {
-    let numbers = text.match_indices('$').filter_map(|(at, _)| number(&text[at + 1..]));
+pub fn highest_number(text: &str) -> usize {
+    let numbers = text.match_indices('$').filter_map(|(at, _)| leading_number(&text[at + 1..]));
     numbers.map(|(number, _)| number).max().unwrap_or(0)
 }
 
 /// Reads the number that a text begins with.
-pub(super) fn number(text: &str) -> Option<(usize, &str)> {
+pub(super) fn leading_number(text: &str) -> Option<(usize, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     Some((text[..end].parse().ok()?, &text[end..]))
 }

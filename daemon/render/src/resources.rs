@@ -50,7 +50,7 @@ pub fn is_plugin_file(relative: &Path) -> bool {
 
 /// What a directory holds, links left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Entries {
+pub struct DirEntries {
     /// Regular files.
     pub files: Vec<String>,
     /// Directories.
@@ -80,7 +80,7 @@ struct Folder {
 /// Draws the tree of a directory as Gemini CLI does: level by level until 200 are shown.
 ///
 /// `entries` says what is in a directory below the top; nothing where it cannot be read.
-pub fn tree(top: &str, mut entries: impl FnMut(&str) -> Option<Entries>) -> String {
+pub fn draw_tree(top: &str, mut entries: impl FnMut(&str) -> Option<DirEntries>) -> String {
     let mut folders = vec![Folder::default()];
     let mut n_drawn = 0;
     let mut next = 0;
@@ -108,7 +108,7 @@ pub fn tree(top: &str, mut entries: impl FnMut(&str) -> Option<Entries>) -> Stri
 }
 
 /// Fills a folder and queues those in it.
-fn open(at: usize, mut found: Entries, folders: &mut Vec<Folder>, n_drawn: &mut usize) {
+fn open(at: usize, mut found: DirEntries, folders: &mut Vec<Folder>, n_drawn: &mut usize) {
     found.files.sort_by(|a, b| locale::compare(a, b));
     found.directories.sort_by(|a, b| locale::compare(a, b));
     let room = DRAWN - *n_drawn;
@@ -182,15 +182,15 @@ mod tests {
 
     #[test]
     fn a_tree_is_drawn() {
-        let text = tree("/w/s", |path| {
+        let text = draw_tree("/w/s", |path| {
             Some(match path {
-                "" => Entries {
+                "" => DirEntries {
                     files: texts(&["SKILL.md", "a.md"]),
                     directories: texts(&["scripts", "node_modules", "empty"]),
                 },
-                "scripts" => Entries { files: texts(&["run.sh"]), directories: texts(&["in"]) },
-                "scripts/in" => Entries { files: texts(&["x"]), ..Entries::default() },
-                "empty" => Entries::default(),
+                "scripts" => DirEntries { files: texts(&["run.sh"]), directories: texts(&["in"]) },
+                "scripts/in" => DirEntries { files: texts(&["x"]), ..DirEntries::default() },
+                "empty" => DirEntries::default(),
                 other => panic!("{other}"),
             })
         });
@@ -212,9 +212,9 @@ mod tests {
     #[test]
     fn a_large_tree_is_cut() {
         let files: Vec<_> = (0..250).map(|it| format!("f{it:03}")).collect();
-        let text = tree("/s", |path| {
+        let text = draw_tree("/s", |path| {
             let directories = texts(&["d"]);
-            path.is_empty().then(|| Entries { files: files.clone(), directories })
+            path.is_empty().then(|| DirEntries { files: files.clone(), directories })
         });
         assert_eq!(text.lines().filter(|it| it.contains("───f")).count(), 200);
         assert!(text.ends_with("├───f199\n├───...\n└───..."), "{text}");

@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 
 use super::arguments::{shell_words, slash_words};
-use super::placeholder::{Asked, Placeholder, Placeholders, highest, number};
+use super::placeholder::{
+    Placeholder, PlaceholderKind, PlaceholderSyntax, highest_number, leading_number,
+};
 
 /// What a skill may ask for by name; what is not known stays as it is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,8 +28,8 @@ pub struct Variables {
 }
 
 /// The values of one call.
-pub(super) struct Values<'a> {
-    placeholders: Placeholders,
+pub(super) struct Substitutions<'a> {
+    placeholders: PlaceholderSyntax,
     raw: &'a str,
     words: Vec<String>,
     names: &'a [String],
@@ -39,10 +41,10 @@ pub(super) struct Values<'a> {
     pub(super) used: bool,
 }
 
-impl<'a> Values<'a> {
+impl<'a> Substitutions<'a> {
     /// Takes the values; `body` is the whole text that they are for.
     pub(super) fn new(
-        placeholders: Placeholders,
+        placeholders: PlaceholderSyntax,
         raw: &'a str,
         names: &'a [String],
         dir: &'a str,
@@ -50,10 +52,10 @@ impl<'a> Values<'a> {
         body: &str,
     ) -> Self {
         let words = match placeholders {
-            Placeholders::Claude { .. } => shell_words(raw),
-            Placeholders::Slash => slash_words(raw),
+            PlaceholderSyntax::Claude { .. } => shell_words(raw),
+            PlaceholderSyntax::Slash => slash_words(raw),
         };
-        let last = highest(body);
+        let last = highest_number(body);
         Self { placeholders, raw, words, names, dir, variables, last, used: false }
     }
 
@@ -64,7 +66,7 @@ impl<'a> Values<'a> {
         while let Some(found) = self.placeholders.next(text, from, self.names) {
             let Placeholder { span, asked, is_escaped } = found;
             let value = self.value(asked);
-            if value.is_none() && matches!(asked, Asked::Braced(_)) {
+            if value.is_none() && matches!(asked, PlaceholderKind::Braced(_)) {
                 // It means nothing; what stands in it may.
                 from = span.start + 1;
                 continue;
@@ -88,22 +90,26 @@ impl<'a> Values<'a> {
     }
 
     /// Returns what is put in, if anything.
-    fn value(&self, asked: Asked<'_>) -> Option<Value> {
+    fn value(&self, asked: PlaceholderKind<'_>) -> Option<Substitution> {
         let nth = |index: usize| self.words.get(index).cloned();
         match (asked, self.placeholders) {
-            (Asked::All, _) => Some(Value::argument(self.raw.to_owned())),
-            (Asked::Named(index), _) => Some(Value::argument(nth(index).unwrap_or_default())),
-            (Asked::Indexed(index) | Asked::Numbered(index), Placeholders::Claude { .. }) => {
-                nth(index).map(Value::argument)
+            (PlaceholderKind::All, _) => Some(Substitution::argument(self.raw.to_owned())),
+            (PlaceholderKind::Named(index), _) => {
+                Some(Substitution::argument(nth(index).unwrap_or_default()))
             }
-            (Asked::Indexed(number) | Asked::Numbered(number), Placeholders::Slash) => {
-                Some(Value::argument(self.slash(number)))
-            }
-            (Asked::Braced(name), Placeholders::Claude { braced }) => {
-                let variable = self.variable(name).map(Value::other);
+            (
+                PlaceholderKind::Indexed(index) | PlaceholderKind::Numbered(index),
+                PlaceholderSyntax::Claude { .. },
+            ) => nth(index).map(Substitution::argument),
+            (
+                PlaceholderKind::Indexed(number) | PlaceholderKind::Numbered(number),
+                PlaceholderSyntax::Slash,
+            ) => Some(Substitution::argument(self.slash(number))),
+            (PlaceholderKind::Braced(name), PlaceholderSyntax::Claude { braced }) => {
+                let variable = self.variable(name).map(Substitution::other);
                 variable.or_else(|| self.braced(name).filter(|_| braced))
             }
-            (Asked::Braced(_), Placeholders::Slash) => None,
+            (PlaceholderKind::Braced(_), PlaceholderSyntax::Slash) => None,
         }
     }
 
@@ -121,16 +127,18 @@ impl<'a> Values<'a> {
     }
 
     /// `${ARGUMENTS}`, `${ARG1}` (counted from 1) and `${name}`.
-    fn braced(&self, name: &str) -> Option<Value> {
+    fn braced(&self, name: &str) -> Option<Substitution> {
         if name == "ARGUMENTS" {
-            return Some(Value::argument(self.raw.to_owned()));
+            return Some(Substitution::argument(self.raw.to_owned()));
         }
         if let Some(index) = self.names.iter().position(|it| it == name) {
-            return Some(Value::argument(self.words.get(index).cloned().unwrap_or_default()));
+            return Some(Substitution::argument(
+                self.words.get(index).cloned().unwrap_or_default(),
+            ));
         }
-        let (nth, after) = number(name.strip_prefix("ARG")?)?;
+        let (nth, after) = leading_number(name.strip_prefix("ARG")?)?;
         let word = self.words.get(nth.checked_sub(1)?).filter(|_| after.is_empty())?;
-        Some(Value::argument(word.clone()))
+        Some(Substitution::argument(word.clone()))
     }
 
     /// Returns what opencode has for a number: from 1, the last with all that follows it.
@@ -142,12 +150,12 @@ impl<'a> Values<'a> {
 }
 
 /// What is put in.
-struct Value {
+struct Substitution {
     text: String,
     is_argument: bool,
 }
 
-impl Value {
+impl Substitution {
     fn argument(text: String) -> Self {
         Self { text, is_argument: true }
     }

@@ -4,41 +4,41 @@ use std::collections::BTreeMap;
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
-use skills_agents::profile::{self, Format};
+use skills_agents::profile::{self, OutputFormat};
 use skills_agents::skill::FileFacts;
 
-use super::placeholder::Placeholders;
-use super::substitute::Values;
+use super::placeholder::PlaceholderSyntax;
+use super::substitute::Substitutions;
 use super::*;
 
 const FACTS: FileFacts = FileFacts { size: 0, truncated: false, hash: [0; 32] };
 
 /// A skill, and what it is loaded with.
 struct Case {
-    format: Format,
-    by: By,
+    format: OutputFormat,
+    by: Invoker,
     text: String,
     arguments: &'static str,
-    shell: Shell,
+    shell: ShellMode,
     results: ShellResults,
     model: Option<&'static str>,
 }
 
 impl Case {
-    fn new(format: Format, text: &str) -> Self {
+    fn new(format: OutputFormat, text: &str) -> Self {
         Self {
             format,
-            by: By::Model,
+            by: Invoker::Model,
             text: text.to_owned(),
             arguments: "",
-            shell: Shell::List,
+            shell: ShellMode::List,
             results: BTreeMap::new(),
             model: None,
         }
     }
 
     /// One with this body behind a small frontmatter.
-    fn body(format: Format, body: &str) -> Self {
+    fn body(format: OutputFormat, body: &str) -> Self {
         Self::new(format, &format!("---\nname: n\ndescription: d\narguments: one two\n---\n{body}"))
     }
 
@@ -46,22 +46,22 @@ impl Case {
         Self { arguments, ..self }
     }
 
-    fn loaded(&self) -> Loaded {
+    fn loaded(&self) -> LoadedSkill {
         let profile = profile::builtin().iter().find(|it| it.output == self.format);
         let profile = profile.or(profile::find("claude-code").as_ref().copied()).unwrap();
-        let body = Body::read(self.text.as_bytes(), FACTS, profile, "n");
+        let body = SkillFile::read(self.text.as_bytes(), FACTS, profile, "n");
         let variables = Variables {
             project_dir: Some("/w".to_owned()),
             session_id: Some("s1".to_owned()),
             user_config: [("key".to_owned(), "$ARGUMENTS".to_owned())].into(),
             ..Variables::default()
         };
-        let files = Files {
+        let files = SkillFiles {
             paths: vec!["a.md".to_owned(), "scripts/run.sh".to_owned()],
             scripts: vec!["scripts/run.sh".to_owned()],
             tree: "TREE".to_owned(),
         };
-        load(&Loading {
+        load(&LoadRequest {
             format: self.format,
             by: self.by,
             name: "n",
@@ -83,14 +83,14 @@ impl Case {
 const SKILL: &str = "---\nname: n\ndescription: d\n---\n\n# N\n\nDo $1 & <it>.\n\n";
 
 #[track_caller]
-fn check(format: Format, expected: &Expect) {
+fn check(format: OutputFormat, expected: &Expect) {
     expected.assert_eq(&Case::new(format, SKILL).loaded().output);
 }
 
 #[test]
 fn opencode_wraps_the_body() {
     check(
-        Format::Opencode,
+        OutputFormat::Opencode,
         &expect![[r#"
             <skill_content name="n">
             # Skill: n
@@ -109,7 +109,7 @@ fn opencode_wraps_the_body() {
             </skill_files>
             </skill_content>"#]],
     );
-    let founding = Case::new(Format::OpencodeFounding, SKILL).loaded();
+    let founding = Case::new(OutputFormat::OpencodeFounding, SKILL).loaded();
     assert!(founding.output.contains("\nBase directory for this skill: file:///w/s/n\n"));
     assert_eq!(founding.title, "Loaded skill: n");
 }
@@ -117,7 +117,7 @@ fn opencode_wraps_the_body() {
 #[test]
 fn the_standard_wraps_the_body() {
     check(
-        Format::AgentSkills,
+        OutputFormat::AgentSkills,
         &expect![[r#"
             <skill_content name="n">
             # N
@@ -137,18 +137,18 @@ fn the_standard_wraps_the_body() {
 
 #[test]
 fn arguments_stand_behind_what_has_no_place_for_them_or_are_told() {
-    let loaded = Case::new(Format::AgentSkills, SKILL).with(" a 'b c' ").loaded();
+    let loaded = Case::new(OutputFormat::AgentSkills, SKILL).with(" a 'b c' ").loaded();
     let expected = "Do $1 & <it>.\n\nARGUMENTS: a 'b c'\n\nSkill directory: ";
     assert!(loaded.output.contains(expected), "{}", loaded.output);
     assert_eq!(loaded.warnings, [""; 0]);
-    let loaded = Case::new(Format::Codex, SKILL).with("a").loaded();
+    let loaded = Case::new(OutputFormat::Codex, SKILL).with("a").loaded();
     assert_eq!(loaded.warnings, ["The arguments are not used: this format has no place for them."]);
 }
 
 #[test]
 fn codex_gives_the_file_as_it_is() {
     check(
-        Format::Codex,
+        OutputFormat::Codex,
         &expect![[r#"
             <skill>
             <name>n</name>
@@ -170,7 +170,7 @@ fn codex_gives_the_file_as_it_is() {
 #[test]
 fn gemini_wraps_the_body_and_a_tree() {
     check(
-        Format::Gemini,
+        OutputFormat::Gemini,
         &expect![[r#"
             <activated_skill name="n">
               <instructions>
@@ -189,7 +189,7 @@ fn gemini_wraps_the_body_and_a_tree() {
 #[test]
 fn the_plugin_names_scripts_and_files() {
     check(
-        Format::Plugin,
+        OutputFormat::Plugin,
         &expect![[r#"
             <skill name="n">
               <metadata>
@@ -223,7 +223,7 @@ fn the_plugin_names_scripts_and_files() {
 
 #[test]
 fn raw_is_the_body_and_nothing_else() {
-    let case = Case::new(Format::Raw, SKILL).with("x");
+    let case = Case::new(OutputFormat::Raw, SKILL).with("x");
     assert_eq!(case.loaded().output, "\n# N\n\nDo $1 & <it>.\n\n");
     assert_eq!(case.loaded().warnings.len(), 1, "arguments that nobody takes");
 }
@@ -231,7 +231,7 @@ fn raw_is_the_body_and_nothing_else() {
 /// What Claude Code makes of a body, behind the line with the directory.
 #[track_caller]
 fn claude(body: &str, arguments: &'static str, expected: &str) {
-    let output = Case::body(Format::Claude, body).with(arguments).loaded().output;
+    let output = Case::body(OutputFormat::Claude, body).with(arguments).loaded().output;
     let rest = output.strip_prefix("Base directory for this skill: /w/s/n\n\n").unwrap();
     assert_eq!(rest, expected, "{body:?} with {arguments:?}");
 }
@@ -273,15 +273,15 @@ fn variables_are_put_in_with_and_without_arguments() {
 fn the_founding_documents_have_braces() {
     let case =
         |format| Case::body(format, "${ARG1} ${ARG2} ${ARG3} ${one} ${ARGUMENTS}").with("a b");
-    let end = |loaded: Loaded| loaded.output.lines().last().unwrap().to_owned();
-    assert_eq!(end(case(Format::ClaudeFounding).loaded()), "a b ${ARG3} a a b");
-    assert_eq!(end(case(Format::Claude).loaded()), "ARGUMENTS: a b");
+    let end = |loaded: LoadedSkill| loaded.output.lines().last().unwrap().to_owned();
+    assert_eq!(end(case(OutputFormat::ClaudeFounding).loaded()), "a b ${ARG3} a a b");
+    assert_eq!(end(case(OutputFormat::Claude).loaded()), "ARGUMENTS: a b");
 }
 
 #[test]
 fn slash_commands_count_from_one_and_the_last_takes_the_rest() {
     let slash = |body: &str, arguments| {
-        let case = Case { by: By::User, ..Case::body(Format::Opencode, body) };
+        let case = Case { by: Invoker::User, ..Case::body(OutputFormat::Opencode, body) };
         let output = case.with(arguments).loaded().output;
         let (text, rest) =
             output.split_once("\n\nBase directory for this skill: /w/s/n\n").unwrap();
@@ -298,7 +298,8 @@ fn slash_commands_count_from_one_and_the_last_takes_the_rest() {
 
 #[test]
 fn commands_are_listed_then_filled_in() {
-    let mut case = Case::body(Format::Claude, "Now: !`date $0`\n```!\nls\n```\n!`x`\n").with("+%s");
+    let mut case =
+        Case::body(OutputFormat::Claude, "Now: !`date $0`\n```!\nls\n```\n!`x`\n").with("+%s");
     let loaded = case.loaded();
     let commands: Vec<_> = loaded.commands.iter().map(|it| it.command.as_str()).collect();
     assert_eq!(commands, ["date +%s", "ls", "x"]);
@@ -311,7 +312,7 @@ fn commands_are_listed_then_filled_in() {
     assert!(loaded.output.ends_with("Now: !`rm` $0\na\nb\n!`x`\n"), "{}", loaded.output);
     assert_eq!(loaded.commands.len(), 1);
     assert_eq!(loaded.warnings.len(), 1, "{:?}", loaded.warnings);
-    case.shell = Shell::Disabled;
+    case.shell = ShellMode::Disabled;
     let disabled = "Now: [shell command execution disabled by policy]\n[shell command execution disabled by policy]\n[shell command execution disabled by policy]\n";
     assert!(case.loaded().output.contains(disabled), "{}", case.loaded().output);
     assert!(case.loaded().commands.is_empty());
@@ -320,9 +321,9 @@ fn commands_are_listed_then_filled_in() {
 #[test]
 fn an_argument_makes_no_command() {
     let loaded =
-        Case::body(Format::Claude, "$ARGUMENTS ```!$0").with("!`id` ```!\nid\n```").loaded();
+        Case::body(OutputFormat::Claude, "$ARGUMENTS ```!$0").with("!`id` ```!\nid\n```").loaded();
     assert!(loaded.commands.is_empty(), "{:?}", loaded.commands);
-    let slash = Case { by: By::User, ..Case::body(Format::Opencode, "!$ARGUMENTS") };
+    let slash = Case { by: Invoker::User, ..Case::body(OutputFormat::Opencode, "!$ARGUMENTS") };
     assert!(slash.with("`id`").loaded().commands.is_empty());
 }
 
@@ -330,24 +331,24 @@ const RICH: &str = "---\ndescription: d\nallowed-tools: Read, Bash(git log:*)\nd
 
 #[test]
 fn metadata_says_what_to_apply() {
-    let case = Case { model: Some("sonnet[1m]"), ..Case::new(Format::Claude, RICH) };
-    let Loaded { metadata, output, .. } = case.loaded();
+    let case = Case { model: Some("sonnet[1m]"), ..Case::new(OutputFormat::Claude, RICH) };
+    let LoadedSkill { metadata, output, .. } = case.loaded();
     assert_eq!(metadata.allowed_tools, ["Read", "Bash(git log:*)"]);
     assert_eq!(metadata.disallowed_tools, ["Write"]);
     assert_eq!(metadata.model.as_deref(), Some("opus[1m]"));
     assert_eq!(metadata.effort.as_deref(), Some("high"));
-    assert_eq!((metadata.status, metadata.agent), (Some(Status::Inline), None));
+    assert_eq!((metadata.status, metadata.agent), (Some(ExecutionContext::Inline), None));
     assert_eq!(metadata.hooks.unwrap()["PreToolUse"][0]["matcher"], "Bash");
     let said: Vec<_> = metadata.prompt_messages.iter().map(|it| it.content.as_str()).collect();
     assert_eq!(said, ["<command-name>/n</command-name>", &output]);
 
     let fork = RICH.replace("model: opus", "context: fork");
-    let metadata = Case::new(Format::Claude, &fork).loaded().metadata;
-    assert_eq!(metadata.status, Some(Status::Forked));
+    let metadata = Case::new(OutputFormat::Claude, &fork).loaded().metadata;
+    assert_eq!(metadata.status, Some(ExecutionContext::Forked));
     assert_eq!(metadata.agent.as_deref(), Some("general-purpose"));
     assert_eq!((metadata.model, metadata.prompt_messages.len()), (None, 1));
 
-    let metadata = Case::new(Format::Opencode, &fork).loaded().metadata;
+    let metadata = Case::new(OutputFormat::Opencode, &fork).loaded().metadata;
     let plain = Metadata { name: "n".into(), dir: "/w/s/n".into(), ..Metadata::default() };
     assert_eq!(metadata, plain);
 }
@@ -356,14 +357,14 @@ fn metadata_says_what_to_apply() {
 fn fields_that_the_agent_loses_grant_nothing() {
     let broken =
         "---\ndescription: \"open\nallowed-tools: Bash\ncontext: fork\nhooks: {\n---\nBody.\n";
-    let metadata = Case::new(Format::Claude, broken).loaded().metadata;
+    let metadata = Case::new(OutputFormat::Claude, broken).loaded().metadata;
     assert!(metadata.allowed_tools.is_empty() && metadata.hooks.is_none());
-    assert_eq!(metadata.status, Some(Status::Inline));
+    assert_eq!(metadata.status, Some(ExecutionContext::Inline));
 }
 
 #[test]
 fn what_is_unseen_is_warned_of() {
-    let loaded = Case::body(Format::Claude, "a\u{200b}b").loaded();
+    let loaded = Case::body(OutputFormat::Claude, "a\u{200b}b").loaded();
     assert_eq!(loaded.warnings.len(), 1);
 }
 
@@ -404,14 +405,14 @@ proptest! {
     #[test]
     fn what_is_put_in_is_never_looked_at_again(body in pieces(), value in pieces()) {
         for placeholders in [
-            Placeholders::Claude { braced: false },
-            Placeholders::Claude { braced: true },
-            Placeholders::Slash,
+            PlaceholderSyntax::Claude { braced: false },
+            PlaceholderSyntax::Claude { braced: true },
+            PlaceholderSyntax::Slash,
         ] {
             let fill = |raw: &str| {
                 let names = ["one".to_owned(), "two".to_owned()];
                 let variables = Variables::default();
-                let mut values = Values::new(placeholders, raw, &names, raw, &variables, &body);
+                let mut values = Substitutions::new(placeholders, raw, &names, raw, &variables, &body);
                 values.fill(&body)
             };
             // One word, and the same with a mark in the place of each character.
@@ -430,10 +431,10 @@ proptest! {
         let count = |arguments: &str| {
             let profile = profile::find("claude-code").unwrap();
             let text = skill(&body);
-            let read = Body::read(text.as_bytes(), FACTS, profile, "n");
-            let loading = Loading {
-                format: Format::Claude,
-                by: By::Model,
+            let read = SkillFile::read(text.as_bytes(), FACTS, profile, "n");
+            let loading = LoadRequest {
+                format: OutputFormat::Claude,
+                by: Invoker::Model,
                 name: "n",
                 label: None,
                 is_command: false,
@@ -442,8 +443,8 @@ proptest! {
                 body: &read,
                 arguments,
                 variables: &Variables::default(),
-                files: &Files::default(),
-                shell: Shell::List,
+                files: &SkillFiles::default(),
+                shell: ShellMode::List,
                 results: &ShellResults::new(),
                 model: None,
             };

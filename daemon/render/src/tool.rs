@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 
 use serde_json::{Value as Json, json};
-use skills_agents::profile::Format;
+use skills_agents::profile::OutputFormat;
 
-use super::catalog::{
-    Catalog, CatalogFormat, Listed, OneLine, Room, catalog, gemini_order, markdown,
+use super::prompt_listing::{
+    ListedSkill, ListingBudget, ListingFormat, OneLineTexts, PromptListing, gemini_order, markdown,
+    write_listing,
 };
 
 /// A tool as model providers take it.
@@ -36,7 +37,11 @@ The skill name must match one of the skills listed in your system prompt.
 const GEMINI: &str = "Returns the skill's instructions wrapped in `<activated_skill>` tags. These provide specialized guidance for the current task. Use this when you identify a task that matches a skill's description. ONLY use names exactly as they appear in the `<available_skills>` section.";
 
 /// Returns the tool as the agent of that format registers it; nothing when there are no skills.
-pub fn tool(format: Format, skills: &[Listed<'_>], room: &Room) -> Option<Tool> {
+pub fn tool(
+    format: OutputFormat,
+    skills: &[ListedSkill<'_>],
+    room: &ListingBudget,
+) -> Option<Tool> {
     if skills.is_empty() {
         return None;
     }
@@ -44,70 +49,70 @@ pub fn tool(format: Format, skills: &[Listed<'_>], room: &Room) -> Option<Tool> 
     let mut list = |format, lead: &str| {
         // The plugin's list is written as it writes it; the others stand in a text of ours.
         let lines;
-        let skills = if format == CatalogFormat::Claude {
-            lines = OneLine::of(skills).escaped();
+        let skills = if format == ListingFormat::Claude {
+            lines = OneLineTexts::of(skills).escaped();
             &*lines.listed(skills)
         } else {
             skills
         };
-        let Catalog { text, n_shortened: n, .. } = catalog(format, skills, room);
+        let PromptListing { text, n_shortened: n, .. } = write_listing(format, skills, room);
         n_shortened = n;
         format!("{USE}\n\n{lead}{text}")
     };
     let (name, description) = match format {
-        Format::Opencode => ("skill", OPENCODE.to_owned()),
-        Format::OpencodeFounding => ("skill", format!("{USE}\n\n{}", markdown(skills))),
-        Format::Claude | Format::ClaudeFounding => {
-            ("Skill", list(CatalogFormat::Claude, "Available skills:\n"))
+        OutputFormat::Opencode => ("skill", OPENCODE.to_owned()),
+        OutputFormat::OpencodeFounding => ("skill", format!("{USE}\n\n{}", markdown(skills))),
+        OutputFormat::Claude | OutputFormat::ClaudeFounding => {
+            ("Skill", list(ListingFormat::Claude, "Available skills:\n"))
         }
-        Format::Gemini => {
+        OutputFormat::Gemini => {
             let names = names(format, skills).join("', '");
             let activates = "Activates a specialized agent skill by name";
             ("activate_skill", format!("{activates} (Available: '{names}'). {GEMINI}"))
         }
-        Format::Plugin => ("use_skill", list(CatalogFormat::Plugin, "")),
-        Format::AgentSkills | Format::Codex | Format::Raw => {
-            ("skill", list(CatalogFormat::Xml, ""))
+        OutputFormat::Plugin => ("use_skill", list(ListingFormat::Plugin, "")),
+        OutputFormat::AgentSkills | OutputFormat::Codex | OutputFormat::Raw => {
+            ("skill", list(ListingFormat::Xml, ""))
         }
     };
     Some(Tool { name, description, schema: schema(format, skills), n_shortened })
 }
 
 /// Returns the names in the order of the agent, each once: Codex keeps several of one name.
-fn names<'a>(format: Format, skills: &[Listed<'a>]) -> Vec<&'a str> {
+fn names<'a>(format: OutputFormat, skills: &[ListedSkill<'a>]) -> Vec<&'a str> {
     let sorted = match format {
-        Format::Gemini => gemini_order(skills),
+        OutputFormat::Gemini => gemini_order(skills),
         _ => skills.iter().collect(),
     };
     let mut seen = HashSet::new();
     sorted.into_iter().map(|it| it.name).filter(|it| seen.insert(*it)).collect()
 }
 
-fn schema(format: Format, skills: &[Listed<'_>]) -> Json {
+fn schema(format: OutputFormat, skills: &[ListedSkill<'_>]) -> Json {
     let names = names(format, skills);
     let name =
         |description: &str| json!({"type": "string", "enum": names, "description": description});
     let object = |parameter: &str, properties: Json| json!({"type": "object", "properties": properties, "required": [parameter], "additionalProperties": false});
     match format {
         // As recorded, with the names besides.
-        Format::Opencode | Format::OpencodeFounding => json!({
+        OutputFormat::Opencode | OutputFormat::OpencodeFounding => json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "type": "object",
             "properties": {"name": name("The name of the skill from available_skills")},
             "required": ["name"],
         }),
-        Format::Gemini => {
+        OutputFormat::Gemini => {
             let properties = json!({"name": name("The name of the skill to activate.")});
             let mut schema = object("name", properties);
             schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
             schema
         }
-        Format::Claude | Format::ClaudeFounding => {
+        OutputFormat::Claude | OutputFormat::ClaudeFounding => {
             let args = json!({"type": "string", "description": "Arguments for the skill, where it takes any."});
             object("skill", json!({"skill": name("The name of the skill."), "args": args}))
         }
-        Format::Plugin => object("skill", json!({"skill": name("The name of the skill.")})),
-        Format::AgentSkills | Format::Codex | Format::Raw => {
+        OutputFormat::Plugin => object("skill", json!({"skill": name("The name of the skill.")})),
+        OutputFormat::AgentSkills | OutputFormat::Codex | OutputFormat::Raw => {
             object("name", json!({"name": name("The name of the skill.")}))
         }
     }

@@ -1,47 +1,47 @@
 //! Words of the wire that say how something is written, as the model knows them.
 
-use skills_agents::profile::Format;
+use skills_agents::profile::OutputFormat;
 use skills_protocol::wire;
-use skills_render::catalog::{CatalogFormat, Room};
+use skills_render::prompt_listing::{ListingBudget, ListingFormat};
 
 /// Returns the format of a load.
-pub(crate) fn load(format: wire::LoadFormat) -> Format {
+pub(crate) fn load(format: wire::LoadFormat) -> OutputFormat {
     match format {
-        wire::LoadFormat::Opencode => Format::Opencode,
-        wire::LoadFormat::OpencodeFounding => Format::OpencodeFounding,
-        wire::LoadFormat::Claude => Format::Claude,
-        wire::LoadFormat::ClaudeFounding => Format::ClaudeFounding,
-        wire::LoadFormat::AgentSkills => Format::AgentSkills,
-        wire::LoadFormat::Codex => Format::Codex,
-        wire::LoadFormat::Gemini => Format::Gemini,
-        wire::LoadFormat::Plugin => Format::Plugin,
-        wire::LoadFormat::Raw => Format::Raw,
+        wire::LoadFormat::Opencode => OutputFormat::Opencode,
+        wire::LoadFormat::OpencodeFounding => OutputFormat::OpencodeFounding,
+        wire::LoadFormat::Claude => OutputFormat::Claude,
+        wire::LoadFormat::ClaudeFounding => OutputFormat::ClaudeFounding,
+        wire::LoadFormat::AgentSkills => OutputFormat::AgentSkills,
+        wire::LoadFormat::Codex => OutputFormat::Codex,
+        wire::LoadFormat::Gemini => OutputFormat::Gemini,
+        wire::LoadFormat::Plugin => OutputFormat::Plugin,
+        wire::LoadFormat::Raw => OutputFormat::Raw,
     }
 }
 
 /// Returns the format of a catalog; a profile's name stands for its agent's.
-pub(crate) fn catalog(format: wire::CatalogFormat) -> CatalogFormat {
+pub(crate) fn catalog(format: wire::CatalogFormat) -> ListingFormat {
     use wire::CatalogFormat as Wire;
     match format {
-        Wire::Xml | Wire::AgentSkills => CatalogFormat::Xml,
-        Wire::Markdown => CatalogFormat::Markdown,
-        Wire::Claude | Wire::ClaudeCode => CatalogFormat::Claude,
-        Wire::ClaudeFounding | Wire::ClaudeCodeFounding => CatalogFormat::ClaudeFounding,
-        Wire::Codex => CatalogFormat::Codex,
-        Wire::Gemini | Wire::GeminiCli => CatalogFormat::Gemini,
-        Wire::Plugin | Wire::OpencodeAgentSkills => CatalogFormat::Plugin,
-        Wire::SkillsRef => CatalogFormat::SkillsRef,
-        Wire::Json => CatalogFormat::Json,
-        Wire::Opencode => CatalogFormat::Opencode,
-        Wire::OpencodeFounding => CatalogFormat::OpencodeFounding,
+        Wire::Xml | Wire::AgentSkills => ListingFormat::Xml,
+        Wire::Markdown => ListingFormat::Markdown,
+        Wire::Claude | Wire::ClaudeCode => ListingFormat::Claude,
+        Wire::ClaudeFounding | Wire::ClaudeCodeFounding => ListingFormat::ClaudeFounding,
+        Wire::Codex => ListingFormat::Codex,
+        Wire::Gemini | Wire::GeminiCli => ListingFormat::Gemini,
+        Wire::Plugin | Wire::OpencodeAgentSkills => ListingFormat::Plugin,
+        Wire::SkillsRef => ListingFormat::SkillsRef,
+        Wire::Json => ListingFormat::Json,
+        Wire::Opencode => ListingFormat::Opencode,
+        Wire::OpencodeFounding => ListingFormat::OpencodeFounding,
     }
 }
 
 /// Returns who asks.
-pub(crate) fn by(by: Option<wire::By>) -> skills_render::By {
+pub(crate) fn by(by: Option<wire::By>) -> skills_render::Invoker {
     match by {
-        None | Some(wire::By::Model) => skills_render::By::Model,
-        Some(wire::By::User) => skills_render::By::User,
+        None | Some(wire::By::Model) => skills_render::Invoker::Model,
+        Some(wire::By::User) => skills_render::Invoker::User,
     }
 }
 
@@ -50,6 +50,6 @@ pub(crate) fn room(
     context_tokens: Option<u64>,
     characters: Option<u64>,
     empty_text: Option<bool>,
-) -> Room {
-    Room { context_tokens, characters, empty_text: empty_text.unwrap_or_default() }
+) -> ListingBudget {
+    ListingBudget { context_tokens, characters, empty_text: empty_text.unwrap_or_default() }
 }

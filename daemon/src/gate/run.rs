@@ -11,7 +11,7 @@ use skills_engine::View;
 use skills_engine::disk::content_hash;
 use skills_engine::store::Content;
 use skills_protocol::error::RpcError;
-use skills_render::By;
+use skills_render::Invoker;
 use skills_syntax::path::AbsPath;
 
 use super::{Act, Asking, Permit, permission, place_of_trust, untrusted};
@@ -134,7 +134,7 @@ pub(crate) async fn shell(
         contents.extend(commands.files.clone());
     }
     // An agent may say that its user has sent them; only who may grant is believed.
-    if commands.filled && !(by == By::User && peer.may_grant()) {
+    if commands.filled && !(by == Invoker::User && peer.may_grant()) {
         let (path, joined) = (candidate.path.clone(), commands.joined());
         let filled =
             blocking(move || Content::filled(&path, &joined).map_err(|it| gone(&path, &it)));

@@ -5,15 +5,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::value::to_raw_value;
-use skills_agents::catalog::WHEN_TO_USE;
+use skills_agents::field_table::WHEN_TO_USE;
 use skills_agents::fields::Fields;
 use skills_agents::profile::Scope;
 use skills_discovery::discover::{Candidate, Root};
 use skills_engine::View;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{CatalogParams, Contextual, ToolParams, ToolResult};
-use skills_render::catalog::find::{self, Found, Query};
-use skills_render::catalog::{Catalog, CatalogFormat, Listed, catalog};
+use skills_render::prompt_listing::plugin_search::{self, FoundSkill, SkillQuery};
+use skills_render::prompt_listing::{ListedSkill, ListingFormat, PromptListing, write_listing};
 use skills_render::resources::is_script;
 use skills_render::tool as describe;
 use skills_syntax::path::AbsPath;
@@ -45,26 +45,27 @@ pub(crate) async fn render(
         None => None,
     };
     let view = service.view(&peer, context).await?;
-    let format = params.format.map_or(CatalogFormat::of(view.ctx.profile.output), format::catalog);
+    let format = params.format.map_or(ListingFormat::of(view.ctx.profile.output), format::catalog);
     let room = format::room(params.context_tokens, params.budget_chars, params.empty_text);
     let query = params.query.as_deref().map(query).transpose()?;
     let skills = listed(&service, &view).await;
     let known = session.as_deref().and_then(|it| it.announced.get(agent.as_deref().unwrap_or("")));
     let known: HashSet<&Path> = known.into_iter().flatten().map(|it| &**it).collect();
-    let is_known = |it: &Listed<'_>| known.contains(it.path);
+    let is_known = |it: &ListedSkill<'_>| known.contains(it.path);
     let told = rendered::Told { n_skills: skills.len(), is_initial: !skills.iter().any(is_known) };
     let names: Vec<_> = skills.iter().map(|it| it.name).collect();
-    let answers =
-        |it: &Listed<'_>| query.as_ref().is_none_or(|query| query.matches(it.name, it.description));
-    let is_wanted = |it: &Listed<'_>| (!only_new || !is_known(it)) && answers(it);
+    let answers = |it: &ListedSkill<'_>| {
+        query.as_ref().is_none_or(|query| query.matches(it.name, it.description))
+    };
+    let is_wanted = |it: &ListedSkill<'_>| (!only_new || !is_known(it)) && answers(it);
     let mut shown: Vec<_> = skills.into_iter().filter(is_wanted).collect();
-    let searched = query.as_ref().filter(|_| format == CatalogFormat::Plugin);
+    let searched = query.as_ref().filter(|_| format == ListingFormat::Plugin);
     let mut catalog = match searched {
         Some(query) if shown.is_empty() && room.empty_text => {
-            Catalog { text: query.nothing(&names), ..Catalog::default() }
+            PromptListing { text: query.nothing(&names), ..PromptListing::default() }
         }
         Some(_) => found(&view, &shown).await?,
-        None => catalog(format, &shown, &room),
+        None => write_listing(format, &shown, &room),
     };
     // Before anybody counts as told of it.
     let length = to_raw_value(&catalog.text).map_or(0, |it| it.get().len());
@@ -77,7 +78,7 @@ pub(crate) async fn render(
         if only_new && new.len() < catalog.n_listed && searched.is_none() {
             // Another call of the same agent has just told it of the rest.
             shown.retain(|it| new.iter().any(|new| **new == *it.path));
-            catalog = self::catalog(format, &shown, &room);
+            catalog = write_listing(format, &shown, &room);
         }
     }
     let mut health = view.health.clone();
@@ -107,20 +108,20 @@ fn fits(service: &Service, length: usize, n_skills: usize, hint: &str) -> Result
     Err(RpcError::too_large(message, limit).with_hint(hint))
 }
 
-fn query(text: &str) -> Result<Query, RpcError> {
-    Query::new(text).map_err(|why| {
+fn query(text: &str) -> Result<SkillQuery, RpcError> {
+    SkillQuery::new(text).map_err(|why| {
         RpcError::invalid_params(format!("`{text}` is no expression: {why}"))
             .with_hint("Put a backslash before what is meant as it stands.")
     })
 }
 
 /// Returns what the plugin says of the skills that answer a search, with their scripts.
-async fn found(view: &View, shown: &[Listed<'_>]) -> Result<Catalog, RpcError> {
+async fn found(view: &View, shown: &[ListedSkill<'_>]) -> Result<PromptListing, RpcError> {
     let dirs: Vec<_> = shown.iter().map(|it| it.path.parent().map(Path::to_owned)).collect();
     let scripts = blocking(move || Ok(dirs.iter().map(|it| scripts(it.as_deref())).collect()));
     let scripts: Vec<Vec<String>> = scripts.await?;
     let roots = &view.resolution.roots;
-    let label = |of: &Listed<'_>| {
+    let label = |of: &ListedSkill<'_>| {
         let root = roots.iter().find(|it| *it.path == *of.root && it.scope == of.scope);
         root.map(Root::plugin_label).unwrap_or_default()
     };
@@ -128,12 +129,12 @@ async fn found(view: &View, shown: &[Listed<'_>]) -> Result<Catalog, RpcError> {
         .iter()
         .zip(&scripts)
         .map(|(it, scripts)| {
-            let Listed { name, description, .. } = it;
-            Found { name, label: label(it), description, scripts }
+            let ListedSkill { name, description, .. } = it;
+            FoundSkill { name, label: label(it), description, scripts }
         })
         .collect();
-    let text = find::found(&found);
-    Ok(Catalog { text, n_listed: shown.len(), ..Catalog::default() })
+    let text = plugin_search::format_results(&found);
+    Ok(PromptListing { text, n_listed: shown.len(), ..PromptListing::default() })
 }
 
 /// What cannot be looked at has none.
@@ -166,7 +167,7 @@ pub(crate) async fn tool(
 
 /// Returns what the model is shown, with how often each was used: of two descriptions for which
 /// there is no room, some agents cut that of the less used.
-async fn listed<'v>(service: &Service, view: &'v View) -> Vec<Listed<'v>> {
+async fn listed<'v>(service: &Service, view: &'v View) -> Vec<ListedSkill<'v>> {
     let used = service.sessions.store().usage().await;
     let used = used.inspect_err(|error| tracing::debug!(%error, "uses are not read"));
     let used = used.unwrap_or_default();
@@ -174,11 +175,11 @@ async fn listed<'v>(service: &Service, view: &'v View) -> Vec<Listed<'v>> {
     view.resolution.listed().map(|it| one(view, it, n_uses(it))).collect()
 }
 
-fn one<'a>(view: &'a View, candidate: &'a Candidate, n_uses: u64) -> Listed<'a> {
+fn one<'a>(view: &'a View, candidate: &'a Candidate, n_uses: u64) -> ListedSkill<'a> {
     let root = &view.resolution.roots[candidate.root];
     // Settings may leave the name alone.
     let shown = Some(candidate).filter(|it| !it.name_only);
-    Listed {
+    ListedSkill {
         name: &candidate.name,
         description: shown.and_then(|it| it.description.as_deref()).unwrap_or_default(),
         when_to_use: shown.and_then(when_to_use),

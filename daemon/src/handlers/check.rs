@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use skills_agents::references::is_instructions;
+use skills_agents::references::is_instruction_file;
 use skills_config::LevelRow;
 use skills_discovery::levels::Level;
 use skills_engine::View;
@@ -55,7 +55,7 @@ pub(crate) async fn check(
         let checked = inspect(&Task { paths, views, levels, read_limit, settles, cancel });
         let checked = checked.map_err(|error| refused(&error))?;
         let page = rules_page::address();
-        let skills = checked.iter().filter(|it| !is_instructions(&it.path)).count();
+        let skills = checked.iter().filter(|it| !is_instruction_file(&it.path)).count();
         let found = checked.iter().filter(|it| !it.findings.is_empty());
         let files = found.map(|it| to_wire::checked_file(it, page.as_deref()));
         Ok(Found::new(&clock, skills as u64, files))

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use skills_agents::profile::{Format, Scope};
+use skills_agents::profile::{OutputFormat, Scope};
 use skills_discovery::discover::{Candidate, Resolution};
 use skills_engine::View;
 use skills_protocol::error::RpcError;
@@ -72,7 +72,7 @@ fn qualified(view: &View, name: &str) -> Option<usize> {
         let is_there = it.name == name && it.state.is_listed();
         is_there && (is_from(roots[it.root].label.as_deref()) || is_from(it.namespace.as_deref()))
     };
-    let takes_places = view.ctx.profile.output == Format::Plugin;
+    let takes_places = view.ctx.profile.output == OutputFormat::Plugin;
     candidates.iter().position(is_meant).filter(|_| takes_places)
 }
 

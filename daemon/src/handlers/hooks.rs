@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
-use skills_agents::hooks::runs;
+use skills_agents::hooks::is_triggered;
 use skills_engine::session::RegisteredHook;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{
@@ -39,7 +39,7 @@ pub(crate) async fn matching(
     let all = all.filter(|it| it.place.as_ref().is_none_or(is_trusted));
     let mut unchanged = BTreeMap::new();
     let mut hooks = Vec::new();
-    for hook in all.filter(|it| runs(&it.hook, event, tool, &payload)) {
+    for hook in all.filter(|it| is_triggered(&it.hook, event, tool, &payload)) {
         if hook.place.is_some() {
             let unit = Unit::of(&hook.path, hook.plugin.as_deref());
             let is_known = if let Some(is_known) = unchanged.get(&unit) {

@@ -15,13 +15,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use skills_agents::profile::{Format, Scope};
+use skills_agents::profile::{OutputFormat, Scope};
 use skills_discovery::discover::Candidate;
 use skills_engine::View;
 use skills_engine::session::Invocation;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{self, Contextual, LoadParams};
-use skills_render::{Loaded, Loading, Shell, ShellResults, Variables, load as render};
+use skills_render::{LoadRequest, LoadedSkill, ShellMode, ShellResults, Variables, load as render};
 use skills_syntax::path::AbsPath;
 use tokio::time::Instant;
 
@@ -176,12 +176,17 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn render(&self, results: &ShellResults, given: Given) -> Loaded {
+    fn render(&self, results: &ShellResults, given: Given) -> LoadedSkill {
         self.render_in(results, given, None)
     }
 
     /// Renders the skill with the paths of a private copy in place of its own.
-    fn render_in(&self, results: &ShellResults, given: Given, copy: Option<&SealedCopy>) -> Loaded {
+    fn render_in(
+        &self,
+        results: &ShellResults,
+        given: Given,
+        copy: Option<&SealedCopy>,
+    ) -> LoadedSkill {
         let Self { params, material, view, .. } = self;
         let candidate = &view.resolution.candidates[self.choice.candidate_idx];
         let plugin = material.plugin.as_deref();
@@ -206,10 +211,10 @@ impl Asked<'_> {
             user_config,
         };
         let shell = match params.shell {
-            Some(wire::Shell::None) => Shell::Disabled,
-            None | Some(wire::Shell::List | wire::Shell::Execute) => Shell::List,
+            Some(wire::Shell::None) => ShellMode::Disabled,
+            None | Some(wire::Shell::List | wire::Shell::Execute) => ShellMode::List,
         };
-        render(&Loading {
+        render(&LoadRequest {
             format: material.format,
             by: format::by(params.by),
             name: &candidate.name,
@@ -232,10 +237,10 @@ impl Asked<'_> {
     async fn execute(
         &self,
         asking: Asking<'_>,
-        loaded: &Loaded,
+        loaded: &LoadedSkill,
         results: &mut ShellResults,
     ) -> Result<Vec<String>, RpcError> {
-        let all = |loaded: &Loaded| -> Vec<_> {
+        let all = |loaded: &LoadedSkill| -> Vec<_> {
             loaded.commands.iter().map(|it| it.command.clone()).collect()
         };
         let all_here = all(loaded);
@@ -348,19 +353,20 @@ impl Asked<'_> {
         self.material.shell.clone().unwrap_or_else(|| BASH.to_owned())
     }
 
-    fn result(&self, loaded: Loaded) -> wire::LoadResult {
+    fn result(&self, loaded: LoadedSkill) -> wire::LoadResult {
         static AGENTS: AtomicU64 = AtomicU64::new(1);
         let candidate = &self.view.resolution.candidates[self.choice.candidate_idx];
         let nth = AGENTS.fetch_add(1, Ordering::Relaxed);
         let files = match self.material.format {
-            Format::Plugin | Format::AgentSkills | Format::Opencode | Format::OpencodeFounding => {
-                self.material.files.paths.clone()
-            }
-            Format::Claude
-            | Format::ClaudeFounding
-            | Format::Codex
-            | Format::Gemini
-            | Format::Raw => Vec::new(),
+            OutputFormat::Plugin
+            | OutputFormat::AgentSkills
+            | OutputFormat::Opencode
+            | OutputFormat::OpencodeFounding => self.material.files.paths.clone(),
+            OutputFormat::Claude
+            | OutputFormat::ClaudeFounding
+            | OutputFormat::Codex
+            | OutputFormat::Gemini
+            | OutputFormat::Raw => Vec::new(),
         };
         let mut result = rendered::loaded(
             loaded,

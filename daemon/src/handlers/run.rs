@@ -10,7 +10,7 @@ use skills_discovery::discover::FileId;
 use skills_engine::store::Content;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Contextual, RunParams, RunResult};
-use skills_render::By;
+use skills_render::Invoker;
 use skills_render::resources::is_script;
 
 use crate::answer::{Answer, Outcome};
@@ -47,7 +47,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
         candidate,
         agent,
         session,
-        by: By::Model,
+        by: Invoker::Model,
         wait: params.wait.unwrap_or_default(),
         agreed: false,
         continues: false,

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use skills_agents::profile::DEFAULT_PROFILES;
-use skills_agents::references::Search;
+use skills_agents::references::TextSearch;
 use skills_client::ClientError;
 use skills_client::client::Client;
 use skills_client::connection::Connection;
@@ -392,7 +392,7 @@ impl Backend for Link {
         Box::pin(async move { spawn_blocking(look).await.ok() })
     }
 
-    fn texts(&self, search: Search) -> Answer<Vec<AbsPath>> {
+    fn texts(&self, search: TextSearch) -> Answer<Vec<AbsPath>> {
         Box::pin(async move { spawn_blocking(move || inspect::search(search)).await.ok() })
     }
 

@@ -89,7 +89,7 @@ fn check_finding(
 
 /// Returns what there is to say about a rule.
 pub(crate) fn rule(rule: &Rule, page: Option<&str>) -> wire::RuleDescription {
-    let source = |it: &skills_agents::catalog::Source| wire::RuleReference {
+    let source = |it: &skills_agents::field_table::Citation| wire::RuleReference {
         title: it.title.to_owned(),
         address: Some(it.address.to_owned()).filter(|it| !it.is_empty()),
         version: it.version.to_owned(),

@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use skills_agents::profile::Format;
+use skills_agents::profile::OutputFormat;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
-use skills_render::catalog::{Catalog, tokens};
-use skills_render::{Loaded, Message, Metadata, Status, Tool};
+use skills_render::prompt_listing::{PromptListing, estimate_tokens};
+use skills_render::{ExecutionContext, LoadedSkill, Metadata, PromptMessage, Tool};
 
 /// What a result of a load says besides what was rendered.
 pub(crate) struct About<'a> {
     pub(crate) clock: String,
     pub(crate) health: Vec<wire::Health>,
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
     pub(crate) dir: &'a Path,
     pub(crate) files: Vec<String>,
     pub(crate) hash: String,
@@ -23,22 +23,22 @@ pub(crate) struct About<'a> {
 }
 
 /// Returns the format's word.
-pub(crate) fn format(format: Format) -> wire::LoadFormat {
+pub(crate) fn format(format: OutputFormat) -> wire::LoadFormat {
     match format {
-        Format::Opencode => wire::LoadFormat::Opencode,
-        Format::OpencodeFounding => wire::LoadFormat::OpencodeFounding,
-        Format::Claude => wire::LoadFormat::Claude,
-        Format::ClaudeFounding => wire::LoadFormat::ClaudeFounding,
-        Format::AgentSkills => wire::LoadFormat::AgentSkills,
-        Format::Codex => wire::LoadFormat::Codex,
-        Format::Gemini => wire::LoadFormat::Gemini,
-        Format::Plugin => wire::LoadFormat::Plugin,
-        Format::Raw => wire::LoadFormat::Raw,
+        OutputFormat::Opencode => wire::LoadFormat::Opencode,
+        OutputFormat::OpencodeFounding => wire::LoadFormat::OpencodeFounding,
+        OutputFormat::Claude => wire::LoadFormat::Claude,
+        OutputFormat::ClaudeFounding => wire::LoadFormat::ClaudeFounding,
+        OutputFormat::AgentSkills => wire::LoadFormat::AgentSkills,
+        OutputFormat::Codex => wire::LoadFormat::Codex,
+        OutputFormat::Gemini => wire::LoadFormat::Gemini,
+        OutputFormat::Plugin => wire::LoadFormat::Plugin,
+        OutputFormat::Raw => wire::LoadFormat::Raw,
     }
 }
 
 /// Returns a loaded skill.
-pub(crate) fn loaded(loaded: Loaded, about: About<'_>) -> wire::LoadResult {
+pub(crate) fn loaded(loaded: LoadedSkill, about: About<'_>) -> wire::LoadResult {
     let commands = loaded.commands.into_iter().map(|it| wire::ShellCommand {
         id: it.id,
         command: it.command,
@@ -61,21 +61,21 @@ pub(crate) fn loaded(loaded: Loaded, about: About<'_>) -> wire::LoadResult {
 fn metadata(
     metadata: Metadata,
     dir: &Path,
-    format: Format,
+    format: OutputFormat,
     agent_id: Option<String>,
 ) -> wire::LoadMetadata {
     let path_encoding = encoding_of([dir]);
     let message =
-        |it: Message| wire::PromptMessage { role: it.role.to_owned(), content: it.content };
-    let is_forked = metadata.status == Some(Status::Forked);
+        |it: PromptMessage| wire::PromptMessage { role: it.role.to_owned(), content: it.content };
+    let is_forked = metadata.status == Some(ExecutionContext::Forked);
     wire::LoadMetadata {
         name: metadata.name,
         dir: encode(dir, path_encoding),
         path_encoding,
         success: format.is_claude().then_some(true),
         status: metadata.status.map(|it| match it {
-            Status::Inline => wire::LoadStatus::Inline,
-            Status::Forked => wire::LoadStatus::Forked,
+            ExecutionContext::Inline => wire::LoadStatus::Inline,
+            ExecutionContext::Forked => wire::LoadStatus::Forked,
         }),
         command_name: metadata.command_name,
         allowed_tools: metadata.allowed_tools,
@@ -101,7 +101,7 @@ pub(crate) struct Told {
 
 /// Returns a catalog.
 pub(crate) fn catalog(
-    catalog: Catalog,
+    catalog: PromptListing,
     told: &Told,
     clock: String,
     health: Vec<wire::Health>,
@@ -109,7 +109,7 @@ pub(crate) fn catalog(
     wire::CatalogResult {
         clock,
         health,
-        tokens: tokens(&catalog.text),
+        tokens: estimate_tokens(&catalog.text),
         text: catalog.text,
         count: catalog.n_listed as u64,
         skill_count: told.n_skills as u64,

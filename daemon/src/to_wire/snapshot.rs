@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use skills_agents::profile::Profiles;
+use skills_agents::profile::ProfileSet;
 use skills_config::LevelRow;
 use skills_discovery::discover::Candidate;
 use skills_discovery::ranking::{self, Ranked, RankedRoot};
@@ -24,7 +24,7 @@ pub(crate) fn snapshot(
     views: &[Arc<View>],
     lineup: &SnapshotIndex,
     rows: &[LevelRow],
-    own: &Profiles,
+    own: &ProfileSet,
     clock: String,
     part: Part,
 ) -> wire::SnapshotResult {
@@ -82,7 +82,7 @@ fn level(row: &LevelRow) -> wire::RuleLevel {
 fn skill(candidate: &Candidate) -> (wire::SnapshotSkill, usize) {
     let record = candidate.record();
     let path_encoding = encoding_of([&*candidate.path]);
-    let text = |it: &skills_agents::skill::Field| it.text.to_string();
+    let text = |it: &skills_agents::skill::RecordField| it.text.to_string();
     let written = record.and_then(|it| it.name.as_ref()).map(text).filter(|it| !it.is_empty());
     let own = || candidate.own_name().map(|it| it.to_string_lossy().into_owned());
     let skill = wire::SnapshotSkill {

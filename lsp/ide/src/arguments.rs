@@ -5,10 +5,10 @@
 
 use std::fmt::Write as _;
 
-use skills_agents::catalog::{ARGUMENT_HINT, ARGUMENTS};
-use skills_agents::fields::{Fields, Item as FieldItem};
+use skills_agents::field_table::{ARGUMENT_HINT, ARGUMENTS};
+use skills_agents::fields::{Fields, SpannedText as FieldItem};
 use skills_lint::is_amount;
-use skills_render::{Asked, Placeholder, Placeholders, highest};
+use skills_render::{Placeholder, PlaceholderKind, PlaceholderSyntax, highest_number};
 use skills_syntax::markdown::Body;
 use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
@@ -34,7 +34,7 @@ pub fn argument(text: &str, document: &Document, offset: usize) -> Option<Argume
         return None;
     }
     let arguments = Arguments::new(text, document);
-    let uses = arguments.uses(Placeholders::Claude { braced: false });
+    let uses = arguments.uses(PlaceholderSyntax::Claude { braced: false });
     let meets = |it: Span| it.start <= offset && offset <= it.end;
     let named = arguments.names.iter().position(|it| meets(it.span));
     let asked = || uses.iter().find(|it| meets(it.span)).and_then(|it| index(it.asked));
@@ -53,7 +53,7 @@ fn has_mark(text: &str, offset: usize) -> bool {
 /// Returns where the body asks for arguments.
 pub(super) fn places(text: &str, document: &Document) -> Vec<Span> {
     let arguments = Arguments::new(text, document);
-    let claude = arguments.uses(Placeholders::Claude { braced: false });
+    let claude = arguments.uses(PlaceholderSyntax::Claude { braced: false });
     claude.into_iter().map(|it| it.span).collect()
 }
 
@@ -63,13 +63,13 @@ pub(super) fn told(text: &str, document: &Document, offset: usize) -> Option<(Sp
         return None;
     }
     let arguments = Arguments::new(text, document);
-    let at = |placeholders: Placeholders| {
+    let at = |placeholders: PlaceholderSyntax| {
         let uses = arguments.uses(placeholders).into_iter();
         let mut meeting = uses.filter(|it| it.span.start <= offset && offset <= it.span.end);
-        meeting.next().filter(|it| it.asked != Asked::All)
+        meeting.next().filter(|it| it.asked != PlaceholderKind::All)
     };
-    let claude = at(Placeholders::Claude { braced: false });
-    let slash = at(Placeholders::Slash);
+    let claude = at(PlaceholderSyntax::Claude { braced: false });
+    let slash = at(PlaceholderSyntax::Slash);
     let found = claude.or(slash)?;
     if text[..found.span.start].ends_with('\\') {
         return None;
@@ -79,12 +79,12 @@ pub(super) fn told(text: &str, document: &Document, offset: usize) -> Option<(Sp
         let index = index(found.asked)?;
         let _ = write!(told, "{}. Replaced by Claude Code", arguments.word(index));
         told.push_str(match found.asked {
-            Asked::Named(_) => ", and empty where there is none.",
+            PlaceholderKind::Named(_) => ", and empty where there is none.",
             _ => ", which counts from 0; it stays as it is where there is none.",
         });
     }
     match (claude.map(|it| it.asked), slash.map(|it| it.asked)) {
-        (claude, Some(Asked::Numbered(number))) => {
+        (claude, Some(PlaceholderKind::Numbered(number))) => {
             if claude.is_some() {
                 told.push_str("\n\n");
             }
@@ -92,7 +92,7 @@ pub(super) fn told(text: &str, document: &Document, offset: usize) -> Option<(Sp
             match number.checked_sub(1) {
                 Some(index) => {
                     let _ = write!(told, "puts in {}", arguments.word(index));
-                    if number == highest(arguments.body.slice(text)) {
+                    if number == highest_number(arguments.body.slice(text)) {
                         told.push_str(" and all that follow");
                     }
                     told.push('.');
@@ -100,7 +100,7 @@ pub(super) fn told(text: &str, document: &Document, offset: usize) -> Option<(Sp
                 None => told.push_str("puts nothing in: it counts from 1."),
             }
         }
-        (Some(Asked::Indexed(index)), _) => {
+        (Some(PlaceholderKind::Indexed(index)), _) => {
             let _ = write!(
                 told,
                 "\n\nIn a slash command opencode puts in all that was typed, and leaves `[{index}]` behind it."
@@ -174,7 +174,7 @@ impl<'t> Arguments<'t> {
 
     /// Returns where the body asks for arguments in an agent's way. Amounts of money are none: a
     /// rule says of them what agents do.
-    fn uses(&self, placeholders: Placeholders) -> Vec<Placeholder<'t>> {
+    fn uses(&self, placeholders: PlaceholderSyntax) -> Vec<Placeholder<'t>> {
         let names: Vec<String> = self.names.iter().map(|it| it.text.clone()).collect();
         let start = self.body.start;
         let found = placeholders.arguments(self.body.slice(self.text), &names).into_iter();
@@ -185,7 +185,7 @@ impl<'t> Arguments<'t> {
     fn is_amount(&self, found: &Placeholder<'_>) -> bool {
         let after = self.prose.partition_point(|it| it.start <= found.span.start);
         let prose = after.checked_sub(1).map(|it| self.prose[it]);
-        matches!(found.asked, Asked::Numbered(_))
+        matches!(found.asked, PlaceholderKind::Numbered(_))
             && prose.is_some_and(|it| {
                 it.covers(found.span)
                     && is_amount(
@@ -210,10 +210,12 @@ impl<'t> Arguments<'t> {
 }
 
 /// Returns the index of the word that is asked for, as Claude Code counts.
-const fn index(asked: Asked<'_>) -> Option<usize> {
+const fn index(asked: PlaceholderKind<'_>) -> Option<usize> {
     match asked {
-        Asked::Indexed(index) | Asked::Numbered(index) | Asked::Named(index) => Some(index),
-        Asked::All | Asked::Braced(_) => None,
+        PlaceholderKind::Indexed(index)
+        | PlaceholderKind::Numbered(index)
+        | PlaceholderKind::Named(index) => Some(index),
+        PlaceholderKind::All | PlaceholderKind::Braced(_) => None,
     }
 }
 

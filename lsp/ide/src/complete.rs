@@ -1,9 +1,9 @@
 //! Completion: what may be written where the cursor stands.
 
-use skills_agents::catalog::hooks::{COMMON, GROUP, KINDS, Key, find_event, find_kind};
-use skills_agents::catalog::tools::{Tool, tools};
-use skills_agents::catalog::variables::{VARIABLES, Variable, find_variable};
-use skills_agents::catalog::{self, ALLOWED_TOOLS, Agent, DISALLOWED_TOOLS, Field, Shape};
+use skills_agents::field_table::hooks::{COMMON, GROUP, HookKey, KINDS, find_event, find_kind};
+use skills_agents::field_table::tools::{Tool, tools};
+use skills_agents::field_table::variables::{VARIABLES, Variable, find_variable};
+use skills_agents::field_table::{self, ALLOWED_TOOLS, Agent, DISALLOWED_TOOLS, Field, Shape};
 use skills_agents::skill::parse;
 use skills_syntax::parse::{Document, Entry};
 use skills_syntax::text::Span;
@@ -132,7 +132,7 @@ fn siblings<'d>(document: &'d Document, path: &[&str]) -> &'d [Entry] {
 /// Returns what is to be said of an item, as Markdown; for clients that ask when it is looked at.
 pub fn documentation(kind: SuggestionKind, label: &str) -> Option<String> {
     match kind {
-        SuggestionKind::Field => catalog::find(label).map(describe::field),
+        SuggestionKind::Field => field_table::find(label).map(describe::field),
         SuggestionKind::Tool => {
             let mut told: Vec<_> =
                 tools().iter().filter(|it| it.name == label).map(describe::tool).collect();
@@ -152,11 +152,11 @@ pub fn documentation(kind: SuggestionKind, label: &str) -> Option<String> {
 
 /// Finds a key by its name in several lists.
 trait ConcatFind {
-    fn concat_find(&self, name: &str) -> Option<&'static Key>;
+    fn concat_find(&self, name: &str) -> Option<&'static HookKey>;
 }
 
-impl ConcatFind for [&'static [Key]; 2] {
-    fn concat_find(&self, name: &str) -> Option<&'static Key> {
+impl ConcatFind for [&'static [HookKey]; 2] {
+    fn concat_find(&self, name: &str) -> Option<&'static HookKey> {
         self.iter().flat_map(|it| it.iter()).find(|it| it.name == name)
     }
 }
@@ -208,7 +208,7 @@ fn values(path: &[&str], word: &str, is_alone: bool, directory: Option<&str>) ->
         }
         ["hooks", .., "type"] => KINDS.iter().map(|it| value(it.name, it.summary)).collect(),
         [key] => {
-            let Some(field) = catalog::find(key) else { return Vec::new() };
+            let Some(field) = field_table::find(key) else { return Vec::new() };
             if is_tools(key) {
                 // Behind the closing parenthesis nothing is missing.
                 return if word.contains('(') { Vec::new() } else { tool_items(field) };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use skills_agents::catalog::PATHS;
+use skills_agents::field_table::PATHS;
 use skills_lint::{ENOUGH, FsContext};
 use skills_syntax::parse::Document;
 use skills_syntax::text::Span;

@@ -12,7 +12,7 @@ mod open_state;
 #[cfg(test)]
 mod tests;
 
-use skills_agents::catalog::{self, Shape};
+use skills_agents::field_table::{self, Shape};
 use skills_syntax::parse::{Document, Frontmatter};
 use skills_syntax::text::Span;
 
@@ -111,7 +111,7 @@ fn holds_keys(path: &[&str]) -> bool {
     match path {
         [] | ["hooks"] | ["hooks", _] | ["hooks", _, "hooks"] => true,
         [key] => {
-            catalog::find(key).is_none_or(|it| matches!(it.shape, Shape::TextMap | Shape::Any))
+            field_table::find(key).is_none_or(|it| matches!(it.shape, Shape::TextMap | Shape::Any))
         }
         _ => false,
     }

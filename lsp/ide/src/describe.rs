@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use skills_agents::catalog::hooks::{Event, Key, Kind, Matches};
-use skills_agents::catalog::tools::Tool;
-use skills_agents::catalog::variables::Variable;
-use skills_agents::catalog::{Field, Safety, Standing, Word};
+use skills_agents::field_table::hooks::{HandlerKind, HookEvent, HookKey, MatcherSubject};
+use skills_agents::field_table::tools::Tool;
+use skills_agents::field_table::variables::Variable;
+use skills_agents::field_table::{Field, FieldStatus, NamedValue, Safety};
 
 pub(super) fn field(field: &Field) -> String {
     let mut text = format!("**`{}`**: {}", field.key, field.summary);
@@ -14,10 +14,10 @@ pub(super) fn field(field: &Field) -> String {
     }
     text.push('\n');
     match field.standing {
-        Standing::Inert { belongs_under } => {
+        FieldStatus::Inert { belongs_under } => {
             let _ = write!(text, "\nNo agent reads it here; it belongs under `{belongs_under}`.\n");
         }
-        Standing::Read => {
+        FieldStatus::Read => {
             let _ = write!(text, "\nRead by {}.\n", readers(field));
         }
     }
@@ -50,7 +50,7 @@ pub(super) fn readers(field: &Field) -> String {
     readers.collect::<Vec<_>>().join(", ")
 }
 
-pub(super) fn word(word: &Word) -> String {
+pub(super) fn word(word: &NamedValue) -> String {
     let since = word.since.map(|it| format!(" Since {it}.")).unwrap_or_default();
     format!("`{}`: {}{since}", word.name, word.summary)
 }
@@ -66,17 +66,17 @@ pub(super) fn tool(tool: &Tool) -> String {
     text
 }
 
-pub(super) fn event(event: &Event) -> String {
+pub(super) fn event(event: &HookEvent) -> String {
     let since = event.since.map(|it| format!(" Since {it}.")).unwrap_or_default();
     let matcher = match event.matches {
-        Matches::With(what) => format!("\n\nIts matcher is compared with {what}."),
-        Matches::Nothing => "\n\nIt takes no matcher.".to_owned(),
-        Matches::Unstated => String::new(),
+        MatcherSubject::With(what) => format!("\n\nIts matcher is compared with {what}."),
+        MatcherSubject::Nothing => "\n\nIt takes no matcher.".to_owned(),
+        MatcherSubject::Unstated => String::new(),
     };
     format!("**`{}`**: {}{since}{matcher}", event.name, event.summary)
 }
 
-pub(super) fn kind(kind: &Kind) -> String {
+pub(super) fn kind(kind: &HandlerKind) -> String {
     let since = kind.since.map(|it| format!(" Since {it}.")).unwrap_or_default();
     format!(
         "**`type: {}`**: {}{since} Given up after {} seconds.",
@@ -84,7 +84,7 @@ pub(super) fn kind(kind: &Kind) -> String {
     )
 }
 
-pub(super) fn key(key: &Key) -> String {
+pub(super) fn key(key: &HookKey) -> String {
     let needed = if key.required { " It has to be there." } else { "" };
     let since = key.since.map(|it| format!(" Since {it}.")).unwrap_or_default();
     format!("**`{}`**: {}{needed}{since}", key.name, key.summary)

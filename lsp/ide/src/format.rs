@@ -6,9 +6,9 @@
 
 use std::collections::HashMap;
 
-use skills_agents::loaders::read_as;
+use skills_agents::loaders::load_as;
 use skills_agents::profile;
-use skills_agents::skill::{FileFacts, Origin, SkillRecord, parse};
+use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::{Closing, Document, Entry, Frontmatter, Key, Opening, Value, ValueKind};
 use skills_syntax::text::{Span, after_line_end, line_end};
@@ -273,10 +273,10 @@ fn means_the_same(text: &str, document: &Document, other: &str) -> bool {
     }
     let facts = |text: &str| FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
     // The facts differ as the texts do; agents look at none of them.
-    let one = SkillRecord::of(text, document, facts(text), Origin::default());
-    let two = SkillRecord::of(other, &parsed, facts(other), Origin::default());
+    let one = SkillRecord::of(text, document, facts(text), DecodeFacts::default());
+    let two = SkillRecord::of(other, &parsed, facts(other), DecodeFacts::default());
     profile::builtin().iter().all(|it| {
-        let (one, two) = (read_as(it, &one, "skill"), read_as(it, &two, "skill"));
+        let (one, two) = (load_as(it, &one, "skill"), load_as(it, &two, "skill"));
         one.verdict == two.verdict && one.name == two.name && one.description == two.description
     })
 }

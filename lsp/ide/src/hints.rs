@@ -1,6 +1,6 @@
 //! What is shown between the letters: what a text costs, and how many files a glob matches.
 
-use skills_agents::catalog::PATHS;
+use skills_agents::field_table::PATHS;
 use skills_agents::fields::Fields;
 use skills_lint::{FsContext, Subject};
 

@@ -3,13 +3,15 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use skills_agents::catalog::hooks::{COMMON, GROUP, KINDS, find_event, find_kind};
-use skills_agents::catalog::tools::tools;
-use skills_agents::catalog::variables::find_variable;
-use skills_agents::catalog::{self, ALLOWED_TOOLS, DISALLOWED_TOOLS, Known, Shape};
+use skills_agents::field_table::hooks::{COMMON, GROUP, KINDS, find_event, find_kind};
+use skills_agents::field_table::tools::tools;
+use skills_agents::field_table::variables::find_variable;
+use skills_agents::field_table::{self, ALLOWED_TOOLS, DISALLOWED_TOOLS, KeyKind, Shape};
 use skills_agents::profile::{self, Scope};
 use skills_agents::skill::parse;
-use skills_render::catalog::{CatalogFormat, Listed, Room, catalog as listing};
+use skills_render::prompt_listing::{
+    ListedSkill, ListingBudget, ListingFormat, write_listing as listing,
+};
 use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
 
@@ -55,14 +57,14 @@ pub fn hover(text: &str, offset: usize) -> Option<Hover> {
 
 fn key(path: &[&str], name: &str) -> Option<String> {
     match path {
-        [] => match catalog::recognise(name) {
-            Known::Field(field) => Some(describe::field(field)),
-            Known::Misspelled(field) => Some(format!(
+        [] => match field_table::classify_key(name) {
+            KeyKind::Field(field) => Some(describe::field(field)),
+            KeyKind::Misspelled(field) => Some(format!(
                 "No agent reads `{name}`; it is written `{}`.\n\n{}",
                 field.key,
                 describe::field(field)
             )),
-            Known::Unknown => None,
+            KeyKind::Unknown => None,
         },
         ["hooks"] => find_event(name).map(describe::event),
         ["hooks", _] => GROUP.iter().find(|it| it.name == name).map(describe::key),
@@ -71,7 +73,7 @@ fn key(path: &[&str], name: &str) -> Option<String> {
             COMMON.iter().chain(own).find(|it| it.name == name).map(describe::key)
         }
         [field] => {
-            let inner = catalog::find(field)?.keys.iter().find(|it| it.name == name)?;
+            let inner = field_table::find(field)?.keys.iter().find(|it| it.name == name)?;
             Some(format!("**`{}`**: {}", inner.name, inner.summary))
         }
         _ => None,
@@ -93,9 +95,9 @@ fn value(path: &[&str], word: &str) -> Option<String> {
                 }
                 return (!known.is_empty()).then(|| known.join("\n\n"));
             }
-            let field = catalog::find(key)?;
+            let field = field_table::find(key)?;
             // Any word may be a name; what is to be said of it is what makes one.
-            let is_name = field.key == catalog::NAME.key && !word.is_empty();
+            let is_name = field.key == field_table::NAME.key && !word.is_empty();
             let is_answer = field.shape == Shape::Switch && matches!(word, "true" | "false");
             field
                 .value(word)
@@ -109,7 +111,7 @@ fn value(path: &[&str], word: &str) -> Option<String> {
 /// Returns what a description looks like in each agent's list, and what it costs.
 fn whole_value(text: &str, document: &Document, key: &str) -> Option<(Span, String)> {
     let field =
-        catalog::find(key).filter(|it| it.key == "description" && it.shape == Shape::Text)?;
+        field_table::find(key).filter(|it| it.key == "description" && it.shape == Shape::Text)?;
     let frontmatter = document.frontmatter.as_ref()?;
     let entry = frontmatter.get(field.key)?;
     let written = skills_agents::fields::Fields::new(frontmatter, text).text(field)?;
@@ -122,7 +124,7 @@ fn whole_value(text: &str, document: &Document, key: &str) -> Option<(Span, Stri
             let _ = write!(said, "\n- {}: more than its {most} characters", reader.agent.name());
         }
     }
-    let name = skills_agents::fields::Fields::new(frontmatter, text).text(&catalog::NAME);
+    let name = skills_agents::fields::Fields::new(frontmatter, text).text(&field_table::NAME);
     let is_hidden = frontmatter
         .get("disable-model-invocation")
         .is_some_and(|it| it.value.as_str() == Some("true"));
@@ -133,14 +135,14 @@ fn whole_value(text: &str, document: &Document, key: &str) -> Option<(Span, Stri
 /// Adds how each agent lists the skill to its model, and what that costs. `is_hidden`: the skill says
 /// that models are not to call it, which some agents heed.
 fn catalogs(name: &str, description: &str, is_hidden: bool, said: &mut String) {
-    const LISTS: [(&str, CatalogFormat); 4] = [
-        ("claude-code", CatalogFormat::Claude),
-        ("opencode", CatalogFormat::Opencode),
-        ("codex", CatalogFormat::Codex),
-        ("gemini-cli", CatalogFormat::Gemini),
+    const LISTS: [(&str, ListingFormat); 4] = [
+        ("claude-code", ListingFormat::Claude),
+        ("opencode", ListingFormat::Opencode),
+        ("codex", ListingFormat::Codex),
+        ("gemini-cli", ListingFormat::Gemini),
     ];
     let path = Path::new("/").join(name).join("SKILL.md");
-    let skill = Listed {
+    let skill = ListedSkill {
         name,
         description,
         when_to_use: None,
@@ -158,7 +160,8 @@ fn catalogs(name: &str, description: &str, is_hidden: bool, said: &mut String) {
                 write!(said, "\n**{agent}** does not list it: `disable-model-invocation: true`.\n");
             continue;
         }
-        let list = |skills: &[Listed<'_>]| listing(format, skills, &Room::default()).text;
+        let list =
+            |skills: &[ListedSkill<'_>]| listing(format, skills, &ListingBudget::default()).text;
         // What stands around the list is the same with two skills as with one.
         let (one, two) =
             (list(std::slice::from_ref(&skill)), list(&[skill.clone(), skill.clone()]));

@@ -1,7 +1,7 @@
 //! Completion of keys: fields, events, and what lies under them.
 
-use skills_agents::catalog::hooks::{COMMON, EVENTS, Event, GROUP, KINDS, Key};
-use skills_agents::catalog::{self, Absent, Field, Shape, Standing};
+use skills_agents::field_table::hooks::{COMMON, EVENTS, GROUP, HookEvent, HookKey, KINDS};
+use skills_agents::field_table::{self, Field, FieldStatus, OnMissing, Shape};
 
 use super::complete::{Suggestion, SuggestionKind};
 use super::describe;
@@ -24,9 +24,9 @@ pub(super) fn keys(
 ) -> Vec<Suggestion> {
     match path {
         [] => {
-            let fields = catalog::fields().iter().copied();
+            let fields = field_table::fields().iter().copied();
             let mut fields: Vec<_> =
-                fields.filter(|it| it.standing == Standing::Read && !written(it.key)).collect();
+                fields.filter(|it| it.standing == FieldStatus::Read && !written(it.key)).collect();
             // Stable: else in the order of the catalog.
             fields.sort_by_key(|it| !is_needed(it));
             fields.into_iter().map(|it| field(it, form, directory)).collect()
@@ -37,7 +37,7 @@ pub(super) fn keys(
         ["hooks", _] => GROUP.iter().map(|it| nested(it, form)).collect(),
         ["hooks", _, "hooks"] => {
             let own = KINDS.iter().flat_map(|it| it.keys.iter());
-            let mut known: Vec<&Key> = COMMON.iter().chain(own).collect();
+            let mut known: Vec<&HookKey> = COMMON.iter().chain(own).collect();
             known.sort_by_key(|it| !it.required);
             let mut items: Vec<Suggestion> = known.into_iter().map(|it| nested(it, form)).collect();
             let mut seen = Vec::new();
@@ -49,7 +49,7 @@ pub(super) fn keys(
             items
         }
         [key] => {
-            let keys = catalog::find(key).map_or(&[][..], |it| it.keys);
+            let keys = field_table::find(key).map_or(&[][..], |it| it.keys);
             keys.iter()
                 .filter(|it| !written(it.name))
                 .map(|it| Suggestion {
@@ -66,14 +66,14 @@ pub(super) fn keys(
 }
 
 fn is_needed(field: &Field) -> bool {
-    field.readers.iter().any(|it| matches!(it.absent, Absent::Required | Absent::Dropped))
+    field.readers.iter().any(|it| matches!(it.absent, OnMissing::Required | OnMissing::Dropped))
 }
 
 fn with_colon(key: &str, form: KeyForm, behind: &str) -> String {
     if form.has_colon { key.to_owned() } else { format!("{key}:{behind}") }
 }
 
-fn event(event: &Event, form: KeyForm) -> Suggestion {
+fn event(event: &HookEvent, form: KeyForm) -> Suggestion {
     let snippet = || {
         let matcher = escape(event.matchers.first().copied().unwrap_or(""));
         let name = event.name;
@@ -124,7 +124,7 @@ fn field(field: &'static Field, form: KeyForm, directory: Option<&str>) -> Sugge
     }
 }
 
-fn nested(key: &Key, form: KeyForm) -> Suggestion {
+fn nested(key: &HookKey, form: KeyForm) -> Suggestion {
     Suggestion {
         label: key.name.to_owned(),
         kind: SuggestionKind::Key,

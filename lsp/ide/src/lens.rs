@@ -1,6 +1,6 @@
 //! What stands above a skill: who uses it, what hides it, and how many files bring it up.
 
-use skills_agents::catalog::PATHS;
+use skills_agents::field_table::PATHS;
 use skills_agents::fields::Fields;
 use skills_lint::{Finding, FsContext, Subject};
 use skills_syntax::path::AbsPath;

@@ -2,7 +2,7 @@
 //! shown beside the letters, formatting and refactoring.
 //!
 //! Pure: a text, a place in it and what is known of its directory go in, items come out. Everything
-//! that is offered and explained stands in the catalog ([`skills_agents::catalog`]); nothing is spelled
+//! that is offered and explained stands in the field table ([`skills_agents::field_table`]); nothing is spelled
 //! here a second time. What the text means is worked out line by line, because a text that is
 //! being typed is seldom YAML.
 

@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 use std::path::{Component, Path};
 
-use skills_agents::references::{Bases, Link, Start, Step, Way, links, steps};
+use skills_agents::references::{Link, LinkBase, LinkBases, LinkForm, PathStep, links, path_steps};
 use skills_syntax::edit::{Edit, apply};
 use skills_syntax::markdown::percent_decode;
 use skills_syntax::parse::Document;
@@ -52,7 +52,7 @@ impl Moves {
     pub fn edits(
         &self,
         path: &AbsPath,
-        bases: &Bases,
+        bases: &LinkBases,
         text: &str,
         document: &Document,
         is_there: impl Fn(&AbsPath) -> bool,
@@ -62,7 +62,7 @@ impl Moves {
         }
         let after = self.new_path(path).map_or_else(
             || bases.clone(),
-            |it| Bases::of(&it, bases.top.as_ref(), bases.home.as_ref()),
+            |it| LinkBases::of(&it, bases.top.as_ref(), bases.home.as_ref()),
         );
         let skill = bases.skill.as_ref().map(|it| self.new_path(it).unwrap_or_else(|| it.clone()));
         let after = after.of_skill(skill);
@@ -83,9 +83,9 @@ impl Moves {
 /// A text whose paths are looked at.
 struct PathRewriter<'a> {
     text: &'a str,
-    bases: &'a Bases,
+    bases: &'a LinkBases,
     /// Where its paths start when all has moved.
-    after: Bases,
+    after: LinkBases,
     /// Whether it is a skill only then: its links start nowhere but at its directory.
     becomes_skill: bool,
     moves: &'a Moves,
@@ -95,7 +95,7 @@ impl PathRewriter<'_> {
     fn of(&self, link: &Link, is_there: impl Fn(&AbsPath) -> bool) -> Vec<Edit> {
         let starts = self.bases.starts(link.start);
         for base in &starts {
-            let steps = steps(link, self.text, base);
+            let steps = path_steps(link, self.text, base);
             let Some(first) = steps.iter().find(|it| self.is_old(&it.reached)) else { continue };
             let target = base.join_lexically(&link.path);
             if link.is_loose(first) && !is_there(&target) {
@@ -130,18 +130,20 @@ impl PathRewriter<'_> {
     /// those that paths start at, and only the text's own and its skill's go anywhere.
     fn then(&self, link: &Link, base: &AbsPath) -> AbsPath {
         // Agents run commands at the top, wherever they have read them.
-        let is_run = matches!(link.way, Way::Bare | Way::Word);
+        let is_run = matches!(link.way, LinkForm::Bare | LinkForm::Word);
         match link.start {
-            Start::Text if is_run && self.after.top.as_ref() == Some(base) => base.clone(),
-            Start::Text if *base == self.bases.text => self.after.text.clone(),
-            Start::Text if self.becomes_skill && link.way == Way::Target => self.after.text.clone(),
-            Start::Skill => self.after.skill.as_ref().unwrap_or(&self.after.text).clone(),
-            Start::Text | Start::Top | Start::Home | Start::Root => base.clone(),
+            LinkBase::Text if is_run && self.after.top.as_ref() == Some(base) => base.clone(),
+            LinkBase::Text if *base == self.bases.text => self.after.text.clone(),
+            LinkBase::Text if self.becomes_skill && link.way == LinkForm::Target => {
+                self.after.text.clone()
+            }
+            LinkBase::Skill => self.after.skill.as_ref().unwrap_or(&self.after.text).clone(),
+            LinkBase::Text | LinkBase::Top | LinkBase::Home | LinkBase::Root => base.clone(),
         }
     }
 
     /// Returns the path with other names where what it passes is renamed in its place.
-    fn named(&self, link: &Link, steps: &[Step]) -> Vec<Edit> {
+    fn named(&self, link: &Link, steps: &[PathStep]) -> Vec<Edit> {
         let renamed = steps.iter().filter_map(|step| {
             let moved = self.moves.0.iter().find(|it| it.old == step.reached)?;
             let name = moved.new.file_name().and_then(|it| it.to_str())?;
@@ -156,8 +158,8 @@ impl PathRewriter<'_> {
     fn anew(&self, link: &Link, base: &AbsPath, target: &AbsPath) -> Option<Edit> {
         let written = link.names.slice(self.text);
         let mut path = match link.start {
-            Start::Text | Start::Skill => relative(base, target)?,
-            Start::Top | Start::Home | Start::Root => {
+            LinkBase::Text | LinkBase::Skill => relative(base, target)?,
+            LinkBase::Top | LinkBase::Home | LinkBase::Root => {
                 target.strip_prefix(&**base).ok()?.to_str()?.to_owned()
             }
         };
@@ -176,7 +178,7 @@ impl PathRewriter<'_> {
 
     /// Returns a path as it has to be written in the place of another.
     fn spelled(&self, link: &Link, path: &str) -> String {
-        if link.way != Way::Target {
+        if link.way != LinkForm::Target {
             return path.to_owned();
         }
         let is_pointed = self.text[..link.span.start].ends_with('<');
@@ -241,7 +243,7 @@ mod tests {
         let below = |it: &str| at("/w/.claude/skills").child(it);
         let moves = moves.iter().map(|(old, new)| Move { old: below(old), new: below(new) });
         let moves = Moves::new(moves);
-        let bases = Bases::of(&at(path), Some(&at("/w")), Some(&at("/home/me")));
+        let bases = LinkBases::of(&at(path), Some(&at("/w")), Some(&at("/home/me")));
         let is_there = |it: &AbsPath| it.to_str().unwrap().matches("/.claude").count() == 1;
         let edits = moves.edits(&at(path), &bases, text, &parse(text), is_there);
         assert_eq!(apply(text, &edits), expected);
@@ -250,7 +252,7 @@ mod tests {
         }
         // What has moved already is not moved once more.
         let then = moves.new_path(&at(path)).unwrap_or_else(|| at(path));
-        let bases = Bases::of(&then, Some(&at("/w")), Some(&at("/home/me")));
+        let bases = LinkBases::of(&then, Some(&at("/w")), Some(&at("/home/me")));
         let again = moves.edits(&then, &bases, expected, &parse(expected), is_there);
         assert_eq!(again, [], "{expected}");
     }
@@ -282,7 +284,7 @@ mod tests {
             new: at("/home/me/.claude/skills/b"),
         }]);
         let text = "`~/.claude/skills/a/x.py` and ~/.claude/skills/ab/x.py\n";
-        let bases = Bases::of(&at("/w/CLAUDE.md"), Some(&at("/w")), Some(&at("/home/me")));
+        let bases = LinkBases::of(&at("/w/CLAUDE.md"), Some(&at("/w")), Some(&at("/home/me")));
         let edits = home.edits(&at("/w/CLAUDE.md"), &bases, text, &parse(text), |_| false);
         assert_eq!(apply(text, &edits), "`~/.claude/skills/b/x.py` and ~/.claude/skills/ab/x.py\n");
     }
@@ -299,7 +301,7 @@ mod tests {
         // Beside a skill of that name, whatever there is: nothing, here.
         let text = "For and/or, [x](and/x.md).\n";
         let moves = [Move { old: at("/w/and"), new: at("/w/or") }];
-        let bases = Bases::of(&at("/w/CLAUDE.md"), None, None);
+        let bases = LinkBases::of(&at("/w/CLAUDE.md"), None, None);
         let path = at("/w/CLAUDE.md");
         let edits = Moves::new(moves).edits(&path, &bases, text, &parse(text), |_| false);
         assert_eq!(apply(text, &edits), "For and/or, [x](or/x.md).\n");
@@ -358,7 +360,7 @@ mod tests {
     #[track_caller]
     fn check_text(old: &str, new: &str, text: &str, expected: &str) {
         let moves = Moves::new([Move { old: at(old), new: at(new) }]);
-        let bases = Bases::of(&at(old), Some(&at("/w")), Some(&at("/w")));
+        let bases = LinkBases::of(&at(old), Some(&at("/w")), Some(&at("/w")));
         let edits = moves.edits(&at(old), &bases, text, &parse(text), |_| true);
         assert_eq!(apply(text, &edits), expected);
     }
@@ -388,7 +390,7 @@ mod tests {
         let path = at("/w/.claude/commands/fix/bug.md");
         let new = at("/w/.claude/skills/bug/SKILL.md");
         let moves = Moves::new([Move { old: path.clone(), new }]);
-        let bases = Bases::of(&path, Some(&at("/w")), None);
+        let bases = LinkBases::of(&path, Some(&at("/w")), None);
         let text = "[a](notes.md#x), [b](src/x.ts), [c](../../skills/d/SKILL.md), `src/x.ts`, @src/x.ts, [m](bug.md), [n](no.md)\n";
         let there =
             ["/w/.claude/commands/fix/notes.md", "/w/src/x.ts", "/w/.claude/skills/d/SKILL.md"];
@@ -403,7 +405,7 @@ mod tests {
     fn a_path_from_a_skill_starts_at_its_directory_in_each_of_its_texts() {
         let path = at("/w/.claude/skills/pdf/references/a.md");
         let skill = at("/w/.claude/skills/pdf");
-        let bases = Bases::of(&path, Some(&at("/w")), None).of_skill(Some(skill.clone()));
+        let bases = LinkBases::of(&path, Some(&at("/w")), None).of_skill(Some(skill.clone()));
         let text = "Run `${CLAUDE_SKILL_DIR}/scripts/x.py`.\n";
         let edits = |old: &str, new: &str| {
             let moves = Moves::new([Move { old: skill.child(old), new: skill.child(new) }]);
@@ -429,7 +431,7 @@ mod tests {
         let text = "@.claude/skills/pdf/SKILL.md [x](.claude/skills/notes/x.md) .claude/skills/\n";
         let moves =
             Moves::new([Move { old: at("/w/.claude/skills"), new: at("/w/.opencode/skills") }]);
-        let bases = Bases::of(&at("/w/CLAUDE.md"), Some(&at("/w")), None);
+        let bases = LinkBases::of(&at("/w/CLAUDE.md"), Some(&at("/w")), None);
         let edits = moves.edits(&at("/w/CLAUDE.md"), &bases, text, &parse(text), |_| true);
         assert_eq!(
             apply(text, &edits),

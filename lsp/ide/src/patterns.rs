@@ -1,6 +1,6 @@
 //! What may stand in the parentheses behind a tool: commands, files, skills, addresses.
 
-use skills_agents::catalog::{ALLOWED_TOOLS, DISALLOWED_TOOLS};
+use skills_agents::field_table::{ALLOWED_TOOLS, DISALLOWED_TOOLS};
 use skills_syntax::markdown::Body;
 use skills_syntax::parse::Document;
 use skills_syntax::text::Span;

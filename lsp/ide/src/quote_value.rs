@@ -1,7 +1,7 @@
 //! How a value is written where it is offered, so that YAML reads it as it is meant.
 
-use skills_agents::catalog;
-use skills_agents::fields::{Fields, Item as FieldItem};
+use skills_agents::field_table;
+use skills_agents::fields::{Fields, SpannedText as FieldItem};
 use skills_syntax::parse::Document;
 use skills_syntax::quote::quote_scalar;
 use skills_syntax::text::Span;
@@ -64,7 +64,7 @@ pub(super) fn others(text: &str, document: &Document, path: &[&str], word: Span)
     // Of a value that nobody has closed yet the brackets are letters.
     const MARKS: [char; 6] = ['[', ']', '{', '}', '"', '\''];
     let (Some(frontmatter), [key]) = (&document.frontmatter, path) else { return Vec::new() };
-    let Some(field) = catalog::find(key) else { return Vec::new() };
+    let Some(field) = field_table::find(key) else { return Vec::new() };
     let meets = |it: &FieldItem| it.span.start <= word.end && word.start <= it.span.end;
     let items = Fields::new(frontmatter, text).list(field).into_iter();
     items.filter(|it| !meets(it)).map(|it| it.text.trim_matches(MARKS).to_owned()).collect()

@@ -1,7 +1,7 @@
 //! Changes of shape that keep what a skill means: a section into a file of its own, a list of tools
 //! on one line or on several.
 
-use skills_agents::catalog::{ALLOWED_TOOLS, DISALLOWED_TOOLS, Field};
+use skills_agents::field_table::{ALLOWED_TOOLS, DISALLOWED_TOOLS, Field};
 use skills_agents::fields::Fields;
 use skills_lint::{FsContext, Subject};
 use skills_syntax::edit::Edit;

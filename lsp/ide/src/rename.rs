@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use skills_agents::command;
-use skills_agents::references::{Form, Reference, is_skill_file, may_be_name};
+use skills_agents::references::{Reference, ReferenceForm, is_skill_file, may_be_name};
 use skills_discovery::discover::Entry;
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::Document;
@@ -81,7 +81,7 @@ impl<'a> Renaming<'a> {
         };
         let new = match self.kind {
             RenameKind::Skill | RenameKind::Conversion => self.target()?,
-            RenameKind::Command => command::beside(self.path, self.new)?,
+            RenameKind::Command => command::sibling(self.path, self.new)?,
         };
         let new = if self.kind == RenameKind::Conversion { new.child("SKILL.md") } else { new };
         Some(Move { old, new })
@@ -91,9 +91,9 @@ impl<'a> Renaming<'a> {
     pub fn target(&self) -> Option<AbsPath> {
         match self.kind {
             RenameKind::Skill => Some(self.path.parent()?.parent()?.child(self.new)),
-            RenameKind::Command => command::beside(self.path, self.new),
+            RenameKind::Command => command::sibling(self.path, self.new),
             RenameKind::Conversion => {
-                Some(command::home(self.path)?.child("skills").child(self.new))
+                Some(command::agent_dir(self.path)?.child("skills").child(self.new))
             }
         }
     }
@@ -220,7 +220,7 @@ pub fn name_obstacle<'a>(
 /// Returns why a name is none.
 fn name_syntax_error(new: &str, kind: RenameKind) -> Option<String> {
     if kind == RenameKind::Command {
-        let is_name = may_be_name(new, Form::Called);
+        let is_name = may_be_name(new, ReferenceForm::Called);
         return (!is_name).then(|| {
             format!(
                 "`{new}` is no name of a command: letters, digits, `-` and `_`, with `:` behind its directories"
@@ -287,7 +287,7 @@ mod tests {
     use std::slice;
 
     use expect_test::{Expect, expect};
-    use skills_agents::references::{Bases, references};
+    use skills_agents::references::{LinkBases, references};
     use skills_agents::skill::parse;
     use skills_discovery::discover::FileId;
     use skills_syntax::edit::apply;
@@ -306,7 +306,7 @@ mod tests {
         let mut found = references(text, &document);
         found.retain(|it| it.name == "pdf");
         let mut edits = edits(&renaming, &path(at), text, &document, &found);
-        let bases = Bases::of(&path(at), None, None);
+        let bases = LinkBases::of(&path(at), None, None);
         edits.extend(renaming.moves(&[path("/w/.claude/skills/pdf")]).edits(
             &path(at),
             &bases,

@@ -574,7 +574,7 @@ fn at_each_keystroke_completion_knows_the_word() {
             let line = text.rsplit('\n').next().unwrap_or_default();
             let whole = skill[end - line.len()..].split([':', '\n']).next().unwrap_or_default();
             let is_begun = text.matches("---\n").count() == 1 && line.len() < whole.len();
-            if is_begun && !line.is_empty() && skills_agents::catalog::find(whole).is_some() {
+            if is_begun && !line.is_empty() && skills_agents::field_table::find(whole).is_some() {
                 let found = found.unwrap_or_else(|| panic!("nothing is offered: {text:?}"));
                 assert_eq!(found.span.slice(text), line);
                 assert!(found.items.iter().any(|it| it.label == whole), "{whole}: {text:?}");

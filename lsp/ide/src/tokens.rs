@@ -1,7 +1,7 @@
 //! What stands out in a text beyond Markdown: keys, variables, and references that lead somewhere.
 
-use skills_agents::catalog::variables::find_variable;
-use skills_agents::catalog::{self, Known};
+use skills_agents::field_table::variables::find_variable;
+use skills_agents::field_table::{self, KeyKind};
 use skills_syntax::parse::{Document, Entry, Value, ValueKind};
 use skills_syntax::text::Span;
 
@@ -35,9 +35,9 @@ pub enum TokenKind {
 pub fn tokens(text: &str, document: &Document, references: &[Span]) -> Vec<Token> {
     let mut tokens = Vec::new();
     for entry in document.frontmatter.iter().flat_map(|it| &it.entries) {
-        let kind = match catalog::recognise(&entry.key.text) {
-            Known::Field(_) => TokenKind::Key,
-            Known::Misspelled(_) | Known::Unknown => TokenKind::UnreadKey,
+        let kind = match field_table::classify_key(&entry.key.text) {
+            KeyKind::Field(_) => TokenKind::Key,
+            KeyKind::Misspelled(_) | KeyKind::Unknown => TokenKind::UnreadKey,
         };
         key(text, entry, kind, &mut tokens);
     }

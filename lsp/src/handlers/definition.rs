@@ -20,7 +20,7 @@ pub(crate) async fn definition(
         return Some(Location::new(document.uri().clone(), range));
     }
     let meant = texts.meant_at(document, offset).map(|(meant, _)| meant.skill);
-    if skills_agents::references::at(document.references(), offset).is_some() {
+    if skills_agents::references::reference_at(document.references(), offset).is_some() {
         return texts.location(&meant?.path).await;
     }
     let links = skills_agents::references::links(document.text(), document.parsed());

@@ -1,6 +1,6 @@
 //! `textDocument/documentHighlight`: where a text says the same as at a position.
 
-use skills_agents::references::at;
+use skills_agents::references::reference_at;
 use skills_syntax::text::Span;
 use tower_lsp::ls_types::{DocumentHighlight, DocumentHighlightKind, Position};
 
@@ -30,7 +30,7 @@ pub(crate) fn document_highlight(
         return Some(declared.into_iter().chain(uses).collect());
     }
     let references = document.references();
-    let meant = at(references, offset)?;
+    let meant = reference_at(references, offset)?;
     let same = references.iter().filter(|it| it.name == meant.name);
     Some(same.map(|it| highlight(it.span, DocumentHighlightKind::READ)).collect())
 }

@@ -1,6 +1,6 @@
 //! `textDocument/documentLink`: what leads to a file, and the skills that a text names.
 
-use skills_agents::references::{Link, Start, Way, links, steps};
+use skills_agents::references::{Link, LinkBase, LinkForm, links, path_steps};
 use skills_ide::moves::relative;
 use skills_lint::{FsContext as _, Look};
 use skills_syntax::path::AbsPath;
@@ -53,10 +53,10 @@ fn target(document: &Document, link: &Link, scene: &AnalysisContext) -> Option<A
         let target = base.join_lexically(&link.path);
         let skill = scene.overlaid.around(&target);
         let is_named = || {
-            let passed = steps(link, document.text(), base);
+            let passed = path_steps(link, document.text(), base);
             passed.iter().any(|it| scene.overlaid.at(&it.reached.child("SKILL.md")).is_some())
         };
-        if link.way == Way::Word && !is_named() {
+        if link.way == LinkForm::Word && !is_named() {
             return None;
         }
         match scene.look(&relative(&dir, &target)?)? {
@@ -71,6 +71,6 @@ fn target(document: &Document, link: &Link, scene: &AnalysisContext) -> Option<A
     let starts = bases.starts(link.start);
     let found = starts.iter().find_map(leads);
     // A link says that it is one, whether or not anything is there.
-    let is_link = link.way == Way::Target && link.start == Start::Text;
+    let is_link = link.way == LinkForm::Target && link.start == LinkBase::Text;
     found.or_else(|| starts.first().filter(|_| is_link).map(|it| it.join_lexically(&link.path)))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use skills_agents::catalog;
+use skills_agents::field_table;
 use skills_agents::fields::Fields;
 use skills_discovery::discover::State;
 use skills_syntax::path::AbsPath;
@@ -39,7 +39,8 @@ pub(crate) fn hover(
 }
 
 fn named(document: &Document, offset: usize, scene: &AnalysisContext) -> Option<(Span, String)> {
-    let Some(reference) = skills_agents::references::at(document.references(), offset) else {
+    let Some(reference) = skills_agents::references::reference_at(document.references(), offset)
+    else {
         // A skill's own name means the skill as well.
         let name = &document.parsed().frontmatter.as_ref()?.get("name")?.value;
         let is_there = name.span.start <= offset && offset <= name.span.end;
@@ -53,7 +54,7 @@ fn named(document: &Document, offset: usize, scene: &AnalysisContext) -> Option<
 /// Returns how many files the glob under the cursor matches, and the first of them.
 fn matched(document: &Document, offset: usize, scene: &AnalysisContext) -> Option<(Span, String)> {
     let frontmatter = document.parsed().frontmatter.as_ref()?;
-    let globs = Fields::new(frontmatter, document.text()).list(&catalog::PATHS);
+    let globs = Fields::new(frontmatter, document.text()).list(&field_table::PATHS);
     let glob = globs.iter().find(|it| it.span.start <= offset && offset <= it.span.end)?;
     let found = scene.globbed(&glob.text)?;
     let mut text = match found.count? {

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use skills_agents::references::{Bases, Search};
+use skills_agents::references::{LinkBases, TextSearch};
 use skills_ide::moves::{Move, Moves, relative};
 use skills_ide::rename::{Renaming, edits};
 use skills_lint::Look;
@@ -111,7 +111,7 @@ async fn lead(
     texts: Texts<'_>,
     edited: &mut RenameEdits,
 ) -> Option<()> {
-    let mut paths: BTreeMap<AbsPath, Bases> = BTreeMap::new();
+    let mut paths: BTreeMap<AbsPath, LinkBases> = BTreeMap::new();
     for (_, overlaid) in places {
         let found = texts.session.source().texts(search(moves, overlaid)).await?;
         for path in found {
@@ -151,7 +151,7 @@ async fn lead(
 async fn led(
     moves: &Moves,
     path: &AbsPath,
-    bases: &Bases,
+    bases: &LinkBases,
     document: &Document,
     texts: Texts<'_>,
 ) -> Vec<Edit> {
@@ -173,7 +173,7 @@ async fn led(
 }
 
 /// Says which texts may have to change: those that hold the name of what moves, and those that move.
-fn search(moves: &Moves, overlaid: &OverlaySnapshot) -> Search {
+fn search(moves: &Moves, overlaid: &OverlaySnapshot) -> TextSearch {
     let mut words = Vec::new();
     let mut below = Vec::new();
     for Move { old, .. } in moves.all() {
@@ -186,7 +186,7 @@ fn search(moves: &Moves, overlaid: &OverlaySnapshot) -> Search {
     if words.iter().any(String::is_empty) {
         words.clear();
     }
-    Search {
+    TextSearch {
         top: overlaid.top.clone(),
         home: overlaid.home.clone(),
         skills: overlaid.skills.iter().map(|it| it.path.clone()).collect(),

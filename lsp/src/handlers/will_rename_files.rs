@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use skills_agents::references::is_speaker;
+use skills_agents::references::is_referencing_file;
 use skills_ide::moves::{Move, Moves};
 use skills_ide::rename::{RenameKind, Renaming, renamed_by_move};
 use skills_syntax::path::AbsPath;
@@ -71,7 +71,8 @@ fn called(
 fn concerns(it: &Move, places: &[(AbsPath, Arc<OverlaySnapshot>)]) -> bool {
     let skills = places.iter().flat_map(|(_, it)| &it.skills);
     let mut dirs = skills.filter_map(|it| it.path.parent());
-    is_speaker(&it.old) || dirs.any(|dir| dir.starts_with(&*it.old) || it.old.starts_with(&*dir))
+    is_referencing_file(&it.old)
+        || dirs.any(|dir| dir.starts_with(&*it.old) || it.old.starts_with(&*dir))
 }
 
 /// Returns those moves that do not end where another skill is.

@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use skills_agents::references::is_speaker;
+use skills_agents::references::is_referencing_file;
 use skills_lint::Facts;
 use skills_syntax::path::AbsPath;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -378,7 +378,11 @@ impl Session {
     /// Returns the open texts that skills are spoken of in.
     pub(crate) fn speaking(&self) -> Vec<AbsPath> {
         let open = self.documents();
-        open.iter().filter_map(|it| it.path()).filter(|it| is_speaker(it)).cloned().collect()
+        open.iter()
+            .filter_map(|it| it.path())
+            .filter(|it| is_referencing_file(it))
+            .cloned()
+            .collect()
     }
 
     pub(crate) fn take_answer(&self, place: &AbsPath) {

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use skills_agents::references::is_speaker;
+use skills_agents::references::is_referencing_file;
 use tower_lsp::Client;
 use tower_lsp::ls_types::{
     DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher, GlobPattern, OneOf, Registration,
@@ -39,7 +39,7 @@ pub(crate) fn is_ours(path: &Path) -> bool {
     let is_configuration =
         path.file_name().is_some_and(|it| it == ".skillsd.toml" || it == ".gitignore");
     let is_below = || path.iter().any(|it| DIRECTORIES.iter().any(|directory| it == *directory));
-    is_configuration || is_below() || is_speaker(path)
+    is_configuration || is_below() || is_referencing_file(path)
 }
 
 /// What each of the two registrations is called.

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use skills_agents::references::Search;
+use skills_agents::references::TextSearch;
 use skills_discovery::discover::Entry;
 use skills_lint::{Facts, Look};
 use skills_lsp::{Answer, Backend, DocumentLocation, Nothing, OnChange, WalkOptions, WatchTarget};
@@ -237,7 +237,7 @@ impl Backend for Told {
         Box::pin(std::future::ready(Some(paths.iter().map(whereabouts).collect())))
     }
 
-    fn texts(&self, _: Search) -> Answer<Vec<AbsPath>> {
+    fn texts(&self, _: TextSearch) -> Answer<Vec<AbsPath>> {
         let paths: Vec<_> =
             lock(&self.speakers).keys().filter_map(|it| AbsPath::new(Path::new(it)).ok()).collect();
         Box::pin(std::future::ready(Some(paths)))

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use skills_agents::profile::{self, Base};
+use skills_agents::profile::{self, RootBase};
 use skills_testkit::fixture::{lay_out, write_skill};
 
 use crate::support::{Live, entries, listed, run, run_json, stdout};
@@ -290,13 +290,13 @@ fn files_written_by_opencode_do_not_change_the_clock() {
 
 /// Returns the directory that a settings rule refers to, or `None` for one that a test must not
 /// write to.
-fn directory_of(base: &Base, home: &Path, top: &Path) -> Option<PathBuf> {
+fn directory_of(base: &RootBase, home: &Path, top: &Path) -> Option<PathBuf> {
     match base {
-        Base::Home => Some(home.to_owned()),
-        Base::Variable { below_home, .. } => Some(home.join(&**below_home)),
-        Base::IfSet { name } => Some(home.join(&**name)),
-        Base::Ancestors { .. } => Some(top.to_owned()),
-        Base::Absolute(_) => None,
+        RootBase::Home => Some(home.to_owned()),
+        RootBase::Variable { below_home, .. } => Some(home.join(&**below_home)),
+        RootBase::IfSet { name } => Some(home.join(&**name)),
+        RootBase::Ancestors { .. } => Some(top.to_owned()),
+        RootBase::Absolute(_) => None,
         other => panic!("no configuration file is at {other:?}"),
     }
 }
@@ -310,7 +310,7 @@ fn every_agent_configuration_file_is_watched() {
         let top = live.home.worktree(&profile.id, "");
         let mut environment = json!({"HOME": home});
         for rule in &profile.settings {
-            if let Base::IfSet { name } = &rule.base {
+            if let RootBase::IfSet { name } = &rule.base {
                 environment[&**name] = json!(home.join(&**name));
             }
         }

@@ -8,7 +8,7 @@ use std::fs;
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 use skills_agents::skill::parse;
-use skills_agents::{catalog, fields};
+use skills_agents::{field_table, fields};
 
 use crate::tree::top;
 
@@ -31,7 +31,8 @@ pub(crate) fn stale(path: &str, text: &str, write: bool) -> Option<String> {
 }
 
 fn schema_text() -> String {
-    let mut text = serde_json::to_string_pretty(&catalog::schema()).expect("JSON can be written");
+    let mut text =
+        serde_json::to_string_pretty(&field_table::schema()).expect("JSON can be written");
     text.push('\n');
     text
 }
@@ -39,7 +40,7 @@ fn schema_text() -> String {
 #[test]
 fn frontmatter_schema_and_page_are_up_to_date() {
     let write = std::env::var_os("CI").is_none();
-    let findings = [(SCHEMA, schema_text()), (PAGE, catalog::page())]
+    let findings = [(SCHEMA, schema_text()), (PAGE, field_table::page())]
         .into_iter()
         .filter_map(|(path, text)| stale(path, &text, write))
         .collect::<Vec<_>>();
@@ -55,7 +56,7 @@ fn stale_generated_file_is_reported() {
 
 #[test]
 fn frontmatter_schema_is_valid_json_schema() {
-    let schema = catalog::schema();
+    let schema = field_table::schema();
     let faults: Vec<_> = jsonschema::draft202012::meta::validator()
         .iter_errors(&schema)
         .map(|it| format!("{it} at {}", it.instance_path()))
@@ -65,7 +66,7 @@ fn frontmatter_schema_is_valid_json_schema() {
 
 /// Returns the schema, ready to check with.
 fn validator() -> Validator {
-    jsonschema::draft202012::new(&catalog::schema()).expect("the schema is valid")
+    jsonschema::draft202012::new(&field_table::schema()).expect("the schema is valid")
 }
 
 /// Returns a frontmatter as an editor with a YAML library sees it.

@@ -2,7 +2,7 @@
 //! settings offer, the settings of the linter and the directories at which the extension wakes up are made from the tables.
 
 use serde_json::{Value, json};
-use skills_agents::profile::{self, Base, Scope};
+use skills_agents::profile::{self, RootBase, Scope};
 use skills_config::Source;
 
 use crate::catalog::stale;
@@ -64,7 +64,7 @@ fn activation_events() -> Value {
     let mut events = ALWAYS.map(str::to_owned).to_vec();
     for root in profile::builtin().iter().flat_map(|it| &it.roots) {
         let is_of_the_project =
-            root.scope == Scope::Project && matches!(root.base, Base::Ancestors { .. });
+            root.scope == Scope::Project && matches!(root.base, RootBase::Ancestors { .. });
         for relative in root.relative.iter().filter(|_| is_of_the_project) {
             let event = format!("workspaceContains:{relative}");
             if !events.contains(&event) {

@@ -6,46 +6,48 @@
 use skills_syntax::parse::{Entry, Value, find};
 use skills_syntax::text::Span;
 
-use super::{Fault, Fields, Item, Outcome, Reading, switch};
-use crate::catalog::hooks::{COMMON, GROUP, Key, Takes, find_key, kind_meant};
-use crate::library::Library;
-use crate::scalar::Kind;
+use super::{FieldReading, FieldValue, Fields, SpannedText, TypeMismatch, switch};
+use crate::field_table::hooks::{
+    COMMON, GROUP, HookKey, HookValueType, find_key, infer_handler_kind,
+};
+use crate::scalar::YamlType;
+use crate::yaml_library::YamlLibrary;
 
 /// A group of handlers with its matcher.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Group {
+pub struct HookGroup {
     /// The event it is bound to.
-    pub event: Item,
+    pub event: SpannedText,
     /// The matcher; nothing when there is none.
-    pub matcher: Option<Item>,
+    pub matcher: Option<SpannedText>,
     /// Whether there is the key that they stand below.
     pub has_hooks: bool,
     /// What runs.
-    pub handlers: Vec<Handler>,
+    pub handlers: Vec<HookHandler>,
     /// The keys that are none of a group.
-    pub others: Vec<Item>,
+    pub others: Vec<SpannedText>,
     /// The whole group.
     pub span: Span,
 }
 
 /// One handler.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Handler {
+pub struct HookHandler {
     /// Its `type`; nothing when it is missing or no text.
-    pub kind: Option<Item>,
+    pub kind: Option<SpannedText>,
     /// Its other keys that have the right type, known ones and unknown ones, in order.
-    pub settings: Vec<(Item, Setting)>,
+    pub settings: Vec<(SpannedText, HookSetting)>,
     /// Its keys that have another type than they take.
-    pub mistyped: Vec<Item>,
+    pub mistyped: Vec<SpannedText>,
     /// The whole handler.
     pub span: Span,
 }
 
-impl Handler {
+impl HookHandler {
     /// Returns the text of a key.
-    pub fn text(&self, key: &str) -> Option<&Item> {
+    pub fn text(&self, key: &str) -> Option<&SpannedText> {
         self.settings.iter().rev().find_map(|(name, setting)| match setting {
-            Setting::Text(item) if name.text == key => Some(item),
+            HookSetting::Text(item) if name.text == key => Some(item),
             _ => None,
         })
     }
@@ -53,49 +55,53 @@ impl Handler {
     /// Returns whether a switch is on; off when it is missing.
     pub fn is_on(&self, key: &str) -> bool {
         let named = self.settings.iter().rev().find(|(name, _)| name.text == key);
-        named.is_some_and(|(_, setting)| *setting == Setting::Switch(true))
+        named.is_some_and(|(_, setting)| *setting == HookSetting::Switch(true))
     }
 }
 
 /// The value of a handler's key.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Setting {
+pub enum HookSetting {
     /// A text.
-    Text(Item),
+    Text(SpannedText),
     /// A switch.
     Switch(bool),
     /// A number.
     Number(f64),
     /// A list of texts.
-    Texts(Vec<Item>),
+    Texts(Vec<SpannedText>),
     /// A map, or the value of a key that the catalog does not know: where it is written.
     Other(Span),
 }
 
 /// Reads the value of the field.
-pub(super) fn read(fields: Fields<'_>, value: &Value, span: Span) -> Outcome {
+pub(super) fn read(fields: Fields<'_>, value: &Value, span: Span) -> FieldReading {
     let mut reader = HookReader { fields, faults: Vec::new() };
     let Some(entries) = value.entries() else {
         reader.fault(span, "a map of events", value);
-        return Outcome { value: None, faults: reader.faults };
+        return FieldReading { value: None, faults: reader.faults };
     };
     let groups = entries.iter().flat_map(|it| reader.event(it)).collect();
-    Outcome { value: Some(Reading::Hooks(groups)), faults: reader.faults }
+    FieldReading { value: Some(FieldValue::Hooks(groups)), faults: reader.faults }
 }
 
 /// Returns a key as it is written.
-fn item(entry: &Entry) -> Item {
-    Item { text: entry.key.text.clone(), span: entry.key.span }
+fn item(entry: &Entry) -> SpannedText {
+    SpannedText { text: entry.key.text.clone(), span: entry.key.span }
 }
 
 struct HookReader<'a> {
     fields: Fields<'a>,
-    faults: Vec<Fault>,
+    faults: Vec<TypeMismatch>,
 }
 
 impl HookReader<'_> {
     fn fault(&mut self, span: Span, expected: &'static str, value: &Value) {
-        self.faults.push(Fault { span, expected, found: Kind::of(value, Library::Ours) });
+        self.faults.push(TypeMismatch {
+            span,
+            expected,
+            found: YamlType::of(value, YamlLibrary::Ours),
+        });
     }
 
     /// Returns the items of a list; a null is an empty one.
@@ -110,14 +116,14 @@ impl HookReader<'_> {
         &[]
     }
 
-    fn event(&mut self, entry: &Entry) -> Vec<Group> {
-        let event = Item { text: entry.key.text.clone(), span: entry.key.span };
+    fn event(&mut self, entry: &Entry) -> Vec<HookGroup> {
+        let event = SpannedText { text: entry.key.text.clone(), span: entry.key.span };
         let fields = self.fields;
         let items = self.list(fields.frontmatter.resolve(&entry.value), "a list of groups");
         items.iter().filter_map(|it| self.group(&event, it)).collect()
     }
 
-    fn group(&mut self, event: &Item, written: &Value) -> Option<Group> {
+    fn group(&mut self, event: &SpannedText, written: &Value) -> Option<HookGroup> {
         let fields = self.fields;
         let value = fields.frontmatter.resolve(written);
         let Some(entries) = value.entries() else {
@@ -134,10 +140,10 @@ impl HookReader<'_> {
         let others = entries.iter().filter(|it| GROUP.iter().all(|key| key.name != it.key.text));
         let others = others.map(item).collect();
         let (event, span) = (event.clone(), written.span);
-        Some(Group { event, matcher, has_hooks, handlers, others, span })
+        Some(HookGroup { event, matcher, has_hooks, handlers, others, span })
     }
 
-    fn handler(&mut self, written: &Value) -> Option<Handler> {
+    fn handler(&mut self, written: &Value) -> Option<HookHandler> {
         let fields = self.fields;
         let value = fields.frontmatter.resolve(written);
         let Some(entries) = value.entries() else {
@@ -148,7 +154,7 @@ impl HookReader<'_> {
         let kind = find(entries, kind_key.name).and_then(|it| self.text(&it.value));
         let others = entries.iter().filter(|it| it.key.text != kind_key.name);
         let keys = others.clone().map(|it| &*it.key.text);
-        let known = kind_meant(kind.as_ref().map(|it| &*it.text), keys);
+        let known = infer_handler_kind(kind.as_ref().map(|it| &*it.text), keys);
         let (mut settings, mut mistyped) = (Vec::new(), Vec::new());
         for entry in others {
             let n_faults = self.faults.len();
@@ -158,46 +164,50 @@ impl HookReader<'_> {
                 None => {}
             }
         }
-        Some(Handler { kind, settings, mistyped, span: written.span })
+        Some(HookHandler { kind, settings, mistyped, span: written.span })
     }
 
-    fn text(&mut self, written: &Value) -> Option<Item> {
+    fn text(&mut self, written: &Value) -> Option<SpannedText> {
         match self.fields.text_item(written) {
             Ok(item) => Some(item),
-            Err(Kind::Null) => None,
+            Err(YamlType::Null) => None,
             Err(found) => {
-                self.faults.push(Fault { span: written.span, expected: "a text", found });
+                self.faults.push(TypeMismatch { span: written.span, expected: "a text", found });
                 None
             }
         }
     }
 
-    fn setting(&mut self, key: Option<&Key>, written: &Value) -> Option<Setting> {
+    fn setting(&mut self, key: Option<&HookKey>, written: &Value) -> Option<HookSetting> {
         let fields = self.fields;
         let value = fields.frontmatter.resolve(written);
-        let Some(key) = key else { return Some(Setting::Other(written.span)) };
+        let Some(key) = key else { return Some(HookSetting::Other(written.span)) };
         if value.is_null() {
             return None;
         }
         let (setting, expected) = match key.takes {
-            Takes::Text | Takes::Kind => return self.text(written).map(Setting::Text),
-            Takes::Switch => (value.as_str().and_then(switch).map(Setting::Switch), "a switch"),
-            Takes::Number => {
-                let number = value.as_str().and_then(|it| it.trim().parse().ok());
-                (number.map(Setting::Number), "a number")
+            HookValueType::Text | HookValueType::Kind => {
+                return self.text(written).map(HookSetting::Text);
             }
-            Takes::Texts => {
+            HookValueType::Switch => {
+                (value.as_str().and_then(switch).map(HookSetting::Switch), "a switch")
+            }
+            HookValueType::Number => {
+                let number = value.as_str().and_then(|it| it.trim().parse().ok());
+                (number.map(HookSetting::Number), "a number")
+            }
+            HookValueType::Texts => {
                 if let Some(items) = value.items() {
                     let texts = items.iter().filter_map(|it| self.text(it)).collect();
-                    return Some(Setting::Texts(texts));
+                    return Some(HookSetting::Texts(texts));
                 }
                 (None, "a list of texts")
             }
-            Takes::TextMap | Takes::Map => {
-                (value.entries().map(|_| Setting::Other(written.span)), "a map")
+            HookValueType::TextMap | HookValueType::Map => {
+                (value.entries().map(|_| HookSetting::Other(written.span)), "a map")
             }
-            Takes::Handlers => {
-                (value.items().map(|_| Setting::Other(written.span)), "a list of handlers")
+            HookValueType::Handlers => {
+                (value.items().map(|_| HookSetting::Other(written.span)), "a list of handlers")
             }
         };
         if setting.is_none() {

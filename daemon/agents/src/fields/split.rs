@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::catalog::Separators;
+use crate::field_table::Separators;
 
 /// Returns the items of `text` as byte ranges, without the white space around them. Empty items
 /// are left out; a bracket that is not closed keeps the rest together.

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::catalog::{
+use crate::field_table::{
     ALLOWED_TOOLS, ARGUMENT_HINT, ARGUMENTS, CONTEXT, DESCRIPTION, DISABLE_MODEL_INVOCATION,
     EFFORT, HOOKS, METADATA, NAME, PATHS, USER_INVOCABLE,
 };
@@ -28,24 +28,24 @@ fn read(field: &Field, yaml: &str) -> String {
     rendered
 }
 
-fn outcome_text(outcome: &Outcome, text: &str) -> String {
-    let item = |it: &Item| {
+fn outcome_text(outcome: &FieldReading, text: &str) -> String {
+    let item = |it: &SpannedText| {
         let source = it.span.slice(text);
         if source == it.text { format!("<{source}>") } else { format!("<{}> {source:?}", it.text) }
     };
-    let items = |it: &[Item]| it.iter().map(item).collect::<Vec<_>>().join(" ");
+    let items = |it: &[SpannedText]| it.iter().map(item).collect::<Vec<_>>().join(" ");
     let mut rendered = match &outcome.value {
         None => "nothing".to_owned(),
-        Some(Reading::Text(it) | Reading::Choice(it)) => item(it),
-        Some(Reading::Switch(on)) => on.to_string(),
-        Some(Reading::List(list)) => format!("[{}]", items(list)),
-        Some(Reading::Map(pairs)) => {
+        Some(FieldValue::Text(it) | FieldValue::Choice(it)) => item(it),
+        Some(FieldValue::Switch(on)) => on.to_string(),
+        Some(FieldValue::List(list)) => format!("[{}]", items(list)),
+        Some(FieldValue::Map(pairs)) => {
             let pairs = pairs.iter().map(|it| format!("{}={}", it.key.text, item(&it.value)));
             format!("{{{}}}", pairs.collect::<Vec<_>>().join(" "))
         }
-        Some(Reading::Integer(number)) => number.to_string(),
-        Some(Reading::Hooks(groups)) => format!("{} groups", groups.len()),
-        Some(Reading::Json(json)) => json.to_string(),
+        Some(FieldValue::Integer(number)) => number.to_string(),
+        Some(FieldValue::Hooks(groups)) => format!("{} groups", groups.len()),
+        Some(FieldValue::Json(json)) => json.to_string(),
     };
     for it in &outcome.faults {
         let _ = write!(
@@ -535,8 +535,8 @@ fn unknown_keys_are_kept_as_json() {
         unknown,
         json!({"user-invokable": false, "requires": {"env": ["HOME", 1]}, "risk": null}),
     );
-    let version = fields.read(catalog::find("version").unwrap()).unwrap();
-    assert_eq!(version.value, Some(Reading::Json(json!("1.10"))));
+    let version = fields.read(field_table::find("version").unwrap()).unwrap();
+    assert_eq!(version.value, Some(FieldValue::Json(json!("1.10"))));
 }
 
 fn hooks_text(yaml: &str) -> String {
@@ -544,18 +544,18 @@ fn hooks_text(yaml: &str) -> String {
     let frontmatter = parse(&text).frontmatter.unwrap();
     let outcome = Fields::new(&frontmatter, &text).read(&HOOKS).unwrap();
     let mut rendered = String::new();
-    if let Some(Reading::Hooks(groups)) = &outcome.value {
+    if let Some(FieldValue::Hooks(groups)) = &outcome.value {
         for group in groups {
             let matcher = group.matcher.as_ref().map_or("all", |it| it.text.as_str());
             let _ = writeln!(rendered, "{} on {matcher}", group.event.text);
             for handler in &group.handlers {
                 let kind = handler.kind.as_ref().map_or("?", |it| it.text.as_str());
                 let settings = handler.settings.iter().map(|(key, setting)| match setting {
-                    Setting::Text(it) => format!("{}={}", key.text, it.text),
-                    Setting::Switch(on) => format!("{}={on}", key.text),
-                    Setting::Number(number) => format!("{}={number}", key.text),
-                    Setting::Texts(list) => format!("{}={} texts", key.text, list.len()),
-                    Setting::Other(span) => format!("{}: {}", key.text, span.slice(&text)),
+                    HookSetting::Text(it) => format!("{}={}", key.text, it.text),
+                    HookSetting::Switch(on) => format!("{}={on}", key.text),
+                    HookSetting::Number(number) => format!("{}={number}", key.text),
+                    HookSetting::Texts(list) => format!("{}={} texts", key.text, list.len()),
+                    HookSetting::Other(span) => format!("{}: {}", key.text, span.slice(&text)),
                 });
                 let settings: Vec<_> = settings.collect();
                 let _ = writeln!(rendered, "  {kind}: {}", settings.join(", "));
@@ -614,7 +614,7 @@ fn a_handler_is_asked_by_key() {
     let text = "---\nhooks: {Stop: [{hooks: [{type: command, command: a, once: true}]}]}\n---\n";
     let frontmatter = parse(text).frontmatter.unwrap();
     let outcome = Fields::new(&frontmatter, text).read(&HOOKS).unwrap();
-    let Some(Reading::Hooks(groups)) = outcome.value else { panic!("{outcome:?}") };
+    let Some(FieldValue::Hooks(groups)) = outcome.value else { panic!("{outcome:?}") };
     let handler = &groups[0].handlers[0];
     assert_eq!(handler.text("command").map(|it| it.text.as_str()), Some("a"));
     assert!(handler.is_on("once") && !handler.is_on("async"));
@@ -651,14 +651,14 @@ proptest! {
         if let Some(frontmatter) = parse(&text).frontmatter {
             let fields = Fields::new(&frontmatter, &text);
             for entry in &frontmatter.entries {
-                for field in catalog::fields() {
+                for field in field_table::fields() {
                     let own = std::iter::once(field.shape.coercion());
                     for coercion in own.chain(field.readers.iter().map(|it| it.reads)) {
                         let outcome = fields.coerce(&entry.value, coercion);
                         for fault in &outcome.faults {
                             prop_assert!(text.get(fault.span.range()).is_some());
                         }
-                        if let Some(Reading::List(items)) = &outcome.value {
+                        if let Some(FieldValue::List(items)) = &outcome.value {
                             for item in items {
                                 prop_assert!(text.get(item.span.range()).is_some());
                             }

@@ -6,10 +6,10 @@ use std::sync::{Arc, OnceLock};
 use fancy_regex::{CompileError, Error, Expr, ParseError, Regex, RegexBuilder};
 
 /// The longest matcher that is read as an expression, in bytes.
-pub const MATCHER_BYTES: usize = 256;
+pub const MAX_MATCHER_BYTES: usize = 256;
 
 /// Matchers of one skill that are read as expressions.
-pub const MATCHERS: usize = 64;
+pub const MAX_EXPRESSIONS: usize = 64;
 
 /// Characters that an expression may stand for, repetitions counted.
 const EXPANDED: u64 = 1000;
@@ -28,22 +28,22 @@ const BACKTRACKS: usize = 10_000;
 
 /// An expression that is compiled at its first use. Clones share it.
 #[derive(Clone, Default)]
-pub struct Compiled(Arc<OnceLock<Option<Regex>>>);
+pub struct CompiledMatcher(Arc<OnceLock<Option<Regex>>>);
 
-impl fmt::Debug for Compiled {
+impl fmt::Debug for CompiledMatcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Compiled").field(&self.0.get().is_some()).finish()
     }
 }
 
 /// The compiled form follows from the text, which is compared.
-impl PartialEq for Compiled {
+impl PartialEq for CompiledMatcher {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Compiled {
+impl CompiledMatcher {
     /// Compiles the expression of a matcher. The error is the end of a sentence.
     pub(super) fn new(text: &str) -> Result<Self, String> {
         let compiled = Self::default();
@@ -79,7 +79,12 @@ impl<'a> Matcher<'a> {
     }
 
     /// Returns whether a matcher matches what an event is about.
-    pub(super) fn matches(&self, text: &str, compiled: &Compiled, subject: Option<&str>) -> bool {
+    pub(super) fn matches(
+        &self,
+        text: &str,
+        compiled: &CompiledMatcher,
+        subject: Option<&str>,
+    ) -> bool {
         match self {
             Self::All => true,
             Self::Words(words) => subject.is_some_and(|it| words.contains(&it)),
@@ -98,11 +103,11 @@ pub fn is_expression(matcher: &str) -> bool {
 
 /// Checks a regular expression without compiling it. The error is the end of a sentence.
 pub fn check(pattern: &str) -> Result<(), String> {
-    if pattern.len() > MATCHER_BYTES {
+    if pattern.len() > MAX_MATCHER_BYTES {
         let length = pattern.len();
-        return Err(format!("it has {length} bytes, and {MATCHER_BYTES} are the most"));
+        return Err(format!("it has {length} bytes, and {MAX_MATCHER_BYTES} are the most"));
     }
-    let tree = Expr::parse_tree(pattern).map_err(|error| said(&error, pattern))?;
+    let tree = Expr::parse_tree(pattern).map_err(|error| describe_regex_error(&error, pattern))?;
     let expanded = expanded(&tree.expr);
     if expanded > EXPANDED {
         return Err(format!(
@@ -112,7 +117,7 @@ pub fn check(pattern: &str) -> Result<(), String> {
     // The limit of nothing ends the compilation once the syntax is read.
     let built = RegexBuilder::new(pattern).delegate_size_limit(0).build();
     match built.err() {
-        Some(error) if !is_size(&error) => Err(said(&error, pattern)),
+        Some(error) if !is_size(&error) => Err(describe_regex_error(&error, pattern)),
         Some(_) | None => Ok(()),
     }
 }
@@ -125,7 +130,7 @@ fn compile(pattern: &str) -> Result<Regex, String> {
         .delegate_size_limit(COMPILED_BYTES)
         .delegate_dfa_size_limit(COMPILED_BYTES)
         .build()
-        .map_err(|error| said(&error, pattern))
+        .map_err(|error| describe_regex_error(&error, pattern))
 }
 
 /// Returns how many characters an expression stands for, repetitions counted.
@@ -150,7 +155,7 @@ fn is_size(error: &Error) -> bool {
 }
 
 /// Returns an error about an expression as the end of a sentence.
-pub fn said(error: &Error, pattern: &str) -> String {
+pub fn describe_regex_error(error: &Error, pattern: &str) -> String {
     match error {
         Error::ParseError(at, what) => {
             let nth = pattern.get(..*at).unwrap_or(pattern).chars().count() + 1;

@@ -10,14 +10,14 @@ use skills_syntax::parse::{
 };
 use skills_syntax::text::Span;
 
-use super::repair::{Change, lines_of};
-use crate::library::Library;
-use crate::scalar::{Kind, kind};
+use super::repair::{Change, line_spans};
+use crate::scalar::{YamlType, plain_scalar_type};
 use crate::skill::parse;
+use crate::yaml_library::YamlLibrary;
 
 /// Why a library refuses a block.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Refusal {
+pub struct YamlRefusal {
     /// What is wrong, as a sentence fragment.
     pub message: String,
     /// Where in the content.
@@ -27,7 +27,7 @@ pub struct Refusal {
 /// A block as a library reads it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Mapping {
-    library: Library,
+    library: YamlLibrary,
     /// The text that was parsed: the content between two lines of dashes.
     text: String,
     frontmatter: Option<Frontmatter>,
@@ -35,8 +35,8 @@ pub struct Mapping {
 
 /// A value as a library reads it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Typed {
-    pub(super) kind: Kind,
+pub(super) struct TypedValue {
+    pub(super) kind: YamlType,
     /// The text of a scalar; of a null what is written; empty for a list or a map.
     pub(super) text: String,
 }
@@ -52,18 +52,18 @@ const DEEP: usize = 64;
 const MAX_ALLOWANCES: usize = 64;
 
 /// Reads a whole block as one library does.
-pub fn strict(content: &str, library: Library) -> Result<Mapping, Refusal> {
+pub fn parse_strict(content: &str, library: YamlLibrary) -> Result<Mapping, YamlRefusal> {
     let first = match read(content, library) {
         Ok(mapping) => return Ok(mapping),
         Err(refused) => refused,
     };
     // What is told is what is wrong with the text as it is written.
-    let refusal = Refusal { message: first.message, offset: first.offset };
+    let refusal = YamlRefusal { message: first.message, offset: first.offset };
     let mut content = content.to_owned();
     let mut place = first.kind.map(|kind| (kind, first.offset));
     for _ in 0..MAX_ALLOWANCES {
         let Some((kind, offset)) = place else { break };
-        let Some(change) = allowance(&content, library, kind, offset) else { break };
+        let Some(change) = compatibility_edit(&content, library, kind, offset) else { break };
         content.replace_range(change.span.range(), &change.text);
         match read(&content, library) {
             Ok(mapping) => return Ok(mapping),
@@ -74,19 +74,19 @@ pub fn strict(content: &str, library: Library) -> Result<Mapping, Refusal> {
 }
 
 /// A refusal, and what our parser calls it when it is the one that refuses.
-struct Refused {
+struct ParseFailure {
     kind: Option<YamlErrorKind>,
     message: String,
     offset: usize,
 }
 
-impl Refused {
+impl ParseFailure {
     fn new(message: impl Into<String>, offset: usize) -> Self {
         Self { kind: None, message: message.into(), offset }
     }
 }
 
-fn read(content: &str, library: Library) -> Result<Mapping, Refused> {
+fn read(content: &str, library: YamlLibrary) -> Result<Mapping, ParseFailure> {
     let newline = if content.is_empty() || content.ends_with('\n') { "" } else { "\n" };
     let text = format!("{OPENING}{content}{newline}{CLOSING}");
     let offset = |at: usize| at.saturating_sub(OPENING.len()).min(content.len());
@@ -95,44 +95,44 @@ fn read(content: &str, library: Library) -> Result<Mapping, Refused> {
     let frontmatter = document.frontmatter.filter(|it| it.closing == Closing::Dashes);
     let Some(frontmatter) = frontmatter.filter(|it| it.content.end == end) else {
         // Only a line of dashes inside can end it sooner.
-        let dashes = lines_of(content).find(|it| it.slice(content).starts_with("---"));
-        return Err(Refused::new("a second YAML document", dashes.map_or(0, |it| it.start)));
+        let dashes = line_spans(content).find(|it| it.slice(content).starts_with("---"));
+        return Err(ParseFailure::new("a second YAML document", dashes.map_or(0, |it| it.start)));
     };
     if let Err(error) = &frontmatter.strict {
-        return Err(Refused {
+        return Err(ParseFailure {
             kind: Some(error.kind),
             message: error.message.clone(),
             offset: offset(error.span.start),
         });
     }
     let is_map = document.diagnostics.iter().all(|it| it.code != "yaml/not-a-mapping");
-    if !is_map && library == Library::SerdeYaml {
-        return Err(Refused::new("it is not a map of keys to values", 0));
+    if !is_map && library == YamlLibrary::SerdeYaml {
+        return Err(ParseFailure::new("it is not a map of keys to values", 0));
     }
     let mapping = Mapping { library, frontmatter: Some(frontmatter).filter(|_| is_map), text };
     match mapping.objection() {
-        Some((message, span)) => Err(Refused::new(message, offset(span.start))),
+        Some((message, span)) => Err(ParseFailure::new(message, offset(span.start))),
         None => Ok(mapping),
     }
 }
 
 /// Returns the change that makes our parser read what `library` reads there.
-fn allowance(
+fn compatibility_edit(
     content: &str,
-    library: Library,
+    library: YamlLibrary,
     kind: YamlErrorKind,
     offset: usize,
 ) -> Option<Change> {
     let line = content[..offset].rfind('\n').map_or(0, |at| at + 1);
-    let js = matches!(library, Library::JsYaml3 | Library::JsYaml4);
+    let js = matches!(library, YamlLibrary::JsYaml3 | YamlLibrary::JsYaml4);
     let insert = |at: usize, text: String| Some(Change { span: Span::empty(at), text });
     match kind {
         // libyaml and js-yaml let a quoted text go on at column 0. Folding drops the blanks.
-        YamlErrorKind::UnindentedContinuation if js || library == Library::SerdeYaml => {
+        YamlErrorKind::UnindentedContinuation if js || library == YamlLibrary::SerdeYaml => {
             insert(line, " ".repeat(DEEP))
         }
         // js-yaml 3 passes over tabs in the indentation and does not count them.
-        YamlErrorKind::TabIndentation if library == Library::JsYaml3 => {
+        YamlErrorKind::TabIndentation if library == YamlLibrary::JsYaml3 => {
             let blanks = content[line..].bytes().take_while(|it| matches!(it, b' ' | b'\t'));
             let end = line + blanks.count();
             let tab = line + content[line..end].find('\t')?;
@@ -145,19 +145,19 @@ fn allowance(
         // js-yaml 3 takes `key: [a] other: b` and `key: "a" other: b` for two keys; js-yaml 4
         // does so behind a quoted text whose last line is at column 0.
         YamlErrorKind::TextAfterBracket | YamlErrorKind::TextAfterQuote
-            if library == Library::JsYaml3
+            if library == YamlLibrary::JsYaml3
                 || js && content[line..].starts_with(&" ".repeat(DEEP)) =>
         {
             let indent = content[line..].bytes().take_while(|it| *it == b' ').count() % DEEP;
             insert(offset, format!("\n{}", " ".repeat(indent)))
         }
         // A byte order mark inside the text is a character like any other to these.
-        YamlErrorKind::ByteOrderMark if js || library == Library::SerdeYaml => {
+        YamlErrorKind::ByteOrderMark if js || library == YamlLibrary::SerdeYaml => {
             let mark = offset + content[offset..].find('\u{FEFF}')?;
             let span = Span::new(mark, mark + '\u{FEFF}'.len_utf8());
             Some(Change { span, text: String::new() })
         }
-        YamlErrorKind::ControlCharacter(found) if library == Library::NpmYaml => {
+        YamlErrorKind::ControlCharacter(found) if library == YamlLibrary::NpmYaml => {
             let at = offset + content[offset..].find(found)?;
             let span = Span::new(at, at + found.len_utf8());
             Some(Change { span, text: '\u{FFFD}'.to_string() })
@@ -170,7 +170,7 @@ fn allowance(
 fn is_in_quotes(content: &str, line: usize) -> bool {
     let before = &content[..line];
     let at_start = |it: &Span| !it.slice(before).starts_with([' ', '\t']) && !it.is_empty();
-    let Some(key) = lines_of(before).filter(at_start).last() else { return false };
+    let Some(key) = line_spans(before).filter(at_start).last() else { return false };
     let Some((_, value)) = before[key.start..].split_once(": ") else { return false };
     let value = value.trim_start();
     let Some(quote @ ('"' | '\'')) = value.chars().next() else { return false };
@@ -202,7 +202,7 @@ impl Mapping {
     }
 
     /// Returns whether there is a `key`, and what its value is to the library.
-    pub fn kind(&self, key: &str) -> Option<Kind> {
+    pub fn kind(&self, key: &str) -> Option<YamlType> {
         Some(self.typed(key)?.kind)
     }
 
@@ -211,7 +211,7 @@ impl Mapping {
     }
 
     /// Returns the value of a key at the top level.
-    pub(super) fn typed(&self, key: &str) -> Option<Typed> {
+    pub(super) fn typed(&self, key: &str) -> Option<TypedValue> {
         let entry = match find(self.entries(), key) {
             Some(entry) => entry,
             None => self.merged(key)?,
@@ -220,21 +220,21 @@ impl Mapping {
     }
 
     /// Returns the items of a list, or nothing when the value is none.
-    pub(super) fn items(&self, key: &str) -> Option<Vec<Typed>> {
+    pub(super) fn items(&self, key: &str) -> Option<Vec<TypedValue>> {
         let frontmatter = self.frontmatter.as_ref()?;
         let value = frontmatter.resolve(&find(self.entries(), key)?.value);
         Some(value.items()?.iter().map(|it| self.resolved(it, "")).collect())
     }
 
     /// Returns the values of a map, or nothing when the value is none.
-    pub(super) fn values(&self, key: &str) -> Option<Vec<Typed>> {
+    pub(super) fn values(&self, key: &str) -> Option<Vec<TypedValue>> {
         let frontmatter = self.frontmatter.as_ref()?;
         let value = frontmatter.resolve(&find(self.entries(), key)?.value);
         Some(value.entries()?.iter().map(|it| self.typed_value(it)).collect())
     }
 
     /// Returns the value of a key in the map that is the value of another.
-    pub(super) fn within(&self, key: &str, inner: &str) -> Option<Typed> {
+    pub(super) fn within(&self, key: &str, inner: &str) -> Option<TypedValue> {
         let frontmatter = self.frontmatter.as_ref()?;
         let value = frontmatter.resolve(&find(self.entries(), key)?.value);
         Some(self.typed_value(find(value.entries()?, inner)?))
@@ -242,48 +242,51 @@ impl Mapping {
 
     /// js-yaml puts the keys of `<<: *anchor` into the map.
     fn merged(&self, key: &str) -> Option<&Entry> {
-        if !matches!(self.library, Library::JsYaml3 | Library::JsYaml4) {
+        if !matches!(self.library, YamlLibrary::JsYaml3 | YamlLibrary::JsYaml4) {
             return None;
         }
         let merge = find(self.entries(), "<<")?;
         find(self.frontmatter.as_ref()?.resolve(&merge.value).entries()?, key)
     }
 
-    fn typed_value(&self, entry: &Entry) -> Typed {
+    fn typed_value(&self, entry: &Entry) -> TypedValue {
         let gap = Span::new(entry.key.span.end, entry.value.span.start.max(entry.key.span.end));
         self.resolved(&entry.value, gap.slice(&self.text))
     }
 
     /// `before` is what stands between the key and the value: a tag may be there.
-    fn resolved(&self, value: &Value, before: &str) -> Typed {
+    fn resolved(&self, value: &Value, before: &str) -> TypedValue {
         let value = self.frontmatter.as_ref().map_or(value, |it| it.resolve(value));
         let (found, text) = match &value.kind {
-            ValueKind::Null => (Kind::Null, value.span.slice(&self.text)),
+            ValueKind::Null => (YamlType::Null, value.span.slice(&self.text)),
             ValueKind::Scalar { style: ScalarStyle::Plain, text } => {
                 let untagged = text.strip_prefix('!').map_or(text.as_str(), |it| {
                     it.split_once([' ', '\t', '\n']).map_or("", |it| it.1.trim_start())
                 });
                 let tagged = untagged.len() < text.len() || is_text_tag(before);
-                (if tagged { Kind::Text } else { kind(text, self.library) }, untagged)
+                (
+                    if tagged { YamlType::Text } else { plain_scalar_type(text, self.library) },
+                    untagged,
+                )
             }
-            ValueKind::Scalar { text, .. } => (Kind::Text, text.as_str()),
-            ValueKind::Sequence { .. } => (Kind::List, ""),
-            ValueKind::Mapping { .. } => (Kind::Map, ""),
-            ValueKind::Alias { .. } => (Kind::Text, value.span.slice(&self.text)),
+            ValueKind::Scalar { text, .. } => (YamlType::Text, text.as_str()),
+            ValueKind::Sequence { .. } => (YamlType::List, ""),
+            ValueKind::Mapping { .. } => (YamlType::Map, ""),
+            ValueKind::Alias { .. } => (YamlType::Text, value.span.slice(&self.text)),
         };
-        Typed { kind: found, text: text.to_owned() }
+        TypedValue { kind: found, text: text.to_owned() }
     }
 
     /// Returns what the library refuses although our parser accepts it.
     fn objection(&self) -> Option<(String, Span)> {
         match self.library {
-            Library::JsYaml3 | Library::JsYaml4 => {
+            YamlLibrary::JsYaml3 | YamlLibrary::JsYaml4 => {
                 let found = duplicate(self.entries()).or_else(|| self.nameless());
                 found.or_else(|| self.unknown_tag(self.entries()))
             }
-            Library::NpmYaml => duplicate(self.entries()).or_else(|| self.unindented()),
-            Library::Ours => None,
-            Library::SerdeYaml => {
+            YamlLibrary::NpmYaml => duplicate(self.entries()).or_else(|| self.unindented()),
+            YamlLibrary::Ours => None,
+            YamlLibrary::SerdeYaml => {
                 self.unreadable().or_else(|| self.nameless()).or_else(|| self.surrogate())
             }
         }
@@ -340,7 +343,7 @@ impl Mapping {
                 return Some((format!("`{key}` is there a second time"), entry.key.span));
             }
             let found = self.typed_value(entry).kind;
-            matches!(found, Kind::List | Kind::Map)
+            matches!(found, YamlType::List | YamlType::Map)
                 .then(|| (format!("`{key}` is {}, not text", found.name()), entry.value.span))
         })
     }

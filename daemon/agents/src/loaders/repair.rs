@@ -2,7 +2,7 @@
 
 use skills_syntax::text::Span;
 
-pub(super) use crate::fence::lines_of;
+pub(super) use crate::fence::line_spans;
 
 /// One replaced stretch of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -77,8 +77,8 @@ mod tests {
     #[test]
     fn lines_have_no_line_ends() {
         let text = "a\r\n\nb";
-        let lines: Vec<_> = lines_of(text).map(|it| it.slice(text)).collect();
+        let lines: Vec<_> = line_spans(text).map(|it| it.slice(text)).collect();
         assert_eq!(lines, ["a", "", "b"]);
-        assert_eq!(lines_of("").count(), 0);
+        assert_eq!(line_spans("").count(), 0);
     }
 }

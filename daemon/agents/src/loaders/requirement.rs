@@ -1,9 +1,9 @@
 //! What an agent asks of fields beside name and description before it takes a skill.
 
-use super::dialect::{Mapping, Typed};
-use super::reading::Remark;
+use super::dialect::{Mapping, TypedValue};
+use super::outcome::Remark;
 use crate::profile::Requirement;
-use crate::scalar::Kind;
+use crate::scalar::YamlType;
 
 impl Requirement {
     /// Returns the field it is about.
@@ -25,11 +25,14 @@ impl Requirement {
         };
         let mapping = mapping?;
         let found = mapping.typed(key)?;
-        let all_texts =
-            |it: Option<Vec<Typed>>| it.is_some_and(|it| it.iter().all(|it| it.kind == Kind::Text));
+        let all_texts = |it: Option<Vec<TypedValue>>| {
+            it.is_some_and(|it| it.iter().all(|it| it.kind == YamlType::Text))
+        };
         let (fits, expected, next) = match self {
             Self::Body => return None,
-            Self::TextOnly(_) => (found.kind == Kind::Text, "a text", "Put the value in quotes."),
+            Self::TextOnly(_) => {
+                (found.kind == YamlType::Text, "a text", "Put the value in quotes.")
+            }
             Self::ListOfTexts(_) => (
                 all_texts(mapping.items(key)),
                 "a list of texts",
@@ -40,9 +43,9 @@ impl Requirement {
             }
             Self::MapWith { scalar, .. } => {
                 let inner = mapping.within(key, scalar).map(|it| it.kind);
-                let is_scalar = !matches!(inner, Some(Kind::List | Kind::Map));
-                let unwritten = found.kind == Kind::Null && found.text.is_empty();
-                let fits = unwritten || (found.kind == Kind::Map && is_scalar);
+                let is_scalar = !matches!(inner, Some(YamlType::List | YamlType::Map));
+                let unwritten = found.kind == YamlType::Null && found.text.is_empty();
+                let fits = unwritten || (found.kind == YamlType::Map && is_scalar);
                 (fits, "a map, or nothing at all", "Write it as a map, or remove it.")
             }
         };

@@ -5,11 +5,13 @@ use std::fmt::Write as _;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::{Verdict, block, quote, read_as, strict, verdicts};
-use crate::library::Library;
+use super::{
+    LoadVerdict, load_as, load_for_all_agents, parse_strict, quote_values, rewrite_as_blocks,
+};
 use crate::profile::{self, Quoting};
-use crate::scalar::Kind;
+use crate::scalar::YamlType;
 use crate::skill::{FileFacts, SkillRecord};
+use crate::yaml_library::YamlLibrary;
 
 fn record(bytes: &[u8]) -> SkillRecord {
     let facts = FileFacts { size: bytes.len() as u64, truncated: false, hash: [0; 32] };
@@ -21,12 +23,12 @@ fn record(bytes: &[u8]) -> SkillRecord {
 fn check_bytes(bytes: &[u8], expected: &Expect) {
     let record = record(bytes);
     let mut out = String::new();
-    for (profile, reading) in verdicts(&record, "dir") {
+    for (profile, reading) in load_for_all_agents(&record, "dir") {
         let verdict = match reading.verdict {
-            Verdict::Accepted => "accepted".to_owned(),
-            Verdict::Repaired(rung) => format!("repaired by {rung:?}"),
-            Verdict::WithoutFields => "without its fields".to_owned(),
-            Verdict::Dropped => "dropped".to_owned(),
+            LoadVerdict::Accepted => "accepted".to_owned(),
+            LoadVerdict::Repaired(rung) => format!("repaired by {rung:?}"),
+            LoadVerdict::WithoutFields => "without its fields".to_owned(),
+            LoadVerdict::Dropped => "dropped".to_owned(),
         };
         write!(out, "{}: {verdict}", profile.id).unwrap();
         match reading.dropped.as_ref().or(reading.unlisted.as_ref()) {
@@ -308,24 +310,24 @@ fn what_only_some_libraries_take() {
 #[test]
 fn libraries_read_on_where_ours_stops() {
     let kinds = |content: &str, library| {
-        strict(content, library).map(|it| (it.kind("name"), it.kind("description"))).ok()
+        parse_strict(content, library).map(|it| (it.kind("name"), it.kind("description"))).ok()
     };
-    let both = Some((Some(Kind::Text), Some(Kind::Text)));
+    let both = Some((Some(YamlType::Text), Some(YamlType::Text)));
     // Each was tried with js-yaml 3.15.2 and 4.3.2, and with serde_yaml's successor.
     let content = "name: a\ndescription: \"x\n\ty\"\n";
-    for library in [Library::JsYaml3, Library::JsYaml4, Library::SerdeYaml] {
+    for library in [YamlLibrary::JsYaml3, YamlLibrary::JsYaml4, YamlLibrary::SerdeYaml] {
         assert_eq!(kinds(content, library), both, "{library:?}");
     }
     let content = "name: a\ndescription: \"x\nother: \"y (z). more: w.\"\n";
-    assert_eq!(kinds(content, Library::JsYaml3), both);
-    assert_eq!(kinds(content, Library::JsYaml4), both);
-    assert_eq!(kinds(content, Library::SerdeYaml), None);
+    assert_eq!(kinds(content, YamlLibrary::JsYaml3), both);
+    assert_eq!(kinds(content, YamlLibrary::JsYaml4), both);
+    assert_eq!(kinds(content, YamlLibrary::SerdeYaml), None);
     let content = "name: a\ndescription: \"x\" y: z\n";
-    assert_eq!(kinds(content, Library::JsYaml3), both);
-    assert_eq!(kinds(content, Library::JsYaml4), None);
-    assert_eq!(kinds(": x\nname: a\n", Library::JsYaml4), None);
-    assert_eq!(kinds("a: {b: c,\nd: e}\n", Library::NpmYaml), None);
-    assert_eq!(kinds("a: {b: c\n}\n", Library::NpmYaml), Some((None, None)));
+    assert_eq!(kinds(content, YamlLibrary::JsYaml3), both);
+    assert_eq!(kinds(content, YamlLibrary::JsYaml4), None);
+    assert_eq!(kinds(": x\nname: a\n", YamlLibrary::JsYaml4), None);
+    assert_eq!(kinds("a: {b: c,\nd: e}\n", YamlLibrary::NpmYaml), None);
+    assert_eq!(kinds("a: {b: c\n}\n", YamlLibrary::NpmYaml), Some((None, None)));
 }
 
 #[test]
@@ -429,7 +431,7 @@ fn codex_takes_a_map_for_metadata_or_nothing() {
     let dropped = |metadata: &str| {
         let text = format!("---\ndescription: d\nmetadata:{metadata}\n---\nx\n");
         let codex = profile::find("codex").unwrap();
-        read_as(codex, &record(text.as_bytes()), "dir").dropped.map(|it| it.message)
+        load_as(codex, &record(text.as_bytes()), "dir").dropped.map(|it| it.message)
     };
     for taken in ["", " {}", " {a: [b]}", "\n  short-description: 1"] {
         assert_eq!(dropped(taken), None, "{taken:?}");
@@ -471,7 +473,7 @@ fn names_that_are_changed_or_refused() {
 fn the_founding_rule_takes_the_first_heading_else_the_name() {
     let mut profile = (**profile::find("claude-code").unwrap()).clone();
     profile.description = profile::DescriptionRule::ElseFirstHeading;
-    let described = |text: &str| read_as(&profile, &record(text.as_bytes()), "dir").description;
+    let described = |text: &str| load_as(&profile, &record(text.as_bytes()), "dir").description;
     let text = "---\nname: a\n---\nText.\n#no\n## The heading \n# Another\n";
     assert_eq!(described(text).as_deref(), Some("The heading"));
     assert_eq!(described("---\nname: a\n---\nText.\n").as_deref(), Some("dir"));
@@ -481,7 +483,7 @@ fn the_founding_rule_takes_the_first_heading_else_the_name() {
 #[test]
 fn sentences_say_who_drops_and_who_repairs() {
     let record = record(b"---\nname: dir\ndescription: a: b\n---\nx\n");
-    let sentences: Vec<_> = verdicts(&record, "dir")
+    let sentences: Vec<_> = load_for_all_agents(&record, "dir")
         .iter()
         .filter_map(|(profile, reading)| reading.sentence(profile.subject()))
         .collect();
@@ -541,12 +543,12 @@ proptest! {
     #[test]
     fn repairs_are_idempotent_and_touch_only_values(content in content()) {
         let quotings = [Quoting::ClaudeCode, Quoting::Codex, Quoting::ClientGuide];
-        let quoted = quotings.map(|it| quote(&content, it));
-        for (index, repair) in quoted.iter().chain([&block(&content)]).enumerate() {
+        let quoted = quotings.map(|it| quote_values(&content, it));
+        for (index, repair) in quoted.iter().chain([&rewrite_as_blocks(&content)]).enumerate() {
             let Some(repair) = repair else { continue };
             let again = match quotings.get(index) {
-                Some(quoting) => quote(&repair.text, *quoting),
-                None => block(&repair.text),
+                Some(quoting) => quote_values(&repair.text, *quoting),
+                None => rewrite_as_blocks(&repair.text),
             };
             prop_assert_eq!(again, None, "{:?}", repair.text);
             let mut at = 0;
@@ -571,7 +573,7 @@ proptest! {
     #[test]
     fn what_the_guide_quotes_keeps_its_text_and_that_of_others(content in content()) {
         let text = format!("---\n{content}---\n");
-        if let Some(repair) = quote(&content, Quoting::ClientGuide) {
+        if let Some(repair) = quote_values(&content, Quoting::ClientGuide) {
             let repaired = format!("---\n{}---\n", repair.text);
             let before = crate::skill::parse(&text).frontmatter.unwrap();
             let after = crate::skill::parse(&repaired).frontmatter.unwrap();
@@ -593,9 +595,9 @@ proptest! {
     #[test]
     fn judging_by_the_record_alone_is_the_same_as_by_the_text(content in content()) {
         let mut record = record(format!("---\n{content}---\nbody\n").as_bytes());
-        let at_once = verdicts(&record, "dir");
+        let at_once = load_for_all_agents(&record, "dir");
         record.uniform = false;
-        for ((profile, at_once), (_, climbed)) in at_once.into_iter().zip(verdicts(&record, "dir")) {
+        for ((profile, at_once), (_, climbed)) in at_once.into_iter().zip(load_for_all_agents(&record, "dir")) {
             prop_assert_eq!(at_once, climbed, "{}", &profile.id);
         }
     }
@@ -604,8 +606,8 @@ proptest! {
     fn any_bytes_are_read_by_everybody(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
         let mut file = b"---\n".to_vec();
         file.extend(bytes);
-        for (_, reading) in verdicts(&record(&file), "dir") {
-            prop_assert_eq!(reading.dropped.is_some(), reading.verdict == Verdict::Dropped);
+        for (_, reading) in load_for_all_agents(&record(&file), "dir") {
+            prop_assert_eq!(reading.dropped.is_some(), reading.verdict == LoadVerdict::Dropped);
         }
     }
 }

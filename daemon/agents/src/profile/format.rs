@@ -2,7 +2,7 @@
 
 /// How a loaded skill is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
+pub enum OutputFormat {
     /// opencode's skill tool; for the user, its slash commands.
     Opencode,
     /// The same as the documents that founded this project describe it: `file://` URLs.
@@ -23,7 +23,7 @@ pub enum Format {
     Raw,
 }
 
-impl Format {
+impl OutputFormat {
     /// All formats, in the order of the reference.
     pub const ALL: [Self; 9] = [
         Self::Opencode,

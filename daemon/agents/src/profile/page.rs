@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::rule::said;
-use super::{Evidence, Profile, RULES, RuleKind, agents, builtin};
+use super::rule::join_lines;
+use super::{Evidence, Profile, RULES, RuleValueKind, agents, builtin};
 
 const HEAD: &str = "# Profiles
 
@@ -76,11 +76,11 @@ fn matrix(text: &mut String) {
         let _ = write!(text, " {} |", it.id);
     }
     let _ = writeln!(text, "\n|---|{}", "---|".repeat(agents().count()));
-    let is_short = |kind: RuleKind| !matches!(kind, RuleKind::Roots);
+    let is_short = |kind: RuleValueKind| !matches!(kind, RuleValueKind::Roots);
     for rule in RULES.iter().filter(|it| is_short(it.kind)) {
         let _ = write!(text, "| `{}` |", rule.name);
         for it in agents() {
-            let _ = write!(text, " {} |", said(&(rule.lines)(it)).replace('|', "\\|"));
+            let _ = write!(text, " {} |", join_lines(&(rule.lines)(it)).replace('|', "\\|"));
         }
         text.push('\n');
     }

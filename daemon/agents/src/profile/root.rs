@@ -1,29 +1,29 @@
 //! Search roots of a profile, as data that `skills_discovery::discover` acts on.
 
-use super::{ExtensionRule, PluginRule, Seeks, Text};
+use super::{ExtensionRule, PluginRule, RootContent, Text};
 
 /// One place, or one family of places, where an agent looks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootRule {
     /// Where the relative paths start.
-    pub base: Base,
-    /// Paths below the base, in scan order. At each level of [`Base::Ancestors`] all are tried.
+    pub base: RootBase,
+    /// Paths below the base, in scan order. At each level of [`RootBase::Ancestors`] all are tried.
     pub relative: Vec<Text>,
     /// What an entry found here is called.
     pub scope: Scope,
     /// How the directory is walked.
-    pub walk: Walk,
+    pub walk: WalkRule,
     /// What takes this root, or one of its paths, out of the list.
-    pub switches: Vec<Switch>,
+    pub switches: Vec<DisableSwitch>,
     /// What makes a skill there.
-    pub seeks: Seeks,
+    pub seeks: RootContent,
     /// What the agent calls skills from here beside their names.
     pub label: Option<Text>,
 }
 
 /// A variable that switches a root off when it is `1` or `true`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Switch {
+pub struct DisableSwitch {
     /// The variable's name.
     pub variable: Text,
     /// The one relative path it is about; none for all of them.
@@ -32,7 +32,7 @@ pub struct Switch {
 
 /// Where a root's relative path starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Base {
+pub enum RootBase {
     /// The user's home directory (`HOME`).
     Home,
     /// A directory named by an environment variable, else a path below home.
@@ -50,7 +50,7 @@ pub enum Base {
     /// The working directory and its ancestors, nearest first.
     Ancestors {
         /// The last directory that is looked at.
-        stop: Stop,
+        stop: AncestorStop,
     },
     /// An absolute path.
     Absolute(Text),
@@ -65,13 +65,13 @@ pub enum Base {
     /// Each installed extension of Gemini CLI; the relative path is below its directory.
     Extensions(ExtensionRule),
     /// What is part of the agent's program; it has no relative paths.
-    BuiltIn(Vec<BuiltIn>),
+    BuiltIn(Vec<BuiltInSkill>),
 }
 
 /// A skill that is part of an agent's program. Its text is the agent's own: it alone hands that
 /// out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BuiltIn {
+pub struct BuiltInSkill {
     /// Its name.
     pub name: Text,
     /// What the agent says of it.
@@ -91,7 +91,7 @@ pub enum Provider {
 
 /// Where a walk towards the root directory ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum AncestorStop {
     /// The working directory itself.
     Cwd,
     /// The top of the git worktree; outside git the working directory.
@@ -175,7 +175,7 @@ impl Scope {
 
 /// How a root directory is walked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Walk {
+pub struct WalkRule {
     /// How many directories below the root a skill's directory may be; none is unlimited.
     pub max_depth: Option<u16>,
     /// Whether a SKILL.md directly in the root counts.
@@ -189,7 +189,7 @@ pub struct Walk {
     /// Whether directories inside a skill's directory are searched for more skills.
     pub into_skills: bool,
     /// Which symbolic links to directories are followed.
-    pub directory_links: Links,
+    pub directory_links: LinkPolicy,
     /// Whether a SKILL.md may be a symbolic link.
     pub file_links: bool,
     /// Whether directories that are reached by a link come after all others beside them.
@@ -203,12 +203,12 @@ pub struct Walk {
     /// How many entries of the directories of one root it reads, in the same way.
     pub most_entries: Option<usize>,
     /// Our own bounds on one root, beside the agent's.
-    pub budget: Budget,
+    pub budget: WalkBudget,
 }
 
 /// Bounds on the reading of one root. The rest is left out, and the root counts as incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Budget {
+pub struct WalkBudget {
     /// The most levels below the root.
     pub depth: u16,
     /// The most directories.
@@ -222,13 +222,13 @@ pub struct Budget {
     pub links: usize,
 }
 
-impl Budget {
+impl WalkBudget {
     /// The budget of every root whose row says nothing else.
     pub const DEFAULT: Self =
         Self { depth: 64, directories: 20_000, entries: 100_000, files: 20_000, links: 2_000 };
 }
 
-impl Walk {
+impl WalkRule {
     /// Returns what most agents do: any depth, links followed, hidden directories passed over.
     pub fn plain() -> Self {
         Self {
@@ -238,20 +238,20 @@ impl Walk {
             skipped: Vec::new(),
             reserved: Vec::new(),
             into_skills: false,
-            directory_links: Links::Always,
+            directory_links: LinkPolicy::Always,
             file_links: true,
             links_last: false,
             repeats: false,
             most_directories: None,
             most_entries: None,
-            budget: Budget::DEFAULT,
+            budget: WalkBudget::DEFAULT,
         }
     }
 }
 
 /// Which symbolic links are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Links {
+pub enum LinkPolicy {
     /// None.
     Never,
     /// Only those directly below the root.

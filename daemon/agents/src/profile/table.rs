@@ -4,14 +4,15 @@
 //! rule of a row has another source it says so beside it.
 
 use super::{
-    Base, BuiltIn, Compaction, DescriptionRule, Duplicates, Empty, Encoding, Evidence,
-    ExtensionRule, LinkedWorktrees, Links, LoadStrategy, NameCheck, NameForm, NameRule, NameSource,
-    Nested, Paths, PluginRule, Profile, Provider, RootRule, Scalars, Scope, Seeks, Stop, Switch,
-    Taken, Text, Trust, Unreadable, Walk, settings,
+    AncestorStop, BuiltInSkill, Compaction, DescriptionRule, DisableSwitch, DuplicatePolicy,
+    EmptyNameRule, EncodingPolicy, Evidence, ExtensionRule, LinkPolicy, LinkedWorktrees,
+    LoadStrategy, NameCheck, NameForm, NameRule, NameSource, NestedConflict, NestedRule,
+    OnInvalidYaml, PathIdentity, PluginRule, Profile, Provider, RootBase, RootContent, RootRule,
+    ScalarRule, Scope, Text, TrustRule, WalkRule, settings,
 };
 use crate::fence::Fence;
-use crate::library::Library;
-use crate::profile::{Format, Quoting, Requirement};
+use crate::profile::{OutputFormat, Quoting, Requirement};
+use crate::yaml_library::YamlLibrary;
 
 /// Directories that every cross-client listing looks for below a project level.
 const PROJECT_ROOTS: [&str; 8] = [
@@ -30,14 +31,14 @@ pub(super) fn rows() -> [Profile; 6] {
     [agentskills(), claude_code(), opencode(), opencode_agent_skills(), codex(), gemini_cli()]
 }
 
-fn root(base: Base, relative: &[&'static str], scope: Scope, walk: &Walk) -> RootRule {
+fn root(base: RootBase, relative: &[&'static str], scope: Scope, walk: &WalkRule) -> RootRule {
     RootRule {
         base,
         relative: texts(relative),
         scope,
         walk: walk.clone(),
         switches: Vec::new(),
-        seeks: Seeks::Skills,
+        seeks: RootContent::Skills,
         label: None,
     }
 }
@@ -50,23 +51,23 @@ fn provided(provider: Provider) -> RootRule {
         Provider::Mcp => Scope::Mcp,
     };
     // A catalog is a directory of skills and nothing else.
-    let walk = Walk { max_depth: Some(1), ..Walk::plain() };
-    root(Base::Provided(provider), &[], scope, &walk)
+    let walk = WalkRule { max_depth: Some(1), ..WalkRule::plain() };
+    root(RootBase::Provided(provider), &[], scope, &walk)
 }
 
 /// What is part of the agent's program: names, and what the agent says of each.
 fn built_in(skills: &[(&'static str, &'static str)]) -> RootRule {
-    let skill = |(name, description): &(&'static str, &'static str)| BuiltIn {
+    let skill = |(name, description): &(&'static str, &'static str)| BuiltInSkill {
         name: Text::Borrowed(name),
         description: Text::Borrowed(description),
     };
-    let base = Base::BuiltIn(skills.iter().map(skill).collect());
-    root(base, &[], Scope::Bundled, &Walk::plain())
+    let base = RootBase::BuiltIn(skills.iter().map(skill).collect());
+    root(base, &[], Scope::Bundled, &WalkRule::plain())
 }
 
 /// A directory that a variable names, else one below home.
-fn variable(name: &'static str, below_home: &'static str) -> Base {
-    Base::Variable { name: name.into(), below_home: below_home.into() }
+fn variable(name: &'static str, below_home: &'static str) -> RootBase {
+    RootBase::Variable { name: name.into(), below_home: below_home.into() }
 }
 
 fn texts(list: &[&'static str]) -> Vec<Text> {
@@ -77,7 +78,8 @@ fn texts(list: &[&'static str]) -> Vec<Text> {
 fn agentskills() -> Profile {
     // Standard at commit 69ef37e and its client guide: a depth of 4 to 6 levels, `.git` and
     // `node_modules` skipped, project over user, first found within a scope.
-    let walk = Walk { max_depth: Some(6), skipped: texts(&["node_modules"]), ..Walk::plain() };
+    let walk =
+        WalkRule { max_depth: Some(6), skipped: texts(&["node_modules"]), ..WalkRule::plain() };
     let root = |base, relative: &[&'static str], scope| root(base, relative, scope, &walk);
     Profile {
         id: "agentskills".into(),
@@ -93,9 +95,13 @@ fn agentskills() -> Profile {
         sidecar: None,
         namespace: None,
         roots: vec![
-            root(Base::Ancestors { stop: Stop::Worktree }, &PROJECT_ROOTS, Scope::Project),
-            root(Base::Additional, &PROJECT_ROOTS, Scope::Additional),
-            root(Base::Home, &PROJECT_ROOTS, Scope::User),
+            root(
+                RootBase::Ancestors { stop: AncestorStop::Worktree },
+                &PROJECT_ROOTS,
+                Scope::Project,
+            ),
+            root(RootBase::Additional, &PROJECT_ROOTS, Scope::Additional),
+            root(RootBase::Home, &PROJECT_ROOTS, Scope::User),
             root(
                 variable("XDG_CONFIG_HOME", ".config"),
                 &["opencode/skills", "opencode/skill", "agents/skills"],
@@ -108,8 +114,8 @@ fn agentskills() -> Profile {
         ],
         name: NameRule {
             source: NameSource::Field,
-            scalars: Scalars::Text,
-            empty: Empty::Missing,
+            scalars: ScalarRule::Text,
+            empty: EmptyNameRule::Missing,
             form: NameForm::AsWritten,
             check: NameCheck::StandardWarn,
         },
@@ -117,49 +123,49 @@ fn agentskills() -> Profile {
         one_line: false,
         requires: Vec::new(),
         fence: Fence::FirstLine,
-        library: Library::Ours,
+        library: YamlLibrary::Ours,
         ladder: vec![
             LoadStrategy::Strict,
             LoadStrategy::Quote(Quoting::ClientGuide),
             LoadStrategy::PerKey,
         ],
-        unreadable_yaml: Unreadable::Drop,
-        duplicates: Duplicates::FirstWins,
-        paths: Paths::AsReached,
-        bad_utf8: Encoding::Drop,
-        bom: Encoding::Accept,
-        crlf: Encoding::Accept,
+        unreadable_yaml: OnInvalidYaml::Drop,
+        duplicates: DuplicatePolicy::FirstWins,
+        paths: PathIdentity::AsReached,
+        bad_utf8: EncodingPolicy::Drop,
+        bom: EncodingPolicy::Accept,
+        crlf: EncodingPolicy::Accept,
         conditional: true,
         hides_from_model: true,
-        nested: Nested::OnTouch {
+        nested: NestedRule::OnTouch {
             relative: texts(&PROJECT_ROOTS),
             walk: walk.clone(),
             skip_git_ignored: true,
-            taken: Taken::Wins,
+            taken: NestedConflict::Wins,
         },
         // Documentation of Claude Code; the client guide asks for as much without numbers.
         compaction: Compaction::Attaches { each: 5_000, all: 25_000 },
-        trust: Trust::NotAsked,
+        trust: TrustRule::NotAsked,
         tells_duplicates: false,
-        output: Format::AgentSkills,
+        output: OutputFormat::AgentSkills,
     }
 }
 
 /// Claude Code: documentation to September 2026, change log to 2.1.240.
 fn claude_code() -> Profile {
     // `skills/<name>/SKILL.md` and nothing deeper.
-    let walk = Walk { max_depth: Some(1), reserved: texts(&["synced"]), ..Walk::plain() };
+    let walk = WalkRule { max_depth: Some(1), reserved: texts(&["synced"]), ..WalkRule::plain() };
     let root = |base, relative: &[&'static str], scope| root(base, relative, scope, &walk);
     let commands = |base, relative: &[&'static str], scope| RootRule {
-        walk: Walk::plain(),
-        seeks: Seeks::Commands,
+        walk: WalkRule::plain(),
+        seeks: RootContent::Commands,
         ..root(base, relative, scope)
     };
-    let managed = || Base::Absolute("/etc/claude-code".into());
+    let managed = || RootBase::Absolute("/etc/claude-code".into());
     let own = || variable("CLAUDE_CONFIG_DIR", ".claude");
-    let upwards = || Base::Ancestors { stop: Stop::Worktree };
+    let upwards = || RootBase::Ancestors { stop: AncestorStop::Worktree };
     let plugins = || {
-        Base::Plugins(PluginRule {
+        RootBase::Plugins(PluginRule {
             variable: Some("CLAUDE_CONFIG_DIR".into()),
             enabled_only: true,
             cache: false,
@@ -187,7 +193,7 @@ fn claude_code() -> Profile {
             root(managed(), &[".claude/skills"], Scope::Managed),
             root(own(), &["skills"], Scope::User),
             root(upwards(), &[".claude/skills"], Scope::Project),
-            root(Base::Additional, &[".claude/skills"], Scope::Additional),
+            root(RootBase::Additional, &[".claude/skills"], Scope::Additional),
             // A skill beats a command of the same name.
             commands(managed(), &[".claude/commands"], Scope::Command),
             commands(own(), &["commands"], Scope::Command),
@@ -201,8 +207,8 @@ fn claude_code() -> Profile {
         ],
         name: NameRule {
             source: NameSource::Directory,
-            scalars: Scalars::Text,
-            empty: Empty::Missing,
+            scalars: ScalarRule::Text,
+            empty: EmptyNameRule::Missing,
             form: NameForm::AsWritten,
             check: NameCheck::Any,
         },
@@ -210,40 +216,40 @@ fn claude_code() -> Profile {
         one_line: false,
         requires: Vec::new(),
         fence: Fence::FirstLine,
-        library: Library::Ours,
+        library: YamlLibrary::Ours,
         ladder: vec![LoadStrategy::Strict, LoadStrategy::Quote(Quoting::ClaudeCode)],
-        unreadable_yaml: Unreadable::EmptyMetadata,
-        duplicates: Duplicates::FirstWins,
-        paths: Paths::AsReached,
-        bad_utf8: Encoding::Accept,
-        bom: Encoding::Accept,
-        crlf: Encoding::Accept,
+        unreadable_yaml: OnInvalidYaml::EmptyMetadata,
+        duplicates: DuplicatePolicy::FirstWins,
+        paths: PathIdentity::AsReached,
+        bad_utf8: EncodingPolicy::Accept,
+        bom: EncodingPolicy::Accept,
+        crlf: EncodingPolicy::Accept,
         conditional: true,
         hides_from_model: true,
-        nested: Nested::OnTouch {
+        nested: NestedRule::OnTouch {
             relative: texts(&[".claude/skills"]),
             walk: walk.clone(),
             skip_git_ignored: true,
-            taken: Taken::Prefixed,
+            taken: NestedConflict::Prefixed,
         },
         compaction: Compaction::Attaches { each: 5_000, all: 25_000 },
-        trust: Trust::NotAsked,
+        trust: TrustRule::NotAsked,
         tells_duplicates: false,
-        output: Format::Claude,
+        output: OutputFormat::Claude,
     }
 }
 
 /// opencode 1.18.33: run, and its source.
 fn opencode() -> Profile {
     // `skills/**/SKILL.md`: any depth, and a SKILL.md in the root itself.
-    let config = Walk { root_skill: true, into_skills: true, ..Walk::plain() };
+    let config = WalkRule { root_skill: true, into_skills: true, ..WalkRule::plain() };
     // Under `.claude` and `.agents` the agent's glob takes hidden directories too.
-    let external = Walk { hidden: true, ..config.clone() };
-    let switch = |variable: &'static str, relative: Option<&'static str>| Switch {
+    let external = WalkRule { hidden: true, ..config.clone() };
+    let switch = |variable: &'static str, relative: Option<&'static str>| DisableSwitch {
         variable: variable.into(),
         relative: relative.map(Into::into),
     };
-    let outside = |base: Base, scope| RootRule {
+    let outside = |base: RootBase, scope| RootRule {
         switches: vec![
             switch("OPENCODE_DISABLE_EXTERNAL_SKILLS", None),
             switch("OPENCODE_DISABLE_CLAUDE_CODE", Some(".claude/skills")),
@@ -251,7 +257,7 @@ fn opencode() -> Profile {
         ],
         ..root(base, &[".claude/skills", ".agents/skills"], scope, &external)
     };
-    let upwards = || Base::Ancestors { stop: Stop::WorktreeElseFilesystem };
+    let upwards = || RootBase::Ancestors { stop: AncestorStop::WorktreeElseFilesystem };
     let own = [".opencode/skill", ".opencode/skills"];
     Profile {
         id: "opencode".into(),
@@ -284,7 +290,7 @@ fn opencode() -> Profile {
             // The last wins: what is not the agent's own comes first.
             provided(Provider::Bundled),
             provided(Provider::Mcp),
-            outside(Base::Home, Scope::User),
+            outside(RootBase::Home, Scope::User),
             outside(upwards(), Scope::Project),
             root(
                 variable("XDG_CONFIG_HOME", ".config"),
@@ -296,21 +302,21 @@ fn opencode() -> Profile {
                 switches: vec![switch("OPENCODE_DISABLE_PROJECT_CONFIG", None)],
                 ..root(upwards(), &own, Scope::Project, &config)
             },
-            root(Base::Home, &own, Scope::User, &config),
+            root(RootBase::Home, &own, Scope::User, &config),
             root(
-                Base::IfSet { name: "OPENCODE_CONFIG_DIR".into() },
+                RootBase::IfSet { name: "OPENCODE_CONFIG_DIR".into() },
                 &["skill", "skills"],
                 Scope::User,
                 &config,
             ),
-            root(Base::Settings, &[""], Scope::Additional, &config),
+            root(RootBase::Settings, &[""], Scope::Additional, &config),
             // `skills.urls` come after all directories.
             provided(Provider::Remote),
         ],
         name: NameRule {
             source: NameSource::Field,
-            scalars: Scalars::Refuse,
-            empty: Empty::Kept,
+            scalars: ScalarRule::Refuse,
+            empty: EmptyNameRule::Kept,
             form: NameForm::AsWritten,
             check: NameCheck::Any,
         },
@@ -318,33 +324,34 @@ fn opencode() -> Profile {
         one_line: false,
         requires: Vec::new(),
         fence: Fence::GrayMatter,
-        library: Library::JsYaml3,
+        library: YamlLibrary::JsYaml3,
         ladder: vec![LoadStrategy::Strict, LoadStrategy::Block],
-        unreadable_yaml: Unreadable::Drop,
+        unreadable_yaml: OnInvalidYaml::Drop,
         // Run: of two of one name nine in ten times the project's, not home's.
-        duplicates: Duplicates::LastWinsByRace,
-        paths: Paths::AsReached,
-        bad_utf8: Encoding::Accept,
-        bom: Encoding::Accept,
-        crlf: Encoding::Accept,
+        duplicates: DuplicatePolicy::LastWinsByRace,
+        paths: PathIdentity::AsReached,
+        bad_utf8: EncodingPolicy::Accept,
+        bom: EncodingPolicy::Accept,
+        crlf: EncodingPolicy::Accept,
         conditional: false,
         hides_from_model: false,
-        nested: Nested::Never,
+        nested: NestedRule::Never,
         compaction: Compaction::Forgets { lists_again: false },
-        trust: Trust::NotAsked,
+        trust: TrustRule::NotAsked,
         tells_duplicates: false,
-        output: Format::Opencode,
+        output: OutputFormat::Opencode,
     }
 }
 
 /// The plugin opencode-agent-skills 0.7.0: run, and its source.
 fn opencode_agent_skills() -> Profile {
     // The agent counts from the root's sub-directories, and stops at a SKILL.md.
-    let deep = Walk { max_depth: Some(4), hidden: true, ..Walk::plain() };
-    let flat = Walk { max_depth: Some(2), ..deep.clone() };
+    let deep = WalkRule { max_depth: Some(4), hidden: true, ..WalkRule::plain() };
+    let flat = WalkRule { max_depth: Some(2), ..deep.clone() };
     // In plugins only `skills/<name>/SKILL.md`, and no links.
-    let in_plugins = Walk { max_depth: Some(1), directory_links: Links::Never, ..deep.clone() };
-    let plugins = Base::Plugins(PluginRule {
+    let in_plugins =
+        WalkRule { max_depth: Some(1), directory_links: LinkPolicy::Never, ..deep.clone() };
+    let plugins = RootBase::Plugins(PluginRule {
         variable: None,
         enabled_only: false,
         cache: true,
@@ -353,7 +360,7 @@ fn opencode_agent_skills() -> Profile {
         beside_skills: false,
     });
     let labelled = |rule, label: &'static str| RootRule { label: Some(label.into()), ..rule };
-    let project = || Base::Ancestors { stop: Stop::Cwd };
+    let project = || RootBase::Ancestors { stop: AncestorStop::Cwd };
     Profile {
         id: "opencode-agent-skills".into(),
         agent: "opencode-agent-skills".into(),
@@ -370,8 +377,11 @@ fn opencode_agent_skills() -> Profile {
         roots: vec![
             labelled(root(project(), &[".opencode/skills"], Scope::Project, &deep), "project"),
             labelled(root(project(), &[".claude/skills"], Scope::Project, &flat), "claude-project"),
-            labelled(root(Base::Home, &[".config/opencode/skills"], Scope::User, &deep), "user"),
-            labelled(root(Base::Home, &[".claude/skills"], Scope::User, &flat), "claude-user"),
+            labelled(
+                root(RootBase::Home, &[".config/opencode/skills"], Scope::User, &deep),
+                "user",
+            ),
+            labelled(root(RootBase::Home, &[".claude/skills"], Scope::User, &flat), "claude-user"),
             labelled(root(plugins, &[""], Scope::Plugin, &in_plugins), "claude-plugins"),
             // The user's and the project's own win.
             provided(Provider::Remote),
@@ -380,8 +390,8 @@ fn opencode_agent_skills() -> Profile {
         ],
         name: NameRule {
             source: NameSource::Field,
-            scalars: Scalars::Refuse,
-            empty: Empty::Missing,
+            scalars: ScalarRule::Refuse,
+            empty: EmptyNameRule::Missing,
             form: NameForm::AsWritten,
             check: NameCheck::LowerCase,
         },
@@ -395,38 +405,38 @@ fn opencode_agent_skills() -> Profile {
         ],
         fence: Fence::Exact,
         // The npm library `yaml` since 0.6.4.
-        library: Library::NpmYaml,
+        library: YamlLibrary::NpmYaml,
         ladder: vec![LoadStrategy::Strict],
-        unreadable_yaml: Unreadable::Drop,
-        duplicates: Duplicates::FirstWins,
-        paths: Paths::AsReached,
-        bad_utf8: Encoding::Accept,
-        bom: Encoding::Drop,
-        crlf: Encoding::Drop,
+        unreadable_yaml: OnInvalidYaml::Drop,
+        duplicates: DuplicatePolicy::FirstWins,
+        paths: PathIdentity::AsReached,
+        bad_utf8: EncodingPolicy::Accept,
+        bom: EncodingPolicy::Drop,
+        crlf: EncodingPolicy::Drop,
         conditional: false,
         hides_from_model: false,
-        nested: Nested::Never,
+        nested: NestedRule::Never,
         compaction: Compaction::Forgets { lists_again: true },
-        trust: Trust::NotAsked,
+        trust: TrustRule::NotAsked,
         tells_duplicates: false,
-        output: Format::Plugin,
+        output: OutputFormat::Plugin,
     }
 }
 
 /// Codex 0.169.0: run, and its source.
 fn codex() -> Profile {
-    let walk = Walk {
+    let walk = WalkRule {
         max_depth: Some(6),
         root_skill: true,
         into_skills: true,
         file_links: false,
         most_directories: Some(2_000),
         most_entries: Some(20_000),
-        ..Walk::plain()
+        ..WalkRule::plain()
     };
     // Written by the agent itself.
-    let system = Walk { directory_links: Links::Never, ..walk.clone() };
-    let upwards = || Base::Ancestors { stop: Stop::Worktree };
+    let system = WalkRule { directory_links: LinkPolicy::Never, ..walk.clone() };
+    let upwards = || RootBase::Ancestors { stop: AncestorStop::Worktree };
     let home = || variable("CODEX_HOME", ".codex");
     Profile {
         id: "codex".into(),
@@ -444,10 +454,10 @@ fn codex() -> Profile {
         roots: vec![
             root(upwards(), &[".codex/skills"], Scope::Project, &walk),
             root(home(), &["skills"], Scope::User, &walk),
-            root(Base::Home, &[".agents/skills"], Scope::User, &walk),
+            root(RootBase::Home, &[".agents/skills"], Scope::User, &walk),
             // The agent calls it `system`, and `admin` what is in `/etc`.
             root(home(), &["skills/.system"], Scope::Bundled, &system),
-            root(Base::Absolute("/etc/codex".into()), &["skills"], Scope::Managed, &walk),
+            root(RootBase::Absolute("/etc/codex".into()), &["skills"], Scope::Managed, &walk),
             root(upwards(), &[".agents/skills"], Scope::Project, &walk),
             provided(Provider::Remote),
             provided(Provider::Mcp),
@@ -455,8 +465,8 @@ fn codex() -> Profile {
         ],
         name: NameRule {
             source: NameSource::FieldElseDirectory,
-            scalars: Scalars::Text,
-            empty: Empty::Missing,
+            scalars: ScalarRule::Text,
+            empty: EmptyNameRule::Missing,
             form: NameForm::AsWritten,
             check: NameCheck::AtMost(64),
         },
@@ -467,38 +477,38 @@ fn codex() -> Profile {
             scalar: "short-description".into(),
         }],
         fence: Fence::TrimmedLines,
-        library: Library::SerdeYaml,
+        library: YamlLibrary::SerdeYaml,
         ladder: vec![LoadStrategy::Strict, LoadStrategy::Quote(Quoting::Codex)],
-        unreadable_yaml: Unreadable::Drop,
-        duplicates: Duplicates::KeepAll,
-        paths: Paths::Canonical,
-        bad_utf8: Encoding::Drop,
-        bom: Encoding::Drop,
-        crlf: Encoding::Accept,
+        unreadable_yaml: OnInvalidYaml::Drop,
+        duplicates: DuplicatePolicy::KeepAll,
+        paths: PathIdentity::Canonical,
+        bad_utf8: EncodingPolicy::Drop,
+        bom: EncodingPolicy::Drop,
+        crlf: EncodingPolicy::Accept,
         conditional: false,
         hides_from_model: false,
-        nested: Nested::Never,
+        nested: NestedRule::Never,
         compaction: Compaction::Forgets { lists_again: false },
-        trust: Trust::NotAsked,
+        trust: TrustRule::NotAsked,
         tells_duplicates: false,
-        output: Format::Codex,
+        output: OutputFormat::Codex,
     }
 }
 
 /// Gemini CLI 0.61.0: run, and its source.
 fn gemini_cli() -> Profile {
-    let walk = Walk {
+    let walk = WalkRule {
         max_depth: Some(1),
         root_skill: true,
         skipped: texts(&["node_modules"]),
-        directory_links: Links::FirstLevel,
+        directory_links: LinkPolicy::FirstLevel,
         // Run: of a directory and a link to it, the link wins its name.
         links_last: true,
         repeats: true,
-        ..Walk::plain()
+        ..WalkRule::plain()
     };
     let home = || variable("GEMINI_CLI_HOME", "");
-    let project = || Base::Ancestors { stop: Stop::Cwd };
+    let project = || RootBase::Ancestors { stop: AncestorStop::Cwd };
     Profile {
         id: "gemini-cli".into(),
         agent: "Gemini CLI".into(),
@@ -530,7 +540,7 @@ fn gemini_cli() -> Profile {
             provided(Provider::Mcp),
             provided(Provider::Remote),
             root(
-                Base::Extensions(ExtensionRule {
+                RootBase::Extensions(ExtensionRule {
                     variable: "GEMINI_CLI_HOME".into(),
                     directory: ".gemini/extensions".into(),
                 }),
@@ -545,8 +555,8 @@ fn gemini_cli() -> Profile {
         ],
         name: NameRule {
             source: NameSource::Field,
-            scalars: Scalars::Text,
-            empty: Empty::Kept,
+            scalars: ScalarRule::Text,
+            empty: EmptyNameRule::Kept,
             form: NameForm::FileName,
             check: NameCheck::Any,
         },
@@ -554,20 +564,20 @@ fn gemini_cli() -> Profile {
         one_line: false,
         requires: Vec::new(),
         fence: Fence::Prefix,
-        library: Library::JsYaml4,
+        library: YamlLibrary::JsYaml4,
         ladder: vec![LoadStrategy::Strict, LoadStrategy::Lines],
-        unreadable_yaml: Unreadable::Drop,
-        duplicates: Duplicates::LastWins,
-        paths: Paths::AsReached,
-        bad_utf8: Encoding::Accept,
-        bom: Encoding::Drop,
-        crlf: Encoding::Accept,
+        unreadable_yaml: OnInvalidYaml::Drop,
+        duplicates: DuplicatePolicy::LastWins,
+        paths: PathIdentity::AsReached,
+        bad_utf8: EncodingPolicy::Accept,
+        bom: EncodingPolicy::Drop,
+        crlf: EncodingPolicy::Accept,
         conditional: false,
         hides_from_model: false,
-        nested: Nested::Never,
+        nested: NestedRule::Never,
         compaction: Compaction::Forgets { lists_again: false },
-        trust: Trust::Needed { variables: texts(&["GEMINI_CLI_TRUST_WORKSPACE"]) },
+        trust: TrustRule::Needed { variables: texts(&["GEMINI_CLI_TRUST_WORKSPACE"]) },
         tells_duplicates: false,
-        output: Format::Gemini,
+        output: OutputFormat::Gemini,
     }
 }

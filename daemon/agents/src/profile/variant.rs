@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use super::rule::Rule;
+use super::rule::ProfileRule;
 use super::{
-    Base, DescriptionRule, Difference, Duplicates, Evidence, Nested, Profile, Provider, RULES,
-    Seeks, Stop, Taken, Text,
+    AncestorStop, DescriptionRule, Difference, DuplicatePolicy, Evidence, NestedConflict,
+    NestedRule, Profile, Provider, RULES, RootBase, RootContent, Text,
 };
-use crate::profile::Format;
+use crate::profile::OutputFormat;
 
 /// A row of a variant's table: a rule that differs, and where that is written.
 struct Row {
@@ -26,7 +26,7 @@ const OPENCODE: &[Row] = &[
     Row {
         rule: "roots",
         source: "The readings of opencode's source: directories, `skills.paths` and `skills.urls` are all the sources there are; no skill is built in.",
-        change: |it| it.roots.retain(|root| !matches!(root.base, Base::BuiltIn(_))),
+        change: |it| it.roots.retain(|root| !matches!(root.base, RootBase::BuiltIn(_))),
     },
     Row {
         rule: "description",
@@ -36,7 +36,7 @@ const OPENCODE: &[Row] = &[
     Row {
         rule: "duplicates",
         source: "The readings of opencode's source: the last one written wins.",
-        change: |it| it.duplicates = Duplicates::LastWins,
+        change: |it| it.duplicates = DuplicatePolicy::LastWins,
     },
     Row {
         rule: "warns_of_duplicates",
@@ -46,7 +46,7 @@ const OPENCODE: &[Row] = &[
     Row {
         rule: "output",
         source: "The readings of opencode's source: locations and base directories are `file://` URLs, and the tool's description holds the list.",
-        change: |it| it.output = Format::OpencodeFounding,
+        change: |it| it.output = OutputFormat::OpencodeFounding,
     },
 ];
 
@@ -57,17 +57,17 @@ const CLAUDE_CODE: &[Row] = &[
         change: |it| {
             // Of plugins the commands come first.
             it.roots.sort_by_key(|root| match (&root.base, root.seeks) {
-                (Base::Provided(Provider::Bundled), _) => 0,
-                (Base::Plugins(_), Seeks::Commands) => 2,
-                (Base::Plugins(_), Seeks::Skills) => 3,
-                (Base::Provided(_), _) => 4,
+                (RootBase::Provided(Provider::Bundled), _) => 0,
+                (RootBase::Plugins(_), RootContent::Commands) => 2,
+                (RootBase::Plugins(_), RootContent::Skills) => 3,
+                (RootBase::Provided(_), _) => 4,
                 _ => 1,
             });
             for root in &mut it.roots {
                 match &mut root.base {
-                    Base::Ancestors { stop } => *stop = Stop::Home,
+                    RootBase::Ancestors { stop } => *stop = AncestorStop::Home,
                     // A plugin's skills may lie deeper, with their namespaces.
-                    Base::Plugins(_) => root.walk.max_depth = None,
+                    RootBase::Plugins(_) => root.walk.max_depth = None,
                     _ => {}
                 }
             }
@@ -78,7 +78,7 @@ const CLAUDE_CODE: &[Row] = &[
         source: "The document on Claude Code: `skillsPath` and `skillsPaths` in the manifest.",
         change: |it| {
             for root in &mut it.roots {
-                if let Base::Plugins(rule) = &mut root.base {
+                if let RootBase::Plugins(rule) = &mut root.base {
                     rule.manifest =
                         ["skillsPath", "skillsPaths", "commands"].map(Text::Borrowed).into();
                 }
@@ -94,15 +94,15 @@ const CLAUDE_CODE: &[Row] = &[
         rule: "nested_taken",
         source: "The document on Claude Code: a skill found below the working directory wins its name.",
         change: |it| {
-            if let Nested::OnTouch { taken, .. } = &mut it.nested {
-                *taken = Taken::Wins;
+            if let NestedRule::OnTouch { taken, .. } = &mut it.nested {
+                *taken = NestedConflict::Wins;
             }
         },
     },
     Row {
         rule: "output",
         source: "The document on Claude Code: `${ARG1}`-style arguments too, descriptions cut at 250 characters, and a listing between `<system-reminder>` tags in which all share the room alike.",
-        change: |it| it.output = Format::ClaudeFounding,
+        change: |it| it.output = OutputFormat::ClaudeFounding,
     },
 ];
 
@@ -124,7 +124,7 @@ fn founding(base: &Arc<Profile>, table: &[Row]) -> Profile {
     for row in table {
         (row.change)(&mut profile);
     }
-    let source = |rule: &Rule| {
+    let source = |rule: &ProfileRule| {
         let row = table.iter().find(|it| it.rule == rule.name);
         row.map_or("", |it| it.source).into()
     };
@@ -136,7 +136,7 @@ fn founding(base: &Arc<Profile>, table: &[Row]) -> Profile {
 pub(super) fn differences(
     base: &Profile,
     here: &Profile,
-    source: impl Fn(&Rule) -> super::Text,
+    source: impl Fn(&ProfileRule) -> super::Text,
 ) -> Vec<Difference> {
     let differing = RULES.iter().filter_map(|rule| {
         let (was, is) = rule.difference(base, here)?;

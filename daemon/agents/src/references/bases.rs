@@ -7,11 +7,11 @@
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 
-use super::link::{Link, Start};
+use super::link::{Link, LinkBase};
 
 /// Where the paths of one text start.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Bases {
+pub struct LinkBases {
     /// The directory of the text.
     pub text: AbsPath,
     /// The directory of the skill that the text is of, where it is of one.
@@ -24,14 +24,14 @@ pub struct Bases {
 
 /// A name on the way of a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Step {
+pub struct PathStep {
     /// Where the name stands.
     pub span: Span,
     /// What is reached with it.
     pub reached: AbsPath,
 }
 
-impl Bases {
+impl LinkBases {
     /// Returns where the paths of the text at `path` start. What lies outside of the worktree of
     /// `top` is not read from there.
     pub fn of(path: &AbsPath, top: Option<&AbsPath>, home: Option<&AbsPath>) -> Self {
@@ -47,15 +47,15 @@ impl Bases {
     }
 
     /// Returns where a path may start, the likeliest first.
-    pub fn starts(&self, start: Start) -> Vec<AbsPath> {
+    pub fn starts(&self, start: LinkBase) -> Vec<AbsPath> {
         let text = Some(self.text.clone());
         let starts = match start {
-            Start::Text if self.top.as_ref() == Some(&self.text) => [text, None],
-            Start::Text => [text, self.top.clone()],
-            Start::Top => [self.top.clone(), None],
-            Start::Skill => [self.skill.clone().or(text), None],
-            Start::Home => [self.home.clone(), None],
-            Start::Root => [Some(self.text.join_lexically("/")), self.top.clone()],
+            LinkBase::Text if self.top.as_ref() == Some(&self.text) => [text, None],
+            LinkBase::Text => [text, self.top.clone()],
+            LinkBase::Top => [self.top.clone(), None],
+            LinkBase::Skill => [self.skill.clone().or(text), None],
+            LinkBase::Home => [self.home.clone(), None],
+            LinkBase::Root => [Some(self.text.join_lexically("/")), self.top.clone()],
         };
         starts.into_iter().flatten().collect()
     }
@@ -67,7 +67,7 @@ impl Bases {
 }
 
 /// Returns the names of a path that starts at `base`, and what is reached with each.
-pub fn steps(link: &Link, text: &str, base: &AbsPath) -> Vec<Step> {
+pub fn path_steps(link: &Link, text: &str, base: &AbsPath) -> Vec<PathStep> {
     let mut at = link.names.start;
     let mut reached = base.clone();
     let mut steps = Vec::new();
@@ -77,7 +77,7 @@ pub fn steps(link: &Link, text: &str, base: &AbsPath) -> Vec<Step> {
         let name = skills_syntax::markdown::percent_decode(written);
         reached = reached.join_lexically(&name);
         if !matches!(&*name, "" | "." | "..") {
-            steps.push(Step { span, reached: reached.clone() });
+            steps.push(PathStep { span, reached: reached.clone() });
         }
     }
     steps

@@ -9,7 +9,7 @@ use skills_syntax::markdown::{Body, link_path};
 use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
 
-use super::bases::Step;
+use super::bases::PathStep;
 
 /// A place that leads to a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,14 +21,14 @@ pub struct Link {
     /// The path as it is meant, from where it starts.
     pub path: String,
     /// Where it starts.
-    pub start: Start,
+    pub start: LinkBase,
     /// How it is written.
-    pub way: Way,
+    pub way: LinkForm,
 }
 
 /// How a path is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
+pub enum LinkForm {
     /// As the target of a link.
     Target,
     /// Behind `@`, as instructions take other files in.
@@ -42,7 +42,7 @@ pub enum Way {
 
 /// Where a path starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Start {
+pub enum LinkBase {
     /// Nothing is written before it: at the text's directory, or at the top of the worktree.
     Text,
     /// At the top of the worktree: `$CLAUDE_PROJECT_DIR/`.
@@ -59,43 +59,43 @@ pub enum Start {
 const MAX_PATH: usize = 4096;
 
 /// What is written before a path, and where it starts then.
-const STARTS: [(&str, Start); 8] = [
-    ("$CLAUDE_PROJECT_DIR/", Start::Top),
-    ("${CLAUDE_PROJECT_DIR}/", Start::Top),
-    ("$CLAUDE_SKILL_DIR/", Start::Skill),
-    ("${CLAUDE_SKILL_DIR}/", Start::Skill),
-    ("$HOME/", Start::Home),
-    ("${HOME}/", Start::Home),
-    ("~/", Start::Home),
-    ("/", Start::Root),
+const LINK_BASES: [(&str, LinkBase); 8] = [
+    ("$CLAUDE_PROJECT_DIR/", LinkBase::Top),
+    ("${CLAUDE_PROJECT_DIR}/", LinkBase::Top),
+    ("$CLAUDE_SKILL_DIR/", LinkBase::Skill),
+    ("${CLAUDE_SKILL_DIR}/", LinkBase::Skill),
+    ("$HOME/", LinkBase::Home),
+    ("${HOME}/", LinkBase::Home),
+    ("~/", LinkBase::Home),
+    ("/", LinkBase::Root),
 ];
 
 /// Returns the places of a text that may lead to files, in their order.
 pub fn links(text: &str, document: &Document) -> Vec<Link> {
     let body = Body::new(text, document.body);
-    let target = |span: &Span| read(text, *span, Way::Target).filter(Link::is_path);
+    let target = |span: &Span| read(text, *span, LinkForm::Target).filter(Link::is_path);
     let mut links: Vec<_> = body.links.iter().filter_map(target).collect();
     for code in &body.codes {
         if code.slice(text).contains(char::is_whitespace) {
             // A path with blanks, or a command.
-            links.extend(read(text, *code, Way::Word).filter(Link::is_path));
-            words(text, *code, Way::Word, &mut links);
+            links.extend(read(text, *code, LinkForm::Word).filter(Link::is_path));
+            words(text, *code, LinkForm::Word, &mut links);
         } else {
             let before = links.len();
-            words(text, *code, Way::Bare, &mut links);
+            words(text, *code, LinkForm::Bare, &mut links);
             // Code takes nothing in.
-            for link in links[before..].iter_mut().filter(|it| it.way == Way::Import) {
-                link.way = Way::Word;
+            for link in links[before..].iter_mut().filter(|it| it.way == LinkForm::Import) {
+                link.way = LinkForm::Word;
             }
         }
     }
     for prose in &body.prose {
-        words(text, *prose, Way::Bare, &mut links);
+        words(text, *prose, LinkForm::Bare, &mut links);
     }
     let fences = body.fences.iter().map(|it| it.content);
     let frontmatter = document.frontmatter.as_ref().map(|it| it.content);
     for commands in fences.chain(frontmatter) {
-        words(text, commands, Way::Word, &mut links);
+        words(text, commands, LinkForm::Word, &mut links);
     }
     links.sort_by_key(|it| it.span);
     links
@@ -111,9 +111,9 @@ pub fn links_at(mut links: Vec<Link>, offset: usize) -> Vec<Link> {
 
 impl Link {
     /// Whether a step on its way may be the first of two words with a slash between them.
-    pub fn is_loose(&self, step: &Step) -> bool {
-        self.way == Way::Word
-            && self.start == Start::Text
+    pub fn is_loose(&self, step: &PathStep) -> bool {
+        self.way == LinkForm::Word
+            && self.start == LinkBase::Text
             && step.span.start == self.names.start
             && !self.path.ends_with('/')
             && !is_file(&self.path)
@@ -121,12 +121,12 @@ impl Link {
 
     /// Whether it names more than a word.
     fn is_path(&self) -> bool {
-        self.path.contains(['/', '.']) || self.start != Start::Text
+        self.path.contains(['/', '.']) || self.start != LinkBase::Text
     }
 }
 
 /// Finds the words that are paths, with and without `@` before them.
-fn words(text: &str, span: Span, way: Way, links: &mut Vec<Link>) {
+fn words(text: &str, span: Span, way: LinkForm, links: &mut Vec<Link>) {
     // Stands around a path, and not in one.
     const AROUND: &[char] = &[
         '(', ')', '[', ']', '<', '>', '"', '\'', '“', '”', '‘', '’', ',', ';', '*', '`', '|', '=',
@@ -140,19 +140,20 @@ fn words(text: &str, span: Span, way: Way, links: &mut Vec<Link>) {
         if !word.contains('/') {
             continue;
         }
-        let is_import = way == Way::Bare && word.starts_with('@');
+        let is_import = way == LinkForm::Bare && word.starts_with('@');
         let path = word.strip_prefix('@').unwrap_or(word);
         let start = start + (word.len() - path.len());
         let path = without_line(path.trim_end_matches(['.', ':', '!', '?']));
         let span = Span::new(start, start + path.len());
-        let Some(mut link) = read(text, span, if is_import { Way::Import } else { way }) else {
+        let Some(mut link) = read(text, span, if is_import { LinkForm::Import } else { way })
+        else {
             continue;
         };
         if link.path.starts_with('@') {
             continue;
         }
-        if !is_file(&link.path) || link.start != Start::Text {
-            link.way = Way::Word;
+        if !is_file(&link.path) || link.start != LinkBase::Text {
+            link.way = LinkForm::Word;
         }
         links.push(link);
     }
@@ -175,13 +176,16 @@ fn without_line(path: &str) -> &str {
 }
 
 /// Reads a path where it stands; nothing for other words.
-fn read(text: &str, span: Span, way: Way) -> Option<Link> {
+fn read(text: &str, span: Span, way: LinkForm) -> Option<Link> {
     if span.len() > MAX_PATH {
         return None;
     }
     let written = span.slice(text);
-    let (before, start) =
-        STARTS.iter().find(|it| written.starts_with(it.0)).copied().unwrap_or(("", Start::Text));
+    let (before, start) = LINK_BASES
+        .iter()
+        .find(|it| written.starts_with(it.0))
+        .copied()
+        .unwrap_or(("", LinkBase::Text));
     let rest = &written[before.len()..];
     let path = link_path(rest)?;
     let names = rest.split(['#', '?']).next().unwrap_or_default();
@@ -195,7 +199,7 @@ mod tests {
     use crate::skill::parse;
 
     #[track_caller]
-    fn check(text: &str, expected: &[(&str, Way)]) {
+    fn check(text: &str, expected: &[(&str, LinkForm)]) {
         let links = links(text, &parse(text));
         let shown: Vec<_> = links.iter().map(|it| (it.span.slice(text), it.way)).collect();
         assert_eq!(shown, expected);
@@ -206,10 +210,10 @@ mod tests {
         check(
             "See [a](references/a.md#x), [b](https://x.org/b.md), `scripts/run.py` and `a b/c.d`, `x.y`.\n",
             &[
-                ("references/a.md#x", Way::Target),
-                ("scripts/run.py", Way::Bare),
-                ("a b/c.d", Way::Word),
-                ("b/c.d", Way::Word),
+                ("references/a.md#x", LinkForm::Target),
+                ("scripts/run.py", LinkForm::Bare),
+                ("a b/c.d", LinkForm::Word),
+                ("b/c.d", LinkForm::Word),
             ],
         );
     }
@@ -219,10 +223,10 @@ mod tests {
         check(
             "First @.claude/skills/pdf/SKILL.md, then “../pdf/x.py”: (a/b.md). Mail to me@x.org/a.b.\n",
             &[
-                (".claude/skills/pdf/SKILL.md", Way::Import),
-                ("../pdf/x.py", Way::Bare),
-                ("a/b.md", Way::Bare),
-                ("me@x.org/a.b", Way::Bare),
+                (".claude/skills/pdf/SKILL.md", LinkForm::Import),
+                ("../pdf/x.py", LinkForm::Bare),
+                ("a/b.md", LinkForm::Bare),
+                ("me@x.org/a.b", LinkForm::Bare),
             ],
         );
         check("https://x.org/a.md, @me, x.md, /, ~/.\n", &[]);
@@ -233,17 +237,17 @@ mod tests {
         check(
             "and/or, /etc/x.conf, ~/a/b.md, a/b/.\n```sh\npython a/b.py --in=c/d\n```\n",
             &[
-                ("and/or", Way::Word),
-                ("/etc/x.conf", Way::Word),
-                ("~/a/b.md", Way::Word),
-                ("a/b/", Way::Word),
-                ("a/b.py", Way::Word),
-                ("c/d", Way::Word),
+                ("and/or", LinkForm::Word),
+                ("/etc/x.conf", LinkForm::Word),
+                ("~/a/b.md", LinkForm::Word),
+                ("a/b/", LinkForm::Word),
+                ("a/b.py", LinkForm::Word),
+                ("c/d", LinkForm::Word),
             ],
         );
         check(
             "---\nhooks: [{command: \"$CLAUDE_PROJECT_DIR/a/x.sh\"}]\nallowed-tools: Bash(a/b.py:*)\n---\n",
-            &[("$CLAUDE_PROJECT_DIR/a/x.sh", Way::Word), ("a/b.py", Way::Word)],
+            &[("$CLAUDE_PROJECT_DIR/a/x.sh", LinkForm::Word), ("a/b.py", LinkForm::Word)],
         );
     }
 

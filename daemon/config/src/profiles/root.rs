@@ -1,7 +1,7 @@
 //! The roots that a user writes, and how they are walked.
 
 use skills_agents::profile::{
-    Base, DepthDraft, Links, RootDraft, Scope, Stop, Text, WalkDraft, Worded,
+    AncestorStop, DepthDraft, Keyword, LinkPolicy, RootBase, RootDraft, Scope, Text, WalkDraft,
 };
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -33,7 +33,7 @@ pub(crate) const ROOT_KEYS: &[Part] = &[
     Part {
         name: "stop",
         doc: "With `project`: the last directory on the way up; `worktree` where none is written.",
-        kind: PartKind::Word(Stop::words),
+        kind: PartKind::Word(AncestorStop::words),
     },
     Part {
         name: "scope",
@@ -78,7 +78,7 @@ pub(crate) const ROOT_KEYS: &[Part] = &[
     Part {
         name: "links",
         doc: "Which symbolic links to directories are followed.",
-        kind: PartKind::Word(Links::words),
+        kind: PartKind::Word(LinkPolicy::words),
     },
     Part {
         name: "file_links",
@@ -170,9 +170,9 @@ fn depth(reader: &mut Reader<'_>, value: &Spanned<DeValue<'_>>) -> Option<DepthD
 fn root(reader: &mut Reader<'_>, at: usize, table: &DeTable<'_>) -> Option<RootDraft> {
     let mut base = None;
     let mut below_home = None;
-    let mut stop: Option<(Stop, usize)> = None;
+    let mut stop: Option<(AncestorStop, usize)> = None;
     let mut root = RootDraft {
-        base: Base::Home,
+        base: RootBase::Home,
         relative: Vec::new(),
         scope: None,
         switches: Vec::new(),
@@ -216,10 +216,10 @@ fn root(reader: &mut Reader<'_>, at: usize, table: &DeTable<'_>) -> Option<RootD
     };
     root.base =
         base_of(reader, &base, base_at, below_home.clone().map(|it| it.0), stop.map(|it| it.0))?;
-    if let (Some((_, at)), false) = (stop, matches!(root.base, Base::Ancestors { .. })) {
+    if let (Some((_, at)), false) = (stop, matches!(root.base, RootBase::Ancestors { .. })) {
         reader.problem(at, "`stop` counts with the base `project` alone".to_owned(), None);
     }
-    if let (Some((_, at)), false) = (below_home, matches!(root.base, Base::Variable { .. })) {
+    if let (Some((_, at)), false) = (below_home, matches!(root.base, RootBase::Variable { .. })) {
         reader.problem(at, "`below_home` counts with the base `$NAME` alone".to_owned(), None);
     }
     Some(root)
@@ -230,21 +230,21 @@ fn base_of(
     base: &str,
     at: usize,
     below_home: Option<String>,
-    stop: Option<Stop>,
-) -> Option<Base> {
+    stop: Option<AncestorStop>,
+) -> Option<RootBase> {
     if let Some(name) = base.strip_prefix('$') {
         let name = variables(reader, vec![(name.to_owned(), at)]).pop()?.into();
         return Some(match below_home {
-            Some(path) => Base::Variable { name, below_home: path.into() },
-            None => Base::IfSet { name },
+            Some(path) => RootBase::Variable { name, below_home: path.into() },
+            None => RootBase::IfSet { name },
         });
     }
     match base {
-        "home" => Some(Base::Home),
-        "project" => Some(Base::Ancestors { stop: stop.unwrap_or(Stop::Worktree) }),
-        "added" => Some(Base::Additional),
+        "home" => Some(RootBase::Home),
+        "project" => Some(RootBase::Ancestors { stop: stop.unwrap_or(AncestorStop::Worktree) }),
+        "added" => Some(RootBase::Additional),
         path if path.starts_with('/') && !path.split('/').any(|it| it == "..") => {
-            Some(Base::Absolute(path.to_owned().into()))
+            Some(RootBase::Absolute(path.to_owned().into()))
         }
         _ => {
             let hint = "It is `home`, `project`, `added`, an absolute path or `$NAME`.".to_owned();

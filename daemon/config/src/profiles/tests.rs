@@ -1,13 +1,13 @@
 //! What is written about profiles, and what becomes of it.
 
 use expect_test::{Expect, expect};
-use skills_agents::profile::{Duplicates, Profile, builtin};
+use skills_agents::profile::{DuplicatePolicy, Profile, builtin};
 
 use super::super::profile_page::EXAMPLE;
 use super::super::{Source, read as read_config};
 use super::*;
 
-fn profiles(text: &str) -> Profiles {
+fn profiles(text: &str) -> ProfileSet {
     let parsed = read_config(text.as_bytes(), Source::User);
     assert_eq!(parsed.problems, [], "{text}");
     parsed.config.profiles
@@ -39,7 +39,7 @@ fn the_example_is_what_it_says() {
         duplicates: first-wins -> last-wins (Your configuration, line 6.)
     "#]]
     .assert_eq(&differences(house));
-    assert_eq!(house.duplicates, Duplicates::LastWins);
+    assert_eq!(house.duplicates, DuplicatePolicy::LastWins);
     assert_eq!(house.subject(), "Claude Code (`house`)");
     let opencode = profiles.find("opencode").unwrap();
     assert_eq!(
@@ -66,7 +66,7 @@ fn a_base_may_be_ones_own_or_changed() {
     let text = "[profiles.b]\nbase = \"a\"\nconditional = true\n[profiles.a]\nbase = \"opencode\"\n[profiles.opencode]\npaths = \"canonical\"\n";
     let profiles = profiles(text);
     let b = profiles.find("b").unwrap();
-    assert_eq!(b.paths, skills_agents::profile::Paths::Canonical);
+    assert_eq!(b.paths, skills_agents::profile::PathIdentity::Canonical);
     assert_eq!(differences(b), "conditional: no -> yes (Your configuration, line 3.)\n");
     assert!(b.base.as_ref().is_some_and(|it| it.id == "a"));
 }
@@ -88,12 +88,17 @@ fn every_rule_can_be_set_to_what_another_agent_does() {
         for rule in RULES.iter().filter(|it| it.name != "roots") {
             let lines = (rule.lines)(agent);
             let value = match rule.kind {
-                RuleKind::YesNo | RuleKind::Word(_) | RuleKind::Check if lines.is_empty() => {
+                RuleValueKind::YesNo | RuleValueKind::Word(_) | RuleValueKind::Check
+                    if lines.is_empty() =>
+                {
                     continue;
                 }
-                RuleKind::YesNo => (lines[0] == "yes").to_string(),
-                RuleKind::Word(_) | RuleKind::Check => format!("{:?}", lines[0]),
-                RuleKind::Words(_) | RuleKind::Names | RuleKind::Requirements | RuleKind::Roots => {
+                RuleValueKind::YesNo => (lines[0] == "yes").to_string(),
+                RuleValueKind::Word(_) | RuleValueKind::Check => format!("{:?}", lines[0]),
+                RuleValueKind::Words(_)
+                | RuleValueKind::Names
+                | RuleValueKind::Requirements
+                | RuleValueKind::Roots => {
                     format!("{lines:?}")
                 }
             };
@@ -196,7 +201,7 @@ fn what_an_agent_reads_besides_skills_may_be_changed() {
         quiet
             .settings
             .iter()
-            .all(|it| it.reads == [skills_agents::profile::Reads::PermissionLists])
+            .all(|it| it.reads == [skills_agents::profile::SettingsItem::PermissionLists])
     );
     assert!(quiet.plugins().count() == 2 && quiet.plugins().all(|it| !it.enabled_only));
     assert!(quiet.plugins().all(|it| !it.prefixed && it.manifest.is_empty()));
@@ -250,5 +255,5 @@ fn what_is_written_says_the_same_on_one_line() {
         };
         assert_eq!(rules(one), rules(other));
     }
-    assert_eq!(Profiles::default().written(), "");
+    assert_eq!(ProfileSet::default().written(), "");
 }

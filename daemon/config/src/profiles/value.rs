@@ -1,6 +1,6 @@
 //! The values that a user writes about profiles: each form with its own complaint.
 
-use skills_agents::profile::{Text, Worded};
+use skills_agents::profile::{Keyword, Text};
 use toml::Spanned;
 use toml::de::DeValue;
 
@@ -73,7 +73,7 @@ pub(super) fn word(
     None
 }
 
-pub(super) fn worded<T: Worded>(
+pub(super) fn worded<T: Keyword>(
     reader: &mut Reader<'_>,
     key: &Key<'_>,
     value: &Spanned<DeValue<'_>>,

@@ -7,7 +7,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use skills_agents::profile::{BuiltIn, Profile};
+use skills_agents::profile::{BuiltInSkill, Profile};
 use skills_agents::skill::{FileFacts, SkillRecord};
 use skills_syntax::path::AbsPath;
 
@@ -16,7 +16,7 @@ use super::address::{built_in_path, is_built_in};
 use super::provided::{Provided, Ready, Stock, quoted};
 
 /// Returns the root that an agent's own skills are listed under.
-pub(super) fn provided(profile: &Profile, skills: &[BuiltIn]) -> Provided {
+pub(super) fn provided(profile: &Profile, skills: &[BuiltInSkill]) -> Provided {
     // A variant, or a profile made from the agent's, has the agent's own.
     let mut row = profile;
     while let Some(base) = &row.base {
@@ -28,8 +28,8 @@ pub(super) fn provided(profile: &Profile, skills: &[BuiltIn]) -> Provided {
     Provided { path, origin, stock: Stock::Ready(skills) }
 }
 
-fn ready(root: &AbsPath, skill: &BuiltIn) -> Ready {
-    let BuiltIn { name, description } = skill;
+fn ready(root: &AbsPath, skill: &BuiltInSkill) -> Ready {
+    let BuiltInSkill { name, description } = skill;
     let mut text = String::new();
     // Writing to a text does not fail.
     let _ = writeln!(text, "---\nname: {}", quoted(name));

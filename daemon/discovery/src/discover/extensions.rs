@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use skills_agents::profile::{Broken, ExtensionRule, Text};
+use skills_agents::profile::{ExtensionRule, OnBrokenSettings, Text};
 use skills_syntax::config_tree::{Node, Syntax};
 use skills_syntax::path::AbsPath;
 
@@ -175,7 +175,7 @@ impl Finder<'_> {
                 None
             }
             Some(Place::File) => {
-                self.settings.consult(self.tree, path, Syntax::Json, Broken::Ignores)
+                self.settings.consult(self.tree, path, Syntax::Json, OnBrokenSettings::Ignores)
             }
             Some(_) => None,
         }

@@ -3,9 +3,9 @@
 use std::ffi::OsStr;
 use std::sync::Arc;
 
-use skills_agents::loaders::{Reading, Remark, read_as};
+use skills_agents::loaders::{LoadOutcome, Remark, load_as};
 use skills_agents::profile::Profile;
-use skills_agents::skill::Field;
+use skills_agents::skill::RecordField;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::LineColumn;
 
@@ -56,7 +56,7 @@ pub(super) fn judge(ctx: &DiscoveryContext, met: Met) -> Candidate {
             }
         }
         Ok(file) => {
-            let mut reading = read_as(profile, &file.record, &directory);
+            let mut reading = load_as(profile, &file.record, &directory);
             let is_activated = || ctx.overlay.activates(&path);
             let (state, reason) = verdict(profile, &file, &mut reading, is_activated);
             Candidate {
@@ -80,7 +80,7 @@ fn built_in(profile: &Profile) -> Reason {
 }
 
 /// Mostly an agent reads a description as it stands, and all who see the file share that.
-fn shared(read: Option<String>, field: Option<&Field>) -> Option<Arc<str>> {
+fn shared(read: Option<String>, field: Option<&RecordField>) -> Option<Arc<str>> {
     let read = read?;
     let as_it_stands = field.map(|it| &it.text).filter(|it| ***it == *read);
     Some(as_it_stands.map_or_else(|| read.as_str().into(), Arc::clone))
@@ -95,7 +95,7 @@ fn directory_name(path: &AbsPath) -> String {
 fn verdict(
     profile: &Profile,
     file: &SkillFile,
-    reading: &mut Reading,
+    reading: &mut LoadOutcome,
     is_activated: impl FnOnce() -> bool,
 ) -> (State, Option<Reason>) {
     let record = &file.record;

@@ -11,7 +11,7 @@
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
-use skills_agents::profile::{self, Base};
+use skills_agents::profile::{self, RootBase};
 use skills_syntax::path::AbsPath;
 
 use super::owner::Owners;
@@ -41,7 +41,7 @@ struct Usual<'a> {
     dir: AbsPath,
     /// The directory that it is found from.
     base: AbsPath,
-    rule: &'a Base,
+    rule: &'a RootBase,
 }
 
 /// Directories that the links below one root may lead into.
@@ -142,7 +142,9 @@ impl<'a> LinkRule<'a> {
             let own = std::iter::once(&self.ctx.profile);
             let rules = own.chain(profile::builtin()).flat_map(|it| &it.roots);
             let mut found = Vec::new();
-            for rule in rules.filter(|it| matches!(it.base, Base::Home | Base::Variable { .. })) {
+            for rule in
+                rules.filter(|it| matches!(it.base, RootBase::Home | RootBase::Variable { .. }))
+            {
                 for base in bases(self.ctx, &rule.base, self.worktree).into_iter().flatten() {
                     for relative in rule.relative.iter().filter(|it| !it.is_empty()) {
                         let (dir, base) = (base.child(&**relative), base.clone());

@@ -1,6 +1,6 @@
 //! What stands before a skill's name: its plugin's, its directories', or what its file says.
 
-use skills_agents::profile::{Base, Profile};
+use skills_agents::profile::{Profile, RootBase};
 use skills_syntax::parse::ValueKind;
 use skills_syntax::path::AbsPath;
 
@@ -14,7 +14,7 @@ pub(super) fn apply(
     candidate: &mut Candidate,
 ) {
     let prefixed = match profile.roots.get(root.rule).map(|it| &it.base) {
-        Some(Base::Plugins(rule)) => rule.prefixed,
+        Some(RootBase::Plugins(rule)) => rule.prefixed,
         // A plugin that lies in a directory of skills, also in one that is in no row.
         _ => root.plugin.is_some(),
     };

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use skills_agents::profile::{Nested, Scope, Taken};
+use skills_agents::profile::{NestedConflict, NestedRule, Scope};
 use skills_syntax::path::AbsPath;
 
 use super::walk::Walker;
@@ -15,7 +15,7 @@ pub(super) const NO_RULE: usize = usize::MAX;
 
 /// Walks the nested roots of the conversation.
 pub(super) fn walk(ctx: &DiscoveryContext, walker: &mut Walker<'_>, roots: &mut Vec<Root>) {
-    let Nested::OnTouch { walk, .. } = &ctx.profile.nested else { return };
+    let NestedRule::OnTouch { walk, .. } = &ctx.profile.nested else { return };
     if ctx.overlay.nested().is_empty() {
         return;
     }
@@ -43,12 +43,14 @@ pub(super) fn walk(ctx: &DiscoveryContext, walker: &mut Walker<'_>, roots: &mut 
 
 /// Returns whether nested skills win the names they share with others.
 pub(super) fn wins(ctx: &DiscoveryContext) -> bool {
-    matches!(ctx.profile.nested, Nested::OnTouch { taken: Taken::Wins, .. })
+    matches!(ctx.profile.nested, NestedRule::OnTouch { taken: NestedConflict::Wins, .. })
 }
 
 /// Gives nested skills whose names are taken a name of their own, where the agent does so.
 pub(super) fn prefix(ctx: &DiscoveryContext, roots: &[Root], candidates: &mut [Candidate]) {
-    let Nested::OnTouch { taken: Taken::Prefixed, .. } = &ctx.profile.nested else { return };
+    let NestedRule::OnTouch { taken: NestedConflict::Prefixed, .. } = &ctx.profile.nested else {
+        return;
+    };
     let claims = |it: &Candidate| !it.state.is_out() && it.state != State::Shadowed;
     let is_nested = |it: &Candidate| roots[it.root].scope == Scope::Nested;
     if !candidates.iter().any(is_nested) {
@@ -73,8 +75,8 @@ pub fn holder(ctx: &DiscoveryContext, root: &AbsPath) -> AbsPath {
         root.ends_with(relative).then(|| root.ancestors().nth(count)).flatten()
     };
     let relative = match &ctx.profile.nested {
-        Nested::OnTouch { relative, .. } => relative.as_slice(),
-        Nested::Never => &[],
+        NestedRule::OnTouch { relative, .. } => relative.as_slice(),
+        NestedRule::Never => &[],
     };
     relative.iter().find_map(|it| above(it)).unwrap_or_else(|| root.clone())
 }

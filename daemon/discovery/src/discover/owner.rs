@@ -8,7 +8,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use skills_agents::profile::Base;
+use skills_agents::profile::RootBase;
 use skills_syntax::path::AbsPath;
 
 use super::roots::variable;
@@ -90,19 +90,21 @@ impl<'a> Owners<'a> {
     }
 
     /// Returns the owner of a path that a row of the profile finds by this base.
-    pub(super) fn base_owner(&self, base: &Base, path: &AbsPath) -> Owner {
+    pub(super) fn base_owner(&self, base: &RootBase, path: &AbsPath) -> Owner {
         match base {
-            Base::Absolute(_) => self.at(Owner::Managed, path),
-            Base::Home | Base::Provided(_) | Base::BuiltIn(_) => self.in_home(path),
-            Base::Variable { name, below_home } => {
+            RootBase::Absolute(_) => self.at(Owner::Managed, path),
+            RootBase::Home | RootBase::Provided(_) | RootBase::BuiltIn(_) => self.in_home(path),
+            RootBase::Variable { name, below_home } => {
                 self.variable_owner(Some(name), below_home, path)
             }
-            Base::IfSet { name } => match variable(self.ctx, name) {
+            RootBase::IfSet { name } => match variable(self.ctx, name) {
                 Ok(dir) => self.named_by_variable(&dir, path),
                 Err(_) => self.in_home(path),
             },
-            Base::Settings | Base::Plugins(_) | Base::Extensions(_) => self.at(Owner::User, path),
-            Base::Ancestors { .. } | Base::Additional => Owner::Repository,
+            RootBase::Settings | RootBase::Plugins(_) | RootBase::Extensions(_) => {
+                self.at(Owner::User, path)
+            }
+            RootBase::Ancestors { .. } | RootBase::Additional => Owner::Repository,
         }
     }
 

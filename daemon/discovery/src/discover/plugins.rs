@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use skills_agents::profile::{Broken, PluginRule, Seeks};
+use skills_agents::profile::{OnBrokenSettings, PluginRule, RootContent};
 use skills_syntax::config_tree::{Node, Syntax};
 use skills_syntax::path::{AbsPath, check_component};
 
@@ -39,7 +39,7 @@ pub struct Plugin {
 #[derive(Clone, Debug)]
 pub(super) struct Holding {
     pub(super) path: AbsPath,
-    pub(super) seeks: Seeks,
+    pub(super) seeks: RootContent,
     pub(super) form: Form,
     /// Why it is not looked at.
     pub(super) off: Option<String>,
@@ -143,7 +143,7 @@ struct Offer {
 
 impl Finder<'_> {
     fn document(&mut self, path: &AbsPath) -> Option<Arc<TextFile>> {
-        self.settings.consult(self.tree, path, Syntax::Json, Broken::Ignores)
+        self.settings.consult(self.tree, path, Syntax::Json, OnBrokenSettings::Ignores)
     }
 
     fn is_directory(&mut self, path: &AbsPath) -> bool {
@@ -170,7 +170,7 @@ impl Finder<'_> {
         }
     }
 
-    fn hold(&mut self, path: AbsPath, seeks: Seeks, form: Form, plugin: &Arc<Plugin>) {
+    fn hold(&mut self, path: AbsPath, seeks: RootContent, form: Form, plugin: &Arc<Plugin>) {
         if self.found.iter().any(|it| it.path == path && it.seeks == seeks) {
             return;
         }
@@ -202,7 +202,7 @@ impl Finder<'_> {
         let name = name.unwrap_or_default();
         let key = format!("{name}@{market}");
         let plugin = self.described(name, key, root, None);
-        self.hold(skills, Seeks::Skills, Form::Holder, &Arc::new(plugin));
+        self.hold(skills, RootContent::Skills, Form::Holder, &Arc::new(plugin));
     }
 
     fn installed(&mut self) {
@@ -334,18 +334,18 @@ impl Finder<'_> {
         match offer.and_then(|it| it.skills) {
             Some(skills) => {
                 for skill in skills {
-                    self.hold(skill, Seeks::Skills, Form::Skill, &plugin);
+                    self.hold(skill, RootContent::Skills, Form::Skill, &plugin);
                 }
             }
-            None => self.hold(root.child("skills"), Seeks::Skills, Form::Holder, &plugin),
+            None => self.hold(root.child("skills"), RootContent::Skills, Form::Holder, &plugin),
         }
         if reads_manifest {
-            self.hold(root.child("commands"), Seeks::Commands, Form::Holder, &plugin);
+            self.hold(root.child("commands"), RootContent::Commands, Form::Holder, &plugin);
         }
         for key in document.map(|_| self.rule.manifest.clone()).unwrap_or_default() {
             let Some(entry) = document.and_then(|it| it.entry(&key)) else { continue };
             let source = Source { file: manifest_path.clone(), at: entry.at };
-            let seeks = if key == "commands" { Seeks::Commands } else { Seeks::Skills };
+            let seeks = if key == "commands" { RootContent::Commands } else { RootContent::Skills };
             for text in texts_of(&entry.node) {
                 let Some(path) = self.within(&key, &text, root, PLUGIN, &source) else { continue };
                 let about = About::Plugin(plugin.key.as_str().into());

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use skills_agents::profile::{Duplicates, Paths, Profile, Scope};
+use skills_agents::profile::{DuplicatePolicy, PathIdentity, Profile, Scope};
 use skills_syntax::path::AbsPath;
 
 use super::address::shown;
@@ -32,14 +32,14 @@ pub(super) fn settle(ctx: &DiscoveryContext, roots: &[Root], candidates: &mut [C
                 let path = shown(&candidates[winner].path);
                 let order = match profile.duplicates {
                     _ if is_nested(&candidates[winner]) => "nearer to a touched file",
-                    Duplicates::LastWins | Duplicates::LastWinsByRace => "later",
-                    Duplicates::FirstWins | Duplicates::KeepAll => "earlier",
+                    DuplicatePolicy::LastWins | DuplicatePolicy::LastWinsByRace => "later",
+                    DuplicatePolicy::FirstWins | DuplicatePolicy::KeepAll => "earlier",
                 };
                 if profile.tells_duplicates {
                     tell(candidates, winner, index);
                 }
                 // What is built in is not read, and so is never the last.
-                let is_race = profile.duplicates == Duplicates::LastWinsByRace
+                let is_race = profile.duplicates == DuplicatePolicy::LastWinsByRace
                     && !candidates[index].is_built_in();
                 let race = if is_race {
                     format!(
@@ -69,9 +69,11 @@ pub(super) fn order(
     candidates: &[Candidate],
 ) -> Option<Vec<usize>> {
     let mut claimants: Vec<usize> = match ctx.profile.duplicates {
-        Duplicates::KeepAll => return None,
-        Duplicates::FirstWins => (0..candidates.len()).collect(),
-        Duplicates::LastWins | Duplicates::LastWinsByRace => (0..candidates.len()).rev().collect(),
+        DuplicatePolicy::KeepAll => return None,
+        DuplicatePolicy::FirstWins => (0..candidates.len()).collect(),
+        DuplicatePolicy::LastWins | DuplicatePolicy::LastWinsByRace => {
+            (0..candidates.len()).rev().collect()
+        }
     };
     if nested::wins(ctx) {
         // Stable: among themselves the deepest stays first.
@@ -96,8 +98,8 @@ fn same_file(profile: &Profile, candidates: &mut [Candidate]) {
         let candidate = &candidates[index];
         let Some(id) = candidate.file.as_ref().map(|it| it.id) else { continue };
         let identity = match profile.paths {
-            Paths::AsReached => Identity::File(id),
-            Paths::Canonical => Identity::Path(candidate.path.clone()),
+            PathIdentity::AsReached => Identity::File(id),
+            PathIdentity::Canonical => Identity::Path(candidate.path.clone()),
         };
         match met.get(&identity) {
             None => {

@@ -199,7 +199,7 @@ mod tests {
         let skill = prompt("notes", "daily", Some(described)).to_skill(|_| [0; 32]);
         assert_eq!(&*skill.record.name.as_ref().unwrap().text, "mcp__notes__daily");
         assert_eq!(&*skill.record.description.as_ref().unwrap().text, described.trim());
-        assert_eq!(skill.record.yaml, skills_agents::skill::Yaml::Strict);
+        assert_eq!(skill.record.yaml, skills_agents::skill::FrontmatterState::Strict);
         assert!(skill.record.head.contains("argument-hint: \"<topic> [tone]\""));
         let bare = prompt("notes", "daily", Some(" ")).to_skill(|_| [0; 32]);
         let description = &bare.record.description.as_ref().unwrap().text;

@@ -5,7 +5,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use skills_agents::profile::{
-    Base, BuiltIn, LinkedWorktrees, Profile, Provider, RootRule, Scope, Seeks, Stop, Switch,
+    AncestorStop, BuiltInSkill, DisableSwitch, LinkedWorktrees, Profile, Provider, RootBase,
+    RootContent, RootRule, Scope,
 };
 use skills_syntax::path::AbsPath;
 
@@ -37,23 +38,23 @@ pub(super) fn search(
     let mut plugins: Option<Vec<Holding>> = None;
     for (index, rule) in ctx.profile.roots.iter().enumerate() {
         let mut places: Vec<Located> = match &rule.base {
-            Base::Provided(provider) => {
+            RootBase::Provided(provider) => {
                 search.provided(*provider, index, &addresses);
                 continue;
             }
-            Base::BuiltIn(skills) => {
+            RootBase::BuiltIn(skills) => {
                 search.built_in(skills, index);
                 continue;
             }
-            Base::Plugins(of) => {
+            RootBase::Plugins(of) => {
                 let find = || plugins::find(ctx, of, owners, tree, search.settings);
                 let all = plugins.get_or_insert_with(find).iter();
                 all.filter(|it| it.seeks == rule.seeks).map(Located::held).collect()
             }
-            Base::Extensions(of) => {
+            RootBase::Extensions(of) => {
                 extensions::find(ctx, of, &rule.relative, owners, tree, search.settings)
             }
-            Base::Settings => {
+            RootBase::Settings => {
                 let settings = &*search.settings;
                 let located = |it: &Named| {
                     let declared = settings.owner_of(&it.source.file);
@@ -98,7 +99,7 @@ impl Search<'_, '_> {
     }
 
     /// Takes up what is part of the agent's program.
-    fn built_in(&mut self, skills: &[BuiltIn], index: usize) {
+    fn built_in(&mut self, skills: &[BuiltInSkill], index: usize) {
         self.take_up(built_in::provided(&self.ctx.profile, skills), index);
     }
 
@@ -137,15 +138,15 @@ impl Search<'_, '_> {
                 walker.fence_off(&path, owner.is_own(), &base);
                 let found = match (&held, rule.seeks) {
                     (Some(held), _) => walker.plugin(&path, held.form, held.seeks, rule, root),
-                    (None, Seeks::Skills) => walker.root(&path, &rule.walk, root),
-                    (None, Seeks::Commands) => walker.commands(&path, &rule.walk, root),
+                    (None, RootContent::Skills) => walker.root(&path, &rule.walk, root),
+                    (None, RootContent::Commands) => walker.commands(&path, &rule.walk, root),
                 };
                 (path, found)
             }
         };
         let candidates = start..walker.candidates.len();
         let scope = match &held {
-            Some(held) if held.seeks == Seeks::Commands => Scope::Command,
+            Some(held) if held.seeks == RootContent::Commands => Scope::Command,
             Some(_) => Scope::Plugin,
             None => rule.scope,
         };
@@ -214,10 +215,10 @@ pub(super) fn root_paths(
     paths: &[Named],
 ) -> Vec<RootPath> {
     let found = match &rule.base {
-        Base::Settings => paths.iter().map(|it| named(ctx, &it.text)).collect(),
+        RootBase::Settings => paths.iter().map(|it| named(ctx, &it.text)).collect(),
         other => {
             let mut found = bases(ctx, other, worktree);
-            if let Base::Ancestors { .. } = other {
+            if let RootBase::Ancestors { .. } = other {
                 through_main(&ctx.profile, worktree, &mut found);
             }
             found
@@ -256,34 +257,34 @@ fn base_of(rule: &RootRule, path: &AbsPath) -> AbsPath {
 }
 
 /// Returns where relative paths start; of what is found by other means nothing.
-pub(super) fn bases(ctx: &DiscoveryContext, base: &Base, worktree: &Worktree) -> Vec<RootPath> {
+pub(super) fn bases(ctx: &DiscoveryContext, base: &RootBase, worktree: &Worktree) -> Vec<RootPath> {
     match base {
-        Base::Home => vec![variable(ctx, "HOME").map_err(|why| no_base("~", why))],
-        Base::Variable { name, below_home } => vec![
+        RootBase::Home => vec![variable(ctx, "HOME").map_err(|why| no_base("~", why))],
+        RootBase::Variable { name, below_home } => vec![
             variable(ctx, name)
                 .or_else(|_| variable(ctx, "HOME").map(|home| home.child(below_home.as_ref())))
                 .map_err(|why| no_base("~", why)),
         ],
-        Base::IfSet { name } => {
+        RootBase::IfSet { name } => {
             let named = ctx.environment.get(&**name).filter(|it| !it.is_empty());
             named
                 .map(|_| variable(ctx, name).map_err(|why| no_base("~", why)))
                 .into_iter()
                 .collect()
         }
-        Base::Absolute(path) => vec![
+        RootBase::Absolute(path) => vec![
             AbsPath::new(path.as_ref().as_ref()).map_err(|error| no_base(path, error.to_string())),
         ],
-        Base::Additional => ctx.additional.iter().cloned().map(Ok).collect(),
-        Base::Ancestors { stop } => {
+        RootBase::Additional => ctx.additional.iter().cloned().map(Ok).collect(),
+        RootBase::Ancestors { stop } => {
             let found = ancestors(ctx, &worktree.top, worktree.in_git, *stop);
             found.into_iter().map(Ok).collect()
         }
-        Base::Settings
-        | Base::Plugins(_)
-        | Base::Extensions(_)
-        | Base::Provided(_)
-        | Base::BuiltIn(_) => Vec::new(),
+        RootBase::Settings
+        | RootBase::Plugins(_)
+        | RootBase::Extensions(_)
+        | RootBase::Provided(_)
+        | RootBase::BuiltIn(_) => Vec::new(),
     }
 }
 
@@ -302,26 +303,31 @@ pub(super) fn named(ctx: &DiscoveryContext, text: &str) -> RootPath {
 /// Returns why a path is not looked at, where a variable says so.
 pub(super) fn switched_off(
     ctx: &DiscoveryContext,
-    switches: &[Switch],
+    switches: &[DisableSwitch],
     relative: &str,
 ) -> Option<String> {
-    let is_on = |it: &&Switch| trust::is_on(ctx, &it.variable);
-    let is_meant = |it: &&Switch| it.relative.as_ref().is_none_or(|it| it == relative);
+    let is_on = |it: &&DisableSwitch| trust::is_on(ctx, &it.variable);
+    let is_meant = |it: &&DisableSwitch| it.relative.as_ref().is_none_or(|it| it == relative);
     let switch = switches.iter().filter(is_meant).find(is_on)?;
     Some(format!("`{}` switches it off", switch.variable))
 }
 
-fn ancestors(ctx: &DiscoveryContext, worktree: &AbsPath, in_git: bool, stop: Stop) -> Vec<AbsPath> {
+fn ancestors(
+    ctx: &DiscoveryContext,
+    worktree: &AbsPath,
+    in_git: bool,
+    stop: AncestorStop,
+) -> Vec<AbsPath> {
     let cwd = &ctx.cwd;
     let last = match stop {
-        Stop::Cwd => cwd.clone(),
-        Stop::Worktree => worktree.clone(),
-        Stop::WorktreeElseFilesystem if in_git => worktree.clone(),
-        Stop::Home => {
+        AncestorStop::Cwd => cwd.clone(),
+        AncestorStop::Worktree => worktree.clone(),
+        AncestorStop::WorktreeElseFilesystem if in_git => worktree.clone(),
+        AncestorStop::Home => {
             let home = variable(ctx, "HOME").ok();
             return cwd.ancestors().take_while(|it| Some(it) != home.as_ref()).collect();
         }
-        Stop::WorktreeElseFilesystem | Stop::Filesystem => {
+        AncestorStop::WorktreeElseFilesystem | AncestorStop::Filesystem => {
             cwd.ancestors().last().unwrap_or_else(|| cwd.clone())
         }
     };

@@ -15,7 +15,7 @@ mod trust;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use skills_agents::profile::{Base, Broken, Reads, SettingsRule};
+use skills_agents::profile::{OnBrokenSettings, RootBase, SettingsItem, SettingsRule};
 use skills_syntax::config_tree::{Node, Syntax, SyntaxError};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::LineColumn;
@@ -53,9 +53,9 @@ pub enum Consultation {
     /// It was read.
     Read,
     /// It is there and cannot be read as what it should be.
-    Broken(SyntaxError, Broken),
+    Broken(SyntaxError, OnBrokenSettings),
     /// It is there and cannot be read at all.
-    Fault(Fault, Broken),
+    Fault(Fault, OnBrokenSettings),
     /// It is not looked at: why.
     Off(String),
     /// Not known yet.
@@ -94,9 +94,9 @@ impl Consulted {
     pub fn problems(&self) -> Vec<String> {
         let path = self.path.display();
         let shown = |at: LineColumn| format!("`{path}:{}:{}`", at.line, at.column);
-        let effect = |broken: Broken| match broken {
-            Broken::Refuses => "the agent does not start with it",
-            Broken::Ignores => "the agent goes on without it",
+        let effect = |broken: OnBrokenSettings| match broken {
+            OnBrokenSettings::Refuses => "the agent does not start with it",
+            OnBrokenSettings::Ignores => "the agent goes on without it",
         };
         match &self.outcome {
             Consultation::Broken(flaw, broken) => {
@@ -162,7 +162,7 @@ impl Settings {
         tree: &dyn Tree,
         path: &AbsPath,
         syntax: Syntax,
-        broken: Broken,
+        broken: OnBrokenSettings,
     ) -> Option<Arc<TextFile>> {
         let (outcome, text) = match tree.look(path) {
             None => (Consultation::Pending, None),
@@ -271,7 +271,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn rule(&mut self, rule: &SettingsRule, worktree: &Worktree) {
         let mut found = bases(self.ctx, &rule.base, worktree);
-        if matches!(rule.base, Base::Ancestors { .. }) && !rule.nearest_first {
+        if matches!(rule.base, RootBase::Ancestors { .. }) && !rule.nearest_first {
             found.reverse();
         }
         let off = switched_off(self.ctx, &rule.switches, "");
@@ -282,7 +282,7 @@ impl Reader<'_> {
                     Ok(base) => (base.child(&**relative), off.clone()),
                     Err((path, why)) => (path.child(&**relative), Some(why.clone())),
                 };
-                if rule.reads.contains(&Reads::TrustedFolders) {
+                if rule.reads.contains(&SettingsItem::TrustedFolders) {
                     self.settings.trust_file = Some(path.clone());
                 }
                 match off {
@@ -315,19 +315,19 @@ impl Reader<'_> {
         }
     }
 
-    fn take(&mut self, reads: Reads, document: &Node, file: &AbsPath) {
+    fn take(&mut self, reads: SettingsItem, document: &Node, file: &AbsPath) {
         match reads {
-            Reads::SkillPaths => self.paths(document, file),
-            Reads::SkillUrls => self.urls(document, file),
-            Reads::PermissionMap => self.merged.take(document, file, &mut self.settings),
-            Reads::PermissionLists => rules::take(document, file, &mut self.settings),
-            Reads::SkillOverrides => switch::overrides(document, file, &mut self.settings),
-            Reads::DisabledSkills => switch::disabled(document, file, &mut self.settings),
-            Reads::SkillsConfig => {
+            SettingsItem::SkillPaths => self.paths(document, file),
+            SettingsItem::SkillUrls => self.urls(document, file),
+            SettingsItem::PermissionMap => self.merged.take(document, file, &mut self.settings),
+            SettingsItem::PermissionLists => rules::take(document, file, &mut self.settings),
+            SettingsItem::SkillOverrides => switch::overrides(document, file, &mut self.settings),
+            SettingsItem::DisabledSkills => switch::disabled(document, file, &mut self.settings),
+            SettingsItem::SkillsConfig => {
                 let home = self.ctx.environment.get("HOME");
                 switch::config(document, file, home, self.tree, &mut self.settings);
             }
-            Reads::BundledSwitch => {
+            SettingsItem::BundledSwitch => {
                 if let Some(node) = document.get("disableBundledSkills") {
                     let source = Source { file: file.clone(), at: node.at };
                     let off = node.flag() == Some(true);
@@ -345,10 +345,10 @@ impl Reader<'_> {
                     }
                 }
             }
-            Reads::EnabledPlugins => self.plugins(document, file),
-            Reads::PluginConfigs => self.plugin_configs(document, file),
-            Reads::FolderTrust => trust::asked(document, file, &mut self.settings),
-            Reads::TrustedFolders => {
+            SettingsItem::EnabledPlugins => self.plugins(document, file),
+            SettingsItem::PluginConfigs => self.plugin_configs(document, file),
+            SettingsItem::FolderTrust => trust::asked(document, file, &mut self.settings),
+            SettingsItem::TrustedFolders => {
                 trust::folders(document, file, &self.ctx.cwd, self.tree, &mut self.settings);
             }
         }

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use skills_agents::profile::{Seeks, Walk};
+use skills_agents::profile::{RootContent, WalkRule};
 use skills_syntax::path::AbsPath;
 
 use super::tree::{FileId, Item, ItemKind, Listing, Place};
@@ -70,7 +70,7 @@ pub(super) struct Survey {
 
 impl Walker<'_> {
     /// Returns which directories below a root its budget holds.
-    pub(super) fn survey(&mut self, path: &AbsPath, walk: &Walk, seeks: Seeks) -> Survey {
+    pub(super) fn survey(&mut self, path: &AbsPath, walk: &WalkRule, seeks: RootContent) -> Survey {
         let mut survey = Survey {
             known: true,
             directories: 0,
@@ -141,13 +141,13 @@ impl Walker<'_> {
     }
 
     /// Returns whether nothing below the directory is walked.
-    fn is_leaf(&self, walk: &Walk, seeks: Seeks, depth: u16, listing: &Listing) -> bool {
+    fn is_leaf(&self, walk: &WalkRule, seeks: RootContent, depth: u16, listing: &Listing) -> bool {
         let is_skill = |it: &Item| {
             it.name == SKILL_FILE
                 && it.kind != ItemKind::Directory
                 && (it.kind != ItemKind::Link || walk.file_links)
         };
-        let is_plugin = seeks == Seeks::Skills
+        let is_plugin = seeks == RootContent::Skills
             && depth == 1
             && self.profile.plugins_beside_skills().is_some()
             && listing.items.iter().any(|it| it.name == PLUGIN);
@@ -166,7 +166,7 @@ impl Walker<'_> {
     /// Returns whether an entry of a directory leads to another directory that is to be walked.
     pub(super) fn passage(
         &mut self,
-        walk: &Walk,
+        walk: &WalkRule,
         dir: &AbsPath,
         depth: u16,
         item: &Item,
@@ -227,10 +227,10 @@ pub(super) fn leads(item: &Item) -> bool {
 }
 
 /// Returns how many files of a directory are read.
-fn files(listing: &Listing, seeks: Seeks) -> usize {
+fn files(listing: &Listing, seeks: RootContent) -> usize {
     let is_read = |it: &&Item| match seeks {
-        Seeks::Skills => it.name == SKILL_FILE,
-        Seeks::Commands => ends_as_command(&it.name),
+        RootContent::Skills => it.name == SKILL_FILE,
+        RootContent::Commands => ends_as_command(&it.name),
     };
     listing.items.iter().filter(is_read).filter(|it| it.kind != ItemKind::Directory).count()
 }

@@ -11,7 +11,7 @@ use std::num::ParseIntError;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
-use skills_agents::profile::{Budget, Provider};
+use skills_agents::profile::{Provider, WalkBudget};
 use skills_agents::skill::SkillRecord;
 use skills_syntax::config_tree::{self, Node, Syntax, SyntaxError};
 use skills_syntax::path::AbsPath;
@@ -210,7 +210,7 @@ impl Eq for Listing {}
 impl Listing {
     /// Returns whether there are more entries than one directory may have; no items are kept then.
     pub fn is_too_large(&self) -> bool {
-        self.entries > Budget::DEFAULT.entries
+        self.entries > WalkBudget::DEFAULT.entries
     }
 }
 

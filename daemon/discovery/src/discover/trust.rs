@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use skills_agents::profile::Trust;
+use skills_agents::profile::TrustRule;
 use skills_syntax::path::AbsPath;
 
 use super::owner::Owners;
@@ -59,12 +59,12 @@ pub(super) fn hold_back(
 ) {
     let (agent, said) = (ctx.profile.subject(), settings.trusted.as_ref());
     let (by_agent, is_given, variable) = match &ctx.profile.trust {
-        Trust::Needed { variables } => {
+        TrustRule::Needed { variables } => {
             let is_given =
                 variables.iter().any(|it| is_on(ctx, it)) || matches!(said, Some((true, _)));
             (true, is_given, variables.first())
         }
-        Trust::NotAsked => (false, false, None),
+        TrustRule::NotAsked => (false, false, None),
     };
     if !(by_agent || policy.requires_trust) {
         return;

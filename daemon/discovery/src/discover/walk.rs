@@ -7,7 +7,9 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use skills_agents::profile::{Links, Paths, Profile, RootRule, Scope, Seeks, Text, Walk};
+use skills_agents::profile::{
+    LinkPolicy, PathIdentity, Profile, RootContent, RootRule, Scope, Text, WalkRule,
+};
 use skills_syntax::path::AbsPath;
 
 use super::links::{Fence, LinkRule};
@@ -74,7 +76,7 @@ pub(super) struct Walker<'a> {
 
 /// The walk of one root.
 struct Descent<'a> {
-    walk: &'a Walk,
+    walk: &'a WalkRule,
     root: usize,
     skips: Vec<Skip>,
     /// Directories already walked below this root, with the depth and path they were met at.
@@ -129,13 +131,13 @@ impl<'a> Walker<'a> {
     pub(super) fn root(
         &mut self,
         path: &AbsPath,
-        walk: &Walk,
+        walk: &WalkRule,
         root: usize,
     ) -> (RootOutcome, Vec<Skip>) {
         if let Some(outcome) = self.refuses(path) {
             return (outcome, Vec::new());
         }
-        let survey = self.survey(path, walk, Seeks::Skills);
+        let survey = self.survey(path, walk, RootContent::Skills);
         if !survey.known {
             self.complete = false;
             return (RootOutcome::Walked, Vec::new());
@@ -190,18 +192,18 @@ impl<'a> Walker<'a> {
         &mut self,
         path: &AbsPath,
         form: Form,
-        seeks: Seeks,
+        seeks: RootContent,
         rule: &RootRule,
         root: usize,
     ) -> (RootOutcome, Vec<Skip>) {
         let walk = match form {
-            Form::Holder => Walk { root_skill: false, ..rule.walk.clone() },
-            Form::Named => Walk { root_skill: true, ..rule.walk.clone() },
-            Form::Skill => Walk { root_skill: true, max_depth: Some(0), ..rule.walk.clone() },
+            Form::Holder => WalkRule { root_skill: false, ..rule.walk.clone() },
+            Form::Named => WalkRule { root_skill: true, ..rule.walk.clone() },
+            Form::Skill => WalkRule { root_skill: true, max_depth: Some(0), ..rule.walk.clone() },
         };
         match seeks {
-            Seeks::Skills => self.root(path, &walk, root),
-            Seeks::Commands => self.commands(path, &rule.walk, root),
+            RootContent::Skills => self.root(path, &walk, root),
+            RootContent::Commands => self.commands(path, &rule.walk, root),
         }
     }
 
@@ -214,7 +216,7 @@ impl<'a> Walker<'a> {
     pub(super) fn commands(
         &mut self,
         path: &AbsPath,
-        walk: &Walk,
+        walk: &WalkRule,
         root: usize,
     ) -> (RootOutcome, Vec<Skip>) {
         if path.as_os_str().as_bytes().ends_with(COMMAND)
@@ -227,8 +229,8 @@ impl<'a> Walker<'a> {
             return (outcome, Vec::new());
         }
         // Commands are looked for everywhere.
-        let walk = Walk { hidden: true, budget: walk.budget, ..Walk::plain() };
-        let survey = self.survey(path, &walk, Seeks::Commands);
+        let walk = WalkRule { hidden: true, budget: walk.budget, ..WalkRule::plain() };
+        let survey = self.survey(path, &walk, RootContent::Commands);
         if !survey.known {
             self.complete = false;
             return (RootOutcome::Walked, Vec::new());
@@ -493,7 +495,7 @@ impl<'a> Walker<'a> {
 
     /// Returns the path by which the agent knows a file that was read or not.
     fn known_as(&mut self, path: AbsPath, read: bool) -> Option<AbsPath> {
-        if self.profile.paths == Paths::AsReached || !read {
+        if self.profile.paths == PathIdentity::AsReached || !read {
             return Some(path);
         }
         let known = self.tree.canonical(&path);
@@ -575,7 +577,7 @@ impl<'a> Walker<'a> {
 }
 
 impl<'a> Descent<'a> {
-    fn new(walk: &'a Walk, root: usize, survey: &'a Survey) -> Self {
+    fn new(walk: &'a WalkRule, root: usize, survey: &'a Survey) -> Self {
         Self {
             walk,
             root,
@@ -623,7 +625,7 @@ impl<'a> Descent<'a> {
 
 /// Returns why the directory `name`, found `depth` directories below the root, is not
 /// entered; none when it is.
-pub(crate) fn refusal(walk: &Walk, name: &OsStr, depth: u16, link: bool) -> Option<SkipReason> {
+pub(crate) fn refusal(walk: &WalkRule, name: &OsStr, depth: u16, link: bool) -> Option<SkipReason> {
     let is = |it: &Text| name == it.as_ref();
     if !walk.hidden && name.as_bytes().starts_with(b".") {
         return Some(SkipReason::Hidden);
@@ -643,10 +645,10 @@ pub(crate) fn refusal(walk: &Walk, name: &OsStr, depth: u16, link: bool) -> Opti
         return Some(SkipReason::OverBudget(Bound::Depth, walk.budget.depth.into()));
     }
     match walk.directory_links {
-        Links::Always => None,
-        Links::FirstLevel if depth == 0 || !link => None,
-        Links::Never if !link => None,
-        Links::FirstLevel | Links::Never => Some(SkipReason::Link),
+        LinkPolicy::Always => None,
+        LinkPolicy::FirstLevel if depth == 0 || !link => None,
+        LinkPolicy::Never if !link => None,
+        LinkPolicy::FirstLevel | LinkPolicy::Never => Some(SkipReason::Link),
     }
 }
 

@@ -4,8 +4,8 @@
 //! not one without a value, and not a frontmatter that has no keys to judge by. Of duplicates
 //! each one counts, because agents differ in which they take.
 
-use skills_agents::catalog::{self, Safety};
-use skills_agents::fields::{Fields, Reading};
+use skills_agents::field_table::{self, Safety};
+use skills_agents::fields::{FieldValue, Fields};
 use skills_syntax::parse::{Document, Entry};
 
 /// What the frontmatter of a skill amounts to.
@@ -34,13 +34,13 @@ impl Properties {
 }
 
 fn is_safe(fields: Fields<'_>, entry: &Entry) -> bool {
-    let Some(field) = catalog::find(&entry.key.text) else { return false };
+    let Some(field) = field_table::find(&entry.key.text) else { return false };
     match field.safety {
         Safety::Safe => true,
         Safety::Asks => false,
         Safety::AsksUnless(values) => {
             match fields.coerce(&entry.value, field.shape.coercion()).value {
-                Some(Reading::Choice(item)) => values.contains(&item.text.as_str()),
+                Some(FieldValue::Choice(item)) => values.contains(&item.text.as_str()),
                 _ => false,
             }
         }

@@ -5,7 +5,7 @@
 
 use std::ffi::OsStr;
 
-use skills_agents::profile::{RootRule, Seeks};
+use skills_agents::profile::{RootContent, RootRule};
 use skills_syntax::path::AbsPath;
 
 use super::{Ranked, RankedRoot, Ranking};
@@ -83,12 +83,12 @@ impl Ranking {
         let dir = file.parent()?;
         let between: Vec<&OsStr> = dir.strip_prefix(&**path).ok()?.iter().collect();
         match seeks {
-            Seeks::Commands => {
+            RootContent::Commands => {
                 let is_command = file.extension() == Some(OsStr::new("md"));
                 let names = between.iter().map(|it| format!("{}:", it.to_string_lossy()));
                 is_command.then(|| names.collect())
             }
-            Seeks::Skills => {
+            RootContent::Skills => {
                 let is_entered = |(depth, name): (usize, &&OsStr)| {
                     u16::try_from(depth).is_ok_and(|it| refusal(walk, name, it, false).is_none())
                 };

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skills_agents::command;
-use skills_agents::references::is_instructions;
+use skills_agents::references::is_instruction_file;
 use skills_syntax::path::AbsPath;
 
 use super::is_skill;
@@ -69,7 +69,7 @@ pub fn read_fenced(path: &AbsPath, top: Option<&AbsPath>, limit: u64) -> Result<
 
 /// Returns true if a skill or command is a link to something other than a Markdown file.
 fn is_link_to_other(path: &AbsPath, real: &Path) -> bool {
-    let is_skill = is_skill(path) || command::is_command(path) && !is_instructions(path);
+    let is_skill = is_skill(path) || command::is_command(path) && !is_instruction_file(path);
     is_skill && !real.extension().is_some_and(|it| it.eq_ignore_ascii_case("md"))
 }
 

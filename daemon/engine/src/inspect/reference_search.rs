@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use skills_agents::command;
 use skills_agents::references::{
-    Bases, HOMES, KEPT, Reference, SPEAKERS, Search, has_names, has_paths, is_speaker, linked,
-    references,
+    AGENT_DIRS, AGENT_SUBDIRS, LinkBases, REFERENCING_FILES, Reference, TextSearch, has_names,
+    has_paths, is_referencing_file, path_references, references,
 };
 use skills_agents::skill::parse;
 use skills_syntax::path::AbsPath;
@@ -82,8 +82,8 @@ pub fn home(views: &[Arc<View>]) -> Option<AbsPath> {
 }
 
 /// Returns the texts that a search is for, sorted by path. Blocks on the disk.
-pub fn search(search: Search) -> Vec<AbsPath> {
-    let Search { top, home, skills, words, below } = search;
+pub fn search(search: TextSearch) -> Vec<AbsPath> {
+    let TextSearch { top, home, skills, words, below } = search;
     let worktree = Worktree::new(top);
     let fenced = Fenced::new(worktree.top(), &[]);
     let mut texts = texts(&worktree, skills, home.as_ref());
@@ -119,7 +119,7 @@ fn texts(
     }
     if let Some(top) = worktree.top() {
         let files = worktree.files().unwrap_or_default().iter();
-        let texts = files.filter(|it| is_speaker(it) || has_paths(it));
+        let texts = files.filter(|it| is_referencing_file(it) || has_paths(it));
         paths.extend(texts.map(|it| top.child(it)));
         // Git is often told to ignore what a person tells his own agents.
         paths.extend(told(top));
@@ -138,10 +138,10 @@ fn texts(
 /// Returns what agents are told in a directory where they look for it: their own directories below
 /// it, and the files that each reads.
 fn told(dir: &AbsPath) -> Vec<AbsPath> {
-    let mut texts: Vec<_> = SPEAKERS.iter().map(|it| dir.child(it)).collect();
-    for home in HOMES.map(|it| dir.child(it)) {
-        texts.extend(SPEAKERS.iter().map(|it| home.child(it)));
-        for kept in KEPT.map(|it| home.child(it)) {
+    let mut texts: Vec<_> = REFERENCING_FILES.iter().map(|it| dir.child(it)).collect();
+    for home in AGENT_DIRS.map(|it| dir.child(it)) {
+        texts.extend(REFERENCING_FILES.iter().map(|it| home.child(it)));
+        for kept in AGENT_SUBDIRS.map(|it| home.child(it)) {
             let files = fs_facts::list(&kept).unwrap_or_default();
             texts.extend(files.iter().map(|it| kept.child(it)).filter(|it| has_paths(it)));
         }
@@ -176,9 +176,9 @@ fn of_file<F: Fn(&str) -> bool>(
         found.retain(|it| (sought.is_meant)(&it.name));
     }
     let skill = path.ancestors().skip(1).find(|it| sought.skills.contains(it));
-    let bases = Bases::of(&path, sought.top, sought.home.as_ref()).of_skill(skill);
+    let bases = LinkBases::of(&path, sought.top, sought.home.as_ref()).of_skill(skill);
     let skill_in = |it: &AbsPath| sought.places.get(it).copied();
-    found.extend(linked(&decoded.text, &document, &bases, skill_in));
+    found.extend(path_references(&decoded.text, &document, &bases, skill_in));
     found.sort_by_key(|it| it.span);
     (!found.is_empty()).then_some(Spoken {
         path,

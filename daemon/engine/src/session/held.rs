@@ -341,7 +341,7 @@ mod tests {
                 let hook = Hook {
                     event: "Stop".to_owned(),
                     matcher: String::new(),
-                    compiled: skills_agents::hooks::Compiled::default(),
+                    compiled: skills_agents::hooks::CompiledMatcher::default(),
                     handler: json!({"command": "true"}),
                     once: true,
                 };

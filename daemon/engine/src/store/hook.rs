@@ -1,7 +1,7 @@
 //! The hooks that loaded skills have registered: they live and go with their conversation.
 
 use rusqlite::{Connection, Result, Row, params};
-use skills_agents::hooks::{Compiled, Hook};
+use skills_agents::hooks::{CompiledMatcher, Hook};
 use skills_syntax::path::AbsPath;
 
 use super::session::{abs_path_of, bytes};
@@ -64,7 +64,7 @@ pub(super) fn of_session(connection: &Connection, number: i64) -> Result<Vec<Reg
             hook: Hook {
                 event: row.get(6)?,
                 matcher: row.get(7)?,
-                compiled: Compiled::default(),
+                compiled: CompiledMatcher::default(),
                 // We have written it.
                 handler: serde_json::from_str(&handler).unwrap_or_default(),
                 once: row.get(9)?,

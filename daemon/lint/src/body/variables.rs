@@ -1,7 +1,7 @@
 //! What agents replace in a body: arguments, variables, commands.
 
-use skills_agents::catalog::variables::{SHELL_VARIABLES, VARIABLES, find_variable};
-use skills_agents::catalog::{ARGUMENT_HINT, ARGUMENTS, Agent};
+use skills_agents::field_table::variables::{SHELL_VARIABLES, VARIABLES, find_variable};
+use skills_agents::field_table::{ARGUMENT_HINT, ARGUMENTS, Agent};
 use skills_syntax::suggest;
 use skills_syntax::text::Span;
 

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use skills_agents::catalog::{self, Known, Standing};
+use skills_agents::field_table::{self, FieldStatus, KeyKind};
 use skills_syntax::diagnostic::{Diagnostic, Severity};
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::{
@@ -199,10 +199,10 @@ fn errors(of: &Document) -> HashMap<&str, usize> {
 
 /// Whether no agent reads a key of the first level.
 fn is_unread(entry: &Entry) -> bool {
-    match catalog::recognise(&entry.key.text) {
-        Known::Field(field) => field.standing != Standing::Read,
-        Known::Misspelled(_) => false,
-        Known::Unknown => true,
+    match field_table::classify_key(&entry.key.text) {
+        KeyKind::Field(field) => field.standing != FieldStatus::Read,
+        KeyKind::Misspelled(_) => false,
+        KeyKind::Unknown => true,
     }
 }
 

@@ -1,8 +1,8 @@
 //! How the text is written as bytes: what is not UTF-8, a byte order mark, and line ends.
 
-use skills_agents::loaders::{Verdict, read_as};
-use skills_agents::profile::{Encoding, Profile};
-use skills_agents::skill::{Origin, SkillRecord, parse};
+use skills_agents::loaders::{LoadVerdict, load_as};
+use skills_agents::profile::{EncodingPolicy, Profile};
+use skills_agents::skill::{DecodeFacts, SkillRecord, parse};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::text::Span;
 
@@ -21,7 +21,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 fn not_utf8(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let bad = cx.record.findings.iter().find(|it| it.diagnostic.code == "yaml/not-utf8");
     let (Some(bad), Some(rule)) = (bad, find("yaml/not-utf8")) else { return };
-    let dropped = cx.those(|it, _| it.bad_utf8 == Encoding::Drop);
+    let dropped = cx.those(|it, _| it.bad_utf8 == EncodingPolicy::Drop);
     let message = match dropped.as_slice() {
         [] => bad.diagnostic.message.clone(),
         them => {
@@ -35,7 +35,7 @@ fn not_utf8(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 
 fn byte_order_mark(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let (true, Some(rule)) = (cx.record.bom, find("yaml/byte-order-mark")) else { return };
-    let dropped = cx.those(|it, _| it.bom == Encoding::Drop);
+    let dropped = cx.those(|it, _| it.bom == EncodingPolicy::Drop);
     let what = "the file begins with a byte order mark";
     let finding = minded(rule, first(cx), what, &dropped);
     // Most readers take it off before anybody sees the text.
@@ -48,7 +48,7 @@ fn byte_order_mark(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 
 fn crlf(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let (true, Some(rule)) = (cx.record.crlf, find("yaml/crlf")) else { return };
-    let dropped = cx.those(|it, _| it.crlf == Encoding::Drop);
+    let dropped = cx.those(|it, _| it.crlf == EncodingPolicy::Drop);
     if dropped.is_empty() {
         return;
     }
@@ -85,11 +85,11 @@ fn lone_cr(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 
 /// Returns who drops the file as it is, and would not with this text.
 fn minding<'a>(cx: &Cx<'a>, text: &str) -> Vec<&'a Profile> {
-    let record = SkillRecord::of(text, &parse(text), cx.record.facts, Origin::default());
+    let record = SkillRecord::of(text, &parse(text), cx.record.facts, DecodeFacts::default());
     let directory = cx.path.and_then(|it| it.parent_name()).unwrap_or_default();
     cx.those(|profile, reading| {
-        reading.verdict == Verdict::Dropped
-            && read_as(profile, &record, directory).verdict != Verdict::Dropped
+        reading.verdict == LoadVerdict::Dropped
+            && load_as(profile, &record, directory).verdict != LoadVerdict::Dropped
     })
 }
 

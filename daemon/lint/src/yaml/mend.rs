@@ -2,7 +2,7 @@
 //!
 //! A fix changes no value that some agent reads already: where two readings are left, there is none.
 
-use skills_agents::catalog::{Known, Standing, fields, recognise};
+use skills_agents::field_table::{FieldStatus, KeyKind, classify_key, fields};
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::{Closing, Entry, Frontmatter, ScalarStyle, Value, ValueKind};
 use skills_syntax::quote;
@@ -234,9 +234,9 @@ fn misplaced(cx: &Cx<'_>, frontmatter: &Frontmatter, at: Span) -> Option<Placing
     }
     let run = entries[first..].iter().take_while(|it| indent(it).slice(cx.text) == column);
     let run: Vec<&Entry> = run.collect();
-    let standing = |it: &&Entry| match recognise(&it.key.text) {
-        Known::Field(field) => Some(field.standing),
-        Known::Misspelled(_) | Known::Unknown => None,
+    let standing = |it: &&Entry| match classify_key(&it.key.text) {
+        KeyKind::Field(field) => Some(field.standing),
+        KeyKind::Misspelled(_) | KeyKind::Unknown => None,
     };
     let start = indent(run[0]).start;
     let before = &cx.text[..start];
@@ -245,7 +245,7 @@ fn misplaced(cx: &Cx<'_>, frontmatter: &Frontmatter, at: Span) -> Option<Placing
     let is_emptied = above.slice(cx.text).trim().is_empty();
     let is_sentence = entries[first - 1].value.as_str().is_some_and(|it| it.contains(' '));
     let is_sure = is_emptied || !is_sentence;
-    if run.iter().all(|it| standing(it) == Some(Standing::Read)) {
+    if run.iter().all(|it| standing(it) == Some(FieldStatus::Read)) {
         let end = cx.lines_of(run.last()?).end;
         let mut edits = Vec::new();
         let mut at = start;
@@ -259,8 +259,8 @@ fn misplaced(cx: &Cx<'_>, frontmatter: &Frontmatter, at: Span) -> Option<Placing
         }
         return Some(Placing { title: "Begin it in the first column", edits, is_sure });
     }
-    let is_other = |it: &&Entry| standing(it) != Some(Standing::Read);
-    let is_meant = run.iter().any(|it| matches!(standing(it), Some(Standing::Inert { .. })));
+    let is_other = |it: &&Entry| standing(it) != Some(FieldStatus::Read);
+    let is_meant = run.iter().any(|it| matches!(standing(it), Some(FieldStatus::Inert { .. })));
     if !(is_meant && run.iter().all(is_other)) || cx.entry("metadata").is_some() {
         return None;
     }
@@ -277,7 +277,7 @@ fn misplaced(cx: &Cx<'_>, frontmatter: &Frontmatter, at: Span) -> Option<Placing
 fn colon(cx: &Cx<'_>, finding: Finding) -> Finding {
     let line = cx.line(finding.diagnostic.span.start);
     let written = line.slice(cx.text);
-    let known = |it: &&&'static skills_agents::catalog::Field| {
+    let known = |it: &&&'static skills_agents::field_table::Field| {
         written.strip_prefix(it.key).is_some_and(|rest| rest.starts_with([' ', ':']))
     };
     let Some(field) = fields().iter().find(known) else { return finding };

@@ -2,15 +2,15 @@
 //!
 //! What is refused is refused in the agent's words and with its number, where it has any.
 
-use skills_agents::catalog::commands;
-use skills_agents::profile::Format;
+use skills_agents::field_table::commands;
+use skills_agents::profile::OutputFormat;
 use skills_discovery::discover::{Candidate, State};
 use skills_discovery::permission::is_canonical;
 use skills_engine::View;
 use skills_protocol::error::{NOT_INVOCABLE, RpcError};
 use skills_protocol::wire::LoadParams;
-use skills_render::By;
-use skills_render::catalog::find;
+use skills_render::Invoker;
+use skills_render::prompt_listing::plugin_search;
 
 use crate::from_wire::{Target, target};
 use crate::gate;
@@ -37,7 +37,7 @@ pub(super) struct Choice {
 }
 
 /// Finds the skill, or says why there is none for this caller.
-pub(super) fn choose(view: &View, params: &LoadParams, by: By) -> Result<Choice, RpcError> {
+pub(super) fn choose(view: &View, params: &LoadParams, by: Invoker) -> Result<Choice, RpcError> {
     let agents = view.ctx.profile.output;
     let name = params.name.as_deref().map(|it| if agents.is_claude() { typed(it) } else { it });
     if agents.is_claude() && name == Some("") {
@@ -86,23 +86,23 @@ fn may_have(view: &View, candidate: &Candidate) -> Result<(), RpcError> {
 }
 
 /// Who may start it. Only some agents have such rules.
-fn may_invoke(view: &View, candidate: &Candidate, by: By) -> Result<(), RpcError> {
+fn may_invoke(view: &View, candidate: &Candidate, by: Invoker) -> Result<(), RpcError> {
     let Some(record) = candidate.record().filter(|_| view.ctx.profile.hides_from_model) else {
         return Ok(());
     };
     let name = &candidate.name;
     match by {
-        By::Model if record.disable_model_invocation => {
+        Invoker::Model if record.disable_model_invocation => {
             let hint = "It has `disable-model-invocation`: let the user start it, and send `by: \"user\"`.";
             Err(numbered(view, number::MODEL_DISABLED, RpcError::not_invocable(name))
                 .with_hint(hint))
         }
-        By::User if !record.user_invocable => {
+        Invoker::User if !record.user_invocable => {
             let message = format!("a user may not invoke the skill `{name}`");
             let hint = "It has `user-invocable: false`: the model uses it when it needs it.";
             Err(RpcError::new(NOT_INVOCABLE, message).with_hint(hint))
         }
-        By::Model | By::User => Ok(()),
+        Invoker::Model | Invoker::User => Ok(()),
     }
 }
 
@@ -145,7 +145,7 @@ fn unknown(view: &View, target: &Target<'_>, error: RpcError) -> RpcError {
         if is_canonical(name) {
             return error.with_error_code(number::REMOTE_UNKNOWN);
         }
-        if commands::is_own(name) {
+        if commands::is_builtin(name) {
             let message = format!("`{name}` is a command of Claude Code itself, not a skill");
             return RpcError::new(NOT_INVOCABLE, message)
                 .with_hint("Let the user type it; there is no text in it that could be loaded.")
@@ -158,10 +158,10 @@ fn unknown(view: &View, target: &Target<'_>, error: RpcError) -> RpcError {
         let shown = target.shown();
         error.message = format!("Skill \"{shown}\" not found. Available skills: {available}");
     }
-    if view.ctx.profile.output == Format::Plugin {
+    if view.ctx.profile.output == OutputFormat::Plugin {
         let available = available(view);
         let names: Vec<_> = available.iter().map(String::as_str).collect();
-        error.message = find::missing(&target.shown(), &names);
+        error.message = plugin_search::format_not_found(&target.shown(), &names);
     }
     numbered(view, number::UNKNOWN, error)
 }
@@ -174,7 +174,7 @@ fn numbered(view: &View, number: i32, error: RpcError) -> RpcError {
 /// what it does not show, that as well. opencode sorts them by their characters.
 fn available(view: &View) -> Vec<String> {
     let is_opencode =
-        matches!(view.ctx.profile.output, Format::Opencode | Format::OpencodeFounding);
+        matches!(view.ctx.profile.output, OutputFormat::Opencode | OutputFormat::OpencodeFounding);
     let is_told = |it: &&Candidate| match it.state {
         State::Active | State::Activated => true,
         State::Hidden => is_opencode,

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use skills_agents::catalog::ARGUMENTS;
+use skills_agents::field_table::ARGUMENTS;
 use skills_agents::fields::Fields;
-use skills_agents::profile::Format;
+use skills_agents::profile::OutputFormat;
 use skills_discovery::discover::{Candidate, address_of};
 use skills_engine::{PromptContent, PromptError, PromptMessage, View};
 use skills_protocol::error::RpcError;
@@ -45,7 +45,7 @@ pub(super) async fn load(
             dir: address_of(&dir).unwrap_or_else(|| dir.to_string_lossy().into_owned()),
             success: format.is_claude().then_some(true),
             status: format.is_claude().then_some(wire::LoadStatus::Inline),
-            command_name: matches!(format, Format::Claude | Format::ClaudeFounding)
+            command_name: matches!(format, OutputFormat::Claude | OutputFormat::ClaudeFounding)
                 .then(|| name.clone()),
             prompt_messages: messages,
             ..wire::LoadMetadata::default()

@@ -4,16 +4,16 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
-use skills_agents::catalog;
+use skills_agents::field_table;
 use skills_agents::fields::Fields;
-use skills_agents::profile::{Format, Profile, Scope};
+use skills_agents::profile::{OutputFormat, Profile, Scope};
 use skills_agents::skill::FileFacts;
 use skills_discovery::discover::{Candidate, Plugin};
 use skills_engine::disk::content_hash;
 use skills_engine::{View, unignored};
 use skills_protocol::error::RpcError;
-use skills_render::resources::{MANY, is_plugin_file, is_script, opencode_sample, tree};
-use skills_render::{Body, By, Files};
+use skills_render::resources::{MANY, draw_tree, is_plugin_file, is_script, opencode_sample};
+use skills_render::{Invoker, SkillFile, SkillFiles};
 
 use crate::confined_dir::{ConfinedDir, ConfinedDirError, MOST_LOADED, Names};
 use crate::gate::Permit;
@@ -23,9 +23,9 @@ use crate::response_cache::SKILL_FILE;
 /// What was read.
 #[derive(Debug)]
 pub(super) struct Material {
-    pub(super) format: Format,
-    pub(super) body: Body,
-    pub(super) files: Files,
+    pub(super) format: OutputFormat,
+    pub(super) body: SkillFile,
+    pub(super) files: SkillFiles,
     /// What the agent calls the place that it comes from.
     pub(super) label: Option<String>,
     /// The plugin that it is part of.
@@ -50,8 +50,8 @@ impl Material {
 pub(super) fn read(
     view: &View,
     candidate_idx: usize,
-    format: Format,
-    by: By,
+    format: OutputFormat,
+    by: Invoker,
     read_limit: u64,
     _permit: &Permit,
 ) -> Result<Material, RpcError> {
@@ -70,11 +70,11 @@ pub(super) fn read(
     let mut warnings = Vec::new();
     // What lies beside a command are other commands.
     let files = match root.scope {
-        Scope::Command => Files::default(),
+        Scope::Command => SkillFiles::default(),
         _ => files(format, by, &dir, &beneath, &mut warnings),
     };
     let fields = body.document.frontmatter.as_ref().map(|it| Fields::new(it, &body.record.head));
-    let shell = fields.and_then(|it| it.text(&catalog::SHELL)).filter(|_| body.has_fields());
+    let shell = fields.and_then(|it| it.text(&field_table::SHELL)).filter(|_| body.has_fields());
     let label = Some(root.plugin_label().to_owned());
     let plugin = root.plugin.clone();
     let is_command = root.scope == Scope::Command;
@@ -89,21 +89,21 @@ fn judged(
     profile: &Profile,
     directory: &str,
     read_limit: u64,
-) -> (Body, bool) {
+) -> (SkillFile, bool) {
     let size = bytes.len() as u64;
     let hash = content_hash(bytes);
     let file = candidate.file.as_ref().filter(|it| it.record.facts.size == size);
     if let Some(file) = file.filter(|it| !it.record.facts.truncated)
         && file.record.facts.hash == hash
     {
-        return (Body::known(bytes, Arc::clone(&file.record), profile, directory), true);
+        return (SkillFile::known(bytes, Arc::clone(&file.record), profile, directory), true);
     }
     let is_as_listed = file.is_some_and(|it| {
         let part = read_limit.min(size) as usize;
         it.record.facts.truncated && content_hash(&bytes[..part]) == it.record.facts.hash
     });
     let facts = FileFacts { size, truncated: false, hash };
-    (Body::read(bytes, facts, profile, directory), is_as_listed)
+    (SkillFile::read(bytes, facts, profile, directory), is_as_listed)
 }
 
 /// Reads a SKILL.md that is a link to another place. Agents follow it; what is read in a worktree
@@ -121,22 +121,22 @@ fn linked(candidate: &Candidate, is_own: bool) -> Result<Vec<u8>, ConfinedDirErr
 
 /// Returns the files that a format shows.
 fn files(
-    format: Format,
-    by: By,
+    format: OutputFormat,
+    by: Invoker,
     dir: &Path,
     beneath: &ConfinedDir,
     warnings: &mut Vec<String>,
-) -> Files {
+) -> SkillFiles {
     match format {
-        Format::Opencode | Format::OpencodeFounding if by == By::Model => {
+        OutputFormat::Opencode | OutputFormat::OpencodeFounding if by == Invoker::Model => {
             let relative = unignored(dir).into_iter().map(|it| text(&it));
             let sample = opencode_sample(relative.collect());
             // The directory may have been exchanged while it was listed.
             let sample = sample.iter().filter(|it| beneath.located(Path::new(it)).is_ok());
             let paths = sample.map(|it| text(&dir.join(it))).collect();
-            Files { paths, ..Files::default() }
+            SkillFiles { paths, ..SkillFiles::default() }
         }
-        Format::AgentSkills => {
+        OutputFormat::AgentSkills => {
             // What kind of file each is does not show.
             let Names { names, truncated: is_cut } = beneath.names().unwrap_or_default();
             let others = names.iter().filter(|it| *it != Path::new(SKILL_FILE));
@@ -148,28 +148,28 @@ fn files(
                     paths.len()
                 ));
             }
-            Files { paths, ..Files::default() }
+            SkillFiles { paths, ..SkillFiles::default() }
         }
-        Format::Plugin => {
+        OutputFormat::Plugin => {
             let found = beneath.list().unwrap_or_default().files;
             let scripts = found.iter().filter(|it| it.executable && is_script(&it.relative));
             let files = found.iter().filter(|it| is_plugin_file(&it.relative));
-            Files {
+            SkillFiles {
                 scripts: scripts.map(|it| text(&it.relative)).collect(),
                 paths: files.map(|it| text(&it.relative)).collect(),
-                ..Files::default()
+                ..SkillFiles::default()
             }
         }
-        Format::Gemini => {
+        OutputFormat::Gemini => {
             let entries = |relative: &str| beneath.children(Path::new(relative)).ok();
-            Files { tree: tree(&text(dir), entries), ..Files::default() }
+            SkillFiles { tree: draw_tree(&text(dir), entries), ..SkillFiles::default() }
         }
-        Format::Opencode
-        | Format::OpencodeFounding
-        | Format::Claude
-        | Format::ClaudeFounding
-        | Format::Codex
-        | Format::Raw => Files::default(),
+        OutputFormat::Opencode
+        | OutputFormat::OpencodeFounding
+        | OutputFormat::Claude
+        | OutputFormat::ClaudeFounding
+        | OutputFormat::Codex
+        | OutputFormat::Raw => SkillFiles::default(),
     }
 }
 

@@ -2,13 +2,13 @@
 //!
 //! The hooks of a skill that may not run things are not even told: an agent would run them.
 
-use skills_agents::hooks::{Hook, registered};
+use skills_agents::hooks::{Hook, read_hooks};
 use skills_discovery::discover::Candidate;
 use skills_engine::View;
 use skills_engine::session::HookOwner;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{By, LoadParams};
-use skills_render::{Loaded, Status};
+use skills_render::{ExecutionContext, LoadedSkill};
 
 use crate::gate;
 use crate::service::Service;
@@ -20,14 +20,14 @@ pub(super) async fn allowed(
     view: &View,
     candidate: &Candidate,
     hash: [u8; 32],
-    loaded: &mut Loaded,
+    loaded: &mut LoadedSkill,
 ) -> Result<(Vec<Hook>, Vec<String>), RpcError> {
     let Some(hooks) = &loaded.metadata.hooks else { return Ok((Vec::new(), Vec::new())) };
     if let Some(why) = gate::run::withheld_hooks(service, view, candidate, hash).await? {
         loaded.metadata.hooks = None;
         return Ok((Vec::new(), vec![why]));
     }
-    Ok(registered(hooks))
+    Ok(read_hooks(hooks))
 }
 
 /// Registers hooks with a session. Of one that is not known nothing is kept.
@@ -55,10 +55,15 @@ pub(super) async fn hooks(
 }
 
 /// Counts a load by where it runs and by who has started it.
-pub(super) fn count(service: &Service, params: &LoadParams, loaded: &Loaded, agent: Option<&str>) {
+pub(super) fn count(
+    service: &Service,
+    params: &LoadParams,
+    loaded: &LoadedSkill,
+    agent: Option<&str>,
+) {
     let context = match loaded.metadata.status {
-        Some(Status::Forked) => "fork",
-        Some(Status::Inline) | None => "inline",
+        Some(ExecutionContext::Forked) => "fork",
+        Some(ExecutionContext::Inline) | None => "inline",
     };
     let trigger = match (params.by, agent) {
         (Some(By::User), _) => "user",

@@ -10,7 +10,7 @@ use skills_engine::disk::content_hash;
 use skills_engine::session::Sessions;
 use skills_engine::store::Store;
 use skills_protocol::wire;
-use skills_render::By;
+use skills_render::Invoker;
 
 use super::Rig;
 use crate::gate::run::Commands;
@@ -83,7 +83,7 @@ async fn what_was_read_is_judged_and_not_what_the_file_holds_by_then() {
         candidate,
         agent: None,
         session: None,
-        by: By::Model,
+        by: Invoker::Model,
         wait: false,
         agreed: false,
         continues: false,

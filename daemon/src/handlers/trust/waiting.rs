@@ -5,8 +5,8 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
-use skills_agents::catalog;
-use skills_agents::fields::{Fields, Reading};
+use skills_agents::field_table;
+use skills_agents::fields::{FieldValue, Fields};
 use skills_discovery::discover::{Candidate, State};
 use skills_engine::View;
 use skills_engine::store::Content;
@@ -108,8 +108,8 @@ impl Counts {
             let document = record.document();
             let Some(frontmatter) = document.frontmatter.as_ref() else { return 0 };
             let fields = Fields::new(frontmatter, &record.head);
-            match fields.read(&catalog::HOOKS).map(|it| it.value) {
-                Some(Some(Reading::Hooks(groups))) => {
+            match fields.read(&field_table::HOOKS).map(|it| it.value) {
+                Some(Some(FieldValue::Hooks(groups))) => {
                     groups.iter().map(|it| it.handlers.len()).sum::<usize>().max(1)
                 }
                 // An unreadable key still counts.

@@ -1,6 +1,6 @@
 //! The part of a value that stands alone: an item between separators.
 
-use skills_agents::catalog::{self, Shape};
+use skills_agents::field_table::{self, Shape};
 use skills_syntax::text::Span;
 
 /// What keeps together what stands between it.
@@ -15,7 +15,7 @@ pub(super) enum BracketPair {
 impl BracketPair {
     /// Returns what keeps together items of the value under these keys.
     pub(super) fn of(path: &[&str]) -> Self {
-        let field = path.last().filter(|_| path.len() == 1).and_then(|it| catalog::find(it));
+        let field = path.last().filter(|_| path.len() == 1).and_then(|it| field_table::find(it));
         match field.map(|it| it.shape) {
             Some(Shape::Globs) => Self::Braces,
             Some(_) | None => Self::Parentheses,

@@ -1,7 +1,7 @@
 //! Values of several lines: what is offered in them, what the text becomes with it, and that no
 //! place in any text is a trap.
 
-use skills_agents::catalog::{ALLOWED_TOOLS, PATHS};
+use skills_agents::field_table::{ALLOWED_TOOLS, PATHS};
 use skills_agents::fields::Fields;
 use skills_agents::skill::parse;
 use skills_lint::FsContext;
@@ -43,7 +43,7 @@ fn with(marked: &str, label: &str) -> Option<String> {
 fn list(
     text: &str,
     document: &Document,
-    field: &'static skills_agents::catalog::Field,
+    field: &'static skills_agents::field_table::Field,
 ) -> Vec<String> {
     let Some(frontmatter) = &document.frontmatter else { return Vec::new() };
     Fields::new(frontmatter, text).list(field).into_iter().map(|it| it.text).collect()

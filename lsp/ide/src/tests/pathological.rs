@@ -6,7 +6,7 @@ mod texts;
 
 use std::path::Path;
 
-use skills_agents::references::{Bases, linked, links, references};
+use skills_agents::references::{LinkBases, links, path_references, references};
 use skills_agents::skill::parse;
 use skills_lint::{FsContext, MAX_SHOWN, Settings, check, check_to_mend, settle, shown};
 use skills_syntax::path::AbsPath;
@@ -36,7 +36,7 @@ fn ask(text: &str) {
     let path = AbsPath::new(Path::new("/w/a/SKILL.md")).unwrap();
     let found = references(text, &document);
     links(text, &document);
-    linked(text, &document, &Bases::of(&path, None, None), |_| None);
+    path_references(text, &document, &LinkBases::of(&path, None, None), |_| None);
     let spans: Vec<Span> = found.iter().map(|it| it.span).collect();
     tokens(text, &document, &spans);
     for at in [text.len() / 2, text.len() - 8, 12] {

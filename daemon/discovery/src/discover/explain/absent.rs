@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use skills_agents::profile::{LinkedWorktrees, Links, Nested, RootRule};
+use skills_agents::profile::{LinkPolicy, LinkedWorktrees, NestedRule, RootRule};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::LineColumn;
 
@@ -194,7 +194,8 @@ impl<'a> Inquiry<'a> {
 
     /// Says when a path below the working directory is looked at that is in no root yet.
     fn nested(&self, path: &AbsPath, stray: Option<&Stray>) -> Option<Absence> {
-        let Nested::OnTouch { relative, skip_git_ignored, .. } = &self.ctx.profile.nested else {
+        let NestedRule::OnTouch { relative, skip_git_ignored, .. } = &self.ctx.profile.nested
+        else {
             return None;
         };
         let cwd = &self.ctx.cwd;
@@ -272,7 +273,7 @@ impl<'a> Inquiry<'a> {
     fn follows_links(&self, place: &AbsPath) -> bool {
         let root = self.resolution.roots.iter().find(|it| it.path == *place);
         let rule = root.and_then(|it| self.rule(it));
-        rule.is_some_and(|it| it.walk.directory_links != Links::Never)
+        rule.is_some_and(|it| it.walk.directory_links != LinkPolicy::Never)
     }
 
     fn rule(&self, root: &Root) -> Option<&RootRule> {

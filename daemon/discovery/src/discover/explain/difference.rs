@@ -3,8 +3,8 @@
 //! A variant, or a profile of the user's own, is told apart from the agent's row where that
 //! changed something about the skill in question; for a whole place all differences are told.
 
-use skills_agents::loaders::{Reading, read_as};
-use skills_agents::profile::{Base, Difference, Profile};
+use skills_agents::loaders::{LoadOutcome, load_as};
+use skills_agents::profile::{Difference, Profile, RootBase};
 use skills_syntax::path::AbsPath;
 
 use super::super::roots::root_paths;
@@ -48,7 +48,7 @@ pub(super) fn mattering<'a>(
     let reading = candidate.record().map(|record| {
         let dir = candidate.dir();
         let directory = dir.file_name().unwrap_or_default().to_string_lossy();
-        (read_as(base, record, &directory), read_as(&ctx.profile, record, &directory))
+        (load_as(base, record, &directory), load_as(&ctx.profile, record, &directory))
     });
     let matters = |it: &&Difference| match it.rule {
         rule if READING.contains(&rule) => {
@@ -60,11 +60,11 @@ pub(super) fn mattering<'a>(
             let rule = ctx.profile.roots.get(root.rule);
             rule.is_some_and(|rule| match rule.base {
                 // What such a rule finds does not follow from the table alone.
-                Base::Settings
-                | Base::Plugins(_)
-                | Base::Extensions(_)
-                | Base::Provided(_)
-                | Base::BuiltIn(_) => !base.roots.iter().any(|it| it.base == rule.base),
+                RootBase::Settings
+                | RootBase::Plugins(_)
+                | RootBase::Extensions(_)
+                | RootBase::Provided(_)
+                | RootBase::BuiltIn(_) => !base.roots.iter().any(|it| it.base == rule.base),
                 _ => !searched_by(base, ctx, resolution).contains(&root.path),
             })
         }
@@ -87,11 +87,11 @@ pub(super) fn mattering<'a>(
     ctx.profile.differences.iter().filter(matters).collect()
 }
 
-fn reads_otherwise(rule: &str, was: &Reading, is: &Reading) -> bool {
+fn reads_otherwise(rule: &str, was: &LoadOutcome, is: &LoadOutcome) -> bool {
     if was == is {
         return false;
     }
-    let blames = |it: &Reading, group: &str| {
+    let blames = |it: &LoadOutcome, group: &str| {
         let remarks = it.dropped.iter().chain(&it.unlisted).chain(&it.notes);
         remarks.into_iter().any(|it| it.rule.starts_with(group))
     };

@@ -1,7 +1,7 @@
 //! The steps of an explanation: what was considered, in the order of discovery.
 
 use skills_agents::listing::INJECTION;
-use skills_agents::loaders::verdicts;
+use skills_agents::loaders::load_for_all_agents;
 use skills_agents::profile::LinkedWorktrees;
 use skills_syntax::text::LineColumn;
 
@@ -128,7 +128,7 @@ impl Inquiry<'_> {
         let Some(record) = candidate.record().filter(|_| !candidate.is_command()) else { return };
         let dir = candidate.dir();
         let directory = dir.file_name().unwrap_or_default().to_string_lossy();
-        for (profile, reading) in verdicts(record, &directory) {
+        for (profile, reading) in load_for_all_agents(record, &directory) {
             let sentence = reading.sentence(profile.subject());
             if let Some(fault) = reading.dropped.filter(|_| *profile.id != *self.profile) {
                 steps.push(Step {

@@ -3,7 +3,7 @@
 //! A file of a repository only makes stricter until the user trusts the repository; then it counts
 //! as the agent has it.
 
-use skills_agents::profile::Base;
+use skills_agents::profile::RootBase;
 use skills_syntax::path::AbsPath;
 
 use super::Settings;
@@ -37,7 +37,13 @@ pub(in crate::discover) enum Enabled<'a> {
 
 impl Settings {
     /// Decides the standing of a file that a row of the profile finds by this base.
-    pub(super) fn judge(&mut self, file: &AbsPath, base: &Base, agent: &str, owners: &Owners<'_>) {
+    pub(super) fn judge(
+        &mut self,
+        file: &AbsPath,
+        base: &RootBase,
+        agent: &str,
+        owners: &Owners<'_>,
+    ) {
         let owner = owners.base_owner(base, file);
         // A file of the user that a row for repositories finds as well is the user's.
         if self.standings.iter().any(|it| it.file == *file && it.owner.is_own()) {

@@ -1,0 +1,329 @@
+//! The fields that Claude Code adds to the standard, some of which VS Code reads too.
+
+use super::citations::{CLAUDE_CHANGES, CLAUDE_HOOKS, CLAUDE_SKILLS, CORPUS, VS_CODE};
+use super::{
+    Agent, Coercion, Field, FieldReader, FieldStatus, NamedValue, OnViolation, Safety, Separators,
+    Shape, TextLimit,
+};
+
+/// A value of a field, known to all that read it.
+const fn value(name: &'static str, summary: &'static str) -> NamedValue {
+    NamedValue { name, summary, since: None }
+}
+
+/// `when_to_use`.
+pub static WHEN_TO_USE: Field = Field {
+    key: "when_to_use",
+    shape: Shape::Text,
+    summary: "More on when to use the skill: phrases and requests that should trigger it.",
+    details: "The listing appends it to the description and cuts both together. \
+              The one key with underscores.",
+    default: None,
+    values: &[],
+    keys: &[],
+    readers: &[FieldReader::new(Agent::ClaudeCode, Coercion::Text).limit(TextLimit {
+        min: 0,
+        max: Some(1536),
+        pattern: None,
+        breach: OnViolation::Cut,
+    })],
+    safety: Safety::Safe,
+    misspellings: &[],
+    standing: FieldStatus::Read,
+    examples: &["When the user asks for a release, a tag or a change log."],
+    sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES],
+};
+
+/// `disallowed-tools`.
+pub static DISALLOWED_TOOLS: Field = Field {
+    key: "disallowed-tools",
+    shape: Shape::Words(Separators::CommasAndBlanks),
+    summary: "Tools that are taken away while the skill is active.",
+    details: "The restriction ends with the user's next message.",
+    default: Some("none"),
+    values: &[],
+    keys: &[],
+    readers: &[FieldReader::new(Agent::ClaudeCode, Coercion::Words(Separators::CommasAndBlanks))
+        .since("2.1.152")],
+    safety: Safety::Safe,
+    misspellings: &[],
+    standing: FieldStatus::Read,
+    examples: &["AskUserQuestion", "[Write, Edit]"],
+    sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES],
+};
+
+/// `argument-hint`.
+pub static ARGUMENT_HINT: Field = Field {
+    key: "argument-hint",
+    shape: Shape::Spelling,
+    summary: "What to type behind the skill's name, shown while completing.",
+    details: "Quote it when it begins with a bracket: `[a] [b]` without quotes is not YAML.",
+    default: None,
+    values: &[],
+    keys: &[],
+    readers: &[
+        FieldReader::new(Agent::ClaudeCode, Coercion::Spelling)
+            .note("In commands since 1.0.54; in brackets without quotes since 2.1.47."),
+        FieldReader::new(Agent::VsCode, Coercion::Text),
+    ],
+    safety: Safety::Safe,
+    misspellings: &[],
+    standing: FieldStatus::Read,
+    examples: &["\"[issue-number]\"", "\"[filename] [format]\""],
+    sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES, &VS_CODE],
+};
+
+/// `arguments`.
+pub static ARGUMENTS: Field = Field {
+    key: "arguments",
+    shape: Shape::Words(Separators::Blanks),
+    summary: "Names for the positional arguments, so that the body can say `$name`.",
+    details: "The first name is the first argument, and so on.",
+    default: None,
+    values: &[],
+    keys: &[],
+    readers: &[FieldReader::new(Agent::ClaudeCode, Coercion::Words(Separators::Blanks))],
+    safety: Safety::Safe,
+    misspellings: &[],
+    standing: FieldStatus::Read,
+    examples: &["issue branch", "[issue, branch]"],
+    sources: &[&CLAUDE_SKILLS],
+};
+
+/// `disable-model-invocation`.
+pub static DISABLE_MODEL_INVOCATION: Field = Field {
+    key: "disable-model-invocation",
+    shape: Shape::Switch,
+    summary: "Whether only the user may start the skill.",
+    details: "Set it for work with side effects: deploying, committing, sending. \
+              The description is then not shown to the model.",
+    default: Some("false"),
+    values: &[],
+    keys: &[],
+    readers: &[
+        FieldReader::new(Agent::AgentSkills, Coercion::Switch).ours(),
+        FieldReader::new(Agent::ClaudeCode, Coercion::Switch),
+        FieldReader::new(Agent::VsCode, Coercion::Boolean),
+    ],
+    safety: Safety::Safe,
+    misspellings: &["disable_model_invocation"],
+    standing: FieldStatus::Read,
+    examples: &["true"],
+    sources: &[&CLAUDE_SKILLS, &VS_CODE],
+};
+
+/// `user-invocable`.
+pub static USER_INVOCABLE: Field = Field {
+    key: "user-invocable",
+    shape: Shape::Switch,
+    summary: "Whether the skill is in the menu of commands for the user.",
+    details: "Unset it for background knowledge; the model may still use the skill.",
+    default: Some("true"),
+    values: &[],
+    keys: &[],
+    readers: &[
+        FieldReader::new(Agent::AgentSkills, Coercion::Switch).ours(),
+        FieldReader::new(Agent::ClaudeCode, Coercion::Switch).since("2.1.0"),
+        FieldReader::new(Agent::VsCode, Coercion::Boolean),
+    ],
+    safety: Safety::Safe,
+    misspellings: &["user-invokable", "user_invocable"],
+    standing: FieldStatus::Read,
+    examples: &["false"],
+    sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES, &VS_CODE, &CORPUS],
+};
+
+/// `model`.
+pub static MODEL: Field = Field {
+    key: "model",
+    shape: Shape::Choice { open: true, integer: false },
+    summary: "The model that runs the skill's turn: an alias, a full id, or `inherit`.",
+    details: "Aliases stand for the current model of a family; a full id stays what it is.",
+    default: Some("the session's model"),
+    values: &[
+        value("sonnet", "The current Sonnet."),
+        value("opus", "The current Opus."),
+        value("haiku", "The current Haiku."),
+        value("fable", "The current Fable."),
+        value("inherit", "The model that is in use."),
+    ],
+    keys: &[],
+    readers: &[
+        FieldReader::new(Agent::ClaudeCode, Coercion::Choice).note("In commands since 1.0.57.")
+    ],
+    safety: Safety::Safe,
+    misspellings: &[],
+    standing: FieldStatus::Read,
+    examples: &["haiku", "inherit"],
+    sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES],
+};
+
+/// `effort`.
+pub static EFFORT: Field = Field {
+    key: "effort",
+    shape: Shape::Choice { open: false, integer: true },
+    summary: "How much the model thinks while the skill runs.",
+    details: "Older versions took an integer.",
+    default: Some("the session's level"),
+    values: &[
+        value("low", "The lowest level."),
+        value("medium", "Between `low` and `high`."),
+        value("high", "Above `medium`."),
+        NamedValue {
+            name: "xhigh",
+            summary: "Between `high` and `max`; models that do not have it use `high`.",
+            since: Some("2.1.111"),
+        },
+        value("max", "The highest level."),
+    ],
+    keys: &[],
+    readers: &[FieldReader::new(Agent::ClaudeCode, Coercion::ChoiceOrInteger).since("2.1.80")],
+    safety: Safety::Safe,
+    misspellings: &[],
+    standing: FieldStatus::Read,
+    examples: &["low", "high"],
+    sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES],
+};
+
+/// The values of `context` that are its default, spelled out.
+const INLINE: [&str; 2] = ["inline", "inherit"];
+
+/// `context`.
+pub static CONTEXT: Field = Field {
+    key: "context",
+    shape: Shape::Choice { open: false, integer: false },
+    summary: "Where the skill runs: in the conversation, or in a subagent of its own.",
+    details: "A subagent sees the body as its whole task and nothing of the conversation; \
+              only its result comes back.",
+    default: Some("in the conversation"),
+    values: &[
+        value("fork", "In a subagent with a context of its own."),
+        value(INLINE[0], "In the conversation: the default, spelled out."),
+        value(INLINE[1], "In the conversation: the default, spelled out."),
+    ],
+    keys: &[],
+    readers: &[
+        FieldReader::new(Agent::ClaudeCode, Coercion::Choice)
+            .since("2.1.0")
+            .note("In skills of plugins since 2.1.101."),
+        FieldReader::new(Agent::VsCode, Coercion::Choice)
+            .note("Experimental; needs the setting `github.copilot.chat.skillTool.enabled`."),
+    ],
+    safety: Safety::AsksUnless(&INLINE),
+    misspellings: &[],
+    standing: FieldStatus::Read,
+    examples: &["fork"],
+    sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES, &VS_CODE, &CORPUS],
+};
+
+/// `agent`.
+pub static AGENT: Field = Field {
+    key: "agent",
+    shape: Shape::Choice { open: true, integer: false },
+    summary: "The type of subagent that runs the skill; needs `context: fork`.",
+    details: "A built-in type or one of your own.",
+    default: Some("general-purpose"),
+    values: &[
+        value("general-purpose", "The default."),
+        NamedValue {
+            name: "Explore",
+            summary: "Searches a code base without filling the conversation.",
+            since: Some("2.0.17"),
+        },
+        NamedValue { name: "Plan", summary: "The subagent of plan mode.", since: Some("2.0.28") },
+    ],
+    keys: &[],
+    readers: &[FieldReader::new(Agent::ClaudeCode, Coercion::Choice)
+        .since("2.1.0")
+        .note("In skills of plugins since 2.1.101.")],
+    safety: Safety::Safe,
+    misspellings: &[],
+    standing: FieldStatus::Read,
+    examples: &["Explore"],
+    sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES],
+};
+
+/// `background`.
+pub static BACKGROUND: Field = Field {
+    key: "background",
+    shape: Shape::Switch,
+    summary: "Whether a forked skill runs in the background; needs `context: fork`.",
+    details: "Unset it when the turn has to wait for the result.",
+    default: Some("true"),
+    values: &[],
+    keys: &[],
+    readers: &[FieldReader::new(Agent::ClaudeCode, Coercion::Switch).since("2.1.218")],
+    safety: Safety::Safe,
+    misspellings: &[],
+    standing: FieldStatus::Read,
+    examples: &["false"],
+    sources: &[&CLAUDE_SKILLS],
+};
+
+/// `paths`.
+pub static PATHS: Field = Field {
+    key: "paths",
+    shape: Shape::Globs,
+    summary: "Globs of the files that the skill is about; without a match it stays out of sight.",
+    details: "Matched as lines of a `.gitignore` are, against the path from the directory that \
+              the session was started in. \
+              An empty value restricts nothing. \
+              A comma separates globs, except inside braces.",
+    default: Some("no restriction"),
+    values: &[],
+    keys: &[],
+    readers: &[
+        FieldReader::new(Agent::AgentSkills, Coercion::Words(Separators::CommasOutsideBraces))
+            .ours(),
+        FieldReader::new(Agent::ClaudeCode, Coercion::Words(Separators::CommasOutsideBraces))
+            .note("A YAML list since 2.1.84."),
+        FieldReader::new(Agent::VsCode, Coercion::Words(Separators::CommasOutsideBraces))
+            .note("Not in the table of its documentation."),
+    ],
+    safety: Safety::Safe,
+    misspellings: &[],
+    standing: FieldStatus::Read,
+    examples: &["src/**/*.{ts,tsx}, docs/", "[\"src/api/**\", \"*.sql\"]"],
+    sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES],
+};
+
+/// `hooks`.
+pub static HOOKS: Field = Field {
+    key: "hooks",
+    shape: Shape::Hooks,
+    summary: "Commands and checks that run at events while the skill is active.",
+    details: "A map from events to lists of groups, each with a `matcher` and its `hooks`.",
+    default: Some("none"),
+    values: &[],
+    keys: &[],
+    readers: &[FieldReader::new(Agent::ClaudeCode, Coercion::Hooks)
+        .since("2.1.0")
+        .note("In skills of plugins since 2.1.94.")],
+    safety: Safety::Asks,
+    misspellings: &[],
+    standing: FieldStatus::Read,
+    examples: &[
+        "{ PreToolUse: [{ matcher: Bash, hooks: [{ type: command, command: ./check.sh }] }] }",
+    ],
+    sources: &[&CLAUDE_SKILLS, &CLAUDE_HOOKS, &CLAUDE_CHANGES],
+};
+
+/// `shell`.
+pub static SHELL: Field = Field {
+    key: "shell",
+    shape: Shape::Choice { open: false, integer: false },
+    summary: "The shell that runs the commands in the body.",
+    details: "Commands are what stands in `` !`…` `` and in code blocks opened with `!`.",
+    default: Some("bash"),
+    values: &[
+        value("bash", "Bash."),
+        value("powershell", "PowerShell; needs `CLAUDE_CODE_USE_POWERSHELL_TOOL=1`."),
+    ],
+    keys: &[],
+    readers: &[FieldReader::new(Agent::ClaudeCode, Coercion::Choice)],
+    safety: Safety::Safe,
+    misspellings: &[],
+    standing: FieldStatus::Read,
+    examples: &["powershell"],
+    sources: &[&CLAUDE_SKILLS],
+};

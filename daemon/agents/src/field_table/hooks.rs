@@ -1,0 +1,389 @@
+//! What may stand inside the `hooks` field: events, groups and handlers.
+//!
+//! From Claude Code's hooks reference of September 2026; versions from its change log. An event
+//! without a version is in the reference and in no entry of the log.
+
+use skills_syntax::suggest;
+
+/// How alike a name has to be to one that there is.
+const ALIKE: f64 = 0.6;
+
+/// An event that hooks can be bound to.
+#[derive(Debug)]
+pub struct HookEvent {
+    /// The name, as it is written.
+    pub name: &'static str,
+    /// The first version that has it.
+    pub since: Option<&'static str>,
+    /// When it happens; a sentence.
+    pub summary: &'static str,
+    /// What a matcher is compared with.
+    pub matches: MatcherSubject,
+    /// Good matchers.
+    pub matchers: &'static [&'static str],
+}
+
+/// What the matcher of an event is compared with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MatcherSubject {
+    /// This; a fragment.
+    With(&'static str),
+    /// Nothing: the event takes no matcher and ignores it.
+    Nothing,
+    /// No source says.
+    Unstated,
+}
+
+/// A kind of handler: the value of a handler's `type`.
+#[derive(Debug)]
+pub struct HandlerKind {
+    /// The name, as it is written.
+    pub name: &'static str,
+    /// The first version that has it.
+    pub since: Option<&'static str>,
+    /// What it does; a sentence.
+    pub summary: &'static str,
+    /// The keys of its own, beside [`COMMON`].
+    pub keys: &'static [HookKey],
+    /// Seconds after which it is given up, when it does not say so itself.
+    pub timeout: u32,
+}
+
+/// A key of a group or of a handler.
+#[derive(Debug)]
+pub struct HookKey {
+    /// The key, as it is written.
+    pub name: &'static str,
+    /// What is written as its value.
+    pub takes: HookValueType,
+    /// Whether it has to be there.
+    pub required: bool,
+    /// The first version that reads it.
+    pub since: Option<&'static str>,
+    /// What it is for; a sentence.
+    pub summary: &'static str,
+}
+
+/// What is written as the value of a [`HookKey`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HookValueType {
+    /// A text.
+    Text,
+    /// One of the names of [`KINDS`].
+    Kind,
+    /// A switch.
+    Switch,
+    /// A number.
+    Number,
+    /// A list of texts.
+    Texts,
+    /// A map from text to text.
+    TextMap,
+    /// A map from text to anything.
+    Map,
+    /// A list of handlers.
+    Handlers,
+}
+
+const fn required(name: &'static str, takes: HookValueType, summary: &'static str) -> HookKey {
+    HookKey { name, takes, required: true, since: None, summary }
+}
+
+const fn optional(name: &'static str, takes: HookValueType, summary: &'static str) -> HookKey {
+    HookKey { name, takes, required: false, since: None, summary }
+}
+
+impl HookKey {
+    const fn since(mut self, version: &'static str) -> Self {
+        self.since = Some(version);
+        self
+    }
+}
+
+/// The keys of a group: one matcher and what runs when it matches.
+pub static GROUP: [HookKey; 2] = [
+    optional(
+        "matcher",
+        HookValueType::Text,
+        "Which of the events are meant: words between `|`, or a regular expression; empty means \
+         all.",
+    ),
+    required("hooks", HookValueType::Handlers, "What runs, all at once."),
+];
+
+/// The keys that every handler may have.
+pub static COMMON: [HookKey; 5] = [
+    required("type", HookValueType::Kind, "The kind of handler."),
+    optional(
+        "if",
+        HookValueType::Text,
+        "A permission rule such as `Bash(git *)`; only on events of tools, on others the handler \
+         never runs.",
+    )
+    .since("2.1.85"),
+    optional("timeout", HookValueType::Number, "Seconds after which it is given up.")
+        .since("1.0.41"),
+    optional("statusMessage", HookValueType::Text, "What the spinner says while it runs."),
+    optional("once", HookValueType::Switch, "Whether it is removed after it ran; in skills only.")
+        .since("2.1.0"),
+];
+
+/// The kinds of handlers.
+pub static KINDS: [HandlerKind; 5] = [
+    HandlerKind {
+        name: "command",
+        since: Some("1.0.38"),
+        summary: "Runs a command, with the event as JSON on its standard input.",
+        keys: &[
+            required(
+                "command",
+                HookValueType::Text,
+                "The command for a shell; with `args`, the program to start.",
+            ),
+            optional(
+                "args",
+                HookValueType::Texts,
+                "Arguments; the program is started without a shell.",
+            ),
+            optional("async", HookValueType::Switch, "Whether it runs in the background."),
+            optional(
+                "asyncRewake",
+                HookValueType::Switch,
+                "Whether it runs in the background and wakes the agent when it ends with 2.",
+            ),
+            optional("shell", HookValueType::Text, "`bash` or `powershell`; ignored with `args`."),
+        ],
+        timeout: 600,
+    },
+    HandlerKind {
+        name: "http",
+        since: Some("2.1.63"),
+        summary: "Posts the event as JSON to an address.",
+        keys: &[
+            required("url", HookValueType::Text, "The address."),
+            optional(
+                "headers",
+                HookValueType::TextMap,
+                "Headers; values may name variables: `$NAME`.",
+            ),
+            optional(
+                "allowedEnvVars",
+                HookValueType::Texts,
+                "The variables that headers may name; others are empty.",
+            ),
+        ],
+        timeout: 600,
+    },
+    HandlerKind {
+        name: "mcp_tool",
+        since: Some("2.1.118"),
+        summary: "Calls a tool of an MCP server that is connected already.",
+        keys: &[
+            required("server", HookValueType::Text, "The server's name."),
+            required("tool", HookValueType::Text, "The tool's name."),
+            optional(
+                "input",
+                HookValueType::Map,
+                "Arguments; texts may hold `${…}` paths of the event.",
+            ),
+        ],
+        timeout: 600,
+    },
+    HandlerKind {
+        name: "prompt",
+        since: Some("2.0.30"),
+        summary: "Asks a model for a decision.",
+        keys: &PROMPT,
+        timeout: 30,
+    },
+    HandlerKind {
+        name: "agent",
+        since: None,
+        summary: "Asks a subagent with tools for a decision; experimental.",
+        keys: &PROMPT,
+        timeout: 60,
+    },
+];
+
+/// The keys of the handlers that ask a model.
+static PROMPT: [HookKey; 2] = [
+    required("prompt", HookValueType::Text, "What to ask; `$ARGUMENTS` is the event as JSON."),
+    optional("model", HookValueType::Text, "The model to ask; a fast one when missing.")
+        .since("2.0.41"),
+];
+
+/// What tool events are matched by.
+const TOOL: &str = "the tool's name";
+const TOOLS: &[&str] = &["Bash", "Edit|Write", "mcp__.*"];
+const AGENT: &str = "the type of the agent";
+const AGENTS: &[&str] = &["general-purpose", "Explore", "Plan"];
+const SERVER: &str = "the MCP server's name";
+
+/// An event without a matcher.
+const fn event(
+    name: &'static str,
+    since: Option<&'static str>,
+    summary: &'static str,
+) -> HookEvent {
+    HookEvent { name, since, summary, matches: MatcherSubject::Nothing, matchers: &[] }
+}
+
+impl HookEvent {
+    /// Returns the member of the event's payload that a matcher is compared with; none where there
+    /// is none or no source says.
+    pub fn subject(&self) -> Option<&'static str> {
+        let MatcherSubject::With(what) = self.matches else { return None };
+        Some(match self.name {
+            _ if what == TOOL => "tool_name",
+            _ if what == AGENT => "agent_type",
+            _ if what == SERVER => "mcp_server_name",
+            "SessionStart" | "ConfigChange" | "DirectoryAdded" => "source",
+            "SessionEnd" => "reason",
+            "Setup" | "PreCompact" | "PostCompact" => "trigger",
+            "Notification" => "notification_type",
+            "InstructionsLoaded" => "load_reason",
+            "StopFailure" => "error",
+            "UserPromptExpansion" => "command_name",
+            "FileChanged" => "file_path",
+            _ => return None,
+        })
+    }
+
+    const fn matches(mut self, what: &'static str, matchers: &'static [&'static str]) -> Self {
+        self.matches = MatcherSubject::With(what);
+        self.matchers = matchers;
+        self
+    }
+
+    const fn unstated(mut self) -> Self {
+        self.matches = MatcherSubject::Unstated;
+        self
+    }
+}
+
+/// The events, in the order of the reference. All of them may stand in a skill.
+pub static EVENTS: [HookEvent; 33] = [
+    event("SessionStart", Some("1.0.62"), "A session begins or goes on.")
+        .matches("how the session started", &["startup", "resume", "clear", "compact", "fork"]),
+    event("Setup", Some("2.1.10"), "The program was started with `--init` or `--maintenance`.")
+        .matches("the option", &["init", "maintenance"]),
+    event("UserPromptSubmit", Some("1.0.54"), "The user sent a prompt; can block it."),
+    event("UserPromptExpansion", None, "A command that the user typed becomes a prompt.")
+        .matches("the command's name", &[]),
+    event("PreToolUse", Some("1.0.38"), "A tool is about to run; can block it.")
+        .matches(TOOL, TOOLS),
+    event("PermissionRequest", Some("2.0.45"), "A tool call needs a decision.")
+        .matches(TOOL, TOOLS),
+    event("PermissionDenied", Some("2.1.89"), "The classifier of auto mode denied a tool call.")
+        .matches(TOOL, TOOLS),
+    event("PostToolUse", Some("1.0.38"), "A tool has run.").matches(TOOL, TOOLS),
+    event("PostToolUseFailure", None, "A tool has failed.").matches(TOOL, TOOLS),
+    event("PostToolBatch", None, "All tool calls of one answer have ended."),
+    event("Notification", None, "The agent notifies the user.").matches(
+        "the kind of notification",
+        &[
+            "permission_prompt",
+            "idle_prompt",
+            "auth_success",
+            "elicitation_dialog",
+            "elicitation_complete",
+            "elicitation_response",
+            "agent_needs_input",
+            "agent_completed",
+        ],
+    ),
+    event("MessageDisplay", Some("2.1.152"), "Text of the agent is being shown."),
+    event("SubagentStart", Some("2.0.43"), "A subagent starts.").matches(AGENT, AGENTS),
+    event("SubagentStop", Some("1.0.41"), "A subagent has finished.").matches(AGENT, AGENTS),
+    event("TaskCreated", Some("2.1.84"), "A task is being created."),
+    event("TaskCompleted", Some("2.1.33"), "A task is being marked as done."),
+    event("Stop", Some("1.0.38"), "The agent has finished its answer."),
+    event("StopFailure", Some("2.1.78"), "The turn ended with an error of the API.").matches(
+        "the kind of error",
+        &[
+            "rate_limit",
+            "overloaded",
+            "authentication_failed",
+            "oauth_org_not_allowed",
+            "billing_error",
+            "invalid_request",
+            "model_not_found",
+            "server_error",
+            "max_output_tokens",
+            "unknown",
+        ],
+    ),
+    event("TeammateIdle", Some("2.1.33"), "A teammate of an agent team is about to go idle."),
+    event("InstructionsLoaded", Some("2.1.69"), "A CLAUDE.md or a rule was loaded.").matches(
+        "why it was loaded",
+        &["session_start", "nested_traversal", "path_glob_match", "include", "compact"],
+    ),
+    event("ConfigChange", Some("2.1.49"), "A configuration file changed.").matches(
+        "which configuration",
+        &["user_settings", "project_settings", "local_settings", "policy_settings", "skills"],
+    ),
+    event("CwdChanged", Some("2.1.83"), "The working directory changed."),
+    event("DirectoryAdded", Some("2.1.219"), "A working directory was added.")
+        .matches("how it was added", &["slash_command", "register_repo_root"]),
+    event("FileChanged", Some("2.1.83"), "A watched file changed; the matcher says which.")
+        .matches("the names of the files to watch", &[".envrc|.env"]),
+    event("WorktreeCreate", Some("2.1.50"), "A worktree is being made."),
+    event("WorktreeRemove", Some("2.1.50"), "A worktree is being removed."),
+    event("PreCompact", Some("1.0.48"), "The conversation is about to be compacted.")
+        .matches("what asked for it", &["manual", "auto"]),
+    event("PostCompact", Some("2.1.76"), "The conversation was compacted.")
+        .matches("what asked for it", &["manual", "auto"]),
+    event("Elicitation", Some("2.1.76"), "An MCP server asks the user for something.")
+        .matches(SERVER, &[]),
+    event("ElicitationResult", Some("2.1.76"), "The user has answered an MCP server.")
+        .matches(SERVER, &[]),
+    event("PreModelSwitch", Some("2.1.251"), "The model is about to change; can block it.")
+        .unstated(),
+    event("PostModelSwitch", Some("2.1.251"), "The model has changed.").unstated(),
+    event("SessionEnd", Some("1.0.85"), "A session ends.").matches(
+        "why the session ended",
+        &["clear", "resume", "logout", "prompt_input_exit", "bypass_permissions_disabled", "other"],
+    ),
+];
+
+/// Returns the event of that name.
+pub fn find_event(name: &str) -> Option<&'static HookEvent> {
+    EVENTS.iter().find(|it| it.name == name)
+}
+
+/// Returns the kind of handler of that name.
+pub fn find_kind(name: &str) -> Option<&'static HandlerKind> {
+    KINDS.iter().find(|it| it.name == name)
+}
+
+/// Returns the kind that a handler is meant to be: by its `type`, also where that is nearly one, or
+/// else by what it has that only one kind has to have. What is wrong with the others of its keys is
+/// seen by it.
+pub fn infer_handler_kind<'a>(
+    written: Option<&str>,
+    keys: impl IntoIterator<Item = &'a str>,
+) -> Option<&'static HandlerKind> {
+    let by_name = written.and_then(|it| closest_name(it, KINDS.iter().map(|it| it.name)));
+    by_name.and_then(find_kind).or_else(|| {
+        let keys: Vec<&str> = keys.into_iter().collect();
+        let has = |key: &HookKey| key.required && keys.contains(&key.name);
+        let mut fitting = KINDS.iter().filter(|kind| kind.keys.iter().any(has));
+        let only = fitting.next();
+        only.filter(|_| fitting.next().is_none())
+    })
+}
+
+/// Returns which of `names` was meant by one that may be none of them.
+pub fn closest_name(
+    name: &str,
+    names: impl Iterator<Item = &'static str> + Clone,
+) -> Option<&'static str> {
+    let folded = names.clone().find(|it| it.eq_ignore_ascii_case(name));
+    folded.or_else(|| suggest::nearest(name, names, ALIKE).first().copied())
+}
+
+/// Returns a key that a handler may have: a common one, or one of its kind.
+pub fn find_key(kind: Option<&'static HandlerKind>, name: &str) -> Option<&'static HookKey> {
+    let own = kind.map(|it| it.keys).unwrap_or_default();
+    COMMON.iter().chain(own).find(|it| it.name == name)
+}

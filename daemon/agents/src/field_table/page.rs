@@ -1,0 +1,339 @@
+//! The catalog as a page of Markdown: the reference of all fields.
+
+use std::fmt::Write as _;
+
+use super::hooks::{COMMON, EVENTS, GROUP, HookKey, HookValueType, KINDS, MatcherSubject};
+use super::{
+    Agent, Coercion, Field, FieldReader, FieldStatus, OnMissing, OnViolation, Safety, Separators,
+    Shape, TextLimit, fields,
+};
+use crate::yaml_library::YamlLibrary;
+
+/// Returns the page.
+pub fn page() -> String {
+    let mut page = String::from(
+        "<!-- Made from the field table in daemon/agents/src/field_table; a test rewrites it. -->\n\n\
+         # Frontmatter of a SKILL.md\n\n\
+         Every field that some agent reads, what each agent makes of it, and where that is known from.\n\
+         The same as a JSON Schema: [skill-frontmatter.schema.json](schema/skill-frontmatter.schema.json).\n\
+         A version under \"since\" is the first that reads the field in a skill; a dash means that no source says so.\n\n",
+    );
+    agents(&mut page);
+    overview(&mut page);
+    for field in fields().iter().filter(|it| it.standing == FieldStatus::Read) {
+        section(&mut page, field);
+    }
+    inert(&mut page);
+    page
+}
+
+/// Ends a line. Writing to a text cannot fail.
+macro_rules! line {
+    ($page:expr) => { $page.push('\n') };
+    ($page:expr, $($arguments:tt)*) => {{
+        let _ = write!($page, $($arguments)*);
+        $page.push('\n');
+    }};
+}
+
+fn agents(page: &mut String) {
+    line!(page, "| Agent | Version described here |\n|---|---|");
+    for agent in Agent::ALL {
+        line!(page, "| {} | {} |", agent.name(), agent.version());
+    }
+    line!(page);
+}
+
+fn overview(page: &mut String) {
+    line!(page, "| Field | What is written | Read by |\n|---|---|---|");
+    for field in fields().iter().filter(|it| it.standing == FieldStatus::Read) {
+        let readers: Vec<_> = field.readers.iter().map(FieldReader::name).collect();
+        line!(
+            page,
+            "| [`{key}`](#{key}) | {} | {} |",
+            shape(field.shape),
+            readers.join(", "),
+            key = field.key,
+        );
+    }
+    line!(page);
+}
+
+fn section(page: &mut String, field: &Field) {
+    line!(page, "## `{}`\n\n{}", field.key, field.summary);
+    if !field.details.is_empty() {
+        line!(page, "{}", sentences(field.details));
+    }
+    line!(page);
+    line!(page, "- Written as: {}", shape(field.shape));
+    if let Some(default) = field.default {
+        line!(page, "- Default: {}", value_or_words(field, default));
+    }
+    line!(page, "- Runs without asking: {}", safety(field.safety));
+    let examples: Vec<_> = field.examples.iter().map(|it| code(it)).collect();
+    line!(page, "- For example: {}", examples.join(" or "));
+    if !field.misspellings.is_empty() {
+        let names: Vec<_> = field.misspellings.iter().map(|it| code(it)).collect();
+        line!(page, "- No agent reads: {}", names.join(", "));
+    }
+    line!(page);
+    values(page, field);
+    keys(page, field);
+    readers(page, field.readers);
+    if field.shape == Shape::Hooks {
+        hooks(page);
+    }
+    sources(page, field);
+}
+
+fn values(page: &mut String, field: &Field) {
+    if field.values.is_empty() {
+        return;
+    }
+    line!(page, "| Value | Since | Meaning |\n|---|---|---|");
+    for it in field.values {
+        line!(page, "| {} | {} | {} |", code(it.name), it.since.unwrap_or("-"), cell(it.summary));
+    }
+    if matches!(field.shape, Shape::Choice { open: true, .. }) {
+        line!(page, "| any other | - | Passed on as it is. |");
+    }
+    line!(page);
+}
+
+fn keys(page: &mut String, field: &Field) {
+    if field.keys.is_empty() {
+        return;
+    }
+    line!(page, "| Key | Read by | Meaning |\n|---|---|---|");
+    for it in field.keys {
+        let names: Vec<_> = it.agents.iter().map(|it| it.name()).collect();
+        let names = if names.is_empty() { "-".to_owned() } else { names.join(", ") };
+        line!(page, "| {} | {names} | {} |", code(it.name), cell(it.summary));
+    }
+    line!(page);
+}
+
+fn readers(page: &mut String, readers: &[FieldReader]) {
+    line!(
+        page,
+        "| Agent | Since | Reads | Without it | Limits | Note |\n|---|---|---|---|---|---|"
+    );
+    for it in readers {
+        line!(
+            page,
+            "| {} | {} | {} | {} | {} | {} |",
+            it.name(),
+            it.since.unwrap_or("-"),
+            reads(it.reads),
+            absent(it.absent),
+            it.limit.map_or_else(|| "-".to_owned(), limit),
+            if it.note.is_empty() { "-".to_owned() } else { cell(it.note) },
+        );
+    }
+    line!(page);
+}
+
+fn hooks(page: &mut String) {
+    line!(page, "A group has these keys.\n");
+    hook_keys(page, &GROUP);
+    line!(page, "A handler has these keys, and those of its kind.\n");
+    hook_keys(page, &COMMON);
+    for kind in &KINDS {
+        line!(page, "### `type: {}`\n", kind.name);
+        line!(page, "{}", kind.summary);
+        line!(page, "Given up after {} seconds when it has no `timeout`.", kind.timeout);
+        if let Some(since) = kind.since {
+            line!(page, "Since {since}.");
+        }
+        line!(page);
+        hook_keys(page, kind.keys);
+    }
+    line!(page, "### Events\n");
+    line!(page, "| Event | Since | When | The matcher is compared with | Matchers |");
+    line!(page, "|---|---|---|---|---|");
+    for it in &EVENTS {
+        let matchers: Vec<_> = it.matchers.iter().map(|it| code(it)).collect();
+        line!(
+            page,
+            "| {} | {} | {} | {} | {} |",
+            code(it.name),
+            it.since.unwrap_or("-"),
+            cell(it.summary),
+            match it.matches {
+                MatcherSubject::With(what) => what,
+                MatcherSubject::Nothing => "no matcher",
+                MatcherSubject::Unstated => "-",
+            },
+            if matchers.is_empty() { "-".to_owned() } else { matchers.join(", ") },
+        );
+    }
+    line!(page);
+}
+
+fn hook_keys(page: &mut String, keys: &[HookKey]) {
+    line!(page, "| Key | Written as | Needed | Since | Meaning |\n|---|---|---|---|---|");
+    for it in keys {
+        line!(
+            page,
+            "| {} | {} | {} | {} | {} |",
+            code(it.name),
+            takes(it.takes),
+            if it.required { "yes" } else { "no" },
+            it.since.unwrap_or("-"),
+            cell(it.summary),
+        );
+    }
+    line!(page);
+}
+
+fn sources(page: &mut String, field: &Field) {
+    line!(page, "Sources:\n");
+    for it in field.sources {
+        if it.address.is_empty() {
+            line!(page, "- {} ({})", it.title, it.version);
+        } else {
+            line!(page, "- [{}]({}) ({})", it.title, it.address, it.version);
+        }
+    }
+    line!(page);
+}
+
+fn inert(page: &mut String) {
+    line!(page, "## Fields that no agent reads\n");
+    line!(page, "Many files have them at the top level, where they do nothing.");
+    line!(page, "Unknown keys are no error anywhere.\n");
+    line!(page, "| Field | Meaning | Belongs under |\n|---|---|---|");
+    for field in fields() {
+        if let FieldStatus::Inert { belongs_under } = field.standing {
+            line!(
+                page,
+                "| {} | {} | [`{belongs_under}`](#{belongs_under}) |",
+                code(field.key),
+                cell(field.summary),
+            );
+        }
+    }
+}
+
+/// One sentence on a line.
+fn sentences(text: &str) -> String {
+    text.replace(". ", ".\n")
+}
+
+/// Text inside a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+/// Text as code; inside a table, too.
+fn code(text: &str) -> String {
+    let text = cell(text);
+    if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
+}
+
+fn value_or_words(field: &Field, text: &str) -> String {
+    let is_value = field.value(text).is_some() || field.shape == Shape::Switch;
+    if is_value { code(text) } else { text.to_owned() }
+}
+
+const fn shape(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Text => "text",
+        Shape::Spelling => "text, as it is spelled",
+        Shape::Switch => "switch",
+        Shape::Words(Separators::Blanks) => "words between blanks, or a list",
+        Shape::Words(_) => "words between commas or blanks, or a list",
+        Shape::Globs => "globs between commas, or a list",
+        Shape::TextMap => "map from text to text",
+        Shape::Choice { open: false, integer: false } => "one of the values",
+        Shape::Choice { open: true, .. } => "one of the values, or another word",
+        Shape::Choice { open: false, integer: true } => "one of the values; once an integer",
+        Shape::Hooks => "map from events to lists of groups",
+        Shape::Any => "anything",
+    }
+}
+
+const fn reads(coercion: Coercion) -> &'static str {
+    match coercion {
+        Coercion::Text => "text; numbers and booleans as they are written",
+        Coercion::Spelling => "text; also in brackets, as it is spelled",
+        Coercion::String(YamlLibrary::JsYaml3 | YamlLibrary::JsYaml4) => {
+            "a YAML string, nothing else; a date is none"
+        }
+        Coercion::String(_) => "a YAML string, nothing else",
+        Coercion::Switch => "`true`, `yes`, `on`, `1` and their opposites, in any case",
+        Coercion::Boolean => "`true` or `false` without quotes",
+        Coercion::Words(Separators::Blanks) => {
+            "a list, or words between blanks outside parentheses"
+        }
+        Coercion::Words(Separators::CommasAndBlanks) => {
+            "a list, or words between commas and blanks outside parentheses"
+        }
+        Coercion::Words(Separators::CommasOutsideBraces) => {
+            "a list, or globs between commas outside braces"
+        }
+        Coercion::ListOnly(_) => "a list of strings, nothing else",
+        Coercion::TextMap => "a map; numbers and booleans as they are written",
+        Coercion::TextMapOf(_) => "a map, of which some keys matter",
+        Coercion::StringMap(_) => "a map of strings, nothing else",
+        Coercion::Choice => "a word",
+        Coercion::ChoiceOrInteger => "a word; older versions an integer",
+        Coercion::Hooks => "hooks by event",
+        Coercion::Anything => "anything",
+    }
+}
+
+const fn absent(absent: OnMissing) -> &'static str {
+    match absent {
+        OnMissing::Fine => "-",
+        OnMissing::Else(what) => what,
+        OnMissing::Required => "required",
+        OnMissing::Dropped => "the skill is dropped",
+    }
+}
+
+fn limit(limit: TextLimit) -> String {
+    let mut parts = Vec::new();
+    match (limit.min, limit.max) {
+        (0, None) => {}
+        (0, Some(max)) => parts.push(format!("at most {max} characters")),
+        (min, None) => parts.push(format!("at least {min} character")),
+        (min, Some(max)) => parts.push(format!("{min} to {max} characters")),
+    }
+    if let Some(pattern) = limit.pattern {
+        parts.push(code(pattern));
+    }
+    let breach = match limit.breach {
+        OnViolation::Warned => "else a warning",
+        OnViolation::Unstated => "what happens else is not documented",
+        OnViolation::Cut => "more is cut off",
+        OnViolation::Replaced => "else changed",
+        OnViolation::Dropped => "else the skill is dropped",
+    };
+    parts.push(breach.to_owned());
+    parts.join("; ")
+}
+
+fn safety(safety: Safety) -> String {
+    match safety {
+        Safety::Safe => "yes".to_owned(),
+        Safety::Asks => "no, the user is asked".to_owned(),
+        Safety::AsksUnless(values) => {
+            let values: Vec<_> = values.iter().map(|it| code(it)).collect();
+            format!("only with {}", values.join(" or "))
+        }
+    }
+}
+
+const fn takes(takes: HookValueType) -> &'static str {
+    match takes {
+        HookValueType::Text => "text",
+        HookValueType::Kind => "one of the kinds",
+        HookValueType::Switch => "switch",
+        HookValueType::Number => "number",
+        HookValueType::Texts => "list of texts",
+        HookValueType::TextMap => "map from text to text",
+        HookValueType::Map => "map",
+        HookValueType::Handlers => "list of handlers",
+    }
+}

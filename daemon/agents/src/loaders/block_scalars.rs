@@ -1,0 +1,59 @@
+//! The rung `block`: one-line values with a colon become block scalars (opencode, read in its
+//! source).
+
+use skills_syntax::text::Span;
+
+use super::repair::{Change, Repair, line_spans};
+
+/// Turns top-level values that hold a colon into blocks; nothing when there are none.
+///
+/// Keys with a hyphen, quoted values, comments and indented lines are left as they are.
+pub fn rewrite_as_blocks(content: &str) -> Option<Repair> {
+    let changes = line_spans(content).filter_map(|line| {
+        let text = line.slice(content);
+        let key = text.find(|it: char| !it.is_ascii_alphanumeric() && it != '_')?;
+        if key == 0 || text.starts_with(|it: char| it.is_ascii_digit()) {
+            return None;
+        }
+        let value = text[key..].trim_start().strip_prefix(':')?.trim();
+        if matches!(value, "" | ">" | "|") || value.starts_with(['"', '\'']) || !value.contains(':')
+        {
+            return None;
+        }
+        let span = Span::new(line.start + key, line.end);
+        Some(Change { span, text: format!(": |-\n  {value}") })
+    });
+    Repair::of(content, changes.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(content: &str, expected: Option<&str>) {
+        assert_eq!(
+            rewrite_as_blocks(content).map(|it| it.text).as_deref(),
+            expected,
+            "{content:?}"
+        );
+    }
+
+    #[test]
+    fn a_value_with_a_colon_becomes_a_block() {
+        check(
+            "name: a\ndescription: Use when: asked\nurl : http://x \n",
+            Some("name: a\ndescription: |-\n  Use when: asked\nurl: |-\n  http://x\n"),
+        );
+        check("description: {not: closed\r\n", Some("description: |-\n  {not: closed\r\n"));
+    }
+
+    #[test]
+    fn what_the_agent_passes_over_is_left() {
+        check(
+            "# a: b: c\n  a: b: c\nd: \"e: f\"\ng: >\n  h: i\nallowed-tools: a: b\n1a: b:c\n",
+            None,
+        );
+        check("description: @x\nname\n", None);
+    }
+}

@@ -1,0 +1,83 @@
+//! The rung `lines`: name and description are taken from the lines that begin with them
+//! (Gemini CLI, read in its source).
+//!
+//! No YAML is involved: quotes, brackets and block headers are part of the text, an indented
+//! `name:` counts, and of several the last does.
+
+use skills_syntax::text::Span;
+
+use super::repair::line_spans;
+
+/// What was found by line.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LineFields {
+    /// The text behind `name:`, and where.
+    pub name: Option<(String, Span)>,
+    /// The text behind `description:` with the indented lines below it, and where.
+    pub description: Option<(String, Span)>,
+}
+
+/// Takes name and description from the lines of a frontmatter.
+pub fn extract_lines(content: &str) -> LineFields {
+    let mut rescue = LineFields::default();
+    let mut rest = line_spans(content).peekable();
+    while let Some(line) = rest.next() {
+        if let Some(span) = behind(content, line, "name:") {
+            rescue.name = Some((span.slice(content).to_owned(), span));
+        } else if let Some(mut span) = behind(content, line, "description:") {
+            let mut text = span.slice(content).to_owned();
+            while let Some(more) = rest.next_if(|it| is_continuation(it.slice(content))) {
+                let words = more.slice(content).trim();
+                if !text.is_empty() {
+                    text.push(' ');
+                }
+                text.push_str(words);
+                span.end = more.end;
+            }
+            rescue.description = Some((text, span));
+        }
+    }
+    rescue
+}
+
+/// Returns where the value of `key` is on a line that begins with it.
+fn behind(content: &str, line: Span, key: &str) -> Option<Span> {
+    let value = line.slice(content).trim_start().strip_prefix(key)?.trim_start();
+    let start = line.end - value.len();
+    Some(Span::new(start, start + value.trim_end().len()))
+}
+
+/// Whether a line begins with blanks and has more than blanks.
+fn is_continuation(line: &str) -> bool {
+    line.starts_with([' ', '\t']) && !line.trim().is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(content: &str, name: Option<&str>, description: Option<&str>) {
+        let rescue = extract_lines(content);
+        assert_eq!(rescue.name.as_ref().map(|it| it.0.as_str()), name, "{content:?}");
+        assert_eq!(rescue.description.as_ref().map(|it| it.0.as_str()), description);
+    }
+
+    #[test]
+    fn values_are_what_stands_behind_the_colon() {
+        check("name: a\ndescription: Use when: asked\n", Some("a"), Some("Use when: asked"));
+        check("name:123\ndescription: [a, b] # c\n", Some("123"), Some("[a, b] # c"));
+        check("name: \"x\"\ndescription:\n", Some("\"x\""), Some(""));
+    }
+
+    #[test]
+    fn indented_lines_go_on() {
+        check("description: >\n  one\n\n  two\nname: a\n", Some("a"), Some("> one"));
+        check("description:\n\tone\n  two\n  name: b\n", None, Some("one two name: b"));
+    }
+
+    #[test]
+    fn the_last_line_counts_and_others_do_not() {
+        check("name: a\n  name: b\nnames: c\n- name: d\n", Some("b"), None);
+    }
+}

@@ -1,0 +1,248 @@
+//! Reading a file as one agent does: its rungs, then what it asks of a name and a description.
+
+use std::sync::Arc;
+
+use skills_syntax::text::{LineColumn, LineIndex};
+
+use crate::profile::{self, EncodingPolicy, LoadStrategy, NameSource, Profile, Quoting};
+use crate::skill::SkillRecord;
+
+/// What an agent makes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadVerdict {
+    /// It is read as it is.
+    Accepted,
+    /// It is read after a repair: the rung that made it.
+    Repaired(LoadStrategy),
+    /// Its body is loaded, and what its frontmatter says is lost.
+    WithoutFields,
+    /// It is dropped.
+    Dropped,
+}
+
+/// Something to say about a file, as one agent sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// The rule it is about, by its stable name.
+    pub rule: &'static str,
+    /// What is the matter, as a sentence fragment.
+    pub message: String,
+    /// Where in the file.
+    pub at: Option<LineColumn>,
+    /// What a person can do, as a sentence.
+    pub next: String,
+}
+
+/// A file as one agent reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadOutcome {
+    /// What becomes of it.
+    pub verdict: LoadVerdict,
+    /// The name; our own reading where the file is dropped.
+    pub name: String,
+    /// The description; our own reading where the file is dropped.
+    pub description: Option<String>,
+    /// The first fault for which the agent drops the file.
+    pub dropped: Option<Remark>,
+    /// Why the agent does not show the skill to its model although it loads it.
+    pub unlisted: Option<Remark>,
+    /// Repairs and oddities, and faults after the first.
+    pub notes: Vec<Remark>,
+}
+
+impl LoadOutcome {
+    /// Returns what becomes of the file as a sentence, where that is more than being read.
+    pub fn sentence(&self, subject: &str) -> Option<String> {
+        match (&self.dropped, self.verdict) {
+            (Some(fault), _) => Some(format!("{subject} drops this file: {}.", fault.message)),
+            (None, LoadVerdict::Repaired(rung)) => {
+                Some(format!("{subject} repairs this file: {}.", repair_of(rung)))
+            }
+            (None, LoadVerdict::WithoutFields) => {
+                Some(format!("{subject} loads the body of this file without its fields."))
+            }
+            (None, LoadVerdict::Accepted | LoadVerdict::Dropped) => None,
+        }
+    }
+}
+
+/// Returns what each agent of today makes of a file in a directory of that name.
+///
+/// It is made when it is asked for: a healthy file costs nothing, any other some microseconds.
+pub fn load_for_all_agents(
+    record: &SkillRecord,
+    directory: &str,
+) -> Vec<(&'static Arc<Profile>, LoadOutcome)> {
+    profile::agents().map(|it| (it, load_as(it, record, directory))).collect()
+}
+
+/// Reads a file by a profile's rules. `directory` is the name of the directory that holds it.
+pub fn load_as(profile: &Profile, record: &SkillRecord, directory: &str) -> LoadOutcome {
+    let mut reader = RecordLoader {
+        profile,
+        record,
+        rung: Some(LoadStrategy::Strict),
+        body: record.head.len(),
+        reading: LoadOutcome {
+            verdict: LoadVerdict::Accepted,
+            name: String::new(),
+            description: None,
+            dropped: None,
+            unlisted: None,
+            notes: Vec::new(),
+        },
+    };
+    reader.encoding();
+    reader.size();
+    match reader.values() {
+        None => {
+            reader.without_frontmatter();
+            directory.clone_into(&mut reader.reading.name);
+            reader.take_description(None, true);
+        }
+        Some(values) => {
+            reader.take_name(values.name, directory);
+            reader.take_description(values.description, false);
+            if !values.foreign {
+                reader.requirements(values.mapping.as_ref());
+            }
+        }
+    }
+    reader.finish()
+}
+
+/// A reading in the making.
+pub(super) struct RecordLoader<'a> {
+    pub(super) profile: &'a Profile,
+    pub(super) record: &'a SkillRecord,
+    /// The one that gave the fields; none when they are lost.
+    pub(super) rung: Option<LoadStrategy>,
+    /// Where the body starts, for this agent.
+    pub(super) body: usize,
+    pub(super) reading: LoadOutcome,
+}
+
+/// Where a fault is shown that has no place of its own in the file.
+pub(super) const START: LineColumn = LineColumn { line: 1, column: 1 };
+
+pub(super) const FIX_YAML: &str = "Fix the YAML; quoting the value is usually enough.";
+
+impl RecordLoader<'_> {
+    fn finish(mut self) -> LoadOutcome {
+        self.reading.verdict = match (&self.reading.dropped, self.rung) {
+            (Some(_), _) => LoadVerdict::Dropped,
+            (None, None) => LoadVerdict::WithoutFields,
+            (None, Some(LoadStrategy::Strict)) => LoadVerdict::Accepted,
+            (None, Some(rung)) => LoadVerdict::Repaired(rung),
+        };
+        self.reading
+    }
+
+    /// The first fault for which the agent drops the file decides; the others are told too.
+    pub(super) fn drop_for(
+        &mut self,
+        rule: &'static str,
+        message: impl Into<String>,
+        at: Option<LineColumn>,
+        next: &str,
+    ) {
+        let remark = remark(rule, message, at.or(Some(START)), next);
+        match self.reading.dropped {
+            None => self.reading.dropped = Some(remark),
+            Some(_) => self.reading.notes.push(remark),
+        }
+    }
+
+    pub(super) fn note(
+        &mut self,
+        rule: &'static str,
+        message: impl Into<String>,
+        at: LineColumn,
+        next: &str,
+    ) {
+        self.reading.notes.push(remark(rule, message, Some(at), next));
+    }
+
+    fn encoding(&mut self) {
+        if let Some(at) = self.record.invalid_utf8
+            && self.profile.bad_utf8 == EncodingPolicy::Drop
+        {
+            let next = "Save the file as UTF-8.";
+            self.drop_for("encoding/utf8", "the file is not UTF-8", Some(at), next);
+        }
+        if self.record.bom && self.profile.bom == EncodingPolicy::Drop {
+            self.drop_for(
+                "encoding/bom",
+                "the file begins with a byte order mark",
+                None,
+                "Save the file without a byte order mark.",
+            );
+        }
+        if self.record.crlf && self.profile.crlf == EncodingPolicy::Drop {
+            self.drop_for(
+                "encoding/crlf",
+                "the frontmatter has CRLF line ends",
+                None,
+                "Save the file with LF line ends.",
+            );
+        }
+    }
+
+    fn size(&mut self) {
+        if self.record.facts.truncated {
+            let size = self.record.facts.size;
+            self.note(
+                "file/size",
+                format!("the file is too large ({size} bytes) and was read in part"),
+                START,
+                "Move long material to files under `references/` that are read on demand.",
+            );
+        }
+    }
+
+    /// Whether a file without any field is dropped.
+    pub(super) fn needs_fields(&self) -> bool {
+        self.profile.description.drops_missing() || self.profile.name.source == NameSource::Field
+    }
+
+    /// A file without frontmatter has one fault, not one for each missing field.
+    fn without_frontmatter(&mut self) {
+        if self.needs_fields() {
+            self.drop_for(
+                "frontmatter/required",
+                "the file has no frontmatter",
+                None,
+                "Begin the file with a line `---`, then `name:` and `description:`, then `---`.",
+            );
+        }
+    }
+}
+
+/// What a rung does, as a sentence fragment.
+pub(super) fn repair_of(rung: LoadStrategy) -> &'static str {
+    match rung {
+        LoadStrategy::Strict => "read as it is",
+        LoadStrategy::Quote(Quoting::ClaudeCode) => "read with every special value in quotes",
+        LoadStrategy::Quote(Quoting::Codex | Quoting::ClientGuide) => {
+            "read with problematic values in quotes"
+        }
+        LoadStrategy::Block => "read with values that hold a colon as blocks",
+        LoadStrategy::Lines => "name and description are read by line",
+        LoadStrategy::PerKey => "read key by key",
+    }
+}
+
+pub(super) fn remark(
+    rule: &'static str,
+    message: impl Into<String>,
+    at: Option<LineColumn>,
+    next: &str,
+) -> Remark {
+    Remark { rule, message: message.into(), at, next: next.to_owned() }
+}
+
+/// Counts out a place in the head of a file.
+pub(super) fn spot(head: &str, offset: usize) -> LineColumn {
+    let (line, column) = LineIndex::new(head).display(head, offset);
+    LineColumn { line, column }
+}

@@ -1,0 +1,163 @@
+//! The rung `quote`: problematic one-line values are put in quotes and the block is read again.
+//!
+//! Three readers quote, and differ in what they take for problematic: Claude Code quotes every
+//! value with a special character in it, healthy lists and block headers among them; Codex
+//! quotes what holds a `: ` and what starts like a list, a map, `@` or a backtick and is none;
+//! the open standard's client guide asks for values that YAML would misread.
+
+use skills_syntax::text::Span;
+
+use super::dialect::parse_strict;
+use super::repair::{Change, Repair, line_spans};
+use crate::profile::Quoting;
+use crate::yaml_library::YamlLibrary;
+
+/// Quotes what `quoting` takes for problematic; nothing when there is nothing to quote.
+pub fn quote_values(content: &str, quoting: Quoting) -> Option<Repair> {
+    let changes = match quoting {
+        Quoting::ClaudeCode => {
+            top_level(content, |value| value.contains(": ") || value.contains(SPECIAL))
+        }
+        Quoting::ClientGuide => {
+            top_level(content, |value| !is_yaml_alone(value, YamlLibrary::Ours))
+        }
+        Quoting::Codex => codex(content),
+    };
+    Repair::of(content, changes)
+}
+
+/// What Claude Code's reader quotes a value for.
+const SPECIAL: [char; 13] = ['{', '}', '[', ']', '*', '&', '#', '!', '|', '>', '%', '@', '`'];
+
+/// Quotes the values of lines `key: value` at column 0 for which `wanted` holds.
+fn top_level(content: &str, wanted: impl Fn(&str) -> bool) -> Vec<Change> {
+    let changes = line_spans(content).filter_map(|line| {
+        let text = line.slice(content);
+        let key = text.find(|it: char| !it.is_ascii_alphabetic() && it != '_' && it != '-')?;
+        let after = text[key..].strip_prefix(':').filter(|_| key > 0)?;
+        let value = after.trim_start();
+        if value.is_empty() || value.len() == after.len() || is_quoted(value) || !wanted(value) {
+            return None;
+        }
+        let span = Span::new(line.end - value.len(), line.end);
+        let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
+        Some(Change { span, text: format!("\"{escaped}\"") })
+    });
+    changes.collect()
+}
+
+/// Whether a value starts and ends with the same quote.
+fn is_quoted(value: &str) -> bool {
+    ['"', '\''].iter().any(|quote| value.starts_with(*quote) && value.ends_with(*quote))
+}
+
+/// Whether YAML takes a value as it stands behind a key, as a scalar, a list or a map.
+fn is_yaml_alone(value: &str, library: YamlLibrary) -> bool {
+    parse_strict(&format!("k: {value}\n"), library).is_ok_and(|it| it.len() == 1)
+}
+
+fn codex(content: &str) -> Vec<Change> {
+    let mut changes = Vec::new();
+    // The lines of a block are deeper than the line with its header.
+    let mut block: Option<usize> = None;
+    for line in line_spans(content) {
+        let text = line.slice(content);
+        let indent = text.bytes().take_while(|it| *it == b' ').count();
+        if let Some(header) = block {
+            if text.trim().is_empty() || indent > header {
+                continue;
+            }
+            block = None;
+        }
+        let Some((key, after)) = text.split_once(':') else { continue };
+        if key.trim().is_empty() || !after.starts_with(char::is_whitespace) {
+            continue;
+        }
+        let value = without_comment(after.trim_start());
+        match value.chars().next() {
+            None | Some('\'' | '"') => {}
+            Some('|' | '>') => block = Some(indent),
+            Some(first) => {
+                let like_flow = matches!(first, '[' | '{' | '@' | '`');
+                if has_colon(value) || (like_flow && !is_yaml_alone(value, YamlLibrary::NpmYaml)) {
+                    let start = line.end - after.trim_start().len();
+                    let text = format!("'{}'", value.replace('\'', "''"));
+                    changes.push(Change { span: Span::new(start, start + value.len()), text });
+                }
+            }
+        }
+    }
+    changes
+}
+
+/// Returns a value up to a `#` that starts it or follows a blank, without blanks at its end.
+fn without_comment(value: &str) -> &str {
+    let starts = |at: &usize| value[..*at].chars().next_back().is_none_or(char::is_whitespace);
+    let comment = value.match_indices('#').map(|(at, _)| at).find(starts);
+    value[..comment.unwrap_or(value.len())].trim_end()
+}
+
+fn has_colon(value: &str) -> bool {
+    value.match_indices(':').any(|(at, _)| value[at + 1..].starts_with(char::is_whitespace))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(quoting: Quoting, content: &str, expected: Option<&str>) {
+        let repair = quote_values(content, quoting);
+        assert_eq!(repair.as_ref().map(|it| it.text.as_str()), expected, "{content:?}");
+        for change in repair.iter().flat_map(|it| &it.changes) {
+            assert!(!change.span.slice(content).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_colon_is_quoted_by_everybody() {
+        let content = "name: a\ndescription: Use when: asked\n";
+        for quoting in [Quoting::ClaudeCode, Quoting::ClientGuide] {
+            check(quoting, content, Some("name: a\ndescription: \"Use when: asked\"\n"));
+        }
+        check(Quoting::Codex, content, Some("name: a\ndescription: 'Use when: asked'\n"));
+    }
+
+    #[test]
+    fn claude_code_quotes_healthy_values_too() {
+        let content = "a: [x]\nb: |\n  y\nc: plain\nd: \"q: r\"\ne1: x: y\n f: x: y\ng:\n";
+        let quoted = "a: \"[x]\"\nb: \"|\"\n  y\nc: plain\nd: \"q: r\"\ne1: x: y\n f: x: y\ng:\n";
+        check(Quoting::ClaudeCode, content, Some(quoted));
+    }
+
+    #[test]
+    fn the_guide_leaves_healthy_values_alone() {
+        check(Quoting::ClientGuide, "a: [x]\nb: |\n  y\nc: \"q: r\"\nd: x # y\n", None);
+        let content = "a: [x] y\nb: @x\nc: **x**\nd: \"x\" y\ne: {a\nf: - x\ng: %x\n";
+        let quoted = concat!(
+            "a: \"[x] y\"\nb: \"@x\"\nc: \"**x**\"\nd: \"\\\"x\\\" y\"\ne: \"{a\"\n",
+            "f: \"- x\"\ng: \"%x\"\n"
+        );
+        check(Quoting::ClientGuide, content, Some(quoted));
+    }
+
+    #[test]
+    fn codex_knows_neither_percent_nor_star() {
+        let content = "a: %x\nb: *x\nc: @x\nd: {a\ne: [x]\nf: `x`\ng: \"x\n";
+        let quoted = "a: %x\nb: *x\nc: '@x'\nd: '{a'\ne: [x]\nf: '`x`'\ng: \"x\n";
+        check(Quoting::Codex, content, Some(quoted));
+    }
+
+    #[test]
+    fn codex_looks_into_nested_lines_and_past_blocks_and_comments() {
+        let content = "m:\n  a: it's: b # c: d\nb: |\n  x: y: z\nc: >-\n\n  x: y: z\nd: e:f\n";
+        let quoted = "m:\n  a: 'it''s: b' # c: d\nb: |\n  x: y: z\nc: >-\n\n  x: y: z\nd: e:f\n";
+        check(Quoting::Codex, content, Some(quoted));
+    }
+
+    #[test]
+    fn carriage_returns_stay_line_ends() {
+        check(Quoting::ClaudeCode, "a: b: c\r\nd: e\r\n", Some("a: \"b: c\"\r\nd: e\r\n"));
+        check(Quoting::Codex, "a: b: c\r\n", Some("a: 'b: c'\r\n"));
+    }
+}

@@ -1,0 +1,166 @@
+//! What an agent asks of a name, a description and other fields, once it has them.
+
+use skills_syntax::text::LineColumn;
+
+use super::dialect::{Mapping, TypedValue};
+use super::outcome::{RecordLoader, START, remark};
+use crate::profile::{DescriptionRule, EmptyNameRule, NameCheck, NameForm, NameSource, ScalarRule};
+use crate::scalar::YamlType;
+
+impl RecordLoader<'_> {
+    /// Returns a value as text, or what is wrong with it.
+    fn text(&self, key: &str, typed: Option<TypedValue>) -> Result<String, String> {
+        let Some(typed) = typed else { return Err(format!("the frontmatter has no `{key}`")) };
+        let refuses = self.profile.name.scalars == ScalarRule::Refuse;
+        match typed.kind {
+            YamlType::Null => return Err(format!("`{key}` is empty")),
+            YamlType::List | YamlType::Map => {
+                return Err(format!("`{key}` is a list or a map, not text"));
+            }
+            YamlType::Boolean | YamlType::Number | YamlType::Date if refuses => {
+                return Err(format!("`{key}` is {}, not text", typed.kind.name()));
+            }
+            YamlType::Boolean
+            | YamlType::Number
+            | YamlType::Date
+            | YamlType::Text
+            | YamlType::Alias => {}
+        }
+        if self.profile.one_line {
+            return Ok(typed.text.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+        Ok(typed.text)
+    }
+
+    pub(super) fn take_name(&mut self, typed: Option<TypedValue>, directory: &str) {
+        let rule = &self.profile.name;
+        if rule.source == NameSource::Directory {
+            directory.clone_into(&mut self.reading.name);
+            return;
+        }
+        let text = match self.text("name", typed) {
+            Ok(text) if text.is_empty() && rule.empty == EmptyNameRule::Missing => {
+                Err("`name` is empty".to_owned())
+            }
+            other => other,
+        };
+        let at = self.record.name.as_ref().map(|it| it.at);
+        let form = rule.form;
+        let found = match text {
+            Ok(text) => Some(in_form(&text, form)),
+            Err(what) => {
+                if rule.source == NameSource::Field {
+                    let next = format!("Add `name: {directory}` to the frontmatter.");
+                    self.drop_for("name/required", what, at, &next);
+                }
+                None
+            }
+        };
+        if let Some(name) = &found {
+            self.check_name(name, directory, at.unwrap_or(START));
+        }
+        self.reading.name = found.unwrap_or_else(|| directory.to_owned());
+    }
+
+    fn check_name(&mut self, name: &str, directory: &str, at: LineColumn) {
+        let length = name.chars().count();
+        match self.profile.name.check {
+            NameCheck::AtMost(max) if length > max => {
+                let message = format!("the name is {length} characters long, {max} are allowed");
+                self.drop_for("name/length", message, Some(at), "Give the skill a shorter name.");
+            }
+            NameCheck::Any | NameCheck::AtMost(_) => {}
+            NameCheck::LowerCase => {
+                let fits = |it: char| it.is_lowercase() || it.is_numeric() || it == '-';
+                if !name.chars().all(fits) {
+                    let message =
+                        format!("the name `{name}` holds more than small letters, digits and `-`");
+                    let next = "Rename the skill.";
+                    self.drop_for("name/form", message, Some(at), next);
+                }
+            }
+            NameCheck::StandardWarn => self.check_standard_name(name, directory, at),
+        }
+    }
+
+    fn check_standard_name(&mut self, name: &str, directory: &str, at: LineColumn) {
+        let fault = if name.chars().count() > 64 {
+            Some("is longer than 64 characters")
+        } else if !name.chars().all(|it| matches!(it, 'a'..='z' | '0'..='9' | '-')) {
+            Some("holds characters other than `a-z`, `0-9` and `-`")
+        } else if name.starts_with('-') || name.ends_with('-') || name.contains("--") {
+            Some("begins or ends with a hyphen, or doubles one")
+        } else if name != directory {
+            Some("differs from its directory's name")
+        } else {
+            None
+        };
+        if let Some(fault) = fault {
+            let message = format!("the name `{name}` {fault}, which the standard does not allow");
+            let next = format!("Rename the skill or its directory (`{directory}`).");
+            self.note("name/standard", message, at, &next);
+        }
+    }
+
+    /// `told` is set where the file's one fault has been said already.
+    pub(super) fn take_description(&mut self, typed: Option<TypedValue>, told: bool) {
+        use DescriptionRule as Rule;
+        let rule = self.profile.description;
+        let missing = typed.is_none();
+        let text = self.text("description", typed).and_then(|text| {
+            let empty = match rule {
+                Rule::Present | Rule::ElseUnlisted => false,
+                Rule::NotEmpty => text.is_empty(),
+                Rule::Required | Rule::ElseFirstBodyLine | Rule::ElseFirstHeading => {
+                    text.trim().is_empty()
+                }
+            };
+            if empty { Err("`description` is empty".to_owned()) } else { Ok(text) }
+        });
+        let at = self.record.description.as_ref().map(|it| it.at);
+        let next = "Add a `description:` that says what the skill does and when to use it.";
+        let what = match text {
+            Ok(text) => {
+                self.reading.description = Some(text);
+                return;
+            }
+            Err(what) => what,
+        };
+        match rule {
+            Rule::Required | Rule::NotEmpty | Rule::Present => {
+                if !told {
+                    self.drop_for("description/required", what, at, next);
+                }
+            }
+            Rule::ElseUnlisted if missing => {
+                self.reading.unlisted = Some(remark("description/listed", what, at, next));
+            }
+            Rule::ElseUnlisted => self.drop_for("description/text", what, at, next),
+            Rule::ElseFirstBodyLine => {
+                self.reading.description = self.record.first_body_line.as_deref().map(Into::into);
+            }
+            Rule::ElseFirstHeading => {
+                let heading = self.record.first_heading.as_deref();
+                let text = heading.unwrap_or(&self.reading.name).to_owned();
+                self.reading.description = Some(text);
+            }
+        }
+    }
+
+    pub(super) fn requirements(&mut self, mapping: Option<&Mapping>) {
+        let head = self.record.head.len();
+        let has_body = self.body < head || self.record.facts.size > head as u64;
+        for requirement in &self.profile.requires {
+            if let Some(it) = requirement.breach(mapping, has_body) {
+                self.drop_for(it.rule, it.message, it.at, &it.next);
+            }
+        }
+    }
+}
+
+fn in_form(name: &str, form: NameForm) -> String {
+    match form {
+        NameForm::AsWritten => name.to_owned(),
+        NameForm::FileName => name.replace([':', '\\', '/', '<', '>', '*', '?', '"', '|'], "-"),
+    }
+}

@@ -1,0 +1,122 @@
+//! A row's roots as a person would write them: for the reference, `explain` and what differs in a
+//! variant. What they mean is said in [`super::root`].
+
+use super::keywords::Keyword;
+use super::{AncestorStop, LinkPolicy, Provider, RootBase, RootContent, RootRule, Text, WalkRule};
+
+/// Returns a line for each place that a root names.
+pub(super) fn root_lines(root: &RootRule) -> Vec<String> {
+    if let RootBase::Provided(_) | RootBase::BuiltIn(_) = root.base {
+        return vec![format!("{} ({})", root.shown(""), root.scope.word())];
+    }
+    let mut walk = walk_words(&root.walk).join(", ");
+    match root.seeks {
+        RootContent::Skills => {}
+        RootContent::Commands => walk.push_str(", Markdown files as commands"),
+    }
+    let line = |relative: &Text| {
+        let mut line = format!("{} ({}", root.shown(relative), root.scope.word());
+        for part in [switch_words(root, relative), walk.clone()] {
+            if !part.is_empty() {
+                line.push_str("; ");
+                line.push_str(&part);
+            }
+        }
+        line.push(')');
+        line
+    };
+    root.relative.iter().map(line).collect()
+}
+
+fn switch_words(root: &RootRule, relative: &str) -> String {
+    let is_meant =
+        |it: &&super::DisableSwitch| it.relative.as_ref().is_none_or(|it| it == relative);
+    let switches = root.switches.iter().filter(is_meant);
+    let switches: Vec<_> = switches.map(|it| format!("not with ${}", it.variable)).collect();
+    switches.join(", ")
+}
+
+/// Returns what is remarkable about a walk.
+fn walk_words(walk: &WalkRule) -> Vec<String> {
+    let mut words = vec![match walk.max_depth {
+        Some(1) => "1 level".to_owned(),
+        Some(max) => format!("{max} levels"),
+        None => "any depth".to_owned(),
+    }];
+    let mut add = |is: bool, text: &str| {
+        if is {
+            words.push(text.to_owned());
+        }
+    };
+    add(walk.root_skill, "the root itself");
+    add(walk.into_skills, "skills in skills");
+    add(walk.hidden, "hidden directories");
+    add(
+        walk.directory_links != LinkPolicy::Always,
+        match walk.directory_links {
+            LinkPolicy::Never => "no linked directories",
+            LinkPolicy::FirstLevel => "linked directories on the first level",
+            LinkPolicy::Always => "",
+        },
+    );
+    add(!walk.file_links, "no linked SKILL.md");
+    add(walk.links_last, "links last");
+    add(walk.repeats, "a directory each time it is reached");
+    if let Some(most) = walk.most_directories {
+        words.push(format!("{most} directories"));
+    }
+    if let Some(most) = walk.most_entries {
+        words.push(format!("{most} entries"));
+    }
+    let skipped: Vec<_> = walk.skipped.iter().chain(&walk.reserved).map(|it| &**it).collect();
+    if !skipped.is_empty() {
+        words.push(format!("not {}", skipped.join(", ")));
+    }
+    words
+}
+
+impl Provider {
+    /// Returns what it gives, as a person would say it.
+    pub fn shown(self) -> &'static str {
+        match self {
+            Self::Bundled => "bundled skills",
+            Self::Remote => "remote catalogs",
+            Self::Mcp => "prompts of MCP servers",
+        }
+    }
+}
+
+impl RootRule {
+    /// Returns one of the root's places as a person would write it.
+    pub fn shown(&self, relative: &str) -> String {
+        match &self.base {
+            RootBase::Home => format!("~/{relative}"),
+            RootBase::Variable { name, below_home } if below_home.is_empty() => {
+                format!("${name}/{relative}, else ~/{relative}")
+            }
+            RootBase::Variable { name, below_home } => {
+                format!("${name}/{relative}, else ~/{below_home}/{relative}")
+            }
+            RootBase::IfSet { name } => format!("${name}/{relative}"),
+            RootBase::Absolute(path) => format!("{path}/{relative}"),
+            RootBase::Additional => format!("{relative} in each added directory"),
+            RootBase::Provided(provider) => provider.shown().to_owned(),
+            RootBase::Settings => "the directories that its configuration files name".to_owned(),
+            RootBase::Plugins(_) => "the installed plugins of Claude Code".to_owned(),
+            RootBase::Extensions(_) => format!("{relative} in each extension of Gemini CLI"),
+            RootBase::BuiltIn(skills) => {
+                let names: Vec<_> = skills.iter().map(|it| &*it.name).collect();
+                format!("what is built into it: {}", names.join(", "))
+            }
+            RootBase::Ancestors { stop } => match stop {
+                AncestorStop::Cwd => format!("{relative} in the working directory"),
+                AncestorStop::Worktree => format!("{relative} up to the worktree's top"),
+                AncestorStop::Home => format!("{relative} up to below home"),
+                AncestorStop::WorktreeElseFilesystem => {
+                    format!("{relative} up to the worktree's top, else to /")
+                }
+                AncestorStop::Filesystem => format!("{relative} up to /"),
+            },
+        }
+    }
+}

@@ -1,0 +1,491 @@
+//! Profiles of a user's own, and what a user changes of the built-in ones.
+//!
+//! A user writes a base and what differs; [`ProfileSet::with`] makes rows of that, in which every
+//! difference is recorded with where it is written. A row never changes once it is made: another
+//! configuration gives other rows, with another [`Profile::key`].
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use skills_syntax::suggest;
+
+use super::variant::differences;
+use super::{
+    DisableSwitch, Evidence, LinkPolicy, NestedRule, Profile, ProfileRule, RULES, RootBase,
+    RootContent, RootRule, RuleValue, Scope, Text, TrustRule, WalkRule, builtin,
+};
+
+/// The profiles there are: those built in, as a user's configuration leaves them, and the user's
+/// own behind them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileSet {
+    rows: Arc<[Arc<Profile>]>,
+    /// What the user has written, as TOML that says the same; empty where that is nothing.
+    written: Arc<str>,
+}
+
+impl Default for ProfileSet {
+    fn default() -> Self {
+        Self { rows: builtin().into(), written: Arc::default() }
+    }
+}
+
+/// What a user writes about one profile.
+#[derive(Clone, Debug)]
+pub struct ProfileDraft {
+    /// The profile's name.
+    pub id: String,
+    /// Where the name is written, as an offset.
+    pub at: usize,
+    /// The profile it is made from, with where that is written.
+    pub base: Option<(String, usize)>,
+    /// What to call its agent.
+    pub agent: Option<String>,
+    /// The rules that are set.
+    pub settings: Vec<DraftSetting>,
+    /// Roots that take the place of all others.
+    pub roots: Option<Vec<RootDraft>>,
+    /// Roots before the others.
+    pub roots_first: Vec<RootDraft>,
+    /// Roots behind the others.
+    pub roots_last: Vec<RootDraft>,
+    /// Places that are not searched, with where each is written.
+    pub without_roots: Vec<(String, usize)>,
+    /// How every root is walked.
+    pub every_root: WalkDraft,
+}
+
+/// A rule that is set.
+#[derive(Clone, Debug)]
+pub struct DraftSetting {
+    /// The rule.
+    pub rule: &'static ProfileRule,
+    /// Its value.
+    pub setting: RuleValue,
+    /// Where its key is written, as an offset.
+    pub at: usize,
+}
+
+/// A root as a user writes it.
+#[derive(Clone, Debug)]
+pub struct RootDraft {
+    /// Where it starts.
+    pub base: RootBase,
+    /// The paths below that.
+    pub relative: Vec<Text>,
+    /// What its entries are called; by the base where none is written.
+    pub scope: Option<Scope>,
+    /// Variables that switch it off.
+    pub switches: Vec<Text>,
+    /// How it is walked; as the first root of the base where nothing is written.
+    pub walk: WalkDraft,
+}
+
+/// What is written about a walk.
+#[derive(Clone, Debug, Default)]
+pub struct WalkDraft {
+    /// How deep.
+    pub depth: Option<DepthDraft>,
+    /// Whether a SKILL.md in the root itself counts.
+    pub root_skill: Option<bool>,
+    /// Whether hidden directories are entered.
+    pub hidden: Option<bool>,
+    /// Names that are never entered.
+    pub skipped: Option<Vec<Text>>,
+    /// Names directly below the root that are not entered.
+    pub reserved: Option<Vec<Text>>,
+    /// Whether skills are searched for more skills.
+    pub into_skills: Option<bool>,
+    /// Which links to directories are followed.
+    pub directory_links: Option<LinkPolicy>,
+    /// Whether a SKILL.md may be a link.
+    pub file_links: Option<bool>,
+}
+
+/// How deep a walk goes, as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DepthDraft {
+    /// To the end.
+    Any,
+    /// So many directories.
+    Levels(u16),
+}
+
+/// Something wrong with a draft.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DraftFault {
+    /// Where, as an offset.
+    pub at: usize,
+    /// What is wrong, as a sentence fragment.
+    pub message: String,
+    /// What to do, as a sentence.
+    pub hint: Option<String>,
+}
+
+impl ProfileSet {
+    /// Returns all of them.
+    pub fn all(&self) -> &[Arc<Profile>] {
+        &self.rows
+    }
+
+    /// Returns the profile of that name.
+    pub fn find(&self, id: &str) -> Option<&Arc<Profile>> {
+        self.rows.iter().find(|it| it.id == id)
+    }
+
+    /// Returns the names of those that are the user's own.
+    pub fn own(&self) -> impl Iterator<Item = &str> {
+        self.rows.iter().map(|it| &*it.id).filter(|it| super::find(it).is_none())
+    }
+
+    /// Returns what the user has written, as a configuration file that says nothing else: for those
+    /// who make the same rows of it elsewhere. Empty where that is nothing.
+    pub fn written(&self) -> &str {
+        &self.written
+    }
+
+    /// Returns the same profiles, written so.
+    #[must_use]
+    pub fn written_as(self, text: String) -> Self {
+        Self { written: text.into(), ..self }
+    }
+
+    /// Returns the built-in profiles with what a user writes, and what is wrong with that.
+    ///
+    /// `place` tells where an offset is, for a person.
+    pub fn with(
+        drafts: &[ProfileDraft],
+        place: &dyn Fn(usize) -> String,
+    ) -> (Self, Vec<DraftFault>) {
+        let mut maker = ProfileBuilder { drafts, place, made: BTreeMap::new(), faults: Vec::new() };
+        let own: Vec<_> =
+            drafts.iter().filter_map(|it| maker.make(&it.id, &mut Vec::new())).collect();
+        let mut rows: Vec<_> = builtin().to_vec();
+        for profile in own {
+            match rows.iter_mut().find(|it| it.id == profile.id) {
+                Some(row) => *row = profile,
+                None => rows.push(profile),
+            }
+        }
+        (Self { rows: rows.into(), written: Arc::default() }, maker.faults)
+    }
+}
+
+/// Makes profiles of drafts, bases first.
+struct ProfileBuilder<'a> {
+    drafts: &'a [ProfileDraft],
+    place: &'a dyn Fn(usize) -> String,
+    /// None within for one that is not well.
+    made: BTreeMap<&'a str, Option<Arc<Profile>>>,
+    faults: Vec<DraftFault>,
+}
+
+impl<'a> ProfileBuilder<'a> {
+    /// Returns the profile of that name; `above` are those that are made from it.
+    fn make(&mut self, id: &str, above: &mut Vec<&'a str>) -> Option<Arc<Profile>> {
+        let Some(draft) = self.drafts.iter().find(|it| it.id == id) else {
+            return super::find(id).cloned();
+        };
+        if let Some(made) = self.made.get(&*draft.id) {
+            return made.clone();
+        }
+        above.push(&draft.id);
+        let base = self.base(draft, above);
+        above.pop();
+        let made = base.map(|base| Arc::new(self.derive(draft, &base)));
+        self.made.insert(&draft.id, made.clone());
+        made
+    }
+
+    fn base(&mut self, draft: &'a ProfileDraft, above: &mut Vec<&'a str>) -> Option<Arc<Profile>> {
+        let id = &draft.id;
+        match (super::find(id), &draft.base) {
+            (Some(row), None) => Some(Arc::clone(row)),
+            (Some(_), Some((_, at))) => {
+                let message = format!("`{id}` is built in, and its base cannot be changed");
+                let hint = "Choose a name of your own for a profile with another base.";
+                self.fault(*at, message, Some(hint.to_owned()));
+                None
+            }
+            (None, None) => {
+                let hint =
+                    format!("Add a line `base = \"{}\"`, or the agent it is like.", super::DEFAULT);
+                self.fault(draft.at, format!("the profile `{id}` has no `base`"), Some(hint));
+                None
+            }
+            (None, Some((base, at))) => {
+                if let Some(first) = above.iter().position(|it| it == base) {
+                    let mut round: Vec<_> = above[first..].to_vec();
+                    round.push(base);
+                    let round = round.join("` from `");
+                    let hint = "Give one of them a built-in profile as its base.".to_owned();
+                    self.fault(
+                        *at,
+                        format!("profiles are made from each other: `{round}`"),
+                        Some(hint),
+                    );
+                    return None;
+                }
+                let is_known =
+                    super::find(base).is_some() || self.drafts.iter().any(|it| it.id == *base);
+                if !is_known {
+                    let hint = self.meant(base);
+                    self.fault(*at, format!("there is no profile `{base}`"), Some(hint));
+                }
+                self.make(base, above)
+            }
+        }
+    }
+
+    fn meant(&self, base: &str) -> String {
+        let names = builtin().iter().map(|it| &*it.id).chain(self.drafts.iter().map(|it| &*it.id));
+        let names: Vec<_> = names.collect();
+        match suggest::nearest(base, names.iter().copied(), 0.6).first() {
+            Some(near) => format!("Did you mean `{near}`?"),
+            None => format!("The profiles are `{}`.", names.join("`, `")),
+        }
+    }
+
+    fn fault(&mut self, at: usize, message: String, hint: Option<String>) {
+        self.faults.push(DraftFault { at, message, hint });
+    }
+
+    fn derive(&mut self, draft: &ProfileDraft, base: &Arc<Profile>) -> Profile {
+        let mut profile = Profile {
+            id: draft.id.clone().into(),
+            evidence: Evidence::Configuration,
+            base: Some(Arc::clone(base)),
+            differences: Vec::new(),
+            ..(**base).clone()
+        };
+        if let Some(agent) = &draft.agent {
+            profile.agent = agent.clone().into();
+        } else if super::find(&draft.id).is_none() {
+            profile.agent = format!("{} (`{}`)", base.agent, draft.id).into();
+        }
+        self.roots(draft, base, &mut profile);
+        // In the table's order: what counts only where another rule is set comes behind it.
+        for rule in RULES {
+            for it in draft.settings.iter().filter(|it| it.rule.name == rule.name) {
+                if let Some(needed) = needs(rule.name, &profile) {
+                    let message = format!("`{}` decides nothing here: {needed}", rule.name);
+                    self.fault(it.at, message, None);
+                }
+                (rule.set)(&mut profile, it.setting.clone());
+            }
+        }
+        name_variables(&mut profile);
+        let source = |rule: &ProfileRule| {
+            let set = draft.settings.iter().find(|it| it.rule.name == rule.name);
+            let at = set.map_or(draft.at, |it| it.at);
+            Text::Owned(format!("Your configuration, {}.", (self.place)(at)))
+        };
+        profile.differences = differences(base, &profile, source);
+        profile.revision = digest(&profile);
+        profile
+    }
+
+    fn roots(&mut self, draft: &ProfileDraft, base: &Profile, profile: &mut Profile) {
+        let walk = base.walk();
+        let rules = |drafts: &[RootDraft]| -> Vec<RootRule> {
+            drafts.iter().map(|it| it.rule(&walk)).collect()
+        };
+        if let Some(roots) = &draft.roots {
+            profile.roots = rules(roots);
+        }
+        for (place, at) in &draft.without_roots {
+            if !remove(&mut profile.roots, place) {
+                let places: Vec<_> = base.roots.iter().flat_map(places).collect();
+                let near = suggest::nearest(place, places.iter().map(String::as_str), 0.5);
+                let hint = match near.first() {
+                    Some(near) => format!("Did you mean `{near}`?"),
+                    None => format!("Its roots are `{}`.", places.join("`, `")),
+                };
+                self.fault(*at, format!("`{place}` is no root of `{}`", base.id), Some(hint));
+            }
+        }
+        let others = std::mem::take(&mut profile.roots);
+        profile.roots = rules(&draft.roots_first);
+        profile.roots.extend(others);
+        profile.roots.extend(rules(&draft.roots_last));
+        let directories = |it: &&mut RootRule| it.is_of_skills();
+        for root in profile.roots.iter_mut().filter(directories) {
+            draft.every_root.apply(&mut root.walk);
+        }
+        if let NestedRule::OnTouch { walk, .. } = &mut profile.nested {
+            draft.every_root.apply(walk);
+        }
+    }
+}
+
+/// Returns why a rule decides nothing in a profile, where another one rules it out.
+fn needs(rule: &str, profile: &Profile) -> Option<&'static str> {
+    match rule {
+        "nested_skips_ignored" | "nested_taken" if profile.nested == NestedRule::Never => {
+            Some("`nested` names no directory")
+        }
+        "settings" if profile.settings.is_empty() => {
+            Some("it reads no configuration file of an agent's")
+        }
+        rule if rule.starts_with("plugin") && profile.plugins().next().is_none() => {
+            Some("it looks for no plugins")
+        }
+        "trust_variables" if profile.trust == TrustRule::NotAsked => {
+            Some("`requires_trust` is not `true`")
+        }
+        _ => None,
+    }
+}
+
+impl RootDraft {
+    fn rule(&self, walk: &WalkRule) -> RootRule {
+        let mut walk = walk.clone();
+        self.walk.apply(&mut walk);
+        let by_base = match &self.base {
+            RootBase::Ancestors { .. } => Scope::Project,
+            RootBase::Additional => Scope::Additional,
+            RootBase::Home
+            | RootBase::Variable { .. }
+            | RootBase::IfSet { .. }
+            | RootBase::Absolute(_)
+            | RootBase::Provided(_)
+            | RootBase::Settings
+            | RootBase::Plugins(_)
+            | RootBase::Extensions(_) => Scope::User,
+            RootBase::BuiltIn(_) => Scope::Bundled,
+        };
+        let switch = |it: &Text| DisableSwitch { variable: it.clone(), relative: None };
+        RootRule {
+            base: self.base.clone(),
+            relative: self.relative.clone(),
+            scope: self.scope.unwrap_or(by_base),
+            walk,
+            switches: self.switches.iter().map(switch).collect(),
+            seeks: RootContent::Skills,
+            label: None,
+        }
+    }
+}
+
+impl WalkDraft {
+    fn apply(&self, walk: &mut WalkRule) {
+        let Self {
+            depth,
+            root_skill,
+            hidden,
+            skipped,
+            reserved,
+            into_skills,
+            directory_links,
+            file_links,
+        } = self.clone();
+        if let Some(depth) = depth {
+            walk.max_depth = match depth {
+                DepthDraft::Any => None,
+                DepthDraft::Levels(levels) => Some(levels),
+            };
+            // Links could make such a walk endless.
+            walk.repeats &= walk.max_depth.is_some();
+        }
+        put(&mut walk.root_skill, root_skill);
+        put(&mut walk.hidden, hidden);
+        put(&mut walk.skipped, skipped);
+        put(&mut walk.reserved, reserved);
+        put(&mut walk.into_skills, into_skills);
+        put(&mut walk.directory_links, directory_links);
+        put(&mut walk.file_links, file_links);
+    }
+}
+
+fn put<T>(slot: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *slot = value;
+    }
+}
+
+/// Takes a place out of the roots. Returns whether it was there.
+///
+/// It is written as the path below the root's base, for all bases, or with `~/` for home alone.
+fn remove(roots: &mut Vec<RootRule>, place: &str) -> bool {
+    let mut found = false;
+    for root in roots.iter_mut().filter(|it| it.is_of_skills() || it.seeks != RootContent::Skills) {
+        let prefix = home_prefix(root);
+        root.relative.retain(|relative| {
+            let at_home = prefix.as_ref().map(|prefix| format!("~/{prefix}{relative}"));
+            let is_meant = **relative == *place
+                || at_home.is_some_and(|it| it == place)
+                || matches!(&root.base, RootBase::Absolute(base) if format!("{base}/{relative}") == place);
+            found |= is_meant;
+            !is_meant
+        });
+    }
+    roots.retain(|it| !it.relative.is_empty() || !it.is_of_skills());
+    found
+}
+
+/// Returns what stands between home and a root's relative paths, where it can be below home.
+fn home_prefix(root: &RootRule) -> Option<String> {
+    match &root.base {
+        RootBase::Home => Some(String::new()),
+        RootBase::Variable { below_home, .. } if below_home.is_empty() => Some(String::new()),
+        RootBase::Variable { below_home, .. } => Some(format!("{below_home}/")),
+        RootBase::IfSet { .. }
+        | RootBase::Ancestors { .. }
+        | RootBase::Absolute(_)
+        | RootBase::Additional
+        | RootBase::Provided(_)
+        | RootBase::Settings
+        | RootBase::Plugins(_)
+        | RootBase::Extensions(_)
+        | RootBase::BuiltIn(_) => None,
+    }
+}
+
+fn places(root: &RootRule) -> Vec<String> {
+    let prefix = home_prefix(root).map(|it| format!("~/{it}")).unwrap_or_default();
+    let base = match &root.base {
+        RootBase::Absolute(base) => format!("{base}/"),
+        _ => prefix,
+    };
+    root.relative.iter().map(|it| format!("{base}{it}")).collect()
+}
+
+/// Puts every variable that a root, a switch or trust depends on into the view's key.
+fn name_variables(profile: &mut Profile) {
+    let mut named: Vec<Text> = Vec::new();
+    for root in &profile.roots {
+        match &root.base {
+            RootBase::Home | RootBase::Ancestors { stop: super::AncestorStop::Home } => {
+                named.push("HOME".into())
+            }
+            RootBase::Variable { name, .. } => named.extend(["HOME".into(), name.clone()]),
+            RootBase::IfSet { name } => named.push(name.clone()),
+            RootBase::Extensions(rule) => named.extend(["HOME".into(), rule.variable.clone()]),
+            RootBase::Ancestors { .. }
+            | RootBase::Absolute(_)
+            | RootBase::Additional
+            | RootBase::Provided(_)
+            | RootBase::Settings
+            | RootBase::Plugins(_)
+            | RootBase::BuiltIn(_) => {}
+        }
+        named.extend(root.switches.iter().map(|it| it.variable.clone()));
+    }
+    if let TrustRule::Needed { variables } = &profile.trust {
+        named.extend(variables.iter().cloned());
+    }
+    for name in named {
+        if !profile.environment.contains(&name) {
+            profile.environment.push(name);
+        }
+    }
+}
+
+/// Tells rows of different content apart, within one process.
+fn digest(profile: &Profile) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    format!("{profile:?}").hash(&mut hasher);
+    // Zero is for rows that nobody changed.
+    hasher.finish().max(1)
+}

@@ -1,0 +1,208 @@
+//! Codex's developer message: a table of roots, and a line for each skill with a short path.
+
+use std::path::Path;
+
+use skills_agents::profile::Scope;
+
+use super::{ListedSkill, ListingBudget, PromptListing};
+
+const INTRODUCTION: &str = "A skill is a set of local instructions to follow that is stored in a `SKILL.md` file. Below is the list of skills that can be used. Each entry includes a name, description, and a short path that can be expanded into an absolute path using the skill roots table.";
+
+/// How long a description may be, and what it is cut to.
+const LONGEST: usize = 1024;
+const CUT: usize = 1021;
+
+/// Characters for all lines where the context is not known.
+const FALLBACK: u64 = 8000;
+
+/// How much room there is for the lines.
+#[derive(Clone, Copy, Debug)]
+enum Budget {
+    Tokens(u64),
+    Characters(u64),
+}
+
+impl Budget {
+    /// Two hundredths of the context.
+    fn of(room: &ListingBudget) -> Self {
+        match (room.characters, room.context_tokens) {
+            (Some(characters), _) => Self::Characters(characters),
+            (None, Some(tokens)) if tokens > 0 => {
+                Self::Tokens((tokens.saturating_mul(2) / 100).max(1))
+            }
+            (None, _) => Self::Characters(FALLBACK),
+        }
+    }
+
+    fn limit(self) -> u64 {
+        match self {
+            Self::Tokens(limit) | Self::Characters(limit) => limit,
+        }
+    }
+
+    /// What a line costs with its end.
+    fn cost(self, line: &str) -> u64 {
+        self.cost_of(line.len() as u64 + 1, line.chars().count() as u64 + 1)
+    }
+
+    fn cost_of(self, n_bytes: u64, n_characters: u64) -> u64 {
+        match self {
+            Self::Tokens(_) => n_bytes.div_ceil(4),
+            Self::Characters(_) => n_characters,
+        }
+    }
+}
+
+/// A line in the making.
+struct Line<'a> {
+    name: &'a str,
+    description: String,
+    file: String,
+    /// How many characters of the description are shown.
+    shown: usize,
+    is_cut: bool,
+}
+
+impl Line<'_> {
+    fn text(&self) -> String {
+        let end = self.description.char_indices().nth(self.shown);
+        let description = &self.description[..end.map_or(self.description.len(), |(at, _)| at)];
+        let blank = if description.is_empty() { "" } else { " " };
+        format!("- {}:{blank}{description} (file: {})", self.name, self.file)
+    }
+
+    fn length(&self) -> usize {
+        self.description.chars().count()
+    }
+}
+
+pub(super) fn codex(skills: &[ListedSkill<'_>], room: &ListingBudget) -> PromptListing {
+    let mut skills: Vec<_> = skills.iter().collect();
+    let roots = roots(&skills);
+    skills.sort_by(|a, b| rank(a).cmp(&rank(b)).then(a.name.cmp(b.name)).then(a.path.cmp(b.path)));
+    let mut lines: Vec<_> = skills.iter().map(|it| line(it, &roots)).collect();
+    let budget = Budget::of(room);
+    let n_omitted = fit(&mut lines, budget);
+    let n_shortened = lines.iter().filter(|it| it.is_cut || it.shown < it.length()).count();
+    let mut text = vec!["<skills_instructions>".to_owned(), "## Skills".to_owned()];
+    text.extend([INTRODUCTION.to_owned(), "### Skill roots".to_owned()]);
+    let table = roots.iter().enumerate();
+    text.extend(table.map(|(nth, root)| format!("- `r{nth}` = `{}`", root.display())));
+    text.push("### Available skills".to_owned());
+    text.extend(lines.iter().map(Line::text));
+    text.push("</skills_instructions>".to_owned());
+    PromptListing { text: text.join("\n"), n_listed: lines.len(), n_shortened, n_omitted }
+}
+
+/// Returns the roots that skills were found under, in the order of the profile.
+fn roots<'a>(skills: &[&ListedSkill<'a>]) -> Vec<&'a Path> {
+    let mut roots: Vec<&Path> = Vec::new();
+    for skill in skills {
+        if !roots.contains(&skill.root) {
+            roots.push(skill.root);
+        }
+    }
+    roots
+}
+
+/// The agent's own first, then the administrator's, the repository's and the user's.
+fn rank(skill: &ListedSkill<'_>) -> u8 {
+    match skill.scope {
+        _ if skill.is_bundled => 0,
+        Scope::Bundled => 0,
+        Scope::Managed => 1,
+        Scope::Project | Scope::Nested => 2,
+        Scope::User
+        | Scope::Additional
+        | Scope::Remote
+        | Scope::Mcp
+        | Scope::Plugin
+        | Scope::Command => 3,
+    }
+}
+
+fn line<'a>(skill: &ListedSkill<'a>, roots: &[&Path]) -> Line<'a> {
+    let is_cut = skill.description.chars().count() > LONGEST;
+    let description = if is_cut {
+        skill.description.chars().take(CUT).chain("...".chars()).collect()
+    } else {
+        skill.description.to_owned()
+    };
+    let alias = roots.iter().position(|it| *it == skill.root);
+    let below = skill.path.strip_prefix(skill.root).ok();
+    let file = match (alias, below) {
+        (Some(alias), Some(below)) => format!("r{alias}/{}", below.display()),
+        _ => skill.path.display().to_string(),
+    };
+    Line { name: skill.name, shown: description.chars().count(), description, file, is_cut }
+}
+
+/// Shortens descriptions, a character of each in turn being given as long as there is room; where
+/// the names alone are too many, leaves out those that do not fit. Returns how many.
+fn fit(lines: &mut Vec<Line<'_>>, budget: Budget) -> usize {
+    if lines.iter().map(|it| budget.cost(&it.text())).sum::<u64>() <= budget.limit() {
+        return 0;
+    }
+    for line in &mut *lines {
+        line.shown = 0;
+    }
+    let mut spent: u64 = lines.iter().map(|it| budget.cost(&it.text())).sum();
+    if spent <= budget.limit() {
+        give(lines, budget, &mut spent);
+        return 0;
+    }
+    let n_before = lines.len();
+    let mut spent = 0;
+    lines.retain(|it| {
+        let cost = budget.cost(&it.text());
+        let fits = spent + cost <= budget.limit();
+        spent += if fits { cost } else { 0 };
+        fits
+    });
+    n_before - lines.len()
+}
+
+/// Gives each description a character in turn until there is no room for another one.
+fn give(lines: &mut [Line<'_>], budget: Budget, spent: &mut u64) {
+    /// What a line holds so far.
+    struct Sum<'a> {
+        left: std::str::Chars<'a>,
+        n_bytes: u64,
+        n_characters: u64,
+        shown: usize,
+    }
+    let minimum =
+        |it: &Line<'_>| (it.text().len() as u64 + 1, it.text().chars().count() as u64 + 1);
+    let mut sums: Vec<_> = lines
+        .iter()
+        .map(|it| {
+            let (n_bytes, n_characters) = minimum(it);
+            Sum { left: it.description.chars(), n_bytes, n_characters, shown: 0 }
+        })
+        .collect();
+    loop {
+        let mut has_given = false;
+        for sum in &mut sums {
+            let Some(next) = sum.left.clone().next() else { continue };
+            // The first one brings the blank before it along.
+            let blank = u64::from(sum.shown == 0);
+            let n_bytes = sum.n_bytes + next.len_utf8() as u64 + blank;
+            let n_characters = sum.n_characters + 1 + blank;
+            let before = budget.cost_of(sum.n_bytes, sum.n_characters);
+            let more = budget.cost_of(n_bytes, n_characters) - before;
+            if *spent + more <= budget.limit() {
+                *spent += more;
+                sum.left.next();
+                (sum.n_bytes, sum.n_characters, sum.shown) = (n_bytes, n_characters, sum.shown + 1);
+                has_given = true;
+            }
+        }
+        if !has_given {
+            break;
+        }
+    }
+    let shown: Vec<_> = sums.iter().map(|it| it.shown).collect();
+    for (line, shown) in lines.iter_mut().zip(shown) {
+        line.shown = shown;
+    }
+}

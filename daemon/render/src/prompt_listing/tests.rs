@@ -1,0 +1,330 @@
+//! Catalogs as text, agent by agent, with and without room.
+
+use std::path::PathBuf;
+
+use expect_test::{Expect, expect};
+
+use super::*;
+
+struct Skill {
+    name: String,
+    description: String,
+    path: PathBuf,
+    root: PathBuf,
+    scope: Scope,
+}
+
+fn skill(name: &str, description: &str) -> Skill {
+    Skill {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        path: format!("/w/s/{name}/SKILL.md").into(),
+        root: "/w/s".into(),
+        scope: Scope::Project,
+    }
+}
+
+fn listed(skills: &[Skill]) -> Vec<ListedSkill<'_>> {
+    fn one(skill: &Skill) -> ListedSkill<'_> {
+        ListedSkill {
+            name: &skill.name,
+            description: &skill.description,
+            when_to_use: None,
+            path: &skill.path,
+            root: &skill.root,
+            scope: skill.scope,
+            is_bundled: false,
+            n_uses: 0,
+        }
+    }
+    skills.iter().map(one).collect()
+}
+
+fn two() -> Vec<Skill> {
+    vec![skill("b&c", "Does <b> & \"c\"."), skill("A", "Does a.")]
+}
+
+#[track_caller]
+fn check(format: ListingFormat, expected: &Expect) {
+    let catalog = write_listing(format, &listed(&two()), &ListingBudget::default());
+    expected.assert_eq(&catalog.text);
+    assert_eq!((catalog.n_listed, catalog.n_shortened, catalog.n_omitted), (2, 0, 0));
+}
+
+#[test]
+fn the_standard_escapes_everything() {
+    check(
+        ListingFormat::Xml,
+        &expect![[r#"
+            <available_skills>
+              <skill>
+                <name>b&amp;c</name>
+                <description>Does &lt;b&gt; &amp; "c".</description>
+                <location>/w/s/b&amp;c/SKILL.md</location>
+              </skill>
+              <skill>
+                <name>A</name>
+                <description>Does a.</description>
+                <location>/w/s/A/SKILL.md</location>
+              </skill>
+            </available_skills>"#]],
+    );
+}
+
+#[test]
+fn the_reference_tool_has_each_value_on_its_line() {
+    check(
+        ListingFormat::SkillsRef,
+        &expect![[r#"
+            <available_skills>
+            <skill>
+            <name>
+            b&amp;c
+            </name>
+            <description>
+            Does &lt;b&gt; &amp; &quot;c&quot;.
+            </description>
+            <location>
+            /w/s/b&amp;c/SKILL.md
+            </location>
+            </skill>
+            <skill>
+            <name>
+            A
+            </name>
+            <description>
+            Does a.
+            </description>
+            <location>
+            /w/s/A/SKILL.md
+            </location>
+            </skill>
+            </available_skills>"#]],
+    );
+}
+
+#[test]
+fn opencode_sorts_and_escapes_the_location_alone() {
+    check(
+        ListingFormat::Opencode,
+        &expect![[r#"
+            Skills provide specialized instructions and workflows for specific tasks.
+            Use the skill tool to load a skill when a task matches its description.
+            <available_skills>
+              <skill>
+                <name>A</name>
+                <description>Does a.</description>
+                <location>/w/s/A/SKILL.md</location>
+              </skill>
+              <skill>
+                <name>b&c</name>
+                <description>Does <b> & "c".</description>
+                <location>/w/s/b&amp;c/SKILL.md</location>
+              </skill>
+            </available_skills>"#]],
+    );
+    let text =
+        write_listing(ListingFormat::OpencodeFounding, &listed(&two()), &ListingBudget::default())
+            .text;
+    assert!(text.contains("<location>file:///w/s/A/SKILL.md</location>"), "{text}");
+}
+
+#[test]
+fn the_plugin_names_its_tools() {
+    check(
+        ListingFormat::Plugin,
+        &expect![[r#"
+            <available-skills>
+            Use the use_skill, read_skill_file, run_skill_script, and get_available_skills tools to work with skills.
+
+            - b&c: Does <b> & "c".
+            - A: Does a.
+            </available-skills>"#]],
+    );
+}
+
+#[test]
+fn plain_lists() {
+    check(
+        ListingFormat::Markdown,
+        &expect![[r#"
+            ## Available Skills
+            - **A**: Does a.
+            - **b&amp;c**: Does &lt;b&gt; &amp; "c"."#]],
+    );
+    check(
+        ListingFormat::Json,
+        &expect![[
+            r#"[{"name":"b\u0026c","description":"Does \u003cb\u003e \u0026 \"c\".","location":"/w/s/b\u0026c/SKILL.md"},{"name":"A","description":"Does a.","location":"/w/s/A/SKILL.md"}]"#
+        ]],
+    );
+    check(
+        ListingFormat::Claude,
+        &expect![[r#"
+            - b&c: Does <b> & "c".
+            - A: Does a."#]],
+    );
+    check(
+        ListingFormat::ClaudeFounding,
+        &expect![[r#"
+            <system-reminder>
+            The following skills are available for use with the Skill tool:
+
+            - b&c: Does <b> & "c".
+            - A: Does a.
+            </system-reminder>"#]],
+    );
+}
+
+#[test]
+fn nothing_is_said_of_no_skills_unless_asked_for() {
+    let none = |format, empty_text| {
+        write_listing(format, &[], &ListingBudget { empty_text, ..ListingBudget::default() }).text
+    };
+    assert_eq!(none(ListingFormat::Opencode, false), "");
+    let said = none(ListingFormat::Opencode, true);
+    assert!(said.ends_with("\nNo skills are currently available."), "{said}");
+    assert_eq!(none(ListingFormat::SkillsRef, true), "<available_skills>\n</available_skills>");
+    assert_eq!(none(ListingFormat::Claude, true), "");
+}
+
+#[test]
+fn gemini_lists_each_root_from_its_end() {
+    let mut skills = vec![skill("a", ""), skill("b", ""), skill("c", "")];
+    skills[2].root = "/w/t".into();
+    let text =
+        write_listing(ListingFormat::Gemini, &listed(&skills), &ListingBudget::default()).text;
+    let names = text.lines().filter_map(|it| it.trim().strip_prefix("<name>"));
+    assert_eq!(names.collect::<Vec<_>>(), ["b</name>", "a</name>", "c</name>"]);
+}
+
+#[test]
+fn codex_has_a_table_of_roots() {
+    let mut skills = two();
+    let system = PathBuf::from("/h/.codex/skills/.system");
+    let path = system.join("in/z/SKILL.md");
+    skills.push(Skill { path, root: system, scope: Scope::Managed, ..skill("z", "Does z.") });
+    let text =
+        write_listing(ListingFormat::Codex, &listed(&skills), &ListingBudget::default()).text;
+    expect![[r#"
+        <skills_instructions>
+        ## Skills
+        A skill is a set of local instructions to follow that is stored in a `SKILL.md` file. Below is the list of skills that can be used. Each entry includes a name, description, and a short path that can be expanded into an absolute path using the skill roots table.
+        ### Skill roots
+        - `r0` = `/w/s`
+        - `r1` = `/h/.codex/skills/.system`
+        ### Available skills
+        - z: Does z. (file: r1/in/z/SKILL.md)
+        - A: Does a. (file: r0/A/SKILL.md)
+        - b&c: Does <b> & "c". (file: r0/b&c/SKILL.md)
+        </skills_instructions>"#]]
+    .assert_eq(&text);
+}
+
+/// Twenty skills with descriptions of a hundred characters; the first is bundled, and later ones
+/// are used more often.
+fn many(format: ListingFormat, room: &ListingBudget) -> PromptListing {
+    let skills: Vec<_> =
+        (0..20).map(|it| skill(&format!("skill-{it:02}"), &"é".repeat(100))).collect();
+    let mut listed = listed(&skills);
+    listed[0].is_bundled = true;
+    for (nth, skill) in listed.iter_mut().enumerate() {
+        skill.n_uses = nth as u64 / 2;
+    }
+    write_listing(format, &listed, room)
+}
+
+fn characters(characters: u64) -> ListingBudget {
+    ListingBudget { characters: Some(characters), ..ListingBudget::default() }
+}
+
+/// Returns how long the descriptions are that a listing shows.
+fn lengths(text: &str) -> Vec<usize> {
+    let lines = text.lines().filter(|it| it.starts_with("- "));
+    lines.map(|it| it.split_once(": ").map_or(0, |(_, it)| it.chars().count())).collect()
+}
+
+#[test]
+fn claude_drops_the_descriptions_that_are_used_least() {
+    // A line is 112 characters, and its name alone 10.
+    let listing = many(ListingFormat::Claude, &characters(20 * 113 - 1));
+    assert_eq!((listing.n_shortened, listing.n_listed), (0, 20));
+    let listing = many(ListingFormat::Claude, &characters(20 * 113 - 2));
+    assert_eq!(listing.n_shortened, 1);
+    // Of those used alike the last one; the bundled one is never shortened.
+    assert_eq!(lengths(&listing.text)[..3], [100, 0, 100]);
+    let listing = many(ListingFormat::Claude, &characters(1000));
+    assert!(listing.text.chars().count() <= 1000, "{}", listing.text.chars().count());
+    let shown = lengths(&listing.text);
+    assert_eq!((shown[0], shown[1], shown[19]), (100, 0, 100));
+    let listing = many(ListingFormat::Claude, &characters(10));
+    assert_eq!((listing.n_listed, listing.n_shortened, listing.n_omitted), (20, 19, 0));
+}
+
+#[test]
+fn claude_counts_its_room_from_the_context() {
+    let of_context = |tokens| {
+        let room = ListingBudget { context_tokens: Some(tokens), ..ListingBudget::default() };
+        many(ListingFormat::Claude, &room).n_shortened
+    };
+    assert_eq!(of_context(200_000), 0);
+    assert_eq!(of_context(56_475), 0);
+    assert_eq!(of_context(56_400), 1);
+    let long = [skill("x", &"d".repeat(2000))];
+    let text = |format| write_listing(format, &listed(&long), &ListingBudget::default()).text;
+    assert_eq!(lengths(&text(ListingFormat::Claude)), [1536]);
+    assert_eq!(lengths(&text(ListingFormat::ClaudeFounding)), [250]);
+    assert!(text(ListingFormat::Claude).ends_with("d…"));
+}
+
+#[test]
+fn when_to_use_follows_the_description() {
+    let skills = [skill("x", "Does x.")];
+    let mut listed = listed(&skills);
+    listed[0].when_to_use = Some("When asked.".to_owned());
+    let text = write_listing(ListingFormat::Claude, &listed, &ListingBudget::default()).text;
+    assert_eq!(text, "- x: Does x. - When asked.");
+}
+
+#[test]
+fn the_founding_listing_shares_what_is_left() {
+    // 19 line ends, the bundled line of 112, 19 names of 12 each with `- ` and `: `.
+    let fixed = 19 + 112 + 19 * 12;
+    let listing = many(ListingFormat::ClaudeFounding, &characters(fixed + 19 * 40 + 5));
+    assert_eq!(lengths(&listing.text), [[100].as_slice(), &[40; 19]].concat());
+    let listing = many(ListingFormat::ClaudeFounding, &characters(fixed + 19 * 20 - 1));
+    assert_eq!(lengths(&listing.text), [[100].as_slice(), &[0; 19]].concat());
+    assert_eq!(listing.n_shortened, 19);
+}
+
+#[test]
+fn codex_gives_each_description_its_share() {
+    let room = characters(1500);
+    let listing = many(ListingFormat::Codex, &room);
+    let lines: Vec<_> = listing.text.lines().filter(|it| it.starts_with("- skill")).collect();
+    let spent: usize = lines.iter().map(|it| it.chars().count() + 1).sum();
+    assert!((1480..=1500).contains(&spent), "{spent}");
+    assert_eq!((listing.n_listed, listing.n_shortened, listing.n_omitted), (20, 20, 0));
+    let shown: Vec<_> = lines.iter().map(|it| it.matches('é').count()).collect();
+    assert!(shown.iter().max().unwrap() - shown.iter().min().unwrap() <= 1, "{shown:?}");
+    let listing = many(ListingFormat::Codex, &characters(100));
+    assert_eq!((listing.n_listed, listing.n_omitted), (2, 18));
+    let room = ListingBudget { context_tokens: Some(200_000), ..ListingBudget::default() };
+    assert_eq!(many(ListingFormat::Codex, &room).n_shortened, 0);
+}
+
+#[test]
+fn codex_cuts_long_descriptions() {
+    let long = [skill("x", &"d".repeat(1025)), skill("y", &"d".repeat(1024))];
+    let room = ListingBudget { context_tokens: Some(1_000_000), ..ListingBudget::default() };
+    let listing = write_listing(ListingFormat::Codex, &listed(&long), &room);
+    assert_eq!(listing.n_shortened, 1);
+    let [cut, whole] = [1021, 1024].map(|it| "d".repeat(it));
+    assert!(listing.text.contains(&format!("- x: {cut}... (file: r0/x/SKILL.md)\n")));
+    assert!(listing.text.contains(&format!("- y: {whole} (file: r0/y/SKILL.md)\n")));
+}
+
+#[test]
+fn tokens_are_four_bytes() {
+    assert_eq!([estimate_tokens(""), estimate_tokens("abcd"), estimate_tokens("abcde")], [0, 1, 2]);
+}

@@ -1,0 +1,73 @@
+//! A SKILL.md as it is loaded: its record and its body, from the same bytes.
+
+use std::sync::Arc;
+
+use skills_agents::fence::Fence;
+use skills_agents::loaders::{LoadVerdict, load_as};
+use skills_agents::profile::Profile;
+use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
+use skills_syntax::parse::Document;
+use skills_syntax::text::{Decoded, decode};
+
+/// A file that was read to be loaded. Its parts are of one version, whatever the disk does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SkillFile {
+    /// What the frontmatter says.
+    pub record: Arc<SkillRecord>,
+    /// The same with the ranges of every key and value, within the record's head.
+    pub document: Document,
+    /// The whole text, without a byte order mark.
+    pub text: String,
+    /// Where the body begins, for the agent.
+    start: usize,
+    /// Whether the agent has the fields of the frontmatter.
+    has_fields: bool,
+}
+
+impl SkillFile {
+    /// Reads a file as the profile's agent does. `directory` is the name of its directory.
+    pub fn read(bytes: &[u8], facts: FileFacts, profile: &Profile, directory: &str) -> Self {
+        let Decoded { text, invalid_utf8, bom } = decode(bytes);
+        let document = parse(&text);
+        let record = SkillRecord::of(&text, &document, facts, DecodeFacts { bom, invalid_utf8 });
+        Self::of(Arc::new(record), document, text, profile, directory)
+    }
+
+    /// Reads a file whose record is known already: the same bytes are not judged twice.
+    pub fn known(
+        bytes: &[u8],
+        record: Arc<SkillRecord>,
+        profile: &Profile,
+        directory: &str,
+    ) -> Self {
+        let document = record.document();
+        Self::of(record, document, decode(bytes).text, profile, directory)
+    }
+
+    fn of(
+        record: Arc<SkillRecord>,
+        document: Document,
+        text: String,
+        profile: &Profile,
+        directory: &str,
+    ) -> Self {
+        let start = match profile.fence {
+            Fence::FirstLine => document.body.start,
+            // An agent that sees no frontmatter where we do has dropped the file, if it needs any.
+            fence => fence.find(&text).map_or(0, |it| it.body),
+        };
+        let verdict = load_as(profile, &record, directory).verdict;
+        let has_fields = !matches!(verdict, LoadVerdict::WithoutFields | LoadVerdict::Dropped);
+        Self { record, document, text, start, has_fields }
+    }
+
+    /// Returns what stands behind the frontmatter, as it stands there.
+    pub fn body(&self) -> &str {
+        &self.text[self.start..]
+    }
+
+    /// Returns whether the agent has the fields of the frontmatter.
+    pub fn has_fields(&self) -> bool {
+        self.has_fields
+    }
+}
