@@ -1,8 +1,7 @@
-//! Every profile on one tree, compared with what the running agent listed on it.
+//! Every profile on one tree, compared with the running agents' recorded lists.
 //!
-//! The tree and the lists are in `conformance/`. A list holds what the agent's own command
-//! prints; for us that is every skill that is active, conditional, hidden from the model, or only
-//! waits for the project to be trusted.
+//! The tree and the lists are in `conformance/`. A list is the output of the agent's own command;
+//! ours is every skill that is active, conditional, hidden from the model, denied, or untrusted.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,7 +16,7 @@ use skills_engine::{Engine, Freshness, Options, View, ViewKey};
 use skills_syntax::path::AbsPath;
 use skills_testkit::fixture::{lay_out, write_skill};
 
-/// The directories that agents look for below the home directory.
+/// Search roots below the home directory.
 const HOME_ROOTS: &[&str] = &[
     ".claude/skills",
     ".agents/skills",
@@ -30,7 +29,7 @@ const HOME_ROOTS: &[&str] = &[
     ".config/agents/skills",
 ];
 
-/// The same for every directory from the worktree up and down.
+/// Search roots below every directory of the worktree and above it.
 const PROJECT_ROOTS: &[&str] = &[
     ".claude/skills",
     ".agents/skills",
@@ -45,7 +44,7 @@ const PROJECT_ROOTS: &[&str] = &[
     ".cursor/skills",
 ];
 
-/// Directories with project roots, and what their skills' names begin with.
+/// Directories with project roots, and the prefix of their skills' names.
 const LEVELS: &[(&str, &str)] = &[
     ("up", "up"),
     ("proj", "up/proj"),
@@ -56,10 +55,10 @@ const LEVELS: &[(&str, &str)] = &[
 
 const SHAPES: &str = include_str!("../conformance/shapes.txt");
 
-/// The names of which opencode's own choice is a race.
+/// Names for which opencode's own choice is a race.
 const RACES: &[&str] = &["dup", "alias"];
 
-/// The tree, on the disk.
+/// The tree on disk.
 struct Tree {
     _dir: tempfile::TempDir,
     top: PathBuf,
@@ -67,8 +66,8 @@ struct Tree {
     is_trusted: bool,
 }
 
-/// The skill whose SKILL.md is a link out of the worktree. The agents that follow links read it;
-/// skillsd refuses it.
+/// A skill whose SKILL.md links out of the worktree. Agents that follow links read it; skillsd
+/// refuses it.
 const REFUSED: &str = "link-file";
 
 impl Tree {
@@ -87,13 +86,13 @@ impl Tree {
             let own = format!("{tag}-{slug}");
             let dir = top.join(level).join(root);
             write_skill(&dir.join(&own), &own, &format!("unique in {tag} {root}"));
-            // The same name everywhere: who wins?
+            // The same name in every root tests precedence.
             write_skill(&dir.join("dup"), "dup", &format!("dup from {tag} {root}"));
         }
         Self { _dir: dir, top, is_trusted: false }
     }
 
-    /// Returns what `profile` sees from a directory of the tree.
+    /// Returns the view of `profile` in a directory of the tree.
     fn view(&self, profile: &str, cwd: &str, more: &[(&str, &str)]) -> Arc<View> {
         let path = |path: &Path| AbsPath::new(path).expect("the tree's paths are absolute");
         let profile = profile::find(profile).expect("it is built in");
@@ -130,7 +129,7 @@ impl Tree {
         view.expect("the engine answers")
     }
 
-    /// Returns name and path of what the agent's listing command would print, sorted.
+    /// Returns names and paths as the agent's listing command prints them, sorted.
     fn listed(&self, view: &View, leave_out: &[&str]) -> Vec<String> {
         let mut lines: Vec<_> = view
             .resolution
@@ -263,7 +262,7 @@ fn gemini_cli_project_skills_wait_for_trust() {
     };
     let (active, untrusted) = count(&[]);
     assert!(active > 0 && untrusted > 0);
-    // The skill behind a link out of the worktree waits for trust.
+    // The skill linked out of the worktree still needs trust.
     let trusted = count(&[("GEMINI_CLI_TRUST_WORKSPACE", "true")]);
     assert_eq!(trusted, (active + untrusted - 1, 1));
     assert_eq!(count(&[("GEMINI_CLI_TRUST_WORKSPACE", "false")]), (active, untrusted));

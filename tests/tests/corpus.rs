@@ -1,9 +1,10 @@
-//! Every file of a corpus of real and odd SKILL.md, read and compared with what is recorded.
+//! Parses every file of a corpus of real and odd SKILL.md files and compares the result with the
+//! record.
 //!
-//! The corpus is not part of the repository. `SKILLSD_CORPUS` names the folder that holds it:
+//! The corpus is not part of the repository. `SKILLSD_CORPUS` is the folder that holds it:
 //! `dev.tar.gz` (real files at their own paths), `dev-expected.jsonl` and `odd/` with its own
-//! `expected.jsonl`. Without the variable the tests say what they left out; in a run that sets
-//! `CI` they fail instead. The files are data: some are written to be hostile.
+//! `expected.jsonl`. Without the variable the tests are skipped with a message; if `CI` is set they
+//! fail. The files are data: some are hostile.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,7 +20,7 @@ use skills_syntax::text::{Span, decode};
 use skills_testkit::Corpus;
 use skills_testkit::corpus::Recorded;
 
-/// Files whose record is not what we read, each with the reason.
+/// Files that we read differently from the record, each with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[
     (
         "odd/95-synthetic-exclamation-tag.md",
@@ -32,8 +33,8 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("odd/125-synthetic-nul-in-frontmatter.md", "recorded with its NUL bytes, which are dropped"),
 ];
 
-/// Odd files that the record leaves out because no strict reader finds a frontmatter in them, and
-/// the name a lenient reader finds.
+/// Odd files missing in the record because no strict reader finds a frontmatter, with the name that
+/// a lenient reader finds.
 const WITHOUT_RECORD: &[(&str, Option<&str>)] = &[
     ("54-name-reserved-word-and-symlink-target.md", None),
     ("55-no-frontmatter-heading.md", None),
@@ -113,7 +114,7 @@ fn typo_in_one_entry_keeps_all_other_keys() {
     let Some(Files { cases, .. }) = &*FILES else { return };
     let mut tried = 0;
     let mut lost = Vec::new();
-    // Every eighth file is enough: neighbours in a repository are alike.
+    // Every eighth file is enough, because files of one repository are similar.
     for case in cases.iter().step_by(8) {
         let Some(frontmatter) = parse(&case.text).frontmatter.filter(is_healthy) else { continue };
         for (at, entry) in frontmatter.entries.iter().enumerate() {
@@ -144,7 +145,7 @@ fn is_healthy(frontmatter: &Frontmatter) -> bool {
     frontmatter.strict.is_ok() && frontmatter.entries.iter().all(|it| it.duplicate_of.is_none())
 }
 
-/// What a hand may leave of an entry in the middle of typing it.
+/// Partly typed or mistyped forms of an entry.
 const SLIPS: &[fn(&str, &Entry) -> Option<String>] = &[
     |_, entry| Some(entry.key.text.clone()),
     |_, entry| Some(entry.key.text.chars().take(4).collect()),
@@ -165,7 +166,7 @@ fn one_line<'t>(text: &'t str, entry: &Entry) -> Option<&'t str> {
     (plain && !written.is_empty()).then_some(written)
 }
 
-/// Whether two values say the same, wherever they are written.
+/// Returns whether two values are equal, ignoring positions.
 fn same_meaning(a: &Value, b: &Value) -> bool {
     match (&a.kind, &b.kind) {
         (ValueKind::Scalar { text, .. }, ValueKind::Scalar { text: its, .. }) => text == its,
@@ -189,14 +190,14 @@ fn same_meaning(a: &Value, b: &Value) -> bool {
 fn formatting_preserves_meaning() {
     let Some(Files { cases, .. }) = &*FILES else { return };
     let (mut formatted, mut left, mut wrong) = (0, 0, Vec::new());
-    // Every third file: neighbours in a repository are alike, and a debug build is slow.
+    // Every third file, because files of one repository are similar and a debug build is slow.
     for case in cases.iter().step_by(3) {
         let forms = [Some(case.text.clone()), doubled(&case.text), spaced(&case.text)];
         for (form, text) in forms.into_iter().enumerate().filter_map(|(at, it)| Some((at, it?))) {
             let before = parse(&text);
             let edits = skills_ide::format(&text, &before);
             if edits.is_empty() {
-                // The content of a block may stand deeper than it has to.
+                // The content of a block may be indented more than necessary.
                 left += usize::from(form == 2 && before.diagnostics.is_empty());
                 continue;
             }
@@ -212,13 +213,13 @@ fn formatting_preserves_meaning() {
     assert!(left * 50 < formatted, "{left} texts were left that are sloppy");
 }
 
-/// Returns what tells a text from what formatting made of it, but for blanks.
+/// Returns the first difference, other than whitespace, between a text and its formatted form.
 fn difference_of_form(before: &str, after: &str) -> Option<&'static str> {
     let documents = (parse(before), parse(after));
     let (Some(one), Some(two)) = (&documents.0.frontmatter, &documents.1.frontmatter) else {
         return Some("the frontmatter is gone");
     };
-    // Another library's reading, which shares nothing with ours.
+    // Reads with another YAML library, independent of our parser.
     let read = |it: &Frontmatter, text: &str| {
         serde_yaml::from_str::<serde_yaml::Value>(it.content.slice(text)).ok()
     };
@@ -240,7 +241,7 @@ fn difference_of_form(before: &str, after: &str) -> Option<&'static str> {
     (!skills_ide::format(after, &documents.1).is_empty()).then_some("another form the second time")
 }
 
-/// Returns the text with twice the indentation in its frontmatter.
+/// Returns the text with doubled indentation in its frontmatter.
 fn doubled(text: &str) -> Option<String> {
     let content = parse(text).frontmatter?.content;
     let lines = content.slice(text).split_inclusive('\n').map(|line| {
@@ -252,7 +253,7 @@ fn doubled(text: &str) -> Option<String> {
     (doubled != text).then_some(doubled)
 }
 
-/// Returns the text with blanks behind colons, at the ends of lines and between keys.
+/// Returns the text with extra spaces after colons and at line ends, and empty lines between keys.
 fn spaced(text: &str) -> Option<String> {
     let frontmatter = parse(text).frontmatter?;
     let mut spaced = text.to_owned();
@@ -275,7 +276,7 @@ fn corpus_prefixes_parse() {
     let Some(Files { cases, .. }) = &*FILES else { return };
     // Every fourth file, to stay within seconds in a debug build.
     for case in cases.iter().step_by(4) {
-        // Past the frontmatter a longer body is the same document.
+        // A longer body does not change the parsed document.
         let end = parse(&case.text).body.start.saturating_add(64).min(case.text.len());
         for cut in (0..end).step_by(7) {
             let prefix = &case.text[..case.text.floor_char_boundary(cut)];
@@ -287,7 +288,7 @@ fn corpus_prefixes_parse() {
     }
 }
 
-// Read once for all tests; what was unpacked is gone again.
+// Read once for all tests; the unpacked files are removed.
 static FILES: LazyLock<Option<Files>> = LazyLock::new(|| {
     let corpus = Corpus::open("real files, odd files, their prefixes and slips in them")?;
     let read =
@@ -342,7 +343,7 @@ fn text_of(frontmatter: &Frontmatter, key: &str, text: &str) -> Option<String> {
     frontmatter.get(key)?.value.text_or_source(text).map(str::to_owned)
 }
 
-/// Returns the spans that do not slice, do not nest, or are not the token they should be.
+/// Returns the spans that are not valid slices, do not nest, or do not cover the expected token.
 fn unsliced(text: &str, document: &Document) -> impl Iterator<Item = String> {
     let mut wrong = BTreeMap::new();
     let mut check = |what: &str, span: Span, ok: bool| {
@@ -388,7 +389,7 @@ fn check_entries(
     }
 }
 
-/// Whether what is read was written: its first word is in the source.
+/// Returns whether the first word of a parsed text occurs in its source.
 fn is_written(read: &str, source: &str) -> bool {
     let word = read.split(|it: char| !it.is_alphanumeric()).find(|it| !it.is_empty());
     source.contains(['\\', '\0']) || word.is_none_or(|word| source.contains(word))

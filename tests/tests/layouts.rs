@@ -1,8 +1,8 @@
-//! Plugins, commands, configuration files and monorepos as they lie on real disks, and what each
-//! profile lists there.
+//! Plugins, commands, configuration files and monorepos in realistic layouts, and each profile's
+//! list.
 //!
-//! `conformance/layouts.txt` is the tree and `conformance/layouts.PROFILE.txt` what an agent of
-//! that profile lists, in its order; the plugins of the corpus are installed as they are.
+//! `conformance/layouts.txt` is the tree and `conformance/layouts.PROFILE.txt` an agent's list in
+//! order; the plugins of the corpus are installed unchanged.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -39,7 +39,7 @@ fn view(profile: &str, cwd: &Path, home: &Path, trusted: Option<&Path>) -> Arc<V
     let profile = Arc::clone(profile);
     let ctx = DiscoveryContext { profile, cwd, additional, environment, overlay, agent };
     let engine = Engine::start(Options::new("layouts".to_owned())).unwrap();
-    // The agent itself obeys a repository's settings without being asked.
+    // The agents obey a repository's settings without trust.
     let trusts = Trusts::new(trusted.map(|it| (AbsPath::new(it).unwrap(), true)));
     engine.follow(Policy { trusts, ..Policy::default() });
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -48,7 +48,7 @@ fn view(profile: &str, cwd: &Path, home: &Path, trusted: Option<&Path>) -> Arc<V
     view.unwrap()
 }
 
-/// Checks what a profile lists on the tree: state where it is not active, name, path.
+/// Checks a profile's list on the tree: state, name, path.
 fn check(profile: &str, expected: &ExpectFile) {
     let dir = tempfile::tempdir().unwrap();
     let top = fs::canonicalize(dir.path()).unwrap();
@@ -56,7 +56,7 @@ fn check(profile: &str, expected: &ExpectFile) {
     let text = LAYOUTS.replace("$HOME", home.to_str().unwrap());
     lay_out(&top, &text.replace("$TOP", top.to_str().unwrap()));
     let view = view(profile, &top.join("w/packages/web"), &home, Some(&top.join("w")));
-    // What is built into the agent is there on any tree.
+    // Built-in skills are listed on any tree.
     let met = view.resolution.candidates.iter().filter(|it| !it.is_built_in());
     let lines = met.map(|it| {
         let path = it.path.strip_prefix(&top).unwrap().display().to_string();

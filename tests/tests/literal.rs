@@ -1,8 +1,7 @@
-//! Random trees: the resolver lists what each agent's published rules, read literally, list.
+//! Random trees: discovery lists the same skills as each agent's published rules, read literally.
 //!
-//! A tree is a list of entries; one that fails is shrunk by leaving entries out for as long as it
-//! fails, and printed in the fixtures' form. `LITERAL_SEED` runs one seed alone, `LITERAL_ROUNDS` more
-//! of them.
+//! A failing tree is shrunk by leaving out entries as long as it still fails, and printed as a
+//! fixture. `LITERAL_SEED` runs a single seed, `LITERAL_ROUNDS` sets the number of seeds.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -20,10 +19,10 @@ use skills_engine::{Engine, Freshness, Options, View, ViewKey};
 use skills_syntax::path::AbsPath;
 use skills_testkit::literal::{self, AGENTS, Listed, Stand};
 
-/// How many trees are tried.
+/// Number of trees.
 const ROUNDS: u64 = 6;
 
-/// Numbers that look random and are the same every time (splitmix64).
+/// Repeatable random numbers (splitmix64).
 struct Random(u64);
 
 impl Random {
@@ -44,7 +43,7 @@ impl Random {
     }
 }
 
-/// What stands at a path below the top.
+/// A file system entry.
 #[derive(Clone, Debug)]
 enum Thing {
     Dir,
@@ -53,7 +52,7 @@ enum Thing {
     Link(String),
 }
 
-/// A tree, and where the agent stands in it.
+/// A random tree, with the agent's home and working directory.
 #[derive(Clone, Debug)]
 struct Tree {
     entries: Vec<(String, Thing)>,
@@ -79,7 +78,7 @@ const ROOTS: [&str; 12] = [
 const NAMES: [&str; 8] = ["a", "b", "Up", ".hid", "node_modules", "synced", "dup", "z"];
 
 fn random_tree(random: &mut Random) -> Tree {
-    // Home above the worktree, or beside it.
+    // Home above the worktree, or next to it.
     let (home, work) = if random.chance(2) { ("h", "h/w") } else { ("h", "w") };
     let cwd = match (work, random.below(2)) {
         ("h/w", 0) => "h/w",
@@ -91,7 +90,7 @@ fn random_tree(random: &mut Random) -> Tree {
     let bases = [home, work, &*pkg, &*pkg, "h/w/pkg/below", "."];
     let mut entries = vec![(home.to_owned(), Thing::Dir), (pkg.clone(), Thing::Dir)];
     match random.below(6) {
-        // Linked to a main worktree, whose own skills are nobody's here.
+        // Linked to a main worktree, whose own skills are not listed here.
         5 => {
             let file = |path: &str, text: &str| (path.to_owned(), Thing::File(text.to_owned()));
             let back = format!("$TOP/{work}/.git\n");
@@ -131,7 +130,7 @@ fn random_tree(random: &mut Random) -> Tree {
     }
     for _ in 0..random.below(5) {
         let target = match random.below(6) {
-            // What leads round, and what leads nowhere.
+            // Links in a cycle, and dangling links.
             0 => dirs[random.below(dirs.len())].rsplit_once('/').unwrap().0.to_owned(),
             1 => "nowhere".to_owned(),
             _ => dirs[random.below(dirs.len())].clone(),
@@ -143,7 +142,7 @@ fn random_tree(random: &mut Random) -> Tree {
             2 => (format!("{}/{}", dirs[random.below(dirs.len())], random.pick(&NAMES)), target),
             _ => (format!("{root}/{}", random.pick(&NAMES)), target),
         };
-        // A link to a file that leaves its worktree is refused, where the agents follow it.
+        // skillsd refuses a file link out of the worktree, while agents follow it.
         let area = [&*pkg, work].into_iter().find(|it| Path::new(&at).starts_with(it));
         if at.ends_with("SKILL.md") && area.is_some_and(|it| !Path::new(&target).starts_with(it)) {
             continue;
@@ -160,7 +159,7 @@ fn random_text(random: &mut Random, dir: &str) -> String {
         1 => "ns:x",
         _ => own,
     };
-    // A dot at the start is no text problem, only a name that few accept.
+    // A leading dot is valid text, only a name that few accept.
     match random.below(10) {
         0 => "Only a body.\n".to_owned(),
         1 => format!("---\nname: {name}\n---\nBody.\n"),
@@ -171,7 +170,7 @@ fn random_text(random: &mut Random, dir: &str) -> String {
 }
 
 impl Tree {
-    /// Lays it out; what is in the way of another entry stays, for the disk is what is read.
+    /// Lays out the tree; conflicting entries are skipped, because only the disk counts.
     fn lay_out(&self, top: &Path) {
         for (path, thing) in &self.entries {
             let path = top.join(path);
@@ -187,7 +186,7 @@ impl Tree {
         fs::create_dir_all(top.join(self.cwd)).unwrap();
     }
 
-    /// Returns the tree with one entry less, for each of its entries.
+    /// Returns every tree with one entry less.
     fn smaller(&self) -> impl Iterator<Item = Self> + '_ {
         (0..self.entries.len()).map(|left_out| {
             let mut entries = self.entries.clone();
@@ -211,7 +210,7 @@ impl fmt::Display for Tree {
     }
 }
 
-/// One engine for all trees, each of which has a directory of its own.
+/// One engine for all trees; each tree has its own directory.
 struct Bench {
     engine: Engine,
     runtime: tokio::runtime::Runtime,
@@ -220,7 +219,7 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let engine = Engine::start(Options::new("literal".to_owned())).unwrap();
-        // Linked directories are followed as the agents do once the worktree is trusted.
+        // With trust, linked directories are followed as the agents do.
         let trusts = Trusts::new([(AbsPath::new(Path::new("/")).unwrap(), true)]);
         engine.follow(Policy { trusts, ..Policy::default() });
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -249,20 +248,20 @@ impl Bench {
         self.runtime.block_on(self.engine.view(key, || ctx, Freshness::Synced)).unwrap()
     }
 
-    /// Returns what is wrong with an agent's list of a tree.
+    /// Returns the difference between our list and an agent's, if any.
     fn fault(&self, tree: &Tree, agent: &str) -> Option<String> {
         let dir = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(dir.path()).unwrap();
         tree.lay_out(&top);
         let (cwd, home) = (top.join(tree.cwd), top.join(tree.home));
         let view = self.view(agent, &cwd, &home);
-        // What is built into the agent is in no file.
+        // Built-in skills have no file.
         let in_files = view.resolution.candidates.iter().filter(|it| !it.is_built_in());
         let active = in_files.filter(|it| it.state == State::Active);
         let mut ours: Vec<Listed> =
             active.map(|it| (it.name.clone(), fs::canonicalize(&*it.path).unwrap())).collect();
         let mut theirs = literal::listed(agent, &Stand { cwd, home });
-        // Where the last wins, or all do, nothing is said of the order of what is left.
+        // Unless the first wins, the order of the remaining skills is unspecified.
         if view.ctx.profile.duplicates != DuplicatePolicy::FirstWins {
             ours.sort();
             theirs.sort();
@@ -276,7 +275,7 @@ impl Bench {
             .then(|| format!("{agent} lists:\n{}we list:\n{}", shown(&theirs), shown(&ours)))
     }
 
-    /// Leaves out of a tree that fails what it fails without.
+    /// Shrinks a failing tree.
     fn shrunk(&self, mut tree: Tree, agent: &str) -> Tree {
         loop {
             let smaller = tree.smaller().find(|it| self.fault(it, agent).is_some());

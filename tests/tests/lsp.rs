@@ -1,6 +1,6 @@
-//! `skillsd lsp` as an editor starts it: a process, its pipes, and how it goes.
+//! `skillsd lsp` as a process: its pipes and exit codes.
 //!
-//! What it says is tested in its own crate; here it is the program around it.
+//! The language features are tested in their own crate.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -63,7 +63,7 @@ impl Server {
         self.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}));
         assert_eq!(self.receive()["result"]["serverInfo"]["name"], "skillsd");
         self.send(&json!({"jsonrpc": "2.0", "method": "initialized", "params": {}}));
-        // As several editors do whatever they were told.
+        // Several editors send this regardless of the server's capabilities.
         let method = "workspace/didChangeConfiguration";
         self.send(&json!({"jsonrpc": "2.0", "method": method, "params": {"settings": {}}}));
     }
@@ -85,7 +85,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Both fail when it has ended already, which is what is wanted.
+        // Both fail if the process has already exited, which is fine.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

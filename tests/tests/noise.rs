@@ -1,10 +1,10 @@
-//! What the rules say about real repositories: reviewed, counted, and without a false error.
+//! Lint findings on real repositories: reviewed, counted, and without a false error.
 //!
-//! `tests/noise/` holds, for three repositories of the corpus, how often each rule speaks and each
-//! finding that is an error or a warning; a change in it is a change to review. The corpus is not
-//! part of the repository: `SKILLSD_CORPUS` names it. Without the variable the tests say what they
-//! left out; in a run that sets `CI` they fail instead. It holds skills without the files beside
-//! them, so that rules about those have no say here.
+//! `tests/noise/` holds, for three repositories of the corpus, the count of each rule and every
+//! error and warning; a change in it needs review. The corpus is not part of the repository:
+//! `SKILLSD_CORPUS` is its folder. Without the variable the tests are skipped with a message; if
+//! `CI` is set they fail. The corpus contains only SKILL.md files, so rules about nearby files are
+//! not covered.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -22,7 +22,8 @@ use skills_syntax::text::{LineIndex, decode};
 use skills_testkit::Corpus;
 use skills_testkit::corpus::skills_below;
 
-/// Large ones, each of another kind: plugins, one tree of skills, and the same skills for agents.
+/// Large repositories of different kinds: plugins, one tree of skills, and skills for several
+/// agents.
 const REPOSITORIES: [&str; 3] =
     ["wshobson__agents", "Jeffallan__claude-skills", "HoangNguyen0403__agent-skills-standard"];
 
@@ -56,7 +57,7 @@ fn typing_real_skills_gives_completions_without_syntax_noise() {
     let all = skills_below(&corpus.top().join("dev"));
     let few: Vec<_> = all.iter().filter(is_short).collect();
     let mut n_offered = 0;
-    // Five, from far apart.
+    // Five files, far apart.
     for path in few.iter().step_by(few.len().div_ceil(5)) {
         let whole = decode(&fs::read(path).expect("it was listed")).text;
         let place = AbsPath::new(path).expect("it is absolute");
@@ -75,7 +76,7 @@ fn typing_real_skills_gives_completions_without_syntax_noise() {
                 assert!(found.span.end == end && !found.items.is_empty(), "{text:?}");
                 n_offered += 1;
             }
-            // A key that is half written is among what is offered.
+            // A partly typed key is offered.
             let line = text.rsplit('\n').next().unwrap_or_default();
             let key = whole[end - line.len()..].split([':', '\n']).next().unwrap_or_default();
             let is_begun = text.matches("---\n").count() == 1 && line.len() < key.len();
@@ -94,7 +95,7 @@ fn typing_real_skills_gives_completions_without_syntax_noise() {
 fn fixes_remove_injected_faults_from_real_files() {
     let Some(corpus) = Corpus::open("the fixes of real files") else { return };
     let (mut n_fixes, mut wrong) = (0, Vec::new());
-    // Some are enough: neighbours in a repository are alike.
+    // Every fortieth file is enough, because files of one repository are similar.
     for path in skills_below(&corpus.top().join("dev")).iter().step_by(40) {
         let text = decode(&fs::read(path).expect("it was listed")).text;
         let path = AbsPath::new(path).expect("it is absolute");
@@ -122,7 +123,7 @@ fn fixes_remove_injected_faults_from_real_files() {
     assert!(n_fixes > 500, "the corpus is incomplete");
 }
 
-/// Says what a fix has not done, or has done besides.
+/// Returns the fault of a fix: its finding remains, or a new one appears.
 fn broken_promise(finding: &Finding, before: &[Finding], after: &[Finding]) -> Option<String> {
     let count = |all: &[Finding], id: &str| all.iter().filter(|it| it.rule.id == id).count();
     let id = finding.rule.id;
@@ -130,7 +131,7 @@ fn broken_promise(finding: &Finding, before: &[Finding], after: &[Finding]) -> O
         return Some("it is still there".to_owned());
     }
     let is_grave = |it: &&Finding| it.diagnostic.severity <= Severity::Warning;
-    // A frontmatter that nobody saw hides what is wrong in it.
+    // These findings hide others in the unread frontmatter.
     let hides = matches!(
         id,
         "yaml/unclosed-frontmatter"
@@ -145,7 +146,7 @@ fn broken_promise(finding: &Finding, before: &[Finding], after: &[Finding]) -> O
     Some(format!("it adds {}: {}", new.rule.id, new.diagnostic.message))
 }
 
-/// Making all fixes leaves none to make, and says with its edits what it does.
+/// Checks that fix-all leaves no fix, and that its edits produce its text.
 fn settles(text: &str, path: &AbsPath, wrong: &mut Vec<String>) {
     let settled = settle(text, check(text, path), |text| check(text, path));
     if apply(text, &settled.edits) != settled.text {
@@ -157,7 +158,7 @@ fn settles(text: &str, path: &AbsPath, wrong: &mut Vec<String>) {
     }
 }
 
-/// Puts one fault at a time into a text that has a frontmatter.
+/// Returns variants of a text with frontmatter, each with one injected fault.
 fn faults(text: &str) -> Vec<(&'static str, String)> {
     let mut faults = Vec::new();
     let mut replace = |name, from: &str, to: &str| {
@@ -194,7 +195,7 @@ fn check(text: &str, path: &AbsPath) -> Vec<Finding> {
     skills_lint::check(&subject, &Settings::default(), &NoFs)
 }
 
-/// Counts the findings of a repository, and lists those that are errors or warnings.
+/// Counts the findings of a repository, and lists its errors and warnings.
 fn table(top: &Path) -> String {
     let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut list = String::new();

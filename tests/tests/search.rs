@@ -1,8 +1,9 @@
-//! Search on the corpus: for how many judged queries the expected skill is among the first three.
+//! Search quality on the corpus: the share of judged queries with the expected skill in the top
+//! three.
 //!
 //! The queries and their answers are in `search/queries.tsv`, written from the descriptions before
-//! there was a ranker. The corpus is not part of the repository: without `SKILLSD_CORPUS` the test
-//! says what it left out; in a run that sets `CI` it fails instead.
+//! the ranker existed. The corpus is not part of the repository: without `SKILLSD_CORPUS` the test
+//! is skipped with a message; if `CI` is set it fails.
 
 #![expect(clippy::unwrap_used, reason = "a failing step of a test is its result")]
 
@@ -17,7 +18,7 @@ use skills_testkit::corpus::skills_below;
 
 const QUERIES: &str = include_str!("../search/queries.tsv");
 
-/// Of ten queries nine have to find their skill among the first three.
+/// Required share of queries with their skill in the top three.
 const BAR: f64 = 0.9;
 
 #[test]
@@ -69,7 +70,7 @@ fn queries() -> impl Iterator<Item = (&'static str, &'static str)> {
     lines.map(|it| it.split_once('\t').expect("a query, a tab and a directory"))
 }
 
-/// Whether a query holds all words of a name, side by side.
+/// Returns whether a query contains all words of a name in sequence.
 fn says(query: &str, name: &str) -> bool {
     let words = |text: &str| {
         let lower = text.to_lowercase();

@@ -1,7 +1,7 @@
-//! The seeds of the fuzz targets, through the same assertions on every run.
+//! Runs the seeds of the fuzz targets through the same assertions as the fuzzer.
 //!
-//! Fuzzing needs a tool of its own and minutes; this needs neither, so that a file that once
-//! broke a reader, or reaches where few do, is tried with each change.
+//! Fuzzing needs a special tool and minutes; this test needs neither, so that inputs that once
+//! broke a reader are tried on each change.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ mod fuzz;
 /// A target and its assertion.
 type Target = (&'static str, fn(&[u8]));
 
-/// The targets whose assertions lie beside them; those of the parser are below.
+/// Targets whose assertions are in the fuzz crate; those of the parser are below.
 const TARGETS: [Target; 9] = [
     ("agent_settings", fuzz::agent_settings::check),
     ("configuration", fuzz::configuration::check),
@@ -40,7 +40,7 @@ fn seeds(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
     paths.map(|path| (path.clone(), fs::read(path).expect("a seed is a file"))).collect()
 }
 
-/// Asserts `holds` of every seed of a target, and names those of which it does not hold.
+/// Asserts that `holds` passes for every seed of a target, and names the failing seeds.
 #[track_caller]
 fn check(target: &str, holds: impl Fn(&[u8]) + std::panic::RefUnwindSafe) {
     let seeds = seeds(target);
@@ -59,14 +59,14 @@ fn frontmatter_seeds_keep_invariants() {
 #[test]
 fn file_seeds_keep_invariants() {
     check("file", invariants::file);
-    // A block is a file as well, one without dashes.
+    // A frontmatter block is also a file without dashes.
     check("frontmatter", invariants::file);
 }
 
 #[test]
 fn seeds_of_all_other_targets_keep_invariants() {
     for (target, holds) in TARGETS {
-        // Some targets choose a profile by the length of the input.
+        // Some targets select a profile by the length of the input.
         check(target, |seed| (0..8).for_each(|n| holds(&[seed, &vec![b' '; n]].concat())));
     }
 }

@@ -1,9 +1,9 @@
-//! What touching files brings in a monorepo, by each built-in profile and variant.
+//! Touches in a monorepo: discovered directories and activated skills for every built-in profile
+//! and variant.
 //!
-//! `conformance/touches.txt` is the tree. `conformance/touches.PROFILE.txt` tells, touch by touch,
-//! which skill directories are found and which skills activated, by which pattern, and what is
-//! listed in the end: agents that know neither are told nothing. Paths are as the agent names them;
-//! the same touch once more brings nothing, whichever it is.
+//! `conformance/touches.txt` is the tree. `conformance/touches.PROFILE.txt` records, for each
+//! touch, the discovered skill directories and activated skills with their pattern, and the final
+//! list. Paths are as the agent names them; repeating a touch adds nothing.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -18,8 +18,8 @@ use skills_testkit::{Daemon, Framing, Home, Wire};
 
 const TREE: &str = include_str!("../conformance/touches.txt");
 
-/// What is touched, in this order and in one session: below the worktree where it does not begin
-/// with a slash, and with what it is for.
+/// Touches, in order and in one session: a path below the worktree unless it starts with a slash,
+/// and its purpose.
 const TOUCHES: &[(&str, &str)] = &[
     ("README.md", "nothing waits for it"),
     ("deleted/and/gone/Cargo.toml", "not there, and the pattern is bound to the top"),
@@ -35,7 +35,7 @@ const TOUCHES: &[(&str, &str)] = &[
     (".git/config", "git's own"),
 ];
 
-/// Touches everything once from a directory, and tells what came of it.
+/// Makes all touches from a directory, and renders the results.
 fn tell(home: &Home, wire: &mut Wire, profile: &str, cwd: &str) -> String {
     let session = format!("{profile} in {cwd}");
     let place = |mut params: Value| {
@@ -73,7 +73,7 @@ fn tell(home: &Home, wire: &mut Wire, profile: &str, cwd: &str) -> String {
         );
     }
     let list = wire.call("skills/list", &place(json!({})));
-    // What is part of an agent's program is no matter of touching.
+    // Built-in skills are not affected by touches.
     let own = list["skills"].as_array().unwrap().iter().filter(|it| it["scope"] != "bundled");
     for skill in own {
         let (state, path) = (skill["state"].as_str().unwrap(), skill["path"].as_str().unwrap());
@@ -97,14 +97,14 @@ fn touches_match_recordings_for_every_profile() {
         let text = ["w", "w/packages/web"].map(|cwd| tell(&home, &mut wire, id, cwd)).concat();
         let file = format!("../conformance/touches.{id}.txt");
         expect_file![file].assert_eq(&text);
-        // No agent takes a path that it would have to guess the meaning of.
+        // Relative paths are refused as ambiguous.
         let relative = json!({"session": "r", "cwd": home.work().join("w"), "profile": id,
             "paths": ["src/main.rs"]});
         let refused = wire.try_call("session/touch", &relative).unwrap_err();
         assert_eq!(refused.code, -32602, "{refused}");
     }
-    // A profile without a file of its own would have made one just now, and one that is gone
-    // leaves its behind.
+    // A profile without a recording has just created one; a recording without a profile is an
+    // error.
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance");
     for entry in fs::read_dir(dir).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();

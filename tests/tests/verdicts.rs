@@ -1,9 +1,9 @@
-//! What every profile makes of every file of a corpus, and how our strict rung compares with the
-//! libraries that the agents use.
+//! Verdicts of every profile on every file of the corpus, and comparison of our strict load
+//! strategy with the agents' YAML libraries.
 //!
-//! The corpus is not part of the repository, see `corpus.rs`. `dev-expected.jsonl` records for
-//! each file which libraries took the text between its `---` lines. Where ours takes another
-//! view, [`DIFFERENCES`] has to say so, with the library's own words.
+//! The corpus is not part of the repository, see `corpus.rs`. `dev-expected.jsonl` records for each
+//! file which libraries accepted the text between its `---` lines. Every disagreement must be in
+//! [`DIFFERENCES`], with the library's message.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ use skills_syntax::text::decode;
 use skills_testkit::Corpus;
 use skills_testkit::corpus::Recorded;
 
-/// A library of an agent, as the record calls it.
+/// The agents' YAML libraries, by their names in the record.
 const LIBRARIES: &[(&str, YamlLibrary)] = &[
     ("js3", YamlLibrary::JsYaml3),
     ("js4", YamlLibrary::JsYaml4),
@@ -28,11 +28,11 @@ const LIBRARIES: &[(&str, YamlLibrary)] = &[
     ("y", YamlLibrary::NpmYaml),
 ];
 
-/// Files of which a library takes another view than our strict rung in its place: the file, the
-/// library, what the library says, and why we do not follow.
+/// Files on which a library disagrees with our strict strategy: the file, the library, its message,
+/// and why we differ.
 const DIFFERENCES: &[(&str, &str, &str, &str)] = &[];
 
-/// The most that may be in [`DIFFERENCES`].
+/// Maximum number of [`DIFFERENCES`].
 const MAX_DIFFERENCES: usize = 5;
 
 #[test]
@@ -96,8 +96,8 @@ fn every_profile_accepts_most_real_files() {
     assert_eq!(counts.len(), profile::agents().count());
     for (profile, verdicts) in &counts {
         let accepted = verdicts.get("accepted").copied().unwrap_or_default();
-        // Nine in ten real files are well; a profile that takes fewer has a rule that is wrong,
-        // but for the plugin, which refuses the standard's own form of `allowed-tools`.
+        // Nine in ten real files are valid; a profile that accepts fewer has a wrong rule, except
+        // for the plugin, which rejects the standard's own form of `allowed-tools`.
         let least = if *profile == "opencode-agent-skills" { 6 } else { 9 };
         assert!(accepted * 10 >= cases.len() * least, "{profile}: {accepted}\n{table}");
     }
@@ -123,7 +123,7 @@ impl Case {
         Self { path, text: decode(&bytes).text, record, expected }
     }
 
-    /// Whether a library took the text; nothing where none was asked.
+    /// Returns whether a library accepted the text; `None` if it was not tried.
     fn accepted_by(&self, library: &str) -> Option<bool> {
         let names = |key: &str| self.expected.get(key)?.as_array();
         let has = |list: &Vec<Json>| list.iter().any(|it| it == library);

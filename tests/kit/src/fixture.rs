@@ -1,7 +1,7 @@
 //! Fixture text: lays out trees of files described by text.
 //!
 //! A line `//- /path` starts an entry; the text up to the next such line is the file's content.
-//! Neither Markdown nor YAML uses that prefix. Words after the path change the entry:
+//! Markdown and YAML do not use that prefix. Words after the path change the entry:
 //!
 //! | word | meaning |
 //! |---|---|

@@ -60,7 +60,7 @@ pub struct Asked {
     pub path: String,
     /// The body, or null if there was none.
     pub body: Value,
-    /// Whether it was answered from the script.
+    /// True if it was answered from the script.
     pub is_turn: bool,
 }
 
@@ -150,7 +150,7 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 fn serve(stream: &TcpStream, state: &Mutex<State>) {
-    // The agent may disconnect at any time; its test reports what is missing.
+    // The agent may disconnect at any time; its test reports missing requests.
     while let Ok(Some(request)) = http::read(stream) {
         let (content_type, body) = answer(&request, state);
         if http::write(stream, content_type, &body).is_err() {

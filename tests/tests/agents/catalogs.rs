@@ -1,7 +1,8 @@
-//! What each agent tells its model of skills, held against `tests/golden/agents`.
+//! Skill listings and loads that real agents send to their model, compared with
+//! `tests/golden/agents`.
 //!
-//! The recordings are what our own rendering is compared with, where no agent is installed. Here the
-//! agents themselves are run again and must still say the same; `UPDATE_EXPECT=1` records anew.
+//! Our own rendering is compared with these recordings where no agent is installed. Here the agents
+//! themselves run and must still produce them; `UPDATE_EXPECT=1` records again.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,7 +16,7 @@ use crate::scene::{Agent, Scene};
 const TREE: &str = include_str!("../../golden/agents/tree.txt");
 const NO_SKILLS: &str = "//- /proj/README.md\n# A project\n";
 
-/// Holds `text`, its places named, against a recording.
+/// Compares `text`, with paths redacted, with a recording.
 #[track_caller]
 pub(crate) fn check(scene: &Scene, name: &str, text: &str) {
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden/agents");
@@ -29,14 +30,14 @@ pub(crate) fn check(scene: &Scene, name: &str, text: &str) {
     assert!(recorded == text, "{}:\n{text}\nrecorded:\n{recorded}", path.display());
 }
 
-/// Returns what stands between two marks, both included; empty where there is no such place.
+/// Returns the text from `start` to `end`, both included, or an empty text.
 fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
     let Some(from) = text.find(start).map(|at| &text[at..]) else { return "" };
     let length = from.find(end).map_or(0, |at| at + end.len());
     &from[..length]
 }
 
-/// Returns the definition of a tool, as the model was given it.
+/// Returns the definition of a tool in a model request.
 fn tool(asked: &Asked, name: &str) -> String {
     fn search<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
         match value {
@@ -54,7 +55,7 @@ fn tool(asked: &Asked, name: &str) -> String {
     format!("{tool:#}\n")
 }
 
-/// Sorts the lines that name files: opencode lists them as they come.
+/// Sorts the `<file>` lines, which opencode lists in any order.
 fn with_sorted_files(text: &str) -> String {
     let is_file = |line: &&str| line.starts_with("<file>");
     let mut files: Vec<&str> = text.split('\n').filter(is_file).collect();

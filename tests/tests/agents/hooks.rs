@@ -1,9 +1,9 @@
-//! What our hooks make of a real agent's own payloads: the daemon's session has the touches, and the
-//! model hears of the skills.
+//! Our hooks in real agents: the daemon's session records the touches, and the model learns of the
+//! skills.
 //!
-//! Each tool touches a file that one skill waits for, so that a skill stands for a tool. The payloads
-//! are held against `tests/golden/agents/AGENT/hooks.jsonl`, which the end-to-end tests feed to
-//! `skillsd hook` where no agent is installed.
+//! Each tool touches a file that activates one skill, so that a skill identifies a tool. The
+//! payloads are compared with `tests/golden/agents/AGENT/hooks.jsonl`, which the end-to-end tests
+//! feed to `skillsd hook` where no agent is installed.
 
 use std::fs;
 use std::io::Write as _;
@@ -19,7 +19,7 @@ use crate::scene::{Agent, Scene};
 
 const TREE: &str = include_str!("../../golden/agents/touched.txt");
 
-/// A turn, and the file or directory whose skill it brings.
+/// A turn, and the files or directory whose skills it activates.
 type Step = (Turn, &'static str);
 
 fn opencode(work: &str) -> Vec<Step> {
@@ -66,7 +66,7 @@ fn codex(_: &str) -> Vec<Step> {
         (Turn::write("apply_patch", patch), "docs/edit.md docs/new.md"),
         (Turn::call("exec_command", json!({"cmd": "rg -n Old searched"})), "searched"),
         (Turn::call("exec_command", json!({"cmd": "cd docs && cat shell.md"})), "docs/shell.md"),
-        // The agent takes this for a patch, and its payload for that is the command.
+        // Codex treats this command as a patch, and sends the patch as the hook's command.
         (
             Turn::call(
                 "exec_command",
@@ -103,7 +103,7 @@ fn gemini(_: &str) -> Vec<Step> {
     ]
 }
 
-/// Runs `agent` through its steps and checks what the daemon and the model have learnt.
+/// Runs `agent` through its steps and checks the daemon's session and the model's requests.
 #[track_caller]
 fn touches(agent: Agent, steps: fn(&str) -> Vec<Step>) {
     let Some(scene) = Scene::set(agent, TREE, Vec::new()) else { return };
@@ -152,7 +152,7 @@ fn touches(agent: Agent, steps: fn(&str) -> Vec<Step>) {
     check(&scene, "hooks.jsonl", &record.sanitised(&scene));
 }
 
-/// A `skillsd` on the agent's PATH that keeps what the agent hands to it and runs the real one.
+/// A `skillsd` on the agent's PATH that stores each hook payload and runs the real program.
 struct Record {
     dir: PathBuf,
 }
@@ -163,7 +163,8 @@ impl Record {
         let dir = scene.home.path().join("record");
         fs::create_dir_all(&bin).unwrap();
         fs::create_dir_all(&dir).unwrap();
-        // The last event closes the session: it is told when the test has seen what there was.
+        // The last event closes the session, so it is held back until the test has read the
+        // session.
         let text = format!(
             "#!/bin/sh\n\
              payload=$(cat)\n\
@@ -184,7 +185,7 @@ impl Record {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Returns what the daemon has of the session, at its end.
+    /// Returns the daemon's session before its end.
     #[track_caller]
     fn session(&self, scene: &Scene) -> Value {
         let errors = fs::read_to_string(self.dir.join("errors")).unwrap_or_default();
@@ -194,7 +195,7 @@ impl Record {
         wire.call("session/get", &json!({"session": id}))
     }
 
-    /// Tells the end of the session, where the agent tells it, and checks that it is closed.
+    /// Sends the session's end, if the agent reports it, and checks that the session is closed.
     #[track_caller]
     fn end(&self, scene: &Scene) {
         let payloads = self.payloads();
@@ -210,7 +211,7 @@ impl Record {
         assert_eq!(wire.call("session/list", &json!({}))["sessions"], json!([]));
     }
 
-    /// Returns the payloads, one on each line, with what differs from run to run replaced.
+    /// Returns the payloads, one per line, with volatile fields replaced.
     fn sanitised(&self, scene: &Scene) -> String {
         let volatile = [
             "session_id",
@@ -233,8 +234,8 @@ impl Record {
     }
 }
 
-/// Puts what an inner agent's end tells behind the last that this agent has done: opencode tells it and
-/// what the outer agent's tool brought at the same time, in either order.
+/// Moves a sub-agent's end behind its last event: opencode sends it concurrently with the outer
+/// agent's tool result, in either order.
 fn in_order(payloads: Vec<Value>) -> Vec<Value> {
     let is_end = |it: &Value| it["hook_event_name"] == "session.idle" && it["agent_id"].is_string();
     let (ends, mut others): (Vec<_>, Vec<_>) = payloads.into_iter().partition(is_end);

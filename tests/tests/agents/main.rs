@@ -1,7 +1,8 @@
-//! Real agents against a scripted model: what they tell it of skills, and what our hooks add.
+//! Real agents with a scripted model: their listings of skills, and our hooks.
 //!
-//! The agents come from npm and are found where `SKILLSD_AGENTS` says; `tests/agents/install` puts
-//! them there. Without them a run by hand says what it left out, and one under `CI=true` fails.
+//! The agents come from npm and are found in `SKILLSD_AGENTS`; `tests/agents/install` installs
+//! them. Without them a local run skips these tests with a message, and a run under `CI=true`
+//! fails.
 
 #![expect(
     clippy::print_stdout,

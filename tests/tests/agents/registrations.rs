@@ -1,4 +1,5 @@
-//! Registered over MCP by hand: the command lines and configuration of docs/agents.md, in the agents themselves.
+//! Manual MCP registration: runs the commands and configuration of docs/agents.md in the agents
+//! themselves.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +9,7 @@ use crate::scene::{Agent, Scene};
 const TREE: &str =
     "//- /proj/.agents/skills/a/SKILL.md\n---\nname: a\ndescription: Use it when asked.\n---\nb\n";
 
-/// Returns the one line of the page that begins like this.
+/// Returns the only line of the page that starts with `beginning`.
 #[track_caller]
 fn line(beginning: &str) -> String {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/agents.md");
@@ -19,7 +20,7 @@ fn line(beginning: &str) -> String {
     line.to_owned()
 }
 
-/// Runs the page's command for an agent, and returns what the agent then says of its servers.
+/// Runs the page's command for an agent, and returns the agent's list of servers.
 #[track_caller]
 fn listed_after(agent: Agent, program: &str) -> Option<String> {
     let scene = Scene::set(agent, TREE, Vec::new())?;

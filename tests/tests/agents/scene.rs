@@ -1,4 +1,4 @@
-//! One agent at work in a home of its own: its configuration, its model and how it is run.
+//! A real agent in its own home: its configuration, its model and how it is run.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,10 +10,10 @@ use serde_json::json;
 use skills_testkit::wait::within;
 use skills_testkit::{Home, Model, Turn};
 
-/// How long one run of an agent may take; generous, because it is only spent on failure.
+/// Timeout for one run of an agent; generous, because it is only spent on failure.
 const PATIENCE: Duration = Duration::from_secs(100);
 
-/// Where Codex's package has its programs.
+/// Directory of the programs in Codex's package.
 const CODEX: &str = "codex-linux-x64/vendor/x86_64-unknown-linux-musl";
 
 /// An agent under test.
@@ -25,7 +25,7 @@ pub(crate) enum Agent {
 }
 
 impl Agent {
-    /// Returns its name, as profiles and hooks have it.
+    /// Returns its name in profiles and hooks.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Agent::OpenCode => "opencode",
@@ -34,7 +34,7 @@ impl Agent {
         }
     }
 
-    /// Returns the program, or `None` where the agents are not installed and need not be.
+    /// Returns the program, or `None` if the agents are optional here and not installed.
     #[track_caller]
     fn program(self) -> Option<Vec<PathBuf>> {
         let Some(top) = std::env::var_os("SKILLSD_AGENTS").map(PathBuf::from) else {
@@ -66,17 +66,17 @@ pub(crate) struct Scene {
     pub(crate) home: Home,
     pub(crate) model: Model,
     program: Vec<PathBuf>,
-    // One that Codex knows is given its own patch tool, and more words about skills.
+    // For a known model Codex offers its patch tool and longer skill instructions.
     codex_model: &'static str,
     // A directory with `rg`, which opencode would download.
     tools: PathBuf,
 }
 
 impl Scene {
-    /// Lays `tree` out and configures the agent for a model that follows `script`; `None` where the
+    /// Lays `tree` out and configures the agent for a model that follows `script`; `None` if the
     /// agent is not installed.
     ///
-    /// `tree` has the worktree under `/proj/` and the user's files under `/home/`.
+    /// `tree` contains the worktree below `/proj/` and the user's files below `/home/`.
     #[track_caller]
     pub(crate) fn set(agent: Agent, tree: &str, script: Vec<Turn>) -> Option<Scene> {
         let program = agent.program()?;
@@ -91,14 +91,14 @@ impl Scene {
         Some(scene)
     }
 
-    /// Gives Codex a model that it knows.
+    /// Configures a model that Codex knows.
     pub(crate) fn with_known_model(mut self) -> Scene {
         self.codex_model = "gpt-5.5";
         self.configure();
         self
     }
 
-    /// Returns where the agent works.
+    /// Returns the agent's working directory.
     pub(crate) fn cwd(&self) -> PathBuf {
         self.home.work().join("proj")
     }
@@ -112,8 +112,8 @@ impl Scene {
                 let provider = json!({"npm": "@ai-sdk/openai-compatible", "name": "Scripted",
                     "options": {"baseURL": format!("{url}/v1"), "apiKey": "none"},
                     "models": {"scripted": model}});
-                // Its own skill is in its prompt unless denied, and not in our catalogs: nobody else
-                // has its text.
+                // opencode's built-in skill is in its prompt unless denied, and never in our
+                // listings, because only opencode has its text.
                 let config = json!({"provider": {"scripted": provider},
                     "model": "scripted/scripted", "small_model": "scripted/scripted",
                     "permission": {"*": "allow", "skill": {"customize-opencode": "deny"}},
@@ -147,7 +147,7 @@ impl Scene {
         }
     }
 
-    /// Registers our hooks with the agent, as `skillsd install` does where `skillsd` is on the path.
+    /// Registers our hooks with `skillsd install`, run with `skillsd` on the path.
     #[track_caller]
     pub(crate) fn register(&self) {
         let bin = self.home.path().join("installer");
@@ -168,7 +168,7 @@ impl Scene {
         fs::write(path, text).unwrap();
     }
 
-    /// Runs the agent with `prompt` until it ends, and returns what it printed.
+    /// Runs the agent with `prompt` until it exits, and returns its output.
     #[track_caller]
     pub(crate) fn run(&self, prompt: &str) -> Output {
         self.run_with(&[prompt])
@@ -181,8 +181,8 @@ impl Scene {
         self.run_with(&["--command", name, arguments])
     }
 
-    /// Runs a command of the agent that talks with no model, with `skillsd` on its path; returns what
-    /// it said.
+    /// Runs a command of the agent that needs no model, with `skillsd` on its path; returns its
+    /// output.
     #[track_caller]
     pub(crate) fn manage(&self, words: &[&str]) -> String {
         let bin = self.home.path().join("bin");
@@ -195,7 +195,8 @@ impl Scene {
         String::from_utf8_lossy(&said).into_owned()
     }
 
-    /// Returns the agent, which knows where it works and keeps to this machine.
+    /// Returns the agent's command in its working directory, configured not to contact other
+    /// machines.
     fn command(&self) -> Command {
         let (program, arguments) = self.program.split_first().unwrap();
         let mut command = self.home.command(program);
@@ -246,13 +247,13 @@ impl Scene {
     }
 }
 
-/// Runs a command to its end, or kills it when that takes too long.
+/// Runs a command until it exits, or kills it after the timeout.
 fn finish(command: &mut Command) -> Output {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let drain = |mut pipe: Box<dyn std::io::Read + Send>| {
         std::thread::spawn(move || {
             let mut bytes = Vec::new();
-            // A broken pipe ends what was printed, nothing more.
+            // A broken pipe only ends the output.
             let _ = pipe.read_to_end(&mut bytes);
             bytes
         })

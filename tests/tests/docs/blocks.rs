@@ -1,45 +1,45 @@
-//! The blocks of a document: commands, what they show, and where they are run.
+//! Command blocks of a document: their commands, expected output, and where they are run.
 
 /// One fenced block.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Block {
-    /// The line of its fence, from 1.
+    /// Line of its fence, counted from 1.
     pub(crate) line: usize,
-    /// Where it is run.
+    /// Runner of the block.
     pub(crate) run: Run,
     pub(crate) commands: Vec<Command>,
 }
 
-/// Where a block is run.
+/// Runner of a block.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Run {
-    /// Here.
+    /// By these tests.
     Here,
-    /// Here, where this program is installed.
+    /// By these tests if this program is installed.
     With(String),
-    /// By this file, which holds the command.
+    /// By this file, which contains the command.
     By(String),
-    /// Nowhere, for this reason.
+    /// Not at all, for this reason.
     Not(String),
 }
 
-/// A command, and what the document shows beneath it.
+/// A command, and the output shown below it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Command {
     pub(crate) text: String,
     pub(crate) shown: Vec<String>,
 }
 
-/// A fenced part of a document.
+/// A fenced block of a document.
 pub(crate) struct Fenced<'a> {
-    /// The line of its fence, from 0.
+    /// Line of its fence, counted from 0.
     pub(crate) line: usize,
-    /// What stands behind the fence.
+    /// Text after the opening fence.
     pub(crate) kind: &'a str,
     pub(crate) body: &'a [&'a str],
 }
 
-/// Returns the fenced parts of a document. A longer fence may hold shorter ones.
+/// Returns the fenced blocks of a document. A longer fence may contain shorter ones.
 pub(crate) fn fenced<'a>(lines: &'a [&'a str]) -> Vec<Fenced<'a>> {
     let backticks = |line: &str| line.trim_start().chars().take_while(|c| *c == '`').count();
     let mut found = Vec::new();
@@ -60,7 +60,7 @@ pub(crate) fn fenced<'a>(lines: &'a [&'a str]) -> Vec<Fenced<'a>> {
     found
 }
 
-/// Returns the blocks of commands in a document.
+/// Returns the command blocks of a document.
 pub(crate) fn blocks(document: &str) -> Vec<Block> {
     let lines: Vec<&str> = document.lines().collect();
     let mut found = Vec::new();
@@ -70,7 +70,7 @@ pub(crate) fn blocks(document: &str) -> Vec<Block> {
             "console" => session(body),
             _ => continue,
         };
-        // A blank line may stand between the comment and the fence.
+        // A blank line may separate the comment and the fence.
         let above = lines[..line].iter().rev().find(|it| !it.trim().is_empty());
         found.push(Block { line: line + 1, run: run(above.unwrap_or(&"")), commands });
     }
@@ -91,7 +91,7 @@ fn run(above: &str) -> Run {
     }
 }
 
-// Each line is a command, unless the one before goes on.
+// Each line is a command, unless the previous one continues.
 fn script(body: &[&str]) -> Vec<Command> {
     let mut commands: Vec<Command> = Vec::new();
     let mut goes_on = false;
@@ -106,7 +106,7 @@ fn script(body: &[&str]) -> Vec<Command> {
     commands
 }
 
-// A command begins with `$ `; what follows is what it shows.
+// A command starts with `$ `; the following lines are its output.
 fn session(body: &[&str]) -> Vec<Command> {
     let mut commands: Vec<Command> = Vec::new();
     for line in body {
@@ -123,7 +123,7 @@ fn session(body: &[&str]) -> Vec<Command> {
     commands
 }
 
-/// Returns the first line that is shown and does not come, where there is one.
+/// Returns the first expected line that is missing in the output, if any.
 pub(crate) fn missing(shown: &[String], came: &str) -> Option<String> {
     let came: Vec<&str> = came.lines().map(str::trim_end).collect();
     let mut next = 0;
@@ -148,12 +148,12 @@ pub(crate) fn missing(shown: &[String], came: &str) -> Option<String> {
     None
 }
 
-// `…` alone, also as a branch of a tree, stands for any number of lines.
+// A line of only `…`, also as a branch of a tree, matches any number of lines.
 fn is_anything(line: &str) -> bool {
     line.trim_matches(|c: char| c.is_whitespace() || "│├└─".contains(c)) == "…"
 }
 
-// `…` within a line stands for any text.
+// `…` within a line matches any text.
 fn fits(pattern: &str, line: &str) -> bool {
     let mut parts = pattern.split('…');
     let first = parts.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Following a document: its commands in one shell, and what came of each.
+//! Runs the commands of each document in one shell and checks their output.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use skills_testkit::Home;
 use crate::blocks::{Block, Fenced, Run, blocks, fenced, missing};
 use crate::{documents, top};
 
-/// What of the checkout the documents use.
+/// Parts of the checkout that the documents use.
 const CHECKOUT: [&str; 7] = [
     "README.md",
     "tests/samples",
@@ -23,10 +23,10 @@ const CHECKOUT: [&str; 7] = [
     "docs",
 ];
 
-/// How many blocks are run nowhere: they want root, macOS, systemd, agents, or hours.
+/// Maximum number of blocks that are not run: they need root, macOS, systemd, agents, or hours.
 const MOST_NOT_RUN: usize = 12;
 
-/// Stands before what each command prints, and after it with its exit code.
+/// Markers before each command's output, and after it with the exit code.
 const BEGIN: &str = "==8<== begin";
 const END: &str = "==8<== end";
 
@@ -70,7 +70,7 @@ fn is_installed(program: &str) -> bool {
     std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
 }
 
-/// Runs the blocks of one document that are run here, and returns what is wrong.
+/// Runs the runnable blocks of one document and returns the faults.
 fn follow(name: &str, blocks: &[Block]) -> Vec<String> {
     let here: Vec<&Block> = blocks.iter().filter(|it| is_run(&it.run)).collect();
     if here.is_empty() {
@@ -102,7 +102,7 @@ fn follow(name: &str, blocks: &[Block]) -> Vec<String> {
             continue;
         };
         let code = rest.lines().next().unwrap_or_default();
-        // 1 says that something was found, which may be what is shown.
+        // Exit code 1 reports findings, which may be the expected output.
         let is_good = code == "0" || (code == "1" && !command.shown.is_empty());
         if !is_good {
             wrong.push(format!("{name}:{line}: `{}` ended with {code}: {came}", command.text));
@@ -114,7 +114,7 @@ fn follow(name: &str, blocks: &[Block]) -> Vec<String> {
     wrong
 }
 
-/// Finds fault with commands that would escape, in a block that does not say it holds some.
+/// Returns blocks that contain commands but are not marked as such, and would not be run.
 fn disguised(name: &str, text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     let is_command = |line: &&str| {
@@ -133,7 +133,7 @@ fn disguised(name: &str, text: &str) -> Vec<String> {
     found.map(said).collect()
 }
 
-/// Finds fault with blocks that are said to be run elsewhere.
+/// Checks blocks that claim to be run elsewhere.
 fn unkept(name: &str, blocks: &[Block]) -> Vec<String> {
     let mut wrong = Vec::new();
     for block in blocks {
@@ -180,11 +180,11 @@ fn documented_commands_print_what_is_shown() {
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
     println!("{n_run} commands of the documents were run");
     assert!(n_run >= 20, "{n_run}");
-    // One more wants a better reason than the others: what is not run is not known to be true.
+    // Blocks that are not run are not verified, so their number is limited.
     assert!(n_not <= MOST_NOT_RUN, "{n_not} blocks are not run");
 }
 
-/// Returns the commands of ours that a line names in its prose.
+/// Returns the skillsd commands mentioned in a line of prose.
 fn named(line: &str) -> Vec<Vec<String>> {
     let code = line.split('`').skip(1).step_by(2).filter_map(|it| it.strip_prefix("skillsd "));
     let words = |it: &str| -> Vec<String> {
@@ -204,7 +204,8 @@ fn commands_named_in_documents_exist() {
         let text = fs::read_to_string(top().join(Path::new(&name))).unwrap();
         for words in text.lines().flat_map(named) {
             let is_good = *known.entry(words.clone()).or_insert_with(|| {
-                // With `--help` last, all that stands before it is still read and refused.
+                // With `--help` last, all preceding arguments are still parsed and rejected if
+                // unknown.
                 let mut command = Command::new(env!("CARGO_BIN_EXE_test-skillsd"));
                 command.args(&words).arg("--help").output().unwrap().status.success()
             });

@@ -1,10 +1,10 @@
-//! The documents do what they say: each command in them is run, and each link in them leads somewhere.
+//! Tests of the documentation: each command in it is run, and each link in it resolves.
 //!
-//! A document is followed from its top in one shell, in a fresh home with a checkout at `~/skillsd`.
-//! What a block shows beneath a command is held against what comes out; `…` stands for anything. A
-//! block that cannot be run here says so in a comment above it: `<!-- run by FILE -->` where another
-//! file has the very command, `<!-- run with PROGRAM -->` where it wants one that may not be there,
-//! `<!-- not run: REASON -->` where none can.
+//! The commands of a document run from its top in one shell, in a new home with a checkout at
+//! `~/skillsd`. The output shown below a command is compared with the real output; `…` matches
+//! anything. A block that cannot be run here says so in a comment above it: `<!-- run by FILE -->`
+//! if another file runs the same command, `<!-- run with PROGRAM -->` if it needs an optional
+//! program, `<!-- not run: REASON -->` if nothing runs it.
 
 #![expect(
     clippy::unwrap_used,
@@ -26,7 +26,7 @@ fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// Returns every document that speaks to a reader, by its path from the top.
+/// Returns every document for readers, by its path from the top.
 fn documents() -> Vec<String> {
     let mut found = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(str::to_owned).to_vec();
     for dir in ["docs", "editors", "systemd", "packaging", "client", "daemon"] {

@@ -1,4 +1,5 @@
-//! Troubleshooting by message: what it explains can be met, and each code that can be met is explained.
+//! Checks docs/troubleshooting.md against the source: each message in it exists, and each error
+//! code is in it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +9,7 @@ use crate::top;
 
 const PAGE: &str = "docs/troubleshooting.md";
 
-/// Returns the text of all files of the product.
+/// Returns the source of the product.
 fn product() -> String {
     let mut text = String::new();
     for dir in ["client", "daemon"] {
@@ -26,7 +27,7 @@ fn gather(dir: &Path, text: &mut String) {
             }
         } else if path.extension().is_some_and(|it| it == "rs") {
             let file = fs::read_to_string(&path).unwrap();
-            // Its tests may say what it does not.
+            // Unit tests may contain messages that the product does not.
             let file = file.split("#[cfg(test)]\nmod tests").next().unwrap();
             text.push_str(file);
         }
@@ -39,9 +40,9 @@ fn explained(page: &str) -> Vec<String> {
     rows.map(|(cell, _)| cell.to_owned()).collect()
 }
 
-/// Returns the words that stand right after `before` in a text, up to the next quote.
+/// Returns the quoted codes right after `before` in a text.
 fn words_after(text: &str, before: &str) -> BTreeSet<String> {
-    // In the first line that is not empty: a quote further down is another statement's.
+    // Only in the first non-empty line: a later quote belongs to another statement.
     let line = |rest: &str| rest.trim_start().lines().next().unwrap_or_default().to_owned();
     let lines: Vec<String> = text.split(before).skip(1).map(line).collect();
     let found = lines.iter().filter_map(|it| it.split('"').nth(1));
@@ -50,7 +51,7 @@ fn words_after(text: &str, before: &str) -> BTreeSet<String> {
     found.filter(is_code).map(str::to_owned).collect()
 }
 
-// Without what a message quotes, and the marks that it quotes it with.
+// Removes backticks and backslashes.
 fn bare(text: &str) -> String {
     text.chars().filter(|c| *c != '`' && *c != '\\').collect()
 }

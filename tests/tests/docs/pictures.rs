@@ -1,6 +1,6 @@
-//! The pictures of the documents: what the program shows on a terminal, cell by cell.
+//! Terminal pictures of the documents, generated from the program's output.
 //!
-//! Outside CI a picture that is stale is made anew, and the test fails once.
+//! Outside CI a stale picture is regenerated, and the test fails once.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,7 +11,7 @@ use vt100::{Cell, Color};
 use crate::follow::{home, shell};
 use crate::top;
 
-/// Each picture: its name, what is run, and the size of the terminal.
+/// Pictures: name, command, and size of the terminal.
 const PICTURES: &[(&str, &str, u16, u16)] = &[
     ("list", "skillsd list --all", 22, 100),
     ("explain", "skillsd explain changelog", 20, 100),
@@ -23,13 +23,13 @@ const WHERE: &str = "cd tests/samples/worktree";
 const CELL: (f32, f32) = (8.4, 18.0);
 const MARGIN: f32 = 14.0;
 
-/// The eight colours of a terminal, as a dark one of today has them.
+/// The eight colours of a dark terminal theme.
 const COLORS: [&str; 8] =
     ["#484f58", "#ff7b72", "#3fb950", "#d29922", "#58a6ff", "#bc8cff", "#39c5cf", "#b1bac4"];
 const TEXT: &str = "#e6edf3";
 const GROUND: &str = "#0d1117";
 
-/// Returns what is on a screen as a picture.
+/// Renders a screen as SVG.
 fn svg(screen: &vt100::Screen, title: &str) -> String {
     let (rows, columns) = size(screen);
     let width = f32::from(columns).mul_add(CELL.0, 2.0 * MARGIN);
@@ -48,8 +48,7 @@ fn svg(screen: &vt100::Screen, title: &str) -> String {
     text
 }
 
-// Each run of cells that look alike is a text of its own, so that columns stay in line whatever
-// font is there.
+// Each run of equally styled cells is a text element, so that columns stay aligned in any font.
 fn push_row(screen: &vt100::Screen, row: u16, text: &mut String) {
     let (_, columns) = size(screen);
     let y = MARGIN + f32::from(row).mul_add(CELL.1, 13.0);
@@ -62,7 +61,7 @@ fn push_row(screen: &vt100::Screen, row: u16, text: &mut String) {
             run.push_str(if cell.has_contents() { cell.contents() } else { " " });
             column += if cell.is_wide() { 2 } else { 1 };
         }
-        // Blanks at an end of a text are not kept by everything that shows pictures.
+        // Not every SVG viewer keeps leading and trailing spaces.
         let shown = run.trim();
         if !shown.is_empty() {
             let n_blanks = u16::try_from(run.len() - run.trim_start().len()).unwrap();
@@ -113,7 +112,7 @@ fn terminal_pictures_match_the_program() {
     let mut stale = Vec::new();
     for (name, command, rows, columns) in PICTURES {
         let mut shell = shell(&home);
-        // What is typed is seen as well.
+        // Shows the typed command too.
         let script = format!("{WHERE}; printf '\\033[1m$\\033[0m {command}\\n'; {command}");
         shell.args(["-c", &script]).env("FORCE_HYPERLINK", "0");
         let mut screen = Screen::start(&shell, *rows, *columns);

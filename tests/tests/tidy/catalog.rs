@@ -1,7 +1,7 @@
-//! What is made from the catalog of fields: its JSON Schema and its reference page.
+//! Files generated from the field table: its JSON Schema and its reference page.
 //!
-//! A stale file is rewritten here and fails, so that the change is seen and kept with its cause;
-//! in CI (`CI` is set) nothing is written.
+//! A stale file is rewritten and fails the test, so that the change is noticed and committed; in CI
+//! (`CI` is set) nothing is written.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ use crate::tree::top;
 const SCHEMA: &str = "docs/schema/skill-frontmatter.schema.json";
 const PAGE: &str = "docs/frontmatter.md";
 
-/// Returns what is wrong with a file that has to hold `text`; writes it when that is wanted.
+/// Returns a finding if a file does not contain `text`; rewrites it if `write` is set.
 pub(crate) fn stale(path: &str, text: &str, write: bool) -> Option<String> {
     let place = top().join(path);
     if fs::read_to_string(&place).is_ok_and(|it| it == text) {
@@ -64,12 +64,12 @@ fn frontmatter_schema_is_valid_json_schema() {
     crate::tree::none(&faults);
 }
 
-/// Returns the schema, ready to check with.
+/// Returns a validator for the schema.
 fn validator() -> Validator {
     jsonschema::draft202012::new(&field_table::schema()).expect("the schema is valid")
 }
 
-/// Returns a frontmatter as an editor with a YAML library sees it.
+/// Returns a frontmatter as JSON, as an editor with a YAML library sees it.
 fn yaml(text: &str) -> Value {
     let text = format!("---\n{text}\n---\n");
     let frontmatter = parse(&text).frontmatter.expect("a frontmatter");
@@ -77,7 +77,7 @@ fn yaml(text: &str) -> Value {
     map.into()
 }
 
-/// Returns where the schema finds fault with a frontmatter, without the required fields.
+/// Returns the paths that the schema rejects in a frontmatter, with the required fields added.
 fn faults(text: &str) -> Vec<String> {
     let mut instance = yaml(text);
     let map = instance.as_object_mut().expect("a map");

@@ -1,10 +1,11 @@
-//! Rust source without what is not code: comments, texts and test modules.
+//! Rust source reduced to code: without comments, strings and test modules.
 //!
-//! Small and lexical on purpose. It keeps line breaks, so that a finding has its line.
+//! Purely lexical. It keeps line breaks, so that findings have line numbers.
 
 use std::ops::Range;
 
-/// Returns `text` with comments and the insides of string and character literals replaced by blanks.
+/// Returns `text` with comments and the contents of string and character literals replaced by
+/// spaces.
 pub(crate) fn code_only(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut rest = text;
@@ -21,7 +22,8 @@ pub(crate) fn code_only(text: &str) -> String {
     code
 }
 
-/// Returns how many bytes of `rest` are one comment or literal, or else one character.
+/// Returns the length in bytes of the comment or literal at the start of `rest`, or of one
+/// character.
 fn token(rest: &str, before: Option<char>) -> usize {
     let after_word = before.is_some_and(|c| c.is_alphanumeric() || c == '_');
     if rest.starts_with("//") {
@@ -37,7 +39,7 @@ fn token(rest: &str, before: Option<char>) -> usize {
         return quoted(rest, '"');
     }
     if rest.starts_with('\'') {
-        // A lifetime has no closing mark right behind its first character.
+        // A lifetime has no closing quote right after its first character.
         let mut chars = rest.char_indices().skip(1);
         let is_escape = chars.next().is_some_and(|(_, c)| c == '\\');
         let closes = chars.next().is_some_and(|(_, c)| c == '\'');
@@ -67,7 +69,7 @@ fn quoted(rest: &str, mark: char) -> usize {
     rest.len()
 }
 
-/// Returns `code` (already without comments and texts) with its test modules blanked.
+/// Returns `code` (already without comments and strings) with its test modules blanked.
 pub(crate) fn without_tests(code: &str) -> String {
     let mut kept = code.to_owned();
     for range in tests(code).into_iter().rev() {
@@ -77,13 +79,13 @@ pub(crate) fn without_tests(code: &str) -> String {
     kept
 }
 
-/// Returns how many lines of `code` belong to no test module.
+/// Returns the number of lines of `code` outside test modules.
 pub(crate) fn lines_beside_tests(code: &str) -> usize {
     let in_tests = |range: Range<usize>| code[range].lines().count();
     code.lines().count() - tests(code).into_iter().map(in_tests).sum::<usize>()
 }
 
-/// Returns where the items are that are compiled for tests only.
+/// Returns the ranges of items compiled only for tests.
 fn tests(code: &str) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     for (start, _) in code.match_indices("#[cfg(test)]") {
@@ -109,7 +111,7 @@ fn item(code: &str) -> usize {
     code.len()
 }
 
-/// Returns the lines (from 1) on which `words` stands in `code` as whole words.
+/// Returns the lines, counted from 1, that contain `words` as whole words.
 pub(crate) fn lines_with(code: &str, words: &str) -> Vec<usize> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let stands_alone = |line: &str, at: usize| {

@@ -1,4 +1,4 @@
-//! What is made from the table of configuration keys: the reference page and the JSON Schemas.
+//! Files generated from the table of configuration keys: the reference page and the JSON Schemas.
 
 use serde_json::{Value, json};
 use skills_agents::profile;
@@ -50,9 +50,9 @@ fn clients_send_every_environment_variable_of_profiles() {
     }
 }
 
-/// Returns whether the schema takes a file in which one key has this value.
+/// Returns whether the schema accepts a file in which one key has this value.
 fn takes(source: Source, name: &str, value: &str) -> bool {
-    // A table in one line is written alike but for its sign, where its keys are quoted.
+    // A TOML inline table with quoted keys differs from JSON only in `=`.
     let value = value.replace("\" = ", "\": ");
     let value: Value = serde_json::from_str(&value).expect("as in TOML");
     let file = match name.split_once('.') {

@@ -1,6 +1,6 @@
 //! Import cycles between the modules of one crate.
 //!
-//! An edge leads from a file to the file that defines what it names: a name that a module only
+//! An edge leads from a file to the file that defines a name it uses: a name that a module only
 //! re-exports or imports is followed to its definition. A cycle is a set of files each of which
 //! reaches the others.
 
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::code::{code_only, without_tests};
 use crate::tree::{Source, rust_sources};
 
-/// The files that may still be part of a cycle, by crate. These numbers only go down.
+/// Number of files that may still be part of a cycle, by crate. These numbers only go down.
 const CEILINGS: &[(&str, usize)] = &[
     ("client/cli/src/", 0),
     ("client/src/", 3),
@@ -29,16 +29,16 @@ const CEILINGS: &[(&str, usize)] = &[
 /// A module's path below its crate, as `["resolve", "walk"]`; empty for `lib.rs` and `main.rs`.
 type Module = Vec<String>;
 
-/// The modules of one crate with the paths that each names.
+/// The modules of one crate with the paths used in each.
 struct Crate {
-    /// The paths that a module names, each with the name it is imported by, if it is an import.
+    /// Paths used in a module.
     named: BTreeMap<Module, Vec<Named>>,
 }
 
 /// A path such as `super::walk::Walker`.
 struct Named {
     path: Vec<String>,
-    /// The name by which an import makes it known.
+    /// Name introduced by an import, if the path is an import.
     import: Option<String>,
 }
 
@@ -56,8 +56,8 @@ impl Crate {
         Self { named }
     }
 
-    /// Returns the module that defines the end of `path`, as named in `from`; none for a path of
-    /// another crate.
+    /// Returns the module that defines the last segment of `path` as used in `from`; `None` for a
+    /// path of another crate.
     fn definer(&self, from: &Module, path: &[String], steps: usize) -> Option<Module> {
         let mut rest = path;
         let mut at = match rest.first()?.as_str() {
@@ -82,7 +82,7 @@ impl Crate {
         self.descend(at, rest, steps)
     }
 
-    /// Follows the rest of a path from a module down, through imports.
+    /// Resolves the rest of a path from a module down, through imports.
     fn descend(&self, mut at: Module, mut rest: &[String], steps: usize) -> Option<Module> {
         while let Some(name) = rest.first() {
             let child = child(&at, name);
@@ -98,15 +98,15 @@ impl Crate {
         Some(at)
     }
 
-    /// Returns the path that a module imports by `name`.
+    /// Returns the path that a module imports as `name`.
     fn import(&self, module: &Module, name: &str) -> Option<&[String]> {
         let named = self.named.get(module)?;
         let found = named.iter().find(|it| it.import.as_deref() == Some(name))?;
-        // `use name::…` of a module of that name leads nowhere else.
+        // `use name::…` with the same name leads to no other module.
         (found.path.first().map(String::as_str) != Some(name)).then_some(&found.path)
     }
 
-    /// Returns the cycles, each as the sorted modules in it.
+    /// Returns the cycles, each as its sorted modules.
     fn cycles(&self) -> Vec<Vec<Module>> {
         let edges: BTreeMap<&Module, BTreeSet<Module>> = self
             .named
@@ -151,7 +151,7 @@ fn module_of(path: &str) -> Module {
     path.split('/').map(str::to_owned).collect()
 }
 
-/// Returns the paths that code names: those of `use` declarations, and those written out.
+/// Returns the paths in code: of `use` declarations, and qualified ones.
 fn paths_in(code: &str) -> Vec<Named> {
     let tokens = tokens(code);
     let mut named = Vec::new();
@@ -175,7 +175,7 @@ fn paths_in(code: &str) -> Vec<Named> {
     named
 }
 
-/// Reads one tree of a `use` declaration: `a::b`, `a::{b, c::d}`, `a as b`, `a::*`.
+/// Parses one tree of a `use` declaration: `a::b`, `a::{b, c::d}`, `a as b`, `a::*`.
 fn use_tree(tokens: &[&str], at: &mut usize, prefix: &[String], named: &mut Vec<Named>) {
     let mut path = prefix.to_vec();
     loop {
@@ -204,7 +204,7 @@ fn use_tree(tokens: &[&str], at: &mut usize, prefix: &[String], named: &mut Vec<
                 return;
             }
             Some(word) if is_word(word) => {
-                // `a::{self}` is `a`.
+                // `a::{self}` means `a`.
                 if *word != "self" || path.is_empty() {
                     path.push((*word).to_owned());
                 }

@@ -1,5 +1,5 @@
-//! What the editors' integrations say of skillsd is what skillsd says: the profiles that VS Code's
-//! settings offer, the settings of the linter and the directories at which the extension wakes up are made from the tables.
+//! Editor integrations, checked against the tables: VS Code's profiles, linter settings and
+//! activation events are generated; every editor selects all skill files.
 
 use serde_json::{Value, json};
 use skills_agents::profile::{self, RootBase, Scope};
@@ -10,11 +10,11 @@ use crate::tree::{none, text_of};
 
 const MANIFEST: &str = "editors/vscode/package.json";
 
-/// What wakes the extension up besides the directories of skills.
+/// Activation events of the extension besides skill directories.
 const ALWAYS: [&str; 3] =
     ["workspaceContains:**/SKILL.md", "onLanguage:markdown", "onLanguage:skill"];
 
-/// Returns the extension's manifest with everything in it that is made from the tables.
+/// Returns the extension's manifest with all generated parts.
 fn made(manifest: &str) -> String {
     let mut manifest: Value = serde_json::from_str(manifest).expect("it is JSON");
     manifest["activationEvents"] = activation_events();
@@ -32,8 +32,8 @@ fn made(manifest: &str) -> String {
     serde_json::to_string_pretty(&manifest).expect("JSON can be written") + "\n"
 }
 
-/// Returns the settings that the language server reads as it does the configuration's keys `check.*`.
-/// Their defaults are nothing: what the editor does not say, the configuration does.
+/// Returns the settings that correspond to the configuration's keys `check.*`. Their defaults are
+/// empty, so that the configuration applies.
 fn check_settings() -> Vec<(String, Value)> {
     let schema = skills_config::schema(Source::Repository, &skills_lint::ids());
     let keys = schema["properties"]["check"]["properties"].as_object().expect("there are some");
@@ -41,12 +41,12 @@ fn check_settings() -> Vec<(String, Value)> {
         let mut setting = key.clone();
         let is_list = setting["type"] == "array";
         if let Some(known) = key.pointer("/items/enum") {
-            // The built-in ones are offered; the user's own are as good.
+            // Built-in profiles are offered; user profiles are accepted too.
             let any = json!([{"enum": known}, {"type": "string"}]);
             setting["items"] = json!({"type": "string", "anyOf": any});
         }
         let said = setting["description"].as_str().unwrap_or_default();
-        // A link between pages leads nowhere from a setting.
+        // A relative link does not work in a setting's description.
         let said = said.replace("[rules.md](rules.md)", "docs/rules.md");
         let said = format!("{said}\n\nEmpty: what the configuration of skillsd says.");
         let members = setting.as_object_mut().expect("a schema");
@@ -59,7 +59,7 @@ fn check_settings() -> Vec<(String, Value)> {
     keys.iter().map(setting).collect()
 }
 
-/// Returns when the extension wakes up: where some agent looks for skills of a project.
+/// Returns the activation events: a project directory that some agent searches for skills exists.
 fn activation_events() -> Value {
     let mut events = ALWAYS.map(str::to_owned).to_vec();
     for root in profile::builtin().iter().flat_map(|it| &it.roots) {
@@ -103,8 +103,8 @@ fn profile_setting_offers_built_in_and_accepts_user_profiles() {
     assert!(!valid(json!([3])) && !valid(json!("codex")));
 }
 
-/// Each editor's configuration, and what it may say of the directories of commands and agents; nothing
-/// where the editor chooses files by their names alone.
+/// Each editor's configuration, and whether it also selects by directories of commands and agents;
+/// otherwise it selects by file name only.
 const SELECTIONS: [(&str, bool); 8] = [
     ("editors/emacs/skillsd.el", true),
     ("editors/helix/languages.toml", true),
@@ -116,7 +116,8 @@ const SELECTIONS: [(&str, bool); 8] = [
     ("editors/zed/languages/skill/config.toml", false),
 ];
 
-/// Returns what an editor does not choose of the files that the language server is about.
+/// Returns the file names and directories of the language server's files that an editor does not
+/// select.
 fn not_chosen(text: &str, with_directories: bool) -> Vec<&'static str> {
     let names = ["SKILL", "CLAUDE", "AGENTS", "GEMINI", "local", "override"];
     let homes = ["claude", "opencode", "agents", "codex", "gemini", "command", "agent", "prompts"];

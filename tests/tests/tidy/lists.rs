@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::tree::{Source, none, rust_sources, sources, text_of};
 
-/// Finds files of `dir` that `page` does not link to, and links of `page` into `dir` that lead nowhere.
+/// Finds files of `dir` that `page` does not link to, and dead links of `page` into `dir`.
 fn unlisted(page: &str, dir: &str, files: &[String]) -> Vec<String> {
     let links: BTreeSet<&str> =
         page.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
@@ -15,7 +15,7 @@ fn unlisted(page: &str, dir: &str, files: &[String]) -> Vec<String> {
     missing.chain(dead).collect()
 }
 
-/// Finds tests that `page` names, as `Test: `name`.`, and that no file has.
+/// Finds tests that `page` names, as `Test: `name`.`, and that do not exist.
 fn unkept(page: &str, sources: &[Source]) -> Vec<String> {
     let mut findings = Vec::new();
     for line in page.lines() {
@@ -33,13 +33,13 @@ fn unkept(page: &str, sources: &[Source]) -> Vec<String> {
     findings
 }
 
-/// Finds places in this repository that `page` names in backticks and that are not there.
+/// Finds paths in this repository that `page` names in backticks and that do not exist.
 fn astray(page: &str, there: &BTreeSet<String>) -> Vec<String> {
     let tops: BTreeSet<&str> = there.iter().filter_map(|path| path.split('/').next()).collect();
     let words = page.split('`').skip(1).step_by(2);
     let places = words.filter(|word| {
         let top = word.split_once('/').map(|(top, _)| top);
-        // Methods such as `skills/list` are no places.
+        // Methods such as `skills/list` are not paths.
         top.is_some_and(|it| tops.contains(it)) && !word.contains([' ', '*', '<', '$', '~'])
     });
     let is_there = |place: &str| {
@@ -49,7 +49,8 @@ fn astray(page: &str, there: &BTreeSet<String>) -> Vec<String> {
     places.filter(|place| !is_there(place)).map(|place| format!("`{place}` is not there")).collect()
 }
 
-/// Finds files beside a `main.rs` that it does not declare: they would not be compiled, and all be green.
+/// Finds files next to a `main.rs` that it does not declare: they would not be compiled, and would
+/// never fail.
 fn undeclared(main: &Source, sources: &[Source]) -> Vec<String> {
     let dir = main.path.trim_end_matches("main.rs");
     let beside =
@@ -114,7 +115,7 @@ fn tests_named_in_security_and_reliability_exist() {
 fn paths_named_in_security_and_reliability_exist() {
     let there = sources().into_iter().map(|source| source.path).collect();
     for line in text_of("docs/security.md").lines().chain(text_of("docs/reliability.md").lines()) {
-        // Only places of this repository: the pages also name methods, errors and agents' files.
+        // Only paths of this repository: the pages also name methods, errors and agents' files.
         if line.contains("`tests/") {
             none(&astray(line, &there));
         }

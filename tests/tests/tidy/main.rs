@@ -1,7 +1,8 @@
-//! The tree itself under test: what no compiler checks and every reader relies on.
+//! Checks on the source tree that the compiler cannot make.
 //!
-//! Each check is a function from text to findings, with a test on a small bad example beside it, so that
-//! a check that can no longer fail is noticed. The tests at the bottom of each file run it on the tree.
+//! Each check is a function from text to findings, with a test on a small bad example next to it,
+//! so that a check that can no longer fail is noticed. The tests at the bottom of each file run it
+//! on the tree.
 
 mod catalog;
 mod code;

@@ -1,4 +1,5 @@
-//! Who may depend on whom, as the manifests say it; and under which licences the rest comes.
+//! Dependency rules for the manifests: directions between our packages, restricted crates,
+//! licences.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -7,7 +8,7 @@ use serde_json::Value;
 
 use crate::tree::{none, text_of, top};
 
-/// The directions of the architecture: each package and those of ours that it may name.
+/// Allowed directions: each package and those of ours that it may depend on.
 const DIRECTIONS: &[(&str, &[&str])] = &[
     ("skills-syntax", &[]),
     ("skills-agents", &["skills-syntax"]),
@@ -22,7 +23,7 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
     ("skills-protocol", &[]),
     (
         "skills-engine",
-        // Of lint only what inspects files.
+        // Only the file inspection of lint.
         &["skills-syntax", "skills-agents", "skills-discovery", "skills-config", "skills-lint"],
     ),
     ("skills-client", &["skills-protocol"]),
@@ -77,7 +78,7 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Crates that belong to some rooms only. Tests may use any.
+/// Crates that only some packages may use. Tests may use any.
 const HOLDERS: &[(&str, &[&str])] = &[
     ("granit-parser", &["skills-syntax"]),
     ("inotify", &["skills-engine"]),
@@ -90,7 +91,7 @@ const HOLDERS: &[(&str, &[&str])] = &[
     ("sd-notify", &["skillsd"]),
 ];
 
-/// How many packages the lock file may hold; raise it on purpose, with the reason in the commit.
+/// Maximum number of packages in the lock file; raise it on purpose, with the reason in the commit.
 /// 42 came with ratatui, toml_edit and similar, for `top` and `install`.
 const PACKAGES: usize = 390;
 
@@ -118,7 +119,7 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_default()
 }
 
-/// Returns a package's dependencies: name, and whether only its tests and benches use it.
+/// Returns a package's dependencies: name, and whether it is a development dependency.
 fn dependencies(package: &Value) -> Vec<(String, bool)> {
     let dependencies = list(&package["dependencies"]);
     dependencies
@@ -159,7 +160,7 @@ fn strangers(packages: &[Value]) -> Vec<String> {
     findings
 }
 
-/// Returns direct dependencies that are not ours, each with the members that name it.
+/// Returns third-party direct dependencies, each with the members that use it.
 fn outside(packages: &[Value]) -> BTreeMap<String, BTreeSet<String>> {
     let names: Vec<&str> = packages.iter().map(|package| text(package, "name")).collect();
     let mut outside: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -173,7 +174,7 @@ fn outside(packages: &[Value]) -> BTreeMap<String, BTreeSet<String>> {
     outside
 }
 
-/// Holds the table rows ``| `crate` | … |`` of `page` against the crates that are there.
+/// Compares the table rows ``| `crate` | … |`` of `page` with the dependencies.
 fn page_faults(page: &str, crates: &BTreeSet<String>) -> Vec<String> {
     let mut findings = Vec::new();
     let mut seen = BTreeSet::new();
@@ -193,7 +194,7 @@ fn page_faults(page: &str, crates: &BTreeSet<String>) -> Vec<String> {
     findings
 }
 
-/// Tells whether a licence expression can be met with `allowed` licences alone.
+/// Returns whether `allowed` licences satisfy a licence expression.
 fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let expression = expression.replace(['(', ')'], "").replace('/', " OR ");
     // `AND` binds tighter than `OR`, and the expressions of real crates need no more than that, except

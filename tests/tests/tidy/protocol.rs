@@ -1,7 +1,7 @@
-//! The protocol's reference: made from the table of methods, the documentation of the wire types,
-//! and what the real program answers to an example of each call on a small worktree.
+//! Generates the protocol reference from the method table, the documentation of the wire types, and
+//! the real program's answer to an example of each call on a small worktree.
 //!
-//! What differs from run to run by its nature (clocks, ids, sizes) stands as one fixed value.
+//! Values that differ between runs (clocks, ids, sizes) are replaced by fixed ones.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -49,7 +49,7 @@ description: Tidies up.
 echo \"counted to $1\"
 ";
 
-/// Returns the parameters of a method's example; `cwd` is added where a call is about a place.
+/// Returns the parameters of a method's example; a null `cwd` is replaced by the worktree.
 fn example(method: &str) -> Option<Value> {
     Some(match method {
         "initialize" => json!({
@@ -102,18 +102,18 @@ fn example(method: &str) -> Option<Value> {
     })
 }
 
-/// A struct or an enum of the wire, as its source describes it.
+/// A wire struct or enum, parsed from its source.
 #[derive(Debug, PartialEq)]
 struct Type {
     name: String,
     doc: String,
-    /// Name, type and documentation; a word of an enum has no type.
+    /// Name, type and documentation; an enum value has an empty type.
     members: Vec<(String, String, String)>,
-    /// Whether the parameters that all calls about skills take belong to it.
+    /// True if it includes the parameters of every call about skills.
     has_place: bool,
 }
 
-/// Reads the types of a source file. Lexical, and relies on the form that rustfmt gives.
+/// Parses the types of a source file. Purely lexical, and relies on rustfmt's layout.
 fn types(source: &str) -> Vec<Type> {
     let source = source.split("#[cfg(test)]").next().unwrap_or_default();
     let mut types = Vec::new();
@@ -180,7 +180,7 @@ fn camel(name: &str) -> String {
     })
 }
 
-/// Returns a type as JSON has it, and the types of ours that it names.
+/// Returns the JSON form of a type, and adds the wire types that it refers to.
 fn shown(ty: &str, named: &mut BTreeSet<String>) -> String {
     let inside = |name: &str| ty.strip_prefix(name)?.strip_prefix('<')?.strip_suffix('>');
     if let Some(inner) = inside("Option") {
@@ -201,7 +201,7 @@ fn shown(ty: &str, named: &mut BTreeSet<String>) -> String {
         "bool" => "true or false".to_owned(),
         "u16" | "u32" | "u64" | "i32" | "i64" | "f32" | "f64" => "number".to_owned(),
         "Value" => "any value".to_owned(),
-        // What a list holds is a type parameter, so that it can be handed on as text.
+        // List elements are type parameters, so that they can be passed on as text.
         "S" | "E" | "T" => shown("Entry", named),
         "F" => shown("CheckedFile", named),
         "R" => shown("SkillReference", named),
@@ -223,7 +223,7 @@ fn push_members(found: &Type, named: &mut BTreeSet<String>, text: &mut String) {
     }
 }
 
-/// Replaces what differs from run to run.
+/// Replaces values that differ between runs.
 fn settle(value: &mut Value, home: &Home) {
     match value {
         Value::String(text) => {
@@ -239,7 +239,7 @@ fn settle(value: &mut Value, home: &Home) {
                     "id" if value.as_str().is_some_and(|it| it.contains('-')) => {
                         *value = json!("18c0-1");
                     }
-                    // A path has a slash; what has none names a file by where it lies on the disk.
+                    // A path contains a slash; without one the value is a device and inode.
                     "file" if value.as_str().is_some_and(|it| !it.contains('/')) => {
                         *value = json!("fe00:a281fe");
                     }
@@ -251,7 +251,8 @@ fn settle(value: &mut Value, home: &Home) {
                     "rss" => *value = json!(20_000_000),
                     "version" => *value = json!("0.1.0"),
                     "watches" => *value = json!({"used": 12, "limit": 65_536}),
-                    // The one before may still be on its way out; as a limit it is larger.
+                    // The previous connection may still be closing; as a limit the number is
+                    // larger.
                     "connections" if value.as_u64().is_some_and(|it| it < 4) => *value = json!(1),
                     "rebuilds" => {
                         let layer = |count| json!({"count": count, "causes": {}});
@@ -277,7 +278,7 @@ fn push_example(method: &Method, wire: &mut Wire, home: &Home, text: &mut String
         params["paths"] = json!([home.work().join("w/packages/web/src/price.tsx")]);
     }
     if (name.starts_with("session/") && name != "session/open") || name == "hooks/match" {
-        // The example before may have ended it.
+        // The previous example may have closed the session.
         let mut open = example("session/open").expect("it is above");
         open["cwd"] = json!(home.work().join("w"));
         wire.call("session/open", &open);
@@ -289,11 +290,11 @@ fn push_example(method: &Method, wire: &mut Wire, home: &Home, text: &mut String
         params = asked(name, wire, home, params);
     }
     if name == "worktree/list" {
-        // The example before has closed the only one.
+        // The previous example has closed the only worktree.
         wire.call("worktree/open", &json!({"cwd": home.work().join("w")}));
     }
     if name == "skills/run" {
-        // Scripts are run where the user lets them be, for a skill of the user's own.
+        // Scripts run only if enabled by the user, here for a user skill.
         lay_out(home.path(), SCRIPT);
         wire.call("server/sync", &json!({}));
     }
@@ -306,13 +307,13 @@ fn push_example(method: &Method, wire: &mut Wire, home: &Home, text: &mut String
     let _ = write!(text, "\n```json\n{call}\n```\n\nResult:\n\n```json\n{result}\n```\n");
 }
 
-/// Has something asked that is then answered or listed, and returns the parameters for that.
+/// Creates a pending approval for the example, and returns the parameters.
 fn asked(name: &str, wire: &mut Wire, home: &Home, mut params: Value) -> Value {
     let top = home.work().join("w");
     std::fs::write(top.join(".skillsd.toml"), "[permission.skill]\ncommit = \"ask\"\n")
         .expect("it can be written");
     let load = json!({"cwd": top, "name": "commit"});
-    // What the example before has answered counts for one call.
+    // The previous example's reply covers one call.
     let error = (0..2).find_map(|_| wire.try_call("skills/load", &load).err());
     let error = error.expect("the user is asked");
     if name == "permission/reply" {
@@ -325,7 +326,7 @@ fn asked(name: &str, wire: &mut Wire, home: &Home, mut params: Value) -> Value {
 fn page() -> String {
     let home = Home::new();
     home.worktree("w", WORKTREE);
-    // As where an editor has been served.
+    // As if an editor had been served.
     let rules = format!("//- /skillsd/rules-{}.md\n# Rules\n", env!("CARGO_PKG_VERSION"));
     lay_out(&home.cache_dir(), &rules);
     let start = || Daemon::start(&home, env!("CARGO_BIN_EXE_test-skillsd"));

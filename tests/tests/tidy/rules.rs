@@ -1,4 +1,4 @@
-//! What is made from the table of rules: its reference page.
+//! The reference page generated from the rule table.
 
 use crate::catalog::stale;
 use crate::tree::none;

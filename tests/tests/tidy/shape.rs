@@ -1,11 +1,11 @@
-//! How files look: a module doc, a size that can be read, a name that says what is inside.
+//! Shape of source files: a module comment, a readable size, a descriptive name.
 
 use std::path::Path;
 
 use crate::code::{code_only, lines_beside_tests};
 use crate::tree::{Source, none, rust_sources, sources, top};
 
-/// Over this many lines beside its tests a file is named, over the second it fails.
+/// Lines, without tests, above which a file is printed, and above which it fails.
 const LARGE: usize = 500;
 const TOO_LARGE: usize = 800;
 
@@ -23,7 +23,7 @@ fn undocumented(sources: &[Source]) -> Vec<String> {
         .collect()
 }
 
-/// Returns each file with more lines than `limit`, its tests not counted.
+/// Returns each file with more lines than `limit`, without its tests.
 fn larger_than(limit: usize, sources: &[Source]) -> Vec<String> {
     let lines =
         |source: &Source| (source.path.clone(), lines_beside_tests(&code_only(&source.text)));
@@ -48,7 +48,7 @@ fn badly_named(sources: &[Source]) -> Vec<String> {
     findings
 }
 
-/// Finds unchecked exceptions to lints: `allow` stays silent when its reason has gone, `expect` does not.
+/// Finds lint exceptions with `allow`, which stays silent when its reason is gone, unlike `expect`.
 fn silenced(sources: &[Source]) -> Vec<String> {
     let is_allow = |line: &str| line.contains("#[allow(") || line.contains("#![allow(");
     let is_bare = |line: &str| line.contains("#[ignore]") || line.contains("#[should_panic]");
@@ -63,7 +63,7 @@ fn silenced(sources: &[Source]) -> Vec<String> {
     findings
 }
 
-/// Finds paths of the machine that the work is done on.
+/// Finds paths of the development machine.
 fn local(sources: &[Source], places: &[String]) -> Vec<String> {
     let mut findings = Vec::new();
     for source in sources {
@@ -76,12 +76,12 @@ fn local(sources: &[Source], places: &[String]) -> Vec<String> {
     findings
 }
 
-/// Returns the directories that the checkout and the user's files are in, with a closing `/`.
+/// Returns the parent directory of the checkout and the user's home, with a closing `/`.
 fn here() -> Vec<String> {
     let top = top();
     let home = std::env::var("HOME").unwrap_or_default();
     let places = [top.parent().and_then(Path::to_str).unwrap_or_default().to_owned(), home];
-    // A place such as `/` or `/w` is no one's in particular.
+    // A short path such as `/` or `/w` is not specific.
     places.into_iter().filter(|place| place.len() > 3).map(|place| format!("{place}/")).collect()
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// One file: its path from the top, with `/`, and its text.
+/// A text file: its path from the top, with `/`, and its text.
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) path: String,
@@ -28,7 +28,7 @@ pub(crate) fn sources() -> Vec<Source> {
     let top = top();
     let walk = ignore::WalkBuilder::new(&top)
         .hidden(false)
-        // Also where the tree came without its `.git`.
+        // Works without a `.git` directory too.
         .require_git(false)
         .filter_entry(|entry| entry.file_name() != ".git")
         .sort_by_file_path(Path::cmp)
@@ -51,13 +51,13 @@ pub(crate) fn rust_sources() -> Vec<Source> {
     sources().into_iter().filter(is_rust).collect()
 }
 
-/// Returns the text of one file that must be there.
+/// Returns the text of a file that must exist.
 #[track_caller]
 pub(crate) fn text_of(path: &str) -> String {
     fs::read_to_string(top().join(path)).unwrap_or_else(|cause| panic!("`{path}`: {cause}"))
 }
 
-/// Fails with all findings, one on each line.
+/// Asserts that there are no findings, and prints them, one per line.
 #[track_caller]
 pub(crate) fn none(findings: &[String]) {
     assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));

@@ -1,4 +1,4 @@
-//! The systemd units: they start a program that exists, with options that it has.
+//! Checks the systemd units: they start an existing program with valid options.
 
 use std::process::Command;
 
@@ -14,13 +14,13 @@ fn commands(unit: &str) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// Finds fault with a command that `skillsd` would not take.
+/// Returns the fault of a command that `skillsd` does not accept.
 fn fault(command: &[String]) -> Option<String> {
     let [program, args @ ..] = command else { return Some("an empty command".to_owned()) };
     if program.rsplit('/').next() != Some("skillsd") {
         return Some(format!("`{program}` is not skillsd"));
     }
-    // With `--help` last, all that stands before it is still read and refused when unknown.
+    // With `--help` last, all preceding arguments are still parsed and rejected if unknown.
     let output = Command::new(env!("CARGO_BIN_EXE_test-skillsd"))
         .args(args)
         .arg("--help")

@@ -1,19 +1,20 @@
-//! Who may name what in code: the architecture's "never" rules 1 to 5, where a manifest cannot say it.
+//! Words forbidden in the code of some crates: the architecture's rules that manifests cannot
+//! express.
 
 use crate::code::{code_only, lines_with, without_tests};
 use crate::tree::{Source, none, rust_sources};
 
-/// Words that must not stand in the code of some files.
+/// Words that must not occur in the code of some files.
 struct Wall {
-    /// Files under one of these are meant; empty means all.
+    /// Path prefixes that the rule applies to; empty means all files.
     within: &'static [&'static str],
-    /// Files under one of these are not.
+    /// Path prefixes that are exempt.
     except: &'static [&'static str],
     words: &'static [&'static str],
     why: &'static str,
 }
 
-/// Crates that take text and values and give them.
+/// Crates that take and return only text and values.
 const PURE: &[&str] = &[
     "daemon/syntax/src",
     "daemon/agents/src",
@@ -24,7 +25,7 @@ const PURE: &[&str] = &[
     "lsp/ide/src",
 ];
 
-/// The pure crates, and those that reach no socket.
+/// The pure crates, and those that use no sockets.
 const OFFLINE: &[&str] = &[
     "daemon/syntax/src",
     "daemon/agents/src",
@@ -115,7 +116,7 @@ const WALLS: &[Wall] = &[
     },
     Wall {
         within: OFFLINE,
-        // It says where somebody else's program begins.
+        // It sets the working directory of third-party programs.
         except: &["daemon/engine/src/mcp/process.rs"],
         words: &["current_dir"],
         why: "the current directory matters at start-up only",
@@ -128,12 +129,12 @@ const WALLS: &[Wall] = &[
     },
 ];
 
-/// Crates that one file alone may name, and the package that file is in.
+/// Crates that only one file may use, and the package of that file.
 const KEPT_IN_ONE_FILE: &[(&str, &str)] =
     &[("notify::", "daemon/engine/src"), ("granit_parser::", "daemon/syntax/src")];
 
 fn is_ours(path: &str) -> bool {
-    // Tests may look behind every wall.
+    // Tests are exempt.
     !path.starts_with("tests/") && !path.contains("/tests/") && !path.contains("/benches/")
 }
 
