@@ -1,6 +1,6 @@
-// `skillsd mcp` with the clients of the Model Context Protocol's own organisation: the one that most
-// agents are built on, which greets with `initialize`, and the next one, which speaks 2026-07-28 and the
-// extension for skills. Run in the installation's directory:
+// Tests `skillsd mcp` with the official MCP clients: the one that most agents use, with
+// `initialize`, and the next one, with protocol revision 2026-07-28 and the skills extension. Run
+// in the installation's directory:
 //
 //     node mcp.mjs SKILLSD WORKTREE
 import assert from "node:assert/strict";
@@ -17,7 +17,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 
 const [program, worktree] = process.argv.slice(2);
-// The roots decide, not where it was started.
+// The roots decide, not the directory it was started in.
 const started = { command: program, args: ["mcp"], cwd: "/", env: process.env };
 
 const write = (name) => {
@@ -80,7 +80,7 @@ write("pdf");
   console.log("@modelcontextprotocol/client: tools and the extension for skills");
 }
 {
-  // Without a greeting the first call is answered with the question where the client works.
+  // Without `initialize` the first call is answered with a `roots/list` request.
   let tell;
   const hear = () => new Promise((resolve) => { tell = resolve; });
   const onChanged = (error, tools) => tell(error ?? tools[0].inputSchema.properties.name.enum);

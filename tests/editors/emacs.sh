@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Drives a real Emacs with editors/emacs/skillsd.el in a terminal, by keystrokes, and reads what it shows.
-# Wants NAME, EDITORS, SHOTS, SKILL_FILE and SKILL_ROOT; its argument is the client: eglot or lsp-mode.
+# Tests editors/emacs/skillsd.el in a real Emacs in a terminal, by keystrokes and screen content.
+# Needs NAME, EDITORS, SHOTS, SKILL_FILE and SKILL_ROOT; its argument is the client: eglot or
+# lsp-mode.
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/screen.sh"
 export SKILLSD_CLIENT=$1
@@ -9,7 +10,7 @@ case $SKILLSD_CLIENT in
 	lsp-mode) quick_fix=lsp-execute-code-action rename=lsp-rename describe=lsp-describe-thing-at-point ;;
 esac
 
-# Runs a command by its name.
+# Runs a command by name.
 run() {
 	keys M-x
 	ready '^M-x'
@@ -47,7 +48,7 @@ keys C-o
 enter mode
 run completion-at-point
 if [[ $SKILLSD_CLIENT == lsp-mode ]]; then
-	# It shows all that the server offers for the word, the nearest first.
+	# It shows all completions of the server for the word, the closest first.
 	ready '^model '
 	shot 2-completion
 	run switch-to-completions

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Drives a real Kakoune with kak-lsp and editors/kakoune/kakrc in a terminal, by keystrokes, and reads what
-# it shows. Wants NAME, EDITORS, SHOTS, HOME, SKILL_FILE and SKILL_ROOT; its argument is the directory of kak-lsp.
+# Tests editors/kakoune/kakrc in a real Kakoune with kak-lsp in a terminal, by keystrokes and screen
+# content. Needs NAME, EDITORS, SHOTS, HOME, SKILL_FILE and SKILL_ROOT; its argument is the
+# directory of kak-lsp.
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/screen.sh"
 export PATH=$1:$PATH
@@ -11,7 +12,7 @@ eval %sh{kak-lsp}
 source "$EDITORS/kakoune/kakrc"
 KAK
 
-# Leaves insert mode, and waits for it: what follows an Escape at once would be a key with Alt.
+# Leaves insert mode and waits: a key right after Escape would be read as Alt plus that key.
 leave() {
 	keys Escape
 	goes 'insert [0-9]+ sel' || give_up "insert mode does not end"
@@ -65,7 +66,7 @@ run skillsd-explain
 await ":skillsd-explain explains the current file" 'shows `deploy` to its model'
 run skillsd-log
 await ":skillsd-log shows the log" 'INFO listening'
-# kak-lsp outlives a terminal that is gone, and ends with the session.
+# kak-lsp survives a closed terminal, and exits with the session.
 run "kill!"
 for ((turn = 0; turn < turns; turn++)); do
 	screen >/dev/null 2>&1 || break

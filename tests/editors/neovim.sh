@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Drives a real Neovim with the plugin of this repository, by keystrokes, and reads what it shows.
-# Wants NAME, EDITORS, SHOTS, SKILL_FILE and SKILL_ROOT, and the program to run as its argument.
+# Tests this repository's plugin in a real Neovim, by keystrokes and screen content. Needs NAME,
+# EDITORS, SHOTS, SKILL_FILE and SKILL_ROOT, and the program to run as its argument.
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/vi.sh"
 
@@ -10,7 +10,7 @@ start "$1" --clean \
 await "the finding is shown on the line of the description" 'description: Deploys: to staging.*■'
 shot 1-finding
 
-# Newer ones put in what a snippet says when this is switched on.
+# Newer versions insert snippets if this option is set.
 run 'lua if vim.lsp.completion then vim.lsp.completion.enable(true, vim.lsp.get_clients()[1].id, 0) end'
 run 3
 keys O
@@ -19,7 +19,7 @@ keys C-x C-o
 ready 'model +(Property|Field|[A-Z])'
 keys C-y
 await "a key is completed as a key" '^model:'
-# Where the value is offered, that comes later, and wants insert mode still.
+# If the value is offered, that happens later and needs insert mode.
 [[ $NAME == neovim ]] || ready 'haiku'
 shot 2-completion
 leave

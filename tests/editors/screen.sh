@@ -1,30 +1,30 @@
-# An editor in a terminal of its own, driven by keystrokes, and what its screen shows. To be sourced;
-# wants NAME (what the editor is called here) and SHOTS (a folder for what is seen).
+# Runs an editor in its own terminal, sends keystrokes, and reads its screen. To be sourced; needs
+# NAME (the editor's name here) and SHOTS (a folder for screenshots).
 #
-# Keys are pressed when the state that they need is on the screen, and never a moment after: `ready` before
-# them where that state comes by itself. A key right behind an Escape would be one with Alt.
+# Keys are pressed once the required state is on the screen: use `ready` before them if that state
+# appears by itself. A key right after Escape would be read as Alt plus that key.
 set -euo pipefail
 
 terminal=(tmux -L "skillsd-$NAME-$$")
 trap '"${terminal[@]}" kill-server 2>/dev/null || true' EXIT
 mkdir -p "$SHOTS"
 
-# How long anything may take to come, in turns of a tenth of a second.
+# Timeout in tenths of a second.
 turns=600
 
 # Starts a command in the terminal.
 start() {
 	"${terminal[@]}" -f /dev/null new-session -d -x 130 -y 36 "$*"
-	# A lone Escape is one at once.
+	# Delivers a lone Escape without delay.
 	"${terminal[@]}" set-option -s escape-time 0 >/dev/null
 }
 
-# Presses keys by their names: Enter, Escape, C-x, M-x, a.
+# Presses keys by name: Enter, Escape, C-x, M-x, a.
 keys() {
 	"${terminal[@]}" send-keys "$@"
 }
 
-# Types a text as it is.
+# Types a text literally.
 enter() {
 	"${terminal[@]}" send-keys -l -- "$1"
 }
@@ -33,22 +33,22 @@ screen() {
 	"${terminal[@]}" capture-pane -p
 }
 
-# Says what the screen was when something did not come, and ends.
+# Prints the screen and exits after a timeout.
 give_up() {
 	echo "FAIL $1: the screen shows"
 	screen | tee "$SHOTS/$NAME-failure.txt"
 	exit 1
 }
 
-# Returns whether the screen shows a pattern now. It is taken whole first: a `grep` that has seen enough
-# would end the program that writes to it, and a screen that could not be taken shows nothing missing.
+# Returns whether the screen shows a pattern now. The screen is captured completely first: `grep -q`
+# would end the writing program early, and a failed capture would look like a missing pattern.
 shows() {
 	local shown
 	shown=$(screen) || give_up "the terminal is gone"
 	grep -qE -- "$1" <<<"$shown"
 }
 
-# Returns whether the screen comes to show a pattern.
+# Waits for a pattern on the screen and returns whether it appeared.
 comes() {
 	local turn
 	for ((turn = 0; turn < turns; turn++)); do
@@ -58,8 +58,8 @@ comes() {
 	return 1
 }
 
-# Returns whether the screen comes to show a pattern no more: twice in a row, because what is drawn again
-# is gone for a moment.
+# Waits until a pattern is absent twice in a row, because redrawn text disappears for a moment, and
+# returns whether it is.
 goes() {
 	local turn without=0
 	for ((turn = 0; turn < turns; turn++)); do
@@ -74,33 +74,33 @@ goes() {
 	return 1
 }
 
-# Waits until the screen shows a pattern: what that means, the pattern.
+# Waits until the screen shows a pattern. Arguments: description, pattern.
 await() {
 	comes "$2" || give_up "$1"
 	echo "ok   $1"
 }
 
-# Waits until the screen shows a pattern no more.
+# Waits until the screen no longer shows a pattern.
 await_gone() {
 	goes "$2" || give_up "$1"
 	echo "ok   $1"
 }
 
-# Waits for what has to be there before the next key.
+# Waits for the state that the next key needs.
 ready() {
 	comes "$1" || give_up "there is no \`$1\`"
 }
 
-# Keeps what the screen shows.
+# Saves the screen.
 shot() {
 	screen >"$SHOTS/$NAME-$1.txt"
 }
 
-# Says that the editor has one conversation with the daemon about the worktree: the one that its commands
-# show is its language server's too.
+# Checks that the editor has one session for the worktree: its commands and its language server
+# share it.
 one_conversation() { # what it is called, before what tells editors of the kind apart
 	local kept
 	kept=$(skillsd session list --json | jq -r '.sessions[].session') || give_up "the conversations are not told"
 	[[ $kept =~ ^$1-[0-9-]+:$SKILL_ROOT$ ]] || give_up "not one conversation: $kept"
-	echo "ok   and that is the editor's one conversation"
+	echo "ok   and that is the editor's only session"
 }

@@ -1,7 +1,7 @@
-# Vim's and Neovim's keys, for an editor in a terminal (screen.sh). To be sourced.
+# Keys shared by Vim and Neovim in a terminal (screen.sh). To be sourced.
 source "$here/screen.sh"
 
-# Goes to normal mode, from any other, by keys that nothing can be mistaken for.
+# Goes to normal mode from any mode, with unambiguous keys.
 leave() {
 	keys 'C-\' C-n
 }
@@ -13,13 +13,13 @@ run() {
 	keys Enter
 }
 
-# Runs a command that shows a page, and waits for that page.
+# Runs a command that opens a page, and waits for the page.
 page() { # command, what the page says it is
 	run "$1"
 	ready "skillsd://$2"
 }
 
-# Closes the page, before another one is looked at.
+# Closes the page.
 close() {
 	run bwipeout!
 	goes 'skillsd://' || give_up "the page does not go"

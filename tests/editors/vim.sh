@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Drives a real Vim with ALE in a terminal, by keystrokes, and reads what the screen shows.
-# Wants NAME, EDITORS, SHOTS, SKILL_FILE and SKILL_ROOT.
+# Tests a real Vim with ALE in a terminal, by keystrokes and screen content. Needs NAME, EDITORS,
+# SHOTS, SKILL_FILE and SKILL_ROOT.
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/vi.sh"
 

@@ -1,9 +1,8 @@
-"""Runs skillsd under systemd-socket-activate and is its service manager.
+"""Runs skillsd under systemd-socket-activate and acts as its service manager.
 
-It listens where the daemon tells how it is, and sees that the daemon is started by the first
-connection, answers it, says that it is ready, goes on saying that it is alive, says so when it
-ends, and leaves the socket to the manager. Nothing is waited for by time alone: every step has a
-deadline and what has to happen before it.
+It listens on the notification socket and checks that the first connection starts the daemon, and
+that the daemon answers, reports readiness, sends watchdog messages, reports stopping, and leaves the
+socket to the manager. Every step waits for an event, with a deadline.
 """
 
 import json
@@ -22,7 +21,7 @@ SKILL = "---\nname: deploy\ndescription: Deploys to staging. Use it before a rel
 
 
 class Manager:
-    """What a service manager is to its service: one that is told."""
+    """The service manager's side of the notification socket."""
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -30,19 +29,19 @@ class Manager:
         self.heard = []
 
     def hear_until(self, is_enough, what):
-        """Takes what is told until it is enough."""
+        """Receives notifications until `is_enough` returns true."""
         deadline = time.monotonic() + PATIENCE
         while not is_enough(self.heard):
             self.socket.settimeout(max(deadline - time.monotonic(), 0.001))
             try:
                 self.heard += self.socket.recv(4096).decode().split()
             except TimeoutError:
-                sys.exit(f"{what} was not told within {PATIENCE} s, but {self.heard}")
-        print(f"told: {what}")
+                sys.exit(f"{what} was not received within {PATIENCE} s, but {self.heard}")
+        print(f"received: {what}")
 
 
 def connect(path, process):
-    """Connects as soon as somebody listens."""
+    """Connects as soon as the socket has a listener."""
     deadline = time.monotonic() + PATIENCE
     while True:
         client = socket.socket(socket.AF_UNIX)
@@ -53,12 +52,12 @@ def connect(path, process):
         except (FileNotFoundError, ConnectionRefusedError) as error:
             client.close()
             if process.poll() is not None or time.monotonic() > deadline:
-                sys.exit(f"nobody listens at {path}: {error}")
+                sys.exit(f"no listener at {path}: {error}")
             time.sleep(0.01)
 
 
 def ask(client, method, params):
-    """Makes one call, a message a line, and returns its result."""
+    """Makes one call with line framing and returns its result."""
     call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     client.sendall(json.dumps(call).encode() + b"\n")
     answer = json.loads(client.makefile().readline() or "null")
@@ -68,10 +67,10 @@ def ask(client, method, params):
 
 
 def drive(program, top):
-    """Goes through one life of the daemon."""
+    """Runs the daemon once, from activation to exit."""
     run, home = top / "run", top / "home"
     run.mkdir(mode=0o700)
-    # As the socket unit makes it, with its DirectoryMode.
+    # Created like the socket unit does, with its DirectoryMode.
     (run / "skillsd").mkdir(mode=0o700)
     worktree = home / "worktree"
     skill = worktree / ".claude" / "skills" / "deploy"
@@ -99,12 +98,12 @@ def drive(program, top):
 
 
 def live(process, manager, listening, worktree):
-    """Sees what has to be seen, in its order."""
+    """Checks the daemon's notifications and answers in order."""
     client = connect(listening, process)
     manager.hear_until(lambda heard: "READY=1" in heard, "READY=1")
     manager.hear_until(lambda heard: heard.count("WATCHDOG=1") >= 3, "WATCHDOG=1, three times")
     if manager.heard[0] != "READY=1" or "STOPPING=1" in manager.heard:
-        sys.exit(f"told in another order: {manager.heard}")
+        sys.exit(f"unexpected order: {manager.heard}")
     listed = ask(client, "skills/list", {"cwd": str(worktree)})
     names = [it["name"] for it in listed["skills"]]
     if names != ["deploy"]:
@@ -116,9 +115,9 @@ def live(process, manager, listening, worktree):
     code = process.wait(PATIENCE)
     if code != 0:
         sys.exit(f"the daemon ended with {code}")
-    # The manager's socket is not the daemon's to remove.
+    # The daemon must not remove the manager's socket.
     if listening.stat().st_ino != inode:
-        sys.exit("the socket is another one")
+        sys.exit("the socket was replaced")
     print("the socket stays")
 
 

@@ -1,10 +1,9 @@
 """Measures two language servers for SKILL.md and their linters on the same worktree, one after the
-other, and prints a table. Started by `run`, with a home of its own: WORKTREE SKILLSD PEERS_BIN.
+other, and prints a table. Started by `run`, with its own home: WORKTREE SKILLSD PEERS_BIN.
 
-Every change is sent when the one before it was answered, and counts until diagnostics of that
-version, or of none, come back: of what was typed, or of the whole text where the server takes
-nothing else, as an editor sends it. Sizes are of the process alone (from /proc), when all skills of the
-worktree were opened once.
+Every change is sent after the previous one was answered. Its time ends when diagnostics of that
+version, or without a version, arrive. Changes are incremental if the server supports them, else the
+whole text. Memory is that of the process alone (from /proc), after opening every skill once.
 """
 
 import json
@@ -17,7 +16,7 @@ import time
 from collections import Counter
 from queue import Empty, Queue
 
-# What a server says that takes changes of a part of a text.
+# The LSP sync kind of servers that accept incremental changes.
 INCREMENTAL = 2
 
 ROUNDS = 200
@@ -33,7 +32,7 @@ class Server:
             command, cwd=worktree, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
         self.messages = Queue()
-        # The diagnostics that were published last, by file.
+        # The last published diagnostics of each file.
         self.last = {}
         self.last_id = 0
         threading.Thread(target=self.read, daemon=True).start()
@@ -91,7 +90,7 @@ class Server:
         while True:
             message = self.messages.get(timeout=max(0.0, deadline - time.perf_counter()))
             if "method" in message and "id" in message:
-                # Whatever the server asks of the editor: it has nothing to say.
+                # Answers every request of the server with null.
                 self.send({"id": message["id"], "result": None})
             if is_wanted(message):
                 return message
@@ -113,7 +112,7 @@ class Server:
         return self.published(path.as_uri(), 0)
 
     def rest(self):
-        """Waits until nothing comes any more: what lies beside a skill is told once it is known."""
+        """Waits until no more messages arrive: facts about nearby files are published later."""
         try:
             while True:
                 message = self.messages.get(timeout=QUIET)
@@ -145,7 +144,7 @@ def middle(times):
 
 
 def typed(server, path, text, rounds):
-    """Types letters at the end of a text and returns how long each takes to be answered."""
+    """Types letters at the end of a text and returns the response time of each."""
     server.open(path, text)
     line, column = text.count("\n"), len(text.rsplit("\n", 1)[-1].encode("utf-16-le")) // 2
     times = []
@@ -176,7 +175,7 @@ def completed(server, path, text):
 
 
 def sized(skills, size):
-    """Returns the skill whose length is the nearest to `size`."""
+    """Returns the skill whose length is closest to `size`."""
     return min(skills, key=lambda it: abs(it.stat().st_size - size))
 
 

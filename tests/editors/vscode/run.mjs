@@ -1,10 +1,9 @@
-// Drives VS Code's real workbench in headless Chromium, with the packaged extension, and asserts on what
-// the workbench shows. Wants PLACE (what `install` made), EDITORS (whose vscode/ has the packages), SKILL_FILE,
-// SKILL_ROOT, PROGRAM, BIN (a directory on PATH) and SHOTS (a folder for pictures). Prints a line for each
-// step.
+// Tests the packaged extension in VS Code's real workbench in headless Chromium. Needs PLACE (the
+// output of `install`), EDITORS (whose vscode/ has the packages), SKILL_FILE, SKILL_ROOT, PROGRAM,
+// BIN (a directory on PATH) and SHOTS (a folder for pictures). Prints a line for each step.
 //
-// No program is on PATH at first: the package without one says what to do, and takes one where it comes to be
-// found. Then the package that brings one does everything else.
+// First no program is on PATH: the package without one says what to do, and uses a program once it
+// is on PATH. All other steps use the package that contains the program.
 
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { Workbench, check } from "./workbench.mjs";
@@ -16,7 +15,7 @@ const STATUS = '[id*="skillsd.status"]';
 const PEEK = ".peekview-widget";
 const ROWS = '.pane:has([aria-label^="Agent Skills"]) .monaco-list-row';
 
-// A login shell, which the workbench asks for the environment, begins with a PATH of its own.
+// The workbench reads the environment of a login shell, which has its own PATH.
 writeFileSync(`${HOME}/.profile`, `PATH=${BIN}:$PATH\n`);
 const it = await Workbench.start(PLACE, HOME, SHOTS);
 try {
@@ -172,7 +171,7 @@ async function pages() {
 
 async function trust() {
   await it.command("Agent Skills: Trust the Skills Here");
-  // Only a person at a terminal grants trust. Where the workbench has no terminal it says so.
+  // Trust is granted only on a terminal. Without one the workbench says so.
   await it.shows(".terminal-outer-container, .notification-list-item-message", "");
   await it.shot("8-trust");
   check("trust is asked for in a terminal", true);
@@ -227,7 +226,7 @@ async function restart() {
   await it.page.click(".editor-instance .view-line >> nth=2");
   await it.go(2, 1);
   await it.page.keyboard.type("license: a: b");
-  // What is offered on the way is not taken.
+  // Intermediate offers are not accepted.
   await it.page.keyboard.press("Escape");
   await it.page.keyboard.press("Enter");
   await it.page.waitForSelector(".squiggly-error, .squiggly-warning, .squiggly-info");

@@ -1,4 +1,4 @@
-// VS Code's workbench as a person sees and uses it: a server, a browser, keys, and what is on the screen.
+// VS Code's workbench for tests: a server, a browser, keystrokes, and the screen's content.
 
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
@@ -43,7 +43,7 @@ export class Workbench {
       "--disable-workspace-trust", "--disable-getting-started-override"];
     const log = path.join(home, "server.log");
     const out = openSync(log, "w");
-    // A group of its own: the extension host outlives its server.
+    // Its own process group, because the extension host outlives its server.
     const options = { detached: true, stdio: ["ignore", out, out] };
     const server = spawn(process.execPath, [entry, ...places, ...flags], options);
     const it = new Workbench();
@@ -101,7 +101,7 @@ export class Workbench {
   async openFile(name) {
     await this.press("Control+P", INPUT);
     await this.pick(name, path.basename(name), path.dirname(name));
-    // Its tab alone would not tell it from others of the same name.
+    // The tab alone does not distinguish files of the same name.
     await this.shows(".editor-group-container.active .breadcrumbs-control", name.replaceAll("/", " "));
   }
 
@@ -113,7 +113,7 @@ export class Workbench {
     const row = `.quick-input-list .monaco-list-row:has(:text-is("${name}"))${shows}`;
     for (let turn = 0; turn < PATIENCE_MS / KEY_MS; turn += 1) {
       await this.page.click(row);
-      // A list that is just drawn again does not hear the click.
+      // A list that is being redrawn ignores clicks.
       const taken = this.page.waitForFunction(([selector, text]) => {
         const box = document.querySelector(selector);
         return box === null || box.offsetParent === null || box.value !== text;
@@ -214,7 +214,7 @@ export class Workbench {
     try {
       process.kill(-this.server.pid, "SIGKILL");
     } catch {
-      // It has ended already.
+      // Already exited.
     }
   }
 

@@ -26,7 +26,7 @@ fn made(manifest: &str) -> String {
     let setting = &mut settings["skillsd.profile"];
     let profiles = profile::builtin();
     setting["enum"] = std::iter::once("").chain(profiles.iter().map(|it| &*it.id)).collect();
-    let unset = "What the configuration of skillsd says, else `agentskills`.".to_owned();
+    let unset = "Use the configuration of skillsd, else `agentskills`.".to_owned();
     let agents = profiles.iter().map(|it| format!("{} {}", it.agent, it.version));
     setting["enumDescriptions"] = std::iter::once(unset).chain(agents).collect();
     serde_json::to_string_pretty(&manifest).expect("JSON can be written") + "\n"
@@ -48,7 +48,7 @@ fn check_settings() -> Vec<(String, Value)> {
         let said = setting["description"].as_str().unwrap_or_default();
         // A relative link does not work in a setting's description.
         let said = said.replace("[rules.md](rules.md)", "docs/rules.md");
-        let said = format!("{said}\n\nEmpty: what the configuration of skillsd says.");
+        let said = format!("{said}\n\nEmpty: use the configuration of skillsd.");
         let members = setting.as_object_mut().expect("a schema");
         members.remove("description");
         members.insert("markdownDescription".to_owned(), json!(said));

@@ -399,17 +399,17 @@ fn push_codes(source: &str, text: &mut String) {
 
 const HEAD: &str = "# Protocol
 
-<!-- Made from the table of methods, the wire types and a running daemon; a test writes it again. -->
+<!-- Generated from the method table, the wire types and a running daemon; a test rewrites it. -->
 
 Version {version}.
 JSON-RPC 2.0 over a Unix socket: `$SKILLSD_SOCKET`, else `$XDG_RUNTIME_DIR/skillsd/v1.sock`, else `/run/user/<uid>/skillsd/v1.sock`, else `/tmp/skillsd-<uid>/v1.sock`.
-Messages are framed as in the Language Server Protocol (`Content-Length: N`, an empty line, N bytes); a connection that begins with `{` has one message on each line, both ways.
-Any method may come first.
-A method that grants something in the user's place (`trust/set`, `permission/reply`) is answered on a second socket beside the first, `v1-consent.sock`: the socket's name without `.sock`, and `-consent.sock`.
-There all methods are answered; on the first socket those answer -32003.
-Give a sandboxed agent the first socket alone.
-Names are added and never change their meaning; a field that you do not know is to be ignored.
-The examples are what a daemon answers about a small worktree; clocks, ids and sizes stand for others.
+Messages are framed as in the Language Server Protocol (`Content-Length: N`, an empty line, N bytes). A connection that starts with `{` uses one message per line in both directions.
+Any method may be called first.
+Methods that grant something on the user's behalf (`trust/set`, `permission/reply`) are available only on a second socket next to the first, `v1-consent.sock`: the socket's name with `.sock` replaced by `-consent.sock`.
+It accepts all methods; on the first socket the granting methods fail with -32003.
+Give a sandboxed agent only the first socket.
+Names may be added but never change their meaning; ignore unknown fields.
+The examples are a daemon's answers for a small worktree; clocks, ids and sizes are placeholders.
 ";
 
 #[test]
