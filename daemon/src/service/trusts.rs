@@ -88,7 +88,7 @@ impl Service {
         let trusts = Trusts::clone(&known.trusts);
         let rules = rules(&self.settings);
         let requires_trust = self.settings.user().require_trust;
-        let home = self.home();
-        self.engine.follow(Policy { rules, trusts, requires_trust, home });
+        let environment = Some(self.environment.clone());
+        self.engine.follow(Policy { rules, trusts, requires_trust, environment });
     }
 }

@@ -29,11 +29,18 @@ impl Daemon {
     /// Starts `exe serve` in `home` and returns when it accepts connections.
     #[track_caller]
     pub fn start(home: &Home, exe: impl AsRef<Path>) -> Daemon {
+        Daemon::start_with(home, exe, &[])
+    }
+
+    /// Starts `exe serve` in `home` with more variables, as [`Daemon::start`] does.
+    #[track_caller]
+    pub fn start_with(home: &Home, exe: impl AsRef<Path>, variables: &[(&str, &Path)]) -> Daemon {
         let log = home.runtime_dir().join("serve.log");
         let file = File::create(&log).expect("a log can be written");
         let child = home
             .command(exe.as_ref())
             .arg("serve")
+            .envs(variables.iter().copied())
             .stdout(Stdio::null())
             .stderr(file)
             .spawn()

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use skills_testkit::fixture::write_skill;
-use skills_testkit::{Catalog, Home};
+use skills_testkit::{Catalog, Daemon, Framing, Home};
 
 use super::names::{names, set_trust, trust};
-use crate::support::{Live, entry};
+use crate::support::{Live, entry, exe};
 
 const ASKS: i64 = -32003;
 const DENIED: i64 = -32002;
@@ -27,7 +27,10 @@ struct Setup {
 
 impl Setup {
     fn new(profile: &'static str) -> Self {
-        let live = Live::start_in(Home::new());
+        Self::of(profile, Live::start_in(Home::new()))
+    }
+
+    fn of(profile: &'static str, live: Live) -> Self {
         let top = live.home.worktree("repo", "");
         Self { live, top, profile, environment: Value::Null }
     }
@@ -329,14 +332,79 @@ fn skills_below_a_variable_that_points_into_a_worktree_are_untrusted() {
 }
 
 #[test]
-fn skills_below_a_variable_that_points_to_the_users_own_place_stay_the_users() {
+fn skills_below_a_variables_usual_place_stay_the_users() {
     let mut setup = Setup::new("codex");
-    for place in ["elsewhere", ".codex"] {
-        let dir = setup.live.home.path().join(place);
-        write_skill(&dir.join("skills/a"), "a", "d");
-        setup.set("CODEX_HOME", &dir);
-        assert_eq!(entry(&setup.all(), "a/SKILL.md")["trusted"], true, "{place}");
+    let dir = setup.live.home.path().join(".codex");
+    write_skill(&dir.join("skills/a"), "a", "d");
+    setup.set("CODEX_HOME", &dir);
+    assert_eq!(entry(&setup.all(), "a/SKILL.md")["trusted"], true);
+}
+
+#[test]
+fn skills_below_a_variable_of_the_daemon_stay_the_users() {
+    let home = Home::new();
+    let dir = home.path().join("elsewhere");
+    write_skill(&dir.join("skills/a"), "a", "d");
+    let daemon = Daemon::start_with(&home, exe(), &[("CODEX_HOME", &dir)]);
+    let wire = daemon.connect(Framing::Header);
+    let mut setup = Setup::of("codex", Live { wire, daemon, home });
+    setup.set("CODEX_HOME", &dir);
+    assert_eq!(entry(&setup.all(), "a/SKILL.md")["trusted"], true);
+    let beside = setup.live.home.path().join("beside");
+    write_skill(&beside.join("skills/b"), "b", "d");
+    setup.set("CODEX_HOME", &beside);
+    assert_eq!(entry(&setup.all(), "b/SKILL.md")["trusted"], false);
+}
+
+#[test]
+fn skills_below_a_variable_that_only_the_client_has_are_untrusted() {
+    let variables = [
+        ("claude-code", "CLAUDE_CONFIG_DIR", ""),
+        ("codex", "CODEX_HOME", ""),
+        ("opencode", "OPENCODE_CONFIG_DIR", ""),
+        ("opencode", "XDG_CONFIG_HOME", "opencode/"),
+        ("gemini-cli", "GEMINI_CLI_HOME", ".gemini/"),
+    ];
+    for (profile, name, below) in variables {
+        let mut setup = Setup::new(profile);
+        let home = setup.live.home.path().to_owned();
+        let link = home.join("link");
+        symlink("elsewhere", &link).expect("a link is made");
+        for place in ["elsewhere", ".config/elsewhere", "link"] {
+            let dir = home.join(place);
+            if place != "link" {
+                write_skill(&dir.join(below).join("skills/a"), "a", "d");
+            }
+            setup.set(name, &dir);
+            let what = format!("{profile} {name} {place}");
+            assert_eq!(entry(&setup.all(), "a/SKILL.md")["trusted"], false, "{what}");
+            let said = setup.explain("a");
+            assert!(said.contains(&format!("the daemon has another `{name}`")), "{what}: {said}");
+        }
+        let dir = home.join("elsewhere");
+        trust(&mut setup.live, &dir);
+        setup.set(name, &dir);
+        assert_eq!(entry(&setup.all(), "a/SKILL.md")["trusted"], true, "{profile} {name}");
     }
+}
+
+#[test]
+fn settings_below_a_variable_that_only_the_client_has_loosen_nothing() {
+    let allows = r#"{"permissions": {"allow": ["Skill(guarded)"]}}"#;
+    let mut setup = Setup::new("claude-code");
+    setup.put(".claude/skills/guarded/SKILL.md", GUARDED);
+    setup.put_home("conf/settings.json", allows);
+    let conf = setup.live.home.path().join("conf");
+    setup.set("CLAUDE_CONFIG_DIR", &conf);
+    assert_eq!(setup.load("guarded"), ASKS);
+    assert!(setup.explain("guarded").contains("skillsd trust $HOME/conf"));
+    let mut setup = Setup::new("gemini-cli");
+    setup.put(".gemini/skills/a/SKILL.md", "---\nname: a\ndescription: d\n---\n");
+    let folders = json!({setup.top.to_str().expect("a plain name"): "TRUST_FOLDER"});
+    setup.put_home("conf/.gemini/trustedFolders.json", &folders.to_string());
+    let conf = setup.live.home.path().join("conf");
+    setup.set("GEMINI_CLI_HOME", &conf);
+    assert_eq!(entry(&setup.all(), "a/SKILL.md")["state"], "untrusted");
 }
 
 #[test]
@@ -428,7 +496,8 @@ fn plugin_options_of_a_repository_do_not_reach_the_users_plugin() {
 fn home_that_a_client_names_is_not_the_users() {
     let mut setup = Setup::new("claude-code");
     let outside = setup.live.home.work().join("elsewhere");
-    let places = [setup.top.join("home"), outside.clone()];
+    let home = setup.live.home.path().to_owned();
+    let places = [setup.top.join("home"), outside.clone(), home.join("work"), home.join(".work")];
     for place in places {
         write_skill(&place.join(".claude/skills/a"), "a", "d");
         write(&place.join(".claude/settings.json"), r#"{"permissions": {"allow": ["Skill"]}}"#);
@@ -440,6 +509,18 @@ fn home_that_a_client_names_is_not_the_users() {
     write_skill(&outside.join("conf/skills/b"), "b", "d");
     setup.set("CLAUDE_CONFIG_DIR", &outside.join("conf"));
     assert_eq!(entry(&setup.all(), "b/SKILL.md")["trusted"], false);
+}
+
+#[test]
+fn users_settings_do_not_make_skills_below_another_home_the_users() {
+    let mut setup = Setup::new("opencode");
+    let work = setup.live.home.path().join("work");
+    write_skill(&work.join("skills/a"), "a", "d");
+    let config = setup.live.home.path().join(".config");
+    setup.put_home(".config/opencode/opencode.json", r#"{"skills": {"paths": ["~/skills"]}}"#);
+    setup.environment = json!({"HOME": work, "XDG_CONFIG_HOME": config});
+    let all = setup.all();
+    assert!(all.iter().all(|it| it["name"] != "a" || it["trusted"] == false), "{all:?}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use skills_agents::profile::RootBase;
 use skills_syntax::path::AbsPath;
 
-use super::roots::variable;
+use super::roots::{value, variable};
 use super::tree::{Place, Tree};
 use super::{DiscoveryContext, Policy, Worktree};
 
@@ -23,7 +23,7 @@ pub enum Owner {
     /// The user, in the home directory or by a path that the user's own files declare.
     User,
     /// A repository: the path leads into a worktree, or a repository's file declares it. The same
-    /// goes for a path that a client's variable names outside of the home directory.
+    /// goes for a path that a variable names, unless the daemon itself has the variable.
     Repository,
     /// A registry that skillsd fetches from.
     Registry,
@@ -74,8 +74,8 @@ impl<'a> Owners<'a> {
         };
         owners.real_top = owners.real(&worktree.top);
         owners.home = variable(ctx, "HOME").ok().map(|it| (it.clone(), owners.real(&it)));
-        owners.users_home = match &owners.policy.home {
-            Some(home) => Some(owners.real(home)),
+        owners.users_home = match &owners.policy.environment {
+            Some(own) => value(own, "HOME").ok().map(|home| owners.real(&home)),
             None => owners.home.as_ref().map(|(_, real)| real.clone()),
         };
         let main = worktree.repository.main().map(|it| owners.real(it));
@@ -98,7 +98,7 @@ impl<'a> Owners<'a> {
                 self.variable_owner(Some(name), below_home, path)
             }
             RootBase::IfSet { name } => match variable(self.ctx, name) {
-                Ok(dir) => self.named_by_variable(&dir, path),
+                Ok(dir) => self.named_by_variable(name, &dir, path),
                 Err(_) => self.in_home(path),
             },
             RootBase::Settings | RootBase::Plugins(_) | RootBase::Extensions(_) => {
@@ -117,9 +117,11 @@ impl<'a> Owners<'a> {
         path: &AbsPath,
     ) -> Owner {
         let usual = self.home.as_ref().map(|(home, _)| home.child(below_home));
-        match name.and_then(|it| variable(self.ctx, it).ok()) {
-            Some(dir) if Some(&dir) != usual.as_ref() => self.named_by_variable(&dir, path),
-            _ => self.in_home(path),
+        match name.and_then(|it| Some((it, variable(self.ctx, it).ok()?))) {
+            Some((name, dir)) if Some(&dir) != usual.as_ref() => {
+                self.named_by_variable(name, &dir, path)
+            }
+            Some(_) | None => self.in_home(path),
         }
     }
 
@@ -194,10 +196,8 @@ impl<'a> Owners<'a> {
     /// A hidden directory of the home directory is the user's, though it be a worktree itself, as
     /// long as no link leads away from it.
     fn in_home(&self, path: &AbsPath) -> Owner {
-        if let Some((home, real)) = &self.home
-            && self.users_home.as_ref() != Some(real)
-        {
-            return self.named_by_variable(home, path);
+        if self.has_other_home() {
+            return Owner::Repository;
         }
         let is_there = self.home.as_ref().is_some_and(|(home, real_home)| {
             let relative = path.strip_prefix(home).ok();
@@ -209,15 +209,25 @@ impl<'a> Owners<'a> {
         if is_there { Owner::User } else { self.at(Owner::User, path) }
     }
 
-    /// A variable may be set by a repository, for example through `direnv`, or by an agent: a
-    /// directory is the user's only in the home directory and outside of worktrees.
-    fn named_by_variable(&self, dir: &AbsPath, path: &AbsPath) -> Owner {
+    /// Returns the owner of a path below a directory that a variable names. A repository may set
+    /// the variable, for example through `direnv`, or an agent that has the socket. The directory is
+    /// the user's only where the daemon has the same value, in the home directory and outside of
+    /// worktrees.
+    fn named_by_variable(&self, name: &str, dir: &AbsPath, path: &AbsPath) -> Owner {
+        let own = self.policy.environment.as_ref();
+        let is_daemons = own.is_none_or(|own| value(own, name).is_ok_and(|it| it == *dir));
         let real = self.real(dir);
         let is_home = self.users_home.as_ref().is_some_and(|it| real.starts_with(&**it));
-        if !is_home || self.worktree_of(&real).is_some() {
+        if !is_daemons || !is_home || self.has_other_home() || self.worktree_of(&real).is_some() {
             return Owner::Repository;
         }
         self.at(Owner::User, path)
+    }
+
+    /// Returns whether `HOME` names another directory than the home directory of the user whom the
+    /// daemon serves. Nothing that is found by way of it is the user's.
+    fn has_other_home(&self) -> bool {
+        self.home.as_ref().is_some_and(|(_, real)| self.users_home.as_ref() != Some(real))
     }
 
     /// Returns whether a path leads into any git worktree.

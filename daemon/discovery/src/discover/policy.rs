@@ -12,7 +12,7 @@ use super::links;
 use super::settings::{About, Settings};
 use super::tree::{Place, Tree};
 use super::trust::Trusts;
-use super::{Consultation, Consulted, Worktree};
+use super::{Consultation, Consulted, Environment, Worktree};
 use crate::permission::{Author, Rule, SkillRule, Source};
 
 /// Name of a repository's own configuration file, at the top of its worktree.
@@ -27,8 +27,10 @@ pub struct Policy {
     pub trusts: Trusts,
     /// Whether what comes with a worktree waits for trust in every profile.
     pub requires_trust: bool,
-    /// The home directory of the user whom the daemon serves; none where `HOME` of the site is it.
-    pub home: Option<AbsPath>,
+    /// The daemon's own variables: its `HOME` is the user's home directory, and a directory that
+    /// another variable names is the user's only by the same value here. None where the site's
+    /// variables are the daemon's.
+    pub environment: Option<Environment>,
 }
 
 impl Policy {

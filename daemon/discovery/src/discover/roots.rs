@@ -17,7 +17,7 @@ use super::settings::Settings;
 use super::tree::Tree;
 use super::walk::Walker;
 use super::{
-    DiscoveryContext, Named, Owner, Root, RootOutcome, Worktree, built_in, extensions, trust,
+    Environment, Named, Owner, Root, RootOutcome, DiscoveryContext, Worktree, built_in, extensions, trust,
 };
 use crate::remote::Address;
 
@@ -335,7 +335,12 @@ fn ancestors(
 }
 
 pub(super) fn variable(ctx: &DiscoveryContext, name: &str) -> Result<AbsPath, String> {
-    let value = ctx.environment.get(name).map_or(OsStr::new(""), OsString::as_os_str);
+    value(&ctx.environment, name)
+}
+
+/// Returns the path that a variable of an environment names.
+pub(super) fn value(environment: &Environment, name: &str) -> Result<AbsPath, String> {
+    let value = environment.get(name).map_or(OsStr::new(""), OsString::as_os_str);
     if value.is_empty() {
         return Err(format!("`{name}` is not set"));
     }

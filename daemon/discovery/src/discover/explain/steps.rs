@@ -2,9 +2,10 @@
 
 use skills_agents::listing::INJECTION;
 use skills_agents::loaders::load_for_all_agents;
-use skills_agents::profile::LinkedWorktrees;
+use skills_agents::profile::{RootBase, LinkedWorktrees};
 use skills_syntax::text::LineColumn;
 
+use super::super::roots::variable;
 use super::super::{
     About, Candidate, Consultation, Consulted, DiscoveryContext, Note, Reason, Repository,
     Resolution, Root, RootOutcome, Skip, State,
@@ -38,7 +39,7 @@ impl Inquiry<'_> {
             settings_steps(index, file, &|it| self.bears(it, matched), &mut steps);
         }
         for (index, root) in self.resolution.roots.iter().enumerate() {
-            steps.push(root_step(index, root));
+            steps.push(root_step(self.ctx, index, root));
             for (_, skip) in skips.iter().filter(|(it, _)| *it == index) {
                 steps.push(Step {
                     kind: StepKind::Skip { path: skip.path.clone(), rule: skip.reason.rule() },
@@ -236,16 +237,45 @@ fn settings_steps(
     }
 }
 
-fn root_step(index: usize, root: &Root) -> Step {
+fn root_step(ctx: &DiscoveryContext, index: usize, root: &Root) -> Step {
     let (reason, next) = match &root.outcome {
         RootOutcome::Missing => (Some("does not exist".to_owned()), None),
         RootOutcome::Pending => (Some("is not known yet".to_owned()), None),
-        RootOutcome::Walked => {
-            ((!root.origin.is_empty()).then(|| format!("comes from {}", root.origin)), None)
+        RootOutcome::Walked if !root.origin.is_empty() => {
+            (Some(format!("comes from {}", root.origin)), None)
         }
+        RootOutcome::Walked => untrusted_variable(ctx, root).unzip(),
         RootOutcome::Fault(fault) => (Some(fault.to_string()), Some(fault.next().to_owned())),
         RootOutcome::NoBase(why) => (Some(why.clone()), None),
         RootOutcome::OutOfBounds(why) => (Some(why.clone()), Some(OUT_OF_BOUNDS.to_owned())),
     };
     Step { kind: StepKind::Root(index), reason, at: None, file: None, next }
+}
+
+/// Tells why a root below a directory of a variable is not trusted, and what to do.
+fn untrusted_variable(ctx: &DiscoveryContext, root: &Root) -> Option<(String, String)> {
+    if root.is_trusted() || root.plugin.is_some() {
+        return None;
+    }
+    let by_home = || ("HOME", root.path.clone());
+    // A nested root is in no row.
+    let (name, dir) = match &ctx.profile.roots.get(root.rule)?.base {
+        RootBase::Home => by_home(),
+        RootBase::Variable { name, .. } | RootBase::IfSet { name } => {
+            variable(ctx, name).map_or_else(|_| by_home(), |dir| (&**name, dir))
+        }
+        RootBase::Ancestors { .. }
+        | RootBase::Absolute(_)
+        | RootBase::Additional
+        | RootBase::Provided(_)
+        | RootBase::Settings
+        | RootBase::Plugins(_)
+        | RootBase::Extensions(_)
+        | RootBase::BuiltIn(_) => return None,
+    };
+    let why = format!(
+        "is not trusted: it leads into a worktree or out of your home directory, or the daemon has \
+         another `{name}`"
+    );
+    Some((why, format!("Run `skillsd trust {}` to trust it.", dir.display())))
 }
