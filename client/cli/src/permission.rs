@@ -107,10 +107,15 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit
             require_person("skillsd permission reply")?;
             let mut link = Link::open_consent(cx)?;
             let waiting = link.call::<PermissionPending>(&PermissionPendingParams::default())?;
-            // The daemon says that there is none of that id.
-            if let Some(request) = waiting.requests.iter().find(|it| it.id == *id)
-                && !agree(cx.terminal, &offered(request, &params, cx.terminal))?
-            {
+            let Some(request) = waiting.requests.iter().find(|it| it.id == *id) else {
+                // A question that comes up meanwhile would be answered unseen.
+                let id = plain(id);
+                return Err(CommandError::usage(format!(
+                    "there is no request `{id}` that waits for an answer"
+                ))
+                .with_hint("Run `skillsd permission pending` to list those that wait."));
+            };
+            if !agree(cx.terminal, &offered(request, &params, cx.terminal))? {
                 return Ok(declined(cx.terminal));
             }
             ask_over::<PermissionReply>(link, cx, &params, replied)

@@ -1,12 +1,15 @@
 //! Agents that try to answer their own questions or to grant themselves trust.
 
-use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::{fs, thread};
 
 use serde_json::{Value, json};
-use skills_testkit::{Framing, Home, Wire};
+use skills_testkit::{Framing, Home, Screen, Wire};
 
-use crate::support::{Live, run, run_at_terminal, run_json, stderr};
+use crate::support::{Live, run, run_at_terminal, run_json, skillsd, stderr};
 
 const SKILLS: &str = "//- /.claude/skills/deploy/SKILL.md
 ---
@@ -224,6 +227,60 @@ fn reply_command_without_a_terminal_is_refused() {
     assert!(is_pending(&mut live.wire, &id));
     let output = run(&live.home, &top, &["permission", "reply", name, "reject"]);
     assert!(output.status.success(), "{}", stderr(&output));
+}
+
+/// Listens before the socket for consent, where `SKILLSD_SOCKET` is set to what this returns. The
+/// relay asks a question after the client has listed the questions and before its answer arrives.
+fn relay(live: &Live, ask: impl FnOnce() + Send + 'static) -> PathBuf {
+    let dir = live.home.runtime_dir().join("relay");
+    fs::DirBuilder::new().mode(0o700).create(&dir).expect("made");
+    let listener = UnixListener::bind(dir.join("v1-consent.sock")).expect("bound");
+    // A client connects here first, to find out whether a daemon runs.
+    let main = UnixListener::bind(dir.join("v1.sock")).expect("bound");
+    let mut daemon = UnixStream::connect(live.home.consent_socket()).expect("it listens");
+    thread::spawn(move || {
+        let (mut client, _) = listener.accept().expect("the client connects");
+        let mut answers = daemon.try_clone().expect("cloned");
+        let mut back = client.try_clone().expect("cloned");
+        thread::spawn(move || io::copy(&mut answers, &mut back));
+        let (mut ask, mut chunk) = (Some(ask), [0; 16 * 1024]);
+        while let Ok(length @ 1..) = client.read(&mut chunk) {
+            if String::from_utf8_lossy(&chunk[..length]).contains("permission/reply") {
+                ask.take().into_iter().for_each(|it| it());
+            }
+            daemon.write_all(&chunk[..length]).expect("the daemon reads");
+        }
+        drop(main);
+    });
+    dir.join("v1.sock")
+}
+
+#[test]
+fn question_that_was_not_shown_is_not_answered() {
+    let (mut live, top) = scene();
+    let first = ask(&mut live.wire, &top);
+    let run_id = first.as_str().and_then(|it| it.rsplit_once('-')).expect("a run and a number").0;
+    let next = format!("{run_id}-2");
+    let mut agent = live.daemon.connect(Framing::Lines);
+    let other = top.join(".claude/skills/other");
+    fs::create_dir_all(&other).expect("made");
+    let text = "---\nname: other\ndescription: d\nallowed-tools: Bash\n---\nDo it.\n";
+    fs::write(other.join("SKILL.md"), text).expect("written");
+    let mut params = load(&top);
+    params["name"] = "other".into();
+    let (asked, expected) = (params.clone(), next.clone());
+    let socket = relay(&live, move || {
+        let error = agent.try_call("skills/load", &asked).expect_err("the user is asked");
+        assert_eq!(error.data["requestId"], expected);
+    });
+    let mut command = skillsd(&live.home, &["permission", "reply", &next, "always"]);
+    let mut screen = Screen::start(command.env("SKILLSD_SOCKET", socket), 40, 160);
+    screen.type_in("y\n");
+    let (code, shown) = (screen.wait().code(), screen.text());
+    assert_eq!(code, Some(2), "{shown}");
+    assert!(shown.contains("there is no request"), "{shown}");
+    let error = live.wire.try_call("skills/load", &params).expect_err("nothing is allowed");
+    assert_eq!(error.code, -32003, "{error}");
 }
 
 #[test]
