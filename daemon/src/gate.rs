@@ -173,14 +173,16 @@ pub(crate) fn named(
     if decision.action == Action::Deny {
         refusal(candidate, &decision)?;
     }
-    match candidate.state {
-        State::Untrusted => {
-            let what = format!("`{}` is not given away", candidate.name);
-            Err(untrusted(view, candidate, &what))
-        }
-        State::Refused => Err(refused(candidate)),
-        _ => Ok(()),
+    if is_untrusted(view, candidate) {
+        return Err(untrusted(view, candidate, &format!("`{}` is not given away", candidate.name)));
     }
+    if candidate.state == State::Refused { Err(refused(candidate)) } else { Ok(()) }
+}
+
+/// Returns whether a skill waits for trust before any of it is given away, whatever else has become
+/// of it.
+pub(crate) fn is_untrusted(view: &View, candidate: &Candidate) -> bool {
+    candidate.state == State::Untrusted || view.resolution.roots[candidate.root].is_held_back
 }
 
 /// Refuses a skill whose file is a link that must not be followed.

@@ -149,6 +149,9 @@ pub struct Root {
     pub place: Option<AbsPath>,
     /// What the user has said about trusting that; none where nothing was said.
     pub said: Option<bool>,
+    /// Whether the agent or the user requires trust and it is not given, so that nothing from here
+    /// is given away.
+    pub is_held_back: bool,
 }
 
 impl Root {
@@ -462,7 +465,7 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
     }
     settings::apply(&settings, &roots, &mut candidates);
     precedence::settle(ctx, &roots, &mut candidates);
-    trust::hold_back(ctx, &policy, &settings, &roots, &mut candidates);
+    trust::hold_back(ctx, &policy, &settings, &mut roots, &mut candidates);
     denied::apply(ctx, &settings.rules, &roots, &mut candidates);
     let Worktree { top, in_git, foreign, repository } = worktree;
     Resolution {

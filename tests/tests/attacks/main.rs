@@ -19,3 +19,4 @@ mod names;
 mod patterns;
 mod requests;
 mod sources;
+mod trust;

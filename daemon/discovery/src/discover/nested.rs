@@ -36,6 +36,7 @@ pub(super) fn walk(ctx: &DiscoveryContext, walker: &mut Walker<'_>, roots: &mut 
             origin: String::new(),
             place: None,
             said: None,
+            is_held_back: false,
             plugin: None,
         });
     }

@@ -17,7 +17,8 @@ use super::settings::Settings;
 use super::tree::Tree;
 use super::walk::Walker;
 use super::{
-    Environment, Named, Owner, Root, RootOutcome, DiscoveryContext, Worktree, built_in, extensions, trust,
+    DiscoveryContext, Environment, Named, Owner, Root, RootOutcome, Worktree, built_in, extensions,
+    trust,
 };
 use crate::remote::Address;
 
@@ -163,6 +164,7 @@ impl Search<'_, '_> {
             skips,
             origin,
             said: None,
+            is_held_back: false,
         });
     }
 

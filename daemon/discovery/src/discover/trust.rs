@@ -54,12 +54,14 @@ pub(super) fn hold_back(
     ctx: &DiscoveryContext,
     policy: &Policy,
     settings: &Settings,
-    roots: &[Root],
+    roots: &mut [Root],
     candidates: &mut [Candidate],
 ) {
     let (agent, said) = (ctx.profile.subject(), settings.trusted.as_ref());
     let (by_agent, is_given, variable) = match &ctx.profile.trust {
         TrustRule::Needed { variables } => {
+            // An agent may set the variable; it does not count where the user requires trust.
+            let variables = if policy.requires_trust { &[][..] } else { variables };
             let is_given =
                 variables.iter().any(|it| is_on(ctx, it)) || matches!(said, Some((true, _)));
             (true, is_given, variables.first())
@@ -78,10 +80,14 @@ pub(super) fn hold_back(
         None if by_agent => format!("To trust the project, {command}."),
         None => format!("To trust the worktree, {command}."),
     };
+    for root in roots.iter_mut().filter(|it| !it.is_own()) {
+        root.is_held_back = !root.said.unwrap_or(is_given);
+    }
     for candidate in candidates {
         let root = &roots[candidate.root];
-        let waits = candidate.state.is_listed() || candidate.state == State::Conditional;
-        if !waits || root.is_own() || root.said.unwrap_or(is_given) {
+        let waits = candidate.state.is_listed()
+            || matches!(candidate.state, State::Conditional | State::Hidden);
+        if !waits || !root.is_held_back {
             continue;
         }
         let message = match root.said {

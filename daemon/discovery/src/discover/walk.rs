@@ -377,6 +377,7 @@ impl<'a> Walker<'a> {
             origin,
             place: None,
             said: None,
+            is_held_back: false,
         }
     }
 

@@ -48,16 +48,21 @@ pub(super) fn choose(view: &View, params: &LoadParams, by: Invoker) -> Result<Ch
     let target = target(name, params.path.as_deref(), params.path_encoding)?;
     let found = find(view, &target).map_err(|error| unknown(view, &target, error))?;
     let candidate = &view.resolution.candidates[found];
+    if candidate.state != State::Denied && gate::is_untrusted(view, candidate) {
+        let name = &candidate.name;
+        return Err(gate::untrusted(view, candidate, &format!("`{name}` is not loaded")));
+    }
     match candidate.state {
         // For a name that is shadowed the other one is given; this one was asked for by its path.
-        State::Active | State::Activated | State::Hidden | State::Shadowed => {}
+        State::Active
+        | State::Activated
+        | State::Hidden
+        | State::Shadowed
+        // Refused above.
+        | State::Untrusted => {}
         // The gate says by which rule.
         State::Denied => return Ok(Choice { candidate_idx: found }),
         State::Conditional => waits(view, candidate, &target)?,
-        State::Untrusted => {
-            let name = &candidate.name;
-            return Err(gate::untrusted(view, candidate, &format!("`{name}` is not loaded")));
-        }
         State::Ignored => return Err(missing(view, candidate, "is switched off")),
         State::Invalid => return Err(missing(view, candidate, "is dropped")),
         State::Refused => return Err(gate::refused(candidate)),

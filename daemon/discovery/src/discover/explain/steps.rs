@@ -2,7 +2,7 @@
 
 use skills_agents::listing::INJECTION;
 use skills_agents::loaders::load_for_all_agents;
-use skills_agents::profile::{RootBase, LinkedWorktrees};
+use skills_agents::profile::{LinkedWorktrees, RootBase};
 use skills_syntax::text::LineColumn;
 
 use super::super::roots::variable;
