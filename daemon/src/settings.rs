@@ -150,7 +150,7 @@ impl Settings {
         let kept = kept.unwrap_or_default();
         // It knows that it is waited for.
         let unanswered = kept.clone();
-        let own = self.user().profiles.own().map(str::to_owned).collect();
+        let own = self.user().profiles.user_defined().map(str::to_owned).collect();
         let read = read_elsewhere(path, Source::Repository, kept, own).await;
         let kept = read.unwrap_or(unanswered);
         let config = Arc::clone(&kept.config);

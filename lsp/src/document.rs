@@ -87,7 +87,7 @@ impl Document {
             // An editor decodes: what it holds is UTF-8, and most keep the mark out of the text.
             let bom = self.text.starts_with('\u{FEFF}');
             let origin = DecodeFacts { bom, ..DecodeFacts::default() };
-            Arc::new(SkillRecord::of(&self.text, self.parsed(), facts, origin))
+            Arc::new(SkillRecord::from_document(&self.text, self.parsed(), facts, origin))
         })
     }
 

@@ -263,7 +263,7 @@ impl OverlaySnapshot {
     /// Returns where the paths of a text start.
     pub(crate) fn bases(&self, text: &AbsPath) -> LinkBases {
         let skill = self.around(text).and_then(|it| it.path.parent());
-        LinkBases::of(text, self.top.as_ref(), self.home.as_ref()).of_skill(skill)
+        LinkBases::for_file(text, self.top.as_ref(), self.home.as_ref()).with_skill(skill)
     }
 
     /// Returns what each profile makes of the skill at a path.

@@ -345,7 +345,7 @@ fn linked_at<'a>(
         named.or_else(own)
     };
     let links = links_at(links(document.text(), document.parsed()), offset);
-    links.iter().find_map(|link| bases.starts(link.start).iter().find_map(|it| meant(link, it)))
+    links.iter().find_map(|link| bases.candidates(link.start).iter().find_map(|it| meant(link, it)))
 }
 
 /// Whether skills may be named or led to in a file.

@@ -220,7 +220,7 @@ pub enum FieldStatus {
     /// Some agent reads it.
     Read,
     /// No agent reads it at the top level; it belongs under this key.
-    Inert {
+    Unread {
         /// Where it belongs.
         belongs_under: &'static str,
     },

@@ -174,7 +174,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns what stands under keys that are no fields, as JSON.
-    pub fn unknown(&self) -> Map<String, Json> {
+    pub fn unknown_as_json(&self) -> Map<String, Json> {
         json(self.frontmatter, self.source, self.unknown_entries())
     }
 

@@ -75,7 +75,7 @@ fn agents(text: &str, mut record: SkillRecord) {
         let remarks = reading.dropped.iter().chain(&reading.unlisted).chain(&reading.notes);
         remarks.filter_map(|it| it.at).for_each(|it| spot(text, it));
     }
-    if std::mem::take(&mut record.uniform) {
+    if std::mem::take(&mut record.portable) {
         for ((profile, at_once), (_, climbed)) in
             at_once.iter().zip(load_for_all_agents(&record, "demo"))
         {
@@ -150,7 +150,7 @@ fn readings(text: &str, frontmatter: &Frontmatter) {
             fields.read_as(field, reader.agent).iter().for_each(|it| outcome(text, it));
         }
     }
-    fields.unknown();
+    fields.unknown_as_json();
     let converted = json(frontmatter, text, &frontmatter.entries);
     for entry in &frontmatter.entries {
         assert!(converted.contains_key(&entry.key.text), "{:?} of {text:?}", entry.key);

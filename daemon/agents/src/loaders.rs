@@ -1,4 +1,4 @@
-//! The leniency ladder: what each agent makes of a frontmatter, healthy or not.
+//! The leniency load_strategies: what each agent makes of a frontmatter, healthy or not.
 //!
 //! Agents read the same bytes with different YAML libraries, and when the library refuses them
 //! each has its own repair. A [`rung`](crate::profile::Rung) is one such way of reading: a pure

@@ -91,7 +91,7 @@ pub struct Profile {
     /// The YAML library that the agent reads it with.
     pub library: YamlLibrary,
     /// How the agent reads it, and which repairs it makes, in the order it tries them.
-    pub ladder: Vec<LoadStrategy>,
+    pub load_strategies: Vec<LoadStrategy>,
     /// What becomes of a file that no rung could read.
     pub unreadable_yaml: OnInvalidYaml,
     /// Who wins when two files claim one name.
@@ -115,7 +115,7 @@ pub struct Profile {
     /// Whether a project's skills wait until the user trusts it.
     pub trust: TrustRule,
     /// Whether the winner of a name tells of those that lost it.
-    pub tells_duplicates: bool,
+    pub warns_of_duplicates: bool,
     /// How the agent writes what it gives its model.
     pub output: OutputFormat,
 }
@@ -148,7 +148,7 @@ impl Profile {
     }
 
     /// Whether the agent keeps a name of a directory for itself, where it looks for skills.
-    pub fn reserves(&self, name: &str) -> bool {
+    pub fn is_reserved(&self, name: &str) -> bool {
         self.roots.iter().any(|it| it.walk.reserved.iter().any(|it| &**it == name))
     }
 

@@ -104,7 +104,8 @@ pub fn path_references<'a>(
     let mut found: Vec<Reference> = Vec::new();
     for link in links(text, document) {
         let through = |base: &AbsPath| {
-            let steps = path_steps(&link, text, base).into_iter().filter(|it| !link.is_loose(it));
+            let steps =
+                path_steps(&link, text, base).into_iter().filter(|it| !link.is_ambiguous(it));
             let named = steps.filter_map(|PathStep { span, reached }| {
                 let name = skill_in(&reached)?.to_owned();
                 Some(Reference { name, span, form: ReferenceForm::Linked })
@@ -112,7 +113,7 @@ pub fn path_references<'a>(
             let named: Vec<_> = named.collect();
             (!named.is_empty()).then_some(named)
         };
-        let named = bases.starts(link.start).iter().find_map(through).unwrap_or_default();
+        let named = bases.candidates(link.start).iter().find_map(through).unwrap_or_default();
         let end = found.last().map_or(0, |it| it.span.end);
         // A command in backticks may be read as one path, and word by word.
         found.extend(named.into_iter().filter(|it| end <= it.span.start));
@@ -321,7 +322,7 @@ mod tests {
         let dir = at("/w/.claude/skills/pdf");
         let found = |path: &str, text: &str| {
             let skill_in = |it: &AbsPath| (*it == dir).then_some("pdf");
-            let bases = LinkBases::of(&at(path), Some(&at("/w")), None);
+            let bases = LinkBases::for_file(&at(path), Some(&at("/w")), None);
             let found = path_references(text, &parse(text), &bases, skill_in);
             let shown = found.iter().map(|it| {
                 assert_eq!(it.span.slice(text), it.name);

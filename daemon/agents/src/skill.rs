@@ -107,7 +107,7 @@ pub struct SkillRecord {
     /// agent sees the end of the frontmatter later than we do, up to there.
     pub head: Box<str>,
     /// Whether all agents see the same frontmatter and read the same in it.
-    pub uniform: bool,
+    pub portable: bool,
     /// How the frontmatter stands as YAML.
     pub yaml: FrontmatterState,
     /// The `name` field.
@@ -140,11 +140,16 @@ impl SkillRecord {
         let decoded = decode(bytes);
         let document = parse(&decoded.text);
         let Decoded { text, invalid_utf8, bom } = decoded;
-        Self::of(&text, &document, facts, DecodeFacts { bom, invalid_utf8 })
+        Self::from_document(&text, &document, facts, DecodeFacts { bom, invalid_utf8 })
     }
 
     /// Makes the record of a text that is decoded and parsed already.
-    pub fn of(text: &str, document: &Document, facts: FileFacts, origin: DecodeFacts) -> Self {
+    pub fn from_document(
+        text: &str,
+        document: &Document,
+        facts: FileFacts,
+        origin: DecodeFacts,
+    ) -> Self {
         let DecodeFacts { bom, invalid_utf8 } = origin;
         let index = LineIndex::new(text);
         let spots = PositionMapper { text, index: &index };
@@ -167,7 +172,7 @@ impl SkillRecord {
         Self {
             facts,
             head: head.into(),
-            uniform: portable::is_portable(text, document),
+            portable: portable::is_portable(text, document),
             yaml: spots.yaml(document),
             name: field(&field_table::NAME),
             description: field(&field_table::DESCRIPTION),
@@ -191,7 +196,7 @@ impl SkillRecord {
     }
 
     /// Returns where a key of the frontmatter is written.
-    pub fn place_of(&self, key: &str) -> Option<LineColumn> {
+    pub fn key_position(&self, key: &str) -> Option<LineColumn> {
         let document = self.document();
         let entry = document.frontmatter?.entries.into_iter().find(|it| it.key.text == key)?;
         let index = LineIndex::new(&self.head);

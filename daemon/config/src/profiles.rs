@@ -1,7 +1,7 @@
 //! `[profiles.NAME]`: what a user writes about profiles, from TOML to drafts.
 //!
 //! The keys are the rows of [`RULES`], those of a root ([`ROOT_KEYS`]) and a few more
-//! ([`PROFILE_KEYS`]). [`skills_agents::profile::ProfileSet::with`] interprets a draft;
+//! ([`PROFILE_KEYS`]). [`skills_agents::profile::ProfileSet::from_drafts`] interprets a draft;
 //! this module gives each value its place and form.
 
 mod inline;
@@ -97,11 +97,12 @@ pub(super) fn read(reader: &mut Reader<'_>, table: &DeTable<'_>) -> ProfileSet {
             }
         }
     }
-    let (profiles, faults) = ProfileSet::with(&drafts, &|at| format!("line {}", reader.line(at)));
+    let (profiles, faults) =
+        ProfileSet::from_drafts(&drafts, &|at| format!("line {}", reader.line(at)));
     for fault in faults {
         reader.problem(fault.at, fault.message, fault.hint);
     }
-    profiles.written_as(format!("profiles = {}\n", inline::table(table)))
+    profiles.with_source_text(format!("profiles = {}\n", inline::table(table)))
 }
 
 /// Returns why a name is none for a profile.
@@ -140,7 +141,7 @@ fn draft(reader: &mut Reader<'_>, id: &str, at: usize, table: &DeTable<'_>) -> P
             "roots_last" => draft.roots_last = roots(reader, key, value),
             "without_roots" => draft.without_roots = list(reader, key, value),
             "every_root" => draft.every_root = every_root(reader, key, value),
-            name => match ProfileRule::named(name) {
+            name => match ProfileRule::find(name) {
                 Some(rule) => {
                     if let Some(setting) = setting(reader, rule, value) {
                         draft.settings.push(DraftSetting { rule, setting, at });

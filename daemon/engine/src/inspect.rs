@@ -127,7 +127,7 @@ struct Source {
 impl Source {
     fn new(path: AbsPath, text: String, facts: FileFacts, origin: DecodeFacts) -> Self {
         let document = parse(&text);
-        let record = SkillRecord::of(&text, &document, facts, origin);
+        let record = SkillRecord::from_document(&text, &document, facts, origin);
         Self { path, text, bom: origin.bom, document, record, file: None, fault: None }
     }
 

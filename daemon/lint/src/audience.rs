@@ -117,7 +117,7 @@ pub(super) fn choice(words: &[impl AsRef<str>]) -> String {
 
 /// Returns whether one of the profiles is that agent's.
 pub(super) fn includes(profiles: &[&Profile], agent: Agent) -> bool {
-    profiles.iter().any(|it| Agent::of_profile(&it.id) == Some(agent))
+    profiles.iter().any(|it| Agent::from_profile_id(&it.id) == Some(agent))
 }
 
 #[cfg(test)]

@@ -328,7 +328,7 @@ fn misspelled(cx: &Cx<'_>, field: &'static Field, entry: &Entry, alike: &[&Entry
 }
 
 fn known(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
-    if let FieldStatus::Inert { belongs_under } = field.standing {
+    if let FieldStatus::Unread { belongs_under } = field.standing {
         let message =
             format!("no agent reads `{}` here; it belongs under `{belongs_under}`", field.key);
         let finding = found("field/inert", entry.key.span, message).tag(Tag::Unnecessary);
@@ -356,7 +356,7 @@ fn known(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Findin
 }
 
 fn readers<'a>(cx: &Cx<'a>, field: &Field) -> Vec<&'a skills_agents::profile::Profile> {
-    cx.those(|it, _| Agent::of_profile(&it.id).is_some_and(|it| field.reader(it).is_some()))
+    cx.those(|it, _| Agent::from_profile_id(&it.id).is_some_and(|it| field.reader(it).is_some()))
 }
 
 fn unread(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
@@ -375,7 +375,7 @@ fn types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Findin
     let Some(fields) = cx.fields else { return };
     let active = readers(cx, field);
     // What an agent of the user's own makes of it is not known.
-    let is_known = |it: &&skills_agents::profile::Profile| Agent::of_profile(&it.id).is_some();
+    let is_known = |it: &&skills_agents::profile::Profile| Agent::from_profile_id(&it.id).is_some();
     if active.is_empty() && cx.profiles().iter().all(is_known) {
         return;
     }
@@ -386,7 +386,7 @@ fn types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Findin
         faults.entry(fault.span).or_insert((fault, Vec::new()));
     }
     for profile in active {
-        let Some(agent) = Agent::of_profile(&profile.id) else { continue };
+        let Some(agent) = Agent::from_profile_id(&profile.id) else { continue };
         let outcome = fields.read_as(field, agent).unwrap_or_default();
         for fault in outcome.faults {
             let found = faults.entry(fault.span).or_insert((fault, Vec::new()));

@@ -360,7 +360,7 @@ fn budget(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let Some(path) = cx.path else { return };
     for place in cx.company().places(path) {
         let profile = &*place.ranking.profile;
-        if !matches!(Agent::of_profile(&profile.id), Some(Agent::ClaudeCode | Agent::Codex)) {
+        if !matches!(Agent::from_profile_id(&profile.id), Some(Agent::ClaudeCode | Agent::Codex)) {
             continue;
         }
         let Some(own) = place.skills().find(|it| it.state.is_listed()) else { continue };

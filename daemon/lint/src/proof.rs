@@ -166,7 +166,7 @@ impl<'c, 'a> Proof<'c, 'a> {
         let has_mark = |it: &str| it.starts_with('\u{FEFF}');
         let bom = self.cx.record.bom && has_mark(text) == has_mark(self.cx.text);
         let origin = DecodeFacts { bom, invalid_utf8: None };
-        let record = SkillRecord::of(text, &document, facts, origin);
+        let record = SkillRecord::from_document(text, &document, facts, origin);
         let subject = Subject { text, document: &document, record: &record, path: self.cx.path };
         let found = found_in(&Cx::new(&subject, &self.settings.profiles, &NoFs));
         Tally::of(&found, document.n_left_out)

@@ -82,7 +82,7 @@ impl<'a> Cx<'a> {
         let directory = if is_nameless { "" } else { subject.directory() };
         let concerned = if is_command {
             // The others do not look there.
-            let reads = |it: &&Profile| Agent::of_profile(&it.id) == Some(Agent::ClaudeCode);
+            let reads = |it: &&Profile| Agent::from_profile_id(&it.id) == Some(Agent::ClaudeCode);
             active.iter().copied().filter(reads).collect()
         } else {
             audience::concerned(active, path)
@@ -179,8 +179,9 @@ impl<'a> Cx<'a> {
     pub(super) fn attribute(&self, finding: &mut Finding) {
         let agents = finding.rule.agents;
         if finding.profiles.is_empty() && !agents.is_empty() {
-            let is_ours =
-                |it: &&Profile| Agent::of_profile(&it.id).is_some_and(|it| agents.contains(&it));
+            let is_ours = |it: &&Profile| {
+                Agent::from_profile_id(&it.id).is_some_and(|it| agents.contains(&it))
+            };
             let ours = self.profiles().into_iter().filter(is_ours);
             finding.profiles = ours.map(|it| it.id.to_string()).collect();
         }

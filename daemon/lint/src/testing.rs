@@ -242,7 +242,7 @@ pub fn record(text: &str) -> (String, SkillRecord) {
             .find('\u{FFFD}')
             .map(|at| skills_syntax::text::Span::new(at, at + 3)),
     };
-    let record = SkillRecord::of(&decoded.text, &document, facts, origin);
+    let record = SkillRecord::from_document(&decoded.text, &document, facts, origin);
     (decoded.text, record)
 }
 

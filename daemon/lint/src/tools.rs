@@ -147,13 +147,13 @@ fn tool(cx: &Cx<'_>, item: &SpannedText, all: &HashSet<&str>) -> Option<Finding>
     if name.starts_with("mcp") && name.len() > 3 && !name.as_bytes()[3].is_ascii_alphanumeric() {
         return mcp(name, span);
     }
-    if name == "*" || find_tool(Agent::ClaudeCode, name).is_some_and(|it| it.now.is_none()) {
+    if name == "*" || find_tool(Agent::ClaudeCode, name).is_some_and(|it| it.renamed_to.is_none()) {
         return None;
     }
     let is_there = |name: &str| all.contains(name);
     let twice = |name: &str| format!("`{name}` is there as well; remove this one.");
     let former = find_tool(Agent::ClaudeCode, name);
-    if let Some((former, now)) = former.and_then(|it| Some((it, it.now?))) {
+    if let Some((former, now)) = former.and_then(|it| Some((it, it.renamed_to?))) {
         // The founding name of subagents is understood by every version.
         if name == "Task" {
             return None;
@@ -163,15 +163,17 @@ fn tool(cx: &Cx<'_>, item: &SpannedText, all: &HashSet<&str>) -> Option<Finding>
             return Some(finding.help(twice(now)));
         }
         let title = format!("Rename it to `{now}`");
-        return Some(if former.outgrown {
+        return Some(if former.replacement_is_broader {
             finding.draft(title, span, now)
         } else {
             finding.fix(title, span, now)
         });
     }
     let other = tools().iter().find(|it| it.name == name && it.agent != Agent::ClaudeCode);
-    let names: Vec<&str> =
-        of_agent(Agent::ClaudeCode).filter(|it| it.now.is_none()).map(|it| it.name).collect();
+    let names: Vec<&str> = of_agent(Agent::ClaudeCode)
+        .filter(|it| it.renamed_to.is_none())
+        .map(|it| it.name)
+        .collect();
     let folded = names.iter().copied().find(|it| it.eq_ignore_ascii_case(name));
     let near = folded.or_else(|| suggest::nearest(name, names, ALIKE).first().copied());
     // Lower-case names are how other agents write them; one that stands alone is not a slip.

@@ -310,7 +310,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 
 /// Lines that end the frontmatter for some agents, before the one that ends it for all.
 fn sooner(cx: &Cx<'_>, frontmatter: &Frontmatter, out: &mut Vec<Finding>) {
-    if cx.record.uniform || frontmatter.closing != Closing::Dashes {
+    if cx.record.portable || frontmatter.closing != Closing::Dashes {
         return;
     }
     let mut ends: Vec<(usize, Vec<&Profile>)> = Vec::new();

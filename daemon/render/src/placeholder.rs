@@ -36,7 +36,7 @@ pub enum PlaceholderKind<'t> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placeholder<'t> {
     pub span: Span,
-    pub asked: PlaceholderKind<'t>,
+    pub kind: PlaceholderKind<'t>,
     /// Whether a backslash takes its meaning away.
     pub is_escaped: bool,
 }
@@ -46,11 +46,11 @@ impl PlaceholderSyntax {
     pub fn next<'t>(self, text: &'t str, from: usize, names: &[String]) -> Option<Placeholder<'t>> {
         text[from..].match_indices('$').find_map(|(at, _)| {
             let start = from + at;
-            let (length, asked) = self.read(&text[start..], names)?;
+            let (length, kind) = self.read(&text[start..], names)?;
             let is_claude = matches!(self, Self::Claude { .. });
             let is_escaped =
                 is_claude && text[..start].ends_with('\\') && !text[start..].starts_with("${");
-            Some(Placeholder { span: Span::new(start, start + length), asked, is_escaped })
+            Some(Placeholder { span: Span::new(start, start + length), kind, is_escaped })
         })
     }
 
@@ -60,7 +60,7 @@ impl PlaceholderSyntax {
         let mut from = 0;
         while let Some(next) = self.next(text, from, names) {
             // What is in braces may hold others.
-            let is_argument = !matches!(next.asked, PlaceholderKind::Braced(_));
+            let is_argument = !matches!(next.kind, PlaceholderKind::Braced(_));
             from = if is_argument { next.span.end } else { next.span.start + 1 };
             found.extend(Some(next).filter(|it| is_argument && !it.is_escaped));
         }

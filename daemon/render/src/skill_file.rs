@@ -29,12 +29,13 @@ impl SkillFile {
     pub fn read(bytes: &[u8], facts: FileFacts, profile: &Profile, directory: &str) -> Self {
         let Decoded { text, invalid_utf8, bom } = decode(bytes);
         let document = parse(&text);
-        let record = SkillRecord::of(&text, &document, facts, DecodeFacts { bom, invalid_utf8 });
+        let record =
+            SkillRecord::from_document(&text, &document, facts, DecodeFacts { bom, invalid_utf8 });
         Self::of(Arc::new(record), document, text, profile, directory)
     }
 
     /// Reads a file whose record is known already: the same bytes are not judged twice.
-    pub fn known(
+    pub fn from_record(
         bytes: &[u8],
         record: Arc<SkillRecord>,
         profile: &Profile,

@@ -64,9 +64,9 @@ impl<'a> Substitutions<'a> {
         let mut filled = String::with_capacity(text.len());
         let (mut done, mut from) = (0, 0);
         while let Some(found) = self.placeholders.next(text, from, self.names) {
-            let Placeholder { span, asked, is_escaped } = found;
-            let value = self.value(asked);
-            if value.is_none() && matches!(asked, PlaceholderKind::Braced(_)) {
+            let Placeholder { span, kind, is_escaped } = found;
+            let value = self.value(kind);
+            if value.is_none() && matches!(kind, PlaceholderKind::Braced(_)) {
                 // It means nothing; what stands in it may.
                 from = span.start + 1;
                 continue;
@@ -90,9 +90,9 @@ impl<'a> Substitutions<'a> {
     }
 
     /// Returns what is put in, if anything.
-    fn value(&self, asked: PlaceholderKind<'_>) -> Option<Substitution> {
+    fn value(&self, kind: PlaceholderKind<'_>) -> Option<Substitution> {
         let nth = |index: usize| self.words.get(index).cloned();
-        match (asked, self.placeholders) {
+        match (kind, self.placeholders) {
             (PlaceholderKind::All, _) => Some(Substitution::argument(self.raw.to_owned())),
             (PlaceholderKind::Named(index), _) => {
                 Some(Substitution::argument(nth(index).unwrap_or_default()))

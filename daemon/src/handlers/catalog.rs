@@ -62,7 +62,7 @@ pub(crate) async fn render(
     let searched = query.as_ref().filter(|_| format == ListingFormat::Plugin);
     let mut catalog = match searched {
         Some(query) if shown.is_empty() && room.empty_text => {
-            PromptListing { text: query.nothing(&names), ..PromptListing::default() }
+            PromptListing { text: query.no_results_text(&names), ..PromptListing::default() }
         }
         Some(_) => found(&view, &shown).await?,
         None => write_listing(format, &shown, &room),

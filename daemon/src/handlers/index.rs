@@ -41,7 +41,7 @@ pub(crate) async fn snapshot(
     let mut clock: Vec<_> = views.iter().map(|it| it.clock.clone()).collect();
     // The configuration is part of the answer, and no view's clock tells of it.
     let mut hasher = DefaultHasher::new();
-    (rows, config.profiles.written()).hash(&mut hasher);
+    (rows, config.profiles.source_text()).hash(&mut hasher);
     clock.push(format!("{:x}", hasher.finish()));
     let clock = clock.join(" ");
     let limit = paging::limit(params.limit)?;

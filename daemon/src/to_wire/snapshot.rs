@@ -47,7 +47,7 @@ pub(crate) fn snapshot(
         next_cursor: page.next.map(|start| Cursor { start, since: None }.text(&clock)),
         skills,
         profiles,
-        own_profiles: Some(own.written().to_owned()).filter(|it| is_first && !it.is_empty()),
+        own_profiles: Some(own.source_text().to_owned()).filter(|it| is_first && !it.is_empty()),
         levels: if is_first { rows.iter().map(level).collect() } else { Vec::new() },
         ..known_snapshot(views, clock)
     }

@@ -100,7 +100,7 @@ impl Asked {
 
 fn record(text: &str, document: &Document) -> SkillRecord {
     let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
-    SkillRecord::of(text, document, facts, DecodeFacts::default())
+    SkillRecord::from_document(text, document, facts, DecodeFacts::default())
 }
 
 /// Returns what is to be mended in a text that fixes have come to.
@@ -137,7 +137,7 @@ const QUESTIONS: [Question; 12] = [
         tokens.iter().map(|token| lines.utf16_column(&it.text, token.span.start) as usize).sum()
     }),
     ("links", |it| {
-        let bases = LinkBases::of(&it.path, None, None);
+        let bases = LinkBases::for_file(&it.path, None, None);
         path_references(&it.text, &it.document, &bases, |_| Some("b")).len()
             + links(&it.text, &it.document).len()
     }),
@@ -150,7 +150,7 @@ const QUESTIONS: [Question; 12] = [
     }),
     ("rename", |it| {
         let moves = Moves::new([Move { old: path("/w/a"), new: path("/w/c/a") }]);
-        let bases = LinkBases::of(&it.path, None, None);
+        let bases = LinkBases::for_file(&it.path, None, None);
         moves.edits(&it.path, &bases, &it.text, &it.document, |_| true).len()
     }),
 ];

@@ -37,10 +37,10 @@ pub fn argument(text: &str, document: &Document, offset: usize) -> Option<Argume
     let uses = arguments.uses(PlaceholderSyntax::Claude { braced: false });
     let meets = |it: Span| it.start <= offset && offset <= it.end;
     let named = arguments.names.iter().position(|it| meets(it.span));
-    let asked = || uses.iter().find(|it| meets(it.span)).and_then(|it| index(it.asked));
+    let asked = || uses.iter().find(|it| meets(it.span)).and_then(|it| index(it.kind));
     let index_here = named.or_else(asked)?;
     let declared = arguments.names.get(index_here).map(|it| it.span);
-    let same = uses.iter().filter(|it| index(it.asked) == Some(index_here));
+    let same = uses.iter().filter(|it| index(it.kind) == Some(index_here));
     Some(Argument { declared, uses: same.map(|it| it.span).collect() })
 }
 
@@ -66,7 +66,7 @@ pub(super) fn told(text: &str, document: &Document, offset: usize) -> Option<(Sp
     let at = |placeholders: PlaceholderSyntax| {
         let uses = arguments.uses(placeholders).into_iter();
         let mut meeting = uses.filter(|it| it.span.start <= offset && offset <= it.span.end);
-        meeting.next().filter(|it| it.asked != PlaceholderKind::All)
+        meeting.next().filter(|it| it.kind != PlaceholderKind::All)
     };
     let claude = at(PlaceholderSyntax::Claude { braced: false });
     let slash = at(PlaceholderSyntax::Slash);
@@ -76,14 +76,14 @@ pub(super) fn told(text: &str, document: &Document, offset: usize) -> Option<(Sp
     }
     let mut told = format!("**`{}`**: ", found.span.slice(text));
     if let Some(found) = claude {
-        let index = index(found.asked)?;
+        let index = index(found.kind)?;
         let _ = write!(told, "{}. Replaced by Claude Code", arguments.word(index));
-        told.push_str(match found.asked {
+        told.push_str(match found.kind {
             PlaceholderKind::Named(_) => ", and empty where there is none.",
             _ => ", which counts from 0; it stays as it is where there is none.",
         });
     }
-    match (claude.map(|it| it.asked), slash.map(|it| it.asked)) {
+    match (claude.map(|it| it.kind), slash.map(|it| it.kind)) {
         (claude, Some(PlaceholderKind::Numbered(number))) => {
             if claude.is_some() {
                 told.push_str("\n\n");
@@ -185,7 +185,7 @@ impl<'t> Arguments<'t> {
     fn is_amount(&self, found: &Placeholder<'_>) -> bool {
         let after = self.prose.partition_point(|it| it.start <= found.span.start);
         let prose = after.checked_sub(1).map(|it| self.prose[it]);
-        matches!(found.asked, PlaceholderKind::Numbered(_))
+        matches!(found.kind, PlaceholderKind::Numbered(_))
             && prose.is_some_and(|it| {
                 it.covers(found.span)
                     && is_amount(

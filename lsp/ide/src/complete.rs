@@ -242,7 +242,7 @@ fn value(text: &str, detail: &str) -> Suggestion {
 fn tool_items(field: &Field) -> Vec<Suggestion> {
     let reads = |agent: Agent| field.reader(agent).is_some();
     let mut items: Vec<Suggestion> = Vec::new();
-    for tool in tools().iter().filter(|it| it.now.is_none() && reads(it.agent)) {
+    for tool in tools().iter().filter(|it| it.renamed_to.is_none() && reads(it.agent)) {
         if items.iter().any(|it| it.label == tool.name) {
             continue;
         }

@@ -14,7 +14,7 @@ pub(super) fn field(field: &Field) -> String {
     }
     text.push('\n');
     match field.standing {
-        FieldStatus::Inert { belongs_under } => {
+        FieldStatus::Unread { belongs_under } => {
             let _ = write!(text, "\nNo agent reads it here; it belongs under `{belongs_under}`.\n");
         }
         FieldStatus::Read => {
@@ -57,7 +57,7 @@ pub(super) fn word(word: &NamedValue) -> String {
 
 pub(super) fn tool(tool: &Tool) -> String {
     let mut text = format!("**`{}`** of {}: {}", tool.name, tool.agent.name(), tool.summary);
-    if let Some(now) = tool.now {
+    if let Some(now) = tool.renamed_to {
         let _ = write!(text, " It is called `{now}` now.");
     }
     if !tool.pattern.is_empty() {

@@ -260,7 +260,7 @@ impl Split<'_> {
         // As if the text were a file of its own, from which nothing else moves.
         let old = dir.child(format!("{}#", self.file.replace('/', "#")));
         let moves = Moves::new([Move { old: old.clone(), new: self.page.clone() }]);
-        let bases = LinkBases::of(&old, None, None).of_skill(Some(dir.clone()));
+        let bases = LinkBases::for_file(&old, None, None).with_skill(Some(dir.clone()));
         let is_known = |it: &AbsPath| {
             let look = relative(&dir, it).and_then(|it| self.surroundings.look(&it));
             matches!(look, Some(Look::File { .. } | Look::Directory))

@@ -273,8 +273,8 @@ fn means_the_same(text: &str, document: &Document, other: &str) -> bool {
     }
     let facts = |text: &str| FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
     // The facts differ as the texts do; agents look at none of them.
-    let one = SkillRecord::of(text, document, facts(text), DecodeFacts::default());
-    let two = SkillRecord::of(other, &parsed, facts(other), DecodeFacts::default());
+    let one = SkillRecord::from_document(text, document, facts(text), DecodeFacts::default());
+    let two = SkillRecord::from_document(other, &parsed, facts(other), DecodeFacts::default());
     profile::builtin().iter().all(|it| {
         let (one, two) = (load_as(it, &one, "skill"), load_as(it, &two, "skill"));
         one.verdict == two.verdict && one.name == two.name && one.description == two.description

@@ -62,10 +62,10 @@ impl Moves {
         }
         let after = self.new_path(path).map_or_else(
             || bases.clone(),
-            |it| LinkBases::of(&it, bases.top.as_ref(), bases.home.as_ref()),
+            |it| LinkBases::for_file(&it, bases.top.as_ref(), bases.home.as_ref()),
         );
         let skill = bases.skill.as_ref().map(|it| self.new_path(it).unwrap_or_else(|| it.clone()));
-        let after = after.of_skill(skill);
+        let after = after.with_skill(skill);
         let is_skill = |it: &AbsPath| it.ends_with("SKILL.md");
         let becomes_skill = !is_skill(path) && self.new_path(path).is_some_and(|it| is_skill(&it));
         let written = PathRewriter { text, bases, after, becomes_skill, moves: self };
@@ -93,12 +93,12 @@ struct PathRewriter<'a> {
 
 impl PathRewriter<'_> {
     fn of(&self, link: &Link, is_there: impl Fn(&AbsPath) -> bool) -> Vec<Edit> {
-        let starts = self.bases.starts(link.start);
+        let starts = self.bases.candidates(link.start);
         for base in &starts {
             let steps = path_steps(link, self.text, base);
             let Some(first) = steps.iter().find(|it| self.is_old(&it.reached)) else { continue };
             let target = base.join_lexically(&link.path);
-            if link.is_loose(first) && !is_there(&target) {
+            if link.is_ambiguous(first) && !is_there(&target) {
                 continue;
             }
             let named = self.named(link, &steps);
@@ -243,7 +243,7 @@ mod tests {
         let below = |it: &str| at("/w/.claude/skills").child(it);
         let moves = moves.iter().map(|(old, new)| Move { old: below(old), new: below(new) });
         let moves = Moves::new(moves);
-        let bases = LinkBases::of(&at(path), Some(&at("/w")), Some(&at("/home/me")));
+        let bases = LinkBases::for_file(&at(path), Some(&at("/w")), Some(&at("/home/me")));
         let is_there = |it: &AbsPath| it.to_str().unwrap().matches("/.claude").count() == 1;
         let edits = moves.edits(&at(path), &bases, text, &parse(text), is_there);
         assert_eq!(apply(text, &edits), expected);
@@ -252,7 +252,7 @@ mod tests {
         }
         // What has moved already is not moved once more.
         let then = moves.new_path(&at(path)).unwrap_or_else(|| at(path));
-        let bases = LinkBases::of(&then, Some(&at("/w")), Some(&at("/home/me")));
+        let bases = LinkBases::for_file(&then, Some(&at("/w")), Some(&at("/home/me")));
         let again = moves.edits(&then, &bases, expected, &parse(expected), is_there);
         assert_eq!(again, [], "{expected}");
     }
@@ -284,7 +284,8 @@ mod tests {
             new: at("/home/me/.claude/skills/b"),
         }]);
         let text = "`~/.claude/skills/a/x.py` and ~/.claude/skills/ab/x.py\n";
-        let bases = LinkBases::of(&at("/w/CLAUDE.md"), Some(&at("/w")), Some(&at("/home/me")));
+        let bases =
+            LinkBases::for_file(&at("/w/CLAUDE.md"), Some(&at("/w")), Some(&at("/home/me")));
         let edits = home.edits(&at("/w/CLAUDE.md"), &bases, text, &parse(text), |_| false);
         assert_eq!(apply(text, &edits), "`~/.claude/skills/b/x.py` and ~/.claude/skills/ab/x.py\n");
     }
@@ -301,7 +302,7 @@ mod tests {
         // Beside a skill of that name, whatever there is: nothing, here.
         let text = "For and/or, [x](and/x.md).\n";
         let moves = [Move { old: at("/w/and"), new: at("/w/or") }];
-        let bases = LinkBases::of(&at("/w/CLAUDE.md"), None, None);
+        let bases = LinkBases::for_file(&at("/w/CLAUDE.md"), None, None);
         let path = at("/w/CLAUDE.md");
         let edits = Moves::new(moves).edits(&path, &bases, text, &parse(text), |_| false);
         assert_eq!(apply(text, &edits), "For and/or, [x](or/x.md).\n");
@@ -360,7 +361,7 @@ mod tests {
     #[track_caller]
     fn check_text(old: &str, new: &str, text: &str, expected: &str) {
         let moves = Moves::new([Move { old: at(old), new: at(new) }]);
-        let bases = LinkBases::of(&at(old), Some(&at("/w")), Some(&at("/w")));
+        let bases = LinkBases::for_file(&at(old), Some(&at("/w")), Some(&at("/w")));
         let edits = moves.edits(&at(old), &bases, text, &parse(text), |_| true);
         assert_eq!(apply(text, &edits), expected);
     }
@@ -390,7 +391,7 @@ mod tests {
         let path = at("/w/.claude/commands/fix/bug.md");
         let new = at("/w/.claude/skills/bug/SKILL.md");
         let moves = Moves::new([Move { old: path.clone(), new }]);
-        let bases = LinkBases::of(&path, Some(&at("/w")), None);
+        let bases = LinkBases::for_file(&path, Some(&at("/w")), None);
         let text = "[a](notes.md#x), [b](src/x.ts), [c](../../skills/d/SKILL.md), `src/x.ts`, @src/x.ts, [m](bug.md), [n](no.md)\n";
         let there =
             ["/w/.claude/commands/fix/notes.md", "/w/src/x.ts", "/w/.claude/skills/d/SKILL.md"];
@@ -405,7 +406,8 @@ mod tests {
     fn a_path_from_a_skill_starts_at_its_directory_in_each_of_its_texts() {
         let path = at("/w/.claude/skills/pdf/references/a.md");
         let skill = at("/w/.claude/skills/pdf");
-        let bases = LinkBases::of(&path, Some(&at("/w")), None).of_skill(Some(skill.clone()));
+        let bases =
+            LinkBases::for_file(&path, Some(&at("/w")), None).with_skill(Some(skill.clone()));
         let text = "Run `${CLAUDE_SKILL_DIR}/scripts/x.py`.\n";
         let edits = |old: &str, new: &str| {
             let moves = Moves::new([Move { old: skill.child(old), new: skill.child(new) }]);
@@ -431,7 +433,7 @@ mod tests {
         let text = "@.claude/skills/pdf/SKILL.md [x](.claude/skills/notes/x.md) .claude/skills/\n";
         let moves =
             Moves::new([Move { old: at("/w/.claude/skills"), new: at("/w/.opencode/skills") }]);
-        let bases = LinkBases::of(&at("/w/CLAUDE.md"), Some(&at("/w")), None);
+        let bases = LinkBases::for_file(&at("/w/CLAUDE.md"), Some(&at("/w")), None);
         let edits = moves.edits(&at("/w/CLAUDE.md"), &bases, text, &parse(text), |_| true);
         assert_eq!(
             apply(text, &edits),

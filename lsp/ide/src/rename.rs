@@ -306,7 +306,7 @@ mod tests {
         let mut found = references(text, &document);
         found.retain(|it| it.name == "pdf");
         let mut edits = edits(&renaming, &path(at), text, &document, &found);
-        let bases = LinkBases::of(&path(at), None, None);
+        let bases = LinkBases::for_file(&path(at), None, None);
         edits.extend(renaming.moves(&[path("/w/.claude/skills/pdf")]).edits(
             &path(at),
             &bases,

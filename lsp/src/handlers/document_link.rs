@@ -68,7 +68,7 @@ fn target(document: &Document, link: &Link, scene: &AnalysisContext) -> Option<A
             Look::Missing => None,
         }
     };
-    let starts = bases.starts(link.start);
+    let starts = bases.candidates(link.start);
     let found = starts.iter().find_map(leads);
     // A link says that it is one, whether or not anything is there.
     let is_link = link.way == LinkForm::Target && link.start == LinkBase::Text;

@@ -186,7 +186,7 @@ pub(super) fn in_the_way(
 ) -> Option<String> {
     let places = texts.session.places_seeing(renaming.path);
     let mut seeing = places.iter().flat_map(|(_, it)| it.places(renaming.path));
-    if let Some((ranking, _)) = seeing.find(|(it, _)| it.profile.reserves(renaming.new)) {
+    if let Some((ranking, _)) = seeing.find(|(it, _)| it.profile.is_reserved(renaming.new)) {
         let (agent, new) = (&ranking.profile.agent, renaming.new);
         return Some(format!(
             "{agent} keeps the directory name `{new}` for itself and reads no skill there"

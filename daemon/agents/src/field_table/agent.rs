@@ -72,7 +72,7 @@ impl Agent {
     }
 
     /// Returns the agent of a profile, variants (`claude-code@founding`) included.
-    pub fn of_profile(id: &str) -> Option<Self> {
+    pub fn from_profile_id(id: &str) -> Option<Self> {
         let name = id.split_once('@').map_or(id, |(name, _)| name);
         Self::ALL.into_iter().find(|it| it.id() == name)
     }
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn every_profile_has_an_agent_of_the_same_version() {
         for profile in profile::agents() {
-            let agent = Agent::of_profile(&profile.id).unwrap();
+            let agent = Agent::from_profile_id(&profile.id).unwrap();
             assert_eq!(agent.name(), profile.agent);
             assert_eq!(agent.version(), profile.version);
         }
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_variant_is_its_agent_and_others_are_nobody() {
-        assert_eq!(Agent::of_profile("claude-code@founding"), Some(Agent::ClaudeCode));
-        assert_eq!(Agent::of_profile("claude"), None);
+        assert_eq!(Agent::from_profile_id("claude-code@founding"), Some(Agent::ClaudeCode));
+        assert_eq!(Agent::from_profile_id("claude"), None);
     }
 }

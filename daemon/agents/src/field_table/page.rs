@@ -204,7 +204,7 @@ fn inert(page: &mut String) {
     line!(page, "Unknown keys are no error anywhere.\n");
     line!(page, "| Field | Meaning | Belongs under |\n|---|---|---|");
     for field in fields() {
-        if let FieldStatus::Inert { belongs_under } = field.standing {
+        if let FieldStatus::Unread { belongs_under } = field.standing {
             line!(
                 page,
                 "| {} | {} | [`{belongs_under}`](#{belongs_under}) |",

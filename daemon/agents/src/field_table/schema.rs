@@ -80,7 +80,7 @@ fn property(field: &Field) -> Json {
     if !examples.is_empty() {
         map.insert("examples".to_owned(), examples.into());
     }
-    if matches!(field.standing, FieldStatus::Inert { .. }) {
+    if matches!(field.standing, FieldStatus::Unread { .. }) {
         map.insert("deprecated".to_owned(), true.into());
     }
     schema
@@ -96,7 +96,7 @@ fn description(field: &Field) -> String {
             let names: Vec<_> = field.readers.iter().map(FieldReader::name).collect();
             parts.push(format!("Read by {}.", names.join(", ")));
         }
-        FieldStatus::Inert { belongs_under } => {
+        FieldStatus::Unread { belongs_under } => {
             parts.push(format!("No agent reads it here; it belongs under `{belongs_under}`."));
         }
     }

@@ -18,21 +18,32 @@ pub struct Tool {
     /// What may stand in parentheses behind it; a fragment, empty when nothing may.
     pub pattern: &'static str,
     /// The name it has now, when this one is an older one.
-    pub now: Option<&'static str>,
+    pub renamed_to: Option<&'static str>,
     /// Whether the newer one does more than this one did, so that who allows it allows more.
-    pub outgrown: bool,
+    pub replacement_is_broader: bool,
 }
 
 const fn claude(name: &'static str, summary: &'static str) -> Tool {
-    Tool { name, agent: Agent::ClaudeCode, summary, pattern: "", now: None, outgrown: false }
+    Tool {
+        name,
+        agent: Agent::ClaudeCode,
+        summary,
+        pattern: "",
+        renamed_to: None,
+        replacement_is_broader: false,
+    }
 }
 
-const fn former(name: &'static str, now: &'static str, summary: &'static str) -> Tool {
-    Tool { now: Some(now), ..claude(name, summary) }
+const fn renamed(name: &'static str, renamed_to: &'static str, summary: &'static str) -> Tool {
+    Tool { renamed_to: Some(renamed_to), ..claude(name, summary) }
 }
 
-const fn outgrown(name: &'static str, now: &'static str, summary: &'static str) -> Tool {
-    Tool { outgrown: true, ..former(name, now, summary) }
+const fn renamed_broader(
+    name: &'static str,
+    renamed_to: &'static str,
+    summary: &'static str,
+) -> Tool {
+    Tool { replacement_is_broader: true, ..renamed(name, renamed_to, summary) }
 }
 
 const fn taking(pattern: &'static str, tool: &Tool) -> Tool {
@@ -40,7 +51,7 @@ const fn taking(pattern: &'static str, tool: &Tool) -> Tool {
 }
 
 const fn of(agent: Agent, name: &'static str, summary: &'static str) -> Tool {
-    Tool { name, agent, summary, pattern: "", now: None, outgrown: false }
+    Tool { name, agent, summary, pattern: "", renamed_to: None, replacement_is_broader: false }
 }
 
 const COMMAND: &str = "the beginning of a command, for example `git status:*` or `npm run *`";
@@ -55,17 +66,17 @@ static TOOLS: [Tool; 88] = [
     taking(FILES, &claude("Read", "Reads a file.")),
     taking(FILES, &claude("Edit", "Replaces a text in a file.")),
     taking(FILES, &claude("Write", "Writes a file.")),
-    former("MultiEdit", "Edit", "Made several replacements in one file."),
+    renamed("MultiEdit", "Edit", "Made several replacements in one file."),
     taking(FILES, &claude("NotebookEdit", "Edits a cell of a Jupyter notebook.")),
-    outgrown("NotebookRead", "Read", "Read a Jupyter notebook."),
+    renamed_broader("NotebookRead", "Read", "Read a Jupyter notebook."),
     taking(FILES, &claude("Glob", "Finds files by a pattern.")),
     taking(FILES, &claude("Grep", "Searches in files.")),
-    outgrown("LS", "Glob", "Listed a directory."),
+    renamed_broader("LS", "Glob", "Listed a directory."),
     taking("`domain:` and a host name", &claude("WebFetch", "Fetches a page.")),
     claude("WebSearch", "Searches the web."),
     taking("the type of an agent", &claude("Agent", "Runs a subagent.")),
-    taking("the type of an agent", &former("Task", "Agent", "Ran a subagent.")),
-    former("AgentOutputTool", "TaskOutput", "Read what a subagent has answered."),
+    taking("the type of an agent", &renamed("Task", "Agent", "Ran a subagent.")),
+    renamed("AgentOutputTool", "TaskOutput", "Read what a subagent has answered."),
     claude("TaskCreate", "Adds a task to the list."),
     claude("TaskGet", "Reads a task."),
     claude("TaskList", "Lists the tasks."),
@@ -73,9 +84,9 @@ static TOOLS: [Tool; 88] = [
     claude("TaskOutput", "Reads the output of a task in the background."),
     claude("TaskStop", "Ends a task in the background."),
     claude("TodoWrite", "Writes the list of things to do."),
-    outgrown("TodoRead", "TodoWrite", "Read the list of things to do."),
+    renamed_broader("TodoRead", "TodoWrite", "Read the list of things to do."),
     taking("the name of a skill, and ` *` for its arguments", &claude("Skill", "Loads a skill.")),
-    former("SlashCommand", "Skill", "Ran a command."),
+    renamed("SlashCommand", "Skill", "Ran a command."),
     claude("AskUserQuestion", "Asks the user to choose."),
     claude("EnterPlanMode", "Begins to plan."),
     claude("ExitPlanMode", "Shows the plan and asks to go on."),
@@ -83,7 +94,7 @@ static TOOLS: [Tool; 88] = [
     claude("ExitWorktree", "Leaves a git worktree."),
     claude("LSP", "Asks a language server."),
     claude("ToolSearch", "Finds tools that are not loaded yet."),
-    former("MCPSearch", "ToolSearch", "Found tools of MCP servers."),
+    renamed("MCPSearch", "ToolSearch", "Found tools of MCP servers."),
     claude("Monitor", "Watches the output of a command."),
     claude("SendMessage", "Sends a message to a teammate."),
     claude("TeamCreate", "Makes a team of agents."),
@@ -163,12 +174,13 @@ mod tests {
             let twin = TOOLS[..at].iter().any(|it| (it.agent, it.name) == (tool.agent, tool.name));
             assert!(!twin, "{}", tool.name);
             assert!(tool.summary.ends_with('.'), "{}", tool.name);
-            let now = tool.now.map(|it| find_tool(tool.agent, it).and_then(|it| it.now));
-            assert!(matches!(now, None | Some(None)), "{}", tool.name);
+            let newer =
+                tool.renamed_to.map(|it| find_tool(tool.agent, it).and_then(|it| it.renamed_to));
+            assert!(matches!(newer, None | Some(None)), "{}", tool.name);
         }
         assert!(find_tool(Agent::ClaudeCode, "Read").is_some());
         assert!(find_tool(Agent::ClaudeCode, "read").is_none());
-        for former in TOOLS.iter().filter_map(|it| it.now) {
+        for former in TOOLS.iter().filter_map(|it| it.renamed_to) {
             assert!(find_tool(Agent::ClaudeCode, former).is_some(), "{former}");
         }
     }

@@ -23,7 +23,7 @@ const fn inert(
         readers: &[],
         safety: Safety::Asks,
         misspellings: &[],
-        standing: FieldStatus::Inert { belongs_under: METADATA.key },
+        standing: FieldStatus::Unread { belongs_under: METADATA.key },
         examples: example,
         sources: &SOURCES,
     }

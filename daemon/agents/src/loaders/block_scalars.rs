@@ -1,4 +1,4 @@
-//! The rung `block`: one-line values with a colon become block scalars (opencode, read in its
+//! The strategy `block`: one-line values with a colon become block scalars (opencode, read in its
 //! source).
 
 use skills_syntax::text::Span;

@@ -1,4 +1,4 @@
-//! The rung `strict`: the whole block is one YAML document, to the agent's own library.
+//! The strategy `strict`: the whole block is one YAML document, to the agent's own library.
 //!
 //! Our parser reads YAML 1.2 with a library of its own. What it accepts and another library
 //! refuses, or the other way round, is settled here by rules, each stated once: duplicate keys,
@@ -46,10 +46,10 @@ const OPENING: &str = "---\n";
 const CLOSING: &str = "---\n";
 
 /// How far a line is indented that is at column 0 and should be deeper than what is above it.
-const DEEP: usize = 64;
+const DEEP_INDENT: usize = 64;
 
 /// How many places in one block are put right that our parser refuses and a library does not.
-const MAX_ALLOWANCES: usize = 64;
+const MAX_COMPATIBILITY_EDITS: usize = 64;
 
 /// Reads a whole block as one library does.
 pub fn parse_strict(content: &str, library: YamlLibrary) -> Result<Mapping, YamlRefusal> {
@@ -61,7 +61,7 @@ pub fn parse_strict(content: &str, library: YamlLibrary) -> Result<Mapping, Yaml
     let refusal = YamlRefusal { message: first.message, offset: first.offset };
     let mut content = content.to_owned();
     let mut place = first.kind.map(|kind| (kind, first.offset));
-    for _ in 0..MAX_ALLOWANCES {
+    for _ in 0..MAX_COMPATIBILITY_EDITS {
         let Some((kind, offset)) = place else { break };
         let Some(change) = compatibility_edit(&content, library, kind, offset) else { break };
         content.replace_range(change.span.range(), &change.text);
@@ -129,7 +129,7 @@ fn compatibility_edit(
     match kind {
         // libyaml and js-yaml let a quoted text go on at column 0. Folding drops the blanks.
         YamlErrorKind::UnindentedContinuation if js || library == YamlLibrary::SerdeYaml => {
-            insert(line, " ".repeat(DEEP))
+            insert(line, " ".repeat(DEEP_INDENT))
         }
         // js-yaml 3 passes over tabs in the indentation and does not count them.
         YamlErrorKind::TabIndentation if library == YamlLibrary::JsYaml3 => {
@@ -140,15 +140,15 @@ fn compatibility_edit(
         }
         // In a quoted text a tab is white space to all but ours.
         YamlErrorKind::TabIndentation if is_in_quotes(content, line) => {
-            insert(line, " ".repeat(DEEP))
+            insert(line, " ".repeat(DEEP_INDENT))
         }
         // js-yaml 3 takes `key: [a] other: b` and `key: "a" other: b` for two keys; js-yaml 4
         // does so behind a quoted text whose last line is at column 0.
         YamlErrorKind::TextAfterBracket | YamlErrorKind::TextAfterQuote
             if library == YamlLibrary::JsYaml3
-                || js && content[line..].starts_with(&" ".repeat(DEEP)) =>
+                || js && content[line..].starts_with(&" ".repeat(DEEP_INDENT)) =>
         {
-            let indent = content[line..].bytes().take_while(|it| *it == b' ').count() % DEEP;
+            let indent = content[line..].bytes().take_while(|it| *it == b' ').count() % DEEP_INDENT;
             insert(offset, format!("\n{}", " ".repeat(indent)))
         }
         // A byte order mark inside the text is a character like any other to these.
@@ -281,19 +281,22 @@ impl Mapping {
     fn objection(&self) -> Option<(String, Span)> {
         match self.library {
             YamlLibrary::JsYaml3 | YamlLibrary::JsYaml4 => {
-                let found = duplicate(self.entries()).or_else(|| self.nameless());
+                let found = duplicate_key(self.entries()).or_else(|| self.empty_key());
                 found.or_else(|| self.unknown_tag(self.entries()))
             }
-            YamlLibrary::NpmYaml => duplicate(self.entries()).or_else(|| self.unindented()),
-            YamlLibrary::Ours => None,
-            YamlLibrary::SerdeYaml => {
-                self.unreadable().or_else(|| self.nameless()).or_else(|| self.surrogate())
+            YamlLibrary::NpmYaml => {
+                duplicate_key(self.entries()).or_else(|| self.unindented_flow())
             }
+            YamlLibrary::Ours => None,
+            YamlLibrary::SerdeYaml => self
+                .serde_mismatch()
+                .or_else(|| self.empty_key())
+                .or_else(|| self.surrogate_escape()),
         }
     }
 
     /// Only ours takes a line that begins with the colon for a key without a name.
-    fn nameless(&self) -> Option<(String, Span)> {
+    fn empty_key(&self) -> Option<(String, Span)> {
         let entry = self.entries().iter().find(|it| it.key.span.is_empty())?;
         Some(("there is no key before the colon".to_owned(), entry.key.span))
     }
@@ -313,7 +316,7 @@ impl Mapping {
 
     /// npm `yaml` wants the lines of a list or map in brackets indented, but for one that begins
     /// with the closing bracket.
-    fn unindented(&self) -> Option<(String, Span)> {
+    fn unindented_flow(&self) -> Option<(String, Span)> {
         let values = self.entries().iter().map(|it| &it.value);
         let in_brackets = values.filter(|it| {
             matches!(
@@ -335,7 +338,7 @@ impl Mapping {
     }
 
     /// serde stops at a field it knows that is there twice, or is a list or a map.
-    fn unreadable(&self) -> Option<(String, Span)> {
+    fn serde_mismatch(&self) -> Option<(String, Span)> {
         let known = |it: &&Entry| matches!(it.key.text.as_str(), "name" | "description");
         self.entries().iter().filter(known).find_map(|entry| {
             let key = &entry.key.text;
@@ -349,7 +352,7 @@ impl Mapping {
     }
 
     /// libyaml takes no half of a surrogate pair in an escape, not even with the other half.
-    fn surrogate(&self) -> Option<(String, Span)> {
+    fn surrogate_escape(&self) -> Option<(String, Span)> {
         let is_half = |at: &usize| {
             let digits = self.text.as_bytes().get(at + 2..at + 4).unwrap_or_default();
             let escaped = self.text[..*at].bytes().rev().take_while(|it| *it == b'\\').count();
@@ -385,14 +388,14 @@ impl Mapping {
 }
 
 /// Returns a key that is there a second time, in any map.
-fn duplicate(entries: &[Entry]) -> Option<(String, Span)> {
+fn duplicate_key(entries: &[Entry]) -> Option<(String, Span)> {
     // The tree is bounded in depth.
     entries.iter().find_map(|entry| {
         if entry.duplicate_of.is_some() {
             let message = format!("`{}` is there a second time", entry.key.text);
             return Some((message, entry.key.span));
         }
-        nested(&entry.value).find_map(duplicate)
+        nested(&entry.value).find_map(duplicate_key)
     })
 }
 

@@ -1,4 +1,4 @@
-//! The rung `lines`: name and description are taken from the lines that begin with them
+//! The strategy `lines`: name and description are taken from the lines that begin with them
 //! (Gemini CLI, read in its source).
 //!
 //! No YAML is involved: quotes, brackets and block headers are part of the text, an indented

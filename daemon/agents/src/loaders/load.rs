@@ -4,7 +4,7 @@ use skills_syntax::parse::ScalarStyle;
 use skills_syntax::text::LineColumn;
 
 use super::dialect::{Mapping, TypedValue, YamlRefusal, parse_strict};
-use super::outcome::{FIX_YAML, RecordLoader, START, repair_of, spot};
+use super::outcome::{FIX_YAML, RecordLoader, START, repair_description, spot};
 use super::{extract_lines, quote_values, rewrite_as_blocks};
 use crate::fence::Fence;
 use crate::profile::{LoadStrategy, OnInvalidYaml};
@@ -12,55 +12,57 @@ use crate::scalar::{YamlType, plain_scalar_type};
 use crate::skill::{FrontmatterState, RecordField};
 use crate::yaml_library::YamlLibrary;
 
-/// Name, description and the rest, as some rung gave them.
+/// Name, description and the rest, as some strategy gave them.
 pub(super) struct LoadedValues {
     pub(super) name: Option<TypedValue>,
     pub(super) description: Option<TypedValue>,
     /// The whole block, where a library read it.
     pub(super) mapping: Option<Mapping>,
     /// Whether this is our own reading, since the agent has none.
-    pub(super) foreign: bool,
+    pub(super) is_own_reading: bool,
 }
 
 impl RecordLoader<'_> {
     /// Returns the fields as the agent gets them; nothing when there is no frontmatter at all.
     pub(super) fn values(&mut self) -> Option<LoadedValues> {
-        if let Some(values) = self.at_once() {
+        if let Some(values) = self.read_portable() {
             return Some(values);
         }
         if self.profile.fence != Fence::FirstLine {
             return match self.profile.fence.find(&self.record.head) {
                 Ok(fenced) => {
                     self.body = fenced.body;
-                    Some(self.climb(fenced.content.slice(&self.record.head), fenced.content.start))
+                    Some(self.load(fenced.content.slice(&self.record.head), fenced.content.start))
                 }
                 Err(_) if self.record.yaml == FrontmatterState::Absent => None,
                 Err(unfenced) => {
                     let at = spot(&self.record.head, unfenced.offset);
-                    Some(self.unfenced(unfenced.message, at))
+                    Some(self.load_without_fence(unfenced.message, at))
                 }
             };
         }
         match &self.record.yaml {
             FrontmatterState::Absent => None,
-            FrontmatterState::Undelimited { message, at } => Some(self.unfenced(message, *at)),
+            FrontmatterState::Undelimited { message, at } => {
+                Some(self.load_without_fence(message, *at))
+            }
             FrontmatterState::Strict | FrontmatterState::Broken { .. } => {
                 let content = self.record.document().frontmatter?.content;
-                Some(self.climb(content.slice(&self.record.head), content.start))
+                Some(self.load(content.slice(&self.record.head), content.start))
             }
         }
     }
 
     /// Takes the fields from the record where nobody's reading differs from ours.
-    fn at_once(&self) -> Option<LoadedValues> {
+    fn read_portable(&self) -> Option<LoadedValues> {
         let asks = |key: &str| self.record.head.contains(key);
-        let alike = self.record.uniform
-            && self.profile.ladder.first() == Some(&LoadStrategy::Strict)
+        let alike = self.record.portable
+            && self.profile.load_strategies.first() == Some(&LoadStrategy::Strict)
             && !self.profile.requires.iter().filter_map(|it| it.key()).any(asks);
         if !alike {
             return None;
         }
-        let values = self.fields(false);
+        let values = self.own_fields(false);
         let structured = [&values.name, &values.description]
             .into_iter()
             .flatten()
@@ -69,46 +71,46 @@ impl RecordLoader<'_> {
     }
 
     /// Our own reading, key by key, typed by the agent's library.
-    fn fields(&self, foreign: bool) -> LoadedValues {
+    fn own_fields(&self, is_own_reading: bool) -> LoadedValues {
         let library = self.profile.library;
         let typed = |field: &Option<RecordField>| field.as_ref().map(|it| type_of(it, library));
         LoadedValues {
             name: typed(&self.record.name),
             description: typed(&self.record.description),
             mapping: None,
-            foreign,
+            is_own_reading,
         }
     }
 
-    /// Whether a later rung reads by line what the library does not give as text.
-    fn wants_lines(&self, values: &LoadedValues, rung: usize) -> bool {
+    /// Whether a later strategy reads by line what the library does not give as text.
+    fn wants_lines(&self, values: &LoadedValues, strategy: usize) -> bool {
         let is_text =
             |it: &Option<TypedValue>| it.as_ref().is_some_and(|it| it.kind == YamlType::Text);
-        let later = self.profile.ladder.get(rung + 1..).unwrap_or_default();
+        let later = self.profile.load_strategies.get(strategy + 1..).unwrap_or_default();
         later.contains(&LoadStrategy::Lines)
             && !(is_text(&values.name) && is_text(&values.description))
     }
 
     /// No agent that was run reads fields that are not where it looks for them.
-    fn unfenced(&mut self, message: &str, at: LineColumn) -> LoadedValues {
+    fn load_without_fence(&mut self, message: &str, at: LineColumn) -> LoadedValues {
         let next = "Put a line `---` first in the file, and another one behind the last field.";
         if self.needs_fields() {
-            self.drop_for("frontmatter/delimited", message, Some(at), next);
+            self.drop_skill("frontmatter/delimited", message, Some(at), next);
             // Our own reading, to tell people which skill this is.
-            return self.fields(true);
+            return self.own_fields(true);
         }
         self.note("frontmatter/delimited", message, at, next);
-        self.rung = None;
-        LoadedValues { name: None, description: None, mapping: None, foreign: false }
+        self.strategy = None;
+        LoadedValues { name: None, description: None, mapping: None, is_own_reading: false }
     }
 
     /// Tries the rungs; `start` is where the content is in the file.
-    fn climb(&mut self, content: &str, start: usize) -> LoadedValues {
+    fn load(&mut self, content: &str, start: usize) -> LoadedValues {
         let mut refused: Option<YamlRefusal> = None;
-        // What the library gave, when only a later rung could give more.
+        // What the library gave, when only a later strategy could give more.
         let mut unsatisfying = None;
-        for (index, rung) in self.profile.ladder.iter().enumerate() {
-            let read = match self.rung(*rung, content) {
+        for (index, strategy) in self.profile.load_strategies.iter().enumerate() {
+            let read = match self.apply(*strategy, content) {
                 None => continue,
                 Some(Err(refusal)) => {
                     refused.get_or_insert(refusal);
@@ -120,8 +122,8 @@ impl RecordLoader<'_> {
                 unsatisfying = Some(read);
                 continue;
             }
-            self.rung = Some(*rung);
-            self.tell(*rung, refused.as_ref(), start, unsatisfying.as_ref());
+            self.strategy = Some(*strategy);
+            self.note_repair(*strategy, refused.as_ref(), start, unsatisfying.as_ref());
             return read;
         }
         if let Some(values) = unsatisfying {
@@ -133,30 +135,30 @@ impl RecordLoader<'_> {
         let message = format!("the frontmatter is not valid YAML: {}", refusal.message);
         match self.profile.unreadable_yaml {
             OnInvalidYaml::Drop => {
-                self.drop_for("yaml/valid", message, Some(at), FIX_YAML);
-                self.fields(true)
+                self.drop_skill("yaml/valid", message, Some(at), FIX_YAML);
+                self.own_fields(true)
             }
             OnInvalidYaml::EmptyMetadata => {
                 let message = format!("{message}; the body is loaded without it");
                 self.note("yaml/valid", message, at, FIX_YAML);
-                self.rung = None;
-                LoadedValues { name: None, description: None, mapping: None, foreign: false }
+                self.strategy = None;
+                LoadedValues { name: None, description: None, mapping: None, is_own_reading: false }
             }
         }
     }
 
     /// Says what was repaired.
-    fn tell(
+    fn note_repair(
         &mut self,
-        rung: LoadStrategy,
+        strategy: LoadStrategy,
         refused: Option<&YamlRefusal>,
         start: usize,
         before: Option<&LoadedValues>,
     ) {
-        if rung == LoadStrategy::Strict {
+        if strategy == LoadStrategy::Strict {
             return;
         }
-        let repair = repair_of(rung);
+        let repair = repair_description(strategy);
         if let Some(refusal) = refused {
             let at = spot(&self.record.head, start + refusal.offset);
             let why = &refusal.message;
@@ -167,18 +169,22 @@ impl RecordLoader<'_> {
             for (key, typed) in fields {
                 if let Some(typed) = typed.as_ref().filter(|it| it.kind != YamlType::Text) {
                     let message = format!("`{key}` is {}, not text; {repair}", typed.kind.name());
-                    let at = self.place(key);
+                    let at = self.position(key);
                     self.note("yaml/text", message, at, "Put the value in quotes.");
                 }
             }
         }
     }
 
-    /// Reads by one rung; nothing when it does not apply.
-    fn rung(&self, rung: LoadStrategy, content: &str) -> Option<Result<LoadedValues, YamlRefusal>> {
+    /// Reads by one strategy; nothing when it does not apply.
+    fn apply(
+        &self,
+        strategy: LoadStrategy,
+        content: &str,
+    ) -> Option<Result<LoadedValues, YamlRefusal>> {
         let library = self.profile.library;
         let whole = |content: &str| parse_strict(content, library).map(LoadedValues::of);
-        match rung {
+        match strategy {
             LoadStrategy::Strict => Some(whole(content)),
             LoadStrategy::Quote(quoting) => Some(whole(&quote_values(content, quoting)?.text)),
             LoadStrategy::Block => Some(whole(&rewrite_as_blocks(content)?.text)),
@@ -186,14 +192,14 @@ impl RecordLoader<'_> {
                 let rescue = extract_lines(content);
                 let text = |(text, _): (String, _)| Some(TypedValue { kind: YamlType::Text, text });
                 let (name, description) = (text(rescue.name?), text(rescue.description?));
-                Some(Ok(LoadedValues { name, description, mapping: None, foreign: false }))
+                Some(Ok(LoadedValues { name, description, mapping: None, is_own_reading: false }))
             }
-            LoadStrategy::PerKey => Some(Ok(self.fields(false))),
+            LoadStrategy::PerKey => Some(Ok(self.own_fields(false))),
         }
     }
 
     /// Where the value of a key stands.
-    fn place(&self, key: &str) -> LineColumn {
+    fn position(&self, key: &str) -> LineColumn {
         let field = match key {
             "name" => &self.record.name,
             _ => &self.record.description,
@@ -208,7 +214,7 @@ impl LoadedValues {
             name: mapping.typed("name"),
             description: mapping.typed("description"),
             mapping: Some(mapping),
-            foreign: false,
+            is_own_reading: false,
         }
     }
 }

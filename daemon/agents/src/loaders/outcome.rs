@@ -12,7 +12,7 @@ use crate::skill::SkillRecord;
 pub enum LoadVerdict {
     /// It is read as it is.
     Accepted,
-    /// It is read after a repair: the rung that made it.
+    /// It is read after a repair: the strategy that made it.
     Repaired(LoadStrategy),
     /// Its body is loaded, and what its frontmatter says is lost.
     WithoutFields,
@@ -55,8 +55,8 @@ impl LoadOutcome {
     pub fn sentence(&self, subject: &str) -> Option<String> {
         match (&self.dropped, self.verdict) {
             (Some(fault), _) => Some(format!("{subject} drops this file: {}.", fault.message)),
-            (None, LoadVerdict::Repaired(rung)) => {
-                Some(format!("{subject} repairs this file: {}.", repair_of(rung)))
+            (None, LoadVerdict::Repaired(strategy)) => {
+                Some(format!("{subject} repairs this file: {}.", repair_description(strategy)))
             }
             (None, LoadVerdict::WithoutFields) => {
                 Some(format!("{subject} loads the body of this file without its fields."))
@@ -81,7 +81,7 @@ pub fn load_as(profile: &Profile, record: &SkillRecord, directory: &str) -> Load
     let mut reader = RecordLoader {
         profile,
         record,
-        rung: Some(LoadStrategy::Strict),
+        strategy: Some(LoadStrategy::Strict),
         body: record.head.len(),
         reading: LoadOutcome {
             verdict: LoadVerdict::Accepted,
@@ -98,13 +98,13 @@ pub fn load_as(profile: &Profile, record: &SkillRecord, directory: &str) -> Load
         None => {
             reader.without_frontmatter();
             directory.clone_into(&mut reader.reading.name);
-            reader.take_description(None, true);
+            reader.validate_description(None, true);
         }
         Some(values) => {
-            reader.take_name(values.name, directory);
-            reader.take_description(values.description, false);
-            if !values.foreign {
-                reader.requirements(values.mapping.as_ref());
+            reader.validate_name(values.name, directory);
+            reader.validate_description(values.description, false);
+            if !values.is_own_reading {
+                reader.check_requirements(values.mapping.as_ref());
             }
         }
     }
@@ -116,7 +116,7 @@ pub(super) struct RecordLoader<'a> {
     pub(super) profile: &'a Profile,
     pub(super) record: &'a SkillRecord,
     /// The one that gave the fields; none when they are lost.
-    pub(super) rung: Option<LoadStrategy>,
+    pub(super) strategy: Option<LoadStrategy>,
     /// Where the body starts, for this agent.
     pub(super) body: usize,
     pub(super) reading: LoadOutcome,
@@ -129,17 +129,17 @@ pub(super) const FIX_YAML: &str = "Fix the YAML; quoting the value is usually en
 
 impl RecordLoader<'_> {
     fn finish(mut self) -> LoadOutcome {
-        self.reading.verdict = match (&self.reading.dropped, self.rung) {
+        self.reading.verdict = match (&self.reading.dropped, self.strategy) {
             (Some(_), _) => LoadVerdict::Dropped,
             (None, None) => LoadVerdict::WithoutFields,
             (None, Some(LoadStrategy::Strict)) => LoadVerdict::Accepted,
-            (None, Some(rung)) => LoadVerdict::Repaired(rung),
+            (None, Some(strategy)) => LoadVerdict::Repaired(strategy),
         };
         self.reading
     }
 
     /// The first fault for which the agent drops the file decides; the others are told too.
-    pub(super) fn drop_for(
+    pub(super) fn drop_skill(
         &mut self,
         rule: &'static str,
         message: impl Into<String>,
@@ -168,10 +168,10 @@ impl RecordLoader<'_> {
             && self.profile.bad_utf8 == EncodingPolicy::Drop
         {
             let next = "Save the file as UTF-8.";
-            self.drop_for("encoding/utf8", "the file is not UTF-8", Some(at), next);
+            self.drop_skill("encoding/utf8", "the file is not UTF-8", Some(at), next);
         }
         if self.record.bom && self.profile.bom == EncodingPolicy::Drop {
-            self.drop_for(
+            self.drop_skill(
                 "encoding/bom",
                 "the file begins with a byte order mark",
                 None,
@@ -179,7 +179,7 @@ impl RecordLoader<'_> {
             );
         }
         if self.record.crlf && self.profile.crlf == EncodingPolicy::Drop {
-            self.drop_for(
+            self.drop_skill(
                 "encoding/crlf",
                 "the frontmatter has CRLF line ends",
                 None,
@@ -208,7 +208,7 @@ impl RecordLoader<'_> {
     /// A file without frontmatter has one fault, not one for each missing field.
     fn without_frontmatter(&mut self) {
         if self.needs_fields() {
-            self.drop_for(
+            self.drop_skill(
                 "frontmatter/required",
                 "the file has no frontmatter",
                 None,
@@ -218,9 +218,9 @@ impl RecordLoader<'_> {
     }
 }
 
-/// What a rung does, as a sentence fragment.
-pub(super) fn repair_of(rung: LoadStrategy) -> &'static str {
-    match rung {
+/// What a strategy does, as a sentence fragment.
+pub(super) fn repair_description(strategy: LoadStrategy) -> &'static str {
+    match strategy {
         LoadStrategy::Strict => "read as it is",
         LoadStrategy::Quote(Quoting::ClaudeCode) => "read with every special value in quotes",
         LoadStrategy::Quote(Quoting::Codex | Quoting::ClientGuide) => {

@@ -1,4 +1,4 @@
-//! The rung `quote`: problematic one-line values are put in quotes and the block is read again.
+//! The strategy `quote`: problematic one-line values are put in quotes and the block is read again.
 //!
 //! Three readers quote, and differ in what they take for problematic: Claude Code quotes every
 //! value with a special character in it, healthy lists and block headers among them; Codex

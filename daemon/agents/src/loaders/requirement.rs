@@ -18,7 +18,7 @@ impl Requirement {
     }
 
     /// Returns what is wrong, if it is not met.
-    pub(super) fn breach(&self, mapping: Option<&Mapping>, has_body: bool) -> Option<Remark> {
+    pub(super) fn violation(&self, mapping: Option<&Mapping>, has_body: bool) -> Option<Remark> {
         let Some(key) = self.key() else {
             let next = "Write what the skill does below the frontmatter.";
             return (!has_body).then(|| remark("body/required", "the body is empty".into(), next));

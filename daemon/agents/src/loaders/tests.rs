@@ -26,7 +26,7 @@ fn check_bytes(bytes: &[u8], expected: &Expect) {
     for (profile, reading) in load_for_all_agents(&record, "dir") {
         let verdict = match reading.verdict {
             LoadVerdict::Accepted => "accepted".to_owned(),
-            LoadVerdict::Repaired(rung) => format!("repaired by {rung:?}"),
+            LoadVerdict::Repaired(strategy) => format!("repaired by {strategy:?}"),
             LoadVerdict::WithoutFields => "without its fields".to_owned(),
             LoadVerdict::Dropped => "dropped".to_owned(),
         };
@@ -596,7 +596,7 @@ proptest! {
     fn judging_by_the_record_alone_is_the_same_as_by_the_text(content in content()) {
         let mut record = record(format!("---\n{content}---\nbody\n").as_bytes());
         let at_once = load_for_all_agents(&record, "dir");
-        record.uniform = false;
+        record.portable = false;
         for ((profile, at_once), (_, climbed)) in at_once.into_iter().zip(load_for_all_agents(&record, "dir")) {
             prop_assert_eq!(at_once, climbed, "{}", &profile.id);
         }

@@ -32,7 +32,7 @@ impl RecordLoader<'_> {
         Ok(typed.text)
     }
 
-    pub(super) fn take_name(&mut self, typed: Option<TypedValue>, directory: &str) {
+    pub(super) fn validate_name(&mut self, typed: Option<TypedValue>, directory: &str) {
         let rule = &self.profile.name;
         if rule.source == NameSource::Directory {
             directory.clone_into(&mut self.reading.name);
@@ -51,7 +51,7 @@ impl RecordLoader<'_> {
             Err(what) => {
                 if rule.source == NameSource::Field {
                     let next = format!("Add `name: {directory}` to the frontmatter.");
-                    self.drop_for("name/required", what, at, &next);
+                    self.drop_skill("name/required", what, at, &next);
                 }
                 None
             }
@@ -67,7 +67,7 @@ impl RecordLoader<'_> {
         match self.profile.name.check {
             NameCheck::AtMost(max) if length > max => {
                 let message = format!("the name is {length} characters long, {max} are allowed");
-                self.drop_for("name/length", message, Some(at), "Give the skill a shorter name.");
+                self.drop_skill("name/length", message, Some(at), "Give the skill a shorter name.");
             }
             NameCheck::Any | NameCheck::AtMost(_) => {}
             NameCheck::LowerCase => {
@@ -76,7 +76,7 @@ impl RecordLoader<'_> {
                     let message =
                         format!("the name `{name}` holds more than small letters, digits and `-`");
                     let next = "Rename the skill.";
-                    self.drop_for("name/form", message, Some(at), next);
+                    self.drop_skill("name/form", message, Some(at), next);
                 }
             }
             NameCheck::StandardWarn => self.check_standard_name(name, directory, at),
@@ -102,8 +102,12 @@ impl RecordLoader<'_> {
         }
     }
 
-    /// `told` is set where the file's one fault has been said already.
-    pub(super) fn take_description(&mut self, typed: Option<TypedValue>, told: bool) {
+    /// `already_reported` is set where the file's one fault has been said already.
+    pub(super) fn validate_description(
+        &mut self,
+        typed: Option<TypedValue>,
+        already_reported: bool,
+    ) {
         use DescriptionRule as Rule;
         let rule = self.profile.description;
         let missing = typed.is_none();
@@ -128,14 +132,14 @@ impl RecordLoader<'_> {
         };
         match rule {
             Rule::Required | Rule::NotEmpty | Rule::Present => {
-                if !told {
-                    self.drop_for("description/required", what, at, next);
+                if !already_reported {
+                    self.drop_skill("description/required", what, at, next);
                 }
             }
             Rule::ElseUnlisted if missing => {
                 self.reading.unlisted = Some(remark("description/listed", what, at, next));
             }
-            Rule::ElseUnlisted => self.drop_for("description/text", what, at, next),
+            Rule::ElseUnlisted => self.drop_skill("description/text", what, at, next),
             Rule::ElseFirstBodyLine => {
                 self.reading.description = self.record.first_body_line.as_deref().map(Into::into);
             }
@@ -147,12 +151,12 @@ impl RecordLoader<'_> {
         }
     }
 
-    pub(super) fn requirements(&mut self, mapping: Option<&Mapping>) {
+    pub(super) fn check_requirements(&mut self, mapping: Option<&Mapping>) {
         let head = self.record.head.len();
         let has_body = self.body < head || self.record.facts.size > head as u64;
         for requirement in &self.profile.requires {
-            if let Some(it) = requirement.breach(mapping, has_body) {
-                self.drop_for(it.rule, it.message, it.at, &it.next);
+            if let Some(it) = requirement.violation(mapping, has_body) {
+                self.drop_skill(it.rule, it.message, it.at, &it.next);
             }
         }
     }

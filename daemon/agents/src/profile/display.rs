@@ -7,7 +7,7 @@ use super::{AncestorStop, LinkPolicy, Provider, RootBase, RootContent, RootRule,
 /// Returns a line for each place that a root names.
 pub(super) fn root_lines(root: &RootRule) -> Vec<String> {
     if let RootBase::Provided(_) | RootBase::BuiltIn(_) = root.base {
-        return vec![format!("{} ({})", root.shown(""), root.scope.word())];
+        return vec![format!("{} ({})", root.display_path(""), root.scope.keyword())];
     }
     let mut walk = walk_words(&root.walk).join(", ");
     match root.seeks {
@@ -15,7 +15,7 @@ pub(super) fn root_lines(root: &RootRule) -> Vec<String> {
         RootContent::Commands => walk.push_str(", Markdown files as commands"),
     }
     let line = |relative: &Text| {
-        let mut line = format!("{} ({}", root.shown(relative), root.scope.word());
+        let mut line = format!("{} ({}", root.display_path(relative), root.scope.keyword());
         for part in [switch_words(root, relative), walk.clone()] {
             if !part.is_empty() {
                 line.push_str("; ");
@@ -77,7 +77,7 @@ fn walk_words(walk: &WalkRule) -> Vec<String> {
 
 impl Provider {
     /// Returns what it gives, as a person would say it.
-    pub fn shown(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Self::Bundled => "bundled skills",
             Self::Remote => "remote catalogs",
@@ -88,7 +88,7 @@ impl Provider {
 
 impl RootRule {
     /// Returns one of the root's places as a person would write it.
-    pub fn shown(&self, relative: &str) -> String {
+    pub fn display_path(&self, relative: &str) -> String {
         match &self.base {
             RootBase::Home => format!("~/{relative}"),
             RootBase::Variable { name, below_home } if below_home.is_empty() => {
@@ -100,7 +100,7 @@ impl RootRule {
             RootBase::IfSet { name } => format!("${name}/{relative}"),
             RootBase::Absolute(path) => format!("{path}/{relative}"),
             RootBase::Additional => format!("{relative} in each added directory"),
-            RootBase::Provided(provider) => provider.shown().to_owned(),
+            RootBase::Provided(provider) => provider.description().to_owned(),
             RootBase::Settings => "the directories that its configuration files name".to_owned(),
             RootBase::Plugins(_) => "the installed plugins of Claude Code".to_owned(),
             RootBase::Extensions(_) => format!("{relative} in each extension of Gemini CLI"),

@@ -15,34 +15,34 @@ use crate::yaml_library::YamlLibrary;
 /// A type whose every value has a word.
 pub trait Keyword: Copy + PartialEq + Sized + 'static {
     /// Every value with its word, in the order of the reference.
-    const WORDS: &'static [(&'static str, Self)];
+    const KEYWORDS: &'static [(&'static str, Self)];
 
     /// Returns the word of a value.
-    fn word(self) -> &'static str {
-        let found = Self::WORDS.iter().find(|(_, value)| *value == self);
+    fn keyword(self) -> &'static str {
+        let found = Self::KEYWORDS.iter().find(|(_, value)| *value == self);
         found.map_or("", |(word, _)| word)
     }
 
     /// Returns the value of a word.
-    fn of_word(word: &str) -> Option<Self> {
-        Self::WORDS.iter().find(|(it, _)| *it == word).map(|(_, value)| *value)
+    fn from_keyword(word: &str) -> Option<Self> {
+        Self::KEYWORDS.iter().find(|(it, _)| *it == word).map(|(_, value)| *value)
     }
 
     /// Returns all words.
-    fn words() -> Vec<&'static str> {
-        Self::WORDS.iter().map(|(word, _)| *word).collect()
+    fn keywords() -> Vec<&'static str> {
+        Self::KEYWORDS.iter().map(|(word, _)| *word).collect()
     }
 }
 
-macro_rules! worded {
+macro_rules! keywords {
     ($($type:ident { $($word:literal = $value:expr,)* })*) => {
         $(impl Keyword for $type {
-            const WORDS: &'static [(&'static str, Self)] = &[$(($word, $value),)*];
+            const KEYWORDS: &'static [(&'static str, Self)] = &[$(($word, $value),)*];
         })*
     };
 }
 
-worded! {
+keywords! {
     OutputFormat {
         "opencode" = Self::Opencode,
         "opencode@founding" = Self::OpencodeFounding,
@@ -225,11 +225,11 @@ mod tests {
 
     #[track_caller]
     fn check<T: Keyword + std::fmt::Debug>() {
-        for (word, value) in T::WORDS {
-            assert_eq!(T::of_word(word), Some(*value));
-            assert_eq!(value.word(), *word);
+        for (word, value) in T::KEYWORDS {
+            assert_eq!(T::from_keyword(word), Some(*value));
+            assert_eq!(value.keyword(), *word);
         }
-        assert_eq!(T::of_word("no-such"), None);
+        assert_eq!(T::from_keyword("no-such"), None);
     }
 
     #[test]
@@ -252,6 +252,6 @@ mod tests {
         check::<AncestorStop>();
         check::<Scope>();
         check::<NestedConflict>();
-        assert_eq!(Scope::Bundled.word(), Scope::Bundled.name());
+        assert_eq!(Scope::Bundled.keyword(), Scope::Bundled.name());
     }
 }

@@ -113,7 +113,7 @@ pub enum Requirement {
     },
 }
 
-/// One way of reading a frontmatter, see the leniency ladder in docs.
+/// One way of reading a frontmatter, see the leniency load_strategies in docs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadStrategy {
     /// The whole block is YAML.

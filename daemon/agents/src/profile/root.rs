@@ -159,7 +159,7 @@ impl Scope {
     }
 
     /// Returns whether it comes with a worktree, which anybody may have written.
-    pub const fn is_of_a_worktree(self) -> bool {
+    pub const fn is_from_worktree(self) -> bool {
         match self {
             Self::Project | Self::Nested | Self::Additional => true,
             Self::Managed

@@ -78,7 +78,7 @@ pub const RULES: &[ProfileRule] = &[
     ProfileRule {
         name: "linked_worktrees",
         doc: "What it reads of a project where it works in a linked worktree (`git worktree add`): that alone, or behind it the same directories of the main one.\n\n`alone-against-its-word` is `alone` where the agent's documents say otherwise.",
-        kind: RuleValueKind::Word(LinkedWorktrees::words),
+        kind: RuleValueKind::Word(LinkedWorktrees::keywords),
         lines: |it| word(it.linked_worktrees),
         set: |it, setting| put(&mut it.linked_worktrees, &setting),
     },
@@ -92,16 +92,16 @@ pub const RULES: &[ProfileRule] = &[
     ProfileRule {
         name: "settings",
         doc: "What counts of the agent's own configuration files, of that which it reads there.\n\nA file of which nothing counts is not read.",
-        kind: RuleValueKind::Words(SettingsItem::words),
+        kind: RuleValueKind::Words(SettingsItem::keywords),
         lines: |it| {
             let read = |word: &SettingsItem| it.settings.iter().any(|it| it.reads.contains(word));
-            let all = SettingsItem::WORDS.iter().map(|(_, value)| *value);
+            let all = SettingsItem::KEYWORDS.iter().map(|(_, value)| *value);
             all.filter(read).flat_map(word).collect()
         },
         set: |it, setting| {
             if let RuleValue::List(list) = setting {
                 for rule in &mut it.settings {
-                    rule.reads.retain(|it| list.iter().any(|word| *word == it.word()));
+                    rule.reads.retain(|it| list.iter().any(|word| *word == it.keyword()));
                 }
                 it.settings.retain(|it| !it.reads.is_empty());
             }
@@ -158,28 +158,28 @@ pub const RULES: &[ProfileRule] = &[
     ProfileRule {
         name: "name_source",
         doc: "Where a skill's name is taken from.",
-        kind: RuleValueKind::Word(NameSource::words),
+        kind: RuleValueKind::Word(NameSource::keywords),
         lines: |it| word(it.name.source),
         set: |it, setting| put(&mut it.name.source, &setting),
     },
     ProfileRule {
         name: "name_scalars",
         doc: "What happens to a name or description that is not text in YAML (`123`, `true`).",
-        kind: RuleValueKind::Word(ScalarRule::words),
+        kind: RuleValueKind::Word(ScalarRule::keywords),
         lines: |it| word(it.name.scalars),
         set: |it, setting| put(&mut it.name.scalars, &setting),
     },
     ProfileRule {
         name: "name_empty",
         doc: "What happens to an empty name.",
-        kind: RuleValueKind::Word(EmptyNameRule::words),
+        kind: RuleValueKind::Word(EmptyNameRule::keywords),
         lines: |it| word(it.name.empty),
         set: |it, setting| put(&mut it.name.empty, &setting),
     },
     ProfileRule {
         name: "name_form",
         doc: "What is made of a name's characters.",
-        kind: RuleValueKind::Word(NameForm::words),
+        kind: RuleValueKind::Word(NameForm::keywords),
         lines: |it| word(it.name.form),
         set: |it, setting| put(&mut it.name.form, &setting),
     },
@@ -199,7 +199,7 @@ pub const RULES: &[ProfileRule] = &[
     ProfileRule {
         name: "description",
         doc: "What happens to a skill without a description.",
-        kind: RuleValueKind::Word(DescriptionRule::words),
+        kind: RuleValueKind::Word(DescriptionRule::keywords),
         lines: |it| word(it.description),
         set: |it, setting| put(&mut it.description, &setting),
     },
@@ -224,39 +224,40 @@ pub const RULES: &[ProfileRule] = &[
     ProfileRule {
         name: "fence",
         doc: "How the frontmatter is found.",
-        kind: RuleValueKind::Word(Fence::words),
+        kind: RuleValueKind::Word(Fence::keywords),
         lines: |it| word(it.fence),
         set: |it, setting| put(&mut it.fence, &setting),
     },
     ProfileRule {
         name: "yaml_library",
         doc: "The YAML library that it is read with.",
-        kind: RuleValueKind::Word(YamlLibrary::words),
+        kind: RuleValueKind::Word(YamlLibrary::keywords),
         lines: |it| word(it.library),
         set: |it, setting| put(&mut it.library, &setting),
     },
     ProfileRule {
         name: "repairs",
         doc: "The ways of reading it, in the order in which they are tried.",
-        kind: RuleValueKind::Words(LoadStrategy::words),
-        lines: |it| it.ladder.iter().flat_map(|it| word(*it)).collect(),
+        kind: RuleValueKind::Words(LoadStrategy::keywords),
+        lines: |it| it.load_strategies.iter().flat_map(|it| word(*it)).collect(),
         set: |it, setting| {
             if let RuleValue::List(list) = setting {
-                it.ladder = list.iter().filter_map(|it| LoadStrategy::of_word(it)).collect();
+                it.load_strategies =
+                    list.iter().filter_map(|it| LoadStrategy::from_keyword(it)).collect();
             }
         },
     },
     ProfileRule {
         name: "unreadable_yaml",
         doc: "What becomes of a file that none of them could read.",
-        kind: RuleValueKind::Word(OnInvalidYaml::words),
+        kind: RuleValueKind::Word(OnInvalidYaml::keywords),
         lines: |it| word(it.unreadable_yaml),
         set: |it, setting| put(&mut it.unreadable_yaml, &setting),
     },
     ProfileRule {
         name: "duplicates",
         doc: "Who wins when two files claim one name.",
-        kind: RuleValueKind::Word(DuplicatePolicy::words),
+        kind: RuleValueKind::Word(DuplicatePolicy::keywords),
         lines: |it| word(it.duplicates),
         set: |it, setting| put(&mut it.duplicates, &setting),
     },
@@ -264,34 +265,34 @@ pub const RULES: &[ProfileRule] = &[
         name: "warns_of_duplicates",
         doc: "Whether the winner of a name is told of those that lost it.",
         kind: RuleValueKind::YesNo,
-        lines: |it| yes_no(it.tells_duplicates),
-        set: |it, setting| put_yes_no(&mut it.tells_duplicates, &setting),
+        lines: |it| yes_no(it.warns_of_duplicates),
+        set: |it, setting| put_yes_no(&mut it.warns_of_duplicates, &setting),
     },
     ProfileRule {
         name: "paths",
         doc: "By which path a file is known.",
-        kind: RuleValueKind::Word(PathIdentity::words),
+        kind: RuleValueKind::Word(PathIdentity::keywords),
         lines: |it| word(it.paths),
         set: |it, setting| put(&mut it.paths, &setting),
     },
     ProfileRule {
         name: "invalid_utf8",
         doc: "How bytes that are not UTF-8 are taken.",
-        kind: RuleValueKind::Word(EncodingPolicy::words),
+        kind: RuleValueKind::Word(EncodingPolicy::keywords),
         lines: |it| word(it.bad_utf8),
         set: |it, setting| put(&mut it.bad_utf8, &setting),
     },
     ProfileRule {
         name: "byte_order_mark",
         doc: "How a byte order mark is taken.",
-        kind: RuleValueKind::Word(EncodingPolicy::words),
+        kind: RuleValueKind::Word(EncodingPolicy::keywords),
         lines: |it| word(it.bom),
         set: |it, setting| put(&mut it.bom, &setting),
     },
     ProfileRule {
         name: "crlf",
         doc: "How CRLF line ends are taken.",
-        kind: RuleValueKind::Word(EncodingPolicy::words),
+        kind: RuleValueKind::Word(EncodingPolicy::keywords),
         lines: |it| word(it.crlf),
         set: |it, setting| put(&mut it.crlf, &setting),
     },
@@ -336,7 +337,7 @@ pub const RULES: &[ProfileRule] = &[
     ProfileRule {
         name: "nested_taken",
         doc: "What becomes of a nested skill of a name that another one has: it is kept as `dir:name`, or wins.",
-        kind: RuleValueKind::Word(NestedConflict::words),
+        kind: RuleValueKind::Word(NestedConflict::keywords),
         lines: |it| match &it.nested {
             NestedRule::Never => Vec::new(),
             NestedRule::OnTouch { taken, .. } => word(*taken),
@@ -377,7 +378,7 @@ pub const RULES: &[ProfileRule] = &[
     ProfileRule {
         name: "output",
         doc: "How the agent writes what it gives its model: loaded skills, the catalog and the tool.",
-        kind: RuleValueKind::Word(OutputFormat::words),
+        kind: RuleValueKind::Word(OutputFormat::keywords),
         lines: |it| word(it.output),
         set: |it, setting| put(&mut it.output, &setting),
     },
@@ -385,7 +386,7 @@ pub const RULES: &[ProfileRule] = &[
 
 impl ProfileRule {
     /// Returns the rule of that name.
-    pub fn named(name: &str) -> Option<&'static Self> {
+    pub fn find(name: &str) -> Option<&'static Self> {
         RULES.iter().find(|it| it.name == name)
     }
 
@@ -415,7 +416,7 @@ pub(super) fn join_lines(lines: &[String]) -> String {
 }
 
 fn word<T: Keyword>(value: T) -> Vec<String> {
-    vec![value.word().to_owned()]
+    vec![value.keyword().to_owned()]
 }
 
 fn yes_no(value: bool) -> Vec<String> {
@@ -428,7 +429,7 @@ fn texts(list: &[Text]) -> Vec<String> {
 
 fn put<T: Keyword>(slot: &mut T, setting: &RuleValue) {
     if let RuleValue::Word(word) = setting
-        && let Some(value) = T::of_word(word)
+        && let Some(value) = T::from_keyword(word)
     {
         *slot = value;
     }
@@ -479,14 +480,14 @@ fn set_nested(profile: &mut Profile, setting: RuleValue) {
 impl Profile {
     /// Returns how it walks the first of its roots that are directories.
     pub(super) fn walk(&self) -> WalkRule {
-        let first = self.roots.iter().find(|it| it.is_of_skills());
+        let first = self.roots.iter().find(|it| it.has_skill_directories());
         first.map_or_else(WalkRule::plain, |it| it.walk.clone())
     }
 }
 
 impl RootRule {
     /// Returns whether it names directories of skills by itself.
-    pub fn is_of_skills(&self) -> bool {
+    pub fn has_skill_directories(&self) -> bool {
         let is_named = !matches!(
             self.base,
             RootBase::Provided(_)

@@ -124,7 +124,7 @@ fn agentskills() -> Profile {
         requires: Vec::new(),
         fence: Fence::FirstLine,
         library: YamlLibrary::Ours,
-        ladder: vec![
+        load_strategies: vec![
             LoadStrategy::Strict,
             LoadStrategy::Quote(Quoting::ClientGuide),
             LoadStrategy::PerKey,
@@ -146,7 +146,7 @@ fn agentskills() -> Profile {
         // Documentation of Claude Code; the client guide asks for as much without numbers.
         compaction: Compaction::Attaches { each: 5_000, all: 25_000 },
         trust: TrustRule::NotAsked,
-        tells_duplicates: false,
+        warns_of_duplicates: false,
         output: OutputFormat::AgentSkills,
     }
 }
@@ -217,7 +217,7 @@ fn claude_code() -> Profile {
         requires: Vec::new(),
         fence: Fence::FirstLine,
         library: YamlLibrary::Ours,
-        ladder: vec![LoadStrategy::Strict, LoadStrategy::Quote(Quoting::ClaudeCode)],
+        load_strategies: vec![LoadStrategy::Strict, LoadStrategy::Quote(Quoting::ClaudeCode)],
         unreadable_yaml: OnInvalidYaml::EmptyMetadata,
         duplicates: DuplicatePolicy::FirstWins,
         paths: PathIdentity::AsReached,
@@ -234,7 +234,7 @@ fn claude_code() -> Profile {
         },
         compaction: Compaction::Attaches { each: 5_000, all: 25_000 },
         trust: TrustRule::NotAsked,
-        tells_duplicates: false,
+        warns_of_duplicates: false,
         output: OutputFormat::Claude,
     }
 }
@@ -325,7 +325,7 @@ fn opencode() -> Profile {
         requires: Vec::new(),
         fence: Fence::GrayMatter,
         library: YamlLibrary::JsYaml3,
-        ladder: vec![LoadStrategy::Strict, LoadStrategy::Block],
+        load_strategies: vec![LoadStrategy::Strict, LoadStrategy::Block],
         unreadable_yaml: OnInvalidYaml::Drop,
         // Run: of two of one name nine in ten times the project's, not home's.
         duplicates: DuplicatePolicy::LastWinsByRace,
@@ -338,7 +338,7 @@ fn opencode() -> Profile {
         nested: NestedRule::Never,
         compaction: Compaction::Forgets { lists_again: false },
         trust: TrustRule::NotAsked,
-        tells_duplicates: false,
+        warns_of_duplicates: false,
         output: OutputFormat::Opencode,
     }
 }
@@ -406,7 +406,7 @@ fn opencode_agent_skills() -> Profile {
         fence: Fence::Exact,
         // The npm library `yaml` since 0.6.4.
         library: YamlLibrary::NpmYaml,
-        ladder: vec![LoadStrategy::Strict],
+        load_strategies: vec![LoadStrategy::Strict],
         unreadable_yaml: OnInvalidYaml::Drop,
         duplicates: DuplicatePolicy::FirstWins,
         paths: PathIdentity::AsReached,
@@ -418,7 +418,7 @@ fn opencode_agent_skills() -> Profile {
         nested: NestedRule::Never,
         compaction: Compaction::Forgets { lists_again: true },
         trust: TrustRule::NotAsked,
-        tells_duplicates: false,
+        warns_of_duplicates: false,
         output: OutputFormat::Plugin,
     }
 }
@@ -478,7 +478,7 @@ fn codex() -> Profile {
         }],
         fence: Fence::TrimmedLines,
         library: YamlLibrary::SerdeYaml,
-        ladder: vec![LoadStrategy::Strict, LoadStrategy::Quote(Quoting::Codex)],
+        load_strategies: vec![LoadStrategy::Strict, LoadStrategy::Quote(Quoting::Codex)],
         unreadable_yaml: OnInvalidYaml::Drop,
         duplicates: DuplicatePolicy::KeepAll,
         paths: PathIdentity::Canonical,
@@ -490,7 +490,7 @@ fn codex() -> Profile {
         nested: NestedRule::Never,
         compaction: Compaction::Forgets { lists_again: false },
         trust: TrustRule::NotAsked,
-        tells_duplicates: false,
+        warns_of_duplicates: false,
         output: OutputFormat::Codex,
     }
 }
@@ -565,7 +565,7 @@ fn gemini_cli() -> Profile {
         requires: Vec::new(),
         fence: Fence::Prefix,
         library: YamlLibrary::JsYaml4,
-        ladder: vec![LoadStrategy::Strict, LoadStrategy::Lines],
+        load_strategies: vec![LoadStrategy::Strict, LoadStrategy::Lines],
         unreadable_yaml: OnInvalidYaml::Drop,
         duplicates: DuplicatePolicy::LastWins,
         paths: PathIdentity::AsReached,
@@ -577,7 +577,7 @@ fn gemini_cli() -> Profile {
         nested: NestedRule::Never,
         compaction: Compaction::Forgets { lists_again: false },
         trust: TrustRule::Needed { variables: texts(&["GEMINI_CLI_TRUST_WORKSPACE"]) },
-        tells_duplicates: false,
+        warns_of_duplicates: false,
         output: OutputFormat::Gemini,
     }
 }

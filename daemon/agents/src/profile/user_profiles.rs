@@ -1,7 +1,7 @@
 //! Profiles of a user's own, and what a user changes of the built-in ones.
 //!
-//! A user writes a base and what differs; [`ProfileSet::with`] makes rows of that, in which every
-//! difference is recorded with where it is written. A row never changes once it is made: another
+//! A user writes a base and what differs; [`ProfileSet::from_drafts`] makes rows of that, in which every
+//! difference is recorded with where it is source_text. A row never changes once it is made: another
 //! configuration gives other rows, with another [`Profile::key`].
 
 use std::collections::BTreeMap;
@@ -21,13 +21,13 @@ use super::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileSet {
     rows: Arc<[Arc<Profile>]>,
-    /// What the user has written, as TOML that says the same; empty where that is nothing.
-    written: Arc<str>,
+    /// What the user has source_text, as TOML that says the same; empty where that is nothing.
+    source_text: Arc<str>,
 }
 
 impl Default for ProfileSet {
     fn default() -> Self {
-        Self { rows: builtin().into(), written: Arc::default() }
+        Self { rows: builtin().into(), source_text: Arc::default() }
     }
 }
 
@@ -36,9 +36,9 @@ impl Default for ProfileSet {
 pub struct ProfileDraft {
     /// The profile's name.
     pub id: String,
-    /// Where the name is written, as an offset.
+    /// Where the name is source_text, as an offset.
     pub at: usize,
-    /// The profile it is made from, with where that is written.
+    /// The profile it is made from, with where that is source_text.
     pub base: Option<(String, usize)>,
     /// What to call its agent.
     pub agent: Option<String>,
@@ -50,7 +50,7 @@ pub struct ProfileDraft {
     pub roots_first: Vec<RootDraft>,
     /// Roots behind the others.
     pub roots_last: Vec<RootDraft>,
-    /// Places that are not searched, with where each is written.
+    /// Places that are not searched, with where each is source_text.
     pub without_roots: Vec<(String, usize)>,
     /// How every root is walked.
     pub every_root: WalkDraft,
@@ -63,7 +63,7 @@ pub struct DraftSetting {
     pub rule: &'static ProfileRule,
     /// Its value.
     pub setting: RuleValue,
-    /// Where its key is written, as an offset.
+    /// Where its key is source_text, as an offset.
     pub at: usize,
 }
 
@@ -74,15 +74,15 @@ pub struct RootDraft {
     pub base: RootBase,
     /// The paths below that.
     pub relative: Vec<Text>,
-    /// What its entries are called; by the base where none is written.
+    /// What its entries are called; by the base where none is source_text.
     pub scope: Option<Scope>,
     /// Variables that switch it off.
     pub switches: Vec<Text>,
-    /// How it is walked; as the first root of the base where nothing is written.
+    /// How it is walked; as the first root of the base where nothing is source_text.
     pub walk: WalkDraft,
 }
 
-/// What is written about a walk.
+/// What is source_text about a walk.
 #[derive(Clone, Debug, Default)]
 pub struct WalkDraft {
     /// How deep.
@@ -103,7 +103,7 @@ pub struct WalkDraft {
     pub file_links: Option<bool>,
 }
 
-/// How deep a walk goes, as it is written.
+/// How deep a walk goes, as it is source_text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DepthDraft {
     /// To the end.
@@ -135,26 +135,26 @@ impl ProfileSet {
     }
 
     /// Returns the names of those that are the user's own.
-    pub fn own(&self) -> impl Iterator<Item = &str> {
+    pub fn user_defined(&self) -> impl Iterator<Item = &str> {
         self.rows.iter().map(|it| &*it.id).filter(|it| super::find(it).is_none())
     }
 
-    /// Returns what the user has written, as a configuration file that says nothing else: for those
+    /// Returns what the user has source_text, as a configuration file that says nothing else: for those
     /// who make the same rows of it elsewhere. Empty where that is nothing.
-    pub fn written(&self) -> &str {
-        &self.written
+    pub fn source_text(&self) -> &str {
+        &self.source_text
     }
 
-    /// Returns the same profiles, written so.
+    /// Returns the same profiles, source_text so.
     #[must_use]
-    pub fn written_as(self, text: String) -> Self {
-        Self { written: text.into(), ..self }
+    pub fn with_source_text(self, text: String) -> Self {
+        Self { source_text: text.into(), ..self }
     }
 
     /// Returns the built-in profiles with what a user writes, and what is wrong with that.
     ///
     /// `place` tells where an offset is, for a person.
-    pub fn with(
+    pub fn from_drafts(
         drafts: &[ProfileDraft],
         place: &dyn Fn(usize) -> String,
     ) -> (Self, Vec<DraftFault>) {
@@ -168,7 +168,7 @@ impl ProfileSet {
                 None => rows.push(profile),
             }
         }
-        (Self { rows: rows.into(), written: Arc::default() }, maker.faults)
+        (Self { rows: rows.into(), source_text: Arc::default() }, maker.faults)
     }
 }
 
@@ -309,7 +309,7 @@ impl<'a> ProfileBuilder<'a> {
         profile.roots = rules(&draft.roots_first);
         profile.roots.extend(others);
         profile.roots.extend(rules(&draft.roots_last));
-        let directories = |it: &&mut RootRule| it.is_of_skills();
+        let directories = |it: &&mut RootRule| it.has_skill_directories();
         for root in profile.roots.iter_mut().filter(directories) {
             draft.every_root.apply(&mut root.walk);
         }
@@ -406,10 +406,12 @@ fn put<T>(slot: &mut T, value: Option<T>) {
 
 /// Takes a place out of the roots. Returns whether it was there.
 ///
-/// It is written as the path below the root's base, for all bases, or with `~/` for home alone.
+/// It is source_text as the path below the root's base, for all bases, or with `~/` for home alone.
 fn remove(roots: &mut Vec<RootRule>, place: &str) -> bool {
     let mut found = false;
-    for root in roots.iter_mut().filter(|it| it.is_of_skills() || it.seeks != RootContent::Skills) {
+    for root in
+        roots.iter_mut().filter(|it| it.has_skill_directories() || it.seeks != RootContent::Skills)
+    {
         let prefix = home_prefix(root);
         root.relative.retain(|relative| {
             let at_home = prefix.as_ref().map(|prefix| format!("~/{prefix}{relative}"));
@@ -420,7 +422,7 @@ fn remove(roots: &mut Vec<RootRule>, place: &str) -> bool {
             !is_meant
         });
     }
-    roots.retain(|it| !it.relative.is_empty() || !it.is_of_skills());
+    roots.retain(|it| !it.relative.is_empty() || !it.has_skill_directories());
     found
 }
 

@@ -41,7 +41,7 @@ const OPENCODE: &[Row] = &[
     Row {
         rule: "warns_of_duplicates",
         source: "The readings of opencode's source: the winner of a name comes with a warning that names both.",
-        change: |it| it.tells_duplicates = true,
+        change: |it| it.warns_of_duplicates = true,
     },
     Row {
         rule: "output",
@@ -185,7 +185,7 @@ mod tests {
             "roots" | "plugin_manifest" => other.roots.clone_from(&base.roots),
             "duplicates" => other.duplicates = base.duplicates,
             "description" => other.description = base.description,
-            "warns_of_duplicates" => other.tells_duplicates = base.tells_duplicates,
+            "warns_of_duplicates" => other.warns_of_duplicates = base.warns_of_duplicates,
             "output" => other.output = base.output,
             "nested_taken" => other.nested.clone_from(&base.nested),
             other => panic!("`{other}` is not known here"),

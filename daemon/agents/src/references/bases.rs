@@ -34,7 +34,7 @@ pub struct PathStep {
 impl LinkBases {
     /// Returns where the paths of the text at `path` start. What lies outside of the worktree of
     /// `top` is not read from there.
-    pub fn of(path: &AbsPath, top: Option<&AbsPath>, home: Option<&AbsPath>) -> Self {
+    pub fn for_file(path: &AbsPath, top: Option<&AbsPath>, home: Option<&AbsPath>) -> Self {
         let text = path.parent().unwrap_or_else(|| path.clone());
         let top = top.filter(|it| text.starts_with(it)).cloned();
         Self { text, skill: None, top, home: home.cloned() }
@@ -42,12 +42,12 @@ impl LinkBases {
 
     /// Says of which skill the text is, by that skill's directory.
     #[must_use]
-    pub fn of_skill(self, skill: Option<AbsPath>) -> Self {
+    pub fn with_skill(self, skill: Option<AbsPath>) -> Self {
         Self { skill, ..self }
     }
 
     /// Returns where a path may start, the likeliest first.
-    pub fn starts(&self, start: LinkBase) -> Vec<AbsPath> {
+    pub fn candidates(&self, start: LinkBase) -> Vec<AbsPath> {
         let text = Some(self.text.clone());
         let starts = match start {
             LinkBase::Text if self.top.as_ref() == Some(&self.text) => [text, None],
@@ -62,7 +62,7 @@ impl LinkBases {
 
     /// Returns where a link leads, each way to read it.
     pub fn targets(&self, link: &Link) -> Vec<AbsPath> {
-        self.starts(link.start).iter().map(|it| it.join_lexically(&link.path)).collect()
+        self.candidates(link.start).iter().map(|it| it.join_lexically(&link.path)).collect()
     }
 }
 

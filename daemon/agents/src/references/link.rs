@@ -111,7 +111,7 @@ pub fn links_at(mut links: Vec<Link>, offset: usize) -> Vec<Link> {
 
 impl Link {
     /// Whether a step on its way may be the first of two words with a slash between them.
-    pub fn is_loose(&self, step: &PathStep) -> bool {
+    pub fn is_ambiguous(&self, step: &PathStep) -> bool {
         self.way == LinkForm::Word
             && self.start == LinkBase::Text
             && step.span.start == self.names.start

@@ -33,12 +33,12 @@ pub(crate) const ROOT_KEYS: &[Part] = &[
     Part {
         name: "stop",
         doc: "With `project`: the last directory on the way up; `worktree` where none is written.",
-        kind: PartKind::Word(AncestorStop::words),
+        kind: PartKind::Word(AncestorStop::keywords),
     },
     Part {
         name: "scope",
         doc: "What its skills are called; by the base where none is written.",
-        kind: PartKind::Word(Scope::words),
+        kind: PartKind::Word(Scope::keywords),
     },
     Part {
         name: "switched_off_by",
@@ -78,7 +78,7 @@ pub(crate) const ROOT_KEYS: &[Part] = &[
     Part {
         name: "links",
         doc: "Which symbolic links to directories are followed.",
-        kind: PartKind::Word(LinkPolicy::words),
+        kind: PartKind::Word(LinkPolicy::keywords),
     },
     Part {
         name: "file_links",

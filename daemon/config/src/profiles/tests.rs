@@ -235,16 +235,19 @@ fn a_repository_may_name_a_profile_that_the_user_has_made() {
     let parsed = crate::read_knowing(text, Source::Repository, names);
     assert_eq!(parsed.problems, []);
     assert_eq!(parsed.config.profile.as_deref(), Some("house"));
-    assert_eq!(profiles("[profiles.house]\nbase = \"codex\"\n").own().collect::<Vec<_>>(), own);
+    assert_eq!(
+        profiles("[profiles.house]\nbase = \"codex\"\n").user_defined().collect::<Vec<_>>(),
+        own
+    );
 }
 
 #[test]
 fn what_is_written_says_the_same_on_one_line() {
     let text = "[profiles.house]\nbase = \"codex\" # like it\nagent = \"\"\"our \\\"house\\\"\nagent\"\"\"\nroots_first = [\n  { base = \"home\", relative = 'a\\b', depth = 3, hidden = true },\n]\n[profiles.opencode]\nduplicates = \"first-wins\"\n";
     let first = profiles(text);
-    assert_eq!(first.written().lines().count(), 1, "{}", first.written());
-    let second = profiles(first.written());
-    assert_eq!(first.written(), second.written());
+    assert_eq!(first.source_text().lines().count(), 1, "{}", first.source_text());
+    let second = profiles(first.source_text());
+    assert_eq!(first.source_text(), second.source_text());
     for (one, other) in first.all().iter().zip(second.all()) {
         // Where it is written is another place.
         let rules = |it: &skills_agents::profile::Profile| {
@@ -255,5 +258,5 @@ fn what_is_written_says_the_same_on_one_line() {
         };
         assert_eq!(rules(one), rules(other));
     }
-    assert_eq!(ProfileSet::default().written(), "");
+    assert_eq!(ProfileSet::default().source_text(), "");
 }

@@ -78,7 +78,7 @@ pub(super) fn worded<T: Keyword>(
     key: &Key<'_>,
     value: &Spanned<DeValue<'_>>,
 ) -> Option<T> {
-    T::of_word(&word(reader, key.get_ref(), &T::words(), value)?)
+    T::from_keyword(&word(reader, key.get_ref(), &T::keywords(), value)?)
 }
 
 /// Returns a text or a list of texts, each with its place.

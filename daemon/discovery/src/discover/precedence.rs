@@ -35,7 +35,7 @@ pub(super) fn settle(ctx: &DiscoveryContext, roots: &[Root], candidates: &mut [C
                     DuplicatePolicy::LastWins | DuplicatePolicy::LastWinsByRace => "later",
                     DuplicatePolicy::FirstWins | DuplicatePolicy::KeepAll => "earlier",
                 };
-                if profile.tells_duplicates {
+                if profile.warns_of_duplicates {
                     tell(candidates, winner, index);
                 }
                 // What is built in is not read, and so is never the last.

@@ -176,7 +176,7 @@ fn of_file<F: Fn(&str) -> bool>(
         found.retain(|it| (sought.is_meant)(&it.name));
     }
     let skill = path.ancestors().skip(1).find(|it| sought.skills.contains(it));
-    let bases = LinkBases::of(&path, sought.top, sought.home.as_ref()).of_skill(skill);
+    let bases = LinkBases::for_file(&path, sought.top, sought.home.as_ref()).with_skill(skill);
     let skill_in = |it: &AbsPath| sought.places.get(it).copied();
     found.extend(path_references(&decoded.text, &document, &bases, skill_in));
     found.sort_by_key(|it| it.span);

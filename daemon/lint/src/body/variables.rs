@@ -99,7 +99,7 @@ fn in_code(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         more => format!(", and {more} more"),
     };
     let who = cx.those(|it, _| {
-        matches!(Agent::of_profile(&it.id), Some(Agent::ClaudeCode | Agent::OpenCode))
+        matches!(Agent::from_profile_id(&it.id), Some(Agent::ClaudeCode | Agent::OpenCode))
     });
     let replaces = act(&who, "replaces", "replace");
     let message = format!(
@@ -205,7 +205,7 @@ fn command(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let Some((span, _)) = commands(cx).into_iter().next() else { return };
     let silent = cx.those(|it, _| {
         !matches!(
-            Agent::of_profile(&it.id),
+            Agent::from_profile_id(&it.id),
             Some(Agent::ClaudeCode | Agent::OpenCode | Agent::AgentSkills)
         )
     });

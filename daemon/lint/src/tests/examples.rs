@@ -159,7 +159,7 @@ fn a_file_that_was_read_in_part_is_told() {
     let text = "---\nname: pdf\ndescription: Reads. Use when asked.\n---\nRead.\n";
     let document = skills_agents::skill::parse(text);
     let facts = FileFacts { size: 1 << 30, truncated: true, hash: [0; 32] };
-    let record = SkillRecord::of(text, &document, facts, DecodeFacts::default());
+    let record = SkillRecord::from_document(text, &document, facts, DecodeFacts::default());
     let subject = crate::Subject { text, document: &document, record: &record, path: None };
     let found = crate::check(&subject, &Settings::default(), &crate::NoFs);
     assert_eq!(ids(&found), ["body/too-large"]);

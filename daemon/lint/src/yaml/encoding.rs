@@ -85,7 +85,8 @@ fn lone_cr(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 
 /// Returns who drops the file as it is, and would not with this text.
 fn minding<'a>(cx: &Cx<'a>, text: &str) -> Vec<&'a Profile> {
-    let record = SkillRecord::of(text, &parse(text), cx.record.facts, DecodeFacts::default());
+    let record =
+        SkillRecord::from_document(text, &parse(text), cx.record.facts, DecodeFacts::default());
     let directory = cx.path.and_then(|it| it.parent_name()).unwrap_or_default();
     cx.those(|profile, reading| {
         reading.verdict == LoadVerdict::Dropped

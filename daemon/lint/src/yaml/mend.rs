@@ -260,7 +260,7 @@ fn misplaced(cx: &Cx<'_>, frontmatter: &Frontmatter, at: Span) -> Option<Placing
         return Some(Placing { title: "Begin it in the first column", edits, is_sure });
     }
     let is_other = |it: &&Entry| standing(it) != Some(FieldStatus::Read);
-    let is_meant = run.iter().any(|it| matches!(standing(it), Some(FieldStatus::Inert { .. })));
+    let is_meant = run.iter().any(|it| matches!(standing(it), Some(FieldStatus::Unread { .. })));
     if !(is_meant && run.iter().all(is_other)) || cx.entry("metadata").is_some() {
         return None;
     }

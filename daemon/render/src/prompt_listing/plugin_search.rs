@@ -53,7 +53,7 @@ impl SkillQuery {
     }
 
     /// Returns what the plugin says where no skill answers; `names` are those that there are.
-    pub fn nothing(&self, names: &[&str]) -> String {
+    pub fn no_results_text(&self, names: &[&str]) -> String {
         let meant = Some(&self.text).filter(|it| !it.is_empty()).and_then(|it| closest(it, names));
         match meant {
             Some(name) => {
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn the_name_that_was_meant_is_asked_for() {
         let names = ["brainstorming", "git-helper", "git"];
-        let said = |query: &str| SkillQuery::new(query).unwrap().nothing(&names);
+        let said = |query: &str| SkillQuery::new(query).unwrap().no_results_text(&names);
         assert_eq!(said("brian"), "No skills found matching your query.");
         assert_eq!(
             said("brainstormign"),

@@ -96,7 +96,7 @@ fn judged(
     if let Some(file) = file.filter(|it| !it.record.facts.truncated)
         && file.record.facts.hash == hash
     {
-        return (SkillFile::known(bytes, Arc::clone(&file.record), profile, directory), true);
+        return (SkillFile::from_record(bytes, Arc::clone(&file.record), profile, directory), true);
     }
     let is_as_listed = file.is_some_and(|it| {
         let part = read_limit.min(size) as usize;

@@ -36,7 +36,7 @@ fn ask(text: &str) {
     let path = AbsPath::new(Path::new("/w/a/SKILL.md")).unwrap();
     let found = references(text, &document);
     links(text, &document);
-    path_references(text, &document, &LinkBases::of(&path, None, None), |_| None);
+    path_references(text, &document, &LinkBases::for_file(&path, None, None), |_| None);
     let spans: Vec<Span> = found.iter().map(|it| it.span).collect();
     tokens(text, &document, &spans);
     for at in [text.len() / 2, text.len() - 8, 12] {

@@ -265,7 +265,7 @@ impl<'a> Inquiry<'a> {
     fn own_place(&self) -> Option<AbsPath> {
         let roots = &self.resolution.roots;
         let is_own = |it: &&Root| it.path.starts_with(&*self.resolution.worktree);
-        let of_skills = |it: &&Root| self.rule(it).is_some_and(RootRule::is_of_skills);
+        let of_skills = |it: &&Root| self.rule(it).is_some_and(RootRule::has_skill_directories);
         let found = roots.iter().filter(of_skills).find(is_own);
         found.or_else(|| roots.iter().find(of_skills)).map(|it| it.path.clone())
     }

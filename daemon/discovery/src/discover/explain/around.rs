@@ -64,7 +64,7 @@ pub fn places(ctx: &DiscoveryContext, resolution: &Resolution) -> Vec<AbsPath> {
     let mut places: Vec<_> = resolution.roots.iter().map(|it| it.path.clone()).collect();
     let worktree = Worktree::known(resolution);
     for profile in agents() {
-        let rules = profile.roots.iter().filter(|it| it.is_of_skills());
+        let rules = profile.roots.iter().filter(|it| it.has_skill_directories());
         let paths = rules.flat_map(|rule| root_paths(ctx, rule, &worktree, &[]));
         places.extend(paths.filter_map(Result::ok));
     }

@@ -70,7 +70,7 @@ pub(super) fn mattering<'a>(
         }
         rule if WINNING.contains(&rule) => is_contested,
         "requires_trust" | "trust_variables" => {
-            resolution.roots[candidate.root].scope.is_of_a_worktree()
+            resolution.roots[candidate.root].scope.is_from_worktree()
         }
         "linked_worktrees" => {
             let main = resolution.repository.main();
