@@ -1,12 +1,13 @@
-//! How many SKILL.md are parsed in a second, beside plain deserialisation of the same YAML.
+//! Benchmark: SKILL.md files parsed per second, compared with plain deserialisation of the same
+//! YAML.
 //!
-//! `tree` is everything [`parse`] gives: delimiters, every key and value with its range, findings.
-//! `into_struct` is what a reader gets who wants values and no places: the YAML crate's own
-//! deserialisation of the cut-out frontmatter into a struct. The first should take at most twice
+//! `tree` measures all of [`parse`]: delimiters, every key and value with its range, diagnostics.
+//! `into_struct` measures a reader that needs values without positions: the YAML crate's
+//! deserialisation of the frontmatter into a struct. The first should take at most twice as long as
 //! the second. Files that the crate refuses are left out of both.
 //!
-//! Runs over samples of our own, and over every SKILL.md below the folder that
-//! `SKILLSD_CORPUS_DIR` names, when it is set.
+//! Runs over built-in samples, and over every SKILL.md below the directory `SKILLSD_CORPUS_DIR`, if
+//! it is set.
 
 use std::path::Path;
 use std::{env, fs};
@@ -56,7 +57,7 @@ const SAMPLES: &[&str] = &[
      license: CC0-1.0\n---\n\n# 用語集\n",
 ];
 
-/// Samples and corpus, read and checked before anything is measured.
+/// Loads and checks samples and corpus before anything is measured.
 fn sets() -> Vec<(&'static str, Vec<File>)> {
     let mut sets = vec![("samples", SAMPLES.iter().filter_map(|it| file(it)).collect())];
     if let Some(folder) = env::var_os("SKILLSD_CORPUS_DIR") {

@@ -1,20 +1,20 @@
-//! Claude Code's commands: Markdown files below `.claude/commands`, which are skills of an older
-//! kind.
+//! Paths of Claude Code's commands: Markdown files below `.claude/commands`, an older kind of
+//! skill.
 //!
-//! The file's name is the command's, directories below `commands` are its namespace, and a
-//! frontmatter may be missing. Everything else is as in a SKILL.md.
+//! The file name is the command's name, directories below `commands` form its namespace, and
+//! frontmatter is optional. In other respects a command is read like a SKILL.md.
 
 use std::path::{Component, Path};
 
 use skills_syntax::path::AbsPath;
 
-/// Returns whether a file is a command, by where it lies.
+/// Returns whether a path is that of a command file.
 pub fn is_command(path: &Path) -> bool {
     path.extension().is_some_and(|it| it == "md") && below_commands(path).is_some()
 }
 
-/// Returns the name that a command is called by: its directories below `commands` and its file,
-/// with colons between.
+/// Returns the name of a command: its directories below `commands` and its file name, joined by
+/// colons.
 pub fn name(path: &Path) -> Option<String> {
     let mut parts = below_commands(path).filter(|_| is_command(path))?;
     let last = parts.pop()?;
@@ -22,15 +22,15 @@ pub fn name(path: &Path) -> Option<String> {
     Some(parts.join(":"))
 }
 
-/// Returns where a command of another name lies below the same `commands`.
+/// Returns the path of the command `name` in the same `commands` directory.
 pub fn sibling(command: &AbsPath, name: &str) -> Option<AbsPath> {
     Some(agent_dir(command)?.child("commands").child(format!("{}.md", name.replace(':', "/"))))
 }
 
-/// Returns the directory of the agent that a command is for: the `.claude` around it.
+/// Returns the `.claude` directory that contains the command.
 pub fn agent_dir(command: &AbsPath) -> Option<AbsPath> {
     let n_parts = below_commands(command)?.len();
-    // The directory `commands` itself is one more.
+    // One more level for `commands` itself.
     command.ancestors().nth(n_parts + 1)
 }
 
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_name_is_another_place_below_the_same_directory() {
+    fn sibling_is_in_the_same_commands_directory() {
         let command = AbsPath::new(Path::new("/w/.claude/commands/git/push.md")).unwrap();
         let at = |name| sibling(&command, name).unwrap().into_path_buf();
         assert_eq!(at("git:pull"), Path::new("/w/.claude/commands/git/pull.md"));
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_known_by_where_it_lies() {
+    fn command_is_recognised_by_its_path() {
         let named = |path: &str| name(Path::new(path));
         assert_eq!(named("/w/.claude/commands/deploy.md").as_deref(), Some("deploy"));
         assert_eq!(named("/w/.claude/commands/git/push.md").as_deref(), Some("git:push"));

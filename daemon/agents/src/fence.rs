@@ -1,44 +1,44 @@
-//! The `---` lines as each agent looks for them.
+//! Finds the frontmatter between `---` lines by each agent's rule ([`Fence`]).
 //!
-//! Our own parser takes what was evidently meant. Agents are stricter, each in its own way, and
-//! two of them end the frontmatter at any line that begins with `---`.
+//! skillsd's own parser recovers the author's evident intention. Agents are stricter, each in its
+//! own way; two of them end the frontmatter at any line that begins with `---`.
 
 use skills_syntax::text::Span;
 
-/// How an agent finds the frontmatter.
+/// An agent's rule for finding the frontmatter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fence {
-    /// As our parser does, from the first line on.
+    /// skillsd's own parser, from the first line on.
     FirstLine,
-    /// A first line and another that are `---` with any blanks around it, and at least one line
-    /// between them (Codex, read in its source).
+    /// The first line and a later one are `---` with optional white space around it, with at least
+    /// one line between them (Codex, read in its source).
     TrimmedLines,
-    /// gray-matter 4: `---` opens, perhaps with the name of a language behind it; the next line
-    /// that begins with `---` closes, else the end of the file (opencode).
+    /// gray-matter 4: `---` opens, optionally followed by the name of a language; the next line
+    /// that begins with `---` closes, or else the end of the file (opencode).
     GrayMatter,
-    /// A first line of exactly `---`; the next line that begins with `---` closes (Gemini CLI,
+    /// The first line is exactly `---`; the next line that begins with `---` closes (Gemini CLI,
     /// read in its source).
     Prefix,
-    /// `---` and a line feed, twice, with something between them (the plugin, read in its
+    /// `---` and a line feed, twice, with content between them (opencode-agent-skills, read in its
     /// source).
     Exact,
 }
 
-/// Where an agent sees the frontmatter.
+/// The frontmatter that an agent recognises.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FrontmatterRange {
-    /// The text between the lines, with its last line end.
+    /// The text between the lines, including its last line end.
     pub content: Span,
-    /// Where the body starts.
+    /// The offset at which the body starts.
     pub body: usize,
 }
 
-/// Why an agent sees no frontmatter.
+/// The reason why an agent recognises no frontmatter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FenceError {
-    /// What is missing or in the way, as a sentence fragment.
+    /// The fault, as a sentence fragment.
     pub message: &'static str,
-    /// Where.
+    /// The offset of the fault.
     pub offset: usize,
 }
 
@@ -55,8 +55,8 @@ impl FenceError {
 }
 
 impl Fence {
-    /// Finds the frontmatter of a text without byte order mark. Nothing is found by
-    /// [`Fence::FirstLine`], which is our parser's affair.
+    /// Finds the frontmatter of a text without byte order mark. [`Fence::FirstLine`] always fails
+    /// here: skillsd's own parser handles it.
     pub fn find(self, text: &str) -> Result<FrontmatterRange, FenceError> {
         match self {
             Self::FirstLine => Err(FenceError::NOT_OPENED),
@@ -68,13 +68,17 @@ impl Fence {
     }
 }
 
-/// Returns how much of a text the agents' frontmatter takes up, whichever takes most.
+/// Returns the end of the longest frontmatter that any agent recognises, including its closing
+/// line.
 pub(crate) fn longest_head(text: &str) -> usize {
     let rules = [Fence::TrimmedLines, Fence::GrayMatter, Fence::Prefix, Fence::Exact];
     rules.iter().filter_map(|it| it.find(text).ok()).map(|it| it.body).max().unwrap_or(0)
 }
 
-/// Returns the lines of a text from `\n` to `\n`, without it and a `\r` before it.
+/// Returns the line spans of a text, without `
+/// ` or `\r
+/// `. Only `
+/// ` ends a line.
 pub(crate) fn line_spans(text: &str) -> impl Iterator<Item = Span> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -127,7 +131,7 @@ fn prefix(text: &str) -> Result<FrontmatterRange, FenceError> {
     let closing = start + text[start..].find("\n---").ok_or(FenceError::NOT_CLOSED)?;
     let behind = closing + "\n---".len();
     let line_end = ["\n", "\r\n"].into_iter().find(|it| text[behind..].starts_with(it));
-    // Words behind the dashes are lost: the body is empty then.
+    // Text after the dashes is lost, and the body is empty.
     let body = line_end.map_or(text.len(), |it| behind + it.len());
     Ok(FrontmatterRange { content: Span::new(start, closing + 1), body })
 }
@@ -152,7 +156,7 @@ mod tests {
 
     const RULES: [Fence; 4] = [Fence::GrayMatter, Fence::TrimmedLines, Fence::Prefix, Fence::Exact];
 
-    /// Checks content and body as gray-matter, Codex, Gemini CLI and the plugin see them.
+    /// Checks content and body for gray-matter, Codex, Gemini CLI and opencode-agent-skills.
     #[track_caller]
     fn check(text: &str, expected: [Option<(&str, &str)>; 4]) {
         let found = RULES.map(|it| {
@@ -163,13 +167,13 @@ mod tests {
     }
 
     #[test]
-    fn plain_lines_are_seen_by_all() {
+    fn plain_delimiters_are_recognised_by_all() {
         check("---\na: b\n---\nx\n", [Some(("a: b\n", "x\n")); 4]);
         check("---\na: b\n---\nx\n---\ny\n", [Some(("a: b\n", "x\n---\ny\n")); 4]);
     }
 
     #[test]
-    fn blanks_carriage_returns_and_a_missing_line_end() {
+    fn delimiters_with_spaces_crlf_or_no_final_newline() {
         let found = Some(("a: b\n", "x\n"));
         check("--- \na: b\n---  \nx\n", [Some(("a: b\n", "  \nx\n")), found, None, None]);
         let found = Some(("a: b\r\n", "x\r\n"));
@@ -180,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_begins_with_dashes_closes_for_some() {
+    fn line_starting_with_dashes_closes_for_prefix_rules() {
         let text = "---\na: b\n---- x\nc: d\n---\ny\n";
         let codex = Some(("a: b\n---- x\nc: d\n", "y\n"));
         check(text, [Some(("a: b\n", "- x\nc: d\n---\ny\n")), codex, Some(("a: b\n", "")), codex]);
@@ -190,21 +194,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_never_closed_goes_on_for_gray_matter_alone() {
+    fn unclosed_frontmatter_is_accepted_by_gray_matter_only() {
         check("---\na: b\nx\n", [Some(("a: b\nx\n", "")), None, None, None]);
         assert_eq!(longest_head("---\na: b\nx\n"), 11);
         assert_eq!(longest_head("# x\n"), 0);
     }
 
     #[test]
-    fn languages_other_than_yaml_are_refused_and_never_run() {
+    fn languages_other_than_yaml_are_refused() {
         check("---yaml\na: b\n---\n", [Some(("a: b\n", "")), None, None, None]);
         check("---js\n{}\n---\n", [None; 4]);
         check("----\na: b\n----\n", [None; 4]);
     }
 
     #[test]
-    fn nothing_between_the_lines() {
+    fn empty_frontmatter_by_rule() {
         check("---\n---\nx\n", [Some(("", "x\n")), None, None, None]);
         check(
             "---\n\n---\nx\n",

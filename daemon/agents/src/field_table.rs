@@ -1,10 +1,10 @@
-//! The catalog of frontmatter fields: one table that every reader, check and document uses.
+//! The field table: all frontmatter fields, as data for every reader, rule and document.
 //!
-//! A row says of one key what is written there, who reads it since when and how, what happens
-//! without it, and where that is known from. The typed reading ([`crate::fields`]), the JSON
-//! Schema ([`schema()`]) and the reference page ([`page()`]) come from it; nothing else spells a
-//! key. Rows state facts about agents and decide nothing; what is wrong with a file is for the
-//! rules to say. A fact that no source gives is left out: [`FieldReader::since`] is then `None`.
+//! A row states a field's key and shape, the agents that read it since which version and how, its
+//! default, and the sources of these facts. The typed reading ([`crate::fields`]), the JSON Schema
+//! ([`schema()`]) and the reference page ([`page()`]) are generated from it; no other code spells a
+//! key. Rows state facts about agents; judging a file is left to the rules. A fact that no source
+//! gives is left out: [`FieldReader::since`] is then `None`.
 
 mod agent;
 mod citations;
@@ -39,52 +39,52 @@ pub use standard::{ALLOWED_TOOLS, COMPATIBILITY, DESCRIPTION, LICENSE, METADATA,
 pub struct Field {
     /// The key, as it is written.
     pub key: &'static str,
-    /// What is written as its value.
+    /// The form of its value.
     pub shape: Shape,
-    /// What the field is for, in one sentence.
+    /// The field's purpose, in one sentence.
     pub summary: &'static str,
-    /// What else an author has to know; sentences, may be empty.
+    /// Further advice for authors, in sentences; may be empty.
     pub details: &'static str,
-    /// What is meant when the field is missing, in words.
+    /// The meaning of a missing field, in words.
     pub default: Option<&'static str>,
-    /// The values with a meaning of their own.
+    /// The values with a defined meaning.
     pub values: &'static [NamedValue],
-    /// The keys of a map that somebody reads.
+    /// The known keys of a map.
     pub keys: &'static [MapKey],
-    /// The agents that read the field. Nobody reads an inert one.
+    /// The agents that read the field; empty for unread fields.
     pub readers: &'static [FieldReader],
-    /// Whether a skill that has the field may run without asking.
+    /// Whether a skill with this field may run without asking.
     pub safety: Safety,
-    /// Spellings seen in real files that no agent reads. They are recognised, never taught.
+    /// Spellings in real files that no agent reads. They are recognised and never suggested.
     pub misspellings: &'static [&'static str],
-    /// Whether the field is one to write.
+    /// Whether any agent reads the field.
     pub standing: FieldStatus,
-    /// Values as they are written in YAML, good ones.
+    /// Valid example values, as YAML.
     pub examples: &'static [&'static str],
-    /// Where all of this is known from.
+    /// The sources of these facts.
     pub sources: &'static [&'static Citation],
 }
 
 impl Field {
-    /// Returns how `agent` reads the field; nothing when it does not.
+    /// Returns how `agent` reads the field, or `None` if it does not.
     pub fn reader(&self, agent: Agent) -> Option<&'static FieldReader> {
         self.readers.iter().find(|it| it.agent == agent)
     }
 
-    /// Returns the value named `name` exactly.
+    /// Returns the value whose name is exactly `name`.
     pub fn value(&self, name: &str) -> Option<&'static NamedValue> {
         self.values.iter().find(|it| it.name == name)
     }
 }
 
-/// A value with a meaning of its own.
+/// A field value with a defined meaning.
 #[derive(Debug)]
 pub struct NamedValue {
     /// The value, as it is written.
     pub name: &'static str,
-    /// What it means, in a sentence.
+    /// The meaning, in a sentence.
     pub summary: &'static str,
-    /// The first version of Claude Code that knows it, where it came later than the field.
+    /// The first version of Claude Code that knows it, if later than the field.
     pub since: Option<&'static str>,
 }
 
@@ -93,36 +93,36 @@ pub struct NamedValue {
 pub struct MapKey {
     /// The key, as it is written.
     pub name: &'static str,
-    /// What it is for, in a sentence.
+    /// The purpose, in a sentence.
     pub summary: &'static str,
-    /// What is written as its value: a text, or anything.
+    /// The form of its value: text or anything.
     pub shape: Shape,
-    /// The agents that read it; none for a habit of authors.
+    /// The agents that read it; empty for a convention among authors.
     pub agents: &'static [Agent],
 }
 
-/// How one agent reads a field.
+/// One agent's reading of a field.
 #[derive(Debug)]
 pub struct FieldReader {
     /// The agent.
     pub agent: Agent,
-    /// The first version that reads it in a skill; nothing when no source says so.
+    /// The first version that reads it in a skill; `None` if no source says so.
     pub since: Option<&'static str>,
-    /// What it makes of the value.
+    /// The conversion that the agent applies to the value.
     pub reads: Coercion,
-    /// What happens when the field is missing.
+    /// The agent's behaviour if the field is missing.
     pub absent: OnMissing,
-    /// What the agent wants of a text.
+    /// The limits on a text.
     pub limit: Option<TextLimit>,
-    /// What else is particular to this agent; a sentence, may be empty.
+    /// Other behaviour of this agent, in sentences; may be empty.
     pub note: &'static str,
-    /// Whether this is the rule of our profile for the agent and not the agent's own: the
-    /// cross-client profile honours fields that the standard does not have.
+    /// True if this is a rule of skillsd's cross-client profile rather than the agent's own: that
+    /// profile honours fields that the standard does not define.
     pub ours: bool,
 }
 
 impl FieldReader {
-    /// A reader that does not miss the field and sets no limit.
+    /// Creates a reader that tolerates a missing field and sets no limit.
     const fn new(agent: Agent, reads: Coercion) -> Self {
         let absent = OnMissing::Fine;
         Self { agent, since: None, reads, absent, limit: None, note: "", ours: false }
@@ -150,90 +150,90 @@ impl FieldReader {
 
     const fn ours(mut self) -> Self {
         self.ours = true;
-        self.note = "Not a field of the standard; its profile honours what the author wrote.";
+        self.note = "Not a field of the standard; the profile honours it if present.";
         self
     }
 
-    /// Returns who reads it, as people know them.
+    /// Returns the reader's display name.
     pub const fn name(&self) -> &'static str {
         if self.ours { "our cross-client profile" } else { self.agent.name() }
     }
 }
 
-/// What an agent does when a field is missing.
+/// An agent's behaviour if a field is missing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OnMissing {
-    /// Nothing; the field's default holds.
+    /// The field's default applies.
     Fine,
-    /// It takes something else; a fragment that says what.
+    /// The agent uses this fallback, as a sentence fragment.
     Else(&'static str),
-    /// Its documentation requires the field.
+    /// The agent's documentation requires the field.
     Required,
-    /// It drops the skill.
+    /// The agent drops the skill.
     Dropped,
 }
 
-/// What an agent wants of a text. Lengths are in characters.
+/// An agent's limits on a text. Lengths are in characters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TextLimit {
-    /// The fewest characters.
+    /// The minimum length.
     pub min: usize,
-    /// The most.
+    /// The maximum length.
     pub max: Option<usize>,
-    /// The form, as a regular expression of ECMAScript with Unicode classes.
+    /// The form, as an ECMAScript regular expression with Unicode classes.
     pub pattern: Option<&'static str>,
-    /// What happens to a text outside of it.
+    /// The agent's behaviour if the text violates the limits.
     pub breach: OnViolation,
 }
 
-/// What an agent does with a text that is not within its limits.
+/// An agent's behaviour if a text violates its limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OnViolation {
-    /// It warns and goes on.
+    /// The agent warns and loads the skill.
     Warned,
-    /// Its documentation does not say.
+    /// The agent's documentation does not say.
     Unstated,
-    /// It shows a part of it.
+    /// The agent truncates the text.
     Cut,
-    /// It changes what it does not want.
+    /// The agent replaces invalid characters.
     Replaced,
-    /// It drops the skill.
+    /// The agent drops the skill.
     Dropped,
 }
 
-/// Whether a skill with this field may run without asking, where the agent asks at all.
+/// Whether a skill with this field may run without asking, for agents that ask.
 ///
-/// A key that is not in the catalog asks.
+/// Unknown keys cause the agent to ask.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Safety {
-    /// It may: the field grants nothing and runs nothing.
+    /// No approval needed: the field grants nothing and runs nothing.
     Safe,
-    /// The user is asked.
+    /// The user is asked for approval.
     Asks,
-    /// The user is asked, unless the value is one of these.
+    /// The user is asked, except for these values.
     AsksUnless(&'static [&'static str]),
 }
 
-/// Whether a field is one to write.
+/// Whether any agent reads a field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FieldStatus {
-    /// Some agent reads it.
+    /// At least one agent reads the field.
     Read,
-    /// No agent reads it at the top level; it belongs under this key.
+    /// No agent reads the field at the top level; it belongs under another key.
     Unread {
-        /// Where it belongs.
+        /// The key that it belongs under.
         belongs_under: &'static str,
     },
 }
 
-/// What a key is.
+/// The kind of a frontmatter key.
 #[derive(Clone, Copy, Debug)]
 pub enum KeyKind {
-    /// A field of the catalog.
+    /// A field of the table.
     Field(&'static Field),
-    /// A spelling of this field that no agent reads.
+    /// A misspelling of this field, which no agent reads.
     Misspelled(&'static Field),
-    /// Neither.
+    /// Any other key.
     Unknown,
 }
 
@@ -268,17 +268,17 @@ static FIELDS: [&Field; 27] = [
     &unread_fields::SOURCE,
 ];
 
-/// Returns all fields: those that agents read first, the standard's before the others.
+/// Returns all fields: the standard's first, then those of agents, then unread ones.
 pub fn fields() -> &'static [&'static Field] {
     &FIELDS
 }
 
-/// Returns the field of that key. Keys are case-sensitive, as every agent reads them.
+/// Returns the field with this key. Keys are case-sensitive, as for every agent.
 pub fn find(key: &str) -> Option<&'static Field> {
     FIELDS.iter().copied().find(|it| it.key == key)
 }
 
-/// Returns what a key is: a field, a known misspelling of one, or neither.
+/// Classifies a key as a field, a known misspelling of one, or unknown.
 pub fn classify_key(key: &str) -> KeyKind {
     if let Some(field) = find(key) {
         return KeyKind::Field(field);

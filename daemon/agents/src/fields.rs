@@ -1,9 +1,9 @@
-//! Typed reading of frontmatter: what a value is to us, and to each agent.
+//! Typed reading of frontmatter fields, by our own rules or by an agent's.
 //!
-//! The parser coerces nothing; here each [`Coercion`] of the catalog has its one reading. A
-//! reading gives as much of the value as is usable, with the place of every item (also inside a
-//! text that is split), and says for each part of another type what was found instead. Whether
-//! a value makes sense (an unknown event, a bad glob) is for the rules to say.
+//! The parser converts nothing; this module implements each [`Coercion`] of the field table. A
+//! reading contains the usable part of the value, with the span of every item (also inside text
+//! that is split), and a [`TypeMismatch`] for each part of another type. Whether a value makes
+//! sense (an unknown event, a bad glob) is judged by the rules.
 
 mod align;
 mod hooks;
@@ -23,27 +23,27 @@ use crate::yaml_library::YamlLibrary;
 pub use hooks::{HookGroup, HookHandler, HookSetting};
 pub use json::json;
 
-/// A text and where it is written.
+/// A text with its span.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SpannedText {
     /// The text.
     pub text: String,
-    /// Where it is written, with its quotes; inside a text that is split, the item alone.
+    /// The span, including quotes; inside text that is split, the span of the item alone.
     pub span: Span,
 }
 
-/// A part of a value that has another type than it should.
+/// A part of a value that does not have the expected type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TypeMismatch {
     /// The part.
     pub span: Span,
-    /// What should stand there, with an article.
+    /// The expected type, with an article.
     pub expected: &'static str,
-    /// What stands there.
+    /// The actual type.
     pub found: YamlType,
 }
 
-/// A key and its text.
+/// An entry of a map.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pair {
     /// The key.
@@ -52,33 +52,33 @@ pub struct Pair {
     pub value: SpannedText,
 }
 
-/// A value as its field takes it.
+/// A converted field value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FieldValue {
     /// A text.
     Text(SpannedText),
     /// A switch.
     Switch(bool),
-    /// A list of words or globs, without what is not one.
+    /// A list of words or globs; items of other types are left out.
     List(Vec<SpannedText>),
-    /// A map, without values that are no text.
+    /// A map; values that are not text are left out.
     Map(Vec<Pair>),
-    /// A word; the catalog knows what it means, when it is one of the field's values.
+    /// A word; the field table lists the defined ones.
     Choice(SpannedText),
-    /// An integer in the place of a word.
+    /// An integer instead of a word.
     Integer(i64),
-    /// Hooks, in the order they are written.
+    /// Hooks in source order.
     Hooks(Vec<HookGroup>),
     /// Anything, as JSON.
     Json(Json),
 }
 
-/// What was made of a value.
+/// The result of converting a value.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct FieldReading {
-    /// The usable part; nothing when there is none. A null is nothing, and no fault for most.
+    /// The usable part, if any. A null has none, and for most coercions no fault.
     pub value: Option<FieldValue>,
-    /// The parts of another type, in the order of the text.
+    /// The parts of another type, in text order.
     pub faults: Vec<TypeMismatch>,
 }
 
@@ -100,31 +100,30 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Takes a frontmatter and the text it was parsed from.
+    /// Wraps a frontmatter and the text it was parsed from.
     pub const fn new(frontmatter: &'a Frontmatter, source: &'a str) -> Self {
         Self { frontmatter, source }
     }
 
-    /// Returns the entry of a field; of duplicates the last.
+    /// Returns the entry of a field; the last one if duplicated.
     pub fn entry(&self, field: &Field) -> Option<&'a Entry> {
         self.frontmatter.get(field.key)
     }
 
-    /// Returns our own reading of a field, the most understanding one; nothing when the field
-    /// is missing.
+    /// Reads a field by our own, most tolerant rules. Returns `None` if the field is missing.
     pub fn read(&self, field: &Field) -> Option<FieldReading> {
         Some(self.outcome(field, self.entry(field)?, field.shape.coercion()))
     }
 
-    /// Returns what `agent` makes of a field; nothing when the field is missing or the agent
-    /// does not read it.
+    /// Reads a field as `agent` does. Returns `None` if the field is missing or the agent does not
+    /// read it.
     pub fn read_as(&self, field: &Field, agent: Agent) -> Option<FieldReading> {
         let reader = field.reader(agent)?;
         Some(self.outcome(field, self.entry(field)?, reader.reads))
     }
 
-    /// Reads a field's value. What the catalog lists in a map of texts as anything is left out of
-    /// it, and no fault there.
+    /// Converts a field's value. Entries of a text map that the field table allows to be anything
+    /// cause no fault.
     fn outcome(&self, field: &Field, entry: &Entry, coercion: Coercion) -> FieldReading {
         let mut outcome = self.coerce(&entry.value, coercion);
         if coercion == Coercion::TextMap && !outcome.faults.is_empty() {
@@ -157,7 +156,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns a field's items by our own reading; none when the field is missing.
+    /// Returns a field's items by our own reading; empty if the field is missing.
     pub fn list(&self, field: &Field) -> Vec<SpannedText> {
         match self.read(field).and_then(|it| it.value) {
             Some(FieldValue::List(items)) => items,
@@ -165,7 +164,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns the entries whose keys are no fields, in order; known misspellings among them.
+    /// Returns the entries whose keys are not fields, in order, including known misspellings.
     pub fn unknown_entries(&self) -> impl Iterator<Item = &'a Entry> + use<'a> {
         self.frontmatter
             .entries
@@ -173,12 +172,12 @@ impl<'a> Fields<'a> {
             .filter(|it| !matches!(field_table::classify_key(&it.key.text), KeyKind::Field(_)))
     }
 
-    /// Returns what stands under keys that are no fields, as JSON.
+    /// Returns the values of keys that are not fields, as JSON.
     pub fn unknown_as_json(&self) -> Map<String, Json> {
         json(self.frontmatter, self.source, self.unknown_entries())
     }
 
-    /// Reads a value.
+    /// Converts a value.
     pub fn coerce(&self, written: &Value, coercion: Coercion) -> FieldReading {
         let value = self.frontmatter.resolve(written);
         let span = written.span;
@@ -260,7 +259,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns a scalar as its text.
+    /// Returns a scalar's text, or the type of another value.
     fn text_item(&self, written: &Value) -> Result<SpannedText, YamlType> {
         let value = self.frontmatter.resolve(written);
         match value.as_str() {
@@ -269,7 +268,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns a scalar as its text, when it is a string to that library.
+    /// Returns a scalar's text if `library` types it as a string, or the actual type.
     fn string_item(&self, written: &Value, library: YamlLibrary) -> Result<SpannedText, YamlType> {
         match YamlType::of(self.frontmatter.resolve(written), library) {
             YamlType::Text => self.text_item(written),
@@ -277,7 +276,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Reads a list, or splits a text.
+    /// Reads a list, or splits text.
     fn words(&self, value: &Value, span: Span, separators: Separators) -> FieldReading {
         if let Some(items) = value.items() {
             return list(items, "a text", |it| self.text_item(it));
@@ -300,7 +299,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Reads the items of a list. Nulls and empty texts are left out.
+/// Reads the items of a list, without nulls and empty texts.
 fn list(
     items: &[Value],
     expected: &'static str,

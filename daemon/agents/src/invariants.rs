@@ -1,12 +1,11 @@
-//! What holds for every text and every file, as functions that panic where it does not.
+//! Assertions that hold for every text and every file.
 //!
-//! Property tests, the fuzz targets and the replay of what they found all ask here, so that they
-//! cannot mean different things. Compiled for tests and for the feature `invariants` alone; no
-//! program has it.
+//! Property tests, fuzz targets and the replay of fuzz findings share them, so that all check the
+//! same. Compiled only for tests and with the feature `invariants`; no program includes it.
 //!
-//! Nothing here knows what a text should mean: only that places exist, that a place slices to the
-//! token it is said to be, that parts lie in their wholes and in order, and that a head without
-//! its body says the same.
+//! The assertions do not judge what a text means. They check that positions exist, that a span
+//! slices to its token, that parts lie in order within their parents, and that a head parses the
+//! same without its body.
 
 use skills_syntax::parse::invariants::{document, located};
 use skills_syntax::parse::{Document, Entry, Frontmatter, Opening};
@@ -18,11 +17,11 @@ use crate::loaders::{LoadVerdict, Repair, load_for_all_agents, quote_values, rew
 use crate::profile::Quoting;
 use crate::skill::{FileFacts, SkillRecord, parse};
 
-/// Asserts what holds for any bytes between two `---` lines.
+/// Asserts the invariants of any bytes between two `---` lines.
 ///
 /// # Panics
 ///
-/// Where something does not hold.
+/// If an invariant is violated.
 #[track_caller]
 pub fn frontmatter(block: &[u8]) {
     let bytes = [b"---\n", block, b"\n---\nbody\n"].concat();
@@ -33,11 +32,11 @@ pub fn frontmatter(block: &[u8]) {
     assert!(frontmatter.close.is_some(), "{text:?}");
 }
 
-/// Asserts what holds for any bytes that are read as a SKILL.md.
+/// Asserts the invariants of any bytes read as a SKILL.md.
 ///
 /// # Panics
 ///
-/// Where something does not hold.
+/// If an invariant is violated.
 #[track_caller]
 pub fn file(bytes: &[u8]) {
     let facts = FileFacts { size: bytes.len() as u64, truncated: false, hash: [0; 32] };
@@ -66,7 +65,8 @@ pub fn file(bytes: &[u8]) {
     agents(whole, record);
 }
 
-/// Asserts that every agent has a verdict, and the same one without the shortcut for healthy files.
+/// Asserts that every agent has an outcome, and the same one without the shortcut for portable
+/// files.
 fn agents(text: &str, mut record: SkillRecord) {
     let at_once = load_for_all_agents(&record, "demo");
     for (profile, reading) in &at_once {
@@ -84,7 +84,7 @@ fn agents(text: &str, mut record: SkillRecord) {
     }
 }
 
-/// Asserts that every repair is made once and changes what it says, and nothing else.
+/// Asserts that every repair is idempotent, and that its edits produce exactly its text.
 fn repairs(content: &str) {
     let quoting = |with| move |content: &str| quote_values(content, with);
     repair(content, rewrite_as_blocks);
@@ -109,11 +109,11 @@ fn repair(content: &str, by: impl Fn(&str) -> Option<Repair>) {
     assert_eq!(rebuilt, repaired.text, "{content:?}");
 }
 
-/// Asserts what holds for any text, and for the part of it that a record keeps.
+/// Asserts the invariants of any text, and of the part that a record keeps.
 ///
 /// # Panics
 ///
-/// Where something does not hold.
+/// If an invariant is violated.
 #[track_caller]
 pub fn text(text: &str) {
     let whole = parse(text);
@@ -131,7 +131,7 @@ fn entries(document: &Document) -> &[Entry] {
     document.frontmatter.as_ref().map_or(&[], |it| &it.entries)
 }
 
-/// Asserts that a place for people is one of the text.
+/// Asserts that a position lies in the text.
 #[track_caller]
 fn spot(text: &str, spot: LineColumn) {
     let index = LineIndex::new(text);
@@ -140,7 +140,7 @@ fn spot(text: &str, spot: LineColumn) {
     assert!(line.is_some_and(|it| spot.column as usize <= it + 1), "{spot:?} in {text:?}");
 }
 
-/// Asserts that every field can be read as every agent reads it, and that what comes out lies in
+/// Asserts that every field can be read as every agent reads it, and that the values' spans lie in
 /// the text.
 fn readings(text: &str, frontmatter: &Frontmatter) {
     let fields = Fields::new(frontmatter, text);

@@ -1,8 +1,8 @@
-//! Facts about agents, as data, and a SKILL.md as they read it.
+//! Facts about agents as data, and the skill record.
 //!
-//! Holds the catalog of fields and their typed reading, the profiles, the lenient loaders of each
-//! agent, the record of a SKILL.md, commands, hooks, and references to skills in texts. Touches no
-//! file, clock, environment, thread, process or network.
+//! Contains the field table and the typed reading of fields, the profiles, each agent's lenient
+//! loaders, the skill record, commands, hooks, and references to skills in texts. Performs no I/O
+//! and reads no clock or environment.
 
 pub mod command;
 pub mod fence;

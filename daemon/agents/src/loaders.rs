@@ -1,11 +1,11 @@
-//! The leniency load_strategies: what each agent makes of a frontmatter, healthy or not.
+//! Lenient loading: the fields each agent gets from a frontmatter, valid or not.
 //!
-//! Agents read the same bytes with different YAML libraries, and when the library refuses them
-//! each has its own repair. A [`rung`](crate::profile::Rung) is one such way of reading: a pure
-//! function from the text between the `---` lines to another text, or to fields. Every rung says
-//! whether it applies and which bytes it changed, and changes nothing but the value it repairs.
-//! [`read_as`] climbs the rungs a profile has, in its order, then asks what that agent asks of a
-//! name and a description. Nothing here coerces for anybody else: our own reading is
+//! Agents parse the same bytes with different YAML libraries, and repair input that the library
+//! refuses in different ways. A [`LoadStrategy`](crate::profile::LoadStrategy) is one way of
+//! reading: a pure function from the text between the `---` lines to repaired text or to fields.
+//! Each strategy reports whether it applies and which bytes it changed, and changes only the value
+//! it repairs. [`load_as`] tries the strategies of a profile in order, then validates name,
+//! description and required fields by the agent's rules. skillsd's own typed reading is in
 //! [`crate::fields`].
 
 mod block_scalars;

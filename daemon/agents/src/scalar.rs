@@ -1,18 +1,18 @@
-//! What a plain scalar is to a YAML library: a string, a number, a boolean, a date, nothing.
+//! Types of YAML values ([`YamlType`]), and how each YAML library types a plain scalar.
 //!
-//! An agent that wants a string refuses what its library takes for something else. The
-//! libraries differ in numbers and dates only: js-yaml 3 still has base 8 with a bare zero, base
-//! 60 and underscores; js-yaml 4 does not; both have dates; the Rust and the npm `yaml` libraries
-//! have the core schema of YAML 1.2.
+//! An agent that requires a string refuses a scalar that its library reads as another type. The
+//! libraries differ only in numbers and dates. js-yaml 3 has octal with a bare leading zero, base
+//! 60 and underscores; js-yaml 4 does not; both have dates. The Rust and npm `yaml` libraries use
+//! the core schema of YAML 1.2.
 
 use skills_syntax::parse::{ScalarStyle, Value, ValueKind};
 
 use crate::yaml_library::YamlLibrary;
 
-/// What stands in the place of a value.
+/// The type of a YAML value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum YamlType {
-    /// Nothing, `~` or `null`.
+    /// Empty, `~` or `null`.
     Null,
     /// A string.
     Text,
@@ -31,7 +31,7 @@ pub enum YamlType {
 }
 
 impl YamlType {
-    /// Returns what a person would call it, with an article.
+    /// Returns the type's name for messages, with an article.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Null => "nothing",
@@ -45,7 +45,7 @@ impl YamlType {
         }
     }
 
-    /// Returns what a value is to a library.
+    /// Returns the type that `library` gives to a value.
     pub fn of(value: &Value, library: YamlLibrary) -> Self {
         match &value.kind {
             ValueKind::Null => Self::Null,
@@ -60,7 +60,7 @@ impl YamlType {
     }
 }
 
-/// Returns what a scalar without quotes is to a library.
+/// Returns the type that `library` gives to a scalar without quotes.
 pub fn plain_scalar_type(plain: &str, library: YamlLibrary) -> YamlType {
     match plain {
         "" | "~" | "null" | "Null" | "NULL" => return YamlType::Null,
@@ -114,7 +114,7 @@ fn core_integer(text: &str) -> bool {
     digits(unsigned(text)) || prefixed("0o").is_some_and(octal) || prefixed("0x").is_some_and(hex)
 }
 
-/// The same with a sign before each of them, and `0b11`.
+/// As [`core_integer`], with a sign before each form, and `0b11`.
 fn js4_integer(text: &str) -> bool {
     let text = unsigned(text);
     let prefixed = |prefix| text.strip_prefix(prefix);
@@ -124,7 +124,7 @@ fn js4_integer(text: &str) -> bool {
         || prefixed("0x").is_some_and(hex)
 }
 
-/// `1.5`, `1.`, `.5`, each perhaps with an exponent, infinity, and what is no number.
+/// `1.5`, `1.`, `.5`, each with an optional exponent, infinity and NaN.
 fn core_float(text: &str) -> bool {
     if matches!(text, ".nan" | ".NaN" | ".NAN") {
         return true;
@@ -142,7 +142,7 @@ fn core_float(text: &str) -> bool {
     mantissa && exponent.is_none_or(|it| digits(unsigned(it)))
 }
 
-/// The same without a sign before a leading point.
+/// As [`core_float`], but without a sign before a leading point.
 fn js4_float(text: &str) -> bool {
     let signed = text.len() > unsigned(text).len();
     let infinite = matches!(unsigned(text), ".inf" | ".Inf" | ".INF");
@@ -156,7 +156,7 @@ fn split_exponent(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// `1_000`, `0b11`, `0x1f`, `017`, `1:30`, with a sign or not.
+/// `1_000`, `0b11`, `0x1f`, `017`, `1:30`, with an optional sign.
 fn js3_integer(text: &str) -> bool {
     let text = unsigned(text);
     if text.starts_with('_') || text.ends_with('_') {
@@ -181,7 +181,7 @@ fn below_sixty(text: &str) -> bool {
     digits(text) && (text.len() == 1 || text.len() == 2 && text < "6")
 }
 
-/// `1_0.5_0e+3`, `.5`, `1:30.5`, infinity, and what is no number.
+/// `1_0.5_0e+3`, `.5`, `1:30.5`, infinity and NaN.
 fn js3_float(text: &str) -> bool {
     if text.ends_with('_') {
         return false;
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn libraries_agree_on_most() {
+    fn libraries_agree_on_common_scalars() {
         for plain in ["~", "null", "NULL", ""] {
             check(plain, [Null; 3]);
         }
@@ -289,7 +289,7 @@ mod tests {
         }
     }
 
-    // Every row was checked with js-yaml 3.15.2 and 4.3.2.
+    // Each case was verified with js-yaml 3.15.2 and 4.3.2.
     #[test]
     fn libraries_differ_in_numbers_and_dates() {
         check("2026-11-21", [Date, Date, Text]);

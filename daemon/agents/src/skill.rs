@@ -1,9 +1,8 @@
-//! One SKILL.md as a record: what its text says, before any agent's rules are applied.
+//! The skill record ([`SkillRecord`]): one parsed SKILL.md, before any agent's rules apply.
 //!
-//! The record is what the index keeps for each file, so it holds no body: the fields that
-//! discovery needs, the text up to the body (for everything else the frontmatter says), and
-//! the findings with their places. It is our own per-key reading; whether an agent would read
-//! the file the same way is for `skills_discovery::discover` to say.
+//! The index keeps one record for each file. A record holds no body: only the fields that discovery
+//! needs, the text up to the body (for the rest of the frontmatter), and located diagnostics. The
+//! fields are skillsd's own per-key reading; [`crate::loaders`] computes each agent's.
 
 mod portable;
 
@@ -18,97 +17,97 @@ use skills_syntax::text::{Decoded, LineColumn, LineIndex, Span, decode};
 use crate::fields::{FieldValue, Fields};
 use crate::{fence, field_table, listing};
 
-/// The keys of the catalog.
+/// The keys of the field table, for the parser's recovery.
 const KEYS: Keys = Keys {
     is_field: |key| !matches!(field_table::classify_key(key), field_table::KeyKind::Unknown),
     is_prose: |key| key == field_table::DESCRIPTION.key || key == field_table::WHEN_TO_USE.key,
 };
 
-/// Parses the text of a SKILL.md, in which the fields of the catalog are known.
+/// Parses the text of a SKILL.md. Recovery recognises the keys of the field table.
 pub fn parse(text: &str) -> Document {
     parse_with(text, KEYS)
 }
 
-/// A diagnostic with its places counted out, for records that keep no text.
+/// A diagnostic with line and column, for records that keep no text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocatedDiagnostic {
-    /// What was found.
+    /// The diagnostic.
     pub diagnostic: Diagnostic,
-    /// Where it begins.
+    /// The start position.
     pub start: LineColumn,
-    /// Where it ends.
+    /// The end position.
     pub end: LineColumn,
 }
 
-/// A field's text and where it stands.
+/// The text and position of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordField {
-    /// The value as text; empty for a null. Whoever reads it as it stands shares it.
+    /// The value as text; empty for a null. Shared by readers that use it unchanged.
     pub text: Arc<str>,
-    /// Where the value begins; for a missing value, where its key ends.
+    /// The start of the value; for a missing value, the end of its key.
     pub at: LineColumn,
-    /// Whether the value is a list or a map, which no agent reads as text.
+    /// True for a list or a map, which no agent reads as text.
     pub structured: bool,
-    /// How the text is written; none for a null, a list or a map. Libraries differ in what they
-    /// take for text without quotes.
+    /// The scalar style; `None` for a null, a list or a map. Libraries type plain scalars
+    /// differently.
     pub style: Option<ScalarStyle>,
 }
 
-/// How the frontmatter stands as YAML.
+/// The state of the frontmatter block.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FrontmatterState {
-    /// There is no frontmatter.
+    /// The file has no frontmatter.
     Absent,
-    /// There is something like frontmatter, but not where agents look: between a first line
-    /// `---` and a later one.
+    /// The file has frontmatter, but not between a first line `---` and a later one, where agents
+    /// expect it.
     Undelimited {
-        /// What is missing or in the way.
+        /// The fault.
         message: &'static str,
-        /// Where.
+        /// The position of the fault.
         at: LineColumn,
     },
     /// The whole block is valid YAML.
     Strict,
     /// The block is not valid YAML; its keys were read one by one.
     Broken {
-        /// What the YAML parser said first.
+        /// The YAML parser's first error.
         message: Box<str>,
-        /// Where.
+        /// The position of the error.
         at: LineColumn,
     },
 }
 
-/// Facts about the file that the text alone does not tell.
+/// Facts about the file that are not in its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileFacts {
     /// The file's size in bytes.
     pub size: u64,
-    /// Whether only the first part of the file was read.
+    /// True if only the first part of the file was read.
     pub truncated: bool,
     /// The hash of the bytes that were read (BLAKE3, 32 bytes).
     pub hash: [u8; 32],
 }
 
-/// What decoding has found out about the bytes of a text; nothing for a text out of an editor.
+/// Facts that decoding found about a text's bytes; the default for text from an editor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DecodeFacts {
-    /// Whether a byte order mark came first.
+    /// True if the file began with a byte order mark.
     pub bom: bool,
-    /// The first place that stands for bytes that were not UTF-8.
+    /// The first replacement of invalid UTF-8.
     pub invalid_utf8: Option<Span>,
 }
 
-/// What one SKILL.md says.
+/// One parsed SKILL.md.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SkillRecord {
     /// Facts about the file.
     pub facts: FileFacts,
-    /// The text up to the body: delimiters and frontmatter, without a byte order mark. Where an
-    /// agent sees the end of the frontmatter later than we do, up to there.
+    /// The text up to the body: delimiters and frontmatter, without a byte order mark. Extends to
+    /// the end of the longest frontmatter that any agent recognises.
     pub head: Box<str>,
-    /// Whether all agents see the same frontmatter and read the same in it.
+    /// True if all agents find the same frontmatter and read the same values in it.
     pub portable: bool,
-    /// How the frontmatter stands as YAML.
+    /// The state of the frontmatter block.
     pub yaml: FrontmatterState,
     /// The `name` field.
     pub name: Option<RecordField>,
@@ -124,18 +123,18 @@ pub struct SkillRecord {
     pub first_body_line: Option<Box<str>>,
     /// The text of the first heading of the body.
     pub first_heading: Option<Box<str>>,
-    /// Whether the file begins with a byte order mark.
+    /// True if the file begins with a byte order mark.
     pub bom: bool,
-    /// Whether the text up to the body holds CRLF line ends.
+    /// True if the text up to the body contains CRLF line ends.
     pub crlf: bool,
-    /// Where the first bytes stand that are not UTF-8.
+    /// The position of the first invalid UTF-8.
     pub invalid_utf8: Option<LineColumn>,
-    /// What was found wrong or doubtful, in the order of the text.
+    /// Diagnostics in text order.
     pub findings: Box<[LocatedDiagnostic]>,
 }
 
 impl SkillRecord {
-    /// Reads a record from a file's bytes. Never fails: what cannot be read is a finding.
+    /// Reads a record from a file's bytes. Never fails: unreadable input becomes a diagnostic.
     pub fn read(bytes: &[u8], facts: FileFacts) -> Self {
         let decoded = decode(bytes);
         let document = parse(&decoded.text);
@@ -143,7 +142,7 @@ impl SkillRecord {
         Self::from_document(&text, &document, facts, DecodeFacts { bom, invalid_utf8 })
     }
 
-    /// Makes the record of a text that is decoded and parsed already.
+    /// Makes the record of a text that is already decoded and parsed.
     pub fn from_document(
         text: &str,
         document: &Document,
@@ -188,14 +187,15 @@ impl SkillRecord {
         }
     }
 
-    /// Parses the frontmatter again, with the ranges of every key and value.
+    /// Parses the frontmatter again, with the range of every key and value.
     ///
-    /// The index keeps text, not trees: parsing takes microseconds and is asked for rarely.
+    /// The index keeps text instead of syntax trees: parsing takes microseconds and is rarely
+    /// needed.
     pub fn document(&self) -> Document {
         parse(&self.head)
     }
 
-    /// Returns where a key of the frontmatter is written.
+    /// Returns the position of a key in the frontmatter.
     pub fn key_position(&self, key: &str) -> Option<LineColumn> {
         let document = self.document();
         let entry = document.frontmatter?.entries.into_iter().find(|it| it.key.text == key)?;
@@ -204,7 +204,7 @@ impl SkillRecord {
     }
 }
 
-/// Counts places in one text.
+/// Converts offsets in one text to positions.
 struct PositionMapper<'a> {
     text: &'a str,
     index: &'a LineIndex,
@@ -282,7 +282,7 @@ fn first_line(body: &str) -> Option<Box<str>> {
     body.lines().map(str::trim).find(|it| !it.is_empty()).map(Into::into)
 }
 
-/// Returns the text of the first heading: behind one to six `#` and a blank.
+/// Returns the text of the first heading: one to six `#` and white space before the text.
 fn first_heading(body: &str) -> Option<Box<str>> {
     let text = |line: &'_ str| {
         let behind = line.trim_start_matches('#');
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_carry_the_place_where_they_stand() {
+    fn fields_carry_their_positions() {
         let record =
             read("---\nname: a\ndescription: é b\npaths: src/*.{rs,toml}, docs/\n---\n\n# T\n");
         let description = record.description.unwrap();
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_block_still_gives_its_fields_and_says_where_it_broke() {
+    fn broken_block_yields_fields_and_error_position() {
         let record = read("---\nname: a\ndescription: Use when: asked\n---\nbody\n");
         assert_eq!(&*record.description.unwrap().text, "Use when: asked");
         let FrontmatterState::Broken { at, .. } = record.yaml else { panic!("{:?}", record.yaml) };
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_not_utf8_are_located() {
+    fn invalid_utf8_is_located() {
         let bytes = b"---\nname: a\ndescription: caf\xe9\n---\n";
         let facts = FileFacts { size: bytes.len() as u64, truncated: false, hash: [0; 32] };
         let record = SkillRecord::read(bytes, facts);
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn switches_are_read_in_all_their_spellings() {
+    fn switches_accept_yes_and_off() {
         let record =
             read("---\nname: a\ndisable-model-invocation: yes\nuser-invocable: off\n---\n");
         assert!(record.disable_model_invocation);

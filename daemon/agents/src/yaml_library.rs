@@ -1,6 +1,6 @@
-//! The YAML libraries by which agents read a frontmatter.
+//! The YAML libraries that agents read frontmatter with.
 
-/// A YAML library, as an agent uses it.
+/// A YAML library as an agent configures it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum YamlLibrary {
     /// js-yaml 3 (opencode, through gray-matter).
@@ -11,6 +11,7 @@ pub enum YamlLibrary {
     SerdeYaml,
     /// The npm library `yaml` 2 (the plugin): YAML 1.2 with the core schema.
     NpmYaml,
-    /// Our own parser, which takes duplicate keys; for agents whose library is not known.
+    /// skillsd's own parser, which accepts duplicate keys; used for agents whose library is
+    /// unknown.
     Ours,
 }

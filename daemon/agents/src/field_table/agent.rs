@@ -1,6 +1,6 @@
-//! The agents whose reading of frontmatter is in the catalog.
+//! The agents whose reading of frontmatter the field table describes.
 
-/// Somebody who reads frontmatter: an agent, a plugin, an editor, or the open standard itself.
+/// A reader of frontmatter: an agent, a plugin, an editor, or the open standard itself.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Agent {
     /// The Agent Skills standard with its client guide.
@@ -20,7 +20,7 @@ pub enum Agent {
 }
 
 impl Agent {
-    /// All of them, in the order of the reference page.
+    /// All agents, in the order of the reference page.
     pub const ALL: [Self; 7] = [
         Self::AgentSkills,
         Self::ClaudeCode,
@@ -31,8 +31,8 @@ impl Agent {
         Self::VsCode,
     ];
 
-    /// Returns the name used on the wire and the command line; that of the profile, when there
-    /// is one.
+    /// Returns the name used on the wire and the command line: the profile's id, if there is a
+    /// profile.
     pub const fn id(self) -> &'static str {
         match self {
             Self::AgentSkills => "agentskills",
@@ -45,7 +45,7 @@ impl Agent {
         }
     }
 
-    /// Returns the name as people know it.
+    /// Returns the display name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::AgentSkills => "Agent Skills standard",
@@ -58,7 +58,7 @@ impl Agent {
         }
     }
 
-    /// Returns the version that the catalog describes.
+    /// Returns the version that the field table describes.
     pub const fn version(self) -> &'static str {
         match self {
             Self::AgentSkills => "69ef37e",
@@ -71,7 +71,7 @@ impl Agent {
         }
     }
 
-    /// Returns the agent of a profile, variants (`claude-code@founding`) included.
+    /// Returns the agent of a profile, also for variants (`claude-code@founding`).
     pub fn from_profile_id(id: &str) -> Option<Self> {
         let name = id.split_once('@').map_or(id, |(name, _)| name);
         Self::ALL.into_iter().find(|it| it.id() == name)
@@ -84,7 +84,7 @@ mod tests {
     use crate::profile;
 
     #[test]
-    fn every_profile_has_an_agent_of_the_same_version() {
+    fn profile_and_agent_versions_match() {
         for profile in profile::agents() {
             let agent = Agent::from_profile_id(&profile.id).unwrap();
             assert_eq!(agent.name(), profile.agent);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variant_is_its_agent_and_others_are_nobody() {
+    fn profile_variant_maps_to_its_agent() {
         assert_eq!(Agent::from_profile_id("claude-code@founding"), Some(Agent::ClaudeCode));
         assert_eq!(Agent::from_profile_id("claude"), None);
     }

@@ -1,13 +1,13 @@
-//! Where the catalog's facts come from.
+//! The sources that the field table cites ([`Citation`]).
 
-/// A place where something is stated, or an agent on which it was measured.
+/// A document that states a fact, or an agent on which it was measured.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Citation {
-    /// What it is.
+    /// The document's title, or the agent and the kind of measurement.
     pub title: &'static str,
-    /// Its address; empty for a measurement.
+    /// The URL; empty for a measurement.
     pub address: &'static str,
-    /// Which state of it.
+    /// The version or date.
     pub version: &'static str,
 }
 

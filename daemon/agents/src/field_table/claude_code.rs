@@ -6,7 +6,7 @@ use super::{
     Shape, TextLimit,
 };
 
-/// A value of a field, known to all that read it.
+/// Creates a value that every reader of the field knows.
 const fn value(name: &'static str, summary: &'static str) -> NamedValue {
     NamedValue { name, summary, since: None }
 }
@@ -185,7 +185,7 @@ pub static EFFORT: Field = Field {
     sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES],
 };
 
-/// The values of `context` that are its default, spelled out.
+/// The values of `context` that spell out its default.
 const INLINE: [&str; 2] = ["inline", "inherit"];
 
 /// `context`.

@@ -1,41 +1,41 @@
-//! What is written as a field's value, and what agents make of it.
+//! Shapes of field values, and the coercions that agents apply to them.
 //!
-//! A [`Shape`] is what an author writes and what our own reading accepts: whatever any agent
-//! would understand. A [`Coercion`] is what one agent does. The readings themselves are in
-//! [`crate::fields`].
+//! A [`Shape`] is the form that authors write and our own reading accepts: any form that some agent
+//! understands. A [`Coercion`] is one agent's conversion. [`crate::fields`] implements the
+//! coercions.
 
 use crate::yaml_library::YamlLibrary;
 
-/// What is written as the value of a field.
+/// The form of a field's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// A text.
     Text,
-    /// A text that authors like to write in brackets: its spelling counts.
+    /// Text that authors often write in brackets; the source spelling counts.
     Spelling,
     /// A switch: on or off.
     Switch,
-    /// A list of words, or a text with words between separators.
+    /// A list of words, or text with words between separators.
     Words(Separators),
-    /// A list of globs, or a text with globs between commas.
+    /// A list of globs, or text with globs between commas.
     Globs,
     /// A map from text to text.
     TextMap,
     /// One of the field's values.
     Choice {
-        /// Whether other words than the field's values have a meaning too.
+        /// True if words other than the field's values also have a meaning.
         open: bool,
-        /// Whether an integer stands for one.
+        /// True if an integer may replace the word.
         integer: bool,
     },
     /// A map from events to hooks.
     Hooks,
-    /// Anything; nobody reads it.
+    /// Anything; no agent reads it.
     Any,
 }
 
 impl Shape {
-    /// Returns our own reading of such a value, the most understanding one.
+    /// Returns the most tolerant coercion for this shape, used by our own reading.
     pub const fn coercion(self) -> Coercion {
         match self {
             Self::Text => Coercion::Text,
@@ -52,7 +52,7 @@ impl Shape {
     }
 }
 
-/// What stands between the words of a text that is a list.
+/// Separators in text that represents a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Separators {
     /// White space outside parentheses.
@@ -63,29 +63,29 @@ pub enum Separators {
     CommasOutsideBraces,
 }
 
-/// What one agent makes of a value.
+/// One agent's conversion of a value.
 ///
-/// A null is a missing field for all but [`Coercion::String`], [`Coercion::StringMap`] and
+/// A null counts as a missing field for all but [`Coercion::String`], [`Coercion::StringMap`] and
 /// [`Coercion::ListOnly`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Coercion {
-    /// Numbers, booleans and dates are the text they are written as.
+    /// Text; numbers, booleans and dates are read as written.
     Text,
-    /// As [`Coercion::Text`]; a list or map in brackets is the text it is written as, too.
+    /// As [`Coercion::Text`]; a flow list or map is also read as written.
     Spelling,
-    /// Only what the agent's YAML library takes for a string.
+    /// Only values that the agent's YAML library types as strings.
     String(YamlLibrary),
     /// `true`, `yes`, `on`, `1` and their opposites in any case, quoted or not.
     Switch,
     /// `true` and `false` without quotes.
     Boolean,
-    /// A list, or a text that is split.
+    /// A list, or text that is split at the separators.
     Words(Separators),
-    /// A list of strings; a text is refused.
+    /// A list of strings; text is refused.
     ListOnly(YamlLibrary),
-    /// A map from text to text; numbers, booleans and dates are the text they are written as.
+    /// A map from text to text; numbers, booleans and dates are read as written.
     TextMap,
-    /// As [`Coercion::TextMap`], of these keys only; what stands under others does not matter.
+    /// As [`Coercion::TextMap`], limited to these keys; other keys are ignored.
     TextMapOf(&'static [&'static str]),
     /// A map from text to strings; other values are refused.
     StringMap(YamlLibrary),
@@ -95,6 +95,6 @@ pub enum Coercion {
     ChoiceOrInteger,
     /// Hooks by event.
     Hooks,
-    /// Anything, as it is.
+    /// Anything, unchanged.
     Anything,
 }

@@ -1,11 +1,10 @@
-//! Claude Code's own commands: what it does itself when their name is typed.
+//! Claude Code's built-in commands, which it executes itself.
 //!
-//! They are no prompts, so that nothing of them can be given to a model. Those that are prompts
-//! (`/init`, `/review` and the like) are left out. The names are those of Claude Code's reference of
-//! commands, September 2026, that 2.1.191 does not register as prompts, and those that older
-//! versions had.
+//! They are not prompts, so a model can receive nothing of them. Built-in prompts (`/init`,
+//! `/review` and the like) are left out. The names are from Claude Code's command reference of
+//! September 2026, without those that 2.1.191 registers as prompts, plus those of older versions.
 
-/// The names, as they are typed behind the `/`.
+/// The names, without `/`, sorted.
 const BUILTIN: &[&str] = &[
     "add-dir",
     "advisor",
@@ -88,7 +87,7 @@ const BUILTIN: &[&str] = &[
     "web-setup",
 ];
 
-/// Whether Claude Code does this itself.
+/// Returns whether Claude Code executes the command itself.
 pub fn is_builtin(name: &str) -> bool {
     BUILTIN.binary_search(&name).is_ok()
 }
@@ -98,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_names_are_in_order_and_are_found() {
+    fn builtin_names_are_sorted_and_found() {
         assert!(BUILTIN.is_sorted());
         assert!(is_builtin("clear") && !is_builtin("init") && !is_builtin("/clear"));
     }

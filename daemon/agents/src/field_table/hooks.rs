@@ -1,36 +1,36 @@
-//! What may stand inside the `hooks` field: events, groups and handlers.
+//! The table of hooks: events, keys of groups and handlers, kinds of handlers.
 //!
 //! From Claude Code's hooks reference of September 2026; versions from its change log. An event
-//! without a version is in the reference and in no entry of the log.
+//! without a version is in the reference but in no entry of the log.
 
 use skills_syntax::suggest;
 
-/// How alike a name has to be to one that there is.
+/// The similarity from which a name counts as a misspelling of a known one.
 const ALIKE: f64 = 0.6;
 
 /// An event that hooks can be bound to.
 #[derive(Debug)]
 pub struct HookEvent {
-    /// The name, as it is written.
+    /// The name.
     pub name: &'static str,
     /// The first version that has it.
     pub since: Option<&'static str>,
-    /// When it happens; a sentence.
+    /// The moment at which it happens, as a sentence.
     pub summary: &'static str,
-    /// What a matcher is compared with.
+    /// The subject that a matcher is compared with.
     pub matches: MatcherSubject,
-    /// Good matchers.
+    /// Example matchers.
     pub matchers: &'static [&'static str],
 }
 
-/// What the matcher of an event is compared with.
+/// The subject that an event's matcher is compared with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MatcherSubject {
-    /// This; a fragment.
+    /// This subject, as a sentence fragment.
     With(&'static str),
-    /// Nothing: the event takes no matcher and ignores it.
+    /// None: the event ignores its matcher.
     Nothing,
-    /// No source says.
+    /// Unknown: no source states it.
     Unstated,
 }
 
@@ -41,30 +41,30 @@ pub struct HandlerKind {
     pub name: &'static str,
     /// The first version that has it.
     pub since: Option<&'static str>,
-    /// What it does; a sentence.
+    /// The action, as a sentence.
     pub summary: &'static str,
-    /// The keys of its own, beside [`COMMON`].
+    /// The keys of this kind, in addition to [`COMMON`].
     pub keys: &'static [HookKey],
-    /// Seconds after which it is given up, when it does not say so itself.
+    /// The default timeout in seconds.
     pub timeout: u32,
 }
 
 /// A key of a group or of a handler.
 #[derive(Debug)]
 pub struct HookKey {
-    /// The key, as it is written.
+    /// The key.
     pub name: &'static str,
-    /// What is written as its value.
+    /// The type of its value.
     pub takes: HookValueType,
-    /// Whether it has to be there.
+    /// True if the key is required.
     pub required: bool,
     /// The first version that reads it.
     pub since: Option<&'static str>,
-    /// What it is for; a sentence.
+    /// The purpose, as a sentence.
     pub summary: &'static str,
 }
 
-/// What is written as the value of a [`HookKey`].
+/// The type of a [`HookKey`]'s value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HookValueType {
     /// A text.
@@ -100,7 +100,7 @@ impl HookKey {
     }
 }
 
-/// The keys of a group: one matcher and what runs when it matches.
+/// The keys of a group: a matcher and the handlers that run if it matches.
 pub static GROUP: [HookKey; 2] = [
     optional(
         "matcher",
@@ -212,14 +212,14 @@ static PROMPT: [HookKey; 2] = [
         .since("2.0.41"),
 ];
 
-/// What tool events are matched by.
+/// The matcher subject of tool events.
 const TOOL: &str = "the tool's name";
 const TOOLS: &[&str] = &["Bash", "Edit|Write", "mcp__.*"];
 const AGENT: &str = "the type of the agent";
 const AGENTS: &[&str] = &["general-purpose", "Explore", "Plan"];
 const SERVER: &str = "the MCP server's name";
 
-/// An event without a matcher.
+/// Creates an event without a matcher.
 const fn event(
     name: &'static str,
     since: Option<&'static str>,
@@ -229,8 +229,8 @@ const fn event(
 }
 
 impl HookEvent {
-    /// Returns the member of the event's payload that a matcher is compared with; none where there
-    /// is none or no source says.
+    /// Returns the payload member that a matcher is compared with; `None` if the event has no
+    /// matcher or no source states the subject.
     pub fn subject(&self) -> Option<&'static str> {
         let MatcherSubject::With(what) = self.matches else { return None };
         Some(match self.name {
@@ -261,7 +261,7 @@ impl HookEvent {
     }
 }
 
-/// The events, in the order of the reference. All of them may stand in a skill.
+/// The events, in the order of the reference. A skill may use all of them.
 pub static EVENTS: [HookEvent; 33] = [
     event("SessionStart", Some("1.0.62"), "A session begins or goes on.")
         .matches("how the session started", &["startup", "resume", "clear", "compact", "fork"]),
@@ -346,19 +346,18 @@ pub static EVENTS: [HookEvent; 33] = [
     ),
 ];
 
-/// Returns the event of that name.
+/// Returns the event with this name.
 pub fn find_event(name: &str) -> Option<&'static HookEvent> {
     EVENTS.iter().find(|it| it.name == name)
 }
 
-/// Returns the kind of handler of that name.
+/// Returns the kind of handler with this name.
 pub fn find_kind(name: &str) -> Option<&'static HandlerKind> {
     KINDS.iter().find(|it| it.name == name)
 }
 
-/// Returns the kind that a handler is meant to be: by its `type`, also where that is nearly one, or
-/// else by what it has that only one kind has to have. What is wrong with the others of its keys is
-/// seen by it.
+/// Infers the kind of a handler from its `type`, also if misspelled, or else from a required key
+/// that only one kind has. Its other keys are checked against this kind.
 pub fn infer_handler_kind<'a>(
     written: Option<&str>,
     keys: impl IntoIterator<Item = &'a str>,
@@ -373,7 +372,7 @@ pub fn infer_handler_kind<'a>(
     })
 }
 
-/// Returns which of `names` was meant by one that may be none of them.
+/// Returns the one of `names` that equals `name` in another case or is most similar to it.
 pub fn closest_name(
     name: &str,
     names: impl Iterator<Item = &'static str> + Clone,
@@ -382,7 +381,7 @@ pub fn closest_name(
     folded.or_else(|| suggest::nearest(name, names, ALIKE).first().copied())
 }
 
-/// Returns a key that a handler may have: a common one, or one of its kind.
+/// Returns a key of a handler: a common one, or one of its kind.
 pub fn find_key(kind: Option<&'static HandlerKind>, name: &str) -> Option<&'static HookKey> {
     let own = kind.map(|it| it.keys).unwrap_or_default();
     COMMON.iter().chain(own).find(|it| it.name == name)

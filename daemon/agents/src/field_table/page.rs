@@ -1,4 +1,4 @@
-//! The catalog as a page of Markdown: the reference of all fields.
+//! Renders the field table as a Markdown page, the frontmatter reference.
 
 use std::fmt::Write as _;
 
@@ -27,7 +27,7 @@ pub fn page() -> String {
     page
 }
 
-/// Ends a line. Writing to a text cannot fail.
+/// Writes a line. Writing to a `String` cannot fail.
 macro_rules! line {
     ($page:expr) => { $page.push('\n') };
     ($page:expr, $($arguments:tt)*) => {{
@@ -215,17 +215,17 @@ fn inert(page: &mut String) {
     }
 }
 
-/// One sentence on a line.
+/// Puts each sentence on its own line.
 fn sentences(text: &str) -> String {
     text.replace(". ", ".\n")
 }
 
-/// Text inside a table.
+/// Escapes text for a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-/// Text as code; inside a table, too.
+/// Formats text as code; valid inside a table, too.
 fn code(text: &str) -> String {
     let text = cell(text);
     if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }

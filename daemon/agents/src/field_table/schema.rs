@@ -1,9 +1,8 @@
-//! The catalog as a JSON Schema (draft 2020-12) for the frontmatter of a SKILL.md.
+//! Renders the field table as a JSON Schema (draft 2020-12) for the frontmatter of a SKILL.md.
 //!
-//! It accepts what some agent reads, and asks for what the open standard asks for. Keys that it
-//! does not know are allowed, since no agent minds them; the known misspellings are not: they
-//! look like a field and are none. They stand under `patternProperties`, where an editor does
-//! not offer them.
+//! The schema accepts any value that some agent reads, and requires the fields that the open
+//! standard requires. Unknown keys are allowed because no agent objects to them. Known misspellings
+//! are not allowed: they stand under `patternProperties`, so editors do not offer them.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -52,12 +51,12 @@ pub fn schema() -> Json {
     })
 }
 
-/// Whether the standard's clients drop a skill without the field.
+/// Returns whether the standard's clients drop a skill without the field.
 fn is_required(field: &Field) -> bool {
     field.reader(Agent::AgentSkills).is_some_and(|it| it.absent == OnMissing::Dropped)
 }
 
-/// The spellings of a switch that are no YAML booleans.
+/// The spellings of a switch that are not YAML booleans.
 fn switches() -> Json {
     let words = ["true", "false", "yes", "no", "on", "off"];
     let capitals = words.map(|it| {
@@ -103,7 +102,7 @@ fn description(field: &Field) -> String {
     parts.join("\n\n")
 }
 
-/// Returns a default that is a value, not a description of one.
+/// Returns the default if it is a value rather than a description.
 fn default(field: &Field, text: &str) -> Option<Json> {
     match field.shape {
         Shape::Switch => text.parse().ok().map(Json::Bool),
@@ -112,7 +111,7 @@ fn default(field: &Field, text: &str) -> Option<Json> {
     }
 }
 
-/// Returns an example as JSON. Examples are YAML in one line; the simple ones are texts.
+/// Returns an example as JSON. Examples are one-line YAML; the simple ones are text.
 fn example(text: &str) -> Option<Json> {
     let is_structure = text.starts_with(['{', '[']);
     let quoted = text.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
@@ -142,7 +141,7 @@ fn value(field: &Field) -> Json {
     }
 }
 
-/// A text within the limits that the standard sets.
+/// The schema of text within the standard's limits.
 fn text(field: &Field) -> Json {
     let limit = field.reader(Agent::AgentSkills).and_then(|it| it.limit);
     let Some(limit) = limit.filter(|it| it.breach != OnViolation::Cut) else {
@@ -223,7 +222,7 @@ fn hooks() -> Json {
     json!({
         "type": ["object", "null"],
         "properties": EVENTS.iter().map(event).collect::<Map<_, _>>(),
-        // An event that is not known yet.
+        // Events that the table does not know.
         "additionalProperties": {
             "type": ["array", "null"],
             "items": { "$ref": "#/$defs/hookGroup" },

@@ -1,4 +1,4 @@
-//! The fields of the open standard, with what every agent makes of them.
+//! The fields of the open standard, with each agent's reading.
 
 use super::citations::{
     CLAUDE_CHANGES, CLAUDE_SKILLS, CODEX, CORPUS, GEMINI, OPENCODE, PLUGIN, SPECIFICATION, VS_CODE,

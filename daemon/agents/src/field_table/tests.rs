@@ -1,4 +1,4 @@
-//! The table itself under test: complete, unambiguous, and true to the table of profiles.
+//! Tests that the field table is complete, unambiguous and consistent with the profiles.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::profile::{self, NameSource, ScalarRule};
 use crate::skill::parse;
 
 #[test]
-fn keys_and_misspellings_are_told_apart() {
+fn keys_and_misspellings_are_unique() {
     let mut seen = BTreeSet::new();
     for field in fields() {
         for key in std::iter::once(&field.key).chain(field.misspellings) {
@@ -64,7 +64,7 @@ fn examples_are_read_without_fault_by_every_reader() {
 }
 
 #[test]
-fn what_a_profile_says_of_a_field_the_catalog_says_too() {
+fn profiles_agree_with_the_field_table() {
     for profile in profile::agents() {
         let agent = Agent::from_profile_id(&profile.id).unwrap();
         let id = &profile.id;
@@ -86,7 +86,7 @@ fn what_a_profile_says_of_a_field_the_catalog_says_too() {
 }
 
 #[test]
-fn what_grants_runs_or_forks_asks() {
+fn fields_that_grant_run_or_fork_require_approval() {
     let asking: Vec<_> = fields()
         .iter()
         .filter(|it| it.safety != Safety::Safe && it.standing == FieldStatus::Read)
@@ -98,7 +98,7 @@ fn what_grants_runs_or_forks_asks() {
 }
 
 #[test]
-fn hooks_have_names_of_their_own() {
+fn hook_events_and_keys_are_unique() {
     let events: BTreeSet<_> = EVENTS.iter().map(|it| it.name).collect();
     assert_eq!(events.len(), EVENTS.len());
     for event in ["PreToolUse", "PostToolUse", "PreCompact", "PermissionRequest", "SubagentStart"] {
@@ -115,7 +115,7 @@ fn hooks_have_names_of_their_own() {
 }
 
 #[test]
-fn page_and_schema_hold_every_key_value_and_event() {
+fn page_and_schema_contain_every_key_value_and_event() {
     let page = page();
     let schema = schema();
     for field in fields() {
@@ -137,7 +137,7 @@ fn page_and_schema_hold_every_key_value_and_event() {
 }
 
 #[test]
-fn rows_of_tables_have_the_cells_of_their_heads() {
+fn page_table_rows_match_their_headers() {
     let page = page();
     let cells = |line: &str| line.replace("\\|", "").matches('|').count();
     let mut head = 0;

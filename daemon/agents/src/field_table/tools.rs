@@ -1,25 +1,25 @@
-//! The tools that agents have: what may stand in `allowed-tools` and `disallowed-tools`.
+//! The table of agents' tools: valid names in `allowed-tools` and `disallowed-tools`.
 //!
-//! Names are matched as each agent writes them. Agents get new tools with every version and MCP
-//! servers bring their own, so a name that is not here is no mistake by itself; one that is
-//! almost the name of a tool is.
+//! Names match exactly as each agent writes them. Agents add tools with every version and MCP
+//! servers bring their own, so an unknown name is not a mistake in itself; a name that nearly
+//! equals a known tool is.
 
 use super::Agent;
 
-/// A tool of one or several agents.
+/// A tool of one agent.
 #[derive(Debug)]
 pub struct Tool {
-    /// The name, as it is written.
+    /// The name.
     pub name: &'static str,
-    /// The agent that has it under that name.
+    /// The agent that has the tool under this name.
     pub agent: Agent,
-    /// What it does; a sentence.
+    /// The action, as a sentence.
     pub summary: &'static str,
-    /// What may stand in parentheses behind it; a fragment, empty when nothing may.
+    /// The pattern allowed in parentheses after the name, as a fragment; empty if none is.
     pub pattern: &'static str,
-    /// The name it has now, when this one is an older one.
+    /// The current name, if this one is outdated.
     pub renamed_to: Option<&'static str>,
-    /// Whether the newer one does more than this one did, so that who allows it allows more.
+    /// True if the newer tool does more, so that allowing it grants more.
     pub replacement_is_broader: bool,
 }
 
@@ -57,7 +57,7 @@ const fn of(agent: Agent, name: &'static str, summary: &'static str) -> Tool {
 const COMMAND: &str = "the beginning of a command, for example `git status:*` or `npm run *`";
 const FILES: &str = "a glob of files, for example `src/**` or `~/.zshrc`";
 
-/// All tools, agent by agent.
+/// All tools, grouped by agent.
 static TOOLS: [Tool; 88] = [
     taking(COMMAND, &claude("Bash", "Runs a command in a shell.")),
     claude("BashOutput", "Reads the output of a command in the background."),
@@ -149,17 +149,17 @@ static TOOLS: [Tool; 88] = [
     of(Agent::GeminiCli, "ask_user", "Asks the user."),
 ];
 
-/// Returns all tools, agent by agent.
+/// Returns all tools, grouped by agent.
 pub fn tools() -> &'static [Tool] {
     &TOOLS
 }
 
-/// Returns the tools of one agent, those with a newer name among them.
+/// Returns the tools of one agent, including outdated names.
 pub fn of_agent(agent: Agent) -> impl Iterator<Item = &'static Tool> {
     TOOLS.iter().filter(move |it| it.agent == agent)
 }
 
-/// Returns the tool that `agent` has under exactly that name.
+/// Returns the tool with exactly this name.
 pub fn find_tool(agent: Agent, name: &str) -> Option<&'static Tool> {
     of_agent(agent).find(|it| it.name == name)
 }
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_unique_for_each_agent_and_newer_names_exist() {
+    fn tool_names_are_unique_and_renamed_tools_exist() {
         for (at, tool) in TOOLS.iter().enumerate() {
             let twin = TOOLS[..at].iter().any(|it| (it.agent, it.name) == (tool.agent, tool.name));
             assert!(!twin, "{}", tool.name);

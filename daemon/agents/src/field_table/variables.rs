@@ -2,16 +2,16 @@
 
 use super::Agent;
 
-/// A variable of the body.
+/// A variable in a skill's body.
 #[derive(Debug)]
 pub struct Variable {
-    /// How it is written, without `$` and braces.
+    /// The name, without `$` and braces.
     pub name: &'static str,
-    /// What it becomes; a sentence.
+    /// The value, as a sentence.
     pub summary: &'static str,
-    /// Who replaces it.
+    /// The agents that replace it.
     pub agents: &'static [Agent],
-    /// Whether it has to stand in braces.
+    /// True if it needs braces.
     pub braces: bool,
 }
 
@@ -19,7 +19,7 @@ const fn braced(name: &'static str, summary: &'static str) -> Variable {
     Variable { name, summary, agents: &[Agent::ClaudeCode], braces: true }
 }
 
-/// The variables, in the order they are taught.
+/// The variables, in the order of completion and reference.
 pub static VARIABLES: [Variable; 7] = [
     Variable {
         name: "ARGUMENTS",
@@ -35,7 +35,7 @@ pub static VARIABLES: [Variable; 7] = [
     braced("CLAUDE_PLUGIN_DATA", "The directory where the plugin keeps its data."),
 ];
 
-/// Variables that a shell has when Claude Code runs it, which the body leaves as they are.
+/// Environment variables of shells that Claude Code starts; the body leaves them unchanged.
 pub static SHELL_VARIABLES: [&str; 10] = [
     "CLAUDE_CONFIG_DIR",
     "CLAUDE_ENV_FILE",
@@ -49,7 +49,7 @@ pub static SHELL_VARIABLES: [&str; 10] = [
     "CLAUDE_BIN",
 ];
 
-/// Returns the variable of that name.
+/// Returns the variable with this name.
 pub fn find_variable(name: &str) -> Option<&'static Variable> {
     VARIABLES.iter().find(|it| it.name == name)
 }
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variable_is_found_by_its_exact_name() {
+    fn variable_lookup_is_exact() {
         assert!(find_variable("CLAUDE_SKILL_DIR").is_some_and(|it| it.braces));
         assert!(find_variable("ARGUMENTS").is_some_and(|it| !it.braces));
         assert!(find_variable("CLAUDE_SKILLS_DIR").is_none());

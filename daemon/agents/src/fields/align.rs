@@ -1,25 +1,24 @@
-//! Where each byte of a scalar's text is written.
+//! Maps bytes of a scalar's text to source spans ([`Alignment`]).
 //!
-//! A text is what YAML makes of a scalar: lines are folded, escapes replaced, indentation is
-//! gone. To mark one word of it in the source, both are walked side by side: white space against
-//! white space, an escape against what it stands for, all else character by character. A scalar
-//! that cannot be followed is marked as a whole.
+//! YAML folds lines, replaces escapes and removes indentation. To locate one word of the text in
+//! the source, both are walked side by side: white space against white space, an escape against its
+//! value, other characters one by one. A scalar that cannot be aligned is located as a whole.
 
 use skills_syntax::parse::{ScalarStyle, Value, ValueKind};
 use skills_syntax::text::Span;
 
-/// The places of a text in its source.
+/// The source spans of a text.
 pub(super) enum Alignment {
-    /// The text is written as it is, from this offset on.
+    /// The source equals the text, from this offset on.
     Direct(usize),
-    /// The place of each byte.
+    /// The span of each byte.
     Bytes(Vec<Span>),
-    /// Only the place of the whole is known.
+    /// Only the span of the whole scalar is known.
     Whole(Span),
 }
 
 impl Alignment {
-    /// Finds the places of the text of a scalar.
+    /// Aligns the text of a scalar with its source.
     pub(super) fn new(value: &Value, source: &str) -> Self {
         let ValueKind::Scalar { style, text } = &value.kind else {
             return Self::Whole(value.span);
@@ -28,11 +27,11 @@ impl Alignment {
         if inside.slice(source) == text {
             return Self::Direct(inside.start);
         }
-        let walk = Walk { source, at: inside.start, end: inside.end, style: *style };
+        let walk = AlignCursor { source, at: inside.start, end: inside.end, style: *style };
         walk.along(text).map_or(Self::Whole(value.span), Self::Bytes)
     }
 
-    /// Returns where the bytes from `start` to `end` of the text are written.
+    /// Returns the source span of the bytes from `start` to `end`.
     pub(super) fn span(&self, start: usize, end: usize) -> Span {
         match self {
             Self::Direct(offset) => Span::new(offset + start, offset + end),
@@ -45,7 +44,7 @@ impl Alignment {
     }
 }
 
-/// Returns the part of a scalar that is its content: without quotes, without a block's header.
+/// Returns the content of a scalar: without quotes, without a block's header.
 fn inside(span: Span, style: ScalarStyle, source: &str) -> Span {
     match style {
         ScalarStyle::Plain => span,
@@ -59,19 +58,19 @@ fn inside(span: Span, style: ScalarStyle, source: &str) -> Span {
     }
 }
 
-/// A place in the source of a scalar, moving along with its text.
-struct Walk<'a> {
+/// A cursor in the source of a scalar that advances with its text.
+struct AlignCursor<'a> {
     source: &'a str,
     at: usize,
     end: usize,
     style: ScalarStyle,
 }
 
-impl Walk<'_> {
+impl AlignCursor<'_> {
     fn along(mut self, text: &str) -> Option<Vec<Span>> {
         let mut bytes = Vec::with_capacity(text.len());
         let mut blank: Option<Span> = None;
-        // A block begins with its indentation, which is in no text.
+        // A block scalar begins with indentation, which is not part of the text.
         if !text.starts_with(char::is_whitespace) {
             self.white_space();
         }
@@ -81,12 +80,12 @@ impl Walk<'_> {
                 blank = None;
                 self.escape(c)?
             } else if c.is_whitespace() {
-                // A run of white space stands for a run of white space, whatever their lengths.
+                // A run of white space corresponds to a run of white space of any length.
                 let run = match blank {
                     Some(run) => run,
                     None => self.white_space(),
                 };
-                // The last line break of a block is not in its span.
+                // The last line break of a block scalar is not in its span.
                 if run.is_empty() && self.at < self.end {
                     return None;
                 }
@@ -121,7 +120,7 @@ impl Walk<'_> {
         self.style == ScalarStyle::DoubleQuoted && self.rest().starts_with('\\')
     }
 
-    /// Passes a `\` at the end of a line: it joins the line with the next one.
+    /// Skips a `\` at the end of a line, which joins it with the next line.
     fn joined_lines(&mut self) {
         while self.escapes() && self.rest()[1..].starts_with(['\n', '\r']) {
             self.take(1);
@@ -136,13 +135,13 @@ impl Walk<'_> {
         self.rest().starts_with(c).then(|| self.take(c.len_utf8()))
     }
 
-    /// Passes an escape that has to stand for `c`.
+    /// Skips an escape whose value is `c`.
     fn escape(&mut self, c: char) -> Option<Span> {
         let (code, length) = code_unit(self.rest())?;
         if char::from_u32(code) == Some(c) {
             return Some(self.take(length));
         }
-        // JSON writes what is beyond U+FFFF as two units.
+        // JSON escapes characters above U+FFFF as two code units.
         let (low, more) = code_unit(self.rest().get(length..)?)?;
         let mut units = [0; 2];
         let encoded: &[u16] = c.encode_utf16(&mut units);
@@ -151,7 +150,7 @@ impl Walk<'_> {
     }
 }
 
-/// Returns the number that an escape stands for, and its length.
+/// Returns an escape's code and its length in bytes.
 fn code_unit(rest: &str) -> Option<(u32, usize)> {
     let letter = rest.strip_prefix('\\')?.chars().next()?;
     let digits = match letter {

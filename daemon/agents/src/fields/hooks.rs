@@ -1,7 +1,7 @@
-//! The `hooks` field: events, groups with a matcher, handlers.
+//! Reads the `hooks` field: events, groups with a matcher, handlers.
 //!
-//! Everything of the right type is kept, known to the catalog or not, with its place; what is
-//! unknown, missing or pointless is for the rules to find.
+//! Keeps everything of the right type with its span, whether the table knows it or not. Unknown,
+//! missing or pointless parts are found by the rules.
 
 use skills_syntax::parse::{Entry, Value, find};
 use skills_syntax::text::Span;
@@ -16,30 +16,30 @@ use crate::yaml_library::YamlLibrary;
 /// A group of handlers with its matcher.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HookGroup {
-    /// The event it is bound to.
+    /// The event.
     pub event: SpannedText,
-    /// The matcher; nothing when there is none.
+    /// The matcher, if any.
     pub matcher: Option<SpannedText>,
-    /// Whether there is the key that they stand below.
+    /// True if the group has the key `hooks`.
     pub has_hooks: bool,
-    /// What runs.
+    /// The handlers.
     pub handlers: Vec<HookHandler>,
-    /// The keys that are none of a group.
+    /// Unknown keys of the group.
     pub others: Vec<SpannedText>,
-    /// The whole group.
+    /// The group's span.
     pub span: Span,
 }
 
 /// One handler.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HookHandler {
-    /// Its `type`; nothing when it is missing or no text.
+    /// Its `type`, if it is text.
     pub kind: Option<SpannedText>,
-    /// Its other keys that have the right type, known ones and unknown ones, in order.
+    /// Its other keys whose values have the right type, known or unknown, in order.
     pub settings: Vec<(SpannedText, HookSetting)>,
-    /// Its keys that have another type than they take.
+    /// Its keys whose values have the wrong type.
     pub mistyped: Vec<SpannedText>,
-    /// The whole handler.
+    /// The handler's span.
     pub span: Span,
 }
 
@@ -52,7 +52,7 @@ impl HookHandler {
         })
     }
 
-    /// Returns whether a switch is on; off when it is missing.
+    /// Returns whether a switch is on; false if it is missing.
     pub fn is_on(&self, key: &str) -> bool {
         let named = self.settings.iter().rev().find(|(name, _)| name.text == key);
         named.is_some_and(|(_, setting)| *setting == HookSetting::Switch(true))
@@ -70,11 +70,11 @@ pub enum HookSetting {
     Number(f64),
     /// A list of texts.
     Texts(Vec<SpannedText>),
-    /// A map, or the value of a key that the catalog does not know: where it is written.
+    /// The span of a map, or of the value of an unknown key.
     Other(Span),
 }
 
-/// Reads the value of the field.
+/// Reads the field's value.
 pub(super) fn read(fields: Fields<'_>, value: &Value, span: Span) -> FieldReading {
     let mut reader = HookReader { fields, faults: Vec::new() };
     let Some(entries) = value.entries() else {
@@ -85,7 +85,7 @@ pub(super) fn read(fields: Fields<'_>, value: &Value, span: Span) -> FieldReadin
     FieldReading { value: Some(FieldValue::Hooks(groups)), faults: reader.faults }
 }
 
-/// Returns a key as it is written.
+/// Returns an entry's key.
 fn item(entry: &Entry) -> SpannedText {
     SpannedText { text: entry.key.text.clone(), span: entry.key.span }
 }
@@ -104,7 +104,7 @@ impl HookReader<'_> {
         });
     }
 
-    /// Returns the items of a list; a null is an empty one.
+    /// Returns the items of a list; empty for a null.
     fn list<'v>(&mut self, written: &'v Value, expected: &'static str) -> &'v [Value] {
         if written.is_null() {
             return &[];

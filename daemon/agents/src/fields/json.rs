@@ -1,18 +1,17 @@
-//! Values as JSON: for keys that no row of the catalog describes, and for the whole frontmatter.
+//! Converts YAML values to JSON: for keys outside the field table, and for the whole frontmatter.
 
 use serde_json::{Map, Number, Value as Json};
 use skills_syntax::parse::{Entry, Frontmatter, ScalarStyle, Value, ValueKind};
 
-/// Values nested deeper than this are given as the text they are written in. Aliases may hold
-/// themselves, so that there has to be an end.
+/// Nesting limit; deeper values become their source text. Aliases may contain themselves.
 const DEEPEST: usize = 32;
 
-/// How many values are converted. A few aliases of aliases can stand for millions.
+/// Limit on converted values. A few nested aliases can expand to millions.
 const MOST: usize = 10_000;
 
-/// Converts entries; of duplicates the last one counts, at the place of the first.
+/// Converts entries. The last of duplicate keys wins, at the position of the first.
 ///
-/// Aliases are expanded within bounds. Beyond them, values are the text they are written in.
+/// Aliases are expanded within the limits. Beyond them, values become their source text.
 pub fn json<'e>(
     frontmatter: &Frontmatter,
     source: &str,
@@ -25,11 +24,11 @@ pub fn json<'e>(
         .collect()
 }
 
-/// A frontmatter being converted.
+/// State of one conversion.
 struct Conversion<'a> {
     frontmatter: &'a Frontmatter,
     source: &'a str,
-    /// How many more values are converted.
+    /// The number of values that may still be converted.
     left: usize,
 }
 
@@ -57,8 +56,8 @@ impl Conversion<'_> {
     }
 }
 
-/// Reads a scalar without quotes as YAML's core schema does, unless that would lose how it is
-/// written: `1.10` is a version more often than a number.
+/// Converts a plain scalar by YAML's core schema, unless that would change its spelling: `1.10` is
+/// more often a version than a number.
 fn plain_scalar(text: &str) -> Json {
     match text {
         "true" | "True" | "TRUE" => return Json::Bool(true),
@@ -92,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn scalars_keep_what_is_written() {
+    fn scalars_keep_their_spelling() {
         assert_eq!(
             convert(
                 "a: true\nb: 'true'\nc: 12\nd: 1.10\ne: 1.5\nf: 012\ng: ~\nh: text here\ni: -3\nj: .inf\n",
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_maps_aliases_and_duplicates() {
+    fn lists_maps_aliases_and_duplicates_convert() {
         assert_eq!(
             convert("a: &x [1, b]\nm:\n  k: v\n  l: *x\na2: *x\nd: 1\nd: 2\n"),
             json!({"a": [1, "b"], "m": {"k": "v", "l": [1, "b"]}, "a2": [1, "b"], "d": 2}),
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn an_alias_of_itself_ends() {
+    fn self_referential_alias_terminates() {
         assert!(convert("a: &x [*x]\n")["a"].is_array());
     }
 

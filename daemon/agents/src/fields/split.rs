@@ -1,11 +1,11 @@
-//! Texts that are lists: where their items are.
+//! Splits text that represents a list into item ranges.
 
 use std::ops::Range;
 
 use crate::field_table::Separators;
 
-/// Returns the items of `text` as byte ranges, without the white space around them. Empty items
-/// are left out; a bracket that is not closed keeps the rest together.
+/// Returns the byte ranges of the items of `text`, without surrounding white space and empty items.
+/// After an unclosed bracket the rest is one item.
 pub(super) fn split(text: &str, separators: Separators) -> Vec<Range<usize>> {
     let (open, close) = match separators {
         Separators::Blanks | Separators::CommasAndBlanks => ('(', ')'),
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn the_standard_splits_at_blanks_alone() {
+    fn standard_splits_at_white_space_only() {
         check(Blanks, "Bash(git:*) Read", &["Bash(git:*)", "Read"]);
         check(Blanks, "Read, Grep", &["Read,", "Grep"]);
         check(Blanks, "a\n\tb", &["a", "b"]);

@@ -1,4 +1,4 @@
-//! Every coercion, as text: what is made of a value, where its parts are, what is wrong.
+//! Tests of every coercion: values, item spans and faults.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::field_table::{
 };
 use crate::skill::parse;
 
-/// Reads the only field of `yaml` as each agent does, and as we do.
+/// Reads the only field of `yaml` as each agent does, and by our own reading.
 fn read(field: &Field, yaml: &str) -> String {
     let text = format!("---\n{yaml}\n---\n");
     let frontmatter = parse(&text).frontmatter.unwrap();
@@ -68,7 +68,7 @@ fn check(field: &Field, values: &[&str], expected: Expect) {
 }
 
 #[test]
-fn names_that_are_no_strings() {
+fn non_string_names_by_agent() {
     check(
         &NAME,
         &["pdf", "123", "'123'", "2026-11-21", "yes", "true", "~", "[a]"],
@@ -150,7 +150,7 @@ fn names_that_are_no_strings() {
 }
 
 #[test]
-fn descriptions_that_are_no_texts() {
+fn non_text_descriptions_by_agent() {
     check(
         &DESCRIPTION,
         &["42", "\n  - a list", ""],
@@ -188,7 +188,7 @@ fn descriptions_that_are_no_texts() {
 }
 
 #[test]
-fn tools_as_each_agent_splits_them() {
+fn tools_are_split_by_each_agents_separators() {
     check(
         &ALLOWED_TOOLS,
         &[
@@ -237,7 +237,7 @@ fn tools_as_each_agent_splits_them() {
 }
 
 #[test]
-fn items_have_their_places_in_every_style() {
+fn list_items_have_spans_in_every_style() {
     check(
         &PATHS,
         &[
@@ -311,7 +311,7 @@ fn items_have_their_places_in_every_style() {
 }
 
 #[test]
-fn arguments_and_hints() {
+fn arguments_and_hints_by_agent() {
     check(
         &ARGUMENTS,
         &["issue branch", "[issue, branch]", "{a: b}"],
@@ -357,7 +357,7 @@ fn arguments_and_hints() {
 }
 
 #[test]
-fn switches_in_all_their_spellings() {
+fn switch_spellings_by_agent() {
     check(
         &USER_INVOCABLE,
         &["true", "FALSE", "yes", "Off", "1", "'true'", "0", "maybe", "~", "[true]"],
@@ -417,7 +417,7 @@ fn switches_in_all_their_spellings() {
 }
 
 #[test]
-fn choices_and_integers() {
+fn choices_accept_words_and_integers() {
     check(
         &EFFORT,
         &["high", "' low '", "3", "ultra", "1.5", "[low]"],
@@ -463,7 +463,7 @@ fn choices_and_integers() {
 }
 
 #[test]
-fn maps_keep_what_is_text() {
+fn maps_keep_only_text_values() {
     check(
         &METADATA,
         &[
@@ -501,7 +501,7 @@ fn maps_keep_what_is_text() {
 }
 
 #[test]
-fn an_alias_is_what_it_stands_for() {
+fn aliases_resolve_to_their_anchors() {
     let text = "---\nx: &x true\nt: &t 'Read, Write'\nlist: &l [*t, Grep]\nuser-invocable: *x\n\
                 allowed-tools: *l\npaths: *t\nname: *none\n---\n";
     let frontmatter = parse(text).frontmatter.unwrap();
@@ -515,7 +515,7 @@ fn an_alias_is_what_it_stands_for() {
 }
 
 #[test]
-fn a_missing_field_is_nothing() {
+fn missing_field_reads_as_none() {
     let text = "---\nname: a\n---\n";
     let frontmatter = parse(text).frontmatter.unwrap();
     let fields = Fields::new(&frontmatter, text);
@@ -570,7 +570,7 @@ fn hooks_text(yaml: &str) -> String {
 }
 
 #[test]
-fn hooks_are_read_with_what_is_usable() {
+fn usable_parts_of_hooks_are_kept() {
     let rendered = hooks_text(
         r#"
   PreToolUse:
@@ -610,7 +610,7 @@ fn hooks_are_read_with_what_is_usable() {
 }
 
 #[test]
-fn a_handler_is_asked_by_key() {
+fn handler_settings_are_found_by_key() {
     let text = "---\nhooks: {Stop: [{hooks: [{type: command, command: a, once: true}]}]}\n---\n";
     let frontmatter = parse(text).frontmatter.unwrap();
     let outcome = Fields::new(&frontmatter, text).read(&HOOKS).unwrap();
@@ -621,10 +621,9 @@ fn a_handler_is_asked_by_key() {
 }
 
 proptest! {
-    /// Whatever is written in whatever style: items are parts of the text, and the place of one
-    /// that needs no escape is its very text.
+    /// In every scalar style, items without escapes slice to their exact text.
     #[test]
-    fn places_of_items_slice_to_the_items(
+    fn item_spans_slice_to_item_text(
         items in prop::collection::vec("[a-zé😀*/.]{1,6}", 1..5),
         style in 0..5_u8,
     ) {
@@ -644,9 +643,9 @@ proptest! {
         }
     }
 
-    /// No value of no field makes any reading panic, and every place is in the text.
+    /// No value of any field makes a reading panic, and every span lies in the text.
     #[test]
-    fn any_value_is_read(value in "[ -~é\n]{0,40}") {
+    fn any_value_is_read_without_panic(value in "[ -~é\n]{0,40}") {
         let text = format!("---\npaths: {value}\nhooks: {value}\n---\n");
         if let Some(frontmatter) = parse(&text).frontmatter {
             let fields = Fields::new(&frontmatter, &text);

@@ -1,13 +1,14 @@
-//! The strategy `block`: one-line values with a colon become block scalars (opencode, read in its
+//! The `block` strategy: one-line values with a colon become block scalars (opencode, read in its
 //! source).
 
 use skills_syntax::text::Span;
 
 use super::repair::{Change, Repair, line_spans};
 
-/// Turns top-level values that hold a colon into blocks; nothing when there are none.
+/// Rewrites top-level values that contain a colon as block scalars. Returns `None` if there are
+/// none.
 ///
-/// Keys with a hyphen, quoted values, comments and indented lines are left as they are.
+/// Keys with a hyphen, quoted values, comments and indented lines are unchanged.
 pub fn rewrite_as_blocks(content: &str) -> Option<Repair> {
     let changes = line_spans(content).filter_map(|line| {
         let text = line.slice(content);
@@ -40,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_with_a_colon_becomes_a_block() {
+    fn value_with_colon_becomes_block_scalar() {
         check(
             "name: a\ndescription: Use when: asked\nurl : http://x \n",
             Some("name: a\ndescription: |-\n  Use when: asked\nurl: |-\n  http://x\n"),
@@ -49,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_agent_passes_over_is_left() {
+    fn quoted_indented_and_hyphenated_lines_are_unchanged() {
         check(
             "# a: b: c\n  a: b: c\nd: \"e: f\"\ng: >\n  h: i\nallowed-tools: a: b\n1a: b:c\n",
             None,

@@ -1,9 +1,9 @@
-//! The strategy `strict`: the whole block is one YAML document, to the agent's own library.
+//! The `strict` strategy: parses the whole block as the agent's YAML library does.
 //!
-//! Our parser reads YAML 1.2 with a library of its own. What it accepts and another library
-//! refuses, or the other way round, is settled here by rules, each stated once: duplicate keys,
-//! tags, escapes, quoted texts that go on at column 0, tabs. They were found by comparing all
-//! libraries over 36,000 real frontmatters, and a corpus test keeps them.
+//! skillsd parses YAML 1.2 with its own parser. Rules in this module, each stated once, cover the
+//! input on which another library differs: duplicate keys, tags, escapes, quoted text that
+//! continues at column 0, tabs. They were found by comparing all libraries on 36,000 real
+//! frontmatters; a corpus test checks them.
 
 use skills_syntax::parse::{
     Closing, Entry, Frontmatter, ScalarStyle, Value, ValueKind, YamlErrorKind, find,
@@ -15,49 +15,49 @@ use crate::scalar::{YamlType, plain_scalar_type};
 use crate::skill::parse;
 use crate::yaml_library::YamlLibrary;
 
-/// Why a library refuses a block.
+/// The error with which a library refuses a block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct YamlRefusal {
-    /// What is wrong, as a sentence fragment.
+    /// The error, as a sentence fragment.
     pub message: String,
-    /// Where in the content.
+    /// The offset in the content.
     pub offset: usize,
 }
 
-/// A block as a library reads it.
+/// The mapping that a library reads from a block.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Mapping {
     library: YamlLibrary,
-    /// The text that was parsed: the content between two lines of dashes.
+    /// The parsed text: the content between two `---` lines.
     text: String,
     frontmatter: Option<Frontmatter>,
 }
 
-/// A value as a library reads it.
+/// A value with the type that a library gives it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct TypedValue {
     pub(super) kind: YamlType,
-    /// The text of a scalar; of a null what is written; empty for a list or a map.
+    /// The text of a scalar, including a null as it is written; empty for a list or a map.
     pub(super) text: String,
 }
 
-/// What a content is put between to be parsed.
+/// The lines put around the content for parsing.
 const OPENING: &str = "---\n";
 const CLOSING: &str = "---\n";
 
-/// How far a line is indented that is at column 0 and should be deeper than what is above it.
+/// Spaces inserted before a line that continues at column 0 and has to be deeper than its parent.
 const DEEP_INDENT: usize = 64;
 
-/// How many places in one block are put right that our parser refuses and a library does not.
+/// Limit on the edits in one block that adapt input to our parser.
 const MAX_COMPATIBILITY_EDITS: usize = 64;
 
-/// Reads a whole block as one library does.
+/// Parses a whole block as `library` does.
 pub fn parse_strict(content: &str, library: YamlLibrary) -> Result<Mapping, YamlRefusal> {
     let first = match read(content, library) {
         Ok(mapping) => return Ok(mapping),
         Err(refused) => refused,
     };
-    // What is told is what is wrong with the text as it is written.
+    // Report the error in the original text, not in an edited one.
     let refusal = YamlRefusal { message: first.message, offset: first.offset };
     let mut content = content.to_owned();
     let mut place = first.kind.map(|kind| (kind, first.offset));
@@ -73,7 +73,7 @@ pub fn parse_strict(content: &str, library: YamlLibrary) -> Result<Mapping, Yaml
     Err(refusal)
 }
 
-/// A refusal, and what our parser calls it when it is the one that refuses.
+/// A refusal, with our parser's error kind if our parser refused.
 struct ParseFailure {
     kind: Option<YamlErrorKind>,
     message: String,
@@ -94,7 +94,7 @@ fn read(content: &str, library: YamlLibrary) -> Result<Mapping, ParseFailure> {
     let end = text.len() - CLOSING.len();
     let frontmatter = document.frontmatter.filter(|it| it.closing == Closing::Dashes);
     let Some(frontmatter) = frontmatter.filter(|it| it.content.end == end) else {
-        // Only a line of dashes inside can end it sooner.
+        // Only a `---` line inside the content ends it early.
         let dashes = line_spans(content).find(|it| it.slice(content).starts_with("---"));
         return Err(ParseFailure::new("a second YAML document", dashes.map_or(0, |it| it.start)));
     };
@@ -116,7 +116,7 @@ fn read(content: &str, library: YamlLibrary) -> Result<Mapping, ParseFailure> {
     }
 }
 
-/// Returns the change that makes our parser read what `library` reads there.
+/// Returns an edit after which our parser reads what `library` reads at `offset`.
 fn compatibility_edit(
     content: &str,
     library: YamlLibrary,
@@ -127,23 +127,24 @@ fn compatibility_edit(
     let js = matches!(library, YamlLibrary::JsYaml3 | YamlLibrary::JsYaml4);
     let insert = |at: usize, text: String| Some(Change { span: Span::empty(at), text });
     match kind {
-        // libyaml and js-yaml let a quoted text go on at column 0. Folding drops the blanks.
+        // libyaml and js-yaml let quoted text continue at column 0. Folding drops the inserted
+        // spaces.
         YamlErrorKind::UnindentedContinuation if js || library == YamlLibrary::SerdeYaml => {
             insert(line, " ".repeat(DEEP_INDENT))
         }
-        // js-yaml 3 passes over tabs in the indentation and does not count them.
+        // js-yaml 3 ignores tabs in the indentation.
         YamlErrorKind::TabIndentation if library == YamlLibrary::JsYaml3 => {
             let blanks = content[line..].bytes().take_while(|it| matches!(it, b' ' | b'\t'));
             let end = line + blanks.count();
             let tab = line + content[line..end].find('\t')?;
             Some(Change { span: Span::new(tab, end), text: String::new() })
         }
-        // In a quoted text a tab is white space to all but ours.
+        // In quoted text every library but ours accepts a tab as white space.
         YamlErrorKind::TabIndentation if is_in_quotes(content, line) => {
             insert(line, " ".repeat(DEEP_INDENT))
         }
-        // js-yaml 3 takes `key: [a] other: b` and `key: "a" other: b` for two keys; js-yaml 4
-        // does so behind a quoted text whose last line is at column 0.
+        // js-yaml 3 reads `key: [a] other: b` and `key: "a" other: b` as two keys. js-yaml 4 does
+        // so after quoted text whose last line is at column 0.
         YamlErrorKind::TextAfterBracket | YamlErrorKind::TextAfterQuote
             if library == YamlLibrary::JsYaml3
                 || js && content[line..].starts_with(&" ".repeat(DEEP_INDENT)) =>
@@ -151,7 +152,7 @@ fn compatibility_edit(
             let indent = content[line..].bytes().take_while(|it| *it == b' ').count() % DEEP_INDENT;
             insert(offset, format!("\n{}", " ".repeat(indent)))
         }
-        // A byte order mark inside the text is a character like any other to these.
+        // These libraries treat a byte order mark inside the text as an ordinary character.
         YamlErrorKind::ByteOrderMark if js || library == YamlLibrary::SerdeYaml => {
             let mark = offset + content[offset..].find('\u{FEFF}')?;
             let span = Span::new(mark, mark + '\u{FEFF}'.len_utf8());
@@ -166,7 +167,7 @@ fn compatibility_edit(
     }
 }
 
-/// Whether a line is inside the quotes of a value that starts on the line of a key at column 0.
+/// Returns whether a line is inside a quoted value that starts on the line of a key at column 0.
 fn is_in_quotes(content: &str, line: usize) -> bool {
     let before = &content[..line];
     let at_start = |it: &Span| !it.slice(before).starts_with([' ', '\t']) && !it.is_empty();
@@ -191,7 +192,7 @@ fn is_in_quotes(content: &str, line: usize) -> bool {
 }
 
 impl Mapping {
-    /// Returns how many keys there are.
+    /// Returns the number of keys.
     pub fn len(&self) -> usize {
         self.entries().len()
     }
@@ -201,7 +202,8 @@ impl Mapping {
         self.entries().is_empty()
     }
 
-    /// Returns whether there is a `key`, and what its value is to the library.
+    /// Returns the type that the library gives to the value of `key`, or `None` if the key is
+    /// missing.
     pub fn kind(&self, key: &str) -> Option<YamlType> {
         Some(self.typed(key)?.kind)
     }
@@ -219,28 +221,28 @@ impl Mapping {
         Some(self.typed_value(entry))
     }
 
-    /// Returns the items of a list, or nothing when the value is none.
+    /// Returns the items of the list at `key`, or `None` if the value is not a list.
     pub(super) fn items(&self, key: &str) -> Option<Vec<TypedValue>> {
         let frontmatter = self.frontmatter.as_ref()?;
         let value = frontmatter.resolve(&find(self.entries(), key)?.value);
         Some(value.items()?.iter().map(|it| self.resolved(it, "")).collect())
     }
 
-    /// Returns the values of a map, or nothing when the value is none.
+    /// Returns the values of the map at `key`, or `None` if the value is not a map.
     pub(super) fn values(&self, key: &str) -> Option<Vec<TypedValue>> {
         let frontmatter = self.frontmatter.as_ref()?;
         let value = frontmatter.resolve(&find(self.entries(), key)?.value);
         Some(value.entries()?.iter().map(|it| self.typed_value(it)).collect())
     }
 
-    /// Returns the value of a key in the map that is the value of another.
+    /// Returns the value of `inner` in the map at `key`.
     pub(super) fn within(&self, key: &str, inner: &str) -> Option<TypedValue> {
         let frontmatter = self.frontmatter.as_ref()?;
         let value = frontmatter.resolve(&find(self.entries(), key)?.value);
         Some(self.typed_value(find(value.entries()?, inner)?))
     }
 
-    /// js-yaml puts the keys of `<<: *anchor` into the map.
+    /// Looks a key up in the mapping merged by `<<: *anchor`, which js-yaml supports.
     fn merged(&self, key: &str) -> Option<&Entry> {
         if !matches!(self.library, YamlLibrary::JsYaml3 | YamlLibrary::JsYaml4) {
             return None;
@@ -254,7 +256,8 @@ impl Mapping {
         self.resolved(&entry.value, gap.slice(&self.text))
     }
 
-    /// `before` is what stands between the key and the value: a tag may be there.
+    /// Resolves and types a value. `before` is the text between key and value, which may contain a
+    /// tag.
     fn resolved(&self, value: &Value, before: &str) -> TypedValue {
         let value = self.frontmatter.as_ref().map_or(value, |it| it.resolve(value));
         let (found, text) = match &value.kind {
@@ -277,7 +280,7 @@ impl Mapping {
         TypedValue { kind: found, text: text.to_owned() }
     }
 
-    /// Returns what the library refuses although our parser accepts it.
+    /// Returns an error for input that the library refuses and our parser accepts.
     fn objection(&self) -> Option<(String, Span)> {
         match self.library {
             YamlLibrary::JsYaml3 | YamlLibrary::JsYaml4 => {
@@ -295,7 +298,7 @@ impl Mapping {
         }
     }
 
-    /// Only ours takes a line that begins with the colon for a key without a name.
+    /// Finds a line that begins with a colon. Only our parser reads it as an empty key.
     fn empty_key(&self) -> Option<(String, Span)> {
         let entry = self.entries().iter().find(|it| it.key.span.is_empty())?;
         Some(("there is no key before the colon".to_owned(), entry.key.span))
@@ -314,8 +317,8 @@ impl Mapping {
         })
     }
 
-    /// npm `yaml` wants the lines of a list or map in brackets indented, but for one that begins
-    /// with the closing bracket.
+    /// Finds an unindented line in a flow collection. npm `yaml` accepts it only if it begins with
+    /// the closing bracket.
     fn unindented_flow(&self) -> Option<(String, Span)> {
         let values = self.entries().iter().map(|it| &it.value);
         let in_brackets = values.filter(|it| {
@@ -337,7 +340,7 @@ impl Mapping {
         ))
     }
 
-    /// serde stops at a field it knows that is there twice, or is a list or a map.
+    /// Finds a `name` or `description` that is duplicated, a list or a map: serde refuses these.
     fn serde_mismatch(&self) -> Option<(String, Span)> {
         let known = |it: &&Entry| matches!(it.key.text.as_str(), "name" | "description");
         self.entries().iter().filter(known).find_map(|entry| {
@@ -351,7 +354,7 @@ impl Mapping {
         })
     }
 
-    /// libyaml takes no half of a surrogate pair in an escape, not even with the other half.
+    /// Finds a surrogate escape. libyaml refuses each half, even next to the other half.
     fn surrogate_escape(&self) -> Option<(String, Span)> {
         let is_half = |at: &usize| {
             let digits = self.text.as_bytes().get(at + 2..at + 4).unwrap_or_default();
@@ -365,7 +368,7 @@ impl Mapping {
         Some(("half of a surrogate pair in an escape".to_owned(), Span::empty(at)))
     }
 
-    /// Whether a text in double quotes holds the byte at `at`.
+    /// Returns whether double-quoted text covers the byte at `at`.
     fn double_quoted(&self, entries: &[Entry], at: usize) -> bool {
         let is = |style, span: Span| style == ScalarStyle::DoubleQuoted && span.contains(at);
         entries.iter().any(|entry| {
@@ -387,9 +390,9 @@ impl Mapping {
     }
 }
 
-/// Returns a key that is there a second time, in any map.
+/// Finds a duplicate key in any map.
 fn duplicate_key(entries: &[Entry]) -> Option<(String, Span)> {
-    // The tree is bounded in depth.
+    // Recursion is safe: the parser limits the depth.
     entries.iter().find_map(|entry| {
         if entry.duplicate_of.is_some() {
             let message = format!("`{}` is there a second time", entry.key.text);
@@ -399,7 +402,7 @@ fn duplicate_key(entries: &[Entry]) -> Option<(String, Span)> {
     })
 }
 
-/// Returns the maps directly in a value: itself, or those in its lists.
+/// Returns the value itself if it is a map, or the maps in its lists.
 fn nested(value: &Value) -> Box<dyn Iterator<Item = &[Entry]> + '_> {
     match &value.kind {
         ValueKind::Mapping { entries, .. } => Box::new(std::iter::once(entries.as_slice())),
@@ -410,12 +413,12 @@ fn nested(value: &Value) -> Box<dyn Iterator<Item = &[Entry]> + '_> {
     }
 }
 
-/// Whether what stands before a scalar makes it a string whatever it looks like.
+/// Returns whether a tag before a scalar forces it to be a string.
 fn is_text_tag(before: &str) -> bool {
     before.split_whitespace().any(|it| matches!(it, "!!str" | "!" | "!<tag:yaml.org,2002:str>"))
 }
 
-/// Whether js-yaml's safe schema has a tag.
+/// Returns whether js-yaml's safe schema knows a tag.
 fn is_known_tag(tag: &str) -> bool {
     let name = tag
         .strip_prefix("!!")

@@ -1,23 +1,23 @@
-//! The strategy `lines`: name and description are taken from the lines that begin with them
+//! The `lines` strategy: takes name and description from the lines that begin with these keys
 //! (Gemini CLI, read in its source).
 //!
-//! No YAML is involved: quotes, brackets and block headers are part of the text, an indented
-//! `name:` counts, and of several the last does.
+//! No YAML is involved: quotes, brackets and block headers stay in the text, an indented `name:`
+//! counts, and the last match wins.
 
 use skills_syntax::text::Span;
 
 use super::repair::line_spans;
 
-/// What was found by line.
+/// The fields found by line.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LineFields {
-    /// The text behind `name:`, and where.
+    /// The text after `name:` and its range.
     pub name: Option<(String, Span)>,
-    /// The text behind `description:` with the indented lines below it, and where.
+    /// The text after `description:` with the indented lines below it, and its range.
     pub description: Option<(String, Span)>,
 }
 
-/// Takes name and description from the lines of a frontmatter.
+/// Extracts name and description from the lines of a frontmatter.
 pub fn extract_lines(content: &str) -> LineFields {
     let mut rescue = LineFields::default();
     let mut rest = line_spans(content).peekable();
@@ -40,14 +40,14 @@ pub fn extract_lines(content: &str) -> LineFields {
     rescue
 }
 
-/// Returns where the value of `key` is on a line that begins with it.
+/// Returns the range of the value on a line that begins with `key`.
 fn behind(content: &str, line: Span, key: &str) -> Option<Span> {
     let value = line.slice(content).trim_start().strip_prefix(key)?.trim_start();
     let start = line.end - value.len();
     Some(Span::new(start, start + value.trim_end().len()))
 }
 
-/// Whether a line begins with blanks and has more than blanks.
+/// Returns whether a line is indented and not blank.
 fn is_continuation(line: &str) -> bool {
     line.starts_with([' ', '\t']) && !line.trim().is_empty()
 }
@@ -64,20 +64,20 @@ mod tests {
     }
 
     #[test]
-    fn values_are_what_stands_behind_the_colon() {
+    fn value_is_the_text_after_the_colon() {
         check("name: a\ndescription: Use when: asked\n", Some("a"), Some("Use when: asked"));
         check("name:123\ndescription: [a, b] # c\n", Some("123"), Some("[a, b] # c"));
         check("name: \"x\"\ndescription:\n", Some("\"x\""), Some(""));
     }
 
     #[test]
-    fn indented_lines_go_on() {
+    fn indented_lines_continue_the_description() {
         check("description: >\n  one\n\n  two\nname: a\n", Some("a"), Some("> one"));
         check("description:\n\tone\n  two\n  name: b\n", None, Some("one two name: b"));
     }
 
     #[test]
-    fn the_last_line_counts_and_others_do_not() {
+    fn last_matching_line_wins() {
         check("name: a\n  name: b\nnames: c\n- name: d\n", Some("b"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Climbing: the rungs of a profile, one after the other, until one gives the fields.
+//! Tries a profile's load strategies in order until one yields the fields.
 
 use skills_syntax::parse::ScalarStyle;
 use skills_syntax::text::LineColumn;
@@ -12,18 +12,18 @@ use crate::scalar::{YamlType, plain_scalar_type};
 use crate::skill::{FrontmatterState, RecordField};
 use crate::yaml_library::YamlLibrary;
 
-/// Name, description and the rest, as some strategy gave them.
+/// The name, the description and, where a library parsed the block, the other fields.
 pub(super) struct LoadedValues {
     pub(super) name: Option<TypedValue>,
     pub(super) description: Option<TypedValue>,
-    /// The whole block, where a library read it.
+    /// The whole block, if a library parsed it.
     pub(super) mapping: Option<Mapping>,
-    /// Whether this is our own reading, since the agent has none.
+    /// True if these values come from skillsd's own parser because the agent has none.
     pub(super) is_own_reading: bool,
 }
 
 impl RecordLoader<'_> {
-    /// Returns the fields as the agent gets them; nothing when there is no frontmatter at all.
+    /// Returns the fields as the agent gets them, or `None` if there is no frontmatter.
     pub(super) fn values(&mut self) -> Option<LoadedValues> {
         if let Some(values) = self.read_portable() {
             return Some(values);
@@ -53,7 +53,8 @@ impl RecordLoader<'_> {
         }
     }
 
-    /// Takes the fields from the record where nobody's reading differs from ours.
+    /// Takes the fields from the record if every library reads the file alike, so that no strategy
+    /// has to run.
     fn read_portable(&self) -> Option<LoadedValues> {
         let asks = |key: &str| self.record.head.contains(key);
         let alike = self.record.portable
@@ -70,7 +71,7 @@ impl RecordLoader<'_> {
         (!structured && !self.wants_lines(&values, 0)).then_some(values)
     }
 
-    /// Our own reading, key by key, typed by the agent's library.
+    /// Returns the record's fields, typed by the agent's library.
     fn own_fields(&self, is_own_reading: bool) -> LoadedValues {
         let library = self.profile.library;
         let typed = |field: &Option<RecordField>| field.as_ref().map(|it| type_of(it, library));
@@ -82,7 +83,8 @@ impl RecordLoader<'_> {
         }
     }
 
-    /// Whether a later strategy reads by line what the library does not give as text.
+    /// Returns whether a later strategy extracts by line a value that the library does not give as
+    /// text.
     fn wants_lines(&self, values: &LoadedValues, strategy: usize) -> bool {
         let is_text =
             |it: &Option<TypedValue>| it.as_ref().is_some_and(|it| it.kind == YamlType::Text);
@@ -91,12 +93,13 @@ impl RecordLoader<'_> {
             && !(is_text(&values.name) && is_text(&values.description))
     }
 
-    /// No agent that was run reads fields that are not where it looks for them.
+    /// Handles a file whose frontmatter the agent does not recognise. No measured agent reads
+    /// fields from such a file.
     fn load_without_fence(&mut self, message: &str, at: LineColumn) -> LoadedValues {
         let next = "Put a line `---` first in the file, and another one behind the last field.";
         if self.needs_fields() {
             self.drop_skill("frontmatter/delimited", message, Some(at), next);
-            // Our own reading, to tell people which skill this is.
+            // Name the skill in messages by our own reading.
             return self.own_fields(true);
         }
         self.note("frontmatter/delimited", message, at, next);
@@ -104,10 +107,10 @@ impl RecordLoader<'_> {
         LoadedValues { name: None, description: None, mapping: None, is_own_reading: false }
     }
 
-    /// Tries the rungs; `start` is where the content is in the file.
+    /// Tries the strategies. `start` is the offset of `content` in the file.
     fn load(&mut self, content: &str, start: usize) -> LoadedValues {
         let mut refused: Option<YamlRefusal> = None;
-        // What the library gave, when only a later strategy could give more.
+        // A successful reading that a later strategy may improve.
         let mut unsatisfying = None;
         for (index, strategy) in self.profile.load_strategies.iter().enumerate() {
             let read = match self.apply(*strategy, content) {
@@ -147,7 +150,7 @@ impl RecordLoader<'_> {
         }
     }
 
-    /// Says what was repaired.
+    /// Adds a note about the repair that `strategy` made.
     fn note_repair(
         &mut self,
         strategy: LoadStrategy,
@@ -176,7 +179,7 @@ impl RecordLoader<'_> {
         }
     }
 
-    /// Reads by one strategy; nothing when it does not apply.
+    /// Applies one strategy. Returns `None` if it does not apply to `content`.
     fn apply(
         &self,
         strategy: LoadStrategy,
@@ -198,7 +201,7 @@ impl RecordLoader<'_> {
         }
     }
 
-    /// Where the value of a key stands.
+    /// Returns the position of a key's value.
     fn position(&self, key: &str) -> LineColumn {
         let field = match key {
             "name" => &self.record.name,
@@ -219,7 +222,7 @@ impl LoadedValues {
     }
 }
 
-/// Returns what a field of the record is to a library.
+/// Types a field of the record as `library` would.
 fn type_of(field: &RecordField, library: YamlLibrary) -> TypedValue {
     let found = match field.style {
         _ if field.structured => YamlType::List,

@@ -1,4 +1,4 @@
-//! Reading a file as one agent does: its rungs, then what it asks of a name and a description.
+//! Loads a skill record as one agent does, and reports the outcome ([`LoadOutcome`]).
 
 use std::sync::Arc;
 
@@ -7,51 +7,52 @@ use skills_syntax::text::{LineColumn, LineIndex};
 use crate::profile::{self, EncodingPolicy, LoadStrategy, NameSource, Profile, Quoting};
 use crate::skill::SkillRecord;
 
-/// What an agent makes of a file.
+/// An agent's decision about a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadVerdict {
-    /// It is read as it is.
+    /// The file is read unchanged.
     Accepted,
-    /// It is read after a repair: the strategy that made it.
+    /// The file is read after a repair by this strategy.
     Repaired(LoadStrategy),
-    /// Its body is loaded, and what its frontmatter says is lost.
+    /// The body is loaded; the frontmatter is ignored.
     WithoutFields,
-    /// It is dropped.
+    /// The file is dropped.
     Dropped,
 }
 
-/// Something to say about a file, as one agent sees it.
+/// A fault or repair of a file from one agent's point of view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// The rule it is about, by its stable name.
+    /// The stable name of the rule.
     pub rule: &'static str,
-    /// What is the matter, as a sentence fragment.
+    /// The fault, as a sentence fragment.
     pub message: String,
-    /// Where in the file.
+    /// The position in the file.
     pub at: Option<LineColumn>,
-    /// What a person can do, as a sentence.
+    /// The remedy, as a sentence.
     pub next: String,
 }
 
-/// A file as one agent reads it.
+/// A file as one agent loads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadOutcome {
-    /// What becomes of it.
+    /// The decision.
     pub verdict: LoadVerdict,
-    /// The name; our own reading where the file is dropped.
+    /// The name, by skillsd's own reading if the file is dropped.
     pub name: String,
-    /// The description; our own reading where the file is dropped.
+    /// The description, by skillsd's own reading if the file is dropped.
     pub description: Option<String>,
-    /// The first fault for which the agent drops the file.
+    /// The first fault that makes the agent drop the file.
     pub dropped: Option<Remark>,
-    /// Why the agent does not show the skill to its model although it loads it.
+    /// The reason why the agent loads the skill but does not list it for its model.
     pub unlisted: Option<Remark>,
-    /// Repairs and oddities, and faults after the first.
+    /// Repairs, warnings and further faults.
     pub notes: Vec<Remark>,
 }
 
 impl LoadOutcome {
-    /// Returns what becomes of the file as a sentence, where that is more than being read.
+    /// Describes the outcome in a sentence that begins with `subject`; `None` if the file is
+    /// accepted unchanged.
     pub fn sentence(&self, subject: &str) -> Option<String> {
         match (&self.dropped, self.verdict) {
             (Some(fault), _) => Some(format!("{subject} drops this file: {}.", fault.message)),
@@ -66,9 +67,10 @@ impl LoadOutcome {
     }
 }
 
-/// Returns what each agent of today makes of a file in a directory of that name.
+/// Loads a file as each built-in agent does. `directory` is the name of the directory that holds
+/// it.
 ///
-/// It is made when it is asked for: a healthy file costs nothing, any other some microseconds.
+/// Computed on demand: a portable file costs nothing, others a few microseconds.
 pub fn load_for_all_agents(
     record: &SkillRecord,
     directory: &str,
@@ -76,7 +78,7 @@ pub fn load_for_all_agents(
     profile::agents().map(|it| (it, load_as(it, record, directory))).collect()
 }
 
-/// Reads a file by a profile's rules. `directory` is the name of the directory that holds it.
+/// Loads a file by a profile's rules. `directory` is the name of the directory that holds it.
 pub fn load_as(profile: &Profile, record: &SkillRecord, directory: &str) -> LoadOutcome {
     let mut reader = RecordLoader {
         profile,
@@ -111,18 +113,18 @@ pub fn load_as(profile: &Profile, record: &SkillRecord, directory: &str) -> Load
     reader.finish()
 }
 
-/// A reading in the making.
+/// State of one call to [`load_as`].
 pub(super) struct RecordLoader<'a> {
     pub(super) profile: &'a Profile,
     pub(super) record: &'a SkillRecord,
-    /// The one that gave the fields; none when they are lost.
+    /// The strategy that yielded the fields; `None` if they are lost.
     pub(super) strategy: Option<LoadStrategy>,
-    /// Where the body starts, for this agent.
+    /// The offset at which the body starts for this agent.
     pub(super) body: usize,
     pub(super) reading: LoadOutcome,
 }
 
-/// Where a fault is shown that has no place of its own in the file.
+/// The position of faults that concern the whole file.
 pub(super) const START: LineColumn = LineColumn { line: 1, column: 1 };
 
 pub(super) const FIX_YAML: &str = "Fix the YAML; quoting the value is usually enough.";
@@ -138,7 +140,7 @@ impl RecordLoader<'_> {
         self.reading
     }
 
-    /// The first fault for which the agent drops the file decides; the others are told too.
+    /// Records a fault that drops the file. Faults after the first become notes.
     pub(super) fn drop_skill(
         &mut self,
         rule: &'static str,
@@ -200,12 +202,12 @@ impl RecordLoader<'_> {
         }
     }
 
-    /// Whether a file without any field is dropped.
+    /// Returns whether the agent drops a file that has no fields.
     pub(super) fn needs_fields(&self) -> bool {
         self.profile.description.drops_missing() || self.profile.name.source == NameSource::Field
     }
 
-    /// A file without frontmatter has one fault, not one for each missing field.
+    /// Reports missing frontmatter as one fault, not as one fault for each missing field.
     fn without_frontmatter(&mut self) {
         if self.needs_fields() {
             self.drop_skill(
@@ -218,7 +220,7 @@ impl RecordLoader<'_> {
     }
 }
 
-/// What a strategy does, as a sentence fragment.
+/// Describes a strategy's effect as a sentence fragment.
 pub(super) fn repair_description(strategy: LoadStrategy) -> &'static str {
     match strategy {
         LoadStrategy::Strict => "read as it is",
@@ -241,7 +243,7 @@ pub(super) fn remark(
     Remark { rule, message: message.into(), at, next: next.to_owned() }
 }
 
-/// Counts out a place in the head of a file.
+/// Converts an offset in a file's head to line and column.
 pub(super) fn spot(head: &str, offset: usize) -> LineColumn {
     let (line, column) = LineIndex::new(head).display(head, offset);
     LineColumn { line, column }

@@ -1,9 +1,9 @@
-//! The strategy `quote`: problematic one-line values are put in quotes and the block is read again.
+//! The `quote` strategy: quotes problematic one-line values, then parses the block again.
 //!
-//! Three readers quote, and differ in what they take for problematic: Claude Code quotes every
-//! value with a special character in it, healthy lists and block headers among them; Codex
-//! quotes what holds a `: ` and what starts like a list, a map, `@` or a backtick and is none;
-//! the open standard's client guide asks for values that YAML would misread.
+//! Three agents quote, by different criteria. Claude Code quotes every value with a special
+//! character, including valid lists and block headers. Codex quotes values that contain `: ` or
+//! start like a list, a map, `@` or a backtick without being valid YAML. The open standard's client
+//! guide recommends quoting only values that YAML would misread.
 
 use skills_syntax::text::Span;
 
@@ -12,7 +12,7 @@ use super::repair::{Change, Repair, line_spans};
 use crate::profile::Quoting;
 use crate::yaml_library::YamlLibrary;
 
-/// Quotes what `quoting` takes for problematic; nothing when there is nothing to quote.
+/// Quotes the values that `quoting` considers problematic. Returns `None` if there are none.
 pub fn quote_values(content: &str, quoting: Quoting) -> Option<Repair> {
     let changes = match quoting {
         Quoting::ClaudeCode => {
@@ -26,10 +26,10 @@ pub fn quote_values(content: &str, quoting: Quoting) -> Option<Repair> {
     Repair::of(content, changes)
 }
 
-/// What Claude Code's reader quotes a value for.
+/// Characters for which Claude Code quotes a value.
 const SPECIAL: [char; 13] = ['{', '}', '[', ']', '*', '&', '#', '!', '|', '>', '%', '@', '`'];
 
-/// Quotes the values of lines `key: value` at column 0 for which `wanted` holds.
+/// Quotes the values of lines `key: value` at column 0 that `wanted` accepts.
 fn top_level(content: &str, wanted: impl Fn(&str) -> bool) -> Vec<Change> {
     let changes = line_spans(content).filter_map(|line| {
         let text = line.slice(content);
@@ -46,19 +46,19 @@ fn top_level(content: &str, wanted: impl Fn(&str) -> bool) -> Vec<Change> {
     changes.collect()
 }
 
-/// Whether a value starts and ends with the same quote.
+/// Returns whether a value starts and ends with the same quote.
 fn is_quoted(value: &str) -> bool {
     ['"', '\''].iter().any(|quote| value.starts_with(*quote) && value.ends_with(*quote))
 }
 
-/// Whether YAML takes a value as it stands behind a key, as a scalar, a list or a map.
+/// Returns whether a value after a key is valid YAML without quotes.
 fn is_yaml_alone(value: &str, library: YamlLibrary) -> bool {
     parse_strict(&format!("k: {value}\n"), library).is_ok_and(|it| it.len() == 1)
 }
 
 fn codex(content: &str) -> Vec<Change> {
     let mut changes = Vec::new();
-    // The lines of a block are deeper than the line with its header.
+    // Indentation of the block header; lines of the block are deeper.
     let mut block: Option<usize> = None;
     for line in line_spans(content) {
         let text = line.slice(content);
@@ -90,7 +90,8 @@ fn codex(content: &str) -> Vec<Change> {
     changes
 }
 
-/// Returns a value up to a `#` that starts it or follows a blank, without blanks at its end.
+/// Returns a value without its comment: a `#` at the start or after white space. Trailing white
+/// space is removed.
 fn without_comment(value: &str) -> &str {
     let starts = |at: &usize| value[..*at].chars().next_back().is_none_or(char::is_whitespace);
     let comment = value.match_indices('#').map(|(at, _)| at).find(starts);
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_colon_is_quoted_by_everybody() {
+    fn value_with_colon_is_quoted_by_all_three() {
         let content = "name: a\ndescription: Use when: asked\n";
         for quoting in [Quoting::ClaudeCode, Quoting::ClientGuide] {
             check(quoting, content, Some("name: a\ndescription: \"Use when: asked\"\n"));
@@ -124,14 +125,14 @@ mod tests {
     }
 
     #[test]
-    fn claude_code_quotes_healthy_values_too() {
+    fn claude_code_quotes_valid_values_too() {
         let content = "a: [x]\nb: |\n  y\nc: plain\nd: \"q: r\"\ne1: x: y\n f: x: y\ng:\n";
         let quoted = "a: \"[x]\"\nb: \"|\"\n  y\nc: plain\nd: \"q: r\"\ne1: x: y\n f: x: y\ng:\n";
         check(Quoting::ClaudeCode, content, Some(quoted));
     }
 
     #[test]
-    fn the_guide_leaves_healthy_values_alone() {
+    fn client_guide_leaves_valid_values_unquoted() {
         check(Quoting::ClientGuide, "a: [x]\nb: |\n  y\nc: \"q: r\"\nd: x # y\n", None);
         let content = "a: [x] y\nb: @x\nc: **x**\nd: \"x\" y\ne: {a\nf: - x\ng: %x\n";
         let quoted = concat!(
@@ -142,21 +143,21 @@ mod tests {
     }
 
     #[test]
-    fn codex_knows_neither_percent_nor_star() {
+    fn codex_does_not_quote_percent_or_star() {
         let content = "a: %x\nb: *x\nc: @x\nd: {a\ne: [x]\nf: `x`\ng: \"x\n";
         let quoted = "a: %x\nb: *x\nc: '@x'\nd: '{a'\ne: [x]\nf: '`x`'\ng: \"x\n";
         check(Quoting::Codex, content, Some(quoted));
     }
 
     #[test]
-    fn codex_looks_into_nested_lines_and_past_blocks_and_comments() {
+    fn codex_quotes_nested_lines_and_skips_blocks_and_comments() {
         let content = "m:\n  a: it's: b # c: d\nb: |\n  x: y: z\nc: >-\n\n  x: y: z\nd: e:f\n";
         let quoted = "m:\n  a: 'it''s: b' # c: d\nb: |\n  x: y: z\nc: >-\n\n  x: y: z\nd: e:f\n";
         check(Quoting::Codex, content, Some(quoted));
     }
 
     #[test]
-    fn carriage_returns_stay_line_ends() {
+    fn crlf_line_ends_are_preserved() {
         check(Quoting::ClaudeCode, "a: b: c\r\nd: e\r\n", Some("a: \"b: c\"\r\nd: e\r\n"));
         check(Quoting::Codex, "a: b: c\r\n", Some("a: 'b: c'\r\n"));
     }

@@ -1,29 +1,29 @@
-//! A text with some of its bytes replaced, and which those were.
+//! Text repairs with their edits ([`Repair`]).
 
 use skills_syntax::text::Span;
 
 pub(super) use crate::fence::line_spans;
 
-/// One replaced stretch of a text.
+/// One edit of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
-    /// What was replaced, in the text before.
+    /// The replaced range in the original text.
     pub span: Span,
-    /// What stands there now.
+    /// The replacement.
     pub text: String,
 }
 
-/// A repaired text.
+/// A repaired text with its edits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Repair {
-    /// The whole text, repaired.
+    /// The whole text after the repair.
     pub text: String,
-    /// What was changed, in the order of the text; never empty.
+    /// The edits in text order; never empty.
     pub changes: Vec<Change>,
 }
 
 impl Repair {
-    /// Applies changes, which are in the order of the text; nothing when there are none.
+    /// Applies edits that are in text order. Returns `None` if there are none.
     pub(super) fn of(source: &str, changes: Vec<Change>) -> Option<Self> {
         if changes.is_empty() {
             return None;
@@ -39,10 +39,10 @@ impl Repair {
         Some(Self { text, changes })
     }
 
-    /// Returns where something in the repaired text stood before: inside a changed stretch, at
-    /// its start.
+    /// Maps an offset in the repaired text to the original text. Offsets inside an edit map to the
+    /// edit's start.
     pub fn origin(&self, offset: usize) -> usize {
-        // Where it was is `offset + removed - added`: two sums, so that nothing goes below zero.
+        // The original offset is `offset + removed - added`. Two sums avoid an underflow.
         let (mut removed, mut added) = (0, 0);
         for change in &self.changes {
             let start = change.span.start + added - removed;
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offsets_lead_back_to_where_they_were() {
+    fn repaired_offsets_map_to_original_offsets() {
         let change =
             |start, end, text: &str| Change { span: Span::new(start, end), text: text.into() };
         let repair = Repair::of("abcdef", vec![change(1, 2, "XYZ"), change(4, 4, "-")]).unwrap();
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_have_no_line_ends() {
+    fn line_spans_exclude_line_ends() {
         let text = "a\r\n\nb";
         let lines: Vec<_> = line_spans(text).map(|it| it.slice(text)).collect();
         assert_eq!(lines, ["a", "", "b"]);

@@ -1,4 +1,4 @@
-//! What an agent asks of fields beside name and description before it takes a skill.
+//! Checks the fields, besides name and description, that an agent requires ([`Requirement`]).
 
 use super::dialect::{Mapping, TypedValue};
 use super::outcome::Remark;
@@ -6,7 +6,7 @@ use crate::profile::Requirement;
 use crate::scalar::YamlType;
 
 impl Requirement {
-    /// Returns the field it is about.
+    /// Returns the required field; `None` for the body.
     pub(super) fn key(&self) -> Option<&str> {
         match self {
             Self::Body => None,
@@ -17,7 +17,7 @@ impl Requirement {
         }
     }
 
-    /// Returns what is wrong, if it is not met.
+    /// Returns a remark if the requirement is violated.
     pub(super) fn violation(&self, mapping: Option<&Mapping>, has_body: bool) -> Option<Remark> {
         let Some(key) = self.key() else {
             let next = "Write what the skill does below the frontmatter.";

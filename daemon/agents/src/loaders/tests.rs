@@ -1,4 +1,4 @@
-//! The rungs and the profiles together: who reads what of one file.
+//! Tests of the load strategies with the built-in profiles.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ fn record(bytes: &[u8]) -> SkillRecord {
     SkillRecord::read(bytes, facts)
 }
 
-/// Checks what every profile makes of a file in a directory `dir`.
+/// Checks the outcome for every profile of a file in the directory `dir`.
 #[track_caller]
 fn check_bytes(bytes: &[u8], expected: &Expect) {
     let record = record(bytes);
@@ -42,14 +42,14 @@ fn check_bytes(bytes: &[u8], expected: &Expect) {
     expected.assert_eq(&out);
 }
 
-/// The same for the lines between the `---` lines, with a body below.
+/// Checks frontmatter content, with a body appended.
 #[track_caller]
 fn check(content: &str, expected: &Expect) {
     check_bytes(format!("---\n{content}---\nBody.\n").as_bytes(), expected);
 }
 
 #[test]
-fn a_healthy_file_is_read_alike() {
+fn valid_file_is_accepted_by_all_agents() {
     check(
         "name: dir\ndescription: Does it.\n",
         &expect![[r#"
@@ -64,7 +64,7 @@ fn a_healthy_file_is_read_alike() {
 }
 
 #[test]
-fn a_colon_is_repaired_by_those_who_repair() {
+fn unquoted_colon_is_repaired_by_lenient_agents() {
     check(
         "name: dir\ndescription: Use when: asked\n",
         &expect![[r#"
@@ -79,7 +79,7 @@ fn a_colon_is_repaired_by_those_who_repair() {
 }
 
 #[test]
-fn values_that_start_with_an_indicator() {
+fn value_starting_with_indicator_is_repaired_or_dropped() {
     check(
         "name: dir\ndescription: @x y\n",
         &expect![[r#"
@@ -127,7 +127,7 @@ fn values_that_start_with_an_indicator() {
 }
 
 #[test]
-fn names_and_descriptions_that_are_no_text() {
+fn non_text_name_and_description_follow_each_agents_rule() {
     check(
         "name: 123\ndescription: true\n",
         &expect![[r#"
@@ -186,7 +186,7 @@ fn names_and_descriptions_that_are_no_text() {
 }
 
 #[test]
-fn what_is_missing() {
+fn missing_name_description_or_frontmatter_is_reported() {
     check(
         "name: dir\n",
         &expect![[r#"
@@ -223,7 +223,7 @@ fn what_is_missing() {
 }
 
 #[test]
-fn keys_that_are_there_twice() {
+fn duplicate_keys_are_accepted_repaired_or_dropped() {
     check(
         "name: dir\ndescription: one\ndescription: two\n",
         &expect![[r#"
@@ -249,7 +249,7 @@ fn keys_that_are_there_twice() {
 }
 
 #[test]
-fn what_only_some_libraries_take() {
+fn input_accepted_by_some_libraries_only() {
     check(
         "name: dir\ndescription: \"one\ntwo\"\n",
         &expect![[r#"
@@ -308,12 +308,12 @@ fn what_only_some_libraries_take() {
 }
 
 #[test]
-fn libraries_read_on_where_ours_stops() {
+fn compatibility_edits_accept_what_the_library_accepts() {
     let kinds = |content: &str, library| {
         parse_strict(content, library).map(|it| (it.kind("name"), it.kind("description"))).ok()
     };
     let both = Some((Some(YamlType::Text), Some(YamlType::Text)));
-    // Each was tried with js-yaml 3.15.2 and 4.3.2, and with serde_yaml's successor.
+    // Each case was verified with js-yaml 3.15.2 and 4.3.2, and with serde_yaml's successor.
     let content = "name: a\ndescription: \"x\n\ty\"\n";
     for library in [YamlLibrary::JsYaml3, YamlLibrary::JsYaml4, YamlLibrary::SerdeYaml] {
         assert_eq!(kinds(content, library), both, "{library:?}");
@@ -331,7 +331,7 @@ fn libraries_read_on_where_ours_stops() {
 }
 
 #[test]
-fn lines_of_dashes_that_only_some_take() {
+fn delimiter_variants_accepted_by_some_agents_only() {
     check_bytes(
         b"---\nname: dir\ndescription: d\n",
         &expect![[r#"
@@ -390,7 +390,7 @@ fn lines_of_dashes_that_only_some_take() {
 }
 
 #[test]
-fn what_the_plugin_asks_of_other_fields() {
+fn plugin_drops_skills_with_mistyped_fields() {
     check(
         "name: dir\ndescription: d\nallowed-tools: Read Bash(git:*)\n",
         &expect![[r#"
@@ -427,7 +427,7 @@ fn what_the_plugin_asks_of_other_fields() {
 }
 
 #[test]
-fn codex_takes_a_map_for_metadata_or_nothing() {
+fn codex_accepts_only_map_or_empty_metadata() {
     let dropped = |metadata: &str| {
         let text = format!("---\ndescription: d\nmetadata:{metadata}\n---\nx\n");
         let codex = profile::find("codex").unwrap();
@@ -436,14 +436,14 @@ fn codex_takes_a_map_for_metadata_or_nothing() {
     for taken in ["", " {}", " {a: [b]}", "\n  short-description: 1"] {
         assert_eq!(dropped(taken), None, "{taken:?}");
     }
-    // Each was tried with serde_yaml's successor.
+    // Each case was verified with serde_yaml's successor.
     for refused in [" null", " ~", " x", " [a]", " \"\"", "\n  short-description: [a]"] {
         assert!(dropped(refused).is_some(), "{refused:?}");
     }
 }
 
 #[test]
-fn names_that_are_changed_or_refused() {
+fn names_are_rewritten_or_refused() {
     check(
         "name: \"ns:Some  name\"\ndescription: |\n  one\n  two\n",
         &expect![[r#"
@@ -470,7 +470,7 @@ fn names_that_are_changed_or_refused() {
 }
 
 #[test]
-fn the_founding_rule_takes_the_first_heading_else_the_name() {
+fn founding_description_falls_back_to_heading_then_name() {
     let mut profile = (**profile::find("claude-code").unwrap()).clone();
     profile.description = profile::DescriptionRule::ElseFirstHeading;
     let described = |text: &str| load_as(&profile, &record(text.as_bytes()), "dir").description;
@@ -481,7 +481,7 @@ fn the_founding_rule_takes_the_first_heading_else_the_name() {
 }
 
 #[test]
-fn sentences_say_who_drops_and_who_repairs() {
+fn outcome_sentence_names_agent_and_repair() {
     let record = record(b"---\nname: dir\ndescription: a: b\n---\nx\n");
     let sentences: Vec<_> = load_for_all_agents(&record, "dir")
         .iter()
@@ -555,7 +555,7 @@ proptest! {
             let mut rebuilt = String::new();
             for change in &repair.changes {
                 let replaced = change.span.slice(&content);
-                // One value, on one line, behind its key.
+                // Each edit replaces one value on one line, after its key.
                 prop_assert!(at <= change.span.start && !replaced.trim().is_empty());
                 prop_assert!(!replaced.contains('\n'));
                 let line = content[..change.span.start].rfind('\n').map_or(0, |it| it + 1);
@@ -571,7 +571,7 @@ proptest! {
     }
 
     #[test]
-    fn what_the_guide_quotes_keeps_its_text_and_that_of_others(content in content()) {
+    fn client_guide_quoting_preserves_other_keys(content in content()) {
         let text = format!("---\n{content}---\n");
         if let Some(repair) = quote_values(&content, Quoting::ClientGuide) {
             let repaired = format!("---\n{}---\n", repair.text);
@@ -582,7 +582,7 @@ proptest! {
                 let changed = repair.changes.iter().any(|it| {
                     content[..it.span.start].matches('\n').count() + 1 == line
                 });
-                // Another line may have been swallowed by a broken neighbour before.
+                // In broken YAML, a neighbour may have absorbed another line before the repair.
                 if !changed && before.strict.is_ok() {
                     let found = after.entries.iter().any(|it| it.key.text == entry.key.text);
                     prop_assert!(found, "{:?}", repaired);
@@ -591,9 +591,9 @@ proptest! {
         }
     }
 
-    /// A record that says all read alike is judged without its text; that must not show.
+    /// The shortcut for portable records gives the same outcome as the load strategies.
     #[test]
-    fn judging_by_the_record_alone_is_the_same_as_by_the_text(content in content()) {
+    fn portable_shortcut_matches_full_loading(content in content()) {
         let mut record = record(format!("---\n{content}---\nbody\n").as_bytes());
         let at_once = load_for_all_agents(&record, "dir");
         record.portable = false;
@@ -603,7 +603,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_read_by_everybody(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
+    fn any_bytes_yield_an_outcome_for_every_agent(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
         let mut file = b"---\n".to_vec();
         file.extend(bytes);
         for (_, reading) in load_for_all_agents(&record(&file), "dir") {

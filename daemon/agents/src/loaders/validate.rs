@@ -1,4 +1,4 @@
-//! What an agent asks of a name, a description and other fields, once it has them.
+//! Validates name, description and required fields by an agent's rules.
 
 use skills_syntax::text::LineColumn;
 
@@ -8,7 +8,7 @@ use crate::profile::{DescriptionRule, EmptyNameRule, NameCheck, NameForm, NameSo
 use crate::scalar::YamlType;
 
 impl RecordLoader<'_> {
-    /// Returns a value as text, or what is wrong with it.
+    /// Returns a value as text, or a description of the fault.
     fn text(&self, key: &str, typed: Option<TypedValue>) -> Result<String, String> {
         let Some(typed) = typed else { return Err(format!("the frontmatter has no `{key}`")) };
         let refuses = self.profile.name.scalars == ScalarRule::Refuse;
@@ -102,7 +102,8 @@ impl RecordLoader<'_> {
         }
     }
 
-    /// `already_reported` is set where the file's one fault has been said already.
+    /// Validates the description. `already_reported` suppresses the fault if the file already has
+    /// one.
     pub(super) fn validate_description(
         &mut self,
         typed: Option<TypedValue>,

@@ -1,9 +1,10 @@
-//! Which files everybody reads alike, so that nobody has to read them again.
+//! Detects portable files: those that every agent reads alike, so that loading can skip the agent's
+//! parser.
 
 use skills_syntax::parse::{Closing, Document, Entry, Opening, ValueKind};
 
-/// Whether every library and every rule for the `---` lines sees the same in a text, so that
-/// name and description can be judged from the record alone. In doubt it is not.
+/// Returns whether every library and every delimiter rule reads the same in a text, so that name
+/// and description can be taken from the record. False in doubt.
 pub(crate) fn is_portable(text: &str, document: &Document) -> bool {
     let Some(frontmatter) = &document.frontmatter else { return false };
     let content = frontmatter.content.slice(text);
@@ -11,7 +12,7 @@ pub(crate) fn is_portable(text: &str, document: &Document) -> bool {
         && frontmatter.closing == Closing::Dashes
         && text.starts_with("---\n")
         && text[frontmatter.content.end..].starts_with("---\n");
-    // Tabs, carriage returns, controls, other line ends, byte order marks.
+    // Tabs, carriage returns, control characters, other line ends, byte order marks.
     let odd = |it: char| match it {
         '\n' => false,
         '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}' => true,
@@ -34,12 +35,12 @@ pub(crate) fn is_portable(text: &str, document: &Document) -> bool {
         && document.diagnostics.iter().all(|it| it.code != "yaml/duplicate-key")
 }
 
-/// Whether nothing stands before the colon: only some libraries take that for a key.
+/// Returns whether the key is empty: only some libraries accept that.
 fn is_nameless(entry: &Entry) -> bool {
     entry.key.span.is_empty()
 }
 
-/// Whether a value in brackets has several lines: some libraries want them indented.
+/// Returns whether a flow collection spans several lines: some libraries require indentation.
 fn goes_on_in_brackets(entry: &Entry, text: &str) -> bool {
     match entry.value.kind {
         ValueKind::Sequence { flow, .. } | ValueKind::Mapping { flow, .. } => {
@@ -61,12 +62,12 @@ mod tests {
     }
 
     #[test]
-    fn a_healthy_file_is_read_alike_by_all() {
+    fn plain_file_is_portable() {
         check("name: a\ndescription: |\n  b\n\n  c\ntags: [a, b]\nx:\n  - {y: z}\n", true);
     }
 
     #[test]
-    fn what_one_library_alone_refuses_is_not_alike() {
+    fn file_refused_by_one_library_is_not_portable() {
         check("name: a\n: null\n", false);
         check("name: a\ntags: [\na, b]\n", false);
         check("name: a\ntags: {\na: b}\n", false);
