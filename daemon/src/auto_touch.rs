@@ -16,8 +16,8 @@ use skills_protocol::wire::Context;
 use skills_syntax::path::AbsPath;
 use tokio::task::spawn_blocking;
 
-use crate::conversation::{Named, TouchScope};
 use crate::service::Service;
+use crate::session::{Named, TouchScope};
 
 /// How many views are opened for conversations before anybody asks for them. Each costs what it
 /// costs to read its skills for the first time.

@@ -10,7 +10,7 @@ use skills_protocol::wire::Shell;
 
 use crate::mcp::{self, McpOptions};
 use crate::serve::{self, ServeOptions};
-use crate::{local, lsp};
+use crate::{in_process, lsp};
 
 /// The program's arguments.
 #[derive(Debug, Parser)]
@@ -103,7 +103,7 @@ pub(crate) fn run() -> ExitCode {
         Program::try_parse().unwrap_or_else(|error| skills_cli::refuse_arguments(&error));
     match command {
         Command::Ask(command) => {
-            let binary = Binary { local: &local::connect, definition: Program::command };
+            let binary = Binary { local: &in_process::connect, definition: Program::command };
             skills_cli::run(&global, &command, binary)
         }
         Command::Serve(ServeArgs { spawned, log }) => serve::run(&ServeOptions { spawned, log }),

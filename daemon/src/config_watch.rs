@@ -9,7 +9,7 @@ use std::path::Path;
 
 use rustix::fs::inotify::{ReadFlags, WatchFlags};
 
-use crate::inotify::Queue;
+use crate::inotify_queue::Queue;
 
 /// What makes an entry of a directory another one.
 const NAMES: WatchFlags = WatchFlags::DELETE

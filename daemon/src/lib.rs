@@ -15,11 +15,11 @@ mod watchdog;
 
 mod config_watch;
 
-mod inotify;
+mod inotify_queue;
 
 mod config_notify;
 
-mod local;
+mod in_process;
 
 mod lsp;
 
@@ -53,7 +53,7 @@ mod service;
 
 mod handlers;
 
-mod conversation;
+mod session;
 
 mod auto_touch;
 
@@ -65,15 +65,15 @@ mod response_cache;
 
 mod snapshot_index;
 
-mod gate;
+mod authorize;
 
-mod consent;
+mod approval_prompt;
 
 mod counters;
 
-mod requests;
+mod approval_queue;
 
-mod child;
+mod child_process;
 
 mod programs;
 
@@ -83,13 +83,13 @@ mod to_wire;
 
 mod confined_dir;
 
-mod sealed;
+mod sealed_copy;
 
 mod blocking;
 
 mod heavy;
 
-mod memory;
+mod resident_memory;
 
 #[cfg(test)]
 mod needs_root;

@@ -35,7 +35,7 @@ use skills_config::Config;
 use skills_protocol::wire::Shell;
 use tokio::runtime;
 
-use crate::local::FallbackServer;
+use crate::in_process::FallbackServer;
 use crate::log;
 use crate::settings::Settings;
 use context::McpContext;

@@ -17,9 +17,9 @@ use sd_notify::NotifyState;
 use skills_cli::exit::Exit;
 use skills_client::environment::{self, cache_directory, config_file};
 use skills_client::spawn::READY;
+use skills_engine::notify_watcher;
 use skills_engine::session::Sessions;
 use skills_engine::store::Store;
-use skills_engine::watch;
 use skills_engine::{Engine, EngineError, Options};
 use skills_protocol::socket::{SocketError, SocketLocation};
 use tokio::net::UnixListener;
@@ -32,7 +32,7 @@ use crate::config_notify;
 use crate::events::Bus;
 use crate::log;
 use crate::lsp::served::Place;
-use crate::sealed;
+use crate::sealed_copy;
 use crate::server::{Rights, Server, drain};
 use crate::service::Service;
 use crate::settings::Settings;
@@ -130,14 +130,14 @@ fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
     // The lock comes before anything that two daemons would do twice.
     let mut endpoint = Endpoint::claim(&location, HandedOver { main, consent })?;
     let editors = Place::take(&location, for_editors);
-    sealed::remove_stale(location.directory());
+    sealed_copy::remove_stale(location.directory());
     let boot_id = boot_id();
     let cookies = cookie_directory(&location, &boot_id);
     let bus = Arc::<Bus>::default();
     let news = Arc::clone(&bus);
     let engine = Engine::start(Options {
         listener: Some(Box::new(move |update| news.view_changed(update))),
-        hints: Some(watch::recommended(cookies.clone())),
+        hints: Some(notify_watcher::recommended(cookies.clone())),
         read_limit: settings.user().read_limit,
         cache: cache_directory(),
         ..Options::new(boot_id.clone())

@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 use jsonrpsee::Methods;
 use skills_client::directory;
 use skills_client::environment::socket_location;
-use skills_engine::discover::Levels;
 use skills_engine::inspect::Walks;
 use skills_engine::session::{Session, Sessions};
 use skills_engine::stat_cache::{Generation, StatCache};
+use skills_engine::touch::Levels;
 use skills_engine::{Engine, EngineError, Health, View, ViewKey};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Context, Event, EventKind};
@@ -25,16 +25,16 @@ use skills_syntax::path::AbsPath;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::approval_queue::Requests;
 use crate::counters::Counters;
 use crate::events::{About, Bus};
 use crate::from_wire::{self, RequestContext};
 use crate::handlers;
 use crate::heavy::HeavyCalls;
-use crate::memory::Memory;
 use crate::page_cache::PageCache;
 use crate::peer::{Environment, Peer};
-use crate::requests::Requests;
-use crate::sealed::COPIES;
+use crate::resident_memory::Memory;
+use crate::sealed_copy::COPIES;
 use crate::settings::{Edit, Settings, provision};
 
 /// How long an answer waits for what is fetched or started for the first time.

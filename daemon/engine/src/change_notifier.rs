@@ -2,8 +2,8 @@
 
 use tokio::sync::watch;
 
+use crate::event_loop::Event;
 use crate::idle_check::Events;
-use crate::run::Event;
 
 /// Tells the engine, and whoever waits, that a source has changed.
 pub(crate) struct ChangeNotifier {

@@ -24,7 +24,7 @@ use skills_discovery::discover::{
 
 use crate::disk::{Kind, Stat};
 use crate::hints::WatchScope;
-use crate::names::Names;
+use crate::name_map::Names;
 
 /// How many symbolic links are followed on the way to one path, as Linux does.
 const MAX_LINKS: usize = 40;

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SendError, Sender};
 use std::time::{Duration, Instant};
 
+use crate::event_loop::Event;
 use crate::hints::QueueProbe;
-use crate::run::Event;
 
 /// Where events are sent to the engine's thread; cheap to clone.
 #[derive(Clone)]

@@ -14,14 +14,14 @@ pub mod hints;
 
 mod writes;
 
-pub mod watch;
+pub mod notify_watcher;
 
 #[cfg(target_os = "linux")]
 pub mod inotify;
 
 mod cookie;
 
-mod names;
+mod name_map;
 
 mod dir_index;
 
@@ -43,7 +43,7 @@ pub mod stat_cache;
 
 mod idle_check;
 
-mod run;
+mod event_loop;
 
 mod journal;
 
@@ -65,7 +65,7 @@ pub mod session;
 
 mod activation;
 
-pub mod discover;
+pub mod touch;
 
 pub mod near_miss;
 
@@ -77,13 +77,13 @@ mod bundled;
 
 pub mod cancel;
 
-mod sources;
+mod source_set;
 
-mod remote;
+mod registries;
 
 mod source_limits;
 
-mod mcp;
+mod mcp_client;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::io;
@@ -103,20 +103,20 @@ use tokio::task::spawn_blocking;
 use crate::activation::Matchers;
 use crate::change_notifier::ChangeNotifier;
 use crate::disk::{DEFAULT_READ_LIMIT, Disk, RealDisk};
+use crate::event_loop::{Event, Published, Request};
 use crate::hints::{HintQueue, StartHints};
 use crate::idle_check::{Events, IdleCheck};
-use crate::run::{Event, Published, Request};
 use crate::scanner::Scanner;
-use crate::sources::Sources;
+use crate::source_set::Sources;
 use crate::view_lease::ViewLeases;
 
 pub use crate::activation::Activation;
 pub use crate::counters::{Cause, Causes, Counters};
+pub use crate::event_loop::Freshness;
 pub use crate::journal::{Difference, Gone};
-pub use crate::mcp::{PromptAnswer, PromptContent, PromptError, PromptMessage};
+pub use crate::mcp_client::{PromptAnswer, PromptContent, PromptError, PromptMessage};
 pub use crate::remote_fs_guard::RemoteFsGuard;
-pub use crate::run::Freshness;
-pub use crate::sources::{McpOptions, Phase, RemoteOptions, SourceConfig, SourceStatus};
+pub use crate::source_set::{McpOptions, Phase, RemoteOptions, SourceConfig, SourceStatus};
 pub use crate::status::{Rebuilds, Status, WorktreeStatus};
 pub use crate::unignored::unignored;
 pub use crate::view::{Health, View, ViewKey};
@@ -168,7 +168,7 @@ impl Options {
     /// Returns options for the machine's own disk without a source of hints.
     pub fn new(boot_id: String) -> Self {
         let (disk, read_limit) = (Arc::new(RealDisk), DEFAULT_READ_LIMIT);
-        let idle = run::VIEW_IDLE;
+        let idle = event_loop::VIEW_IDLE;
         Self { hints: None, disk, read_limit, boot_id, listener: None, idle, cache: None }
     }
 }
@@ -232,7 +232,7 @@ impl Engine {
         let holds = ViewLeases::default();
         let news = Arc::new(ChangeNotifier::new(events.clone()));
         let us = rustix::process::geteuid().as_raw();
-        let state = run::EngineState {
+        let state = event_loop::EngineState {
             ground: Scanner::new(options.disk, source, inbox.clone(), us, options.read_limit),
             inbox,
             published: Arc::clone(&published),
@@ -246,7 +246,7 @@ impl Engine {
             numbers: 0,
             opened: 0,
             idle: options.idle,
-            cookies: run::Cookies::default(),
+            cookies: event_loop::Cookies::default(),
             rebuilds: Rebuilds::default(),
             unused: false,
             turns: Arc::clone(&turns),

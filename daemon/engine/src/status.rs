@@ -6,7 +6,7 @@ use skills_discovery::discover::State;
 use skills_syntax::path::AbsPath;
 
 use crate::counters::Counters;
-use crate::sources::SourceStatus;
+use crate::source_set::SourceStatus;
 use crate::view::Health;
 
 /// How the engine is.

@@ -13,7 +13,7 @@ use skills_discovery::remote::Address;
 use skills_syntax::path::AbsPath;
 
 use crate::dir_index::{DirIndex, Need, NodeId, parent};
-use crate::sources::{Sources, Uses};
+use crate::source_set::{Sources, Uses};
 
 /// Answers from a forest, noting what it could not answer and what each answer depends on.
 pub(crate) struct TrackedTree<'a> {

@@ -12,7 +12,7 @@ use skills_syntax::path::AbsPath;
 use crate::activation::Activation;
 use crate::idle_check::LastUsed;
 use crate::journal::{Difference, Journal};
-use crate::sources::Uses;
+use crate::source_set::Uses;
 
 /// What a view is of: everything that an answer can depend on besides the disk.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -13,7 +13,7 @@ use skills_agents::profile;
 use skills_discovery::discover::{DiscoveryContext, Resolution};
 use skills_engine::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
 use skills_engine::hints::{ArmError, HintQueue, HintSource, QueueProbe, StartHints, WatchScope};
-use skills_engine::watch::{Notify, recommended};
+use skills_engine::notify_watcher::{Notify, recommended};
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 use skills_syntax::path::AbsPath;
 

@@ -21,10 +21,10 @@ use skills_syntax::path::AbsPath;
 use crate::answer::{Answer, Outcome};
 use crate::blocking::blocking;
 use crate::confined_dir::ConfinedDir;
-use crate::conversation::Named;
 use crate::from_wire::format;
 use crate::peer::Peer;
 use crate::service::Service;
+use crate::session::Named;
 use crate::to_wire::{self, rendered};
 
 pub(crate) async fn render(

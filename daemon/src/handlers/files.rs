@@ -15,10 +15,10 @@ use skills_protocol::wire::{
 use skills_render::resources::is_script;
 
 use crate::answer::{Answer, Outcome};
+use crate::authorize::{self, Asking};
 use crate::blocking::blocking;
 use crate::confined_dir::{ConfinedDir, ConfinedDirError, Found, Listing};
 use crate::from_wire::{format, target};
-use crate::gate::{self, Asking};
 use crate::handlers::get::{Files, files, find};
 use crate::peer::Peer;
 use crate::response_cache::SKILL_FILE;
@@ -41,7 +41,7 @@ pub(crate) async fn resources(
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
     let agent = context.agent.clone();
     let view = service.view(&peer, context).await?;
-    gate::named(&view, &view.resolution.candidates[find(&view, &target)?], agent.as_deref())?;
+    authorize::named(&view, &view.resolution.candidates[find(&view, &target)?], agent.as_deref())?;
     let Files::In(dir) = files(&service, &view, &target).await? else {
         return Answer::new(&ResourcesResult {
             clock: view.clock.clone(),
@@ -115,7 +115,7 @@ pub(crate) async fn read(
         agreed: false,
         continues: false,
     };
-    gate::read(&service, asking, params.by == Some(By::Model)).await?;
+    authorize::read(&service, asking, params.by == Some(By::Model)).await?;
     let dir = match files(&service, &view, &target).await? {
         Files::In(dir) => dir,
         Files::None { why, hint } => return Err(RpcError::invalid_params(why).with_hint(hint)),

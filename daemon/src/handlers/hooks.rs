@@ -14,9 +14,9 @@ use skills_protocol::wire::{
 use skills_syntax::path::AbsPath;
 
 use crate::answer::{Answer, Outcome};
-use crate::gate;
+use crate::authorize;
 use crate::peer::Peer;
-use crate::sealed::Unit;
+use crate::sealed_copy::Unit;
 use crate::service::Service;
 use crate::to_wire;
 
@@ -65,8 +65,8 @@ pub(crate) async fn matching(
 
 /// Returns true if the files of a skill are those that were trusted; false if one cannot be read.
 async fn is_unchanged(service: &Service, unit: Unit, name: &str) -> bool {
-    match gate::run::files(unit, name).await {
-        Ok(files) => gate::run::unknown(service, vec![files]).await.is_empty(),
+    match authorize::run::files(unit, name).await {
+        Ok(files) => authorize::run::unknown(service, vec![files]).await.is_empty(),
         Err(_) => false,
     }
 }

@@ -28,15 +28,15 @@ use tokio::time::Instant;
 use self::choose::{Choice, choose};
 use self::read::{Material, read};
 use crate::answer::{Answer, Outcome};
+use crate::authorize::run::Commands;
+use crate::authorize::{self, Asking};
 use crate::blocking::blocking;
-use crate::child::{self, Job, Ran, Unfit};
+use crate::child_process::{self, Job, Ran, Unfit};
 use crate::from_wire::format;
-use crate::gate::run::Commands;
-use crate::gate::{self, Asking};
 use crate::handlers::get::extract;
 use crate::handlers::run::ORIGINAL;
 use crate::peer::Peer;
-use crate::sealed::{self, SealedCopy, Snapshot, Unit};
+use crate::sealed_copy::{self, SealedCopy, Snapshot, Unit};
 use crate::service::Service;
 use crate::to_wire::{self, rendered};
 
@@ -67,7 +67,7 @@ pub(crate) async fn load(
         let choice = choose(&view, &params, by)?;
         let candidate = &view.resolution.candidates[choice.candidate_idx];
         let (agent, session) = (agent.as_deref(), session.as_deref());
-        let text = Some((candidate.path.clone(), gate::listed(candidate)));
+        let text = Some((candidate.path.clone(), authorize::listed(candidate)));
         let is_agreed = agreed == text;
         let asking = Asking {
             peer: &peer,
@@ -80,7 +80,7 @@ pub(crate) async fn load(
             agreed: is_agreed,
             continues,
         };
-        let permit = gate::load(&service, asking).await?;
+        let permit = authorize::load(&service, asking).await?;
         let is_guarded = permit.is_guarded();
         agreed = text;
         match view.resolution.roots[candidate.root].scope {
@@ -247,14 +247,14 @@ impl Asked<'_> {
         let filled = all(&self.render(results, Given::Words)) != all_here;
         let candidate = asking.candidate;
         // Checks first, so that no file is read if the commands may not run.
-        gate::run::is_shell_possible(self.service, self.view, candidate)?;
-        let unit = gate::run::unit(self.view, candidate);
+        authorize::run::is_shell_possible(self.service, self.view, candidate)?;
+        let unit = authorize::run::unit(self.view, candidate);
         let files = match unit.clone() {
-            Some(unit) => Some(gate::run::files(unit, &candidate.name).await?),
+            Some(unit) => Some(authorize::run::files(unit, &candidate.name).await?),
             None => None,
         };
         let commands = Commands { text: self.material.hash(), all: all_here, filled, files };
-        gate::run::shell(self.service, asking, &commands).await?;
+        authorize::run::shell(self.service, asking, &commands).await?;
         let copy = match unit {
             Some(unit) => Some(self.copy(unit, &commands, &candidate.name).await?),
             None => None,
@@ -276,7 +276,7 @@ impl Asked<'_> {
                 .with_hint("Send less in `args`: what is long or binary belongs into a file.")
         };
         let dir = candidate.dir().into_path_buf();
-        let unchecked = gate::run::unchecked(self.service, self.view, candidate);
+        let unchecked = authorize::run::unchecked(self.service, self.view, candidate);
         let search_path = blocking(move || Ok(unchecked().search_path())).await?;
         let run_dir = copy.as_ref().map_or(&*dir, SealedCopy::skill);
         // The same commands in the same order: only the paths in them are others.
@@ -301,8 +301,8 @@ impl Asked<'_> {
                 most: config.run_output as usize,
             };
             self.service.counters.count(|it| it.commands_run += 1);
-            let ran = child::run(job).await.map_err(|error| {
-                if child::is_too_much(&error) {
+            let ran = child_process::run(job).await.map_err(|error| {
+                if child_process::is_too_much(&error) {
                     return too_long(&command.command, error.to_string());
                 }
                 RpcError::internal(format!("failed to run `{BASH}`: {error}"))
@@ -330,7 +330,7 @@ impl Asked<'_> {
     ) -> Result<SealedCopy, RpcError> {
         let (agreed, shown) = (commands.files.clone(), name.to_owned());
         let snapshot = blocking(move || {
-            let snapshot = Snapshot::take(unit).map_err(|it| sealed::refused(&it, &shown))?;
+            let snapshot = Snapshot::take(unit).map_err(|it| sealed_copy::refused(&it, &shown))?;
             if agreed.as_ref() == Some(snapshot.content()) {
                 return Ok(snapshot);
             }
@@ -339,7 +339,7 @@ impl Asked<'_> {
             ))
             .with_hint("Ask again: what it holds now is asked about."))
         });
-        gate::run::copy(self.service, snapshot.await?, name).await
+        authorize::run::copy(self.service, snapshot.await?, name).await
     }
 
     /// What is not well about what is loaded and about its being kept.

@@ -19,11 +19,11 @@ use skills_protocol::wire::{
 };
 
 use crate::answer::{Answer, Outcome};
-use crate::consent::{About, is_covered};
-use crate::gate::{self, SKILL};
+use crate::approval_prompt::{About, is_covered};
+use crate::approval_queue::{Asked, Said};
+use crate::authorize::{self, SKILL};
 use crate::peer::Peer;
 use crate::refusal;
-use crate::requests::{Asked, Said};
 use crate::response_cache::ResponseCache;
 use crate::service::Service;
 use crate::to_wire;
@@ -255,7 +255,7 @@ impl<'a> Wanted<'a> {
     fn skill(&self, regime: Regime, name: &str) -> Found {
         let resolution = &self.view.resolution;
         let candidate = self.candidate(name);
-        let properties = candidate.map_or(Properties::Unknown, gate::properties);
+        let properties = candidate.map_or(Properties::Unknown, authorize::properties);
         let is_remote =
             candidate.is_some_and(|it| resolution.roots[it.root].scope == Scope::Remote);
         let agent = self.agent;
@@ -264,7 +264,7 @@ impl<'a> Wanted<'a> {
         Found {
             action: decision.action,
             rule: decision.rule().map(to_wire::permission_rule),
-            reason: gate::why(&decision),
+            reason: authorize::why(&decision),
             suggestions: decision.suggestions.iter().map(ToString::to_string).collect(),
         }
     }

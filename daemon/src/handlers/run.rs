@@ -14,17 +14,17 @@ use skills_render::Invoker;
 use skills_render::resources::is_script;
 
 use crate::answer::{Answer, Outcome};
+use crate::authorize::run::Script;
+use crate::authorize::{self, Asking};
 use crate::blocking::blocking;
-use crate::child::{self, Job, Unfit};
+use crate::child_process::{self, Job, Unfit};
 use crate::confined_dir::ConfinedDir;
 use crate::from_wire::target;
-use crate::gate::run::Script;
-use crate::gate::{self, Asking};
 use crate::handlers::files::{directory_gone, refused, relative};
 use crate::handlers::get::find;
 use crate::peer::Peer;
 use crate::programs::InterpreterError;
-use crate::sealed::{self, Snapshot};
+use crate::sealed_copy::{self, Snapshot};
 use crate::service::Service;
 use crate::to_wire;
 
@@ -52,15 +52,16 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
         agreed: false,
         continues: false,
     };
-    gate::run::is_possible(&service, &view, candidate)?;
+    authorize::run::is_possible(&service, &view, candidate)?;
     let dir = candidate.dir().into_path_buf();
-    let unit = gate::run::unit(&view, candidate);
+    let unit = authorize::run::unit(&view, candidate);
     let look = || {
         let (dir, relative, shown) = (dir.clone(), relative.clone(), params.relative.clone());
         let (known, unit, name) = (candidate.directory, unit.clone(), candidate.name.clone());
         blocking(move || {
             let content = located((&dir, known), &relative, &shown)?;
-            let take = |unit| Snapshot::take(unit).map_err(|error| sealed::refused(&error, &name));
+            let take =
+                |unit| Snapshot::take(unit).map_err(|error| sealed_copy::refused(&error, &name));
             Ok((content, unit.map(take).transpose()?))
         })
     };
@@ -68,7 +69,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
     let files = snapshot.map(|it| it.content().clone());
     let (relative_shown, args) = (params.relative.clone(), params.args.clone());
     let script = Script { relative: relative_shown, args, content, files };
-    gate::run::script(&service, asking, &script).await?;
+    authorize::run::script(&service, asking, &script).await?;
     // The user may have thought about it for long.
     let (content, snapshot) = look().await?;
     let files = snapshot.as_ref().map(Snapshot::content);
@@ -79,11 +80,11 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
         ))
         .with_hint("Ask again: what it holds now is asked about."));
     }
-    let unchecked = gate::run::unchecked(&service, &view, candidate);
+    let unchecked = authorize::run::unchecked(&service, &view, candidate);
     let (first_line, copy) = match snapshot {
         Some(snapshot) => {
             let line = first_line(&snapshot, &relative, &params.relative)?;
-            (line, Some(gate::run::copy(&service, snapshot, &candidate.name).await?))
+            (line, Some(authorize::run::copy(&service, snapshot, &candidate.name).await?))
         }
         // The user's own script runs by its own first line.
         None => (Vec::new(), None),
@@ -128,8 +129,8 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
     };
     service.counters.count(|it| it.scripts_run += 1);
     let relative = &params.relative;
-    let ran = child::run(job).await.map_err(|error| {
-        if child::is_too_much(&error) {
+    let ran = child_process::run(job).await.map_err(|error| {
+        if child_process::is_too_much(&error) {
             let message =
                 format!("the {} arguments of `args` are too long together", params.args.len());
             return RpcError::invalid_params(message).with_hint(IN_A_FILE);

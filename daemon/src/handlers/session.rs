@@ -21,11 +21,11 @@ use skills_protocol::wire::{
 use skills_syntax::path::AbsPath;
 
 use crate::answer::{Answer, Outcome};
-use crate::conversation::{Named, TouchScope, Touched};
 use crate::from_wire;
 use crate::peer::Peer;
 use crate::response_cache::ResponseCache;
 use crate::service::Service;
+use crate::session::{Named, TouchScope, Touched};
 use crate::to_wire;
 
 /// How many paths one call may touch.

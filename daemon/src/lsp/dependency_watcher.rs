@@ -21,7 +21,7 @@ use skills_syntax::path::AbsPath;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-use crate::inotify::Queue;
+use crate::inotify_queue::Queue;
 
 /// What makes an entry of a directory another one, or changes what it is.
 const ASKED: WatchFlags = WatchFlags::CREATE

@@ -45,7 +45,7 @@ use tokio::sync::OnceCell;
 use tokio::task::{AbortHandle, spawn_blocking};
 use tokio::time::timeout;
 
-use crate::local::FallbackServer;
+use crate::in_process::FallbackServer;
 use crate::lsp::dependency_watcher;
 use crate::rules_page;
 use crate::serve::boot_id;

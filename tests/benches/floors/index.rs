@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use ignore::{WalkBuilder, WalkState};
 use skills_agents::profile;
 use skills_discovery::discover::DiscoveryContext;
-use skills_engine::watch;
+use skills_engine::notify_watcher;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 use skills_syntax::path::AbsPath;
 use skills_testkit::Home;
@@ -99,7 +99,7 @@ pub(crate) async fn cold(top: &Path, home: &Path, cookies: Option<&Path>) -> Dur
     };
     let mut options = Options::new("bench".to_owned());
     if let Some(cookies) = cookies {
-        options.hints = Some(watch::recommended(cookies.to_path_buf()));
+        options.hints = Some(notify_watcher::recommended(cookies.to_path_buf()));
     }
     let begin = Instant::now();
     let engine = Engine::start(options).expect("a thread can be started");

@@ -21,7 +21,7 @@ use crate::counters::Cause;
 use crate::dir_index::{FileState, Node, NodeId, NodePath, Seen, Watch, join, parent};
 use crate::disk::{Disk, Kind, Stat};
 use crate::hints::{Hints, WatchScope};
-use crate::names::Names;
+use crate::name_map::Names;
 
 impl Scanner {
     /// Marks what hints speak of.

@@ -18,7 +18,7 @@ use skills_syntax::path::AbsPath;
 use self::live::{Live, is_heard};
 use super::compaction::{self, Compacted};
 use super::{HookOwner, Invocation, Loaded, Opening, RegisteredHook, Session, Summary, TouchDelta};
-use crate::run::VIEW_IDLE;
+use crate::event_loop::VIEW_IDLE;
 use crate::store::{self, Part, Store, millis, now};
 
 /// For how long after its last use files that change are heard for a conversation that wants that,

@@ -12,8 +12,8 @@ use skills_protocol::wire::LoadParams;
 use skills_render::Invoker;
 use skills_render::prompt_listing::plugin_search;
 
+use crate::authorize;
 use crate::from_wire::{Target, target};
-use crate::gate;
 use crate::handlers::get::find;
 
 /// Claude Code's numbers for what is wrong with a call.
@@ -65,7 +65,7 @@ pub(super) fn choose(view: &View, params: &LoadParams, by: Invoker) -> Result<Ch
         State::Conditional => waits(view, candidate, &target)?,
         State::Ignored => return Err(missing(view, candidate, "is switched off")),
         State::Invalid => return Err(missing(view, candidate, "is dropped")),
-        State::Refused => return Err(gate::refused(candidate)),
+        State::Refused => return Err(authorize::refused(candidate)),
     }
     may_have(view, candidate)?;
     may_invoke(view, candidate, by)?;

@@ -13,8 +13,8 @@ use skills_protocol::error::RpcError;
 use skills_protocol::wire;
 use skills_render::named_arguments;
 
+use crate::authorize::Permit;
 use crate::from_wire::format;
-use crate::gate::Permit;
 use crate::service::Service;
 use crate::to_wire::{self, rendered};
 

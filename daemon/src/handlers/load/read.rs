@@ -15,8 +15,8 @@ use skills_protocol::error::RpcError;
 use skills_render::resources::{MANY, draw_tree, is_plugin_file, is_script, opencode_sample};
 use skills_render::{Invoker, SkillFile, SkillFiles};
 
+use crate::authorize::Permit;
 use crate::confined_dir::{ConfinedDir, ConfinedDirError, MOST_LOADED, Names};
-use crate::gate::Permit;
 use crate::handlers::files::{directory_gone, refused};
 use crate::response_cache::SKILL_FILE;
 

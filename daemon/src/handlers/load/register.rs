@@ -10,7 +10,7 @@ use skills_protocol::error::RpcError;
 use skills_protocol::wire::{By, LoadParams};
 use skills_render::{ExecutionContext, LoadedSkill};
 
-use crate::gate;
+use crate::authorize;
 use crate::service::Service;
 
 /// Returns the hooks that a loaded skill registers, and what is to be told about the others. What
@@ -23,7 +23,7 @@ pub(super) async fn allowed(
     loaded: &mut LoadedSkill,
 ) -> Result<(Vec<Hook>, Vec<String>), RpcError> {
     let Some(hooks) = &loaded.metadata.hooks else { return Ok((Vec::new(), Vec::new())) };
-    if let Some(why) = gate::run::withheld_hooks(service, view, candidate, hash).await? {
+    if let Some(why) = authorize::run::withheld_hooks(service, view, candidate, hash).await? {
         loaded.metadata.hooks = None;
         return Ok((Vec::new(), vec![why]));
     }

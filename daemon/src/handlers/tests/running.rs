@@ -13,8 +13,8 @@ use skills_protocol::wire;
 use skills_render::Invoker;
 
 use super::Rig;
-use crate::gate::run::Commands;
-use crate::gate::{self, Asking};
+use crate::authorize::run::Commands;
+use crate::authorize::{self, Asking};
 use crate::peer::Peer;
 
 const EXECUTE: &str = "[run]\nshell = true\n";
@@ -91,12 +91,13 @@ async fn what_was_read_is_judged_and_not_what_the_file_holds_by_then() {
     // The file holds what is trusted all the while.
     for (command, is_trusted) in [("echo first", true), ("echo second", false)] {
         let hash = content_hash(text(command).as_bytes());
-        let unit = gate::run::unit(&view, candidate).unwrap();
-        let files = Some(gate::run::files(unit, "p").await.unwrap());
+        let unit = authorize::run::unit(&view, candidate).unwrap();
+        let files = Some(authorize::run::files(unit, "p").await.unwrap());
         let commands = Commands { text: hash, all: vec![command.to_owned()], filled: false, files };
-        let run = gate::run::shell(&rig.service, asking, &commands).await;
+        let run = authorize::run::shell(&rig.service, asking, &commands).await;
         assert_eq!(run.err().map(|it| it.code), (!is_trusted).then_some(-32003));
-        let hooks = gate::run::withheld_hooks(&rig.service, &view, candidate, hash).await.unwrap();
+        let hooks =
+            authorize::run::withheld_hooks(&rig.service, &view, candidate, hash).await.unwrap();
         assert_eq!(hooks.is_none(), is_trusted, "{hooks:?}");
     }
 }

@@ -5,8 +5,8 @@ use skills_protocol::wire::Context;
 use skills_syntax::path::AbsPath;
 
 use super::*;
-use crate::conversation::TouchScope;
 use crate::peer::Peer;
+use crate::session::TouchScope;
 
 /// A worktree with packages that have skills of their own.
 fn monorepo() -> Rig {

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use skills_engine::store::Content;
 
-use crate::sealed::{Snapshot, Unit};
+use crate::sealed_copy::{Snapshot, Unit};
 
 /// Returns the skills and commands in a directory with all their files, as they are, and how many
 /// of them are skills or commands. Blocks on the disk.

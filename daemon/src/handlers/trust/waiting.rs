@@ -17,10 +17,10 @@ use skills_render::count_commands;
 use skills_render::resources::is_script;
 use skills_syntax::text::decode;
 
+use crate::authorize;
 use crate::blocking::blocking;
 use crate::confined_dir::{ConfinedDir, MOST_LOADED};
-use crate::gate;
-use crate::sealed::Snapshot;
+use crate::sealed_copy::Snapshot;
 use crate::service::Service;
 use crate::to_wire;
 
@@ -46,7 +46,7 @@ pub(super) async fn waiting(
             covers.push(covered);
         }
         if let Some(contents) = contents {
-            if gate::run::unknown(service, contents).await.is_empty() {
+            if authorize::run::unknown(service, contents).await.is_empty() {
                 continue;
             }
             skill.changed = true;
@@ -62,7 +62,7 @@ fn asking(view: &View) -> Vec<Asking> {
     let mut found = Vec::new();
     for candidate in &resolution.candidates {
         let root = &resolution.roots[candidate.root];
-        let Some(unit) = gate::run::unit(view, candidate) else { continue };
+        let Some(unit) = authorize::run::unit(view, candidate) else { continue };
         if candidate.state.is_out() {
             continue;
         }

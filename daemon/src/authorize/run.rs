@@ -17,7 +17,7 @@ use skills_syntax::path::AbsPath;
 use super::{Act, Asking, Permit, permission, place_of_trust, untrusted};
 use crate::blocking::blocking;
 use crate::programs::Unchecked;
-use crate::sealed::{self, SealError, SealedCopy, Snapshot, Unit};
+use crate::sealed_copy::{self, SealError, SealedCopy, Snapshot, Unit};
 use crate::service::Service;
 
 /// The commands in a skill's body, as they were read to be run.
@@ -184,7 +184,7 @@ pub(crate) fn unchecked(
 pub(crate) async fn files(unit: Unit, name: &str) -> Result<Content, RpcError> {
     let name = name.to_owned();
     blocking(move || {
-        let snapshot = Snapshot::take(unit).map_err(|error| sealed::refused(&error, &name))?;
+        let snapshot = Snapshot::take(unit).map_err(|error| sealed_copy::refused(&error, &name))?;
         Ok(snapshot.content().clone())
     })
     .await
@@ -199,7 +199,7 @@ pub(crate) async fn copy(
     let (place, name) = (service.copies(), name.to_owned());
     blocking(move || {
         let copied = place.and_then(|it| snapshot.copy(&it));
-        copied.map_err(|error| sealed::refused(&SealError::Copy(error), &name))
+        copied.map_err(|error| sealed_copy::refused(&SealError::Copy(error), &name))
     })
     .await
 }

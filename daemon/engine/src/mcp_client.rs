@@ -25,8 +25,8 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 use crate::change_notifier::ChangeNotifier;
-use crate::mcp::keeper::Order;
-use crate::sources::{McpOptions, Phase, SourceStatus};
+use crate::mcp_client::keeper::Order;
+use crate::source_set::{McpOptions, Phase, SourceStatus};
 use crate::view::Health;
 
 /// What a prompt came to.

@@ -18,8 +18,8 @@ use skills_syntax::path::AbsPath;
 
 use crate::bundled;
 use crate::change_notifier::ChangeNotifier;
-use crate::mcp::Mcp;
-use crate::remote::Remote;
+use crate::mcp_client::Mcp;
+use crate::registries::Remote;
 use crate::view::Health;
 
 /// What the configuration says about skills that are in none of an agent's directories.

@@ -14,7 +14,7 @@ use tokio::io::AsyncReadExt;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-use crate::mcp::meter::{Meter, Metered};
+use crate::mcp_client::meter::{Meter, Metered};
 
 /// The variables that every program needs to find its way.
 const VARIABLES: [&str; 13] = [

@@ -17,11 +17,13 @@ use tokio::sync::oneshot;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use crate::mcp::meter::{Excess, Meter};
-use crate::mcp::process::Process;
-use crate::mcp::{PromptAnswer, PromptContent, PromptError, PromptMessage, Shared, doubt, skills};
+use crate::mcp_client::meter::{Excess, Meter};
+use crate::mcp_client::process::Process;
+use crate::mcp_client::{
+    PromptAnswer, PromptContent, PromptError, PromptMessage, Shared, doubt, skills,
+};
 use crate::source_limits::{MCP_PAGES, MCP_PENALTY, MCP_PROMPTS, MCP_RELIST_PAUSE, MCP_REQUESTS};
-use crate::sources::Phase;
+use crate::source_set::Phase;
 
 /// How long after a failure it is started again; each further failure doubles it.
 const FIRST_RETRY: Duration = Duration::from_secs(1);

@@ -23,10 +23,10 @@ use skills_discovery::remote::Address;
 use skills_syntax::path::AbsPath;
 
 use crate::change_notifier::ChangeNotifier;
-use crate::remote::store::Store;
-use crate::remote::update::Outcome;
+use crate::registries::store::Store;
+use crate::registries::update::Outcome;
 use crate::source_limits::{CATALOGS, CATALOGS_AT_ONCE, REFUSED_SHOWN};
-use crate::sources::{Phase, RemoteOptions, SourceStatus};
+use crate::source_set::{Phase, RemoteOptions, SourceStatus};
 use crate::view::Health;
 
 /// How long after a failure it is tried again; each further failure doubles it.

@@ -11,9 +11,9 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::mcp::server::{self, Ask, Bounds};
-use crate::mcp::{PromptAnswer, PromptError, Shared};
-use crate::sources::McpOptions;
+use crate::mcp_client::server::{self, Ask, Bounds};
+use crate::mcp_client::{PromptAnswer, PromptError, Shared};
+use crate::source_set::McpOptions;
 
 /// How long the servers may take to end before they are left to the runtime, which kills them.
 const PARTING: Duration = Duration::from_secs(3);

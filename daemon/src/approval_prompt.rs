@@ -16,10 +16,10 @@ use skills_protocol::wire::{Event, EventKind, Reply};
 use skills_syntax::path::AbsPath;
 use tokio::time::timeout;
 
+use crate::approval_queue::{Question, Said, Subject};
+use crate::authorize::SKILL;
 use crate::events;
-use crate::gate::SKILL;
 use crate::peer::Peer;
-use crate::requests::{Question, Said, Subject};
 use crate::service::Service;
 
 /// What somebody wants to do.

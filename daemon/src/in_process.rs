@@ -15,7 +15,7 @@ use skills_client::blocking::Stream;
 use skills_client::directory;
 use skills_client::environment::{cache_directory, config_file, socket_location};
 use skills_engine::store::Store;
-use skills_engine::{Engine, Options, watch};
+use skills_engine::{Engine, Options, notify_watcher};
 use tokio::runtime::{self, Handle};
 
 use crate::config_notify;
@@ -33,7 +33,7 @@ fn service(boot_id: String, cookies: Option<PathBuf>) -> io::Result<(Engine, Arc
     let news = Arc::clone(&bus);
     let engine = Engine::start(Options {
         listener: Some(Box::new(move |update| news.view_changed(update))),
-        hints: cookies.map(watch::recommended),
+        hints: cookies.map(notify_watcher::recommended),
         read_limit: settings.user().read_limit,
         cache: cache_directory(),
         ..Options::new(boot_id.clone())

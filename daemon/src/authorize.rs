@@ -18,9 +18,9 @@ use skills_protocol::error::{OUTSIDE_SKILL, RpcError};
 use skills_render::Invoker;
 
 use self::run::{Commands, Script};
-use crate::consent::{About, Consent};
+use crate::approval_prompt::{About, Consent};
+use crate::approval_queue::{Reader, Whose};
 use crate::peer::Peer;
-use crate::requests::{Reader, Whose};
 use crate::service::Service;
 use crate::to_wire;
 

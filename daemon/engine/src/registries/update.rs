@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use skills_discovery::remote::{Address, Index, IndexError, Offer, read};
 
-use crate::remote::fetch::{FetchError, Fetched, Fetcher};
-use crate::remote::store::{Kept, Stage, State, Store};
+use crate::registries::fetch::{FetchError, Fetched, Fetcher};
+use crate::registries::store::{Kept, Stage, State, Store};
 use crate::source_limits::{FILE_BYTES, INDEX_BYTES, UPDATE_BYTES, UPDATE_TIME};
 
 /// What became of an update.

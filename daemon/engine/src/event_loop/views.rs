@@ -16,7 +16,7 @@ use crate::Update;
 use crate::dir_index::{Need, NodeId};
 use crate::idle_check::LastUsed;
 use crate::journal::{Changes, Journal};
-use crate::sources::Uses;
+use crate::source_set::Uses;
 use crate::tracked_tree::TrackedTree;
 use crate::view::{View, ViewKey, ViewVersion};
 

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use skills_agents::profile::NestedRule;
 use skills_discovery::discover::{Overlay, Resolution, State};
-use skills_engine::discover::{self, Found, Search};
 use skills_engine::session::{Matched, Opened, Opening, Session, TouchDelta};
+use skills_engine::touch::{self, Found, Search};
 use skills_engine::{Freshness, Health, View};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::Context;
@@ -196,7 +196,7 @@ impl Service {
         let levels = self.levels.clone();
         let cwd = asked.key.cwd.clone();
         let search = Search { cwd, worktree, repository, relative, known, touched, levels };
-        let found = spawn_blocking(move || discover::discover(&search)).await;
+        let found = spawn_blocking(move || touch::discover(&search)).await;
         found.map_err(|error| {
             tracing::error!(%error, "a touch is not followed");
             RpcError::internal("the touched paths could not be followed")
