@@ -8,9 +8,12 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use skills_cli::{ABOUT, Binary, GlobalArgs};
 use skills_protocol::wire::Shell;
 
-use crate::mcp::{self, McpOptions};
-use crate::serve::{self, ServeOptions};
-use crate::{in_process, lsp};
+use crate::bridges::lsp;
+use crate::bridges::mcp;
+use crate::bridges::mcp::McpOptions;
+use crate::lifecycle::in_process;
+use crate::lifecycle::serve;
+use crate::lifecycle::serve::ServeOptions;
 
 /// The program's arguments.
 #[derive(Debug, Parser)]

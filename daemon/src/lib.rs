@@ -7,89 +7,17 @@
 
 mod cli;
 
-mod serve;
-
-mod shutdown_monitor;
-
-mod watchdog;
-
-mod config_watch;
-
-mod inotify_queue;
-
-mod config_notify;
-
-mod in_process;
-
-mod lsp;
-
-mod mcp;
-
-mod log;
-
-mod settings;
-
-mod rules_page;
-
-mod socket;
-
-mod server;
-
-mod connection;
-
-mod outbox;
-
-mod dispatch;
-
-mod answer;
-
-mod refusal;
-
-mod peer;
-
-mod events;
-
 mod service;
 
-mod handlers;
+mod rpc;
 
-mod session;
+mod api;
 
-mod auto_touch;
+mod access;
 
-mod paging;
+mod lifecycle;
 
-mod page_cache;
-
-mod response_cache;
-
-mod snapshot_index;
-
-mod authorize;
-
-mod approval_prompt;
-
-mod counters;
-
-mod approval_queue;
-
-mod child_process;
-
-mod programs;
-
-mod from_wire;
-
-mod to_wire;
-
-mod confined_dir;
-
-mod sealed_copy;
-
-mod blocking;
-
-mod heavy;
-
-mod resident_memory;
+mod bridges;
 
 #[cfg(test)]
 mod needs_root;

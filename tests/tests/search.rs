@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 
 use skills_agents::skill::{FileFacts, SkillRecord};
-use skills_engine::search::{Document, SearchIndex};
+use skills_engine::views::search::{Document, SearchIndex};
 use skills_testkit::Corpus;
 use skills_testkit::corpus::skills_below;
 

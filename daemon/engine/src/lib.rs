@@ -8,82 +8,17 @@
 //! the ground (how it is kept true), the run (who asks for what, when), the views (what goes
 //! out).
 
-pub mod disk;
-
-pub mod hints;
-
-mod writes;
-
-pub mod notify_watcher;
-
-#[cfg(target_os = "linux")]
-pub mod inotify;
-
-mod cookie;
-
-mod name_map;
-
-mod dir_index;
-
-mod tracked_tree;
-
-mod pool;
-
-mod records;
-
-mod counters;
-
-mod scanner;
-
-mod view_lease;
-
-mod mounts;
-
-pub mod stat_cache;
-
-mod idle_check;
-
-mod event_loop;
-
-mod journal;
-
-mod status;
-
-mod unignored;
-
-mod view;
-
-pub mod search;
-
-pub mod inspect;
-
-mod remote_fs_guard;
-
-pub mod store;
-
-pub mod session;
-
-mod activation;
-
-pub mod touch;
-
-pub mod near_miss;
-
-mod ignored;
-
-mod change_notifier;
-
-mod bundled;
-
 pub mod cancel;
 
-mod source_set;
+pub mod files;
 
-mod registries;
+pub mod views;
 
-mod source_limits;
+pub mod sessions;
 
-mod mcp_client;
+mod sources;
+
+pub mod watch;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::io;
@@ -100,28 +35,30 @@ use skills_syntax::path::AbsPath;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 
-use crate::activation::Matchers;
-use crate::change_notifier::ChangeNotifier;
-use crate::disk::{DEFAULT_READ_LIMIT, Disk, RealDisk};
-use crate::event_loop::{Event, Published, Request};
-use crate::hints::{HintQueue, StartHints};
-use crate::idle_check::{Events, IdleCheck};
-use crate::scanner::Scanner;
-use crate::source_set::Sources;
-use crate::view_lease::ViewLeases;
+use crate::files::disk::{DEFAULT_READ_LIMIT, Disk, RealDisk};
+use crate::files::scanner::Scanner;
+use crate::sources::change_notifier::ChangeNotifier;
+use crate::sources::source_set::Sources;
+use crate::views::activation::Matchers;
+use crate::views::event_loop::{Event, Published, Request};
+use crate::views::idle_check::{Events, IdleCheck};
+use crate::views::view_lease::ViewLeases;
+use crate::watch::hints::{HintQueue, StartHints};
 
-pub use crate::activation::Activation;
-pub use crate::counters::{Cause, Causes, Counters};
-pub use crate::event_loop::Freshness;
-pub use crate::journal::{Difference, Gone};
-pub use crate::mcp_client::{PromptAnswer, PromptContent, PromptError, PromptMessage};
-pub use crate::remote_fs_guard::RemoteFsGuard;
-pub use crate::source_set::{McpOptions, Phase, RemoteOptions, SourceConfig, SourceStatus};
-pub use crate::status::{Rebuilds, Status, WorktreeStatus};
-pub use crate::unignored::unignored;
-pub use crate::view::{Health, View, ViewKey};
-pub use crate::view_lease::ViewLease;
-pub use crate::writes::Writes;
+pub use crate::files::counters::{Cause, Causes, Counters};
+pub use crate::files::remote_fs_guard::RemoteFsGuard;
+pub use crate::files::unignored::unignored;
+pub use crate::sources::mcp_client::{PromptAnswer, PromptContent, PromptError, PromptMessage};
+pub use crate::sources::source_set::{
+    McpOptions, Phase, RemoteOptions, SourceConfig, SourceStatus,
+};
+pub use crate::views::activation::Activation;
+pub use crate::views::event_loop::Freshness;
+pub use crate::views::journal::{Difference, Gone};
+pub use crate::views::status::{Rebuilds, Status, WorktreeStatus};
+pub use crate::views::view::{Health, View, ViewKey};
+pub use crate::views::view_lease::ViewLease;
+pub use crate::watch::writes::Writes;
 
 /// How long an engine is waited for at its end: longer than MCP servers are given to end.
 const END: Duration = Duration::from_secs(4);
@@ -168,7 +105,7 @@ impl Options {
     /// Returns options for the machine's own disk without a source of hints.
     pub fn new(boot_id: String) -> Self {
         let (disk, read_limit) = (Arc::new(RealDisk), DEFAULT_READ_LIMIT);
-        let idle = event_loop::VIEW_IDLE;
+        let idle = views::event_loop::VIEW_IDLE;
         Self { hints: None, disk, read_limit, boot_id, listener: None, idle, cache: None }
     }
 }
@@ -232,7 +169,7 @@ impl Engine {
         let holds = ViewLeases::default();
         let news = Arc::new(ChangeNotifier::new(events.clone()));
         let us = rustix::process::geteuid().as_raw();
-        let state = event_loop::EngineState {
+        let state = views::event_loop::EngineState {
             ground: Scanner::new(options.disk, source, inbox.clone(), us, options.read_limit),
             inbox,
             published: Arc::clone(&published),
@@ -246,7 +183,7 @@ impl Engine {
             numbers: 0,
             opened: 0,
             idle: options.idle,
-            cookies: event_loop::Cookies::default(),
+            cookies: views::event_loop::Cookies::default(),
             rebuilds: Rebuilds::default(),
             unused: false,
             turns: Arc::clone(&turns),
@@ -428,7 +365,7 @@ impl Engine {
     /// They cannot be written.
     pub fn extract_bundled(&self) -> io::Result<()> {
         match &self.cache {
-            Some(cache) => bundled::extract(cache),
+            Some(cache) => sources::bundled::extract(cache),
             // Then none are listed.
             None => Ok(()),
         }

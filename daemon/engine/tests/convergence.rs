@@ -11,9 +11,11 @@ use std::sync::Arc;
 
 use skills_agents::profile;
 use skills_discovery::discover::{DiscoveryContext, Resolution};
-use skills_engine::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
-use skills_engine::hints::{ArmError, HintQueue, HintSource, QueueProbe, StartHints, WatchScope};
-use skills_engine::notify_watcher::{Notify, recommended};
+use skills_engine::files::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
+use skills_engine::watch::hints::{
+    ArmError, HintQueue, HintSource, QueueProbe, StartHints, WatchScope,
+};
+use skills_engine::watch::notify_watcher::{Notify, recommended};
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 use skills_syntax::path::AbsPath;
 

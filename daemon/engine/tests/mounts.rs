@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 
 use skills_agents::profile;
 use skills_discovery::discover::DiscoveryContext;
-use skills_engine::notify_watcher::recommended;
-use skills_engine::session::{Invocation, Opening, Sessions, TouchDelta};
-use skills_engine::store::{Grant, Store};
+use skills_engine::sessions::session::{Invocation, Opening, Sessions, TouchDelta};
+use skills_engine::sessions::store::{Grant, Store};
+use skills_engine::watch::notify_watcher::recommended;
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
 use skills_syntax::path::AbsPath;
 

@@ -10,10 +10,10 @@ use std::{fs, io};
 
 use skills_agents::profile;
 use skills_discovery::discover::DiscoveryContext;
-use skills_engine::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
-use skills_engine::notify_watcher::recommended;
-use skills_engine::session::{Opening, Sessions};
-use skills_engine::store::Store;
+use skills_engine::files::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
+use skills_engine::sessions::session::{Opening, Sessions};
+use skills_engine::sessions::store::Store;
+use skills_engine::watch::notify_watcher::recommended;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 use skills_syntax::path::AbsPath;
 

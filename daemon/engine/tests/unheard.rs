@@ -13,9 +13,11 @@ use std::time::Duration;
 
 use skills_agents::profile;
 use skills_discovery::discover::DiscoveryContext;
-use skills_engine::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
-use skills_engine::hints::{ArmError, HintQueue, HintSource, QueueProbe, StartHints, WatchScope};
-use skills_engine::notify_watcher::recommended;
+use skills_engine::files::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
+use skills_engine::watch::hints::{
+    ArmError, HintQueue, HintSource, QueueProbe, StartHints, WatchScope,
+};
+use skills_engine::watch::notify_watcher::recommended;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 use skills_syntax::path::AbsPath;
 

@@ -7,11 +7,11 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use skills_discovery::discover::{Policy, Trusts};
-use skills_engine::stat_cache::Generation;
+use skills_engine::watch::stat_cache::Generation;
 use skills_syntax::path::AbsPath;
 
 use super::Service;
-use crate::settings::rules;
+use crate::lifecycle::settings::rules;
 
 /// What was read of the store, and when.
 #[derive(Debug, Default)]

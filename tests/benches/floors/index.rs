@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use ignore::{WalkBuilder, WalkState};
 use skills_agents::profile;
 use skills_discovery::discover::DiscoveryContext;
-use skills_engine::notify_watcher;
+use skills_engine::watch::notify_watcher;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 use skills_syntax::path::AbsPath;
 use skills_testkit::Home;

@@ -117,7 +117,7 @@ const WALLS: &[Wall] = &[
     Wall {
         within: OFFLINE,
         // It sets the working directory of third-party programs.
-        except: &["daemon/engine/src/mcp/process.rs"],
+        except: &["daemon/engine/src/sources/mcp_client/process.rs"],
         words: &["current_dir"],
         why: "the current directory matters at start-up only",
     },
@@ -206,7 +206,7 @@ fn forbidden_word_check_ignores_comments_tests_and_strings() {
 
 #[test]
 fn crate_used_in_two_files_or_none_is_reported() {
-    let one = [Source::new("daemon/engine/src/watch.rs", "use notify::Event;")];
+    let one = [Source::new("daemon/engine/src/watch/notify_watcher.rs", "use notify::Event;")];
     assert!(spread("notify::", "daemon/engine/src", &one).is_empty());
     assert_eq!(spread("notify::", "daemon/syntax/src", &one).len(), 1);
     assert_eq!(spread("granit_parser::", "daemon/syntax/src", &one).len(), 1);

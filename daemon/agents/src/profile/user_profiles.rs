@@ -459,7 +459,7 @@ fn name_variables(profile: &mut Profile) {
     for root in &profile.roots {
         match &root.base {
             RootBase::Home | RootBase::Ancestors { stop: super::AncestorStop::Home } => {
-                named.push("HOME".into())
+                named.push("HOME".into());
             }
             RootBase::Variable { name, .. } => named.extend(["HOME".into(), name.clone()]),
             RootBase::IfSet { name } => named.push(name.clone()),

@@ -1,0 +1,15 @@
+//! The disk as the engine knows it: reading, the directory index, the scanner that keeps the index
+//! true, content records, ignore rules and file inspection.
+
+pub(crate) mod counters;
+pub(crate) mod dir_index;
+pub mod disk;
+pub(crate) mod ignored;
+pub mod inspect;
+pub(crate) mod name_map;
+pub mod near_miss;
+pub(crate) mod pool;
+pub(crate) mod records;
+pub(crate) mod remote_fs_guard;
+pub(crate) mod scanner;
+pub(crate) mod unignored;

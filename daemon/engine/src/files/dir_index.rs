@@ -1,0 +1,481 @@
+//! What is known of the disk: directories by physical path, and the questions they answer.
+//!
+//! A *node* is one directory under watch. It holds answers only: which of the names somebody
+//! asked about are there (`probes`), what the directory lists (`listing`), what its SKILL.md
+//! and the agents' configuration files say (`files`, `texts`). Nothing is known that was not asked for, so watches and memory follow what
+//! profiles look at, never the size of a worktree.
+//!
+//! The invariant that makes answers right: a node is armed before it is read, and a hint for a
+//! node takes its answers back until they have been read again. A node's path holds no
+//! symbolic link; [`DirIndex::locate`] gets from a path as reached to a physical one by probes,
+//! so that every link on the way is under watch as well.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::ops::Bound;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use skills_discovery::discover::{
+    Fault, FaultKind, FileId, ItemKind, Listing, Place, SkillFile, TextFile,
+};
+
+use crate::files::disk::{Kind, Stat};
+use crate::files::name_map::Names;
+use crate::watch::hints::WatchScope;
+
+/// How many symbolic links are followed on the way to one path, as Linux does.
+const MAX_LINKS: usize = 40;
+
+/// A node's number; numbers are not used twice.
+pub(crate) type NodeId = u32;
+
+/// A node's physical path, shared by all who keep it.
+pub(crate) type NodePath = Arc<OsStr>;
+
+/// All nodes.
+#[derive(Default)]
+pub(crate) struct DirIndex {
+    /// By physical path. The order of the keys' bytes keeps a directory's nodes together. A tree's
+    /// leaves are half empty when they were filled in order, and so they hold pointers.
+    nodes: BTreeMap<NodePath, Box<Node>>,
+    next: NodeId,
+}
+
+/// One directory.
+pub(crate) struct Node {
+    pub(crate) serial: NodeId,
+    pub(crate) watch: Watch,
+    /// What it was armed for, when it was.
+    pub(crate) heed: WatchScope,
+    /// Which directory it was when it was armed.
+    pub(crate) armed_as: Option<FileId>,
+    /// The directory as it was when it was last read.
+    pub(crate) seen: Option<Seen>,
+    pub(crate) probes: Names<Probe>,
+    pub(crate) listing: Option<Result<Arc<Listing>, Fault>>,
+    pub(crate) files: Names<FileState<SkillFile>>,
+    pub(crate) texts: Names<FileState<Arc<TextFile>>>,
+}
+
+/// Whether a directory's changes are heard of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Watch {
+    /// Not yet, or not any more, or it was gone when it was to be. It is armed and swept instead.
+    Unarmed,
+    /// They are.
+    Armed,
+    /// Those made by this system are; others, on a file system of this kind, are not. It is swept
+    /// besides.
+    Doubtful(&'static str),
+    /// They are not: the limit on watches is reached. It is swept instead.
+    OverLimit,
+    /// They are not: the operating system refused. It is swept instead.
+    Refused,
+}
+
+/// The state of something when it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) stat: Stat,
+    /// Whether it had changed so shortly before that another change may bear the same time.
+    pub(crate) racy: bool,
+}
+
+/// What stands at a name in a directory, links not followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Probe {
+    Missing,
+    Directory { owner: u32 },
+    File,
+    Special(&'static str),
+    Link(PathBuf),
+    Fault(Fault),
+}
+
+/// A file as it was last read.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FileState<T> {
+    pub(crate) seen: Option<Seen>,
+    pub(crate) result: Result<T, Fault>,
+}
+
+/// What the forest does not know and was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Need {
+    /// What stands at a path, as reached.
+    Look(PathBuf),
+    /// What a directory lists.
+    List(OsString),
+    /// What a SKILL.md says.
+    Read { dir: OsString, name: OsString },
+    /// What a configuration file says.
+    Text { dir: OsString, name: OsString },
+}
+
+/// A physical path, and what stands there.
+pub(crate) struct Located {
+    pub(crate) path: OsString,
+    pub(crate) place: Place,
+}
+
+/// A name in a directory that nobody has looked at yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unknown {
+    pub(crate) dir: OsString,
+    pub(crate) name: OsString,
+}
+
+impl DirIndex {
+    pub(crate) fn get(&self, path: &OsStr) -> Option<&Node> {
+        self.nodes.get(path).map(|it| &**it)
+    }
+
+    pub(crate) fn get_mut(&mut self, path: &OsStr) -> Option<&mut Node> {
+        self.nodes.get_mut(path).map(|it| &mut **it)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&NodePath, &Node)> {
+        self.nodes.iter().map(|(path, it)| (path, &**it))
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&NodePath, &mut Node)> {
+        self.nodes.iter_mut().map(|(path, it)| (path, &mut **it))
+    }
+
+    /// Adds an unarmed node that knows nothing; an existing one stays.
+    pub(crate) fn ensure(&mut self, path: &OsStr) -> &mut Node {
+        let next = &mut self.next;
+        self.nodes.entry(path.into()).or_insert_with(|| {
+            *next += 1;
+            Box::new(Node {
+                serial: *next,
+                watch: Watch::Unarmed,
+                heed: WatchScope::Names,
+                armed_as: None,
+                seen: None,
+                probes: Names::default(),
+                listing: None,
+                files: Names::default(),
+                texts: Names::default(),
+            })
+        })
+    }
+
+    /// Returns the path of a node, as the others keep it.
+    pub(crate) fn path_of(&self, path: &OsStr) -> Option<NodePath> {
+        self.nodes.get_key_value(path).map(|(path, _)| Arc::clone(path))
+    }
+
+    /// Removes the nodes at and below `path`, and returns them.
+    pub(crate) fn remove_tree(&mut self, path: &OsStr) -> Vec<(NodePath, Box<Node>)> {
+        let paths = self.tree(path).into_iter();
+        paths.filter_map(|path| self.nodes.remove_entry(&path)).collect()
+    }
+
+    /// Removes the nodes that `keep` does not want, and returns them.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&Node) -> bool) -> Vec<(NodePath, Box<Node>)> {
+        self.nodes.extract_if(.., |_, it| !keep(it)).collect()
+    }
+
+    /// Returns the paths of the nodes at and below `path`.
+    pub(crate) fn tree(&self, path: &OsStr) -> Vec<NodePath> {
+        let (from, to) = below(path);
+        let below = (Bound::Included(&*from), Bound::Excluded(&*to));
+        let below = self.nodes.range::<OsStr, _>(below).map(|(it, _)| Arc::clone(it));
+        self.path_of(path).into_iter().chain(below).collect()
+    }
+
+    /// Follows a path as reached to the physical path and what stands there. `visit` is called
+    /// with the number of every node the answer depends on.
+    pub(crate) fn locate(
+        &self,
+        path: &Path,
+        us: u32,
+        visit: &mut dyn FnMut(NodeId),
+    ) -> Result<Located, Unknown> {
+        let mut links = 0;
+        let mut last_target = Path::new("");
+        // While more than this is left to do, the way leads through a link's target.
+        let mut target_until: Option<usize> = None;
+        let mut physical = OsString::from("/");
+        let mut place = Place::Directory { foreign: false };
+        let mut todo: Vec<OsString> = components(path).rev().collect();
+        while let Some(name) = todo.pop() {
+            if name == ".." {
+                physical = OsString::from(parent(&physical));
+                place = Place::Directory { foreign: false };
+                continue;
+            }
+            if !matches!(place, Place::Directory { .. }) {
+                // Something below a file.
+                place = Place::Missing;
+                break;
+            }
+            match self.probe(&physical, &name, visit)? {
+                Probe::Missing => {
+                    let in_target = target_until.is_some_and(|it| todo.len() >= it);
+                    place = if in_target { dangling(last_target) } else { Place::Missing };
+                    break;
+                }
+                Probe::Fault(fault) => {
+                    place = Place::Fault(fault.clone());
+                    break;
+                }
+                Probe::Directory { owner } => {
+                    place = Place::Directory { foreign: *owner != us && *owner != 0 };
+                }
+                Probe::File => place = Place::File,
+                Probe::Special(word) => place = Place::Special(word),
+                Probe::Link(target) => {
+                    links += 1;
+                    last_target = target;
+                    if links > MAX_LINKS {
+                        place =
+                            Place::Fault(Fault { kind: FaultKind::Loop, detail: String::new() });
+                        break;
+                    }
+                    if target.is_absolute() {
+                        physical = OsString::from("/");
+                    }
+                    let outer = target_until.filter(|it| todo.len() >= *it);
+                    target_until = outer.or(Some(todo.len()));
+                    todo.extend(components(target).rev());
+                    place = Place::Directory { foreign: false };
+                    continue;
+                }
+            }
+            physical = join(&physical, &name);
+        }
+        Ok(Located { path: physical, place })
+    }
+
+    fn probe(
+        &self,
+        dir: &OsStr,
+        name: &OsStr,
+        visit: &mut dyn FnMut(NodeId),
+    ) -> Result<&Probe, Unknown> {
+        let unknown = || Unknown { dir: dir.to_owned(), name: name.to_owned() };
+        let node = self.nodes.get(dir).ok_or_else(unknown)?;
+        visit(node.serial);
+        node.probes.get(name).ok_or_else(unknown)
+    }
+
+    /// Returns the physical path of the directory at `path`, which is known to be one.
+    pub(crate) fn directory(
+        &self,
+        path: &Path,
+        us: u32,
+        visit: &mut dyn FnMut(NodeId),
+    ) -> Result<OsString, Unknown> {
+        let text = path.as_os_str();
+        if self.nodes.contains_key(text) || self.listed(path, ItemKind::Directory, visit) {
+            return Ok(text.to_owned());
+        }
+        self.locate(path, us, visit).map(|it| it.path)
+    }
+
+    /// Whether a physical directory lists `path` as being of that kind.
+    pub(crate) fn listed(
+        &self,
+        path: &Path,
+        kind: ItemKind,
+        visit: &mut dyn FnMut(NodeId),
+    ) -> bool {
+        let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { return false };
+        let Some(node) = self.nodes.get(dir.as_os_str()) else { return false };
+        visit(node.serial);
+        let Some(Ok(listing)) = &node.listing else { return false };
+        let found = listing.items.binary_search_by(|it| it.name.as_os_str().cmp(name));
+        found.is_ok_and(|it| listing.items[it].kind == kind)
+    }
+}
+
+impl Node {
+    /// Returns the names that hints about this directory matter for; none for all.
+    pub(crate) fn interest(&self) -> Option<BTreeSet<OsString>> {
+        let names =
+            self.probes.names().chain(self.files.names()).chain(self.texts.names()).cloned();
+        self.listing.is_none().then(|| names.collect())
+    }
+
+    /// Returns what has to be watched for what was asked about it.
+    pub(crate) fn least_heed(&self) -> WatchScope {
+        let reads = self.files.names().chain(self.texts.names()).next().is_some();
+        if reads { WatchScope::Everything } else { WatchScope::Names }
+    }
+
+    /// The watch may be gone: it is armed again before the node is read again.
+    pub(crate) fn unarm(&mut self) {
+        self.watch = Watch::Unarmed;
+    }
+
+    /// Whether changes here are not all heard of, so that the disk has to be asked.
+    pub(crate) fn deaf(&self) -> bool {
+        self.watch != Watch::Armed || self.has_failed()
+    }
+
+    /// Returns whether the system failed at one of the answers, for example because no descriptor
+    /// was left. Nothing tells when it would succeed, so it is asked again.
+    pub(crate) fn has_failed(&self) -> bool {
+        let failed = |it: &Fault| it.kind == FaultKind::Io;
+        let is_stale = |it: &SkillFile| it.stale.as_ref().is_some_and(failed);
+        matches!(&self.listing, Some(Err(fault)) if failed(fault))
+            || self.probes.iter().any(|(_, it)| matches!(it, Probe::Fault(it) if failed(it)))
+            || self.files.iter().any(|(_, it)| it.result.as_ref().map_or_else(failed, is_stale))
+            || self.texts.iter().any(|(_, it)| it.result.as_ref().is_err_and(failed))
+    }
+
+    /// Whether anything was asked about it.
+    pub(crate) fn knows_something(&self) -> bool {
+        let mut names = self.probes.names().chain(self.files.names()).chain(self.texts.names());
+        self.listing.is_some() || names.next().is_some()
+    }
+
+    /// Returns the names that are known to be directories.
+    pub(crate) fn directories(&self) -> BTreeSet<&OsStr> {
+        let probed = self.probes.iter().filter(|(_, it)| matches!(it, Probe::Directory { .. }));
+        let listed = self.listing.iter().flatten().flat_map(|it| it.items.iter());
+        probed
+            .map(|(name, _)| name.as_os_str())
+            .chain(listed.filter(|it| it.kind == ItemKind::Directory).map(|it| it.name.as_os_str()))
+            .collect()
+    }
+}
+
+/// How near a change may be to the reading of it, in nanoseconds, for another one to bear the
+/// same time: file times move with the kernel's clock tick, 10 ms at the slowest.
+const RACY_NANOS: i128 = 20_000_000;
+
+/// As above where file times are whole seconds, or two, as FAT has them.
+const RACY_NANOS_OF_SECONDS: i128 = 2_000_000_000 + RACY_NANOS;
+
+impl Seen {
+    /// Returns the state that was found by who began to ask at that time.
+    ///
+    /// The time is from before: who is interrupted between asking and looking at the clock would
+    /// take for settled what can still change within the same tick.
+    pub(crate) fn asked(at: SystemTime, stat: Stat) -> Self {
+        let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let at = since.as_nanos().cast_signed();
+        let nanos = |(s, n): (i64, i64)| i128::from(s) * 1_000_000_000 + i128::from(n);
+        let latest = nanos(stat.modified).max(nanos(stat.changed));
+        // Nobody can choose when something was changed, as opposed to its content: where that is a
+        // whole second, all times of the file system are.
+        let near = if stat.changed.1 == 0 { RACY_NANOS_OF_SECONDS } else { RACY_NANOS };
+        Self { stat, racy: at - latest < near }
+    }
+
+    /// Whether what was read is surely still so, by the look of `stat`.
+    pub(crate) fn holds(&self, stat: &Stat) -> bool {
+        !self.racy && self.stat == *stat
+    }
+}
+
+impl From<Kind> for ItemKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Directory => Self::Directory,
+            Kind::File => Self::File,
+            Kind::Link => Self::Link,
+            Kind::Special(word) => Self::Special(word),
+        }
+    }
+}
+
+fn dangling(target: &Path) -> Place {
+    // As it is written in the link, which is what a person has to mend.
+    Place::Fault(Fault { kind: FaultKind::Dangling, detail: target.display().to_string() })
+}
+
+fn components(path: impl AsRef<Path>) -> std::vec::IntoIter<OsString> {
+    let all: Vec<_> = path
+        .as_ref()
+        .components()
+        .filter_map(|it| match it {
+            Component::Normal(name) => Some(name.to_owned()),
+            Component::ParentDir => Some("..".into()),
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+        })
+        .collect();
+    all.into_iter()
+}
+
+/// Returns `name` in the directory `dir`.
+pub(crate) fn join(dir: &OsStr, name: &OsStr) -> OsString {
+    let mut path = Vec::with_capacity(dir.len() + 1 + name.len());
+    path.extend_from_slice(dir.as_bytes());
+    if !path.ends_with(b"/") {
+        path.push(b'/');
+    }
+    path.extend_from_slice(name.as_bytes());
+    OsString::from_vec(path)
+}
+
+/// Returns the directory that holds `path`; the root directory holds itself.
+pub(crate) fn parent(path: &OsStr) -> &OsStr {
+    Path::new(path).parent().map_or(path, Path::as_os_str)
+}
+
+/// Returns the bounds between which the keys below `path` sort: from `path/` to `path0`, as
+/// `0` follows `/`.
+fn below(path: &OsStr) -> (OsString, OsString) {
+    let mut from = path.as_bytes().to_vec();
+    if from.ends_with(b"/") {
+        from.pop();
+    }
+    let mut to = from.clone();
+    from.push(b'/');
+    to.push(b'/' + 1);
+    (OsString::from_vec(from), OsString::from_vec(to))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn forest(paths: &[&str]) -> DirIndex {
+        let mut forest = DirIndex::default();
+        for path in paths {
+            forest.ensure(OsStr::new(path));
+        }
+        forest
+    }
+
+    #[test]
+    fn a_tree_holds_what_is_below_and_not_what_sorts_beside() {
+        let forest = forest(&["/a", "/a-b", "/a/b", "/a/b/c", "/a0", "/b"]);
+        let below = forest.tree(OsStr::new("/a"));
+        assert_eq!(below, ["/a", "/a/b", "/a/b/c"].map(|it| NodePath::from(OsStr::new(it))));
+        assert_eq!(forest.tree(OsStr::new("/")).len(), 6);
+    }
+
+    #[test]
+    fn links_are_followed_through_probes_and_loops_end() {
+        let mut forest = forest(&["/", "/a"]);
+        let mut probe = |dir: &str, name: &str, probe| {
+            forest.get_mut(OsStr::new(dir)).unwrap().probes.insert(name.into(), probe);
+        };
+        probe("/", "l", Probe::Link("a/../a".into()));
+        probe("/", "a", Probe::Directory { owner: 0 });
+        probe("/a", "f", Probe::File);
+        probe("/a", "me", Probe::Link("me".into()));
+        probe("/a", "gone", Probe::Link("/l/none".into()));
+        probe("/a", "none", Probe::Missing);
+        probe("/a", "d", Probe::Link("/a".into()));
+        let locate = |path: &str| {
+            forest.locate(Path::new(path), 1, &mut |_| {}).map(|it| (it.path, it.place))
+        };
+        assert_eq!(locate("/l/f"), Ok(("/a/f".into(), Place::File)));
+        assert_eq!(locate("/a/f/x"), Ok(("/a/f".into(), Place::Missing)));
+        assert!(matches!(locate("/a/me"), Ok((_, Place::Fault(it))) if it.kind == FaultKind::Loop));
+        assert!(
+            matches!(locate("/a/gone"), Ok((_, Place::Fault(it))) if it.kind == FaultKind::Dangling)
+        );
+        assert_eq!(locate("/a/d/none"), Ok(("/a".into(), Place::Missing)));
+        assert_eq!(locate("/b"), Err(Unknown { dir: "/".into(), name: "b".into() }));
+    }
+}

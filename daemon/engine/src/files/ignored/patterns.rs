@@ -1,0 +1,113 @@
+//! Files of patterns, such as `.gitignore`: the one place that reads them.
+//!
+//! Anybody may have written what lies in a worktree. So a file of patterns is a regular file of a
+//! bounded size that is opened without waiting, and no link makes a file of another place one.
+//! What is anything else has no patterns, and the log says so.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use crate::files::disk::{Disk as _, Kind, ReadError, RealDisk};
+
+/// How large a file of patterns may be, in bytes: the longest that people write have some thousand
+/// lines.
+const MOST: u64 = 1024 * 1024;
+
+/// What becomes of a file of patterns that is a symbolic link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Links<'a> {
+    /// It has no patterns: so git does it in a worktree.
+    Refused,
+    /// It counts where it leads to a file below this directory: so ripgrep does it, which asks for
+    /// no bounds.
+    Within(&'a Path),
+    /// It counts: the file is the user's own or of the repository's administration.
+    Followed,
+}
+
+/// Returns the patterns of a file as they count in `base`; none where there is no such file.
+pub(crate) fn patterns(base: &Path, file: &Path, links: Links<'_>) -> Option<Gitignore> {
+    let text = text(file, links)?;
+    let mut builder = GitignoreBuilder::new(base);
+    for line in text.trim_start_matches('\u{feff}').lines() {
+        // A line that is no pattern is passed over, as git does.
+        if let Err(error) = builder.add_line(Some(file.to_owned()), line) {
+            tracing::debug!(%error, "a line is no pattern");
+        }
+    }
+    let built = builder.build();
+    built.inspect_err(|error| tracing::warn!(file = %file.display(), %error, "no patterns")).ok()
+}
+
+/// Returns the text of a file of patterns.
+pub(crate) fn text(file: &Path, links: Links<'_>) -> Option<String> {
+    match read(file, links) {
+        Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(ReadError::Io(error))
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            None
+        }
+        Err(error) => {
+            tracing::warn!(file = %file.display(), ?error, "a file of patterns is passed over");
+            None
+        }
+    }
+}
+
+fn read(file: &Path, links: Links<'_>) -> Result<Vec<u8>, ReadError> {
+    let is_link = RealDisk.stat(file)?.kind == Kind::Link;
+    let found = match links {
+        Links::Refused if is_link => return Err(ReadError::NotRegular(Kind::Link)),
+        Links::Within(dir) if is_link => RealDisk.read(&target_below(file, dir)?, MOST)?,
+        Links::Refused | Links::Within(_) | Links::Followed => RealDisk.read(file, MOST)?,
+    };
+    if found.truncated {
+        return Err(io::Error::from(io::ErrorKind::FileTooLarge).into());
+    }
+    Ok(found.bytes)
+}
+
+fn target_below(file: &Path, dir: &Path) -> io::Result<PathBuf> {
+    let target = file.canonicalize()?;
+    if !target.starts_with(dir.canonicalize()?) {
+        return Err(io::Error::other("it is a link that leads out of its worktree"));
+    }
+    Ok(target)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    use super::*;
+
+    #[test]
+    fn only_a_regular_file_of_a_bounded_size_has_patterns() {
+        let top = tempfile::tempdir().unwrap();
+        let file = top.path().join(".gitignore");
+        let says = |links| patterns(top.path(), &file, links).map(|it| it.num_ignores());
+        let all = [Links::Refused, Links::Within(top.path()), Links::Followed];
+        let ends = || all.map(says);
+        assert_eq!(ends(), [None; 3]);
+        fs::write(&file, "\u{feff}a\nb[\n# c\n").unwrap();
+        assert_eq!(ends(), [Some(2), Some(2), Some(2)]);
+        fs::rename(&file, top.path().join("there")).unwrap();
+        symlink("there", &file).unwrap();
+        assert_eq!(ends(), [None, Some(2), Some(2)]);
+        fs::remove_file(&file).unwrap();
+        symlink("/dev/zero", &file).unwrap();
+        assert_eq!(ends(), [None; 3]);
+        fs::remove_file(&file).unwrap();
+        mknodat(CWD, &file, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        assert_eq!(ends(), [None; 3]);
+        fs::remove_file(&file).unwrap();
+        fs::write(&file, "a\n".repeat(MOST as usize)).unwrap();
+        assert_eq!(ends(), [None; 3]);
+    }
+}

@@ -1,0 +1,361 @@
+//! Checking files on the disk: which ones, what they say, and what lies beside them.
+//!
+//! The index keeps no bodies, so a check reads the files anew, on whatever thread calls. What is
+//! wrong with them is for [`skills_lint`] to say; here its questions about the world are
+//! answered, each at most once where the answer is dear.
+
+mod fenced;
+mod fs_facts;
+mod reference_search;
+mod unreadable;
+mod walks;
+mod worktree;
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use skills_agents::command;
+use skills_agents::references::is_instruction_file;
+use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
+use skills_discovery::discover::{Fault, FaultKind, FileId};
+use skills_discovery::levels::Levels;
+use skills_discovery::ranking::Ranking;
+use skills_lint::{Finding, Neighbour, Settings, SkillSet, Subject};
+use skills_syntax::edit::Edit;
+use skills_syntax::parse::Document;
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::decode;
+
+use crate::cancel::Cancel;
+use crate::files::disk::{Disk as _, ReadError, RealDisk, content_hash};
+use crate::files::ignored::{Options, walk};
+use crate::files::scanner::read_fault;
+use crate::views::view::View;
+use fenced::Fenced;
+use fs_facts::FsFacts;
+
+pub use fenced::read_fenced;
+pub use fs_facts::{entry, facts, leads_out, make_executable, worktree_top};
+pub use reference_search::{Spoken, home, names, search, spoken};
+pub use walks::Walks;
+pub use worktree::{Worktree, directories};
+
+/// Threads of one check.
+const MOST_THREADS: usize = 4;
+
+/// The file that makes a directory a skill.
+const SKILL_FILE: &str = "SKILL.md";
+
+/// What to check, and by whose rules.
+pub struct Task {
+    /// Files called SKILL.md, commands, instructions that speak of skills, and directories below
+    /// which they are looked for.
+    pub paths: Vec<AbsPath>,
+    /// The views of the active profiles in the directory that is asked about.
+    pub views: Vec<Arc<View>>,
+    /// How much each rule matters.
+    pub levels: Levels,
+    /// How much of a file is read, in bytes.
+    pub read_limit: u64,
+    /// Whether to say what all fixes with one right answer come to.
+    pub settles: bool,
+    /// Ends the check early once its caller has cancelled.
+    pub cancel: Cancel,
+}
+
+/// One file that was checked.
+pub struct Checked {
+    /// The file.
+    pub path: AbsPath,
+    /// Its text, without a byte order mark.
+    pub text: String,
+    /// Whether a byte order mark stands before the text.
+    pub bom: bool,
+    /// The hash of the file's bytes (see [`content_hash`]); none where not all of them were read.
+    pub hash: Option<[u8; 32]>,
+    /// What is wrong with it, in the order of the text.
+    pub findings: Vec<Finding>,
+    /// What its fixes with one right answer come to; nothing where there are none, or nobody asks.
+    pub mended: Option<Mended>,
+}
+
+/// What the fixes of a file come to.
+pub struct Mended {
+    /// What becomes of its text.
+    pub edits: Vec<Edit>,
+    /// Whether the byte order mark before it is taken away.
+    pub removes_mark: bool,
+    /// How many fixes that is.
+    pub n_made: usize,
+}
+
+/// Why a path could not be checked.
+#[derive(Debug, thiserror::Error)]
+pub enum InspectError {
+    /// Nothing is there, or it cannot be looked at.
+    #[error("failed to read `{path}`: {source}")]
+    Unreadable {
+        /// The path.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The caller cancelled or hung up.
+    #[error("the check was cancelled")]
+    Cancelled,
+    /// It is a file that is no skill and speaks of none.
+    #[error("`{0}` is neither called SKILL.md nor a command or agents' instructions")]
+    NoSkill(String),
+}
+
+/// A file that was read.
+struct Source {
+    path: AbsPath,
+    text: String,
+    bom: bool,
+    document: Document,
+    record: SkillRecord,
+    /// Which file it is; none where it could not be read.
+    file: Option<FileId>,
+    /// Why nothing of it is known.
+    fault: Option<Fault>,
+}
+
+impl Source {
+    fn new(path: AbsPath, text: String, facts: FileFacts, origin: DecodeFacts) -> Self {
+        let document = parse(&text);
+        let record = SkillRecord::from_document(&text, &document, facts, origin);
+        Self { path, text, bom: origin.bom, document, record, file: None, fault: None }
+    }
+
+    /// Whether all of the file is known.
+    fn is_whole(&self) -> bool {
+        self.fault.is_none() && !self.record.facts.truncated
+    }
+
+    fn subject(&self) -> Subject<'_> {
+        Subject {
+            text: &self.text,
+            document: &self.document,
+            record: &self.record,
+            path: Some(&self.path),
+        }
+    }
+}
+
+/// Checks all files of a task, in the order of their paths.
+///
+/// # Errors
+/// A path of the task is not there or is no skill. A file that is there and cannot be read is a
+/// finding.
+pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
+    let mut files = Vec::new();
+    for path in &task.paths {
+        find(path, task, &mut files)?;
+    }
+    files.sort();
+    files.dedup();
+    let top = task.views.first().map(|it| &it.resolution.worktree);
+    let fenced = Fenced::new(top, &task.views);
+    let read = |path: &AbsPath| read(&fenced, path, task.read_limit);
+    let sources = in_parallel(&files, &task.cancel, read)?;
+    let sources: Vec<Source> = sources.into_iter().flatten().collect();
+    let worktree = Worktree::new(top.cloned());
+    let rankings = task.views.iter().map(|it| Ranking::of(&it.ctx, &it.resolution));
+    let company = SkillSet::new(neighbours(&sources, &task.views), rankings.collect());
+    let profiles = task.views.iter().map(|it| &*it.ctx.profile).collect();
+    let settings = Settings { profiles, levels: task.levels.clone() };
+    let found = in_parallel(&sources, &task.cancel, |source| {
+        let beside = FsFacts::new(&source.path, &worktree, &company).fault(source.fault.as_ref());
+        let findings = skills_lint::check(&source.subject(), &settings, &beside);
+        let mended = task.settles.then(|| mended(source, &findings, &settings, &beside)).flatten();
+        (skills_lint::shown(findings, &source.subject(), &settings, &beside), mended)
+    })?;
+    let checked = sources.into_iter().zip(found).map(|(source, (findings, mended))| {
+        let hash = source.is_whole().then_some(source.record.facts.hash);
+        let Source { path, text, bom, .. } = source;
+        Checked { path, text, bom, hash, findings, mended }
+    });
+    Ok(checked.collect())
+}
+
+/// Returns what the fixes of a file come to.
+fn mended(
+    source: &Source,
+    findings: &[Finding],
+    settings: &Settings<'_>,
+    beside: &FsFacts<'_>,
+) -> Option<Mended> {
+    // Where bytes are not the text's, an edit of the text is none of the file.
+    let is_text = source.record.findings.iter().all(|it| it.diagnostic.code != "yaml/not-utf8");
+    // And where the end is not there, what is put behind the text would stand in its middle.
+    if !source.is_whole() || !is_text {
+        return None;
+    }
+    // Where there are two, the fix of the text takes the second.
+    let takes_mark = |it: &&Finding| it.rule.id == "yaml/byte-order-mark" && source.bom;
+    let n_marks = findings.iter().filter(takes_mark).count();
+    let again = |text: &str| {
+        let facts = FileFacts { size: text.len() as u64, ..source.record.facts };
+        let origin = DecodeFacts { bom: source.bom && n_marks == 0, ..DecodeFacts::default() };
+        let source = Source::new(source.path.clone(), text.to_owned(), facts, origin);
+        skills_lint::check_to_mend(&source.subject(), settings, beside)
+    };
+    let settled = skills_lint::settle(&source.text, findings.to_vec(), again);
+    let n_made = settled.n_made + n_marks;
+    let edits = settled.edits;
+    (n_made > 0).then_some(Mended { edits, removes_mark: n_marks > 0, n_made })
+}
+
+/// Finds the skills at or below a path.
+fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), InspectError> {
+    let unreadable = |source| InspectError::Unreadable { path: path.display().to_string(), source };
+    let is_dir = match path.metadata() {
+        Ok(metadata) => metadata.is_dir(),
+        // A link that leads nowhere is there.
+        Err(_) if path.symlink_metadata().is_ok_and(|it| it.is_symlink()) => false,
+        Err(error) => return Err(unreadable(error)),
+    };
+    if !is_dir {
+        if !is_checked(path) {
+            return Err(InspectError::NoSkill(path.display().to_string()));
+        }
+        files.push(path.clone());
+        return Ok(());
+    }
+    // What git ignores is somebody else's, such as installed packages.
+    let options = Options { names: &[".ignore"], within_git: false };
+    let walk =
+        walk(path, options, |it| it.file_name() != ".git" && it.file_name() != "node_modules");
+    for entry in walk.build() {
+        if task.cancel.is_cancelled() {
+            return Err(InspectError::Cancelled);
+        }
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                files.extend(unreadable::shut(&error, path, task));
+                continue;
+            }
+        };
+        let is_dir = entry.file_type().is_some_and(|it| it.is_dir());
+        let counts = if is_dir {
+            // As such a skill was meant.
+            entry.file_name() == SKILL_FILE
+        } else {
+            is_skill(entry.path()) || is_checked(entry.path()) && entry.path().is_file()
+        };
+        if counts {
+            files.extend(AbsPath::new(entry.path()).ok());
+        }
+    }
+    // What an agent sees here counts, ignored or reached by a link.
+    for view in &task.views {
+        let candidates = view.resolution.candidates.iter().map(|it| &it.path);
+        files.extend(candidates.filter(|it| it.starts_with(&**path)).cloned());
+    }
+    Ok(())
+}
+
+fn is_checked(path: &Path) -> bool {
+    is_skill(path) || command::is_command(path) || is_instruction_file(path)
+}
+
+fn is_skill(path: &Path) -> bool {
+    path.file_name().is_some_and(|it| it.eq_ignore_ascii_case(SKILL_FILE))
+}
+
+/// Reads a file as far as that can be done; none that has gone meanwhile.
+fn read(fenced: &Fenced<'_>, path: &AbsPath, limit: u64) -> Option<Source> {
+    let (bytes, size, file, fault) = match fenced.read(path, limit) {
+        Ok(file) => (file.bytes, file.stat.size, Some(file.stat.id), None),
+        Err(error) => (Vec::new(), 0, None, Some(fault_of(path, &error)?)),
+    };
+    let truncated = size > bytes.len() as u64;
+    let decoded = decode(&bytes);
+    let facts = FileFacts { size, truncated, hash: content_hash(&bytes) };
+    let origin = DecodeFacts { bom: decoded.bom, invalid_utf8: decoded.invalid_utf8 };
+    Some(Source { file, fault, ..Source::new(path.clone(), decoded.text, facts, origin) })
+}
+
+/// Returns why a file could not be read; none where it has gone.
+fn fault_of(path: &AbsPath, error: &ReadError) -> Option<Fault> {
+    let fault = read_fault(error);
+    match fault.kind {
+        FaultKind::Denied => return Some(unreadable::told(path).unwrap_or(fault)),
+        FaultKind::Vanished => {}
+        _ => return Some(fault),
+    }
+    let target = RealDisk.target(path).ok()?;
+    let target = path.parent()?.join(target);
+    Some(Fault { kind: FaultKind::Dangling, detail: target.display().to_string() })
+}
+
+/// Returns all skills that are seen together: those that are checked, and those of the views.
+fn neighbours(sources: &[Source], views: &[Arc<View>]) -> Vec<Neighbour> {
+    let name = |record: &SkillRecord, path: &AbsPath| {
+        let written = record.name.as_ref().map(|it| it.text.to_string());
+        let written = written.filter(|it| !it.is_empty());
+        written.or_else(|| path.parent_name().map(ToOwned::to_owned)).unwrap_or_default()
+    };
+    let mut all: Vec<Neighbour> = sources
+        .iter()
+        .filter(|it| is_skill(&it.path) && it.fault.is_none())
+        .map(|it| {
+            let name = name(&it.record, &it.path);
+            Neighbour { name, path: it.path.clone(), file: it.file }
+        })
+        .collect();
+    for candidate in views.iter().flat_map(|it| &it.resolution.candidates) {
+        if let Some(record) = candidate.record() {
+            let path = candidate.path.clone();
+            let file = candidate.file.as_ref().map(|it| it.id);
+            all.push(Neighbour { name: name(record, &path), path, file });
+        }
+    }
+    all.sort_by(|a, b| a.path.cmp(&b.path));
+    all.dedup_by(|a, b| a.path == b.path);
+    all
+}
+
+/// Returns what `work` makes of each item, in their order, on this thread and a few more.
+fn in_parallel<T: Sync, R: Send>(
+    items: &[T],
+    cancel: &Cancel,
+    work: impl Fn(&T) -> R + Sync,
+) -> Result<Vec<R>, InspectError> {
+    // Below it the threads cost more than they save.
+    const FEW: usize = 8;
+    let most = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    let n_threads = if items.len() < FEW { 1 } else { most };
+    let next = AtomicUsize::new(0);
+    let run = || {
+        let mut done = Vec::new();
+        while !cancel.is_cancelled() {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(index) else { break };
+            done.push((index, work(item)));
+        }
+        done
+    };
+    let mut all: Vec<(usize, R)> = thread::scope(|scope| {
+        let start = || thread::Builder::new().spawn_scoped(scope, run).ok();
+        let others: Vec<_> = (1..n_threads).map_while(|_| start()).collect();
+        let mut all = run();
+        for other in others {
+            match other.join() {
+                Ok(done) => all.extend(done),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
+    });
+    if cancel.is_cancelled() {
+        return Err(InspectError::Cancelled);
+    }
+    all.sort_by_key(|(index, _)| *index);
+    Ok(all.into_iter().map(|(_, it)| it).collect())
+}

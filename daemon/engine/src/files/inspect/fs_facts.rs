@@ -1,0 +1,219 @@
+//! What lies beside one skill, for the rules that ask.
+
+use std::cell::OnceCell;
+use std::fs;
+use std::io::{self, Read as _};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+
+use skills_discovery::discover::{Entry, Fault, FileId};
+use skills_lint::{ENOUGH, Facts, FsContext, Look, SkillSet};
+use skills_syntax::path::AbsPath;
+
+use super::worktree::Worktree;
+use crate::files::disk;
+
+/// How many files of a skill are listed; of more nobody expects a body to name each.
+const MOST_FILES: usize = 500;
+
+/// How deep the files of a skill may lie.
+const DEEPEST: usize = 6;
+
+/// The world beside one skill on the disk.
+pub(super) struct FsFacts<'a> {
+    dir: AbsPath,
+    path: &'a AbsPath,
+    worktree: &'a Worktree,
+    company: &'a SkillSet,
+    files: OnceCell<Option<Vec<String>>>,
+    link: OnceCell<Option<AbsPath>>,
+    file_target: OnceCell<Option<AbsPath>>,
+    fault: Option<&'a Fault>,
+}
+
+impl<'a> FsFacts<'a> {
+    pub(super) fn new(path: &'a AbsPath, worktree: &'a Worktree, company: &'a SkillSet) -> Self {
+        let dir = path.parent().unwrap_or_else(|| path.clone());
+        Self {
+            dir,
+            path,
+            worktree,
+            company,
+            files: OnceCell::new(),
+            link: OnceCell::new(),
+            file_target: OnceCell::new(),
+            fault: None,
+        }
+    }
+
+    /// Says why the file itself cannot be read.
+    pub(super) fn fault(mut self, fault: Option<&'a Fault>) -> Self {
+        self.fault = fault;
+        self
+    }
+}
+
+impl FsContext for FsFacts<'_> {
+    fn look(&self, relative: &str) -> Option<Look> {
+        let path = self.dir.join(relative);
+        let metadata = match path.metadata() {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Some(Look::Missing);
+            }
+            Err(_) => return None,
+        };
+        if metadata.is_dir() {
+            return Some(Look::Directory);
+        }
+        let executable = metadata.permissions().mode() & 0o111 != 0;
+        let script = metadata.is_file() && !executable && begins_as_script(&path);
+        Some(Look::File { executable, script })
+    }
+
+    fn files(&self) -> Option<&[String]> {
+        self.files.get_or_init(|| list(&self.dir)).as_deref()
+    }
+
+    fn matches(&self, glob: &str) -> Option<usize> {
+        self.worktree.matches(glob)
+    }
+
+    fn first_matches(&self, glob: &str) -> Vec<String> {
+        let first = self.worktree.first_matches(glob, ENOUGH as usize);
+        let files = first.map(|(_, files)| files).unwrap_or_default();
+        files.iter().map(|it| it.to_string_lossy().into_owned()).collect()
+    }
+
+    fn company(&self) -> &SkillSet {
+        self.company
+    }
+
+    fn is_git_ignored(&self) -> Option<bool> {
+        self.worktree.ignores(self.path)
+    }
+
+    fn link_target(&self) -> Option<&AbsPath> {
+        let find = || {
+            let root = self.dir.parent()?;
+            if !fs::symlink_metadata(&*self.dir).ok()?.is_symlink() {
+                return None;
+            }
+            let target = self.dir.canonicalize().ok()?;
+            let outside = !target.starts_with(root.canonicalize().ok()?);
+            AbsPath::new(&target).ok().filter(|_| outside)
+        };
+        self.link.get_or_init(find).as_ref()
+    }
+
+    fn file_target(&self) -> Option<&AbsPath> {
+        let find = || {
+            let is_link = fs::symlink_metadata(&**self.path).ok()?.is_symlink();
+            let target = is_link.then(|| self.path.canonicalize().ok()).flatten()?;
+            AbsPath::new(&target).ok()
+        };
+        self.file_target.get_or_init(find).as_ref()
+    }
+
+    fn fault(&self) -> Option<&Fault> {
+        self.fault
+    }
+
+    fn is_top(&self) -> bool {
+        self.dir.join(".git").symlink_metadata().is_ok()
+    }
+}
+
+/// Returns what lies beside the skill at `path`. Blocks on the disk.
+pub fn facts(path: &AbsPath, looks: &[String]) -> Facts {
+    let worktree = Worktree::new(worktree_top(path));
+    let beside = FsFacts::new(path, &worktree, SkillSet::none());
+    Facts {
+        looks: looks.iter().map(|it| (it.clone(), beside.look(it))).collect(),
+        files: beside.files().map(<[String]>::to_vec),
+        link_target: beside.link_target().cloned(),
+        file_target: beside.file_target().cloned(),
+        is_top: beside.is_top(),
+        is_git_ignored: beside.is_git_ignored(),
+    }
+}
+
+/// Returns the top of the git worktree that a path is in, where it is in one. Blocks on the disk.
+pub fn worktree_top(path: &AbsPath) -> Option<AbsPath> {
+    path.ancestors().find(|it| it.join(".git").symlink_metadata().is_ok())
+}
+
+/// Returns what is at a path, whether or not it is a link; nothing where nothing is. Blocks on the
+/// disk.
+pub fn entry(path: &Path) -> Option<Entry> {
+    let is_link = fs::symlink_metadata(path).ok()?.is_symlink();
+    let id = |it: fs::Metadata| FileId { device: it.dev(), inode: it.ino() };
+    Some(Entry { id: fs::metadata(path).ok().map(id), is_link })
+}
+
+/// Returns whether links lead from a path, or from the nearest directory above it that is there, out
+/// of the git worktree that the path is in. Blocks on the disk.
+pub fn leads_out(path: &AbsPath) -> bool {
+    let Some(top) = worktree_top(path) else { return false };
+    let is_outside = |real: &Path| top.canonicalize().map_or(true, |it| !real.starts_with(it));
+    let there = path.ancestors().find(|it| it.symlink_metadata().is_ok());
+    // A link to nothing has no end that could be known.
+    there.is_some_and(|it| it.canonicalize().map_or(true, |real| is_outside(&real)))
+}
+
+/// Makes a script of the skill at `path` executable for whoever may read it.
+///
+/// # Errors
+/// It is no script, it lies outside of the skill's directory or its worktree, or the system refuses.
+pub fn make_executable(path: &AbsPath, relative: &str) -> io::Result<()> {
+    let refused = |why| io::Error::new(io::ErrorKind::InvalidInput, why);
+    let dir = path.parent().unwrap_or_else(|| path.clone()).canonicalize()?;
+    let mut file = disk::open(&dir.join(relative)).map_err(|_| refused("it cannot be opened"))?;
+    // The opened file counts: what its path leads to may change.
+    let real = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    if !real.starts_with(&dir) || leads_out(path) {
+        return Err(refused("it lies outside of the skill"));
+    }
+    let metadata = file.metadata()?;
+    let mut start = [0; 2];
+    if !metadata.is_file() || file.read_exact(&mut start).is_err() || &start != b"#!" {
+        return Err(refused("it is no script"));
+    }
+    let mut permissions = metadata.permissions();
+    let readable = permissions.mode() & 0o444;
+    permissions.set_mode(permissions.mode() | readable >> 2);
+    file.set_permissions(permissions)
+}
+
+fn begins_as_script(path: &Path) -> bool {
+    let mut start = [0; 2];
+    disk::open(path).is_ok_and(|mut it| it.read_exact(&mut start).is_ok()) && &start == b"#!"
+}
+
+/// Returns the files below a directory, but for its SKILL.md; nothing when there are too many or
+/// one is not text.
+pub(super) fn list(dir: &Path) -> Option<Vec<String>> {
+    let mut files = Vec::new();
+    let mut waiting = vec![(dir.to_owned(), 0)];
+    while let Some((at, depth)) = waiting.pop() {
+        for entry in fs::read_dir(&at).ok()?.filter_map(Result::ok) {
+            let kind = entry.file_type().ok()?;
+            let path = entry.path();
+            let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+            if kind.is_dir() && depth < DEEPEST && !hidden && entry.file_name() != "node_modules" {
+                waiting.push((path, depth + 1));
+            } else if kind.is_file() && !hidden {
+                let relative = path.strip_prefix(dir).ok()?.to_str()?;
+                if relative != super::SKILL_FILE {
+                    files.push(relative.to_owned());
+                }
+            }
+            if files.len() > MOST_FILES {
+                return None;
+            }
+        }
+    }
+    files.sort();
+    Some(files)
+}

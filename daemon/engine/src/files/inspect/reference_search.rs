@@ -1,0 +1,189 @@
+//! Where the texts of a worktree name skills, and which texts there are.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use skills_agents::command;
+use skills_agents::references::{
+    AGENT_DIRS, AGENT_SUBDIRS, LinkBases, REFERENCING_FILES, Reference, TextSearch, has_names,
+    has_paths, is_referencing_file, path_references, references,
+};
+use skills_agents::skill::parse;
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::decode;
+
+use super::fenced::Fenced;
+use super::fs_facts;
+use super::worktree::Worktree;
+use crate::cancel::Cancel;
+use crate::views::view::View;
+
+/// How much of a file is read; nobody writes more than a mebibyte to an agent.
+const READ_LIMIT: u64 = 1024 * 1024;
+
+/// A file that names skills.
+pub struct Spoken {
+    /// The file.
+    pub path: AbsPath,
+    /// Its text, without a byte order mark.
+    pub text: String,
+    /// Whether a byte order mark stands before the text.
+    pub bom: bool,
+    /// Where it names skills, in the order of the text.
+    pub references: Vec<Reference>,
+}
+
+/// What is looked for in texts.
+struct Sought<'a, F> {
+    is_meant: F,
+    /// The skills that are meant, by their directories, or a command's file.
+    places: HashMap<AbsPath, &'a str>,
+    /// The directories of all skills that are seen.
+    skills: HashSet<AbsPath>,
+    top: Option<&'a AbsPath>,
+    home: Option<AbsPath>,
+}
+
+/// Returns the files that name one of these skills, sorted by path: of the worktree, of the skills
+/// that are seen from there, and of what the user tells every agent. Fewer where it is cancelled.
+pub fn spoken(
+    worktree: &Worktree,
+    views: &[Arc<View>],
+    is_meant: impl Fn(&str) -> bool,
+    cancel: &Cancel,
+) -> Vec<Spoken> {
+    let mut places: HashMap<AbsPath, &str> = HashMap::new();
+    let mut seen = HashSet::new();
+    let candidates = || views.iter().flat_map(|it| &it.resolution.candidates);
+    for candidate in candidates() {
+        let is_command = command::is_command(&candidate.path);
+        let own = candidate.path.parent().filter(|_| !is_command);
+        seen.extend(own.clone());
+        let dir_name = own.as_ref().and_then(|it| it.file_name()?.to_str());
+        if is_meant(&candidate.name) || dir_name.is_some_and(&is_meant) {
+            let place = own.unwrap_or_else(|| candidate.path.clone());
+            places.entry(place).or_insert(&candidate.name);
+        }
+    }
+    let home = home(views);
+    let skills = candidates().map(|it| it.path.clone());
+    let paths = texts(worktree, skills, home.as_ref());
+    let sought = Sought { is_meant, places, skills: seen, top: worktree.top(), home };
+    let fenced = Fenced::new(worktree.top(), views);
+    let paths = paths.into_iter().take_while(|_| !cancel.is_cancelled());
+    paths.filter_map(|path| of_file(&fenced, path, &sought)).collect()
+}
+
+/// Returns the user's home directory, where these views know it.
+pub fn home(views: &[Arc<View>]) -> Option<AbsPath> {
+    let home = views.first()?.ctx.environment.get("HOME")?;
+    AbsPath::new(Path::new(home)).ok()
+}
+
+/// Returns the texts that a search is for, sorted by path. Blocks on the disk.
+pub fn search(search: TextSearch) -> Vec<AbsPath> {
+    let TextSearch { top, home, skills, words, below } = search;
+    let worktree = Worktree::new(top);
+    let fenced = Fenced::new(worktree.top(), &[]);
+    let mut texts = texts(&worktree, skills, home.as_ref());
+    let holds = |path: &AbsPath| {
+        let file = fenced.read(path, READ_LIMIT).ok();
+        file.is_some_and(|it| {
+            let text = String::from_utf8_lossy(&it.bytes);
+            words.iter().any(|word| text.contains(&**word))
+        })
+    };
+    if !words.is_empty() {
+        texts.retain(|it| below.iter().any(|dir| it.starts_with(dir)) || holds(it));
+    }
+    texts
+}
+
+/// Returns the texts in which skills may be named or led to, sorted by path, each once: those of the
+/// worktree, those of these skills, and what the user tells every agent.
+fn texts(
+    worktree: &Worktree,
+    skills: impl IntoIterator<Item = AbsPath>,
+    home: Option<&AbsPath>,
+) -> Vec<AbsPath> {
+    let mut paths = BTreeSet::new();
+    for skill in skills {
+        // What git ignores, and what lies outside of the worktree, is not walked else.
+        let dir = skill.parent().filter(|_| !command::is_command(&skill));
+        if let Some(dir) = dir.filter(|_| !paths.contains(&skill)) {
+            let files = fs_facts::list(&dir).unwrap_or_default();
+            paths.extend(files.iter().map(|it| dir.child(it)).filter(|it| has_paths(it)));
+        }
+        paths.insert(skill);
+    }
+    if let Some(top) = worktree.top() {
+        let files = worktree.files().unwrap_or_default().iter();
+        let texts = files.filter(|it| is_referencing_file(it) || has_paths(it));
+        paths.extend(texts.map(|it| top.child(it)));
+        // Git is often told to ignore what a person tells his own agents.
+        paths.extend(told(top));
+    }
+    for home in home.into_iter().flat_map(|it| [it.clone(), it.child(".config")]) {
+        paths.extend(told(&home));
+    }
+    let mut seen = HashSet::new();
+    let paths = paths.into_iter().filter(|it| {
+        // A text that is reached by two ways speaks once.
+        it.canonicalize().is_ok_and(|it| seen.insert(it))
+    });
+    paths.collect()
+}
+
+/// Returns what agents are told in a directory where they look for it: their own directories below
+/// it, and the files that each reads.
+fn told(dir: &AbsPath) -> Vec<AbsPath> {
+    let mut texts: Vec<_> = REFERENCING_FILES.iter().map(|it| dir.child(it)).collect();
+    for home in AGENT_DIRS.map(|it| dir.child(it)) {
+        texts.extend(REFERENCING_FILES.iter().map(|it| home.child(it)));
+        for kept in AGENT_SUBDIRS.map(|it| home.child(it)) {
+            let files = fs_facts::list(&kept).unwrap_or_default();
+            texts.extend(files.iter().map(|it| kept.child(it)).filter(|it| has_paths(it)));
+        }
+    }
+    texts.retain(|it| it.is_file());
+    texts
+}
+
+/// Returns the names of all skills of these views, and of their directories.
+pub fn names(views: &[Arc<View>]) -> HashSet<String> {
+    let candidates = views.iter().flat_map(|it| &it.resolution.candidates);
+    candidates
+        .flat_map(|it| {
+            let own = it.own_name().and_then(|it| it.into_string().ok());
+            own.into_iter().chain([it.name.clone()])
+        })
+        .collect()
+}
+
+fn of_file<F: Fn(&str) -> bool>(
+    fenced: &Fenced<'_>,
+    path: AbsPath,
+    sought: &Sought<'_, F>,
+) -> Option<Spoken> {
+    // One that has gone or cannot be read names nothing.
+    let bytes = fenced.read(&path, READ_LIMIT).ok()?.bytes;
+    let decoded = decode(&bytes);
+    let document = parse(&decoded.text);
+    let mut found = Vec::new();
+    if has_names(&path) {
+        found = references(&decoded.text, &document);
+        found.retain(|it| (sought.is_meant)(&it.name));
+    }
+    let skill = path.ancestors().skip(1).find(|it| sought.skills.contains(it));
+    let bases = LinkBases::for_file(&path, sought.top, sought.home.as_ref()).with_skill(skill);
+    let skill_in = |it: &AbsPath| sought.places.get(it).copied();
+    found.extend(path_references(&decoded.text, &document, &bases, skill_in));
+    found.sort_by_key(|it| it.span);
+    (!found.is_empty()).then_some(Spoken {
+        path,
+        text: decoded.text,
+        bom: decoded.bom,
+        references: found,
+    })
+}

@@ -1,0 +1,122 @@
+//! The worktree around the skills that are checked: its files, and what git ignores.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use ignore::gitignore::Gitignore;
+use skills_discovery::activate::{self, Matcher};
+use skills_syntax::path::AbsPath;
+
+use crate::files::ignored::{Links, Options, patterns, walk};
+
+/// How many files are looked at. Of a larger worktree nothing is said about globs.
+const MOST_FILES: usize = 100_000;
+
+/// A worktree, walked when a rule first asks for it.
+pub struct Worktree {
+    top: Option<AbsPath>,
+    files: OnceLock<Option<Vec<PathBuf>>>,
+    /// What each directory's `.gitignore` says.
+    ignores: Mutex<HashMap<PathBuf, Option<Gitignore>>>,
+}
+
+impl Worktree {
+    pub(super) fn new(top: Option<AbsPath>) -> Self {
+        Self { top, files: OnceLock::new(), ignores: Mutex::default() }
+    }
+
+    /// Returns its top; none outside of any worktree.
+    pub(super) fn top(&self) -> Option<&AbsPath> {
+        self.top.as_ref()
+    }
+
+    /// Returns its files relative to the top, but for what git ignores; none where there are too
+    /// many.
+    pub(super) fn files(&self) -> Option<&[PathBuf]> {
+        let top = self.top.as_ref()?;
+        self.files.get_or_init(|| files_below(top)).as_deref()
+    }
+
+    /// Returns how many files a glob of `paths` matches, by what a touch is matched with.
+    pub(super) fn matches(&self, glob: &str) -> Option<usize> {
+        Some(self.matching(glob)?.count())
+    }
+
+    /// Returns how many files a glob matches and the first of them; nothing where that is not
+    /// known.
+    pub fn first_matches(&self, glob: &str, most: usize) -> Option<(usize, Vec<&Path>)> {
+        let mut first = Vec::new();
+        let mut count = 0;
+        for file in self.matching(glob)? {
+            count += 1;
+            if first.len() < most {
+                first.push(file);
+            }
+        }
+        Some((count, first))
+    }
+
+    fn matching(&self, glob: &str) -> Option<impl Iterator<Item = &Path>> {
+        let files = self.files()?;
+        activate::check(glob).ok()?;
+        let matcher = Matcher::new([[glob]]);
+        let is_match = move |it: &&Path| !matcher.matches(it).is_empty();
+        Some(files.iter().map(PathBuf::as_path).filter(is_match))
+    }
+
+    /// Returns whether git ignores a file of the worktree.
+    pub(super) fn ignores(&self, path: &AbsPath) -> Option<bool> {
+        let top = self.top.as_ref()?;
+        if !path.starts_with(&**top) || !top.join(".git").exists() {
+            return None;
+        }
+        // The deepest `.gitignore` that says anything decides.
+        for dir in path.ancestors().skip(1).take_while(|it| it.starts_with(&**top)) {
+            let mut ignores = self.ignores.lock().unwrap_or_else(PoisonError::into_inner);
+            let ignore = ignores.entry(dir.to_path_buf()).or_insert_with(|| of_directory(&dir));
+            let Some(ignore) = ignore else { continue };
+            let found = ignore.matched_path_or_any_parents(&**path, false);
+            if !found.is_none() {
+                return Some(found.is_ignore());
+            }
+        }
+        Some(false)
+    }
+}
+
+fn of_directory(dir: &Path) -> Option<Gitignore> {
+    patterns(dir, &dir.join(".gitignore"), Links::Refused)
+}
+
+/// Returns the directories below one of a worktree, without those that git ignores, so many at most.
+/// Blocks on the disk.
+pub fn directories(top: &AbsPath, below: &str, most: usize) -> Vec<PathBuf> {
+    let begin = top.join(below);
+    let start = begin.clone();
+    let keeps = move |it: &ignore::DirEntry| {
+        it.file_type().is_some_and(|it| it.is_dir())
+            && it.file_name() != ".git"
+            && (it.path().starts_with(&start) || start.starts_with(it.path()))
+    };
+    let options = Options { names: &[".ignore"], within_git: true };
+    let found = walk(top, options, keeps).build().filter_map(Result::ok);
+    let found = found.map(ignore::DirEntry::into_path).filter(|it| it.starts_with(&begin));
+    found.filter(|it| *it != begin).take(most).collect()
+}
+
+fn files_below(top: &AbsPath) -> Option<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let options = Options { names: &[".ignore"], within_git: true };
+    let walk = walk(top, options, |it| it.file_name() != ".git").build();
+    for entry in walk.filter_map(Result::ok) {
+        if entry.file_type().is_some_and(|it| it.is_file()) {
+            files.push(entry.path().strip_prefix(top).ok()?.to_owned());
+        }
+        if files.len() > MOST_FILES {
+            return None;
+        }
+    }
+    files.sort();
+    Some(files)
+}

@@ -1,0 +1,272 @@
+//! What lies on the disk around a thing that somebody asks about and discovery does not know.
+//!
+//! Looked for when an explanation needs it, on a thread that may wait, and within bounds: names
+//! only, and no file is opened but those of git's patterns.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use skills_discovery::discover::{Around, Ignored, Resolution, Stray, Thing};
+use skills_syntax::path::AbsPath;
+
+use crate::files::ignored::Git;
+
+/// How many entries are looked at for one name, and how deep below each place.
+const MOST_ENTRIES: usize = 50_000;
+const DEEPEST: usize = 10;
+
+/// How many things of one name are told.
+const MOST_MET: usize = 4;
+
+/// The file that makes a directory a skill.
+const SKILL_FILE: &str = "SKILL.md";
+
+/// Directories of a worktree in which nobody keeps skills of their own.
+const PASSED_OVER: &[&str] = &[".git", "node_modules", "target", ".venv", "__pycache__"];
+
+/// The worktree that is asked about.
+#[derive(Clone, Debug)]
+pub struct Worktree {
+    top: AbsPath,
+    in_git: bool,
+    repository: Option<AbsPath>,
+}
+
+impl Worktree {
+    /// Returns the one that a resolution is of.
+    pub fn of(resolution: &Resolution) -> Self {
+        Self {
+            top: resolution.worktree.clone(),
+            in_git: resolution.in_git,
+            repository: resolution.repository.common(&resolution.worktree),
+        }
+    }
+}
+
+/// Finds out what is at a path.
+pub fn at(path: &AbsPath, worktree: &Worktree) -> Around {
+    Around { met: vec![stray(path.clone(), worktree)] }
+}
+
+/// Looks for things called `name`: in each of the places that agents know, then in the worktree.
+///
+/// `plugin:name` and `dir:name` are looked for by what stands behind the colon.
+pub fn called(name: &str, places: &[AbsPath], worktree: &Worktree) -> Around {
+    let name = name.rsplit(':').next().unwrap_or(name);
+    let mut search = Search { name: OsStr::new(name), met: Vec::new(), entries: 0 };
+    if name.is_empty() || name.contains('/') {
+        return Around::default();
+    }
+    for place in places {
+        search.place(place, 0);
+    }
+    if worktree.in_git {
+        search.tree(&worktree.top, 0);
+    }
+    Around { met: search.met.into_iter().map(|path| stray(path, worktree)).collect() }
+}
+
+struct Search<'a> {
+    name: &'a OsStr,
+    met: Vec<AbsPath>,
+    entries: usize,
+}
+
+impl Search<'_> {
+    /// Looks below a place where agents look: a directory of that name is meant as a skill there,
+    /// and so is a file.
+    fn place(&mut self, dir: &AbsPath, depth: usize) {
+        for (name, is_dir) in self.entries(dir) {
+            let path = dir.child(&name);
+            let is_meant = name.eq_ignore_ascii_case(self.name)
+                || (depth == 0 && !is_dir && is_file_of(&name, self.name));
+            if is_meant {
+                self.meet(path.clone());
+            }
+            if is_dir && depth < DEEPEST {
+                self.place(&path, depth + 1);
+            }
+        }
+    }
+
+    /// Looks anywhere for a directory of that name with a SKILL.md.
+    fn tree(&mut self, dir: &AbsPath, depth: usize) {
+        for (name, is_dir) in self.entries(dir) {
+            if !is_dir || PASSED_OVER.iter().any(|it| name == *it) {
+                continue;
+            }
+            let path = dir.child(&name);
+            if name.eq_ignore_ascii_case(self.name) && skill_file(&path).is_some() {
+                self.meet(path.clone());
+            }
+            if depth < DEEPEST {
+                self.tree(&path, depth + 1);
+            }
+        }
+    }
+
+    fn meet(&mut self, path: AbsPath) {
+        if self.met.len() < MOST_MET && !self.met.contains(&path) {
+            self.met.push(path);
+        }
+    }
+
+    /// Returns a directory's entries by name, and which are directories; links are not followed.
+    fn entries(&mut self, dir: &Path) -> Vec<(OsString, bool)> {
+        let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
+        let room = MOST_ENTRIES.saturating_sub(self.entries);
+        let found = entries.filter_map(Result::ok).take(room).map(|it| {
+            let is_dir = it.file_type().is_ok_and(|it| it.is_dir());
+            (it.file_name(), is_dir)
+        });
+        let mut found: Vec<_> = found.collect();
+        self.entries += found.len();
+        found.sort();
+        found
+    }
+}
+
+fn is_file_of(file: &OsStr, name: &OsStr) -> bool {
+    let path = Path::new(file);
+    path.extension().is_some_and(|it| it.eq_ignore_ascii_case("md"))
+        && path.file_stem().is_some_and(|it| it.eq_ignore_ascii_case(name))
+}
+
+fn stray(path: AbsPath, worktree: &Worktree) -> Stray {
+    let thing = match fs::metadata(&path) {
+        Ok(it) if it.is_dir() => Thing::Directory(skill_file(&path)),
+        Ok(_) => Thing::File,
+        Err(_) => Thing::Nothing(alike(&path)),
+    };
+    let dir = match thing {
+        Thing::Directory(_) => Some(path.clone()),
+        Thing::File | Thing::Nothing(_) => path.parent(),
+    };
+    let top = dir
+        .as_ref()
+        .and_then(|dir| dir.ancestors().find(|it| fs::symlink_metadata(it.child(".git")).is_ok()));
+    let skill =
+        dir.as_ref().and_then(|dir| dir.ancestors().find(|it| it.join(SKILL_FILE).is_file()));
+    let ignored = dir.filter(|_| worktree.in_git).and_then(|dir| {
+        let mut git = Git::new(&worktree.top, worktree.repository.as_deref());
+        let (dir, line) = git.why(&dir)?;
+        let [dir, file] = [dir, line.file].map(|it| AbsPath::new(&it).ok());
+        Some(Ignored { dir: dir?, file: file?, line: line.number, pattern: line.pattern })
+    });
+    Stray { path, thing, skill, worktree: top, ignored }
+}
+
+/// Returns the name of the file that is called SKILL.md in whatever case, the right one first.
+fn skill_file(dir: &Path) -> Option<OsString> {
+    let names = fs::read_dir(dir).ok()?.filter_map(Result::ok).map(|it| it.file_name());
+    let mut names: Vec<_> = names.filter(|it| it.eq_ignore_ascii_case(SKILL_FILE)).collect();
+    names.sort();
+    names.into_iter().next()
+}
+
+/// Returns what is there of nearly the same path: the first name that is missing in another case,
+/// or else nearly so.
+fn alike(path: &AbsPath) -> Option<AbsPath> {
+    let above = path.ancestors().skip(1).find(|it| it.is_dir())?;
+    let rest: PathBuf = path.strip_prefix(&above).ok()?.to_owned();
+    let missing = rest.iter().next()?;
+    let names = fs::read_dir(&above).ok()?.filter_map(Result::ok).map(|it| it.file_name());
+    let mut names: Vec<_> = names.take(MOST_ENTRIES).collect();
+    names.sort();
+    let same = names.iter().find(|it| it.eq_ignore_ascii_case(missing));
+    let texts = names.iter().filter_map(|it| it.to_str());
+    let near = || {
+        let near = skills_syntax::suggest::nearest(missing.to_str()?, texts, 0.6);
+        near.first().map(|it| OsString::from(*it))
+    };
+    let name = same.cloned().or_else(near)?;
+    let whole = above.child(&name).child(rest.iter().skip(1).collect::<PathBuf>());
+    Some(if whole.exists() { whole } else { above.child(name) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(path: &Path) -> AbsPath {
+        AbsPath::new(path).unwrap()
+    }
+
+    fn write(top: &Path, relative: &str, text: &str) {
+        let path = top.join(relative);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn worktree(top: &Path) -> Worktree {
+        Worktree { top: path(top), in_git: true, repository: Some(path(&top.join(".git"))) }
+    }
+
+    #[test]
+    fn what_is_at_a_path_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(dir.path()).unwrap();
+        write(&top, ".git/info/exclude", "# mine\n/secret\n");
+        write(&top, ".gitignore", "*.log\ngen/\n");
+        write(&top, "gen/.claude/skills/a/SKILL.md", "");
+        write(&top, "secret/.claude/skills/b/skill.md", "");
+        write(&top, "sub/.git", "gitdir: /nowhere\n");
+        write(&top, "sub/file.txt", "");
+        let look = |relative: &str| {
+            let found = at(&path(&top.join(relative)), &worktree(&top));
+            let [stray] = <[Stray; 1]>::try_from(found.met).unwrap();
+            stray
+        };
+        let stray = look("gen/.claude/skills/a");
+        assert_eq!(stray.thing, Thing::Directory(Some("SKILL.md".into())));
+        assert_eq!(stray.worktree, Some(path(&top)));
+        let ignored = stray.ignored.unwrap();
+        assert_eq!((ignored.line, &*ignored.pattern), (2, "gen/"));
+        assert_eq!(ignored.dir, path(&top.join("gen")));
+        assert_eq!(ignored.file, path(&top.join(".gitignore")));
+        let stray = look("secret/.claude/skills/b/SKILL.md");
+        let there = path(&top.join("secret/.claude/skills/b/skill.md"));
+        assert_eq!(stray.thing, Thing::Nothing(Some(there)));
+        assert_eq!(stray.ignored.unwrap().line, 2);
+        let stray = look("sub/file.txt");
+        assert_eq!(stray.thing, Thing::File);
+        assert_eq!(stray.skill, None);
+        write(&top, ".claude/skills/x/SKILL.md", "");
+        write(&top, ".claude/skills/x/y/SKILL.md", "");
+        write(&top, ".claude/skills/x/y/scripts/a.sh", "");
+        let skill = |relative: &str| look(&format!(".claude/skills/{relative}")).skill;
+        let inner = Some(path(&top.join(".claude/skills/x/y")));
+        for at in ["x/y", "x/y/SKILL.md", "x/y/scripts/a.sh"] {
+            assert_eq!(skill(at), inner, "{at}");
+        }
+        assert_eq!(skill("x/other"), Some(path(&top.join(".claude/skills/x"))));
+        let stray = look("sub/file.txt");
+        assert_eq!(stray.worktree, Some(path(&top.join("sub"))));
+        assert_eq!(stray.ignored, None);
+        assert_eq!(look("Gen/nothing").thing, Thing::Nothing(Some(path(&top.join("gen")))));
+        assert_eq!(look("zzzzz").thing, Thing::Nothing(None));
+    }
+
+    #[test]
+    fn what_is_called_so_is_found_where_agents_look_and_in_the_worktree() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(dir.path()).unwrap();
+        write(&top, ".agents/skills/.dot/pdf/SKILL.md", "");
+        write(&top, ".claude/skills/pdf.md", "");
+        write(&top, "docs/PDF/skill.md", "");
+        write(&top, "docs/deep/pdf/README.md", "");
+        write(&top, "node_modules/pdf/SKILL.md", "");
+        let places = [".agents/skills", ".claude/skills", "none"].map(|it| path(&top.join(it)));
+        let met = |name: &str| {
+            let found = called(name, &places, &worktree(&top)).met;
+            let shown = found.iter().map(|it| it.path.strip_prefix(&top).unwrap().to_owned());
+            shown.collect::<Vec<_>>()
+        };
+        let expected = [".agents/skills/.dot/pdf", ".claude/skills/pdf.md", "docs/PDF"];
+        assert_eq!(met("pdf"), expected.map(PathBuf::from));
+        assert_eq!(met("tools:pdf"), expected.map(PathBuf::from));
+        assert!(met("none").is_empty());
+        assert!(met("").is_empty());
+    }
+}

@@ -1,0 +1,339 @@
+//! The forest kept true to the disk: arm, read, and take back on hints.
+//!
+//! Whoever asks for what is not known ([`Scanner::fulfil`]) gets it armed first and read second,
+//! so that no change falls between. Hints mark nodes ([`Scanner::mark`]); marked nodes are armed
+//! again where their watch may be lost and read again ([`Scanner::refresh`]), parents before
+//! children. Where watching is not to be had, nodes are compared with the disk by their file
+//! times ([`Scanner::sweep`]), which opens nothing and so makes no events of its own.
+
+mod follow;
+
+mod read;
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use skills_discovery::discover::FileId;
+
+use self::read::{list_directory, missing_or, read_skill, read_text, see};
+use crate::files::counters::{Cause, Counters};
+use crate::files::dir_index::{DirIndex, Need, NodePath, Probe, Watch, join};
+use crate::files::disk::{Disk, Kind};
+use crate::files::pool;
+use crate::files::records::Records;
+use crate::watch::hints::{ArmError, HintQueue, HintSource, WatchScope};
+use crate::watch::mounts::Mounts;
+
+pub(crate) use self::read::read_fault;
+
+/// The number of questions that are answered before the clock is read.
+const BATCH: usize = 128;
+
+/// The disk side of the engine.
+pub(crate) struct Scanner {
+    pub(crate) forest: DirIndex,
+    pub(crate) counters: Counters,
+    disk: Arc<dyn Disk>,
+    source: Option<Box<dyn HintSource>>,
+    inbox: HintQueue,
+    us: u32,
+    read_limit: u64,
+    /// Which nodes are the same directory, reached through bind mounts.
+    same: HashMap<FileId, Vec<NodePath>>,
+    /// The nodes whose answers may be out of date. Parents sort before their children, so that
+    /// what a parent lost is not read in vain.
+    dirty: BTreeMap<NodePath, Cause>,
+    /// Whether a watch was given up since the last refresh.
+    freed: bool,
+    /// True if some nodes may be unwatched, or the system failed to read them.
+    deaf: bool,
+    /// The devices that were met, and the kind of those whose changes are not all told.
+    doubts: HashMap<u64, Option<&'static str>>,
+    mounts: Mounts,
+    records: Arc<Records>,
+}
+
+impl Scanner {
+    pub(crate) fn new(
+        disk: Arc<dyn Disk>,
+        source: Option<Box<dyn HintSource>>,
+        inbox: HintQueue,
+        us: u32,
+        read_limit: u64,
+    ) -> Self {
+        let forest = DirIndex::default();
+        let counters = Counters::default();
+        Self {
+            forest,
+            counters,
+            disk,
+            source,
+            inbox,
+            us,
+            read_limit,
+            same: HashMap::new(),
+            dirty: BTreeMap::new(),
+            freed: false,
+            deaf: false,
+            doubts: HashMap::new(),
+            mounts: Mounts::open(),
+            records: Arc::default(),
+        }
+    }
+
+    /// Whether there is a source of hints.
+    pub(crate) fn hears(&self) -> bool {
+        self.source.is_some()
+    }
+
+    /// Returns true if some directories may be unwatched, or the system failed to read them.
+    pub(crate) fn is_deaf(&self) -> bool {
+        self.deaf
+    }
+
+    /// Places a cookie; false when there is no source of hints that could bring it back.
+    pub(crate) fn cookie(&mut self, ticket: u64) -> bool {
+        let Some(source) = &mut self.source else { return false };
+        source.cookie(ticket).inspect_err(|error| tracing::warn!(%error, "no cookie")).is_ok()
+    }
+
+    /// Watches what is written in all directories where somebody has come to want to hear of it.
+    pub(crate) fn heed_writes(&mut self) {
+        let writes = self.inbox.writes().clone();
+        let nodes = self.forest.iter();
+        let wanted = nodes
+            .filter(|(path, it)| it.heed == WatchScope::Names && writes.wants(Path::new(path)));
+        for path in wanted.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
+            self.arm(&path, WatchScope::Everything);
+        }
+    }
+
+    /// Looks at everything again where something was mounted or unmounted since the last time.
+    pub(crate) fn follow_mounts(&mut self) {
+        if self.mounts.have_changed() {
+            // A device may come back as another one.
+            self.doubts.clear();
+            self.sweep_for(Cause::Lost, |_| true);
+        }
+    }
+
+    /// Sets how much of a SKILL.md is read; those for which it matters are read again.
+    pub(crate) fn set_read_limit(&mut self, limit: u64) {
+        let least = limit.min(self.read_limit);
+        if std::mem::replace(&mut self.read_limit, limit) == limit {
+            return;
+        }
+        for (path, node) in self.forest.iter_mut() {
+            for state in node.files.values_mut() {
+                if state.seen.is_some_and(|it| it.stat.size > least) {
+                    state.seen = None;
+                    self.dirty.entry(path.clone()).or_insert(Cause::Limits);
+                }
+            }
+        }
+    }
+
+    /// Reads missing answers until `until`, at least one batch. Returns those still missing.
+    pub(crate) fn fulfil(&mut self, mut needs: Vec<Need>, until: Instant) -> Vec<Need> {
+        needs.sort();
+        needs.dedup();
+        while !needs.is_empty() {
+            let rest = needs.split_off(needs.len().min(BATCH));
+            let unread = self.fulfil_batch(std::mem::replace(&mut needs, rest), until);
+            needs.extend(unread);
+            if Instant::now() >= until {
+                break;
+            }
+        }
+        needs
+    }
+
+    fn fulfil_batch(&mut self, needs: Vec<Need>, until: Instant) -> impl Iterator<Item = Need> {
+        let mut lists = Vec::new();
+        let mut reads = Vec::new();
+        let mut texts = Vec::new();
+        for need in needs {
+            match need {
+                Need::Look(path) => self.look(&path),
+                Need::List(dir) => lists.push(dir),
+                Need::Read { dir, name } => reads.push((dir, name)),
+                Need::Text { dir, name } => texts.push((dir, name)),
+            }
+        }
+        let unread = self.list(lists, until);
+        self.read(&reads);
+        self.read_texts(texts);
+        unread.into_iter().map(Need::List)
+    }
+
+    /// Probes its way along a path until what stands there is known.
+    fn look(&mut self, path: &Path) {
+        while let Err(unknown) = self.forest.locate(path, self.us, &mut |_| {}) {
+            self.arm(&unknown.dir, WatchScope::Names);
+            self.widen_interest(&unknown.dir, &unknown.name);
+            let probe = self.probe(&unknown.dir, &unknown.name);
+            if let Some(node) = self.forest.get_mut(&unknown.dir) {
+                node.probes.insert(unknown.name, probe);
+                self.deaf |= node.has_failed();
+            }
+        }
+    }
+
+    /// Lets hints about a name through, before the name is read: a hint that is dropped in
+    /// between would be a change that nobody ever sees.
+    fn widen_interest(&self, dir: &OsStr, name: &OsStr) {
+        let Some(node) = self.forest.get(dir) else { return };
+        let names = node.interest().map(|mut names| {
+            names.insert(name.to_owned());
+            names
+        });
+        self.inbox.set_interest(Path::new(dir), names);
+    }
+
+    fn probe(&mut self, dir: &OsStr, name: &OsStr) -> Probe {
+        self.counters.probed += 1;
+        let path = join(dir, name);
+        let path = Path::new(&path);
+        match self.disk.stat(path) {
+            Ok(stat) => match stat.kind {
+                Kind::Directory => Probe::Directory { owner: stat.owner },
+                Kind::File => Probe::File,
+                Kind::Special(word) => Probe::Special(word),
+                Kind::Link => match self.disk.target(path) {
+                    Ok(target) => Probe::Link(target),
+                    Err(error) => missing_or(&error),
+                },
+            },
+            Err(error) => missing_or(&error),
+        }
+    }
+
+    /// Makes sure that a directory is a node and under watch, for this at least.
+    fn arm(&mut self, path: &OsStr, heed: WatchScope) {
+        let node = self.forest.ensure(path);
+        let mut heed = heed.max(node.least_heed());
+        if heed == WatchScope::Names && self.inbox.writes().wants(Path::new(path)) {
+            heed = WatchScope::Everything;
+        }
+        match node.watch {
+            Watch::Unarmed => {}
+            Watch::Armed | Watch::Doubtful(_) if node.heed < heed => {}
+            // What is compared with the disk instead goes on so: a watch from now on would not tell
+            // of what has come since the last time.
+            Watch::Armed | Watch::Doubtful(_) | Watch::OverLimit | Watch::Refused => return,
+        }
+        node.heed = heed;
+        node.watch = match &mut self.source {
+            None => Watch::Refused,
+            Some(source) => match source.arm(Path::new(path), heed) {
+                Ok(()) => Watch::Armed,
+                // Whoever saw it go has been told, and will say so.
+                Err(ArmError::Missing) => Watch::Unarmed,
+                Err(ArmError::Limit) => Watch::OverLimit,
+                Err(ArmError::Io(error)) => {
+                    tracing::debug!(path = %Path::new(path).display(), %error, "not watched");
+                    Watch::Refused
+                }
+            },
+        };
+        let seen = see(&*self.disk, path);
+        // Where none was there to be armed, what comes is another one.
+        let now = seen.filter(|_| node.watch != Watch::Unarmed).map(|it| it.stat.id);
+        if let Some(id) = now.filter(|_| node.watch == Watch::Armed) {
+            let disk = &*self.disk;
+            let doubt = self.doubts.entry(id.device);
+            if let Some(kind) = *doubt.or_insert_with(|| disk.doubt(Path::new(path))) {
+                node.watch = Watch::Doubtful(kind);
+            }
+        }
+        self.deaf |= node.deaf();
+        let before = std::mem::replace(&mut node.armed_as, now);
+        if node.seen.is_none() {
+            // What is read from now on is compared with this.
+            node.seen = seen;
+        }
+        let is_another = before != now && node.knows_something();
+        if let Some(id) = before.filter(|it| Some(*it) != now) {
+            self.part(id, path);
+        }
+        if is_another {
+            self.replaced(path);
+        }
+        if let Some((id, path)) = now.zip(self.forest.path_of(path)) {
+            let paths = self.same.entry(id).or_insert_with(|| Vec::with_capacity(1));
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+    }
+
+    /// Lists directories until that time, the first in any case. Returns the others.
+    fn list(&mut self, dirs: Vec<OsString>, until: Instant) -> Vec<OsString> {
+        let is_first = AtomicBool::new(true);
+        let (disk, limit) = (Arc::clone(&self.disk), self.read_limit);
+        let records = Arc::clone(&self.records);
+        let arm = |dir: &OsString| {
+            // Its SKILL.md is read with it.
+            self.arm(dir, WatchScope::Everything);
+            self.inbox.set_interest(Path::new(dir), None);
+        };
+        // One directory may have very many entries.
+        let found = pool::map_after(&dirs, arm, |dir| {
+            let is_due = is_first.swap(false, Ordering::Relaxed) || Instant::now() < until;
+            is_due.then(|| list_directory(&*disk, &records, dir, limit))
+        });
+        let mut unread = Vec::new();
+        for (dir, listed) in dirs.into_iter().zip(found) {
+            let Some(listed) = listed else {
+                unread.push(dir);
+                continue;
+            };
+            self.counters.listed.count(Cause::Opened);
+            if listed.skill.is_some() {
+                self.counters.read.count(Cause::Opened);
+            }
+            if let Some(node) = self.forest.get_mut(&dir) {
+                node.take_listing(listed);
+                self.deaf |= node.has_failed();
+            }
+        }
+        unread
+    }
+
+    fn read(&mut self, files: &[(OsString, OsString)]) {
+        let (disk, limit) = (Arc::clone(&self.disk), self.read_limit);
+        let records = Arc::clone(&self.records);
+        let arm = |(dir, name): &(OsString, OsString)| {
+            self.arm(dir, WatchScope::Everything);
+            self.widen_interest(dir, name);
+        };
+        let found = pool::map_after(files, arm, |(dir, name)| {
+            read_skill(&*disk, &records, (dir, name), limit)
+        });
+        for ((dir, name), state) in files.iter().zip(found) {
+            self.counters.read.count(Cause::Opened);
+            if let Some(node) = self.forest.get_mut(dir) {
+                node.files.insert(name.clone(), state);
+                self.deaf |= node.has_failed();
+            }
+        }
+    }
+
+    /// Reads configuration files: there are few, so that threads would cost more than they save.
+    fn read_texts(&mut self, files: Vec<(OsString, OsString)>) {
+        for (dir, name) in files {
+            self.arm(&dir, WatchScope::Everything);
+            self.widen_interest(&dir, &name);
+            let state = read_text(&*self.disk, &dir, &name);
+            self.counters.read.count(Cause::Opened);
+            if let Some(node) = self.forest.get_mut(&dir) {
+                node.texts.insert(name, state);
+                self.deaf |= node.has_failed();
+            }
+        }
+    }
+}

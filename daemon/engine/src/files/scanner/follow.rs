@@ -1,0 +1,270 @@
+//! Taking back what hints and sweeps speak of, and reading it again.
+//!
+//! Nothing is taken from a hint but where to look. What is not armed is compared with the disk by
+//! its file times instead, which opens nothing and so makes no events of its own.
+//!
+//! The invariant: a node that another directory has taken the place of takes everything below it
+//! along. The watches below are then on directories that are elsewhere, and nothing is ever told
+//! of those that are here now ([`Scanner::replaced`]).
+
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+
+use skills_discovery::discover::FileId;
+
+use super::Scanner;
+use super::read::{list_entries, read_skill, read_text, see};
+use crate::files::counters::Cause;
+use crate::files::dir_index::{FileState, Node, NodeId, NodePath, Seen, Watch, join, parent};
+use crate::files::disk::{Disk, Kind, Stat};
+use crate::files::name_map::Names;
+use crate::watch::hints::{Hints, WatchScope};
+
+impl Scanner {
+    /// Marks what hints speak of.
+    pub(crate) fn mark(&mut self, hints: &Hints) {
+        if hints.lost {
+            self.counters.lost += 1;
+            self.forest.iter_mut().for_each(|(_, it)| it.unarm());
+            self.sweep_for(Cause::Lost, |_| true);
+        }
+        for path in &hints.replaced {
+            for below in self.forest.tree(path.as_os_str()) {
+                self.mark_one(&below, true);
+            }
+            self.mark_one(parent(path.as_os_str()), false);
+        }
+        for path in &hints.changed {
+            self.mark_one(path.as_os_str(), false);
+            self.mark_one(parent(path.as_os_str()), false);
+        }
+    }
+
+    /// Marks a node, and those that are the same directory and so share its watch.
+    fn mark_one(&mut self, path: &OsStr, replaced: bool) {
+        let Some(node) = self.forest.get(path) else { return };
+        let same = node.seen.and_then(|it| self.same.get(&it.stat.id));
+        let others = same.into_iter().flatten().map(|it| &**it);
+        for path in others.chain([path]) {
+            if let Some(node) = self.forest.get_mut(path) {
+                self.dirty.entry(path.into()).or_insert(Cause::Changed);
+                // What was refused may be allowed now.
+                if replaced || node.watch == Watch::Refused {
+                    node.unarm();
+                }
+            }
+        }
+    }
+
+    /// Another directory has taken the place of one that was read: what is known here and below is
+    /// of the old one, and the watches below are on what was in that.
+    pub(super) fn replaced(&mut self, path: &OsStr) {
+        for below in self.forest.tree(path) {
+            if *below != *path
+                && let Some(node) = self.forest.get_mut(&below)
+            {
+                node.unarm();
+            }
+            self.dirty.entry(below).or_insert(Cause::Changed);
+        }
+    }
+
+    /// Whether something is marked that has not been read again.
+    pub(crate) fn has_marks(&self) -> bool {
+        !self.dirty.is_empty()
+    }
+
+    /// Compares nodes that are not watched with the disk, those that `which` chooses.
+    pub(crate) fn sweep_deaf(&mut self, mut which: impl FnMut(&Node) -> bool) {
+        if self.deaf {
+            self.sweep(|it| it.deaf() && which(it));
+            self.deaf = self.forest.iter().any(|(_, it)| it.deaf());
+        }
+    }
+
+    /// Compares nodes with the disk without opening anything; marks those that differ.
+    pub(crate) fn sweep(&mut self, which: impl FnMut(&Node) -> bool) {
+        self.sweep_for(Cause::Swept, which);
+    }
+
+    pub(super) fn sweep_for(&mut self, cause: Cause, mut which: impl FnMut(&Node) -> bool) {
+        let chosen = self.forest.iter().filter(|(_, it)| which(it));
+        for path in chosen.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
+            let unarmed = self.forest.get(&path).is_some_and(|it| it.watch == Watch::Unarmed);
+            if unarmed && self.dirty.contains_key(&path) {
+                // It is armed and read again in any case.
+                continue;
+            }
+            self.counters.swept += 1;
+            // Armed before it is compared: a change after this makes a hint.
+            self.arm(&path, WatchScope::Names);
+            let now = self.disk.stat(Path::new(&path)).ok();
+            let Some(node) = self.forest.get_mut(&path) else { continue };
+            if now.map(|it| it.id) != node.seen.map(|it| it.stat.id) {
+                node.unarm();
+            }
+            let holds = |seen: Option<Seen>, now: Option<Stat>| matches!((seen, now), (Some(seen), Some(now)) if seen.holds(&now));
+            let disk = &*self.disk;
+            let file_holds = |(name, seen): (&OsString, Option<Seen>)| {
+                holds(seen, disk.stat(Path::new(&join(&path, name))).ok())
+            };
+            let differs = {
+                let files = node.files.iter().map(|(name, it)| (name, it.seen));
+                let texts = node.texts.iter().map(|(name, it)| (name, it.seen));
+                node.watch == Watch::Unarmed
+                    || node.has_failed()
+                    || !holds(node.seen, now)
+                    || !files.chain(texts).all(file_holds)
+            };
+            if differs {
+                if node.watch == Watch::Refused {
+                    node.unarm();
+                }
+                self.dirty.entry(path).or_insert(cause);
+            }
+        }
+    }
+
+    /// Reads every marked node again. Returns the numbers of those whose answers changed.
+    pub(crate) fn refresh(&mut self) -> Vec<NodeId> {
+        if std::mem::take(&mut self.freed) && self.deaf {
+            // There may be room now for those that were over the limit.
+            for (path, node) in self.forest.iter_mut() {
+                if node.watch == Watch::OverLimit {
+                    node.unarm();
+                    self.dirty.entry(path.clone()).or_insert(Cause::Limits);
+                }
+            }
+        }
+        let mut changed = Vec::new();
+        while let Some((path, cause)) = self.dirty.pop_first() {
+            if self.refresh_one(&path, cause) == Some(true)
+                && let Some(node) = self.forest.get(&path)
+            {
+                changed.push(node.serial);
+            }
+        }
+        changed
+    }
+
+    /// Reads one node again. Returns whether its answers changed; none when it is gone.
+    fn refresh_one(&mut self, path: &OsStr, cause: Cause) -> Option<bool> {
+        self.forest.get(path)?;
+        self.arm(path, WatchScope::Names);
+        // Were it another directory than before, it would be read anew as such just now.
+        self.dirty.remove(path);
+        let seen = see(&*self.disk, path);
+        let names: Vec<_> = self.forest.get(path)?.probes.names().cloned().collect();
+        let probes: Names<_> =
+            names.into_iter().map(|name| (name.clone(), self.probe(path, &name))).collect();
+        let node = self.forest.get_mut(path)?;
+        // As it was before any of its answers: what changes between them shows in the next sweep.
+        node.seen = seen;
+        let directories: BTreeSet<OsString> =
+            node.directories().into_iter().map(OsStr::to_owned).collect();
+        let mut changed = node.probes != probes;
+        node.probes = probes;
+        if node.listing.is_some() {
+            self.counters.listed.count(cause);
+            let listed = list_entries(&*self.disk, path).map(|it| it.1);
+            changed |= node.listing.as_ref() != Some(&listed);
+            node.listing = Some(listed);
+        }
+        let texts = std::mem::take(&mut node.texts);
+        for (name, old) in std::mem::take(&mut node.files) {
+            let (limit, records) = (self.read_limit, Arc::clone(&self.records));
+            let read = |disk: &dyn Disk, old: &_| {
+                read_skill(disk, &records, (path, &name), limit).or_keep(old)
+            };
+            let state = self.recheck((path, &name), cause, old, read);
+            changed |= state.1;
+            if let Some(state) = state.0 {
+                self.forest.get_mut(path)?.files.insert(name, state);
+            }
+        }
+        for (name, old) in texts {
+            let read = |disk: &dyn Disk, _: &_| read_text(disk, path, &name);
+            let state = self.recheck((path, &name), cause, old, read);
+            changed |= state.1;
+            if let Some(state) = state.0 {
+                self.forest.get_mut(path)?.texts.insert(name, state);
+            }
+        }
+        self.deaf |= self.forest.get(path)?.has_failed();
+        // A directory with read but no search permission lists entries that cannot be opened.
+        let inside = self.disk.stat(Path::new(&join(path, ".".as_ref())));
+        let is_shut = inside.is_err_and(|it| it.kind() == ErrorKind::PermissionDenied);
+        let still = self.forest.get(path)?.directories();
+        let is_lost = |it: &&OsString| is_shut || !still.contains(it.as_os_str());
+        let lost: Vec<_> = directories.iter().filter(is_lost).cloned().collect();
+        changed |= is_shut && !lost.is_empty();
+        for name in lost {
+            self.forget_tree(&join(path, &name));
+        }
+        Some(changed)
+    }
+
+    /// Returns a file's state as it is now, and whether it changed; no state when it is gone.
+    fn recheck<T: PartialEq>(
+        &mut self,
+        (dir, name): (&OsStr, &OsStr),
+        cause: Cause,
+        old: FileState<T>,
+        read: impl FnOnce(&dyn Disk, &FileState<T>) -> FileState<T>,
+    ) -> (Option<FileState<T>>, bool) {
+        let path = join(dir, name);
+        match self.disk.stat(Path::new(&path)) {
+            Ok(now) if old.seen.is_some_and(|it| it.holds(&now)) => (Some(old), false),
+            Ok(now) if now.kind == Kind::File => {
+                self.counters.read.count(cause);
+                let new = read(&*self.disk, &old);
+                let changed = new.result != old.result;
+                (Some(new), changed)
+            }
+            Ok(_) | Err(_) => (None, true),
+        }
+    }
+
+    fn forget_tree(&mut self, path: &OsStr) {
+        let gone = self.forest.remove_tree(path);
+        self.forget(gone);
+    }
+
+    /// Removes the nodes that nobody uses.
+    pub(crate) fn retain(&mut self, used: &HashSet<NodeId>) {
+        let gone = self.forest.retain(|it| used.contains(&it.serial));
+        self.forget(gone);
+    }
+
+    fn forget(&mut self, gone: Vec<(NodePath, Box<Node>)>) {
+        for (path, node) in gone {
+            if let Some(source) = &mut self.source {
+                source.disarm(Path::new(&path));
+                self.freed = true;
+            }
+            self.inbox.set_interest(Path::new(&path), None);
+            if let Some(id) = node.armed_as {
+                self.part(id, &path);
+            }
+        }
+    }
+
+    /// A path is no longer one of those that reach a directory.
+    pub(super) fn part(&mut self, id: FileId, path: &OsStr) {
+        let Some(paths) = self.same.get_mut(&id) else { return };
+        paths.retain(|it| **it != *path);
+        // A source may have shared one watch between them: what is left is armed again.
+        for path in paths.iter() {
+            if let Some(node) = self.forest.get_mut(path) {
+                node.unarm();
+                self.dirty.entry(path.clone()).or_insert(Cause::Changed);
+            }
+        }
+        if paths.is_empty() {
+            self.same.remove(&id);
+        }
+    }
+}

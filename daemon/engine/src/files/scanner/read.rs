@@ -1,0 +1,184 @@
+//! Asking the disk: what a directory lists, what a file says, and what it means when it does not.
+//!
+//! Nothing here knows the forest but its answers: a reading is made from paths alone, so that the
+//! pool can make many at a time. A time is taken before each reading ([`Seen::asked`]).
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use rustix::io::Errno;
+use skills_agents::skill::FileFacts;
+use skills_discovery::discover::{
+    Fault, FaultKind, Item, Listing, SkillFile, TEXT_LIMIT, TextFile,
+};
+
+use crate::files::dir_index::{FileState, Node, Probe, Seen};
+use crate::files::disk::{Disk, Kind, MOST_ENTRIES, ReadError, content_hash, is_skill_name};
+use crate::files::records::Records;
+
+/// What a directory job found: its listing, and its SKILL.md where that is a regular file.
+pub(super) struct Listed {
+    listing: Result<(Seen, Arc<Listing>), Fault>,
+    pub(super) skill: Option<FileState<SkillFile>>,
+}
+
+impl Node {
+    /// Takes up what was listed beside what is known already.
+    ///
+    /// What is older stays: whether it still holds is for a hint or a sweep to find out, so that
+    /// whoever has depended on it is told.
+    pub(super) fn take_listing(&mut self, listed: Listed) {
+        let name = OsStr::new("SKILL.md");
+        if let Some(skill) = listed.skill
+            && self.files.get(name).is_none()
+        {
+            self.files.insert(name.to_owned(), skill);
+        }
+        if let Ok((seen, _)) = &listed.listing {
+            self.seen.get_or_insert(*seen);
+        }
+        self.listing = Some(listed.listing.map(|it| it.1));
+    }
+}
+
+impl FileState<SkillFile> {
+    /// Keeps the last good reading, marked stale, when this one failed for a passing reason.
+    pub(super) fn or_keep(self, old: &Self) -> Self {
+        match (&self.result, &old.result) {
+            (Err(fault), Ok(good)) if matches!(fault.kind, FaultKind::Changing | FaultKind::Io) => {
+                let stale = SkillFile { stale: Some(fault.clone()), ..good.clone() };
+                Self { seen: None, result: Ok(stale) }
+            }
+            _ => self,
+        }
+    }
+}
+
+/// Returns how something is now, a link itself where it is one.
+pub(super) fn see(disk: &dyn Disk, path: &OsStr) -> Option<Seen> {
+    let asked = SystemTime::now();
+    disk.stat(Path::new(path)).ok().map(|it| Seen::asked(asked, it))
+}
+
+pub(super) fn list_directory(
+    disk: &dyn Disk,
+    records: &Records,
+    dir: &OsStr,
+    limit: u64,
+) -> Listed {
+    let listing = list_entries(disk, dir);
+    let name = OsStr::new("SKILL.md");
+    let has_skill = |listing: &Listing| {
+        listing.items.iter().any(|it| it.name == name && it.kind == Kind::File.into())
+    };
+    let skill = match &listing {
+        Ok((_, listing)) if has_skill(listing) => {
+            Some(read_skill(disk, records, (dir, name), limit))
+        }
+        Ok(_) | Err(_) => None,
+    };
+    Listed { listing, skill }
+}
+
+pub(super) fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Listing>), Fault> {
+    let asked = SystemTime::now();
+    let directory = disk.list_physical(Path::new(dir)).map_err(|error| fault(&error))?;
+    let entries = directory.entries.len();
+    let mut items: Vec<Item> = directory
+        .entries
+        .into_iter()
+        // The ones that were read of very many are chance.
+        .filter(|_| entries <= MOST_ENTRIES)
+        .filter(|(name, kind)| {
+            matches!(kind, Kind::Directory | Kind::Link)
+                || is_skill_name(name)
+                || (*kind == Kind::File && name.as_bytes().ends_with(b".md"))
+        })
+        .map(|(name, kind)| Item { name, kind: kind.into() })
+        .collect();
+    items.sort_by(|a, b| a.name.cmp(&b.name));
+    let seen = Seen::asked(asked, directory.stat);
+    Ok((seen, Arc::new(Listing { id: directory.stat.id, items: items.into(), entries })))
+}
+
+pub(super) fn read_skill(
+    disk: &dyn Disk,
+    records: &Records,
+    (dir, name): (&OsStr, &OsStr),
+    limit: u64,
+) -> FileState<SkillFile> {
+    let asked = SystemTime::now();
+    match disk.read_in(Path::new(dir), name, limit) {
+        Ok((file, directory)) => {
+            let facts = FileFacts {
+                size: file.stat.size,
+                truncated: file.truncated,
+                hash: content_hash(&file.bytes),
+            };
+            let record = records.of(&file.bytes, facts);
+            let result = Ok(SkillFile { id: file.stat.id, directory, record, stale: None });
+            FileState { seen: Some(Seen::asked(asked, file.stat)), result }
+        }
+        Err(error) => FileState { seen: None, result: Err(read_fault(&error)) },
+    }
+}
+
+pub(super) fn read_text(disk: &dyn Disk, dir: &OsStr, name: &OsStr) -> FileState<Arc<TextFile>> {
+    let asked = SystemTime::now();
+    match disk.read_in(Path::new(dir), name, TEXT_LIMIT).map(|it| it.0) {
+        Ok(file) if file.truncated => {
+            let detail =
+                format!("{} bytes, of which at most {TEXT_LIMIT} are read", file.stat.size);
+            let fault = Fault { kind: FaultKind::TooLarge, detail };
+            FileState { seen: Some(Seen::asked(asked, file.stat)), result: Err(fault) }
+        }
+        Ok(file) => {
+            let text = Arc::new(TextFile::new(&file.bytes));
+            FileState { seen: Some(Seen::asked(asked, file.stat)), result: Ok(text) }
+        }
+        Err(error) => FileState { seen: None, result: Err(read_fault(&error)) },
+    }
+}
+
+pub(crate) fn read_fault(error: &ReadError) -> Fault {
+    match error {
+        ReadError::NotRegular(Kind::Directory) => {
+            Fault { kind: FaultKind::IsDirectory, detail: String::new() }
+        }
+        ReadError::NotRegular(Kind::Special(word)) => {
+            Fault { kind: FaultKind::Special, detail: (*word).to_owned() }
+        }
+        ReadError::NotRegular(Kind::File | Kind::Link) | ReadError::Changing => {
+            Fault { kind: FaultKind::Changing, detail: String::new() }
+        }
+        ReadError::Outside(target) => {
+            let detail = format!("`{}`, outside of the worktree", target.display());
+            Fault { kind: FaultKind::Outside, detail }
+        }
+        ReadError::Io(error) => fault(error),
+    }
+}
+
+pub(super) fn fault(error: &io::Error) -> Fault {
+    let kind = match error.kind() {
+        io::ErrorKind::NotFound => FaultKind::Vanished,
+        io::ErrorKind::PermissionDenied => FaultKind::Denied,
+        io::ErrorKind::NotADirectory => FaultKind::NotDirectory,
+        io::ErrorKind::InvalidFilename => FaultKind::TooLong,
+        _ if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => FaultKind::Loop,
+        _ => FaultKind::Io,
+    };
+    let detail = if kind == FaultKind::Io { error.to_string() } else { String::new() };
+    Fault { kind, detail }
+}
+
+pub(super) fn missing_or(error: &io::Error) -> Probe {
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Probe::Missing,
+        _ => Probe::Fault(fault(error)),
+    }
+}

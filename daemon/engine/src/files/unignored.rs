@@ -1,0 +1,66 @@
+//! The files of a directory by ripgrep's rules: what `rg --files --hidden` names.
+//!
+//! For agents that ask ripgrep. Names only; nothing is opened but ignore files, and links are not
+//! followed.
+
+use std::path::{Path, PathBuf};
+
+use crate::files::ignored::{Options, walk};
+
+/// How many files are named at most: a skill has some ten.
+const MOST: usize = 20_000;
+
+/// Returns the files below a directory that no ignore file leaves out, relative to it, in no
+/// order. `.git` is left out as well.
+pub fn unignored(directory: &Path) -> Vec<PathBuf> {
+    // Rules of directories above are about the directory itself, not about a link to it.
+    let Ok(top) = directory.canonicalize() else { return Vec::new() };
+    let git = top.join(".git");
+    let options = Options { names: &[".rgignore", ".ignore"], within_git: true };
+    let builder = walk(&top, options, move |it| it.path().parent() != Some(&git));
+    let files = builder.build().filter_map(Result::ok);
+    let files = files.filter(|it| it.file_type().is_some_and(|it| it.is_file()));
+    let relative = files.filter_map(|it| Some(it.path().strip_prefix(&top).ok()?.to_owned()));
+    relative.take(MOST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn ignore_files_count_also_from_above() {
+        let top = tempfile::tempdir().unwrap();
+        let skill = top.path().join("s");
+        let write = |relative: &str, text: &str| {
+            let path = top.path().join(relative);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        fs::create_dir(top.path().join(".git")).unwrap();
+        write(".gitignore", "*.log\n");
+        write("s/.ignore", "secret\n");
+        write("s/.rgignore", "other\n");
+        for file in ["SKILL.md", "a.log", "secret", "other", ".hidden", "in/x"] {
+            write(&format!("s/{file}"), "");
+        }
+        symlink("in", skill.join("link")).unwrap();
+        symlink("SKILL.md", skill.join("again.md")).unwrap();
+        let list = |path: &Path| {
+            let mut files = unignored(path);
+            files.sort();
+            files.into_iter().map(|it| it.to_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        let expected = [".hidden", ".ignore", ".rgignore", "SKILL.md", "in/x"];
+        assert_eq!(list(&skill), expected);
+        symlink(&skill, top.path().join("way")).unwrap();
+        assert_eq!(list(&top.path().join("way")), expected);
+        assert!(unignored(&top.path().join("none")).is_empty());
+        // The top of a repository of its own: what is ignored above it is not its affair.
+        write("s/.git/config", "");
+        assert_eq!(list(&skill), [".hidden", ".ignore", ".rgignore", "SKILL.md", "a.log", "in/x"]);
+    }
+}

@@ -1,0 +1,404 @@
+//! All conversations: those in use in memory, all of them in the store.
+//!
+//! A conversation is replaced under a short lock, so that two touches at once lose nothing of each
+//! other. What changed is handed to the store under the same lock, so that the disk has the changes
+//! in the order in which memory had them, and the caller is answered when it is on disk; what the
+//! disk does not take waits in the store, which says so. Those that nobody uses are only on disk.
+
+mod live;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use skills_agents::hooks::Hook;
+use skills_agents::profile::Compaction;
+use skills_syntax::path::AbsPath;
+
+use self::live::{Live, is_heard};
+use super::compaction::{self, Compacted};
+use super::{HookOwner, Invocation, Loaded, Opening, RegisteredHook, Session, Summary, TouchDelta};
+use crate::sessions::store;
+use crate::sessions::store::{Part, Store, millis, now};
+use crate::views::event_loop::VIEW_IDLE;
+
+/// For how long after its last use files that change are heard for a conversation that wants that,
+/// without its being asked for anything: as long as its view is kept.
+pub(crate) const HEARD: Duration = VIEW_IDLE;
+
+/// How many conversations one waking takes into memory, the one used last first.
+const MOST_AWAKE: usize = 1024;
+
+/// All conversations; cheap to clone.
+#[derive(Clone)]
+pub struct Sessions {
+    store: Store,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    /// Nothing else is locked under it, and nothing is waited for.
+    live: Mutex<Live>,
+    /// How many ids were made.
+    made: AtomicU64,
+    /// When those that nobody uses were last forgotten.
+    swept: AtomicU64,
+}
+
+impl Sessions {
+    /// Returns the conversations that are kept in this store.
+    pub fn new(store: Store) -> Self {
+        Self { store, shared: Arc::default() }
+    }
+
+    /// Returns where they are kept.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Returns a conversation; none when there is none of that id.
+    pub async fn get(&self, id: &str) -> Option<Arc<Session>> {
+        let session = self.found(id).await?;
+        Some(self.used(session))
+    }
+
+    /// Opens a conversation, one of ours where no id is given. One that there is takes the place
+    /// that is given and keeps all else. Returns what came of it.
+    pub async fn open(&self, id: Option<String>, opening: Opening) -> Opened {
+        let id = id.unwrap_or_else(|| self.next_id());
+        let take = |session: &mut Session, is_new: bool| {
+            let moved = session.move_to(opening);
+            (if moved || is_new { vec![Part::Place] } else { Vec::new() }, (is_new, moved))
+        };
+        let (session, (is_new, moved)) = self.change(&id, take).await;
+        Opened { session, is_new, moved: moved && !is_new }
+    }
+
+    /// Takes up what a touch has met. Returns the conversation as it is then, and what of it is
+    /// new. It is on disk, unless the store's health says that it cannot be.
+    /// One that was closed meanwhile stays closed: nothing is new in it.
+    pub async fn touch(
+        &self,
+        session: &Arc<Session>,
+        met: TouchDelta,
+    ) -> (Arc<Session>, TouchDelta) {
+        let met = self.change_known(&session.id, |it| it.meet(met, now())).await;
+        met.unwrap_or_else(|| (Arc::clone(session), TouchDelta::default()))
+    }
+
+    /// Remembers that an agent is told of these skills. Returns those that it was not told of
+    /// before, in the same order.
+    pub async fn announce(
+        &self,
+        id: &str,
+        agent: Option<&str>,
+        paths: Vec<AbsPath>,
+    ) -> Vec<AbsPath> {
+        let new = self.change_known(id, |it| it.announce(agent.unwrap_or_default(), paths)).await;
+        new.map(|it| it.1).unwrap_or_default()
+    }
+
+    /// Remembers that an agent has loaded a skill, and counts the use. Returns the conversation as
+    /// it is then; none when it was closed meanwhile.
+    pub async fn record_invocation(
+        &self,
+        id: &str,
+        agent: Option<&str>,
+        invocation: Invocation,
+    ) -> Option<Arc<Session>> {
+        let take = |it: &mut Session| (it.invoke(agent.unwrap_or_default(), invocation, now()), ());
+        Some(self.change_known(id, take).await?.0)
+    }
+
+    /// Takes up the hooks of a skill that an agent has loaded, in place of those that it had from it
+    /// before. They are on disk, unless the store's health says that they cannot be.
+    pub async fn register_hooks(&self, id: &str, by: HookOwner, hooks: Vec<Hook>) {
+        let HookOwner { agent, path, name, plugin, place } = by;
+        let registered: Vec<_> = hooks
+            .into_iter()
+            .map(|hook| RegisteredHook {
+                id: self.next_id().replacen('s', "h", 1),
+                agent: agent.clone(),
+                path: path.clone(),
+                name: name.clone(),
+                plugin: plugin.clone(),
+                place: place.clone(),
+                hook,
+                is_done: false,
+            })
+            .collect();
+        self.change_known(id, |it| (it.register(&agent, &path, registered), ())).await;
+    }
+
+    /// A hook has succeeded: one that runs once runs no more, also when its skill is loaded again.
+    /// Returns whether it was one that had not.
+    pub async fn finish_hook(&self, hook: &str) -> bool {
+        let wanted = hook.to_owned();
+        let (was_live, handed_in) = {
+            let mut live = self.live();
+            let is_it = |it: &RegisteredHook| it.id == hook && it.hook.once && !it.is_done;
+            let session = live.sessions.values_mut().find(|it| it.hooks.iter().any(is_it));
+            let was_live = session.is_some();
+            match session {
+                Some(session) => {
+                    let hooks = Arc::make_mut(session).hooks.iter_mut();
+                    hooks.filter(|it| is_it(it)).for_each(|it| it.is_done = true);
+                }
+                None => live.n_left += 1,
+            }
+            (was_live, self.store.hand_in(move |it| store::finish_hook(it, &wanted)))
+        };
+        handed_in.kept().await == Some(true) || was_live
+    }
+
+    /// Returns what an agent has loaded, the latest at the end.
+    pub async fn invoked(&self, id: &str, agent: Option<&str>) -> Vec<Loaded> {
+        let (id, agent) = (id.to_owned(), agent.unwrap_or_default().to_owned());
+        let read = self.store.ask(move |it| store::invoked(it, &id, &agent)).await;
+        read.inspect_err(|error| tracing::warn!(%error, "what was loaded is not read"))
+            .unwrap_or_default()
+    }
+
+    /// An agent's conversation was shortened: returns what it is given again by this rule.
+    pub async fn compacted(&self, id: &str, agent: Option<&str>, rule: Compaction) -> Compacted {
+        let loaded = self.invoked(id, agent).await;
+        let (compacted, gone) = compaction::apply(rule, loaded);
+        let paths = gone.into_iter().map(|it| it.invocation.path).collect();
+        self.forget(id, agent, Some(paths), compacted.list_again).await;
+        compacted
+    }
+
+    /// An agent has ended: forgets what it had. Returns the names of what it had loaded.
+    pub async fn agent_end(&self, id: &str, agent: Option<&str>) -> Vec<String> {
+        let loaded = self.invoked(id, agent).await;
+        self.forget(id, agent, None, true).await;
+        loaded.into_iter().map(|it| it.invocation.name).collect()
+    }
+
+    /// Forgets a conversation. Returns whether there was one.
+    pub async fn close(&self, id: &str) -> bool {
+        let wanted = id.to_owned();
+        let (was_live, handed_in) = {
+            let mut live = self.live();
+            live.n_left += 1;
+            let was_live = live.sessions.remove(id).is_some();
+            (was_live, self.store.hand_in(move |it| store::drop_session(it, &wanted)))
+        };
+        handed_in.kept().await.unwrap_or(false) || was_live
+    }
+
+    /// Returns all conversations in a few words, the one used last first.
+    pub async fn list(&self) -> Vec<Summary> {
+        let read = self.store.ask(store::summaries).await;
+        let read = read.inspect_err(|error| tracing::warn!(%error, "sessions are not read"));
+        let (summaries, unread) = read.unwrap_or_default();
+        for (id, why) in unread {
+            self.set_aside(&id, &why).await;
+        }
+        summaries
+    }
+
+    /// Forgets conversations that were not used for this long; now and then, however often it
+    /// is called.
+    pub async fn expire(&self, keep: Duration) {
+        const EVERY: u64 = 3_600_000;
+        let at = now();
+        let swept = self.shared.swept.load(Ordering::Relaxed);
+        if swept != 0 && at.saturating_sub(swept) < EVERY {
+            return;
+        }
+        self.shared.swept.store(at, Ordering::Relaxed);
+        let since = at.saturating_sub(millis(keep));
+        let handed_in = {
+            let mut live = self.live();
+            live.n_left += 1;
+            live.sessions.retain(|_, it| it.used >= since);
+            self.store.hand_in(move |it| store::drop_expired(it, since))
+        };
+        if let Some(count) = handed_in.kept().await.filter(|it| *it > 0) {
+            tracing::info!(count, "sessions that nobody has used are forgotten");
+        }
+    }
+
+    /// Returns the conversations in memory for which files that change count as touched, and that
+    /// were used not long ago.
+    pub fn automatic(&self) -> Vec<Arc<Session>> {
+        let at = now();
+        let live = self.live();
+        let mut all: Vec<_> =
+            live.sessions.values().filter(|it| is_heard(it, at)).cloned().collect();
+        all.sort_by(|a, b| a.id.cmp(&b.id));
+        all
+    }
+
+    /// Takes the conversations into memory for which files that change count as touched and that
+    /// another daemon would still hear them for, and returns them, the one used last first. That is
+    /// no use of them. Where nothing is kept yet nothing is made.
+    pub async fn wake(&self) -> Vec<Arc<Session>> {
+        match self.store.is_there().await {
+            Ok(true) => {}
+            Ok(false) => return Vec::new(),
+            Err(error) => {
+                tracing::warn!(%error, "sessions are not read");
+                return Vec::new();
+            }
+        }
+        let since = now().saturating_sub(millis(HEARD));
+        let ids = self.store.ask(move |it| store::automatic(it, since, MOST_AWAKE)).await;
+        let ids = ids.inspect_err(|error| tracing::warn!(%error, "sessions are not read"));
+        let mut awake = Vec::new();
+        // One by one: whoever calls meanwhile comes in between.
+        for id in ids.unwrap_or_default() {
+            awake.extend(self.found(&id).await);
+        }
+        awake
+    }
+
+    fn next_id(&self) -> String {
+        let made = self.shared.made.fetch_add(1, Ordering::Relaxed);
+        format!("s-{:x}-{:x}-{made}", now(), std::process::id())
+    }
+}
+
+/// What came of opening a conversation.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    /// As it is then.
+    pub session: Arc<Session>,
+    /// Whether it was made.
+    pub is_new: bool,
+    /// Whether it was there, and is in another place from now on.
+    pub moved: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::sessions::session::Matched;
+
+    fn opening(cwd: &str) -> Opening {
+        Opening {
+            cwd: AbsPath::new(cwd.as_ref()).unwrap(),
+            profile: "claude-code".to_owned(),
+            environment: [("HOME".to_owned(), OsString::from(cwd))].into(),
+            additional: Vec::new(),
+            auto: None,
+        }
+    }
+
+    fn path(text: &str) -> AbsPath {
+        AbsPath::new(text.as_ref()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn what_is_closed_meanwhile_stays_closed() {
+        let sessions = Sessions::new(Store::new(None));
+        let session = sessions.open(Some("s".to_owned()), opening("/w")).await.session;
+        let dir = path("/w/a/.claude/skills");
+        let met = || TouchDelta { discovered: vec![dir.clone()], activated: Vec::new() };
+        assert_eq!(sessions.touch(&session, met()).await.1.discovered.len(), 1);
+        assert!(sessions.close("s").await);
+        assert!(sessions.touch(&session, met()).await.1.discovered.is_empty());
+        assert!(sessions.announce("s", None, vec![dir.clone()]).await.is_empty());
+        assert!(sessions.list().await.is_empty());
+    }
+
+    /// One change of many, chosen by a number.
+    async fn change(sessions: &Sessions, id: &str, number: usize) {
+        let agent = ["a", "b"][number % 2];
+        let skill = path(&format!("/w/s{}/SKILL.md", number % 7));
+        match number % 12 {
+            0..=2 => {
+                let Some(session) = sessions.get(id).await else { return };
+                let pattern = format!("*.{}", number % 13);
+                let matched = Matched { pattern, path: path(&format!("/w/f{number}")) };
+                let discovered = vec![path(&format!("/w/d{}/skills", number % 150))];
+                sessions
+                    .touch(&session, TouchDelta { discovered, activated: vec![(skill, matched)] })
+                    .await;
+            }
+            3 | 4 => {
+                let told = [number % 5, number % 3].map(|it| path(&format!("/w/t{it}")));
+                sessions.announce(id, Some(agent), told.into()).await;
+            }
+            5 | 6 => {
+                let (name, body) = (format!("s{}", number % 7), number.to_string());
+                let invocation = Invocation { name, path: skill, args: None, body };
+                sessions.record_invocation(id, Some(agent), invocation).await;
+            }
+            7 => {
+                let by = HookOwner {
+                    agent: agent.to_owned(),
+                    path: skill,
+                    name: "s".to_owned(),
+                    plugin: None,
+                    place: None,
+                };
+                let hook = Hook {
+                    event: "Stop".to_owned(),
+                    matcher: String::new(),
+                    compiled: skills_agents::hooks::CompiledMatcher::default(),
+                    handler: json!({"command": "true"}),
+                    once: true,
+                };
+                sessions.register_hooks(id, by, vec![hook]).await;
+            }
+            8 => {
+                let found = sessions.found(id).await;
+                if let Some(hook) = found.and_then(|it| it.hooks.first().cloned()) {
+                    sessions.finish_hook(&hook.id).await;
+                }
+            }
+            9 | 10 => {
+                sessions.open(Some(id.to_owned()), opening(&format!("/w{number}"))).await;
+            }
+            _ => match number % 3 {
+                0 => drop(sessions.agent_end(id, Some(agent)).await),
+                1 => drop(sessions.close(id).await),
+                _ => {
+                    let rule = Compaction::Forgets { lists_again: true };
+                    sessions.compacted(id, Some(agent), rule).await;
+                }
+            },
+        }
+    }
+
+    #[test]
+    fn the_disk_has_the_changes_in_the_order_in_which_memory_had_them() {
+        let top = tempfile::tempdir().unwrap();
+        let sessions = Sessions::new(Store::new(Some(top.path().join("sessions.db"))));
+        let runtime = || tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let hammer = &|round: usize, thread: usize| {
+            runtime().block_on(async {
+                sessions.open(Some("s".to_owned()), opening("/w")).await;
+                for step in 0..3 {
+                    change(&sessions, "s", round * 1009 + thread * 131 + step * 17).await;
+                }
+            });
+        };
+        for round in 0..500 {
+            std::thread::scope(|scope| {
+                for thread in 0..8 {
+                    scope.spawn(move || hammer(round, thread));
+                }
+            });
+            let question = sessions.store.ask(|it| store::load(it, "s"));
+            let on_disk = runtime().block_on(question).unwrap();
+            // When something near was touched is written once a minute.
+            let timeless = |mut session: Session| {
+                session.discovered.values_mut().for_each(|at| *at = 0);
+                session
+            };
+            // One that is not in memory may be on disk.
+            let in_memory = sessions.live().sessions.get("s").map(|it| timeless((**it).clone()));
+            if in_memory.is_some() {
+                assert_eq!(on_disk.map(timeless), in_memory, "round {round}");
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Whether another process has written to the file: `skillsd trust --no-daemon` beside a daemon.
+//!
+//! Who asks pays for one `stat`, and for none where the vigil has heard of nothing since the last;
+//! where that may take for ever it waits elsewhere ([`RemoteFsGuard`](crate::reach::Reach)).
+//! The file's own thread notes after each commit how the file looks and whether SQLite has seen
+//! others commit meanwhile; only a file that looks otherwise than that is asked about again.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rusqlite::Connection;
+
+use super::{Store, lock};
+use crate::watch::stat_cache::{Generation, StatCache, Validity};
+
+/// How a file looks from outside: its node, its length and its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp(u64, u64, i64, i64);
+
+/// What is known of the writes of others.
+#[derive(Debug, Default)]
+pub(super) struct Elsewhere {
+    seen: Mutex<Option<Stamp>>,
+    /// For the last time that it looked as noted.
+    vouch: Mutex<Validity>,
+    count: AtomicU64,
+    readings: AtomicU64,
+}
+
+/// What the file's thread remembers between two commits.
+#[derive(Debug, Default)]
+pub(super) struct Version(Option<i64>);
+
+impl Elsewhere {
+    /// Returns the number of a reading, which is for the file's thread to take.
+    pub(super) fn next_reading(&self) -> u64 {
+        self.readings.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Notes how things are behind a commit of this process.
+    pub(super) fn note(&self, path: Option<&Path>, connection: &Connection, last: &mut Version) {
+        // First how it looks: who writes between the two makes it look otherwise to the next one.
+        let stamp = path.and_then(stamp);
+        let version = connection.query_row("PRAGMA data_version", (), |row| row.get(0)).ok();
+        if last.0 != version {
+            last.0 = version;
+            self.count.fetch_add(1, Ordering::Relaxed);
+        }
+        *lock(&self.seen) = stamp;
+    }
+}
+
+impl Store {
+    /// Returns a number that is another one after another process has written, up to what the
+    /// caller has heard.
+    pub async fn writes_elsewhere(&self, heard: Generation) -> u64 {
+        let known = &self.shared.elsewhere;
+        if lock(&known.vouch).holds(heard) {
+            return known.count.load(Ordering::Relaxed);
+        }
+        let Some(path) = self.shared.path.clone() else { return 0 };
+        let reach = &self.shared.reach;
+        let vouch = if reach.is_far() { Validity::default() } else { watch(&path) };
+        let looks = reach.look(move || stamp(&path)).await.flatten();
+        // A file that is gone was there when its thread has begun.
+        let was_there = looks.is_some() || self.shared.jobs.get().is_some();
+        if was_there && looks != *lock(&known.seen) {
+            // Whatever is done, the file is looked at behind it.
+            let looked = self.perform(|_| Ok(())).await;
+            if let Err(error) = looked {
+                tracing::debug!(%error, "what others wrote is not seen");
+            }
+        } else {
+            *lock(&known.vouch) = vouch;
+        }
+        known.count.load(Ordering::Relaxed)
+    }
+}
+
+/// What is written lies in the log beside the file until it is brought over.
+pub(super) fn log_of(path: &Path) -> PathBuf {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    log.into()
+}
+
+fn watch(path: &Path) -> Validity {
+    let log = log_of(path);
+    match (path.parent(), path.file_name(), log.file_name()) {
+        (Some(dir), Some(file), Some(log)) => StatCache::of_process().watch(dir, &[file, log]),
+        _ => Validity::default(),
+    }
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let found = fs::metadata(log_of(path)).or_else(|_| fs::metadata(path)).ok()?;
+    Some(Stamp(found.ino(), found.len(), found.mtime(), found.mtime_nsec()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_others_write_is_seen_and_what_this_process_writes_is_not() {
+        let top = tempfile::TempDir::new().expect("made");
+        let path = top.path().join("sessions.db");
+        let [ours, theirs] = [(); 2].map(|()| Store::new(Some(path.clone())));
+        let dir = Path::new("/w");
+        assert_eq!(ours.writes_elsewhere(Generation::default()).await, 0, "there is nothing yet");
+        theirs.set_trust(dir, Some(true), Vec::new()).await.expect("kept");
+        let first = ours.writes_elsewhere(Generation::default()).await;
+        assert_ne!(first, 0);
+        assert_eq!(ours.writes_elsewhere(Generation::default()).await, first, "nothing since");
+        ours.set_trust(dir, Some(false), Vec::new()).await.expect("kept");
+        assert_eq!(
+            ours.writes_elsewhere(Generation::default()).await,
+            first,
+            "it was this process"
+        );
+        for trusted in [None, Some(true)] {
+            let before = ours.writes_elsewhere(Generation::default()).await;
+            theirs.set_trust(dir, trusted, Vec::new()).await.expect("kept");
+            assert_ne!(ours.writes_elsewhere(Generation::default()).await, before);
+        }
+        assert_eq!(ours.trust(dir).await.expect("read"), Some(true));
+    }
+}

@@ -1,0 +1,340 @@
+//! The file itself: opened, brought to this version's tables, or set aside.
+//!
+//! A file that SQLite cannot read is renamed with the time and a new one begun, so that no damage
+//! keeps the daemon from its work and nothing that could be mended is thrown away. One that a
+//! newer skillsd has written is left as it is.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::now;
+use super::place::Place;
+use crate::views::view::Health;
+
+/// The number of the tables below. A change of them takes the next one, and a step that brings the
+/// last one there.
+const VERSION: i64 = 2;
+
+/// How long another daemon of the same user may hold the file.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+const TABLES: &str = "
+CREATE TABLE session (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    cwd BLOB NOT NULL,
+    profile TEXT NOT NULL,
+    environment BLOB NOT NULL,
+    additional BLOB NOT NULL,
+    auto INTEGER NOT NULL,
+    created INTEGER NOT NULL,
+    used INTEGER NOT NULL
+) STRICT;
+CREATE INDEX session_used ON session (used);
+CREATE TABLE discovered (
+    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,
+    dir BLOB NOT NULL,
+    used INTEGER NOT NULL,
+    PRIMARY KEY (session, dir)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE activated (
+    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,
+    path BLOB NOT NULL,
+    pattern TEXT NOT NULL,
+    file BLOB NOT NULL,
+    PRIMARY KEY (session, path)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE announced (
+    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,
+    agent TEXT NOT NULL,
+    path BLOB NOT NULL,
+    turn INTEGER NOT NULL,
+    PRIMARY KEY (session, agent, path)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE invoked (
+    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,
+    agent TEXT NOT NULL,
+    path BLOB NOT NULL,
+    turn INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    args TEXT,
+    body TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (session, agent, path)
+) STRICT;
+CREATE TABLE granted (
+    number INTEGER PRIMARY KEY,
+    worktree BLOB NOT NULL,
+    session TEXT,
+    permission TEXT NOT NULL,
+    pattern TEXT NOT NULL,
+    at INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX granted_once
+    ON granted (worktree, IFNULL(session, ''), permission, pattern);
+CREATE TABLE usage (
+    path BLOB PRIMARY KEY,
+    count INTEGER NOT NULL,
+    last INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE trust (
+    dir BLOB PRIMARY KEY,
+    trusted INTEGER NOT NULL,
+    at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+";
+
+/// What the second version has besides: files as the user trusts them, and hooks of conversations.
+const SECOND: &str = "
+CREATE TABLE trusted_content (
+    path BLOB PRIMARY KEY,
+    hash BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE hook (
+    number INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,
+    id TEXT NOT NULL UNIQUE,
+    agent TEXT NOT NULL,
+    path BLOB NOT NULL,
+    name TEXT NOT NULL,
+    plugin BLOB,
+    place BLOB,
+    event TEXT NOT NULL,
+    matcher TEXT NOT NULL,
+    handler TEXT NOT NULL,
+    once INTEGER NOT NULL
+) STRICT;
+CREATE INDEX hook_session ON hook (session);
+";
+
+/// What came of opening.
+pub(super) struct Opened {
+    /// None when not even memory will do.
+    pub(super) connection: Option<Connection>,
+    /// The file's path; none for a store in memory.
+    pub(super) place: Option<Place>,
+    pub(super) unwell: Option<Health>,
+    /// Whether it may be opened later.
+    pub(super) again: bool,
+    /// Whether memory stands in for a file.
+    pub(super) stands_in: bool,
+}
+
+/// Why a file is not used.
+pub(super) enum Refusal {
+    /// It holds no database that can be read.
+    Damaged(String),
+    /// It is of a later version.
+    Newer(i64),
+    /// Anything else.
+    Failed(String),
+}
+
+impl From<rusqlite::Error> for Refusal {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                Self::Damaged(error.to_string())
+            }
+            _ => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+/// Opens the file, or memory in its place.
+pub(super) fn open(path: Option<&Path>) -> Opened {
+    let Some(path) = path else { return in_memory(None) };
+    let unwell = |message: String, hint| Health {
+        code: "store",
+        message,
+        hint,
+        path: Some(path.as_os_str().to_owned()),
+    };
+    match open_file(path) {
+        Ok(file) => of_file(file, None),
+        Err(Refusal::Damaged(why)) => {
+            let aside = set_aside(path);
+            match aside.and_then(|aside| Ok((aside, open_file(path)?))) {
+                Ok((aside, file)) => {
+                    let message = format!(
+                        "what sessions had done could not be read ({why}); it is set aside as `{}`, and sessions begin anew",
+                        aside.display()
+                    );
+                    let hint = "Remove the file that was set aside when you do not need it.";
+                    of_file(file, Some(unwell(message, hint)))
+                }
+                Err(refusal) => in_memory(Some(unwell(
+                    format!(
+                        "what sessions had done could not be read ({why}) nor set aside ({}); nothing they do is saved",
+                        refusal.told()
+                    ),
+                    "Move the file away, and run `skillsd stop`.",
+                ))),
+            }
+        }
+        Err(refusal @ Refusal::Newer(_)) => in_memory(Some(unwell(
+            format!("what sessions do is not saved: {}", refusal.told()),
+            "Mend it, and run `skillsd stop`; the next call starts the daemon again.",
+        ))),
+        Err(refusal) => {
+            let message = format!("what sessions do is not saved yet: {}", refusal.told());
+            let hint = "Mend it: what is done until then is saved as soon as that is possible, and lost if skillsd ends before.";
+            Opened { again: true, ..in_memory(Some(unwell(message, hint))) }
+        }
+    }
+}
+
+impl Refusal {
+    fn told(&self) -> String {
+        match self {
+            Self::Damaged(why) | Self::Failed(why) => why.clone(),
+            Self::Newer(version) => {
+                format!("the file is of a newer skillsd (version {version}, not {VERSION})")
+            }
+        }
+    }
+}
+
+fn opened(connection: Connection, unwell: Option<Health>) -> Opened {
+    let connection = Some(connection);
+    Opened { connection, place: None, unwell, again: false, stands_in: false }
+}
+
+fn of_file((connection, place): (Connection, Place), unwell: Option<Health>) -> Opened {
+    Opened { place: Some(place), ..opened(connection, unwell) }
+}
+
+fn in_memory(unwell: Option<Health>) -> Opened {
+    let stands_in = unwell.is_some();
+    let connection = Connection::open_in_memory().map_err(Refusal::from).and_then(|connection| {
+        prepare(&connection)?;
+        Ok(connection)
+    });
+    match connection {
+        Ok(connection) => Opened { stands_in, ..opened(connection, unwell) },
+        Err(refusal) => {
+            tracing::error!(error = refusal.told(), "no store at all");
+            Opened { connection: None, place: None, unwell, again: false, stands_in }
+        }
+    }
+}
+
+pub(super) fn open_file(path: &Path) -> Result<(Connection, Place), Refusal> {
+    if let Some(directory) = path.parent() {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+        if fs::metadata(directory)?.permissions().mode() & 0o077 != 0 {
+            fs::set_permissions(directory, fs::Permissions::from_mode(0o700))?;
+        }
+    }
+    // SQLite gives its other files the mode of this one.
+    let mut options = fs::OpenOptions::new();
+    let file =
+        options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    if file.metadata()?.permissions().mode() & 0o077 != 0 {
+        file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    // A kill at any moment leaves the last commit whole; only a power cut may undo some.
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    let sound: String = connection.query_row("PRAGMA quick_check(1)", (), |row| row.get(0))?;
+    if sound != "ok" {
+        return Err(Refusal::Damaged(sound));
+    }
+    prepare(&connection)?;
+    // Another file may lie there when it is closed, whose log is none of ours.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    let place = Place::new(path, file)?;
+    if let Some(why) = place.lost() {
+        return Err(Refusal::Failed(why));
+    }
+    Ok((connection, place))
+}
+
+fn prepare(connection: &Connection) -> Result<(), Refusal> {
+    // Half a megabyte in memory; sessions are read once and kept by whoever asked.
+    connection.pragma_update(None, "cache_size", -512)?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.set_prepared_statement_cache_capacity(32);
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    let version: i64 = connection.query_row("PRAGMA user_version", (), |row| row.get(0))?;
+    let made = match version {
+        0 => connection
+            .execute_batch(TABLES)
+            .and_then(|()| connection.execute_batch(SECOND))
+            .and_then(|()| connection.pragma_update(None, "user_version", VERSION)),
+        1 => connection
+            .execute_batch(SECOND)
+            .and_then(|()| connection.pragma_update(None, "user_version", VERSION)),
+        VERSION => Ok(()),
+        newer => {
+            connection.execute_batch("ROLLBACK")?;
+            return Err(Refusal::Newer(newer));
+        }
+    };
+    made?;
+    connection.execute_batch("COMMIT")?;
+    Ok(())
+}
+
+/// Renames the file and what SQLite has put beside it.
+pub(super) fn set_aside(path: &Path) -> Result<PathBuf, Refusal> {
+    let with = |suffix: &str| {
+        let mut name: OsString = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let aside = format!(".damaged-{}", date(now() / 1000));
+    for suffix in ["-wal", "-shm"] {
+        match fs::rename(with(suffix), with(&format!("{aside}{suffix}"))) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+            Ok(()) | Err(_) => {}
+        }
+    }
+    fs::rename(path, with(&aside))?;
+    Ok(with(&aside))
+}
+
+/// Returns a time as `2026-11-21T13-45-00`, in UTC.
+fn date(seconds: u64) -> String {
+    let days = (seconds / 86_400).cast_signed();
+    // The civil calendar from days, by eras of 400 years that begin in March.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}-{minute:02}-{second:02}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        assert_eq!(date(0), "1970-01-01T00-00-00");
+        assert_eq!(date(951_782_400), "2000-02-29T00-00-00");
+        assert_eq!(date(1_795_268_700), "2026-11-21T13-45-00");
+    }
+}

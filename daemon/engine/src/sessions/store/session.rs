@@ -1,0 +1,345 @@
+//! The rows of conversations: read whole, written in parts.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use rusqlite::types::{FromSqlError, Type};
+use rusqlite::{Connection, OptionalExtension, Result, Row, params};
+use skills_syntax::path::AbsPath;
+
+use super::hook;
+use crate::sessions::session::{Invocation, Loaded, Matched, RegisteredHook, Session, Summary};
+
+/// A part of a conversation that is new.
+#[derive(Debug)]
+pub(crate) enum Part {
+    /// Where it is and whose rules apply.
+    Place,
+    /// It was used.
+    Used,
+    /// A skill directory that was found, or met again at this time.
+    Discovered(AbsPath, u64),
+    /// A skill directory that nothing has been touched near for long.
+    Dropped(AbsPath),
+    /// A skill that was activated.
+    Activated(AbsPath, Matched),
+    /// Skills that an agent was told of, with the number of the first.
+    Announced { agent: String, first: usize, paths: Vec<AbsPath> },
+    /// The hooks that an agent has from a skill, all of them.
+    Hooks { agent: String, path: AbsPath, hooks: Vec<RegisteredHook> },
+    /// A skill that an agent has loaded.
+    Invoked { agent: String, invocation: Invocation, at: u64 },
+}
+
+/// Where a statement finds the session's number by its id.
+macro_rules! by_id {
+    ($text:literal) => {
+        concat!($text, "(SELECT number FROM session WHERE id = ?1)")
+    };
+}
+
+/// Writes parts of a conversation, and its row where there is none.
+pub(crate) fn save(connection: &Connection, session: &Session, parts: &[Part]) -> Result<()> {
+    let Session { id, profile, auto, .. } = session;
+    let cwd = bytes(&session.cwd);
+    let environment = session
+        .environment
+        .iter()
+        .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat());
+    let environment = environment.collect::<Vec<_>>().join(&0);
+    let additional: Vec<_> = session.additional.iter().map(|it| bytes(it)).collect();
+    let additional = additional.join(&0);
+    let [created, used] = [session.created, session.used].map(u64::cast_signed);
+    connection
+        .prepare_cached(
+            "INSERT INTO session (id, cwd, profile, environment, additional, auto, created, used)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+             ON CONFLICT (id) DO UPDATE SET used = MAX(used, ?8)",
+        )?
+        .execute(params![id, cwd, profile, environment, additional, auto, created, used])?;
+    for part in parts {
+        match part {
+            Part::Used => {}
+            Part::Place => {
+                let query = "UPDATE session SET cwd = ?2, profile = ?3, environment = ?4,
+                             additional = ?5, auto = ?6 WHERE id = ?1";
+                connection.prepare_cached(query)?.execute(params![
+                    id,
+                    cwd,
+                    profile,
+                    environment,
+                    additional,
+                    auto
+                ])?;
+            }
+            Part::Discovered(dir, used) => {
+                let query = "INSERT INTO discovered
+                             SELECT number, ?2, ?3 FROM session WHERE id = ?1
+                             ON CONFLICT DO UPDATE SET used = ?3";
+                connection.prepare_cached(query)?.execute(params![
+                    id,
+                    bytes(dir),
+                    used.cast_signed()
+                ])?;
+            }
+            Part::Dropped(dir) => {
+                let query = by_id!("DELETE FROM discovered WHERE dir = ?2 AND session = ");
+                connection.prepare_cached(query)?.execute(params![id, bytes(dir)])?;
+            }
+            Part::Activated(path, Matched { pattern, path: file }) => {
+                let query = "INSERT OR IGNORE INTO activated
+                             SELECT number, ?2, ?3, ?4 FROM session WHERE id = ?1";
+                connection.prepare_cached(query)?.execute(params![
+                    id,
+                    bytes(path),
+                    pattern,
+                    bytes(file)
+                ])?;
+            }
+            Part::Announced { agent, first, paths } => {
+                let query = "INSERT OR IGNORE INTO announced
+                             SELECT number, ?2, ?3, ?4 FROM session WHERE id = ?1";
+                let mut query = connection.prepare_cached(query)?;
+                for (index, path) in paths.iter().enumerate() {
+                    let turn = i64::try_from(first + index).unwrap_or(i64::MAX);
+                    query.execute(params![id, agent, bytes(path), turn])?;
+                }
+            }
+            Part::Hooks { agent, path, hooks } => {
+                hook::replace(connection, id, agent, path, hooks)?;
+            }
+            Part::Invoked { agent, invocation, at } => {
+                let Invocation { name, path, args, body } = invocation;
+                let (path, at) = (bytes(path), at.cast_signed());
+                // One that is loaded again is the latest.
+                let turn = by_id!("SELECT IFNULL(MAX(turn), 0) + 1 FROM invoked WHERE session = ");
+                let turn: i64 = connection.prepare_cached(turn)?.query_one([id], |it| it.get(0))?;
+                let query = "INSERT OR REPLACE INTO invoked
+                             SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM session WHERE id = ?1";
+                connection
+                    .prepare_cached(query)?
+                    .execute(params![id, agent, path, turn, name, args, body, at])?;
+                let query = "INSERT INTO usage VALUES (?1, 1, ?2)
+                             ON CONFLICT DO UPDATE SET count = count + 1, last = ?2";
+                connection.prepare_cached(query)?.execute(params![path, at])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads a conversation.
+pub(crate) fn load(connection: &Connection, id: &str) -> Result<Option<Session>> {
+    let query = "SELECT number, cwd, profile, environment, additional, auto, created, used
+                 FROM session WHERE id = ?1";
+    let found = connection.prepare_cached(query)?.query_row([id], |row| {
+        let environment: Vec<u8> = row.get(3)?;
+        let additional: Vec<u8> = row.get(4)?;
+        let session = Session {
+            id: id.to_owned(),
+            cwd: abs_path_of(row, 1)?,
+            profile: row.get(2)?,
+            environment: split(&environment).filter_map(variable).collect(),
+            additional: split(&additional).filter_map(abs_path).collect(),
+            auto: row.get(5)?,
+            created: row.get::<_, i64>(6)?.cast_unsigned(),
+            used: row.get::<_, i64>(7)?.cast_unsigned(),
+            ..Session::default()
+        };
+        Ok((row.get::<_, i64>(0)?, session))
+    });
+    let Some((number, mut session)) = found.optional()? else { return Ok(None) };
+    let mut query =
+        connection.prepare_cached("SELECT dir, used FROM discovered WHERE session = ?1")?;
+    let rows = query.query_map([number], |row| {
+        Ok((abs_path_of(row, 0)?, row.get::<_, i64>(1)?.cast_unsigned()))
+    })?;
+    session.discovered = rows.collect::<Result<_>>()?;
+    let mut query = connection
+        .prepare_cached("SELECT path, pattern, file FROM activated WHERE session = ?1")?;
+    let rows = query.query_map([number], |row| {
+        let matched = Matched { pattern: row.get(1)?, path: abs_path_of(row, 2)? };
+        Ok((abs_path_of(row, 0)?, matched))
+    })?;
+    session.activated = rows.collect::<Result<_>>()?;
+    for (query, into) in [
+        (
+            "SELECT agent, path FROM announced WHERE session = ?1 ORDER BY turn",
+            &mut session.announced,
+        ),
+        ("SELECT agent, path FROM invoked WHERE session = ?1 ORDER BY turn", &mut session.invoked),
+    ] {
+        let mut query = connection.prepare_cached(query)?;
+        let rows = query.query_map([number], |row| Ok((row.get(0)?, abs_path_of(row, 1)?)))?;
+        for row in rows {
+            let (agent, path): (String, AbsPath) = row?;
+            into.entry(agent).or_insert_with(Vec::new).push(path);
+        }
+    }
+    session.hooks = hook::of_session(connection, number)?;
+    session.settle();
+    Ok(Some(session))
+}
+
+/// Returns the ids of conversations for which files that change count as touched and that were
+/// used since, the one used last first.
+pub(crate) fn automatic(connection: &Connection, since: u64, most: usize) -> Result<Vec<String>> {
+    let query = "SELECT id FROM session WHERE auto AND used >= ?1
+                 ORDER BY used DESC, number DESC LIMIT ?2";
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let mut query = connection.prepare(query)?;
+    query.query_map([since.cast_signed(), most], |row| row.get(0))?.collect()
+}
+
+/// Forgets a conversation. Returns whether there was one.
+pub(crate) fn drop_session(connection: &Connection, id: &str) -> Result<bool> {
+    connection.execute("DELETE FROM granted WHERE session = ?1", [id])?;
+    Ok(connection.execute("DELETE FROM session WHERE id = ?1", [id])? > 0)
+}
+
+/// Forgets those that were not used since. Returns how many.
+pub(crate) fn drop_expired(connection: &Connection, since: u64) -> Result<usize> {
+    let since = since.cast_signed();
+    let query = "DELETE FROM granted WHERE session IN (SELECT id FROM session WHERE used < ?1)";
+    connection.execute(query, [since])?;
+    connection.execute("DELETE FROM session WHERE used < ?1", [since])
+}
+
+/// Forgets what an agent has loaded, all of it or these, and what it was told of if so wanted.
+pub(crate) fn drop_agent(
+    connection: &Connection,
+    id: &str,
+    agent: &str,
+    only: Option<&[AbsPath]>,
+    announced: bool,
+) -> Result<()> {
+    match only {
+        None => {
+            for query in [
+                by_id!("DELETE FROM invoked WHERE agent = ?2 AND session = "),
+                by_id!("DELETE FROM hook WHERE agent = ?2 AND session = "),
+            ] {
+                connection.execute(query, [id, agent])?;
+            }
+        }
+        Some(paths) => {
+            let query = by_id!("DELETE FROM invoked WHERE agent = ?2 AND path = ?3 AND session = ");
+            for path in paths {
+                connection.execute(query, params![id, agent, bytes(path)])?;
+            }
+        }
+    }
+    if announced {
+        let query = by_id!("DELETE FROM announced WHERE agent = ?2 AND session = ");
+        connection.execute(query, [id, agent])?;
+    }
+    Ok(())
+}
+
+/// Returns what an agent has loaded, the latest at the end.
+pub(crate) fn invoked(connection: &Connection, id: &str, agent: &str) -> Result<Vec<Loaded>> {
+    let mut query = connection.prepare_cached(concat!(
+        "SELECT name, path, args, body, at FROM invoked WHERE agent = ?2 AND session = ",
+        "(SELECT number FROM session WHERE id = ?1) ORDER BY turn"
+    ))?;
+    let rows = query.query_map([id, agent], |row| {
+        let invocation = Invocation {
+            name: row.get(0)?,
+            path: abs_path_of(row, 1)?,
+            args: row.get(2)?,
+            body: row.get(3)?,
+        };
+        Ok(Loaded { invocation, at: row.get::<_, i64>(4)?.cast_unsigned() })
+    })?;
+    rows.collect()
+}
+
+/// Renames a conversation that cannot be read, so that one of its id can begin anew.
+pub(crate) fn set_aside(connection: &Connection, id: &str, aside: &str) -> Result<()> {
+    connection.execute("UPDATE session SET id = ?2, auto = 0 WHERE id = ?1", [id, aside])?;
+    Ok(())
+}
+
+/// The id of a conversation that cannot be read, and why.
+type Unread = (String, String);
+
+/// Returns all conversations in a few words, the one used last first, and the ids of those that
+/// cannot be read, with why.
+pub(crate) fn summaries(connection: &Connection) -> Result<(Vec<Summary>, Vec<Unread>)> {
+    let mut query = connection.prepare(
+        "SELECT id, cwd, profile, auto, created, used,
+            (SELECT COUNT(*) FROM activated WHERE session = number),
+            (SELECT COUNT(*) FROM discovered WHERE session = number),
+            (SELECT COUNT(*) FROM invoked WHERE session = number)
+         FROM session ORDER BY used DESC, number DESC",
+    )?;
+    let rows = query.query_map((), |row| {
+        let number = |at: usize| row.get::<_, i64>(at).map(i64::cast_unsigned);
+        let summary = |id| {
+            Ok(Summary {
+                id,
+                cwd: abs_path_of(row, 1)?,
+                profile: row.get(2)?,
+                auto: row.get(3)?,
+                created: number(4)?,
+                used: number(5)?,
+                activated: number(6)?,
+                discovered: number(7)?,
+                invoked: number(8)?,
+            })
+        };
+        let id: String = row.get(0).or_else(|_| text_of(row, 0))?;
+        Ok(summary(id.clone()).map_err(|error: rusqlite::Error| (id, error.to_string())))
+    })?;
+    let (mut read, mut unread) = (Vec::new(), Vec::new());
+    for row in rows {
+        match row? {
+            Ok(summary) => read.push(summary),
+            Err(damaged) => unread.push(damaged),
+        }
+    }
+    Ok((read, unread))
+}
+
+/// Returns a text whose bytes may not be UTF-8.
+fn text_of(row: &Row<'_>, column: usize) -> Result<String> {
+    let value = row.get_ref(column)?;
+    let bytes = value.as_bytes_or_null().ok().flatten().unwrap_or_default();
+    Ok(String::from_utf8_lossy(bytes).into_owned())
+}
+
+pub(super) fn bytes(path: &Path) -> &[u8] {
+    path.as_os_str().as_bytes()
+}
+
+fn split(joined: &[u8]) -> impl Iterator<Item = &[u8]> {
+    joined.split(|byte| *byte == 0).filter(|it| !it.is_empty())
+}
+
+fn variable(text: &[u8]) -> Option<(String, OsString)> {
+    let at = text.iter().position(|byte| *byte == b'=')?;
+    let name = String::from_utf8(text[..at].to_vec()).ok()?;
+    Some((name, OsString::from_vec(text[at + 1..].to_vec())))
+}
+
+fn abs_path(bytes: &[u8]) -> Option<AbsPath> {
+    AbsPath::new(Path::new(std::ffi::OsStr::from_bytes(bytes))).ok()
+}
+
+/// Returns the path in a column.
+pub(super) fn path_of(row: &Row<'_>, column: usize) -> Result<PathBuf> {
+    Ok(PathBuf::from(OsString::from_vec(row.get(column)?)))
+}
+
+pub(super) fn abs_path_of(row: &Row<'_>, column: usize) -> Result<AbsPath> {
+    let path = path_of(row, column)?;
+    AbsPath::new(&path).map_err(|error| {
+        let error = FromSqlError::Other(Box::new(error));
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, Box::new(error))
+    })
+}
+
+/// What agents have, by their names.
+pub(crate) type ByAgent = BTreeMap<String, Vec<AbsPath>>;

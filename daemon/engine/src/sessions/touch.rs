@@ -1,0 +1,300 @@
+//! What a touched path leads to: where it is, seen from the working directory, and which skill
+//! directories lie between.
+//!
+//! A path is taken as it was named and as it is without links, so that neither a working directory
+//! that is reached by a link nor a link within it hides anything. It need not be there. From the
+//! directory it is in, the way goes up and ends below the working directory; at each level the
+//! agent's own places are looked for, with two questions where there is one of them and with one where
+//! there is none ([`Levels`]). What git ignores is left out.
+
+mod levels;
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
+use skills_syntax::path::AbsPath;
+
+use crate::files::disk::{Disk, Kind, RealDisk};
+use crate::files::ignored::Git;
+
+pub use levels::Levels;
+
+/// What is looked for.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// The working directory.
+    pub cwd: AbsPath,
+    /// The top of the git worktree, where git has a say.
+    pub worktree: Option<AbsPath>,
+    /// The directory of its repository: what is excluded there is ignored.
+    pub repository: Option<AbsPath>,
+    /// The skill directories that are looked for at each level.
+    pub relative: Vec<PathBuf>,
+    /// Those that were found before: they are not asked of git again.
+    pub known: Vec<AbsPath>,
+    /// The paths that were touched.
+    pub touched: Vec<AbsPath>,
+    /// What is known of the directories on the way.
+    pub levels: Levels,
+}
+
+/// What touched paths lead to.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// Skill directories on the way to them, each once.
+    pub roots: Vec<AbsPath>,
+    /// Which path was touched, and where it is, seen from the working directory. One that is
+    /// elsewhere is not among them.
+    pub places: Vec<(AbsPath, PathBuf)>,
+    /// Skill directories on the way that git ignores.
+    pub ignored: Vec<AbsPath>,
+}
+
+/// Finds out what touched paths lead to. Reads the disk.
+pub fn discover(search: &Search) -> Found {
+    discover_on(&RealDisk, search)
+}
+
+fn discover_on(disk: &dyn Disk, search: &Search) -> Found {
+    let mut found = Found::default();
+    let mut met = HashSet::new();
+    let mut git = search.worktree.as_deref().map(|top| Git::new(top, search.repository.as_deref()));
+    let cwd = real(&search.cwd).map(|(path, _)| path);
+    for path in &search.touched {
+        let (real, is_dir) = real_of_nearest(path);
+        let as_named = path.strip_prefix(&search.cwd).ok();
+        let as_is = cwd.as_ref().and_then(|cwd| real.strip_prefix(cwd).ok());
+        let mut before = None;
+        for relative in [as_named, as_is].into_iter().flatten() {
+            if relative.as_os_str().is_empty() || before == Some(relative) {
+                continue;
+            }
+            before = Some(relative);
+            found.places.push((path.clone(), relative.to_owned()));
+            let below = if is_dir { relative } else { relative.parent().unwrap_or(relative) };
+            climb(disk, search, below, &mut met, git.as_mut(), &mut found);
+        }
+    }
+    found
+}
+
+/// Looks for skill directories from a place below the working directory up to it.
+fn climb(
+    disk: &dyn Disk,
+    search: &Search,
+    below: &Path,
+    met: &mut HashSet<PathBuf>,
+    mut git: Option<&mut Git>,
+    found: &mut Found,
+) {
+    if search.relative.is_empty() || below.components().any(|it| it.as_os_str() == ".git") {
+        return;
+    }
+    for level in below.ancestors().filter(|it| !it.as_os_str().is_empty()) {
+        if !met.insert(level.to_owned()) {
+            // And so all above it.
+            return;
+        }
+        let dir = search.cwd.child(level);
+        let held = search.levels.held(disk, &dir);
+        for relative in search.relative.iter().filter(|it| held.may_have(it)) {
+            let root = dir.child(relative);
+            if !is_directory(disk, &root) {
+                continue;
+            }
+            let ignores = |git: &mut Git| git.ignores(&dir);
+            if !search.known.contains(&root) && git.as_deref_mut().is_some_and(ignores) {
+                found.ignored.push(root);
+            } else {
+                found.roots.push(root);
+            }
+        }
+    }
+}
+
+fn is_directory(disk: &dyn Disk, path: &Path) -> bool {
+    match disk.stat(path).map(|it| it.kind) {
+        Ok(Kind::Directory) => true,
+        Ok(Kind::Link) => fs::metadata(path).is_ok_and(|it| it.is_dir()),
+        Ok(Kind::File | Kind::Special(_)) | Err(_) => false,
+    }
+}
+
+/// Returns the path without links and whether a directory is there; of one that is not there, that
+/// of the nearest directory above it and the rest as it was named.
+fn real_of_nearest(path: &AbsPath) -> (PathBuf, bool) {
+    for (index, above) in path.ancestors().enumerate() {
+        if let Some((real, is_dir)) = real(&above) {
+            let rest = path.strip_prefix(&above).unwrap_or(Path::new(""));
+            return if index == 0 { (real, is_dir) } else { (real.join(rest), false) };
+        }
+    }
+    (path.to_path_buf(), false)
+}
+
+/// Returns the path without links and whether a directory is there; none when nothing is.
+fn real(path: &Path) -> Option<(PathBuf, bool)> {
+    let fd = openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let is_dir = FileType::from_raw_mode(fstat(&fd).ok()?.st_mode) == FileType::Directory;
+    // One question, where following each link by hand takes one for each level.
+    let real = fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()));
+    Some((real.or_else(|_: io::Error| fs::canonicalize(path)).ok()?, is_dir))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::files::disk::{Directory, File, ReadError, Stat};
+
+    const PLACES: [&str; 8] = [
+        ".agents/skills",
+        ".claude/skills",
+        ".opencode/skills",
+        ".opencode/skill",
+        ".codex/skills",
+        ".gemini/skills",
+        ".github/skills",
+        ".cursor/skills",
+    ];
+
+    /// Counts what is asked of the disk.
+    #[derive(Default)]
+    struct Counting {
+        n_stats: AtomicUsize,
+        n_lists: AtomicUsize,
+        /// Whether its times are whole seconds and its directories of one size.
+        is_coarse: bool,
+    }
+
+    impl Counting {
+        fn told(&self, stat: Stat) -> Stat {
+            if !self.is_coarse {
+                return stat;
+            }
+            let whole = |(seconds, _): (i64, i64)| (seconds, 0);
+            let (modified, changed) = (whole(stat.modified), whole(stat.changed));
+            Stat { modified, changed, size: 4096, ..stat }
+        }
+    }
+
+    impl Disk for Counting {
+        fn stat(&self, path: &Path) -> io::Result<Stat> {
+            self.n_stats.fetch_add(1, Ordering::Relaxed);
+            Ok(self.told(RealDisk.stat(path)?))
+        }
+
+        fn target(&self, path: &Path) -> io::Result<PathBuf> {
+            RealDisk.target(path)
+        }
+
+        fn list(&self, path: &Path) -> io::Result<Directory> {
+            self.n_lists.fetch_add(1, Ordering::Relaxed);
+            let listed = RealDisk.list(path)?;
+            Ok(Directory { stat: self.told(listed.stat), ..listed })
+        }
+
+        fn read(&self, path: &Path, limit: u64) -> Result<File, ReadError> {
+            RealDisk.read(path, limit)
+        }
+
+        fn doubt(&self, path: &Path) -> Option<&'static str> {
+            RealDisk.doubt(path)
+        }
+    }
+
+    /// A way down of so many levels, and a touched file at its end.
+    fn search(top: &Path, n_levels: usize) -> Search {
+        let file = (0..n_levels).fold(top.to_owned(), |dir, it| dir.join(format!("d{it}")));
+        fs::create_dir_all(&file).unwrap();
+        fs::write(file.join("a.txt"), "").unwrap();
+        Search {
+            cwd: AbsPath::new(top).unwrap(),
+            worktree: None,
+            repository: None,
+            relative: PLACES.map(PathBuf::from).into(),
+            known: Vec::new(),
+            touched: vec![AbsPath::new(&file.join("a.txt")).unwrap()],
+            levels: Levels::default(),
+        }
+    }
+
+    fn roots(found: Found) -> Vec<PathBuf> {
+        found.roots.into_iter().map(AbsPath::into_path_buf).collect()
+    }
+
+    #[test]
+    fn a_level_costs_two_questions_at_most() {
+        let top = tempfile::tempdir().unwrap();
+        let top = top.path().canonicalize().unwrap();
+        let search = search(&top, 20);
+        let expected = [top.join("d0/d1/.claude/skills"), top.join("d0/.agents/skills")];
+        for root in &expected {
+            fs::create_dir_all(root).unwrap();
+        }
+        let touch = || {
+            let disk = Counting::default();
+            assert_eq!(roots(discover_on(&disk, &search)), expected);
+            (disk.n_stats.into_inner(), disk.n_lists.into_inner())
+        };
+        // One for each level, and one for each place that is there.
+        assert_eq!(touch(), (20 + 2, 20));
+        // What was made a moment ago could change again unseen, and is listed until it could not.
+        let end = Instant::now() + Duration::from_secs(20);
+        while touch() != (20 + 2, 0) {
+            assert!(Instant::now() < end, "the levels are not remembered");
+        }
+        // What comes is found by the next touch, and so is what goes.
+        let new = top.join("d0/d1/d2/.opencode/skill");
+        fs::create_dir_all(&new).unwrap();
+        assert!(roots(discover(&search)).contains(&new));
+        fs::remove_dir_all(top.join("d0/.agents")).unwrap();
+        assert_eq!(roots(discover(&search)), [new, expected[0].clone()]);
+    }
+
+    #[test]
+    fn what_is_made_within_the_same_second_is_found_where_times_are_whole_seconds() {
+        let top = tempfile::tempdir().unwrap();
+        let top = top.path().canonicalize().unwrap();
+        let search = search(&top, 1);
+        let disk = Counting { is_coarse: true, ..Counting::default() };
+        for (n_made, place) in PLACES.iter().enumerate() {
+            // Away from the beginning of a second, where a change is told from the next one anyhow.
+            std::thread::sleep(Duration::from_millis(25));
+            let found = discover_on(&disk, &search).roots.len();
+            assert_eq!(found, n_made, "before {place} is made");
+            fs::create_dir_all(top.join("d0").join(place)).unwrap();
+        }
+        assert_eq!(discover_on(&disk, &search).roots.len(), PLACES.len());
+        // In the end it is remembered here too.
+        let end = Instant::now() + Duration::from_secs(20);
+        let lists = || {
+            let before = disk.n_lists.load(Ordering::Relaxed);
+            discover_on(&disk, &search);
+            disk.n_lists.load(Ordering::Relaxed) - before
+        };
+        while lists() > 0 {
+            assert!(Instant::now() < end, "the level is not remembered");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    #[test]
+    fn links_and_places_without_a_dot_are_looked_for() {
+        let top = tempfile::tempdir().unwrap();
+        let top = top.path().canonicalize().unwrap();
+        let mut search = search(&top, 2);
+        search.relative = vec!["skills".into(), ".claude/skills".into()];
+        fs::create_dir_all(top.join("d0/skills")).unwrap();
+        fs::create_dir_all(top.join("elsewhere/skills")).unwrap();
+        std::os::unix::fs::symlink("../../elsewhere", top.join("d0/d1/.claude")).unwrap();
+        let expected = [top.join("d0/d1/.claude/skills"), top.join("d0/skills")];
+        assert_eq!(roots(discover(&search)), expected);
+    }
+}

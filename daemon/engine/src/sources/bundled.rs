@@ -1,0 +1,198 @@
+//! The skills that come with skillsd: in the program until somebody uses one, then files.
+//!
+//! They are listed without touching the disk, at the paths that they would have. Their files are
+//! written when one is first used ([`extract`]): all of them, into a directory that is named by
+//! the hash of what they hold, so that two versions of skillsd never mix theirs.
+
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+
+use skills_agents::skill::{FileFacts, SkillRecord};
+use skills_discovery::discover::Ready;
+use skills_syntax::path::AbsPath;
+
+/// A file of a skill: the skill's name, the path below its directory, and what it holds.
+struct File {
+    skill: &'static str,
+    relative: &'static str,
+    text: &'static str,
+}
+
+macro_rules! files {
+    ($($skill:literal: $($relative:literal)+;)*) => {
+        &[$($(File {
+            skill: $skill,
+            relative: $relative,
+            text: include_str!(concat!("../../../skills/", $skill, "/", $relative)),
+        },)+)*]
+    };
+}
+
+const FILES: &[File] = files! {
+    "debug-skills": "SKILL.md" "references/frontmatter.md";
+    "migrate-command": "SKILL.md" "references/fields.md";
+    "writing-skills": "SKILL.md" "references/fields.md";
+};
+
+/// The name of the directory of this version.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let mut hasher = blake3::Hasher::new();
+    for File { skill, relative, text } in FILES {
+        for part in [*skill, *relative, *text] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+    }
+    hasher.finalize().to_hex()[..16].to_owned()
+});
+
+/// Returns the directory that the skills are or would be in.
+pub(crate) fn directory(cache: &Path) -> PathBuf {
+    cache.join("bundled").join(&*VERSION)
+}
+
+/// Returns the skills as they would be found in `directory`.
+pub(crate) fn skills(directory: &AbsPath) -> Arc<[Ready]> {
+    let main = FILES.iter().filter(|it| it.relative == "SKILL.md");
+    main.map(|it| Ready {
+        path: directory.child(it.skill).child(it.relative),
+        record: record(it.text),
+        name: None,
+    })
+    .collect()
+}
+
+fn record(text: &str) -> Arc<SkillRecord> {
+    let hash = *blake3::hash(text.as_bytes()).as_bytes();
+    let facts = FileFacts { size: text.len() as u64, truncated: false, hash };
+    Arc::new(SkillRecord::read(text.as_bytes(), facts))
+}
+
+/// Makes sure that the files are there and hold what they should.
+///
+/// They are written beside their place and renamed to it at once. A directory that was there
+/// with something else in it, which only a person can have done, is put aside first.
+pub(crate) fn extract(cache: &Path) -> io::Result<()> {
+    let directory = directory(cache);
+    if is_whole(&directory) {
+        return Ok(());
+    }
+    let parent = cache.join("bundled");
+    private(&parent)?;
+    let staged = parent.join(unique("new"));
+    let result = write(&staged).and_then(|()| {
+        if directory.exists() {
+            let aside = parent.join(unique("old"));
+            fs::rename(&directory, &aside)?;
+            // What stays is in nobody's way.
+            let _ = fs::remove_dir_all(aside);
+        }
+        fs::rename(&staged, &directory)
+    });
+    if result.is_err() {
+        // As above.
+        let _ = fs::remove_dir_all(&staged);
+        // Another process may have been quicker.
+        return if is_whole(&directory) { Ok(()) } else { result };
+    }
+    result
+}
+
+fn is_whole(directory: &Path) -> bool {
+    let holds = |it: &File| {
+        let found = fs::read(directory.join(it.skill).join(it.relative));
+        found.is_ok_and(|bytes| bytes == it.text.as_bytes())
+    };
+    FILES.iter().all(holds)
+}
+
+fn write(staged: &Path) -> io::Result<()> {
+    for File { skill, relative, text } in FILES {
+        let path = staged.join(skill).join(relative);
+        private(path.parent().unwrap_or(staged))?;
+        fs::write(path, text)?;
+    }
+    Ok(())
+}
+
+/// Makes a directory that only its owner may enter, and those above it.
+pub(crate) fn private(directory: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(directory)
+}
+
+/// Returns a name that no other process and no earlier call uses.
+pub(crate) fn unique(what: &str) -> OsString {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    format!(".{what}-{}-{number}", std::process::id()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn each_is_without_a_finding_and_named_like_its_directory() {
+        let root = AbsPath::new("/cache/bundled/x".as_ref()).unwrap();
+        let skills = skills(&root);
+        assert_eq!(skills.len(), 3);
+        for skill in &*skills {
+            let record = &skill.record;
+            assert!(record.findings.is_empty(), "{:?}", record.findings);
+            let dir = skill.path.parent().unwrap();
+            let name = &record.name.as_ref().unwrap().text;
+            assert_eq!(dir.file_name().unwrap(), &**name);
+            let description = &record.description.as_ref().unwrap().text;
+            assert!((80..=1024).contains(&description.len()), "{description}");
+        }
+    }
+
+    #[test]
+    fn every_file_that_a_skill_speaks_of_comes_with_it() {
+        for file in FILES.iter().filter(|it| it.relative == "SKILL.md") {
+            let of_skill = FILES.iter().filter(|it| it.skill == file.skill);
+            for other in of_skill.filter(|it| it.relative != "SKILL.md") {
+                assert!(file.text.contains(other.relative), "{} {}", file.skill, other.relative);
+            }
+            let disk = Path::new(env!("CARGO_MANIFEST_DIR")).join("../skills").join(file.skill);
+            let on_disk = fs::read_dir(disk.join("references")).unwrap().count();
+            let bundled = FILES.iter().filter(|it| it.skill == file.skill).count();
+            assert_eq!(on_disk + 1, bundled, "{}", file.skill);
+        }
+    }
+
+    #[test]
+    fn files_are_written_once_for_their_owner_alone_and_mended() {
+        let top = TempDir::new().unwrap();
+        let cache = top.path().join("cache/skillsd");
+        extract(&cache).unwrap();
+        let file = directory(&cache).join("writing-skills/SKILL.md");
+        let written = fs::metadata(&file).unwrap().modified().unwrap();
+        let mode = fs::metadata(directory(&cache)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        extract(&cache).unwrap();
+        assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), written);
+        fs::write(&file, "something else").unwrap();
+        extract(&cache).unwrap();
+        assert!(fs::read_to_string(&file).unwrap().starts_with("---\nname: writing-skills\n"));
+        // Nothing is left beside it.
+        assert_eq!(fs::read_dir(cache.join("bundled")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn where_nothing_can_be_written_it_says_so() {
+        let top = TempDir::new().unwrap();
+        let cache = top.path().join("file");
+        fs::write(&cache, "").unwrap();
+        assert!(extract(&cache).is_err());
+    }
+}

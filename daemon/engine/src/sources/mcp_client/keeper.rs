@@ -1,0 +1,116 @@
+//! The thread that keeps the MCP servers: one task for each, and orders for them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use skills_config::McpServer;
+use tokio::runtime;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::sources::mcp_client::server;
+use crate::sources::mcp_client::server::{Ask, Bounds};
+use crate::sources::mcp_client::{PromptAnswer, PromptError, Shared};
+use crate::sources::source_set::McpOptions;
+
+/// How long the servers may take to end before they are left to the runtime, which kills them.
+const PARTING: Duration = Duration::from_secs(3);
+
+/// What the keeper is told.
+pub(super) enum Order {
+    /// The configuration has changed.
+    Configure(McpOptions),
+    /// Somebody needs the prompts.
+    Want,
+    /// Somebody wants a prompt.
+    Get {
+        server: String,
+        prompt: String,
+        arguments: BTreeMap<String, String>,
+        reply: oneshot::Sender<Result<PromptAnswer, PromptError>>,
+    },
+    /// End all servers.
+    Stop,
+}
+
+/// A server's task, and what it was made for.
+struct Task {
+    made_for: (McpServer, Bounds),
+    asks: UnboundedSender<Ask>,
+    handle: JoinHandle<()>,
+}
+
+/// Keeps servers until told to stop.
+pub(super) fn keep(shared: &Arc<Shared>, options: McpOptions, orders: UnboundedReceiver<Order>) {
+    match runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime.block_on(run(shared, options, orders)),
+        Err(error) => tracing::error!(%error, "no MCP server can be started"),
+    }
+}
+
+async fn run(shared: &Arc<Shared>, options: McpOptions, mut orders: UnboundedReceiver<Order>) {
+    let mut tasks = BTreeMap::new();
+    configure(shared, &mut tasks, options).await;
+    while let Some(order) = orders.recv().await {
+        match order {
+            Order::Configure(options) => configure(shared, &mut tasks, options).await,
+            Order::Want => {
+                for task in tasks.values() {
+                    // A task that has ended says so itself.
+                    let _ = task.asks.send(Ask::Want);
+                }
+            }
+            Order::Get { server, prompt, arguments, reply } => match tasks.get(&server) {
+                Some(task) => {
+                    // Whoever asked hears that nobody answers.
+                    let _ = task.asks.send(Ask::Get { prompt, arguments, reply });
+                }
+                None => {
+                    // Whoever asked may be gone.
+                    let _ = reply.send(Err(PromptError::Unknown));
+                }
+            },
+            Order::Stop => break,
+        }
+    }
+    end(std::mem::take(&mut tasks).into_values().collect()).await;
+}
+
+async fn configure(shared: &Arc<Shared>, tasks: &mut BTreeMap<String, Task>, options: McpOptions) {
+    let McpOptions { servers, timeout, idle, .. } = options;
+    let bounds = Bounds { timeout, idle };
+    let made_for = |name: &str| Some((servers.get(name)?.clone(), bounds));
+    let old = std::mem::take(tasks);
+    let (kept, gone): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        old.into_iter().partition(|(name, task)| made_for(name).as_ref() == Some(&task.made_for));
+    *tasks = kept;
+    end(gone.into_values().collect()).await;
+    for (name, spec) in &servers {
+        if tasks.contains_key(name) {
+            continue;
+        }
+        let (asks, receiver) = unbounded_channel();
+        let task = server::keep(Arc::clone(shared), name.clone(), spec.clone(), bounds, receiver);
+        let handle = tokio::spawn(task);
+        // Somebody needed the servers, or there would be no keeper.
+        let _ = asks.send(Ask::Want);
+        tasks.insert(name.clone(), Task { made_for: (spec.clone(), bounds), asks, handle });
+    }
+}
+
+async fn end(tasks: Vec<Task>) {
+    let tasks: Vec<_> = tasks.into_iter().map(|it| it.handle).collect();
+    // The senders are gone, which each task takes for the end.
+    let all = async {
+        for task in tasks {
+            // A panic in there has been reported by the panic hook.
+            let _ = task.await;
+        }
+    };
+    if timeout(PARTING, all).await.is_err() {
+        tracing::warn!("an MCP server did not end in time");
+    }
+}

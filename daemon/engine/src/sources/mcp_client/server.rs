@@ -1,0 +1,447 @@
+//! One MCP server over time: started when needed, asked, started again after a crash, ended
+//! when nobody needs it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{
+    ContentBlock, GetPromptRequestParams, GetPromptResult, PaginatedRequestParams, Role,
+};
+use rmcp::service::{NotificationContext, RunningService};
+use rmcp::{ClientHandler, RoleClient, ServiceError, ServiceExt};
+use skills_config::McpServer;
+use skills_discovery::discover::{Prompt, PromptArgument};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::oneshot;
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use crate::sources::mcp_client::meter::{Excess, Meter};
+use crate::sources::mcp_client::process::Process;
+use crate::sources::mcp_client::{
+    PromptAnswer, PromptContent, PromptError, PromptMessage, Shared, doubt, skills,
+};
+use crate::sources::source_limits::{
+    MCP_PAGES, MCP_PENALTY, MCP_PROMPTS, MCP_RELIST_PAUSE, MCP_REQUESTS,
+};
+use crate::sources::source_set::Phase;
+
+/// How long after a failure it is started again; each further failure doubles it.
+const FIRST_RETRY: Duration = Duration::from_secs(1);
+
+/// The longest time between two starts.
+const LAST_RETRY: Duration = Duration::from_mins(5);
+
+/// How long the end of a process may come after the end of its output.
+const MOMENT: Duration = Duration::from_millis(200);
+
+/// How long a server may take, and how long it may be unused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Bounds {
+    pub(super) timeout: Duration,
+    pub(super) idle: Duration,
+}
+
+/// What a server's task is asked.
+pub(super) enum Ask {
+    /// Somebody needs the list.
+    Want,
+    /// Somebody wants a prompt.
+    Get {
+        prompt: String,
+        arguments: BTreeMap<String, String>,
+        reply: oneshot::Sender<Result<PromptAnswer, PromptError>>,
+    },
+}
+
+/// Keeps one server until nobody can ask any more.
+pub(super) async fn keep(
+    shared: Arc<Shared>,
+    name: String,
+    spec: McpServer,
+    bounds: Bounds,
+    mut asks: UnboundedReceiver<Ask>,
+) {
+    let requests = Arc::new(Semaphore::new(MCP_REQUESTS));
+    let keeper = Keeper { shared, name, spec, bounds, requests };
+    let mut failures = 0;
+    let mut waiting = None;
+    loop {
+        let ask = match waiting.take() {
+            Some(ask) => ask,
+            None => match asks.recv().await {
+                Some(ask) => ask,
+                None => return,
+            },
+        };
+        let running = match keeper.start().await {
+            Ok(running) => running,
+            Err(why) => {
+                failures += 1;
+                keeper.failed(&why);
+                keeper.refuse(ask, &why.text);
+                match keeper.rest(failures, &why, &mut asks).await {
+                    Some(ask) => waiting = Some(ask),
+                    None => return,
+                }
+                continue;
+            }
+        };
+        let since = Instant::now();
+        match keeper.run(running, ask, &mut asks).await {
+            End::Idle => {
+                failures = 0;
+                keeper.shared.change(&keeper.name, |it| it.phase = Phase::Idle);
+            }
+            End::Closed => return,
+            End::Crashed(why) => {
+                // One that ran for a while has recovered from what was before.
+                failures = if since.elapsed() > LAST_RETRY { 1 } else { failures + 1 };
+                keeper.failed(&why);
+                match keeper.rest(failures, &why, &mut asks).await {
+                    Some(ask) => waiting = Some(ask),
+                    None => return,
+                }
+            }
+        }
+    }
+}
+
+/// Why a server does not run any more.
+enum End {
+    /// Nobody needs it.
+    Idle,
+    /// Nobody can ask any more.
+    Closed,
+    /// It has ended by itself, or does not keep to the protocol or its limits.
+    Crashed(Failure),
+}
+
+/// The reason why a server does not run.
+#[derive(Clone, Debug)]
+struct Failure {
+    /// A sentence fragment that follows the server's name.
+    text: String,
+    /// Set where the server was ended for going over a limit.
+    is_over_limit: bool,
+}
+
+impl Failure {
+    /// Returns the limit that the server went over, else the reason given.
+    fn new(meter: &Meter, why: impl FnOnce() -> String) -> Self {
+        match meter.excess() {
+            Some(excess) => excess.into(),
+            None => Self { text: why(), is_over_limit: false },
+        }
+    }
+}
+
+impl From<Excess> for Failure {
+    fn from(excess: Excess) -> Self {
+        Self { text: format!("{excess}, and was ended"), is_over_limit: true }
+    }
+}
+
+/// A server that has been greeted.
+struct Running {
+    client: RunningService<RoleClient, Handler>,
+    process: Process,
+    changed: Arc<Notify>,
+}
+
+/// Hears what a server tells by itself.
+struct Handler {
+    changed: Arc<Notify>,
+}
+
+impl ClientHandler for Handler {
+    async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.notify_one();
+    }
+}
+
+struct Keeper {
+    shared: Arc<Shared>,
+    name: String,
+    spec: McpServer,
+    bounds: Bounds,
+    /// Limits the prompts that are asked for at the same time.
+    requests: Arc<Semaphore>,
+}
+
+impl Keeper {
+    async fn start(&self) -> Result<Running, Failure> {
+        self.shared.change(&self.name, |it| it.phase = Phase::Starting);
+        let (mut process, stdout, stdin) = Process::start(&self.spec).map_err(|error| Failure {
+            text: format!("could not be started: {error}"),
+            is_over_limit: false,
+        })?;
+        let meter = process.meter();
+        let changed = Arc::new(Notify::new());
+        let handler = Handler { changed: Arc::clone(&changed) };
+        let greeted = tokio::select! {
+            greeted = timeout(self.bounds.timeout, handler.serve((stdout, stdin))) => greeted,
+            status = process.ended() => {
+                let why = Failure::new(&meter, || {
+                    ended(status.map(|it| it.to_string()), &process)
+                });
+                process.end().await;
+                return Err(why);
+            }
+            excess = meter.exceeded() => {
+                process.end().await;
+                return Err(excess.into());
+            }
+        };
+        let why = match greeted {
+            Ok(Ok(client)) => return Ok(Running { client, process, changed }),
+            // A connection that ends is most often a server that did.
+            Ok(Err(_)) if let Ok(status) = timeout(MOMENT, process.ended()).await => {
+                let why = Failure::new(&meter, || ended(status.map(|it| it.to_string()), &process));
+                process.end().await;
+                return Err(why);
+            }
+            Ok(Err(error)) => {
+                let error = error.to_string();
+                format!("does not speak the protocol: {}", shortened(&error))
+            }
+            Err(_) => "did not answer in time".to_owned(),
+        };
+        let why = Failure::new(&meter, || format!("{why}{}", process.last_words()));
+        process.end().await;
+        Err(why)
+    }
+
+    /// Serves a running server until it or the need for it ends.
+    async fn run(&self, running: Running, first: Ask, asks: &mut UnboundedReceiver<Ask>) -> End {
+        let Running { mut client, mut process, changed } = running;
+        let end = self.follow(&client, &mut process, &changed, first, asks).await;
+        // The end of its input tells it to go.
+        let _ = client.close_with_timeout(Duration::from_millis(200)).await;
+        drop(client);
+        process.end().await;
+        end
+    }
+
+    async fn follow(
+        &self,
+        client: &RunningService<RoleClient, Handler>,
+        process: &mut Process,
+        changed: &Notify,
+        first: Ask,
+        asks: &mut UnboundedReceiver<Ask>,
+    ) -> End {
+        let meter = process.meter();
+        if let Err(why) = self.list(client, &meter).await {
+            let why = Failure::new(&meter, || format!("{why}{}", process.last_words()));
+            self.refuse(first, &why.text);
+            return End::Crashed(why);
+        }
+        self.serve(client, first);
+        loop {
+            let idle = Instant::now() + self.bounds.idle.saturating_sub(self.shared.unused());
+            tokio::select! {
+                ask = asks.recv() => match ask {
+                    None => return End::Closed,
+                    Some(ask) => self.serve(client, ask),
+                },
+                () = changed.notified() => {
+                    if let Err(why) = self.list(client, &meter).await {
+                        return End::Crashed(Failure::new(&meter, || why));
+                    }
+                    // Changes meanwhile are one change.
+                    sleep(MCP_RELIST_PAUSE).await;
+                }
+                excess = meter.exceeded() => return End::Crashed(excess.into()),
+                status = process.ended() => {
+                    return End::Crashed(Failure::new(&meter, || {
+                        ended(status.map(|it| it.to_string()), process)
+                    }));
+                }
+                () = sleep_until(idle) => {
+                    if self.shared.unused() >= self.bounds.idle {
+                        return End::Idle;
+                    }
+                }
+            }
+            if client.is_closed() {
+                return End::Crashed(Failure::new(&meter, || {
+                    format!("ended the connection{}", process.last_words())
+                }));
+            }
+        }
+    }
+
+    /// Asks for the prompts and makes them known.
+    async fn list(
+        &self,
+        client: &RunningService<RoleClient, Handler>,
+        meter: &Meter,
+    ) -> Result<(), String> {
+        let offers = client.peer().peer_info().is_some_and(|it| it.capabilities.prompts.is_some());
+        let listed = if offers {
+            match timeout(self.bounds.timeout, list_pages(client, meter)).await {
+                Ok(Ok(listed)) => listed,
+                Ok(Err(error)) => {
+                    return Err(format!(
+                        "does not list prompts: {}",
+                        shortened(&error.to_string())
+                    ));
+                }
+                Err(_) => return Err("did not list its prompts in time".to_owned()),
+            }
+        } else {
+            Vec::new()
+        };
+        let prompts: Vec<_> = listed.into_iter().map(|it| self.prompt(it)).collect();
+        let doubt = doubt(&prompts);
+        let prompts = skills(&prompts);
+        self.shared.change(&self.name, |it| {
+            it.phase = Phase::Ready;
+            it.error = None;
+            it.is_over_limit = false;
+            it.doubt = doubt;
+            it.prompts = Some(prompts);
+        });
+        Ok(())
+    }
+
+    fn prompt(&self, prompt: rmcp::model::Prompt) -> Prompt {
+        let arguments = prompt.arguments.unwrap_or_default().into_iter();
+        Prompt {
+            server: self.name.clone(),
+            name: prompt.name,
+            description: prompt.description.or(prompt.title),
+            arguments: arguments
+                .map(|it| PromptArgument {
+                    name: it.name,
+                    description: it.description.or(it.title),
+                    required: it.required.unwrap_or_default(),
+                })
+                .collect(),
+        }
+    }
+
+    /// Answers one ask, on a task of its own where that takes the server.
+    fn serve(&self, client: &RunningService<RoleClient, Handler>, ask: Ask) {
+        let Ask::Get { prompt, arguments, reply } = ask else { return };
+        let (peer, bound, server) = (client.peer().clone(), self.bounds.timeout, self.name.clone());
+        let arguments = arguments.into_iter().map(|(name, it)| (name, it.into())).collect();
+        let params = GetPromptRequestParams::new(prompt).with_arguments(arguments);
+        let Ok(permit) = Arc::clone(&self.requests).try_acquire_owned() else {
+            let why = format!("{MCP_REQUESTS} prompts are being asked of it already");
+            // The caller may be gone.
+            let _ = reply.send(Err(PromptError::Unavailable { server, why }));
+            return;
+        };
+        tokio::spawn(async move {
+            let _permit = permit;
+            let answer = match timeout(bound, peer.get_prompt(params)).await {
+                Ok(Ok(result)) => Ok(answer(result)),
+                Ok(Err(ServiceError::McpError(error))) => {
+                    Err(PromptError::Refused { server, why: shortened(&error.message) })
+                }
+                Ok(Err(error)) => {
+                    Err(PromptError::Unavailable { server, why: shortened(&error.to_string()) })
+                }
+                Err(_) => Err(PromptError::TimedOut { server }),
+            };
+            // Whoever asked may be gone.
+            let _ = reply.send(answer);
+        });
+    }
+
+    fn refuse(&self, ask: Ask, why: &str) {
+        if let Ask::Get { reply, .. } = ask {
+            let server = self.name.clone();
+            // As above.
+            let _ = reply.send(Err(PromptError::Unavailable { server, why: why.to_owned() }));
+        }
+    }
+
+    fn failed(&self, why: &Failure) {
+        tracing::info!(server = self.name, why = why.text, "MCP server failed");
+        self.shared.change(&self.name, |it| {
+            it.phase = if it.prompts.is_some() { Phase::Stale } else { Phase::Failed };
+            it.error = Some(why.text.clone());
+            it.is_over_limit = why.is_over_limit;
+        });
+    }
+
+    /// Waits until it may be started again. Returns what is to be done then; none when nobody
+    /// can ask any more.
+    async fn rest(
+        &self,
+        failures: u32,
+        why: &Failure,
+        asks: &mut UnboundedReceiver<Ask>,
+    ) -> Option<Ask> {
+        let wait = FIRST_RETRY.saturating_mul(1 << (failures - 1).min(16)).min(LAST_RETRY);
+        let wait = if why.is_over_limit { MCP_PENALTY } else { wait };
+        let until = Instant::now() + wait;
+        loop {
+            tokio::select! {
+                ask = asks.recv() => self.refuse(ask?, &why.text),
+                () = sleep_until(until) => break,
+            }
+        }
+        if self.shared.unused() < self.bounds.idle {
+            return Some(Ask::Want);
+        }
+        // Nobody has needed it for so long: whoever does starts it again.
+        self.shared.change(&self.name, |it| it.phase = Phase::Idle);
+        asks.recv().await
+    }
+}
+
+/// Returns the prompts on all pages of a list. A server with too many is marked as over its limit.
+async fn list_pages(
+    client: &RunningService<RoleClient, Handler>,
+    meter: &Meter,
+) -> Result<Vec<rmcp::model::Prompt>, ServiceError> {
+    let mut prompts = Vec::new();
+    let mut cursor = None;
+    for _ in 0..MCP_PAGES {
+        let params = PaginatedRequestParams::default().with_cursor(cursor);
+        let page = client.list_prompts(Some(params)).await?;
+        prompts.extend(page.prompts);
+        if prompts.len() > MCP_PROMPTS {
+            meter.exceed(Excess::Prompts);
+            return Err(ServiceError::TransportClosed);
+        }
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            return Ok(prompts);
+        }
+    }
+    meter.exceed(Excess::Pages);
+    Err(ServiceError::TransportClosed)
+}
+
+fn ended(status: std::io::Result<String>, process: &Process) -> String {
+    let status = status.unwrap_or_else(|error| error.to_string());
+    format!("ended with {status}{}", process.last_words())
+}
+
+fn answer(result: GetPromptResult) -> PromptAnswer {
+    let messages = result.messages.into_iter().map(|it| PromptMessage {
+        assistant: it.role == Role::Assistant,
+        content: match it.content {
+            ContentBlock::Text(text) => PromptContent::Text(text.text),
+            other => PromptContent::Other(serde_json::to_value(&other).unwrap_or_default()),
+        },
+    });
+    PromptAnswer { description: result.description, messages: messages.collect() }
+}
+
+/// Returns the beginning of what a library or a server says, on one line.
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 200;
+    let line: Vec<_> = text.split_whitespace().collect();
+    let line = line.join(" ");
+    match line.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}

@@ -1,0 +1,317 @@
+//! Catalogs that are fetched by URL: which there are, how each is, and when it is asked again.
+//!
+//! [`Remote`] is the engine's side and answers from memory. A fetch is blocking work on a thread
+//! of its own, a few at the same time, never on the engine's; one more thread keeps the times.
+//! What was fetched is put into the cache directory whole ([`store`]), where the engine watches
+//! it like any other root, so that a catalog is never seen half.
+
+mod fetch;
+mod store;
+mod update;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use skills_agents::profile::Provider;
+use skills_discovery::discover::{Provided, Stock};
+use skills_discovery::remote::Address;
+use skills_syntax::path::AbsPath;
+
+use crate::sources::change_notifier::ChangeNotifier;
+use crate::sources::registries::store::Store;
+use crate::sources::registries::update::Outcome;
+use crate::sources::source_limits::{CATALOGS, CATALOGS_AT_ONCE, REFUSED_SHOWN};
+use crate::sources::source_set::{Phase, RemoteOptions, SourceStatus};
+use crate::views::view::Health;
+
+/// How long after a failure it is tried again; each further failure doubles it.
+const FIRST_RETRY: Duration = Duration::from_secs(30);
+
+/// The longest time between two tries.
+const LAST_RETRY: Duration = Duration::from_hours(1);
+
+/// All catalogs.
+pub(crate) struct Remote {
+    shared: Arc<Shared>,
+    /// To the thread that keeps the times, once there is one.
+    orders: Option<Sender<Order>>,
+}
+
+struct Shared {
+    cache: Option<PathBuf>,
+    news: Arc<ChangeNotifier>,
+    catalogs: Mutex<BTreeMap<Address, Catalog>>,
+    /// The times and the bounds that count now.
+    options: Mutex<(Duration, bool)>,
+    stopping: AtomicBool,
+}
+
+/// One catalog.
+#[derive(Clone, Default)]
+struct Catalog {
+    phase: Phase,
+    /// Whether there is a copy in the cache.
+    has_copy: bool,
+    skills: usize,
+    /// Why some of its skills are left out.
+    refused: Vec<String>,
+    /// Why the last fetch failed.
+    error: Option<String>,
+    failures: u32,
+    /// When it is asked next; none while it is being asked.
+    due: Option<Instant>,
+}
+
+/// What the thread that keeps the times is told.
+enum Order {
+    /// Look again at what is due.
+    Look,
+    /// A fetch has ended.
+    Done,
+}
+
+impl Remote {
+    pub(crate) fn new(cache: Option<PathBuf>, news: Arc<ChangeNotifier>) -> Self {
+        let shared = Shared {
+            cache,
+            news,
+            catalogs: Mutex::default(),
+            options: Mutex::new((Duration::from_hours(1), false)),
+            stopping: AtomicBool::new(false),
+        };
+        Self { shared: Arc::new(shared), orders: None }
+    }
+
+    pub(crate) fn configure(&mut self, options: &RemoteOptions) {
+        *lock(&self.shared.options) = (options.interval, options.unencrypted);
+        for catalog in lock(&self.shared.catalogs).values_mut() {
+            // A shorter interval counts at once, and what was refused may be allowed now.
+            catalog.due = catalog.due.map(|it| it.min(Instant::now() + options.interval));
+            if catalog.phase == Phase::Failed && catalog.due.is_some() {
+                catalog.due = Some(Instant::now());
+            }
+        }
+        self.order(Order::Look);
+    }
+
+    /// Returns a catalog as a root.
+    pub(crate) fn provided(&self, address: &Address) -> Provided {
+        let origin = format!("the catalog at `{address}`");
+        let Some(path) = self.provided_path(address) else {
+            let path = AbsPath::new("/".as_ref()).expect("the root directory is absolute");
+            let why = "there is no cache directory, because no variable names a home".to_owned();
+            return Provided { path, origin, stock: Stock::Failed(why) };
+        };
+        let catalogs = lock(&self.shared.catalogs);
+        let stock = match catalogs.get(address) {
+            Some(it) if it.has_copy => Stock::Directory,
+            Some(Catalog { error: Some(error), .. }) => Stock::Failed(error.clone()),
+            // What an earlier run has fetched is there before anybody asks for it.
+            None if self.shared.store(address).is_some_and(|it| it.has_copy()) => Stock::Directory,
+            Some(_) | None => Stock::Awaited("is being fetched for the first time".to_owned()),
+        };
+        Provided { path, origin, stock }
+    }
+
+    fn provided_path(&self, address: &Address) -> Option<AbsPath> {
+        AbsPath::new(&self.shared.store(address)?.current()).ok()
+    }
+
+    /// Sees to it that a catalog is fetched, now and then again.
+    pub(crate) fn want(&mut self, address: &Address) {
+        {
+            let mut catalogs = lock(&self.shared.catalogs);
+            if catalogs.contains_key(address) {
+                return;
+            }
+            let mut catalog = Catalog { phase: Phase::Starting, ..Catalog::default() };
+            match self.shared.store(address) {
+                _ if catalogs.len() >= CATALOGS => {
+                    catalog.phase = Phase::Failed;
+                    catalog.error = Some(format!("there are {CATALOGS} catalogs already"));
+                }
+                None => catalog.phase = Phase::Failed,
+                Some(store) => {
+                    catalog.has_copy = store.has_copy();
+                    catalog.due = Some(Instant::now());
+                }
+            }
+            catalogs.insert(address.clone(), catalog);
+        }
+        // The engine asked before this was known.
+        self.shared.news.tell();
+        self.order(Order::Look);
+    }
+
+    fn order(&mut self, order: Order) {
+        if self.orders.is_none() && !lock(&self.shared.catalogs).is_empty() {
+            let (orders, receiver) = mpsc::channel();
+            let shared = Arc::clone(&self.shared);
+            let own = orders.clone();
+            let spawned = thread::Builder::new()
+                .name("catalogs".into())
+                .spawn(move || keep_times(&shared, &own, &receiver));
+            match spawned {
+                Ok(_) => self.orders = Some(orders),
+                Err(error) => tracing::warn!(%error, "no catalog can be fetched"),
+            }
+        }
+        if let Some(orders) = &self.orders {
+            // It ends with the engine only.
+            let _ = orders.send(order);
+        }
+    }
+
+    /// Whether a catalog that has no copy yet is being fetched.
+    pub(crate) fn is_awaited(&self, address: &Address) -> bool {
+        let catalogs = lock(&self.shared.catalogs);
+        catalogs.get(address).is_some_and(|it| it.phase == Phase::Starting && !it.has_copy)
+    }
+
+    pub(crate) fn health(&self, address: &Address) -> Vec<Health> {
+        let catalogs = lock(&self.shared.catalogs);
+        let Some(catalog) = catalogs.get(address) else { return Vec::new() };
+        let mut health = Vec::new();
+        if let Some(error) = &catalog.error {
+            let copy = if catalog.has_copy { "; the copy in the cache is used" } else { "" };
+            health.push(Health {
+                code: "remote",
+                message: format!("the catalog `{address}` could not be fetched: {error}{copy}"),
+                hint: "It is tried again by itself; `skillsd status` shows how it is.",
+                path: None,
+            });
+        }
+        let more = catalog.refused.len().saturating_sub(REFUSED_SHOWN);
+        let more = (more > 0).then(|| format!("{more} more skills are left out"));
+        for refused in catalog.refused.iter().take(REFUSED_SHOWN).chain(&more) {
+            health.push(Health {
+                code: "remote-skill",
+                message: format!("of the catalog `{address}`, {refused}"),
+                hint: "Tell whoever keeps the catalog.",
+                path: None,
+            });
+        }
+        health
+    }
+
+    pub(crate) fn status(&self) -> Vec<SourceStatus> {
+        let catalogs = lock(&self.shared.catalogs);
+        let status = catalogs.iter().map(|(address, it)| SourceStatus {
+            provider: Provider::Remote,
+            name: address.to_string(),
+            phase: it.phase,
+            skills: it.skills,
+            message: it.error.clone().or_else(|| it.refused.first().cloned()),
+            path: it.has_copy.then(|| self.provided_path(address)).flatten(),
+        });
+        status.collect()
+    }
+
+    pub(crate) fn stop(&self) {
+        self.shared.stopping.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Shared {
+    fn store(&self, address: &Address) -> Option<Store> {
+        Some(Store::new(self.cache.as_deref()?, address))
+    }
+}
+
+/// Starts what is due, until nobody is left to tell.
+fn keep_times(shared: &Arc<Shared>, own: &Sender<Order>, orders: &Receiver<Order>) {
+    let mut running = 0;
+    loop {
+        if shared.stopping.load(Ordering::Relaxed) {
+            return;
+        }
+        let now = Instant::now();
+        let mut next = None;
+        for (address, catalog) in lock(&shared.catalogs).iter_mut() {
+            let Some(due) = catalog.due else { continue };
+            if due > now || running >= CATALOGS_AT_ONCE {
+                next = Some(next.map_or(due, |it: Instant| it.min(due)));
+                continue;
+            }
+            catalog.due = None;
+            let (shared, own, address) = (Arc::clone(shared), own.clone(), address.clone());
+            let work = move || {
+                fetch_one(&shared, &address);
+                // As long as this thread lives so does the receiver, or nobody minds.
+                let _ = own.send(Order::Done);
+            };
+            match thread::Builder::new().name("catalog".into()).spawn(work) {
+                Ok(_) => running += 1,
+                Err(error) => {
+                    tracing::warn!(%error, "a catalog cannot be fetched now");
+                    catalog.due = Some(now + FIRST_RETRY);
+                }
+            }
+        }
+        // While as many run as may, the end of one is what is waited for.
+        let wait =
+            next.filter(|_| running < CATALOGS_AT_ONCE).map(|it| it.saturating_duration_since(now));
+        let order = match wait {
+            Some(wait) => orders.recv_timeout(wait),
+            None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        match order {
+            Ok(Order::Done) => running -= 1,
+            Ok(Order::Look) | Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+fn fetch_one(shared: &Shared, address: &Address) {
+    let Some(store) = shared.store(address) else { return };
+    let (interval, unencrypted) = *lock(&shared.options);
+    let started = Instant::now();
+    let result = update::update(&store, address, unencrypted, &shared.stopping);
+    if shared.stopping.load(Ordering::Relaxed) {
+        return;
+    }
+    let elapsed = started.elapsed();
+    {
+        let mut catalogs = lock(&shared.catalogs);
+        let Some(catalog) = catalogs.get_mut(address) else { return };
+        let mut wait = interval;
+        match result {
+            Ok(Outcome { skills, refused, complete }) => {
+                tracing::debug!(%address, skills, ?elapsed, "catalog is up to date");
+                *catalog = Catalog {
+                    phase: Phase::Ready,
+                    has_copy: true,
+                    skills,
+                    refused,
+                    failures: if complete { 0 } else { catalog.failures + 1 },
+                    ..Catalog::default()
+                };
+            }
+            Err(error) => {
+                tracing::info!(%address, %error, ?elapsed, "catalog could not be fetched");
+                catalog.has_copy = store.has_copy();
+                catalog.phase = if catalog.has_copy { Phase::Stale } else { Phase::Failed };
+                catalog.skills = store.count();
+                catalog.error = Some(error.to_string());
+                catalog.failures += 1;
+            }
+        }
+        if catalog.failures > 0 {
+            let retry = FIRST_RETRY.saturating_mul(1 << (catalog.failures - 1).min(16));
+            wait = wait.min(retry.min(LAST_RETRY));
+        }
+        catalog.due = Some(Instant::now() + wait);
+    }
+    shared.news.tell();
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing is left half done under these locks.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,160 @@
+//! One file by HTTP, within bounds: the only file of this crate that speaks HTTP.
+//!
+//! Nothing is decompressed, so that what is counted is what comes; redirects stay on the host
+//! that was asked; and whoever sends slowly has so much time for the whole and no more.
+
+use std::time::Instant;
+
+use skills_discovery::remote::{Address, AddressError};
+use ureq::Agent;
+use ureq::http::header::{CONTENT_ENCODING, ETAG, IF_NONE_MATCH, LOCATION};
+use ureq::http::{HeaderName, Response};
+
+use crate::sources::source_limits::{CONNECT_TIME, FILE_TIME, REDIRECTS};
+
+/// Why a file could not be had.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FetchError {
+    #[error("its address {0}")]
+    Address(#[from] AddressError),
+    #[error(
+        "it is not encrypted, which is allowed for this machine alone unless `remote.http` says otherwise"
+    )]
+    Unencrypted,
+    #[error("`{url}`: {}", plain(cause))]
+    Http {
+        url: String,
+        #[source]
+        cause: Box<ureq::Error>,
+    },
+    #[error("`{url}` answers {status}")]
+    Status { url: String, status: u16 },
+    #[error("`{url}` redirects to `{to}`, which is not on the same host")]
+    Elsewhere { url: String, to: String },
+    #[error("`{url}` redirects more than {REDIRECTS} times")]
+    Round { url: String },
+    #[error("`{url}` is longer than {limit} bytes")]
+    TooLong { url: String, limit: u64 },
+    #[error("`{url}` is sent as `{encoding}`, which was not asked for")]
+    Encoded { url: String, encoding: String },
+    #[error("it took longer than it may")]
+    Deadline,
+}
+
+/// What came back.
+pub(crate) enum Fetched {
+    /// It is as it was.
+    Unchanged,
+    /// This is it now.
+    New { bytes: Vec<u8>, etag: Option<String> },
+}
+
+/// Fetches files of one catalog.
+pub(crate) struct Fetcher {
+    agent: Agent,
+    origin: Address,
+    deadline: Instant,
+}
+
+impl Fetcher {
+    /// Returns a fetcher for a catalog, which has so much time for everything.
+    pub(crate) fn new(
+        address: &Address,
+        unencrypted: bool,
+        deadline: Instant,
+    ) -> Result<Self, FetchError> {
+        if !address.is_encrypted() && !address.is_loopback() && !unencrypted {
+            return Err(FetchError::Unencrypted);
+        }
+        let config = Agent::config_builder()
+            .user_agent(concat!("skillsd/", env!("CARGO_PKG_VERSION")))
+            .timeout_connect(Some(CONNECT_TIME))
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .http_status_as_error(false)
+            .max_response_header_size(16 * 1024)
+            .https_only(address.is_encrypted());
+        // A proxy would ask its own machine for what is on this one.
+        let config = if address.is_loopback() { config.proxy(None) } else { config };
+        Ok(Self { agent: config.build().new_agent(), origin: address.clone(), deadline })
+    }
+
+    /// Fetches a file of the catalog, unless it still has this tag.
+    pub(crate) fn get(
+        &self,
+        relative: &str,
+        etag: Option<&str>,
+        limit: u64,
+    ) -> Result<Fetched, FetchError> {
+        let mut url = self.origin.below(relative);
+        for _ in 0..=REDIRECTS {
+            let response = self.ask(&url, etag)?;
+            let status = response.status().as_u16();
+            match status {
+                200 => return read(&url, response, limit),
+                304 if etag.is_some() => return Ok(Fetched::Unchanged),
+                301 | 302 | 303 | 307 | 308 => url = self.follow(&url, &response)?,
+                _ => return Err(FetchError::Status { url, status }),
+            }
+        }
+        Err(FetchError::Round { url })
+    }
+
+    fn ask(&self, url: &str, etag: Option<&str>) -> Result<Response<ureq::Body>, FetchError> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(FetchError::Deadline);
+        }
+        let mut request = self.agent.get(url);
+        if let Some(etag) = etag {
+            request = request.header(IF_NONE_MATCH, etag);
+        }
+        let request = request.config().timeout_global(Some(left.min(FILE_TIME))).build();
+        request.call().map_err(|cause| http(url, cause))
+    }
+
+    fn follow(&self, url: &str, response: &Response<ureq::Body>) -> Result<String, FetchError> {
+        let to = header(response, LOCATION).unwrap_or_default();
+        match Address::redirected(url, &to) {
+            Some(target) if target.has_origin_of(&self.origin) => Ok(target.to_string()),
+            Some(_) | None => Err(FetchError::Elsewhere { url: url.to_owned(), to }),
+        }
+    }
+}
+
+fn read(url: &str, mut response: Response<ureq::Body>, limit: u64) -> Result<Fetched, FetchError> {
+    let encoding = header(&response, CONTENT_ENCODING);
+    if let Some(encoding) = encoding.filter(|it| !it.eq_ignore_ascii_case("identity")) {
+        return Err(FetchError::Encoded { url: url.to_owned(), encoding });
+    }
+    let too_long = || FetchError::TooLong { url: url.to_owned(), limit };
+    if response.body().content_length().is_some_and(|it| it > limit) {
+        return Err(too_long());
+    }
+    let etag = header(&response, ETAG);
+    // One more than may come, so that too much is told from just enough.
+    let body = response.body_mut().with_config().limit(limit + 1).read_to_vec();
+    match body {
+        Ok(bytes) if bytes.len() as u64 > limit => Err(too_long()),
+        Ok(bytes) => Ok(Fetched::New { bytes, etag }),
+        Err(ureq::Error::BodyExceedsLimit(_)) => Err(too_long()),
+        Err(cause) => Err(http(url, cause)),
+    }
+}
+
+fn header(response: &Response<ureq::Body>, name: HeaderName) -> Option<String> {
+    Some(response.headers().get(name)?.to_str().ok()?.to_owned())
+}
+
+fn http(url: &str, cause: ureq::Error) -> FetchError {
+    FetchError::Http { url: url.to_owned(), cause: Box::new(cause) }
+}
+
+/// What the library says, for a person.
+fn plain(cause: &ureq::Error) -> String {
+    match cause {
+        ureq::Error::Timeout(_) => "it took longer than it may".to_owned(),
+        ureq::Error::HostNotFound => "there is no such host".to_owned(),
+        other => other.to_string(),
+    }
+}

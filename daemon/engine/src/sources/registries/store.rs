@@ -1,0 +1,241 @@
+//! Where a catalog is kept, and how one state of it takes the place of another.
+//!
+//! Below the cache directory each catalog has a directory named by its address. In it every state
+//! is a directory of its own that is never changed once it is there, and `current` is a link to
+//! the one that counts: moving that link is all that a reader ever sees. What a state holds is
+//! written beside it, with the hash of each file, so that damage is noticed.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+use serde_json::{Value, json};
+use skills_discovery::remote::{Address, check_file, check_skill};
+
+use crate::sources::bundled::{private, unique};
+
+/// What a state of the catalog is described in, in its directory.
+const MANIFEST: &str = ".catalog.json";
+
+/// The place of one catalog.
+pub(crate) struct Store {
+    top: PathBuf,
+}
+
+/// A state of a catalog.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct State {
+    /// By which the server knows its index.
+    pub(crate) etag: Option<String>,
+    pub(crate) skills: Vec<Kept>,
+}
+
+/// A skill as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Kept {
+    pub(crate) name: String,
+    pub(crate) version: Option<String>,
+    /// The path of each file below the skill's directory, and its hash.
+    pub(crate) files: Vec<(String, String)>,
+}
+
+/// While it lives no other process changes the catalog.
+pub(crate) struct Claim(
+    #[expect(dead_code, reason = "the lock is held by keeping it open")] OwnedFd,
+);
+
+impl Store {
+    /// Returns the place of a catalog, without looking at it.
+    pub(crate) fn new(cache: &Path, address: &Address) -> Self {
+        let host: String = address
+            .authority()
+            .chars()
+            .map(|it| if it.is_ascii_alphanumeric() || it == '.' { it } else { '-' })
+            .take(40)
+            .collect();
+        let hash = blake3::hash(address.as_str().as_bytes()).to_hex();
+        Self { top: cache.join("remote").join(format!("{host}-{}", &hash[..16])) }
+    }
+
+    /// Returns the path by which the state that counts is reached.
+    pub(crate) fn current(&self) -> PathBuf {
+        self.top.join("current")
+    }
+
+    /// Whether there is a state at all.
+    pub(crate) fn has_copy(&self) -> bool {
+        self.current().join(MANIFEST).is_file()
+    }
+
+    /// Returns how many skills the state that counts has.
+    pub(crate) fn count(&self) -> usize {
+        self.state().map_or(0, |it| it.skills.len())
+    }
+
+    /// Takes the catalog for this process; none while another one has it.
+    pub(crate) fn claim(&self, address: &Address) -> io::Result<Option<Claim>> {
+        private(&self.states())?;
+        // For people who look what this is.
+        fs::write(self.top.join("address"), format!("{address}\n"))?;
+        let file =
+            File::options().create(true).truncate(false).write(true).open(self.top.join("lock"))?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(Claim(file.into()))),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Returns the state that counts; none where there is none that can be read.
+    pub(crate) fn state(&self) -> Option<State> {
+        let bytes = fs::read(self.current().join(MANIFEST)).ok()?;
+        State::read(&serde_json::from_slice(&bytes).ok()?)
+    }
+
+    /// Whether all files of a skill are there and hold what they held.
+    pub(crate) fn is_whole(&self, kept: &Kept) -> bool {
+        let dir = self.current().join(&kept.name);
+        kept.files.iter().all(|(path, hash)| {
+            fs::read(dir.join(path)).is_ok_and(|bytes| hash_of(&bytes) == *hash)
+        })
+    }
+
+    /// Begins a new state, which nobody sees until it is published.
+    pub(crate) fn stage(&self) -> io::Result<Stage> {
+        let directory = self.states().join(unique("new"));
+        private(&directory)?;
+        Ok(Stage { directory, old: self.current(), published: false })
+    }
+
+    /// Puts a state in the place of the one that counts.
+    pub(crate) fn publish(&self, mut stage: Stage, state: &State) -> io::Result<()> {
+        let manifest = serde_json::to_vec_pretty(&state.to_json())?;
+        fs::write(stage.directory.join(MANIFEST), manifest)?;
+        let before = fs::read_link(self.current()).ok();
+        let name = unique("state").to_string_lossy().trim_start_matches('.').to_owned();
+        // The same process may have had the same number before.
+        let name = format!("{name}-{}", &state.hash()[..8]);
+        let place = self.states().join(&name);
+        if place.exists() {
+            fs::remove_dir_all(&place)?;
+        }
+        fs::rename(&stage.directory, &place)?;
+        stage.published = true;
+        let link = self.top.join(unique("link"));
+        symlink(Path::new("states").join(&name), &link)?;
+        fs::rename(&link, self.current())?;
+        self.clean(&[Some(name), before.and_then(|it| Some(it.file_name()?.to_str()?.to_owned()))]);
+        Ok(())
+    }
+
+    /// Writes anew by which tag the server knows the index, where nothing else has changed.
+    pub(crate) fn retag(&self, state: &State) -> io::Result<()> {
+        let directory = self.current();
+        let new = directory.join(unique("tag"));
+        fs::write(&new, serde_json::to_vec_pretty(&state.to_json())?)?;
+        fs::rename(new, directory.join(MANIFEST))
+    }
+
+    /// Removes states that nobody can be reading: all but the new one and the one before it.
+    fn clean(&self, keep: &[Option<String>]) {
+        for entry in fs::read_dir(self.states()).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            if !keep.iter().flatten().any(|it| name == it.as_str()) {
+                // What stays goes the next time.
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+    }
+
+    fn states(&self) -> PathBuf {
+        self.top.join("states")
+    }
+}
+
+/// A state that is being put together; what is not published goes away with it.
+pub(crate) struct Stage {
+    directory: PathBuf,
+    old: PathBuf,
+    published: bool,
+}
+
+impl Stage {
+    /// Writes a file of a skill. Its name has been checked.
+    pub(crate) fn write(&self, skill: &str, path: &str, bytes: &[u8]) -> io::Result<String> {
+        let place = self.directory.join(skill).join(path);
+        private(place.parent().unwrap_or(&self.directory))?;
+        fs::write(place, bytes)?;
+        Ok(hash_of(bytes))
+    }
+
+    /// Takes a skill over from the state before.
+    pub(crate) fn keep(&self, kept: &Kept) -> io::Result<()> {
+        for (path, _) in &kept.files {
+            let from = self.old.join(&kept.name).join(path);
+            let to = self.directory.join(&kept.name).join(path);
+            private(to.parent().unwrap_or(&self.directory))?;
+            // A copy where the file system has no second names.
+            if fs::hard_link(&from, &to).is_err() {
+                fs::copy(&from, &to)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes back what was written of a skill.
+    pub(crate) fn forget(&self, skill: &str) {
+        // What stays is not in the manifest, but would be listed: the caller gives up then.
+        let _ = fs::remove_dir_all(self.directory.join(skill));
+    }
+
+    /// Whether a skill has been taken back.
+    pub(crate) fn has(&self, skill: &str) -> bool {
+        self.directory.join(skill).exists()
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        if !self.published {
+            // What stays goes with the next state.
+            let _ = fs::remove_dir_all(&self.directory);
+        }
+    }
+}
+
+impl State {
+    fn to_json(&self) -> Value {
+        let skills = self.skills.iter().map(|it| {
+            let files = it.files.iter().map(|(path, hash)| json!({"path": path, "hash": hash}));
+            let files = files.collect::<Vec<_>>();
+            json!({"name": it.name, "version": it.version, "files": files})
+        });
+        json!({"etag": self.etag, "skills": skills.collect::<Vec<_>>()})
+    }
+
+    fn hash(&self) -> String {
+        hash_of(self.to_json().to_string().as_bytes())
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let skill = |value: &Value| {
+            let file = |it: &Value| {
+                let path = text(&it["path"]).filter(|it| check_file(it).is_ok())?;
+                Some((path, text(&it["hash"])?))
+            };
+            let files = value["files"].as_array()?.iter().map(file).collect::<Option<_>>()?;
+            let name = text(&value["name"]).filter(|it| check_skill(it).is_ok())?;
+            Some(Kept { name, version: text(&value["version"]), files })
+        };
+        let skills = value["skills"].as_array()?.iter().map(skill).collect::<Option<_>>()?;
+        Some(Self { etag: text(&value["etag"]), skills })
+    }
+}
+
+fn hash_of(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}

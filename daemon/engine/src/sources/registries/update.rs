@@ -1,0 +1,177 @@
+//! Bringing one catalog up to date: its index first, then what is new in it.
+//!
+//! A skill that is kept without a version is kept for ever; one with a version until that
+//! changes. What cannot be had whole is not taken: the skill stays as it was, or is left out.
+//! Nothing is seen of a new state before all of it is there.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use skills_discovery::remote::{Address, Index, IndexError, Offer, read};
+
+use crate::sources::registries::fetch::{FetchError, Fetched, Fetcher};
+use crate::sources::registries::store::{Kept, Stage, State, Store};
+use crate::sources::source_limits::{FILE_BYTES, INDEX_BYTES, UPDATE_BYTES, UPDATE_TIME};
+
+/// What became of an update.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    pub(crate) skills: usize,
+    /// Why others are left out or kept at an older version, each a sentence fragment.
+    pub(crate) refused: Vec<String>,
+    /// Whether everything that could be taken was.
+    pub(crate) complete: bool,
+}
+
+/// Why nothing was updated.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum UpdateError {
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    #[error("its `index.json` is no index: {0}")]
+    Index(#[source] IndexError),
+    #[error("the cache cannot be written: {0}")]
+    Cache(#[from] io::Error),
+    #[error("another process is fetching it")]
+    Busy,
+    #[error("skillsd ends")]
+    Stopping,
+}
+
+/// Brings a catalog up to date.
+pub(crate) fn update(
+    store: &Store,
+    address: &Address,
+    unencrypted: bool,
+    stopping: &AtomicBool,
+) -> Result<Outcome, UpdateError> {
+    let fetcher = Fetcher::new(address, unencrypted, Instant::now() + UPDATE_TIME)?;
+    let _claim = store.claim(address)?.ok_or(UpdateError::Busy)?;
+    let before = store.state();
+    let (whole, damaged): (Vec<_>, Vec<_>) =
+        before.iter().flat_map(|it| it.skills.iter().cloned()).partition(|it| store.is_whole(it));
+    let before = before.unwrap_or_default();
+    // The index has to be read again where it is needed to mend what is damaged.
+    let etag = before.etag.as_deref().filter(|_| damaged.is_empty());
+    let (bytes, etag) = match fetcher.get("index.json", etag, INDEX_BYTES)? {
+        Fetched::Unchanged => {
+            return Ok(Outcome { skills: whole.len(), refused: Vec::new(), complete: true });
+        }
+        Fetched::New { bytes, etag } => (bytes, etag),
+    };
+    let Index { skills: offers, refused } = read(&bytes).map_err(UpdateError::Index)?;
+    let mut update = Update {
+        fetcher,
+        stage: store.stage()?,
+        whole,
+        stopping,
+        left: UPDATE_BYTES,
+        // What is left out for good is told again only when the index is read again.
+        tag: etag.filter(|_| refused.is_empty()),
+        refused,
+        complete: true,
+        next: Vec::new(),
+    };
+    for offer in offers {
+        update.take(&offer)?;
+    }
+    let Update { stage, next, refused, complete, tag, .. } = update;
+    let state = State { etag: tag, skills: next };
+    let outcome = Outcome { skills: state.skills.len(), refused, complete };
+    if store.has_copy() && damaged.is_empty() && state.skills == before.skills {
+        if state.etag != before.etag {
+            store.retag(&state)?;
+        }
+    } else {
+        store.publish(stage, &state)?;
+    }
+    Ok(outcome)
+}
+
+struct Update<'a> {
+    fetcher: Fetcher,
+    stage: Stage,
+    /// What there was and is not damaged.
+    whole: Vec<Kept>,
+    stopping: &'a AtomicBool,
+    /// How many bytes may still come.
+    left: u64,
+    /// By which the index is known from now on; none when it has to be read again.
+    tag: Option<String>,
+    refused: Vec<String>,
+    complete: bool,
+    next: Vec<Kept>,
+}
+
+impl Update<'_> {
+    fn take(&mut self, offer: &Offer) -> Result<(), UpdateError> {
+        let kept = self.whole.iter().find(|it| it.name == offer.name).cloned();
+        if let Some(kept) = &kept
+            && (offer.version.is_none() || offer.version == kept.version)
+        {
+            self.stage.keep(kept)?;
+            self.next.push(kept.clone());
+            return Ok(());
+        }
+        match self.fetch(offer) {
+            Ok(new) => self.next.push(new),
+            Err(Trouble::Stop(error)) => return Err(error),
+            Err(Trouble::Skill(why)) => {
+                self.stage.forget(&offer.name);
+                if self.stage.has(&offer.name) {
+                    return Err(io::Error::other("a part of a skill cannot be removed").into());
+                }
+                // The index says nothing new the next time, but this skill is still to be had.
+                (self.complete, self.tag) = (false, None);
+                let name = &offer.name;
+                if let Some(kept) = kept {
+                    self.stage.keep(&kept)?;
+                    self.next.push(kept);
+                    self.refused.push(format!("`{name}` is kept as it was: {why}"));
+                } else {
+                    self.refused.push(format!("`{name}` is left out: {why}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn fetch(&mut self, offer: &Offer) -> Result<Kept, Trouble> {
+        let Offer { name, files, version } = offer;
+        let mut kept = Kept { name: name.clone(), version: version.clone(), files: Vec::new() };
+        for file in files {
+            if self.stopping.load(Ordering::Relaxed) {
+                return Err(Trouble::Stop(UpdateError::Stopping));
+            }
+            let limit = FILE_BYTES.min(self.left);
+            let fetched = self.fetcher.get(&format!("{name}/{file}"), None, limit);
+            let bytes = match fetched.map_err(|it| Trouble::Skill(it.to_string()))? {
+                Fetched::New { bytes, .. } => bytes,
+                // Nobody asks so for a file.
+                Fetched::Unchanged => continue,
+            };
+            self.left -= bytes.len() as u64;
+            if file == "SKILL.md" && !looks_like_a_skill(&bytes) {
+                let why = "its SKILL.md does not begin with `---`";
+                return Err(Trouble::Skill(why.to_owned()));
+            }
+            let hash =
+                self.stage.write(name, file, &bytes).map_err(|it| Trouble::Stop(it.into()))?;
+            kept.files.push((file.clone(), hash));
+        }
+        Ok(kept)
+    }
+}
+
+/// Why a skill was not fetched.
+enum Trouble {
+    /// It alone is meant.
+    Skill(String),
+    /// There is no going on.
+    Stop(UpdateError),
+}
+
+fn looks_like_a_skill(bytes: &[u8]) -> bool {
+    bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes).starts_with(b"---")
+}

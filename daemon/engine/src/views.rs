@@ -1,0 +1,12 @@
+//! Views: the event loop that resolves them, their history, their full-text index and their
+//! activation matchers.
+
+pub(crate) mod activation;
+pub(crate) mod event_loop;
+pub(crate) mod idle_check;
+pub(crate) mod journal;
+pub mod search;
+pub(crate) mod status;
+pub(crate) mod tracked_tree;
+pub(crate) mod view;
+pub(crate) mod view_lease;

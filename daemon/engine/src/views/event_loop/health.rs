@@ -1,0 +1,199 @@
+//! How the engine is: what of a view is not as it should be, and the status as a whole.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::sync::atomic::Ordering;
+
+use skills_discovery::discover::{
+    Fault, FaultKind, Resolution, Root, RootOutcome, SkipReason, State,
+};
+use skills_syntax::path::AbsPath;
+
+use super::EngineState;
+use super::views::Depends;
+use crate::files::dir_index::{Node, Watch};
+use crate::views::status::{Status, WorktreeStatus};
+use crate::views::view::Health;
+
+/// Unreadable directories of one root that health names.
+const MOST_UNREADABLE: usize = 10;
+
+/// Tells of a root that is there and cannot be read, and of directories in it. They are asked for
+/// anew at every request.
+fn unreadable(root: &Root) -> impl Iterator<Item = Health> {
+    let whole = match &root.outcome {
+        RootOutcome::Fault(fault) => Some((&root.path, fault, "a directory of skills")),
+        _ => None,
+    };
+    let parts = root.skips.iter().filter_map(|skip| match &skip.reason {
+        SkipReason::Fault(fault) => Some((&skip.path, fault, "a directory among the skills")),
+        _ => None,
+    });
+    let is_shut = |fault: &Fault| {
+        use FaultKind::{Changing, Denied, Io, TooLong};
+        matches!(fault.kind, Denied | Changing | TooLong | Io)
+    };
+    let shut = whole.into_iter().chain(parts).filter(move |(_, fault, _)| is_shut(fault));
+    shut.take(MOST_UNREADABLE).map(|(path, fault, what)| Health {
+        code: "unreadable",
+        message: format!("{what} {fault}"),
+        hint: fault.next(),
+        path: Some(path.to_path_buf().into()),
+    })
+}
+
+/// Reports the parts of a root that its budget left out.
+fn over_budget(root: &Root) -> impl Iterator<Item = Health> {
+    root.skips.iter().filter(|it| it.reason.is_over_budget()).map(|skip| Health {
+        code: "incomplete",
+        message: format!(
+            "`{}` is not read to its end: {}",
+            root.path.display(),
+            skip.reason.message()
+        ),
+        hint: "Move what holds no skills out of the directory of skills, or nest it less deep.",
+        path: Some(skip.path.to_path_buf().into()),
+    })
+}
+
+impl EngineState {
+    /// Returns what is not well about a view.
+    pub(super) fn health(
+        &self,
+        cwd: &AbsPath,
+        resolution: &Resolution,
+        depends: &Depends,
+    ) -> Vec<Health> {
+        let mut health = self.unheard(depends);
+        if !resolution.cwd_exists {
+            health.push(Health {
+                code: "no-directory",
+                message: "the working directory does not exist, or is not a directory".into(),
+                hint: "Ask from a directory that exists; the user's own skills are listed all the same.",
+                path: Some(cwd.to_path_buf().into()),
+            });
+        }
+        if let Some(foreign) = &resolution.foreign {
+            health.push(Health {
+                code: "foreign-ancestor",
+                message: "the search for the worktree's top stopped at a directory of another user"
+                    .into(),
+                hint: "Work as the user who owns the worktree, or change its owner.",
+                path: Some(foreign.clone().into_path_buf().into()),
+            });
+        }
+        health.extend(resolution.roots.iter().flat_map(unreadable));
+        health.extend(resolution.roots.iter().flat_map(over_budget));
+        for file in &resolution.settings {
+            let path: OsString = file.path.to_path_buf().into();
+            health.extend(file.problems().into_iter().map(|message| Health {
+                code: "agent-settings",
+                message,
+                hint: "Mend the agent's configuration file; `skillsd explain` tells what each of them decides.",
+                path: Some(path.clone()),
+            }));
+        }
+        if !resolution.complete {
+            health.push(Health {
+                code: "incomplete",
+                message: "the disk changed faster than it could be read".into(),
+                hint: "Ask again.",
+                path: None,
+            });
+        }
+        health
+    }
+
+    /// Returns what is not well about the hints for what a view depends on.
+    fn unheard(&self, depends: &Depends) -> Vec<Health> {
+        let mut health = Vec::new();
+        let nodes = || {
+            let deaf = self.ground.forest.iter().filter(|(_, it)| it.deaf());
+            deaf.filter(|(_, it)| depends.contains(it.serial))
+        };
+        if self.watching && !self.ground.hears() {
+            health.push(Health {
+                code: "no-watcher",
+                message: "the disk cannot be watched and is read at every request instead".into(),
+                hint: "Raise the number of watchers with `sysctl fs.inotify.max_user_instances`.",
+                path: None,
+            });
+        }
+        let over_limit = nodes().filter(|(_, it)| it.watch == Watch::OverLimit).count();
+        if over_limit > 0 {
+            health.push(Health {
+                code: "watch-limit",
+                message: format!(
+                    "the share of the system's inotify watches that is ours is used up; {over_limit} directories are read at every request instead"
+                ),
+                hint: "Raise it with `sysctl fs.inotify.max_user_watches`.",
+                path: None,
+            });
+        }
+        let read = |it: &Node| it.listing.is_some();
+        let doubtful = nodes().filter(|(_, it)| read(it)).find_map(|(path, it)| match it.watch {
+            Watch::Doubtful(kind) => Some((path, kind)),
+            Watch::Unarmed | Watch::Armed | Watch::OverLimit | Watch::Refused => None,
+        });
+        if let Some((path, kind)) = doubtful {
+            health.push(Health {
+                code: "file-system",
+                message: format!(
+                    "changes made elsewhere on this file system ({kind}) are not told; it is compared at every request instead"
+                ),
+                hint: "Nothing has to be done; answers come faster from a local disk.",
+                path: Some(path.to_os_string()),
+            });
+        }
+        // One that is only passed through on the way to a root is nobody's worry.
+        let refused = nodes().find(|(_, it)| it.watch == Watch::Refused && read(it));
+        if let Some((path, _)) = refused.filter(|_| self.ground.hears()) {
+            health.push(Health {
+                code: "not-watched",
+                message: "a directory cannot be watched and is read at every request instead"
+                    .into(),
+                hint: "Give yourself read permission to it, if it is yours.",
+                path: Some(path.to_os_string()),
+            });
+        }
+        health
+    }
+
+    /// Returns how everything is.
+    pub(super) fn status(&self) -> Status {
+        let nodes = self.ground.forest.iter();
+        let worktrees = self.worktrees.iter().map(|(top, worktree)| {
+            let views = self.views.values().filter(|it| it.view.resolution.worktree == *top);
+            let mut skills = BTreeMap::new();
+            // One view stands for the worktree: the one used last.
+            let latest = views.clone().find(|it| it.asked.is_latest());
+            if let Some(held) = latest.or_else(|| views.clone().max_by_key(|it| it.asked.last())) {
+                for state in State::ALL {
+                    skills.insert(state, held.view.resolution.count(state));
+                }
+            }
+            let mut health: Vec<_> = views.clone().flat_map(|it| it.view.health.clone()).collect();
+            health.sort_by_key(|it| it.code);
+            health.dedup();
+            WorktreeStatus {
+                path: top.clone(),
+                views: views.count(),
+                pinned: worktree.pins > 0,
+                skills,
+                health,
+            }
+        });
+        Status {
+            turn: self.turns.load(Ordering::Relaxed),
+            boot_id: self.boot_id.clone(),
+            worktrees: worktrees.collect(),
+            watches: nodes
+                .filter(|(_, it)| matches!(it.watch, Watch::Armed | Watch::Doubtful(_)))
+                .count(),
+            watch_limit: self.watch_limit,
+            rebuilds: self.rebuilds,
+            counters: self.ground.counters,
+            sources: self.providers.status(),
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The forest as the resolver's tree: answers from memory, questions noted.
+
+use std::cell::RefCell;
+use std::ffi::OsStr;
+use std::sync::Arc;
+
+use skills_agents::profile::Provider;
+use skills_discovery::discover::{
+    Fault, ItemKind, Listing, Place, Policy, Provided, SkillFile, TextFile, Tree,
+};
+use skills_discovery::permission::SkillRule;
+use skills_discovery::remote::Address;
+use skills_syntax::path::AbsPath;
+
+use crate::files::dir_index::{DirIndex, Need, NodeId, parent};
+use crate::sources::source_set::{Sources, Uses};
+
+/// Answers from a forest, noting what it could not answer and what each answer depends on.
+pub(crate) struct TrackedTree<'a> {
+    forest: &'a DirIndex,
+    us: u32,
+    providers: &'a Sources,
+    policy: &'a Arc<Policy>,
+    notes: RefCell<Notes>,
+}
+
+/// What was noted.
+#[derive(Default)]
+pub(crate) struct Notes {
+    /// The questions that could not be answered.
+    pub(crate) needs: Vec<Need>,
+    /// The nodes that the answers depend on, with repetitions.
+    pub(crate) visited: Vec<NodeId>,
+    /// What of the provided the answers depend on.
+    pub(crate) uses: Uses,
+}
+
+impl<'a> TrackedTree<'a> {
+    pub(crate) fn new(
+        forest: &'a DirIndex,
+        us: u32,
+        providers: &'a Sources,
+        policy: &'a Arc<Policy>,
+    ) -> Self {
+        Self { forest, us, providers, policy, notes: RefCell::default() }
+    }
+
+    pub(crate) fn into_notes(self) -> Notes {
+        self.notes.into_inner()
+    }
+
+    /// Runs `ask` with a place to note visited nodes; notes the need when it has no answer.
+    fn answer<T>(&self, ask: impl FnOnce(&mut dyn FnMut(NodeId)) -> Result<T, Need>) -> Option<T> {
+        let mut notes = self.notes.borrow_mut();
+        let Notes { needs, visited, .. } = &mut *notes;
+        match ask(&mut |serial| visited.push(serial)) {
+            Ok(answer) => Some(answer),
+            Err(need) => {
+                needs.push(need);
+                None
+            }
+        }
+    }
+}
+
+impl Tree for TrackedTree<'_> {
+    fn look(&self, path: &AbsPath) -> Option<Place> {
+        self.answer(|visit| match self.forest.locate(path, self.us, visit) {
+            Ok(located) => Ok(located.place),
+            Err(_) => Err(look(path)),
+        })
+    }
+
+    fn list(&self, path: &AbsPath) -> Option<Result<Arc<Listing>, Fault>> {
+        self.answer(|visit| {
+            let physical = self.forest.directory(path, self.us, visit).map_err(|_| look(path))?;
+            let node = self.forest.get(&physical);
+            if let Some(node) = node {
+                visit(node.serial);
+            }
+            node.and_then(|it| it.listing.clone()).ok_or(Need::List(physical))
+        })
+    }
+
+    fn canonical(&self, path: &AbsPath) -> Option<AbsPath> {
+        let located =
+            self.answer(|visit| self.forest.locate(path, self.us, visit).map_err(|_| look(path)))?;
+        // A physical path is one: absolute, and without dots.
+        AbsPath::new(located.path.as_ref()).ok()
+    }
+
+    fn read(&self, path: &AbsPath) -> Option<Result<SkillFile, Fault>> {
+        self.answer(|visit| {
+            // Mostly a file that a physical directory lists, sometimes a link to one.
+            let physical = if self.forest.listed(path, ItemKind::File, visit) {
+                path.as_os_str().to_owned()
+            } else {
+                self.forest.locate(path, self.us, visit).map_err(|_| look(path))?.path
+            };
+            let dir = parent(&physical);
+            let name = file_name(&physical);
+            let node = self.forest.get(dir);
+            if let Some(node) = node {
+                visit(node.serial);
+            }
+            let state = node.and_then(|it| it.files.get(name));
+            let need = || Need::Read { dir: dir.to_owned(), name: name.to_owned() };
+            state.map(|it| it.result.clone()).ok_or_else(need)
+        })
+    }
+
+    fn text(&self, path: &AbsPath) -> Option<Result<Arc<TextFile>, Fault>> {
+        self.answer(|visit| {
+            let located = self.forest.locate(path, self.us, visit).map_err(|_| look(path))?;
+            let dir = parent(&located.path);
+            let name = file_name(&located.path);
+            let node = self.forest.get(dir);
+            if let Some(node) = node {
+                visit(node.serial);
+            }
+            let state = node.and_then(|it| it.texts.get(name));
+            let need = || Need::Text { dir: dir.to_owned(), name: name.to_owned() };
+            state.map(|it| it.result.clone()).ok_or_else(need)
+        })
+    }
+
+    fn policy(&self) -> Arc<Policy> {
+        Arc::clone(self.policy)
+    }
+
+    fn skill_rules(&self, text: &str) -> Vec<SkillRule> {
+        skills_config::read(text.as_bytes(), skills_config::Source::Repository)
+            .config
+            .permission_skill
+    }
+
+    fn provided(&self, provider: Provider, profile: &str, addresses: &[Address]) -> Vec<Provided> {
+        let mut notes = self.notes.borrow_mut();
+        self.providers.provided(provider, profile, addresses, &mut notes.uses)
+    }
+}
+
+fn look(path: &AbsPath) -> Need {
+    Need::Look(path.to_path_buf())
+}
+
+fn file_name(path: &OsStr) -> &OsStr {
+    std::path::Path::new(path).file_name().unwrap_or(path)
+}

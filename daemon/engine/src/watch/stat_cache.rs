@@ -1,0 +1,469 @@
+//! Whether anything has happened near a file since it was looked at: for the few files that every
+//! call looks at, and that hardly ever change.
+//!
+//! A look costs a system call for each file, with a path to walk; asking here costs one for all of
+//! them. The kernel queues an event before the call that causes it returns, so that an empty queue
+//! says of everything that was finished before that there was none of it. What is not surely told
+//! is never vouched for and looked at every time: links on the way, files with several names,
+//! directories that may not be watched, file systems that others write to. What is written through
+//! a memory map is not told; nobody writes a configuration so, nor SQLite its log. There is no
+//! thread.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// For how many first questions nothing is watched: a command that answers without a daemon asks
+/// a few.
+const FEW: u32 = 16;
+
+/// How many files are watched before all are forgotten together.
+const MANY: usize = 256;
+
+/// What a look was worth. The default holds for no time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Validity(Option<u64>);
+
+/// How far was heard; the default is nowhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Generation(Option<u64>);
+
+impl Validity {
+    /// Returns whether nothing has happened near the file from the look up to there.
+    pub fn holds(self, heard: Generation) -> bool {
+        self.0.is_some() && self.0 == heard.0
+    }
+}
+
+/// Watches the ways to files.
+#[derive(Debug, Default)]
+pub struct StatCache(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// How often it was asked to watch, up to [`FEW`].
+    asked: u32,
+    /// How far others before this watch have counted: none counts what one of them has.
+    counted: u64,
+    watch: Option<imp::Watch>,
+}
+
+impl StatCache {
+    /// Returns the one of this process: of what it takes a user has few.
+    pub fn of_process() -> &'static Self {
+        static VIGIL: OnceLock<StatCache> = OnceLock::new();
+        VIGIL.get_or_init(Self::default)
+    }
+
+    /// Hears of all that was finished before.
+    pub fn hear(&self) -> Generation {
+        Generation(self.lock().watch.as_mut().map(imp::Watch::hear))
+    }
+
+    /// Begins to watch all that decides what stands at these names in a directory. Called before
+    /// they are looked at; what is returned vouches for that look.
+    pub fn watch(&self, dir: &Path, names: &[&OsStr]) -> Validity {
+        let mut state = self.lock();
+        if state.asked < FEW {
+            state.asked += 1;
+            return Validity::default();
+        }
+        if let Some(full) = state.watch.take_if(|it| it.len() >= MANY) {
+            state.counted = full.count();
+        }
+        if state.watch.is_none() {
+            state.watch = imp::Watch::new(state.counted + 1);
+        }
+        let Some(watch) = &mut state.watch else { return Validity::default() };
+        let count = watch.hear();
+        Validity(watch.covers(dir, names).then_some(count))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // What is in there is whole between two calls of the system.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod imp {
+    use std::collections::HashMap;
+    use std::ffi::{OsStr, OsString};
+    use std::fmt;
+    use std::fs::{self, File};
+    use std::mem::MaybeUninit;
+    use std::os::fd::OwnedFd;
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::os::unix::fs::MetadataExt as _;
+    use std::path::{Component, Path, PathBuf};
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init};
+    use rustix::io::{Errno, ioctl_fionread};
+
+    use crate::files::disk::{Disk, RealDisk};
+
+    /// What is asked of each directory on the way to a file.
+    const WAY: WatchFlags = WatchFlags::ATTRIB
+        .union(WatchFlags::CREATE)
+        .union(WatchFlags::DELETE)
+        .union(WatchFlags::MOVE)
+        .union(WatchFlags::DELETE_SELF)
+        .union(WatchFlags::MOVE_SELF)
+        .union(WatchFlags::ONLYDIR)
+        .union(WatchFlags::DONT_FOLLOW)
+        // A directory that others have asked more of stays so.
+        .union(WatchFlags::MASK_ADD);
+
+    /// What is asked of the directory that it is in. What is written to files on the way there,
+    /// a log in the home directory say, is nobody's business.
+    const PLACE: WatchFlags = WAY.union(WatchFlags::MODIFY);
+
+    const BUFFER: usize = 4096;
+
+    /// How long an event is at least, in bytes.
+    const EVENT: u64 = 16;
+
+    /// One directory.
+    struct Watched {
+        /// Since which change of the ways.
+        ways: u64,
+        /// Which names in it matter since then.
+        names: Vec<OsString>,
+        /// Whether all that can happen on the way to it is told.
+        is_told: bool,
+    }
+
+    /// The watches of one descriptor.
+    pub(crate) struct Watch {
+        queue: OwnedFd,
+        /// Which the kernel marks when something is mounted; no watch on a directory tells that.
+        mounts: File,
+        /// Which names matter in which directory.
+        names: HashMap<i32, Vec<OsString>>,
+        /// How often something has happened.
+        count: u64,
+        /// How often anything but the content of a file has changed.
+        ways: u64,
+        /// What is watched.
+        dirs: HashMap<PathBuf, Watched>,
+    }
+
+    impl Watch {
+        /// Returns one whose counting begins there; none where the system has no more.
+        pub(crate) fn new(count: u64) -> Option<Self> {
+            let queue = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
+            let mounts = File::open("/proc/self/mountinfo").ok()?;
+            let (names, dirs) = (HashMap::new(), HashMap::new());
+            let mut watch = Self { queue, mounts, names, count, ways: 0, dirs };
+            // What was mounted so far is no news.
+            watch.hear();
+            Some(watch)
+        }
+
+        pub(crate) fn len(&self) -> usize {
+            self.dirs.len()
+        }
+
+        pub(crate) fn count(&self) -> u64 {
+            self.count
+        }
+
+        #[cfg(test)]
+        pub(crate) fn queued(&self) -> u64 {
+            ioctl_fionread(&self.queue).unwrap()
+        }
+
+        /// Returns how often something has happened by now.
+        pub(crate) fn hear(&mut self) -> u64 {
+            let mut fds = [
+                PollFd::new(&self.queue, PollFlags::IN),
+                PollFd::new(&self.mounts, PollFlags::PRI),
+            ];
+            match poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
+                Ok(0) => {}
+                Ok(_) => {
+                    let events = !fds[0].revents().is_empty();
+                    if fds[1].revents().intersects(PollFlags::PRI | PollFlags::ERR) {
+                        self.changed(true);
+                    }
+                    if events {
+                        self.read();
+                    }
+                }
+                Err(_) => self.changed(true),
+            }
+            self.count
+        }
+
+        fn changed(&mut self, way: bool) {
+            self.count += 1;
+            self.ways += u64::from(way);
+        }
+
+        fn read(&mut self) {
+            let mut buffer = [MaybeUninit::uninit(); BUFFER];
+            let mut reader = Reader::new(&self.queue, &mut buffer);
+            let (mut news, mut way) = (false, false);
+            // So many are there at most. What comes meanwhile may have no end.
+            let mut left = ioctl_fionread(&self.queue).map_or(0, |it| it / EVENT);
+            while left > 0 {
+                match reader.next() {
+                    Ok(event) => {
+                        left -= 1;
+                        let name = event.file_name().map(|it| OsStr::from_bytes(it.to_bytes()));
+                        let known = self.names.get(&event.wd());
+                        let matters = match (name, known) {
+                            (Some(name), Some(known)) => known.iter().any(|it| it == name),
+                            // The directory itself, or events that were lost.
+                            (None, _) => true,
+                            (Some(_), None) => false,
+                        };
+                        news |= matters;
+                        way |= matters && event.events() != ReadFlags::MODIFY;
+                        if event.events().contains(ReadFlags::IGNORED) {
+                            self.names.remove(&event.wd());
+                        }
+                    }
+                    Err(Errno::INTR) => {}
+                    Err(Errno::AGAIN) => break,
+                    Err(_) => {
+                        (news, way) = (true, true);
+                        break;
+                    }
+                }
+            }
+            if news {
+                self.changed(way);
+            }
+        }
+
+        /// Watches each directory on the way, the topmost first, so that one that is replaced
+        /// meanwhile is told of. Returns whether all that can happen there is told.
+        pub(crate) fn covers(&mut self, dir: &Path, names: &[&OsStr]) -> bool {
+            let before = self.dirs.remove(dir).filter(|it| it.ways == self.ways);
+            let watched = match before {
+                Some(it) if names.iter().all(|name| it.names.iter().any(|known| known == name)) => {
+                    it
+                }
+                before => {
+                    // Others may have asked for other names in it.
+                    let mut all = before.map(|it| it.names).unwrap_or_default();
+                    all.extend(names.iter().map(|it| (*it).to_owned()));
+                    let is_told = self.arm(dir, names);
+                    Watched { ways: self.ways, names: all, is_told }
+                }
+            };
+            let is_told = watched.is_told;
+            self.dirs.insert(dir.to_owned(), watched);
+            is_told
+                && names.iter().all(|name| match fs::symlink_metadata(dir.join(name)) {
+                    Ok(found) => found.is_file() && found.nlink() == 1,
+                    Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+                })
+        }
+
+        fn arm(&mut self, dir: &Path, names: &[&OsStr]) -> bool {
+            let mut at = PathBuf::new();
+            let mut parts = dir.components().peekable();
+            while let Some(part) = parts.next() {
+                at.push(part);
+                let asked = if parts.peek().is_some() { WAY } else { PLACE };
+                let watch = match add_watch(&self.queue, &at, asked) {
+                    Ok(watch) => watch,
+                    // What comes to stand there is told by the one before.
+                    Err(Errno::NOENT) => return true,
+                    // A link, or nothing that we may watch.
+                    Err(_) => return false,
+                };
+                if RealDisk.doubt(&at).is_some() {
+                    return false;
+                }
+                let known = self.names.entry(watch).or_default();
+                let below = match parts.peek() {
+                    Some(Component::Normal(name)) => vec![name.to_os_string()],
+                    Some(_) => return false,
+                    None => names.iter().map(|it| (*it).to_owned()).collect(),
+                };
+                for name in below {
+                    if !known.contains(&name) {
+                        known.push(name);
+                    }
+                }
+            }
+            true
+        }
+    }
+
+    impl fmt::Debug for Watch {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.debug_struct("Watch").field("count", &self.count).finish_non_exhaustive()
+        }
+    }
+}
+
+/// Nothing is vouched for where there is no inotify.
+#[cfg(not(target_os = "linux"))]
+mod imp {
+    use std::ffi::OsStr;
+    use std::path::Path;
+
+    #[derive(Debug)]
+    pub(crate) enum Watch {}
+
+    impl Watch {
+        pub(crate) fn new(_: u64) -> Option<Self> {
+            None
+        }
+
+        pub(crate) fn len(&self) -> usize {
+            match *self {}
+        }
+
+        pub(crate) fn count(&self) -> u64 {
+            match *self {}
+        }
+
+        pub(crate) fn hear(&mut self) -> u64 {
+            match *self {}
+        }
+
+        pub(crate) fn covers(&mut self, _: &Path, _: &[&OsStr]) -> bool {
+            match *self {}
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// One that is past its first questions, and a directory without links on the way.
+    fn vigil() -> (StatCache, TempDir) {
+        let vigil = StatCache::default();
+        vigil.lock().asked = FEW;
+        (vigil, TempDir::new().unwrap())
+    }
+
+    #[test]
+    fn whatever_makes_another_file_of_it_is_heard() {
+        let (vigil, top) = vigil();
+        let dir = top.path().canonicalize().unwrap().join("a/b");
+        let file = dir.join("f");
+        let renamed = dir.with_file_name("c");
+        let steps: [(&str, &dyn Fn()); 9] = [
+            ("its directory comes", &|| fs::create_dir_all(&dir).unwrap()),
+            ("it comes", &|| fs::write(&file, "1").unwrap()),
+            ("it is written in place", &|| fs::write(&file, "2").unwrap()),
+            ("it is replaced", &|| {
+                fs::write(dir.join("g"), "3").unwrap();
+                fs::rename(dir.join("g"), &file).unwrap();
+            }),
+            ("its directory goes", &|| fs::rename(&dir, &renamed).unwrap()),
+            ("another directory comes", &|| fs::create_dir(&dir).unwrap()),
+            ("it comes there", &|| fs::write(&file, "4").unwrap()),
+            ("the one above is replaced", &|| {
+                fs::rename(dir.parent().unwrap(), dir.ancestors().nth(2).unwrap().join("z"))
+                    .unwrap();
+                fs::create_dir_all(&dir).unwrap();
+            }),
+            ("it comes once more", &|| fs::write(&file, "5").unwrap()),
+        ];
+        for (what, step) in steps {
+            let vouch = vigil.watch(&dir, &[OsStr::new("f")]);
+            assert!(vouch.holds(vigil.hear()), "nothing has happened before {what}");
+            step();
+            assert!(!vouch.holds(vigil.hear()), "{what}");
+        }
+        let vouch = vigil.watch(&dir, &[OsStr::new("f")]);
+        fs::write(dir.join("other"), "").unwrap();
+        assert!(vouch.holds(vigil.hear()), "what happens beside it is nobody's business");
+    }
+
+    #[test]
+    fn a_directory_on_the_way_to_another_is_still_heard_of() {
+        let (vigil, top) = vigil();
+        let dir = top.path().canonicalize().unwrap();
+        fs::create_dir(dir.join("below")).unwrap();
+        fs::write(dir.join("f"), "1").unwrap();
+        vigil.watch(&dir, &[OsStr::new("f")]);
+        vigil.watch(&dir.join("below"), &[OsStr::new("f")]);
+        let vouch = vigil.watch(&dir, &[OsStr::new("f")]);
+        assert!(vouch.holds(vigil.hear()), "nothing has happened");
+        fs::write(dir.join("f"), "2").unwrap();
+        assert!(!vouch.holds(vigil.hear()), "it is written");
+    }
+
+    #[test]
+    fn what_is_written_on_the_way_makes_no_events() {
+        let (vigil, top) = vigil();
+        let dir = top.path().canonicalize().unwrap();
+        fs::create_dir(dir.join("below")).unwrap();
+        fs::write(dir.join("log"), "1").unwrap();
+        vigil.watch(&dir.join("below"), &[OsStr::new("f")]);
+        vigil.hear();
+        fs::write(dir.join("log"), "2").unwrap();
+        let state = vigil.lock();
+        assert_eq!(state.watch.as_ref().unwrap().queued(), 0);
+    }
+
+    #[test]
+    fn who_asks_for_another_name_in_the_same_directory_hears_of_it_too() {
+        let (vigil, top) = vigil();
+        let dir = top.path().canonicalize().unwrap();
+        for name in ["f", "g"] {
+            fs::write(dir.join(name), "1").unwrap();
+            let vouch = vigil.watch(&dir, &[OsStr::new(name)]);
+            assert!(vouch.holds(vigil.hear()), "nothing has happened to {name}");
+        }
+        for name in ["g", "f"] {
+            let vouch = vigil.watch(&dir, &[OsStr::new(name)]);
+            fs::write(dir.join(name), "2").unwrap();
+            assert!(!vouch.holds(vigil.hear()), "{name} is written");
+        }
+    }
+
+    #[test]
+    fn what_may_change_unheard_is_never_vouched_for() {
+        let (vigil, top) = vigil();
+        let top = top.path().canonicalize().unwrap();
+        let refused = |dir: &Path| {
+            assert_eq!(vigil.watch(dir, &[OsStr::new("f")]), Validity::default(), "{dir:?}");
+        };
+        for name in ["linked", "real", "twice", "away"] {
+            fs::create_dir(top.join(name)).unwrap();
+        }
+        fs::write(top.join("away/f"), "").unwrap();
+        symlink(top.join("away/f"), top.join("linked/f")).unwrap();
+        refused(&top.join("linked"));
+        fs::hard_link(top.join("away/f"), top.join("twice/f")).unwrap();
+        refused(&top.join("twice"));
+        symlink(top.join("real"), top.join("way")).unwrap();
+        refused(&top.join("way"));
+        assert_ne!(vigil.watch(&top.join("real"), &[OsStr::new("f")]), Validity::default());
+        refused(Path::new("/proc/self"));
+    }
+
+    #[test]
+    fn few_questions_watch_nothing_and_too_many_files_are_forgotten() {
+        let (_, top) = vigil();
+        let vigil = StatCache::default();
+        let top = top.path().canonicalize().unwrap();
+        for _ in 0..FEW {
+            assert_eq!(vigil.watch(&top, &[OsStr::new("f")]), Validity::default());
+        }
+        let first = vigil.watch(&top, &[OsStr::new("f")]);
+        assert!(first.holds(vigil.hear()));
+        for nth in 0..=MANY {
+            vigil.watch(&top.join(nth.to_string()), &[OsStr::new("f")]);
+        }
+        assert!(!first.holds(vigil.hear()));
+        assert!(vigil.lock().watch.as_ref().unwrap().len() <= MANY);
+    }
+}

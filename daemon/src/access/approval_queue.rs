@@ -1,0 +1,408 @@
+//! What the user has been asked: the questions that wait, and answers that nobody has taken yet.
+//!
+//! Whoever asks may wait, or go and ask again later: an answer that nobody waits for is kept for
+//! the next one who asks the same, once. Nothing here is durable: a question ends with the daemon,
+//! and an `always` is a grant in the store before it is an answer here.
+//! The invariant: a question leaves the table with its answer, with its time, or with whoever
+//! waits for it.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Map, Value};
+use skills_discovery::permission::Regime;
+use skills_engine::sessions::store::Content;
+use skills_protocol::error::PermissionRule;
+use skills_protocol::wire::Reply;
+use skills_syntax::path::AbsPath;
+use tokio::sync::oneshot;
+
+/// How many questions may wait at once.
+const MOST: usize = 1024;
+
+/// What is asked, by whom. Equal ones are the same question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Subject {
+    pub(crate) permission: String,
+    pub(crate) patterns: Vec<String>,
+    /// What is to be done; of other permissions than `skill` empty.
+    pub(crate) act: &'static str,
+    pub(crate) session: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) worktree: AbsPath,
+    pub(crate) profile: String,
+    /// The hash of the text that it is about: who agrees once has not agreed to another.
+    pub(crate) text: Option<[u8; 32]>,
+    /// What is to be run and is not as it was trusted: an answer is about that alone, and an
+    /// `always` trusts it from then on.
+    pub(crate) contents: Vec<Content>,
+}
+
+/// A question, with what the user is told.
+#[derive(Clone, Debug)]
+pub(crate) struct Question {
+    pub(crate) subject: Subject,
+    pub(crate) regime: Regime,
+    pub(crate) cwd: AbsPath,
+    /// The skill's name, where it is about one.
+    pub(crate) name: Option<String>,
+    pub(crate) always: Vec<String>,
+    pub(crate) suggestions: Vec<String>,
+    pub(crate) metadata: Map<String, Value>,
+    pub(crate) reason: String,
+    pub(crate) rule: Option<PermissionRule>,
+}
+
+/// Who may read the files of a skill without another question, as long as its text stays the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reader {
+    pub(crate) whose: Whose,
+    pub(crate) agent: Option<String>,
+    pub(crate) path: AbsPath,
+    pub(crate) text: Option<[u8; 32]>,
+}
+
+/// What an answer is good for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    Session(String),
+    /// Without a session, the calls of one connection.
+    Connection(u64),
+}
+
+/// What came of a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Said {
+    /// None where nobody answered in time.
+    pub(crate) reply: Option<Reply>,
+    pub(crate) message: Option<String>,
+}
+
+/// A question in the table.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) question: Question,
+    /// When, in milliseconds since 1970.
+    pub(crate) at: u64,
+    /// When its time is over.
+    pub(crate) expires: u64,
+    /// The connections that asked, by [`Peer::nth`](crate::rpc::peer::Peer::nth).
+    askers: BTreeSet<u64>,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Somebody waits for the answer.
+    Waiting(oneshot::Sender<Said>),
+    /// Whoever asked will ask again.
+    Open,
+    /// Answered, for the next one who asks.
+    Answered(Said),
+}
+
+impl Asked {
+    pub(crate) fn is_waited_for(&self) -> bool {
+        matches!(self.state, State::Waiting(_))
+    }
+}
+
+/// All questions.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    /// Tells the questions of this run from those of another: an old id must mean nothing.
+    run: String,
+    made: AtomicU64,
+    table: Mutex<BTreeMap<u64, Asked>>,
+    /// What was allowed once, for the second call that puts in what commands gave.
+    given: Mutex<VecDeque<Subject>>,
+    /// Who has been given a skill that the user is asked about, the latest at the end.
+    readers: Mutex<VecDeque<Reader>>,
+}
+
+/// A question that is waited for; it is withdrawn when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Waiting<'a> {
+    requests: &'a Requests,
+    number: u64,
+    pub(crate) answer: oneshot::Receiver<Said>,
+}
+
+impl Requests {
+    /// Returns an empty table for this run.
+    pub(crate) fn new(boot_id: &str) -> Self {
+        let time = boot_id.split('-').next().unwrap_or_default();
+        // The last digits change from run to run, and are short enough to be typed.
+        let run = time[time.len().saturating_sub(4)..].to_owned();
+        Self {
+            run,
+            made: AtomicU64::new(1),
+            table: Mutex::default(),
+            given: Mutex::default(),
+            readers: Mutex::default(),
+        }
+    }
+
+    /// Takes the answer that was given to an earlier question of the same kind.
+    pub(crate) fn take_answer(&self, subject: &Subject) -> Option<Said> {
+        let mut table = self.table();
+        let is_it =
+            |it: &Asked| it.question.subject == *subject && matches!(it.state, State::Answered(_));
+        let number = *table.iter().find(|(_, it)| is_it(it))?.0;
+        match table.remove(&number)?.state {
+            State::Answered(answer) => Some(answer),
+            State::Waiting(_) | State::Open => None,
+        }
+    }
+
+    /// Notes that something was allowed once.
+    pub(crate) fn note_given(&self, subject: Subject) {
+        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        if given.len() >= MOST {
+            given.pop_front();
+        }
+        given.push_back(subject);
+    }
+
+    /// Notes that somebody has been given a skill, and so may read its files.
+    pub(crate) fn note_reader(&self, reader: Reader) {
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        if readers.contains(&reader) {
+            return;
+        }
+        if readers.len() >= MOST {
+            readers.pop_front();
+        }
+        readers.push_back(reader);
+    }
+
+    /// Whether somebody has been given a skill.
+    pub(crate) fn is_reader(&self, reader: &Reader) -> bool {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner).contains(reader)
+    }
+
+    /// Whether this was allowed once and has not been gone on with yet.
+    pub(crate) fn take_given(&self, subject: &Subject) -> bool {
+        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = given.iter().position(|it| it == subject);
+        found.and_then(|at| given.remove(at)).is_some()
+    }
+
+    /// Puts a question of a connection, which does not wait. Returns its id, and whether it is new;
+    /// none where there are too many.
+    pub(crate) fn put(
+        &self,
+        asker: u64,
+        question: Question,
+        limit: Duration,
+    ) -> Option<(String, bool)> {
+        let mut table = self.table();
+        let is_it =
+            |it: &Asked| it.question.subject == question.subject && matches!(it.state, State::Open);
+        if let Some((number, asked)) = table.iter_mut().find(|(_, it)| is_it(it)) {
+            asked.askers.insert(asker);
+            return Some((self.id(*number), false));
+        }
+        let number = self.insert(&mut table, asker, question, limit, State::Open)?;
+        Some((self.id(number), true))
+    }
+
+    /// Puts a question of a connection and waits for it; none where there are too many.
+    pub(crate) fn wait(
+        &self,
+        asker: u64,
+        question: Question,
+        limit: Duration,
+    ) -> Option<(String, Waiting<'_>)> {
+        let (sender, answer) = oneshot::channel();
+        let mut table = self.table();
+        let number = self.insert(&mut table, asker, question, limit, State::Waiting(sender))?;
+        drop(table);
+        Some((self.id(number), Waiting { requests: self, number, answer }))
+    }
+
+    fn insert(
+        &self,
+        table: &mut BTreeMap<u64, Asked>,
+        asker: u64,
+        question: Question,
+        limit: Duration,
+        state: State,
+    ) -> Option<u64> {
+        if table.len() >= MOST {
+            return None;
+        }
+        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let at = now();
+        let expires = at.saturating_add(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
+        let askers = BTreeSet::from([asker]);
+        table.insert(number, Asked { question, at, expires, askers, state });
+        Some(number)
+    }
+
+    /// Answers a question. Returns it as it was; none where there is none of that id.
+    pub(crate) fn answer(&self, id: &str, answer: Said) -> Option<Question> {
+        let number = self.number(id)?;
+        let mut table = self.table();
+        let asked = table.remove(&number)?;
+        let question = asked.question.clone();
+        match asked.state {
+            // Whoever waited may have gone in this moment.
+            State::Waiting(sender) => drop(sender.send(answer)),
+            State::Open if answer.reply == Some(Reply::Always) => {}
+            State::Open => {
+                let state = State::Answered(answer);
+                table.insert(number, Asked { state, ..asked });
+            }
+            State::Answered(_) => {
+                table.insert(number, asked);
+                return None;
+            }
+        }
+        Some(question)
+    }
+
+    /// Returns the question of that id that waits for an answer.
+    pub(crate) fn get(&self, id: &str) -> Option<Question> {
+        let number = self.number(id)?;
+        let table = self.table();
+        let asked = table.get(&number).filter(|it| !matches!(it.state, State::Answered(_)));
+        asked.map(|it| it.question.clone())
+    }
+
+    /// Returns true if this connection asked the question of that id.
+    pub(crate) fn is_asker(&self, id: &str, asker: u64) -> bool {
+        let asked = |number| Some(self.table().get(&number)?.askers.contains(&asker));
+        self.number(id).and_then(asked).unwrap_or_default()
+    }
+
+    /// Calls `tell` with each question that waits for an answer, the oldest first.
+    pub(crate) fn each(&self, mut tell: impl FnMut(&str, &Asked)) {
+        for (number, asked) in &*self.table() {
+            if !matches!(asked.state, State::Answered(_)) {
+                tell(&self.id(*number), asked);
+            }
+        }
+    }
+
+    /// Whether anybody waits for the user.
+    pub(crate) fn is_waited_for(&self) -> bool {
+        self.table().values().any(Asked::is_waited_for)
+    }
+
+    fn id(&self, number: u64) -> String {
+        format!("{}-{number}", self.run)
+    }
+
+    fn number(&self, id: &str) -> Option<u64> {
+        id.strip_prefix(&*self.run)?.strip_prefix('-')?.parse().ok()
+    }
+
+    /// Returns the table without what has had its time.
+    fn table(&self) -> MutexGuard<'_, BTreeMap<u64, Asked>> {
+        // One question is put in or taken out at a time.
+        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = now();
+        // Of one that is waited for, whoever waits says that its time is over.
+        table.retain(|_, it| it.is_waited_for() || it.expires > now);
+        table
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.requests.table().remove(&self.number);
+    }
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(name: &str) -> Question {
+        let top = AbsPath::new("/w".as_ref()).unwrap();
+        let subject = Subject {
+            permission: "skill".to_owned(),
+            patterns: vec![name.to_owned()],
+            act: "load",
+            session: None,
+            agent: None,
+            worktree: top.clone(),
+            profile: "claude-code".to_owned(),
+            text: None,
+            contents: Vec::new(),
+        };
+        Question {
+            subject,
+            regime: Regime::DenyFirst,
+            cwd: top,
+            name: Some(name.to_owned()),
+            always: Vec::new(),
+            suggestions: Vec::new(),
+            metadata: Map::new(),
+            reason: String::new(),
+            rule: None,
+        }
+    }
+
+    const LONG: Duration = Duration::from_mins(1);
+
+    fn yes() -> Said {
+        Said { reply: Some(Reply::Once), message: None }
+    }
+
+    fn ids(requests: &Requests) -> Vec<String> {
+        let mut ids = Vec::new();
+        requests.each(|id, _| ids.push(id.to_owned()));
+        ids
+    }
+
+    #[test]
+    fn an_answer_nobody_waits_for_is_for_the_next_who_asks_the_same_once() {
+        let requests = Requests::new("18c0ffee-1");
+        let (id, is_new) = requests.put(1, question("a"), LONG).unwrap();
+        assert!(is_new && id == "ffee-1");
+        assert_eq!(
+            requests.put(1, question("a"), LONG),
+            Some((id.clone(), false)),
+            "asked already"
+        );
+        assert!(requests.answer(&id, yes()).is_some());
+        assert!(requests.answer(&id, yes()).is_none(), "it is answered");
+        assert_eq!(ids(&requests), [""; 0]);
+        assert_eq!(requests.take_answer(&question("b").subject), None);
+        assert_eq!(requests.take_answer(&question("a").subject), Some(yes()));
+        assert_eq!(requests.take_answer(&question("a").subject), None, "once");
+    }
+
+    #[tokio::test]
+    async fn who_waits_is_answered_and_who_goes_withdraws() {
+        let requests = Requests::new("18c0ffee-1");
+        let (id, mut waiting) = requests.wait(1, question("a"), LONG).unwrap();
+        let (_, other) = requests.wait(1, question("a"), LONG).unwrap();
+        assert_eq!(ids(&requests).len(), 2, "each waits for an answer of its own");
+        assert!(requests.answer(&id, yes()).is_some());
+        assert_eq!((&mut waiting.answer).await, Ok(yes()));
+        drop(other);
+        assert_eq!(ids(&requests), [""; 0]);
+    }
+
+    #[test]
+    fn questions_have_their_time_and_their_number() {
+        let requests = Requests::new("18c0ffee-1");
+        let (id, _) = requests.put(1, question("a"), Duration::ZERO).unwrap();
+        assert!(requests.get(&id).is_none() && requests.answer(&id, yes()).is_none());
+        for n in 0..MOST {
+            assert!(requests.put(1, question(&n.to_string()), LONG).is_some());
+        }
+        assert!(requests.put(1, question("one more"), LONG).is_none());
+        assert!(requests.get("beef-3").is_none(), "of another run");
+    }
+}

@@ -1,0 +1,321 @@
+//! What is asked before a body leaves the daemon, and before anything of a skill is run.
+//!
+//! Everything that gives a skill away or runs a part of it passes here and gets a [`Permit`], which
+//! nothing else can make: what needs one cannot forget to ask. The order is: the configuration,
+//! trust, permission. What the rules want the user asked about is the user's to say. What is run
+//! passes [`run`] besides.
+
+pub(crate) mod run;
+
+use serde_json::json;
+use skills_agents::profile::Scope;
+use skills_discovery::discover::{Candidate, State};
+use skills_discovery::permission::{self, Action, Decision, Properties, Reason, Regime};
+use skills_engine::View;
+use skills_engine::files::disk::content_hash;
+use skills_engine::sessions::store::Content;
+use skills_protocol::error::{OUTSIDE_SKILL, RpcError};
+use skills_render::Invoker;
+
+use self::run::{Commands, Script};
+use crate::access::approval_prompt::{About, Consent};
+use crate::access::approval_queue::{Reader, Whose};
+use crate::api::to_wire;
+use crate::rpc::peer::Peer;
+use crate::service::Service;
+
+/// Says that somebody was asked and agreed.
+#[derive(Debug)]
+pub(crate) struct Permit {
+    /// Whether the rules want the user asked.
+    is_guarded: bool,
+}
+
+impl Permit {
+    /// Whether it is for the one text that the user was asked about.
+    pub(crate) fn is_guarded(&self) -> bool {
+        self.is_guarded
+    }
+}
+
+/// Who wants which skill.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asking<'a> {
+    pub(crate) peer: &'a Peer,
+    pub(crate) view: &'a View,
+    pub(crate) candidate: &'a Candidate,
+    /// The agent's name inside the session.
+    pub(crate) agent: Option<&'a str>,
+    pub(crate) session: Option<&'a str>,
+    pub(crate) by: Invoker,
+    /// Whether the caller waits for the user's answer.
+    pub(crate) wait: bool,
+    /// Whether the user has agreed to this in the same call.
+    pub(crate) agreed: bool,
+    /// Whether the call goes on with one that the user has agreed to.
+    pub(crate) continues: bool,
+}
+
+/// What is to be done with it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Act<'a> {
+    /// Its text is given to a model.
+    Load,
+    /// A file of it is given away.
+    Read,
+    /// The commands in its body are run.
+    Shell(&'a Commands),
+    /// A script of it is run.
+    Script(&'a Script),
+}
+
+impl Act<'_> {
+    /// Returns the word for it that the user is told.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Read => "read",
+            Self::Shell(_) => "shell",
+            Self::Script(_) => "run",
+        }
+    }
+
+    fn done(self, name: &str) -> String {
+        match self {
+            Self::Load => format!("`{name}` is loaded"),
+            Self::Read => format!("a file of `{name}` is read"),
+            Self::Shell(_) => format!("the commands of `{name}` are run"),
+            Self::Script(script) => format!("the script `{}` of `{name}` is run", script.relative),
+        }
+    }
+
+    /// Returns the hash of the text that it is about.
+    fn text(self, candidate: &Candidate) -> Option<[u8; 32]> {
+        match self {
+            Self::Load | Self::Read => listed(candidate),
+            Self::Shell(commands) => Some(content_hash(&commands.joined())),
+            Self::Script(script) => Some(script.hash()),
+        }
+    }
+}
+
+/// Returns the hash of a skill's text as the list has it.
+pub(crate) fn listed(candidate: &Candidate) -> Option<[u8; 32]> {
+    candidate.record().map(|it| it.facts.hash)
+}
+
+/// Asks whether a skill may be loaded.
+pub(crate) async fn load(service: &Service, asking: Asking<'_>) -> Result<Permit, RpcError> {
+    let permit = permission(service, asking, Act::Load, Vec::new()).await?;
+    if permit.is_guarded || is_for_the_user(asking) {
+        service.requests.note_reader(reader(asking));
+    }
+    Ok(permit)
+}
+
+/// Whether only the user may start a skill.
+fn is_for_the_user(asking: Asking<'_>) -> bool {
+    let hides = asking.view.ctx.profile.hides_from_model;
+    hides && asking.candidate.record().is_some_and(|it| it.disable_model_invocation)
+}
+
+fn reader(asking: Asking<'_>) -> Reader {
+    let Asking { peer, candidate, agent, session, .. } = asking;
+    let whose = match session {
+        Some(session) => Whose::Session(session.to_owned()),
+        None => Whose::Connection(peer.nth()),
+    };
+    let agent = agent.map(str::to_owned);
+    Reader { whose, agent, path: candidate.path.clone(), text: listed(candidate) }
+}
+
+/// Asks whether a file of a skill may be given away, its text among them: as before it is loaded,
+/// and once for all of them. Who has the skill is not asked. `to_model`: the caller says that a
+/// model reads it, which has to be given first what only the user may start.
+pub(crate) async fn read(
+    service: &Service,
+    asking: Asking<'_>,
+    to_model: bool,
+) -> Result<(), RpcError> {
+    let Asking { view, candidate, agent, session, .. } = asking;
+    named(view, candidate, agent)?;
+    let reader = reader(asking);
+    if service.requests.is_reader(&reader) || has_loaded(service, asking, session).await {
+        return Ok(());
+    }
+    if to_model && is_for_the_user(asking) {
+        return Err(RpcError::not_invocable(&candidate.name).with_hint(
+            "It has `disable-model-invocation`: its files can be read when the user has started it.",
+        ));
+    }
+    if permission(service, asking, Act::Read, Vec::new()).await?.is_guarded {
+        service.requests.note_reader(reader);
+    }
+    Ok(())
+}
+
+/// Whether an agent has loaded the skill in its session.
+async fn has_loaded(service: &Service, asking: Asking<'_>, session: Option<&str>) -> bool {
+    let Some(session) = session else { return false };
+    let known = service.sessions.get(session).await;
+    let loaded = known.as_ref().and_then(|it| it.invoked.get(asking.agent.unwrap_or_default()));
+    loaded.is_some_and(|it| it.contains(&asking.candidate.path))
+}
+
+/// Asks whether the files of a skill may be named: what is denied is denied with them, what waits
+/// for trust waits with them, and nobody is asked.
+pub(crate) fn named(
+    view: &View,
+    candidate: &Candidate,
+    agent: Option<&str>,
+) -> Result<(), RpcError> {
+    let decision = decide(view, candidate, agent, &Properties::Safe);
+    if decision.action == Action::Deny {
+        refusal(candidate, &decision)?;
+    }
+    if is_untrusted(view, candidate) {
+        return Err(untrusted(view, candidate, &format!("`{}` is not given away", candidate.name)));
+    }
+    if candidate.state == State::Refused { Err(refused(candidate)) } else { Ok(()) }
+}
+
+/// Returns whether a skill waits for trust before any of it is given away, whatever else has become
+/// of it.
+pub(crate) fn is_untrusted(view: &View, candidate: &Candidate) -> bool {
+    candidate.state == State::Untrusted || view.resolution.roots[candidate.root].is_held_back
+}
+
+/// Refuses a skill whose file is a link that must not be followed.
+pub(crate) fn refused(candidate: &Candidate) -> RpcError {
+    let why = candidate.reason.as_deref();
+    let message = why.map_or("its file is a link", |it| &it.message);
+    RpcError::new(OUTSIDE_SKILL, format!("`{}` is not read: {message}", candidate.name))
+        .with_hint(why.map_or("Replace the link by the file itself.", |it| &it.next))
+}
+
+/// Refuses what waits for trust, and says how to give it.
+pub(crate) fn untrusted(view: &View, candidate: &Candidate, what: &str) -> RpcError {
+    let place = place_of_trust(view, candidate);
+    RpcError::untrusted(format!("{what}: what comes with `{place}` is not trusted"))
+        .with_hint(format!("Look at what is in it, and run `skillsd trust {place}` to trust it."))
+}
+
+/// Returns the directory that has to be trusted for a skill.
+fn place_of_trust(view: &View, candidate: &Candidate) -> String {
+    let (worktree, root) = (&view.resolution.worktree, &view.resolution.roots[candidate.root]);
+    let place = if root.path.starts_with(&**worktree) { worktree } else { &root.path };
+    place.display().to_string()
+}
+
+/// The one place where the rules of the user and of the agents decide, and where the user is asked
+/// what they leave to the user. What the user asks for by its name is not asked about.
+async fn permission(
+    service: &Service,
+    asking: Asking<'_>,
+    act: Act<'_>,
+    contents: Vec<Content>,
+) -> Result<Permit, RpcError> {
+    let Asking { peer, view, candidate, agent, session, by, wait, agreed, continues } = asking;
+    let properties = properties(candidate);
+    let decision = decide(view, candidate, agent, &properties);
+    let action = decision.action.name();
+    let what = act.name();
+    tracing::debug!(name = candidate.name, ?agent, ?session, ?by, wait, what, action, "decided");
+    let asks = decision.action == Action::Ask
+        && !(by == Invoker::User && matches!(act, Act::Load | Act::Read));
+    match decision.action {
+        Action::Deny => {
+            service.count_permission("denied");
+            refusal(candidate, &decision)?;
+        }
+        Action::Allow | Action::Ask => {}
+    }
+    let permit = Permit { is_guarded: decision.action == Action::Ask };
+    if agreed || (!asks && contents.is_empty()) {
+        return Ok(permit);
+    }
+    let why = match (act, &contents[..]) {
+        (_, []) => why(&decision),
+        (Act::Shell(commands), [only]) if commands.filled && !commands.is_trusted(only) => {
+            "its commands hold what this call has sent".to_owned()
+        }
+        _ => "it has changed since its worktree was trusted".to_owned(),
+    };
+    let told = match act {
+        Act::Script(script) => {
+            vec![("relative", json!(script.relative)), ("args", json!(script.args))]
+        }
+        Act::Shell(commands) => vec![("commands", json!(commands.all))],
+        Act::Load | Act::Read => Vec::new(),
+    };
+    let about = About {
+        view,
+        candidate: Some(candidate),
+        session,
+        agent,
+        permission: SKILL,
+        patterns: vec![candidate.name.clone()],
+        act: act.name(),
+        reason: format!("The user is asked before {}: {why}.", act.done(&candidate.name)),
+        rule: decision.rule().filter(|_| asks).map(to_wire::permission_rule),
+        suggestions: decision.suggestions.iter().map(ToString::to_string).collect(),
+        metadata: told.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+        text: act.text(candidate),
+        contents,
+        continues,
+    };
+    match service.consent(peer, about, wait).await? {
+        Consent::Given => Ok(permit),
+        Consent::Refused(error) => Err(error),
+    }
+}
+
+/// The permission that skills are about.
+pub(crate) const SKILL: &str = "skill";
+
+/// Returns why the rules want what they want, as the end of a sentence.
+pub(crate) fn why(decision: &Decision<'_>) -> String {
+    let at = |rule: &permission::Rule| {
+        format!("`{}`, line {}", rule.source.file.display(), rule.source.at.line)
+    };
+    let action = decision.action.name();
+    match &decision.reason {
+        Reason::Rule(rule) => {
+            format!("the rule `{}` in {} says `{action}`", rule.pattern, at(rule))
+        }
+        Reason::ToolOff(rule) => {
+            format!("the rule `{}` in {} switches the skill tool off", rule.pattern, at(rule))
+        }
+        Reason::Canonical => "the agent has fetched it itself".to_owned(),
+        Reason::Harmless => "no rule is about it, and nothing in it can do harm".to_owned(),
+        Reason::Concern(Some(key)) => format!("no rule is about it, and it has `{key}`"),
+        Reason::Concern(None) => "no rule is about it, and what it may do is not known".to_owned(),
+        Reason::NoRule => "no rule is about it".to_owned(),
+    }
+}
+
+pub(crate) fn properties(candidate: &Candidate) -> Properties {
+    candidate.record().map_or(Properties::Unknown, |it| Properties::of(&it.document(), &it.head))
+}
+
+fn decide<'a>(
+    view: &'a View,
+    candidate: &Candidate,
+    agent: Option<&str>,
+    properties: &Properties,
+) -> Decision<'a> {
+    let resolution = &view.resolution;
+    let is_remote = resolution.roots[candidate.root].scope == Scope::Remote;
+    let request = permission::Request { name: &candidate.name, agent, is_remote, properties };
+    permission::decide(Regime::of(&view.ctx.profile), &resolution.permissions, &request)
+}
+
+/// Refuses what is denied, by the rule that denies it.
+fn refusal(candidate: &Candidate, decision: &Decision<'_>) -> Result<(), RpcError> {
+    let Some(rule) = decision.rule() else { return Ok(()) };
+    let (file, line) = (rule.source.file.display(), rule.source.at.line);
+    let name = &candidate.name;
+    let message = format!("the rule `{}` in `{file}`, line {line}, denies `{name}`", rule.pattern);
+    Err(RpcError::denied(message, Some(to_wire::permission_rule(rule)))
+        .with_hint("Change the rule if the skill is to be used; it counts for the next call."))
+}

@@ -1,0 +1,540 @@
+//! The files beneath one directory, and nothing that only seems to be there.
+//!
+//! Every path is resolved by the kernel beneath an open descriptor of the directory: `..`,
+//! absolute paths and links that lead out fail there, also when somebody swaps a directory for
+//! a link in the meantime. Only regular files are read, and opening never waits.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::io::Errno;
+use skills_discovery::discover::{Candidate, FileId};
+use skills_engine::files::disk::content_hash_of;
+use skills_engine::sessions::store::Content;
+use skills_render::resources::DirEntries;
+
+/// How long a SKILL.md may be that is loaded.
+pub(crate) const MOST_LOADED: u64 = 4 * 1024 * 1024;
+
+/// How deep directories are listed.
+const DEEPEST: usize = 10;
+
+/// How many entries of directories are looked at. A skill has some ten files.
+const MOST: usize = 20_000;
+
+/// How often a path is tried again that changed while the kernel followed it.
+const TRIES: usize = 16;
+
+/// Directories of tools, which hold nothing that a skill's author put there.
+const SKIPPED: [&str; 4] = [".git", "node_modules", "__pycache__", ".venv"];
+
+/// A directory whose files are served.
+#[derive(Debug)]
+pub(crate) struct ConfinedDir {
+    directory: OwnedFd,
+}
+
+/// A file beneath the directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) relative: PathBuf,
+    pub(crate) size: u64,
+    pub(crate) executable: bool,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    /// Sorted by path.
+    pub(crate) files: Vec<Found>,
+    /// Whether there was more to look at than is looked at.
+    pub(crate) truncated: bool,
+}
+
+/// What was found, by name alone.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    /// Sorted.
+    pub(crate) names: Vec<PathBuf>,
+    /// Whether there was more to look at than is looked at.
+    pub(crate) truncated: bool,
+}
+
+/// A part of a file.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) bytes: Vec<u8>,
+    /// The whole file's size.
+    pub(crate) size: u64,
+}
+
+/// Why a file is not served.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConfinedDirError {
+    /// The path leads out of the directory.
+    #[error("the path leads out of the directory")]
+    Outside,
+    /// There is nothing.
+    #[error("there is no such file")]
+    Missing,
+    /// It is longer than is read.
+    #[error("it has {0} bytes, more than are read")]
+    TooLarge(u64),
+    /// Another directory or file is there than the one that the list has.
+    #[error("it was exchanged for another one")]
+    Exchanged,
+    /// It kept changing while it was read.
+    #[error("it kept changing while it was read")]
+    Changing,
+    /// It is a directory, a pipe or the like.
+    #[error("it is {0}, not a regular file")]
+    NotAFile(&'static str),
+    /// The system refused.
+    #[error("failed to read it")]
+    Io(#[source] io::Error),
+}
+
+impl From<Errno> for ConfinedDirError {
+    fn from(error: Errno) -> Self {
+        match error {
+            Errno::XDEV => Self::Outside,
+            // Nothing has a name that is too long for a file system.
+            Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG => Self::Missing,
+            // What a socket answers to being opened.
+            Errno::NXIO => Self::NotAFile("a socket or device"),
+            _ => Self::Io(error.into()),
+        }
+    }
+}
+
+impl ConfinedDir {
+    /// Opens the directory itself, links on the way to it followed.
+    pub(crate) fn open(directory: &Path) -> Result<Self, ConfinedDirError> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Self { directory: rustix::fs::openat(CWD, directory, flags, Mode::empty())? })
+    }
+
+    /// Opens the directory of a skill, which has to be the one that its view has met.
+    pub(crate) fn of(candidate: &Candidate) -> Result<Self, ConfinedDirError> {
+        Self::open_known(&candidate.dir(), candidate.directory)
+    }
+
+    /// Opens the directory itself, which has to be `known` where that is given.
+    pub(crate) fn open_known(
+        directory: &Path,
+        known: Option<FileId>,
+    ) -> Result<Self, ConfinedDirError> {
+        let beneath = Self::open(directory)?;
+        let found = rustix::fs::fstat(&beneath.directory)?;
+        let is_known = known.is_none_or(|it| it == id_of(&found));
+        if is_known { Ok(beneath) } else { Err(ConfinedDirError::Exchanged) }
+    }
+
+    /// Reads a part of a file: at most `length` bytes from `offset` on.
+    pub(crate) fn read(
+        &self,
+        relative: &Path,
+        offset: u64,
+        length: u64,
+    ) -> Result<Part, ConfinedDirError> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = self.resolve(relative, flags)?;
+        let stat = regular(&file)?;
+        let mut file = File::from(file);
+        let mut bytes = Vec::new();
+        let size = stat.st_size.cast_unsigned();
+        // The system knows no place beyond the largest file that there can be.
+        if offset < size {
+            file.seek(SeekFrom::Start(offset)).map_err(ConfinedDirError::Io)?;
+            file.take(length).read_to_end(&mut bytes).map_err(ConfinedDirError::Io)?;
+        }
+        Ok(Part { bytes, size })
+    }
+
+    /// Reads a whole file of at most `most` bytes, as it is at one moment.
+    pub(crate) fn whole(&self, relative: &Path, most: u64) -> Result<Vec<u8>, ConfinedDirError> {
+        self.whole_known(relative, most, None)
+    }
+
+    /// Does the same with a file that has to be `known` where that is given.
+    pub(crate) fn whole_known(
+        &self,
+        relative: &Path,
+        most: u64,
+        known: Option<FileId>,
+    ) -> Result<Vec<u8>, ConfinedDirError> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let mut file = File::from(self.resolve(relative, flags)?);
+        let found = regular(&file)?;
+        if known.is_some_and(|it| it != id_of(&found)) {
+            return Err(ConfinedDirError::Exchanged);
+        }
+        let mut before = Mark::new(&found);
+        for nth in 0..TRIES {
+            if before.size > most {
+                return Err(ConfinedDirError::TooLarge(before.size));
+            }
+            if nth > 0 {
+                file.seek(SeekFrom::Start(0)).map_err(ConfinedDirError::Io)?;
+            }
+            // In one call as a rule. What is behind these bytes by then shows in the mark.
+            let mut bytes = vec![0; before.size as usize];
+            let is_whole = match file.read_exact(&mut bytes) {
+                Ok(()) => true,
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => false,
+                Err(error) => return Err(ConfinedDirError::Io(error)),
+            };
+            let after = Mark::new(&regular(&file)?);
+            if before == after && is_whole {
+                return Ok(bytes);
+            }
+            before = after;
+        }
+        Err(ConfinedDirError::Changing)
+    }
+
+    /// Returns the regular files and the directories in a directory; links are left out.
+    pub(crate) fn children(&self, relative: &Path) -> Result<DirEntries, ConfinedDirError> {
+        let mut found = DirEntries::default();
+        for entry in self.entries(relative)?.flatten().take(MOST) {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name == "." || name == ".." {
+                continue;
+            }
+            let path = relative.join(OsStr::from_bytes(entry.file_name().to_bytes()));
+            match self.kind(&path, entry.file_type()) {
+                FileType::Directory => found.directories.push(name),
+                FileType::RegularFile => found.files.push(name),
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+
+    /// Reads all of a file for its hash, and tells where it really is.
+    pub(crate) fn content(&self, relative: &Path) -> Result<Content, ConfinedDirError> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = self.resolve(relative, flags)?;
+        let size = regular(&file)?.st_size.cast_unsigned();
+        if size > Content::LARGEST {
+            return Err(ConfinedDirError::TooLarge(size));
+        }
+        let path = real(&file)?;
+        // What grows while it is read would have no end.
+        let hash = content_hash_of(File::from(file).take(size)).map_err(ConfinedDirError::Io)?;
+        Ok(Content { path, hash })
+    }
+
+    /// Returns where a regular file really is, and whether it can be executed.
+    pub(crate) fn located(&self, relative: &Path) -> Result<(PathBuf, bool), ConfinedDirError> {
+        let file = self.resolve(relative, OFlags::PATH)?;
+        let is_executable = regular(&file)?.st_mode & 0o111 != 0;
+        Ok((real(&file)?, is_executable))
+    }
+
+    /// Lists the regular files. Links are followed to files beneath, never to directories.
+    pub(crate) fn list(&self) -> Result<Listing, ConfinedDirError> {
+        let mut files = Vec::new();
+        let truncated = self.walk(|relative, _| files.extend(self.found(relative)))?;
+        files.sort_unstable_by(|a: &Found, b| a.relative.cmp(&b.relative));
+        Ok(Listing { files, truncated })
+    }
+
+    /// Lists the same files by their names, without looking at each of them.
+    pub(crate) fn names(&self) -> Result<Names, ConfinedDirError> {
+        let mut names = Vec::new();
+        let truncated = self.walk(|relative, kind| {
+            if kind == FileType::RegularFile || self.found(relative.clone()).is_some() {
+                names.push(relative);
+            }
+        })?;
+        names.sort_unstable();
+        Ok(Names { names, truncated })
+    }
+
+    /// Goes through the regular files and the links, in no order. Returns whether there was more
+    /// than is looked at.
+    fn walk(&self, mut each: impl FnMut(PathBuf, FileType)) -> Result<bool, ConfinedDirError> {
+        let mut truncated = false;
+        let mut looked_at = 0;
+        let mut directories = vec![PathBuf::new()];
+        while let Some(directory) = directories.pop() {
+            let entries = match self.entries(&directory) {
+                Ok(entries) => entries,
+                // Gone, swapped or closed to us in the meantime: the rest is there all the same.
+                Err(_) if !directory.as_os_str().is_empty() => continue,
+                Err(error) => return Err(error),
+            };
+            for entry in entries {
+                let Ok(entry) = entry else { break };
+                let name = OsStr::from_bytes(entry.file_name().to_bytes());
+                if name == "." || name == ".." {
+                    continue;
+                }
+                looked_at += 1;
+                if looked_at > MOST {
+                    truncated = true;
+                    break;
+                }
+                let relative = directory.join(name);
+                match self.kind(&relative, entry.file_type()) {
+                    FileType::Directory if SKIPPED.iter().any(|it| name == *it) => {}
+                    FileType::Directory if relative.components().count() >= DEEPEST => {
+                        truncated = true;
+                    }
+                    FileType::Directory => directories.push(relative),
+                    kind @ (FileType::RegularFile | FileType::Symlink) => each(relative, kind),
+                    _ => {}
+                }
+            }
+        }
+        Ok(truncated)
+    }
+
+    fn entries(&self, directory: &Path) -> Result<Dir, ConfinedDirError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW;
+        let relative = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+        Ok(Dir::new(self.resolve(relative, flags)?)?)
+    }
+
+    /// Some file systems do not say in a directory what its entries are.
+    fn kind(&self, relative: &Path, said: FileType) -> FileType {
+        if said != FileType::Unknown {
+            return said;
+        }
+        let file = self.resolve(relative, OFlags::PATH | OFlags::NOFOLLOW);
+        let stat = file.ok().and_then(|file| rustix::fs::fstat(file).ok());
+        stat.map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode))
+    }
+
+    fn found(&self, relative: PathBuf) -> Option<Found> {
+        let file = self.resolve(&relative, OFlags::PATH).ok()?;
+        let stat = regular(&file).ok()?;
+        let executable = stat.st_mode & 0o111 != 0;
+        Some(Found { relative, size: stat.st_size.cast_unsigned(), executable })
+    }
+
+    fn resolve(&self, relative: &Path, flags: OFlags) -> Result<OwnedFd, ConfinedDirError> {
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        let flags = flags | OFlags::CLOEXEC;
+        let open = || rustix::fs::openat2(&self.directory, relative, flags, Mode::empty(), resolve);
+        let mut opened = open();
+        for _ in 1..TRIES {
+            // Something was renamed at the same time, so that the kernel cannot be sure.
+            if !matches!(opened, Err(Errno::AGAIN | Errno::INTR)) {
+                break;
+            }
+            opened = open();
+        }
+        Ok(opened?)
+    }
+}
+
+/// By which a change of a file shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Mark {
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Mark {
+    #[expect(clippy::unnecessary_cast, clippy::cast_possible_wrap, reason = "platform types")]
+    fn new(stat: &Stat) -> Self {
+        Self {
+            size: stat.st_size.cast_unsigned(),
+            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+        }
+    }
+}
+
+#[expect(clippy::unnecessary_cast, reason = "platform types")]
+fn id_of(stat: &Stat) -> FileId {
+    FileId { device: stat.st_dev as u64, inode: stat.st_ino as u64 }
+}
+
+/// Returns the path of an open file, without links.
+fn real(file: &OwnedFd) -> Result<PathBuf, ConfinedDirError> {
+    std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).map_err(ConfinedDirError::Io)
+}
+
+fn regular(file: impl AsFd) -> Result<Stat, ConfinedDirError> {
+    let stat = rustix::fs::fstat(file)?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Ok(stat),
+        FileType::Directory => Err(ConfinedDirError::NotAFile("a directory")),
+        FileType::Fifo => Err(ConfinedDirError::NotAFile("a named pipe")),
+        FileType::Socket => Err(ConfinedDirError::NotAFile("a socket")),
+        FileType::CharacterDevice | FileType::BlockDevice => {
+            Err(ConfinedDirError::NotAFile("a device"))
+        }
+        FileType::Symlink | FileType::Unknown => Err(ConfinedDirError::NotAFile("something else")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use rustix::fs::mkfifoat;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// A skill's directory `s` with files, and a secret beside it.
+    fn tree() -> (TempDir, ConfinedDir) {
+        let top = TempDir::new().unwrap();
+        let skill = top.path().join("s");
+        fs::create_dir_all(skill.join("scripts/deep")).unwrap();
+        fs::write(top.path().join("secret"), "secret").unwrap();
+        fs::write(skill.join("SKILL.md"), "0123456789").unwrap();
+        fs::write(skill.join("scripts/run.sh"), "#!").unwrap();
+        fs::set_permissions(skill.join("scripts/run.sh"), Permissions::from_mode(0o755)).unwrap();
+        fs::write(skill.join("scripts/deep/a"), "").unwrap();
+        symlink("scripts/run.sh", skill.join("inside")).unwrap();
+        symlink("../secret", skill.join("outside")).unwrap();
+        symlink("/proc/self/exe", skill.join("magic")).unwrap();
+        symlink("scripts", skill.join("again")).unwrap();
+        symlink("..", skill.join("up")).unwrap();
+        mkfifoat(CWD, skill.join("pipe"), Mode::RUSR | Mode::WUSR).unwrap();
+        let beneath = ConfinedDir::open(&skill).unwrap();
+        (top, beneath)
+    }
+
+    #[track_caller]
+    fn check(relative: &str, expected: &str) {
+        let (_top, beneath) = tree();
+        let shown = match beneath.read(Path::new(relative), 0, 100) {
+            Ok(part) => String::from_utf8(part.bytes).unwrap(),
+            Err(error) => format!("({error})"),
+        };
+        assert_eq!(shown, expected, "{relative}");
+    }
+
+    #[test]
+    fn files_beneath_are_read_also_by_links() {
+        check("SKILL.md", "0123456789");
+        check("scripts/../SKILL.md", "0123456789");
+        check("inside", "#!");
+        check("again/run.sh", "#!");
+    }
+
+    #[test]
+    fn nothing_outside_is_read() {
+        for relative in
+            ["outside", "../secret", "up/secret", "scripts/../../secret", "/etc/hostname", "magic"]
+        {
+            check(relative, "(the path leads out of the directory)");
+        }
+    }
+
+    #[test]
+    fn only_regular_files_are_read() {
+        check("scripts", "(it is a directory, not a regular file)");
+        check("pipe", "(it is a named pipe, not a regular file)");
+        check("none", "(there is no such file)");
+        check("SKILL.md/x", "(there is no such file)");
+        check("", "(there is no such file)");
+    }
+
+    #[test]
+    fn parts_are_bounded_by_offset_and_length() {
+        let (_top, beneath) = tree();
+        let read = |offset, length| beneath.read(Path::new("SKILL.md"), offset, length).unwrap();
+        assert_eq!(read(3, 4).bytes, b"3456");
+        assert_eq!(read(8, 100).bytes, b"89");
+        assert_eq!((read(50, 1).bytes, read(50, 1).size), (vec![], 10));
+    }
+
+    #[test]
+    fn a_whole_file_is_read_or_nothing() {
+        let (_top, beneath) = tree();
+        let read = |relative: &str, most| {
+            let result = beneath.whole(Path::new(relative), most);
+            result.map_err(|it| it.to_string()).map(|it| String::from_utf8(it).unwrap())
+        };
+        assert_eq!(read("SKILL.md", 10).as_deref(), Ok("0123456789"));
+        assert_eq!(read("SKILL.md", 9).unwrap_err(), "it has 10 bytes, more than are read");
+        assert_eq!(read("outside", 9).unwrap_err(), "the path leads out of the directory");
+        assert!(read("pipe", 9).is_err());
+    }
+
+    #[test]
+    fn children_are_files_and_directories() {
+        let (_top, beneath) = tree();
+        let found = beneath.children(Path::new("")).unwrap();
+        assert_eq!(
+            (found.files, found.directories),
+            (vec!["SKILL.md".into()], vec!["scripts".into()])
+        );
+        assert!(beneath.children(Path::new("up")).is_err());
+    }
+
+    #[test]
+    fn a_script_is_located_where_it_really_is() {
+        let (top, beneath) = tree();
+        let path = top.path().canonicalize().unwrap().join("s/scripts/run.sh");
+        assert_eq!(beneath.located(Path::new("inside")).unwrap(), (path, true));
+        assert!(!beneath.located(Path::new("SKILL.md")).unwrap().1);
+        assert!(beneath.located(Path::new("outside")).is_err());
+    }
+
+    #[test]
+    fn listing_holds_regular_files_in_order() {
+        let (_top, beneath) = tree();
+        let listing = beneath.list().unwrap();
+        let files: Vec<_> = listing.files.iter().map(|it| it.relative.to_str().unwrap()).collect();
+        assert_eq!(files, ["SKILL.md", "inside", "scripts/deep/a", "scripts/run.sh"]);
+        let executable: Vec<_> = listing.files.iter().map(|it| it.executable).collect();
+        assert_eq!(executable, [false, true, false, true]);
+        assert_eq!(listing.files[0].size, 10);
+        let files: Vec<_> = listing.files.iter().map(|it| it.relative.clone()).collect();
+        assert_eq!(beneath.names().unwrap().names, files);
+        assert!(!listing.truncated);
+    }
+
+    #[test]
+    fn directory_swapped_for_a_link_never_leads_out() {
+        let (top, beneath) = tree();
+        let skill = top.path().join("s");
+        fs::create_dir(top.path().join("scripts")).unwrap();
+        fs::write(top.path().join("scripts/run.sh"), "secret").unwrap();
+        let is_done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    fs::rename(skill.join("scripts"), skill.join("aside")).unwrap();
+                    symlink("../scripts", skill.join("scripts")).unwrap();
+                    fs::remove_file(skill.join("scripts")).unwrap();
+                    fs::rename(skill.join("aside"), skill.join("scripts")).unwrap();
+                }
+            });
+            for _ in 0..2000 {
+                if let Ok(part) = beneath.read(Path::new("scripts/run.sh"), 0, 100) {
+                    assert_eq!(part.bytes, b"#!");
+                }
+            }
+            is_done.store(true, Ordering::Relaxed);
+        });
+    }
+
+    #[test]
+    fn what_no_file_system_has_is_no_failure_of_it() {
+        let (_top, beneath) = tree();
+        for offset in [10, 11, i64::MAX as u64, u64::MAX] {
+            let part = beneath.read(Path::new("SKILL.md"), offset, 4).unwrap();
+            assert_eq!((part.bytes.len(), part.size), (0, 10), "{offset}");
+        }
+        let long = "x".repeat(300);
+        let outcome = beneath.read(Path::new(&long), 0, 4);
+        assert!(matches!(outcome, Err(ConfinedDirError::Missing)));
+    }
+}

@@ -1,0 +1,322 @@
+//! The files of a skill as they were read at one moment: the hash that trust is bound to, and the
+//! private copy that runs.
+//!
+//! The hash covers every file of the copy, so that the checked files are those that run, even if the
+//! skill's directory changes meanwhile. Directories of tools (`node_modules` and the like)
+//! and links that lead to directories or out of the skill are in neither.
+
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::process::{Pid, test_kill_process};
+use skills_engine::files::disk::content_hash;
+use skills_engine::sessions::store::Content;
+use skills_protocol::error::RpcError;
+
+use crate::access::confined_dir::{ConfinedDir, ConfinedDirError};
+
+/// Prefix of the directories of copies, beside the socket.
+pub(crate) const COPIES: &str = "copies.";
+
+/// Files that a skill may have if it runs anything.
+const MOST_FILES: usize = 5_000;
+
+/// Bytes of these files together.
+const MOST_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The files that are trusted together.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Unit {
+    directory: PathBuf,
+    /// The one file, where it shares its directory with others: a command.
+    only: Option<PathBuf>,
+    /// The skill's directory below `directory`.
+    skill: PathBuf,
+}
+
+/// Why a skill has no copy.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SealError {
+    /// There is more than is copied.
+    #[error("it has more than {MOST_FILES} files, or more than {MOST_BYTES} bytes")]
+    TooMuch,
+    /// Something of it could not be read.
+    #[error(transparent)]
+    Unread(#[from] ConfinedDirError),
+    /// The copy could not be written.
+    #[error("failed to copy it: {0}")]
+    Copy(io::Error),
+}
+
+impl Unit {
+    /// Returns the files that belong to a skill: those of its plugin, else those beside its file.
+    pub(crate) fn of(file: &Path, plugin: Option<&Path>) -> Self {
+        let own = file.parent().unwrap_or(file);
+        if let Some((plugin, skill)) = plugin.and_then(|it| Some((it, own.strip_prefix(it).ok()?)))
+        {
+            return Self { directory: plugin.into(), only: None, skill: skill.into() };
+        }
+        let name = file.file_name().map(PathBuf::from);
+        let only = name.filter(|it| it.as_os_str() != "SKILL.md");
+        Self { directory: own.into(), only, skill: PathBuf::new() }
+    }
+}
+
+/// The files of a unit as they were read.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    unit: Unit,
+    files: Vec<File>,
+    content: Content,
+}
+
+#[derive(Debug)]
+struct File {
+    relative: PathBuf,
+    executable: bool,
+    bytes: Vec<u8>,
+}
+
+impl Snapshot {
+    /// Reads all files of a unit. Blocks on the disk.
+    pub(crate) fn take(unit: Unit) -> Result<Self, SealError> {
+        let beneath = ConfinedDir::open(&unit.directory)?;
+        let found = if let Some(name) = &unit.only {
+            vec![(name.clone(), beneath.located(name)?.1)]
+        } else {
+            let listing = beneath.list()?;
+            if listing.truncated {
+                return Err(SealError::TooMuch);
+            }
+            listing.files.into_iter().map(|it| (it.relative, it.executable)).collect()
+        };
+        if found.len() > MOST_FILES {
+            return Err(SealError::TooMuch);
+        }
+        let mut room = MOST_BYTES;
+        let mut files = Vec::with_capacity(found.len());
+        for (relative, executable) in found {
+            let bytes = beneath.whole(&relative, room).map_err(|error| match error {
+                ConfinedDirError::TooLarge(_) => SealError::TooMuch,
+                error => SealError::Unread(error),
+            })?;
+            room -= bytes.len() as u64;
+            files.push(File { relative, executable, bytes });
+        }
+        let path = fs::canonicalize(&unit.directory).map_err(ConfinedDirError::Io)?;
+        let mut path = path.into_os_string();
+        // No file's path contains NUL, and the key lies below the trusted directory.
+        path.push("/\0files");
+        path.push(unit.only.as_deref().map_or(OsStr::new(""), Path::as_os_str));
+        let content = Content { path: path.into(), hash: hash(&files) };
+        Ok(Self { unit, files, content })
+    }
+
+    /// Returns what trust is bound to.
+    pub(crate) fn content(&self) -> &Content {
+        &self.content
+    }
+
+    /// Returns how many files there are.
+    pub(crate) fn n_files(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Returns the first line of a file below the skill's directory.
+    pub(crate) fn first_line(&self, relative: &Path) -> Option<&[u8]> {
+        let path = self.unit.skill.join(relative);
+        let file = self.files.iter().find(|it| it.relative == path)?;
+        file.bytes.split(|it| *it == b'\n').next()
+    }
+
+    /// Writes the files into a directory of their own below `place`. Blocks on the disk.
+    pub(crate) fn copy(&self, place: &Path) -> io::Result<SealedCopy> {
+        static NUMBER: AtomicU64 = AtomicU64::new(1);
+        let private = |is_deep: bool| {
+            let mut builder = DirBuilder::new();
+            builder.mode(0o700).recursive(is_deep);
+            builder
+        };
+        let root = place.join(NUMBER.fetch_add(1, Ordering::Relaxed).to_string());
+        private(true).create(place)?;
+        let made = private(false).create(&root);
+        if made.as_ref().is_err_and(|it| it.kind() == io::ErrorKind::NotFound) {
+            // The last copy that was there has just taken the place along.
+            private(true).create(place)?;
+            private(false).create(&root)?;
+        } else {
+            made?;
+        }
+        // Joined with nothing it would end in a slash.
+        let is_root = self.unit.skill.as_os_str().is_empty();
+        let skill = if is_root { root.clone() } else { root.join(&self.unit.skill) };
+        let copy = SealedCopy { root, skill };
+        private(true).create(&copy.skill)?;
+        for file in &self.files {
+            let path = copy.root.join(&file.relative);
+            if let Some(parent) = path.parent() {
+                private(true).create(parent)?;
+            }
+            let mode = if file.executable { 0o500 } else { 0o400 };
+            let mut written =
+                OpenOptions::new().write(true).create_new(true).mode(mode).open(&path)?;
+            written.write_all(&file.bytes)?;
+        }
+        Ok(copy)
+    }
+}
+
+fn hash(files: &[File]) -> [u8; 32] {
+    let mut text = b"files of a skill, 1".to_vec();
+    for file in files {
+        let path = file.relative.as_os_str().as_bytes();
+        text.extend_from_slice(&(path.len() as u64).to_le_bytes());
+        text.extend_from_slice(path);
+        text.push(u8::from(file.executable));
+        text.extend_from_slice(&content_hash(&file.bytes));
+    }
+    content_hash(&text)
+}
+
+/// A private copy of a skill's files, which is removed when it is dropped.
+#[derive(Debug)]
+pub(crate) struct SealedCopy {
+    root: PathBuf,
+    skill: PathBuf,
+}
+
+impl SealedCopy {
+    /// Returns the copy of the directory that was read: the plugin's, or the skill's.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns the copy of the skill's own directory.
+    pub(crate) fn skill(&self) -> &Path {
+        &self.skill
+    }
+}
+
+impl Drop for SealedCopy {
+    fn drop(&mut self) {
+        // The next daemon removes one that stays.
+        let _ = fs::remove_dir_all(&self.root);
+        if let Some(place) = self.root.parent() {
+            // It stays while other copies are in it.
+            let _ = fs::remove_dir(place);
+        }
+    }
+}
+
+/// Removes what processes that were killed have left of their copies beside the socket.
+pub(crate) fn remove_stale(directory: &Path) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        // The name of a run ends in the process that it is of.
+        let process = name.strip_prefix(COPIES).and_then(|it| it.rsplit('-').next());
+        let process = process.and_then(|it| i32::from_str_radix(it, 16).ok());
+        let Some(pid) = process.and_then(Pid::from_raw) else { continue };
+        if test_kill_process(pid).is_err() {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Returns the refusal of a skill that has no copy.
+pub(crate) fn refused(error: &SealError, name: &str) -> RpcError {
+    match error {
+        SealError::TooMuch => {
+            RpcError::too_large(format!("nothing of `{name}` is run: {error}"), MOST_BYTES)
+                .with_hint("Move what is large or generated out of the skill's directory.")
+        }
+        SealError::Unread(_) | SealError::Copy(_) => {
+            RpcError::internal(format!("failed to read the files of `{name}`: {error}"))
+                .with_hint("Ask again when nothing writes them.")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn skill() -> (TempDir, PathBuf) {
+        let top = TempDir::new().unwrap();
+        let dir = top.path().join("s");
+        fs::create_dir_all(dir.join("lib")).unwrap();
+        fs::write(dir.join("SKILL.md"), "text").unwrap();
+        fs::write(dir.join("lib/a"), "a").unwrap();
+        (top, dir)
+    }
+
+    fn taken(dir: &Path) -> Snapshot {
+        Snapshot::take(Unit::of(&dir.join("SKILL.md"), None)).unwrap()
+    }
+
+    #[test]
+    fn hash_changes_with_every_file_name_mode_and_byte() {
+        let (_top, dir) = skill();
+        let mut seen = vec![taken(&dir).content().hash];
+        let mut changed = |what: &str| {
+            let hash = taken(&dir).content().hash;
+            assert!(!seen.contains(&hash), "{what}");
+            seen.push(hash);
+        };
+        fs::write(dir.join("lib/a"), "b").unwrap();
+        changed("a byte");
+        fs::write(dir.join("lib/c"), "").unwrap();
+        changed("a file");
+        fs::rename(dir.join("lib/c"), dir.join("lib/d")).unwrap();
+        changed("a name");
+        fs::set_permissions(dir.join("lib/d"), fs::Permissions::from_mode(0o755)).unwrap();
+        changed("a mode");
+        symlink("a", dir.join("lib/link")).unwrap();
+        changed("a link beneath");
+    }
+
+    #[test]
+    fn copy_holds_what_was_read_and_goes_with_its_owner() {
+        let (top, dir) = skill();
+        symlink(top.path().join("secret"), dir.join("out")).unwrap();
+        let snapshot = taken(&dir);
+        fs::write(dir.join("lib/a"), "foreign").unwrap();
+        let copy = snapshot.copy(&top.path().join("runs")).unwrap();
+        assert_eq!(fs::read_to_string(copy.skill().join("lib/a")).unwrap(), "a");
+        assert!(!copy.skill().join("out").exists());
+        let place = copy.root().to_owned();
+        assert_eq!(fs::metadata(&place).unwrap().permissions().mode() & 0o777, 0o700);
+        drop(copy);
+        assert!(!place.exists());
+    }
+
+    #[test]
+    fn command_is_trusted_apart_from_its_neighbours() {
+        let (_top, dir) = skill();
+        let content =
+            |name: &str| Snapshot::take(Unit::of(&dir.join(name), None)).unwrap().content().clone();
+        fs::write(dir.join("one.md"), "one").unwrap();
+        let before = content("one.md");
+        fs::write(dir.join("two.md"), "two").unwrap();
+        assert_eq!(content("one.md"), before);
+        assert_ne!(content("two.md").path, before.path);
+    }
+
+    #[test]
+    fn skill_with_too_many_files_has_no_copy() {
+        let (_top, dir) = skill();
+        for n in 0..=MOST_FILES {
+            fs::write(dir.join(n.to_string()), "").unwrap();
+        }
+        let error = Snapshot::take(Unit::of(&dir.join("SKILL.md"), None)).unwrap_err();
+        assert!(matches!(error, SealError::TooMuch), "{error}");
+    }
+}

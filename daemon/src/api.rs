@@ -1,0 +1,9 @@
+//! Methods of the protocol, one file per family, with the conversions between wire and model.
+
+pub(crate) mod auto_touch;
+pub(crate) mod counters;
+pub(crate) mod from_wire;
+pub(crate) mod handlers;
+pub(crate) mod session;
+pub(crate) mod snapshot_index;
+pub(crate) mod to_wire;

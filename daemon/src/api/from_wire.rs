@@ -1,0 +1,262 @@
+//! From the parameters of a call to the model: paths, profile, environment, freshness.
+//!
+//! The one place where text from outside becomes an absolute path or the name of a rule. What
+//! does not fit is the caller's mistake and is answered with what would have fitted.
+
+pub(crate) mod format;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+
+use skills_agents::profile::{self, Profile, ProfileSet};
+use skills_discovery::discover::{DiscoveryContext, path_of};
+use skills_engine::sessions::session::Session;
+use skills_engine::{Freshness, ViewKey};
+use skills_protocol::env::DISCOVERY;
+use skills_protocol::error::RpcError;
+use skills_protocol::path::{PathEncoding, decode, decode_absolute};
+use skills_protocol::wire::{self, Context};
+use skills_syntax::path::AbsPath;
+
+use crate::rpc::peer::Environment;
+
+/// Where a call asks from, by whose rules, and how fresh the answer has to be.
+pub(crate) struct RequestContext {
+    pub(crate) key: ViewKey,
+    pub(crate) profile: Arc<Profile>,
+    pub(crate) freshness: Freshness,
+    /// The agent inside the agent; its name is part of the key only where rules name it.
+    pub(crate) agent: Option<String>,
+}
+
+/// Reads the parameters that all calls about skills have.
+///
+/// What the call does not say is as its session has it. `default_environment` counts where the
+/// call brings none of its own, and `own` for variables that no client knows to send.
+pub(crate) fn asked(
+    context: Context,
+    session: Option<&Session>,
+    profiles: &ProfileSet,
+    default_environment: &Environment,
+    own: &Environment,
+) -> Result<RequestContext, RpcError> {
+    let encoding = context.path_encoding;
+    let cwd = match (&context.cwd, session) {
+        (Some(cwd), _) => absolute(cwd, encoding)?,
+        (None, Some(session)) => session.cwd.clone(),
+        (None, None) => return Err(no_place(context.session.as_deref())),
+    };
+    let profile = context.profile.as_deref().or(session.map(|it| &*it.profile));
+    let profile = find_profile(profile, profiles)?;
+    let sent = context.environment.map(|it| environment(it, encoding)).transpose()?;
+    let environment = sent.as_ref().unwrap_or(default_environment);
+    let values = profile.environment.iter();
+    let value = |name: &str| match environment.get(name) {
+        None if !DISCOVERY.contains(&name) => own.get(name),
+        value => value,
+    };
+    let values = values.filter_map(|name| Some((name.to_string(), value(name)?.clone())));
+    let mut additional = context
+        .additional_dirs
+        .iter()
+        .map(|dir| absolute(dir, encoding))
+        .collect::<Result<Vec<_>, _>>()?;
+    if let Some(session) = session.filter(|_| additional.is_empty()) {
+        additional.clone_from(&session.additional);
+    }
+    let key = ViewKey {
+        cwd,
+        profile: profile.key(),
+        environment: values.collect(),
+        additional,
+        overlay: session.map(|it| Arc::clone(&it.overlay)).unwrap_or_default(),
+        agent: None,
+    };
+    let freshness = match context.freshness.unwrap_or_default() {
+        wire::Freshness::Cached => Freshness::Cached,
+        wire::Freshness::Synced => Freshness::Synced,
+        wire::Freshness::Verified => Freshness::Verified,
+    };
+    let agent = context.agent.filter(|it| !it.is_empty());
+    Ok(RequestContext { key, profile: Arc::clone(profile), freshness, agent })
+}
+
+/// Returns the place that a view of this key is resolved for.
+pub(crate) fn ctx(key: &ViewKey, profile: Arc<Profile>) -> DiscoveryContext {
+    DiscoveryContext {
+        profile,
+        cwd: key.cwd.clone(),
+        additional: key.additional.clone(),
+        environment: key.environment.clone(),
+        overlay: Arc::clone(&key.overlay),
+        agent: key.agent.as_deref().map(Into::into),
+    }
+}
+
+/// Reads an absolute path, or the address of what is no file.
+pub(crate) fn absolute(text: &str, encoding: Option<PathEncoding>) -> Result<AbsPath, RpcError> {
+    if let Some(path) = path_of(text) {
+        return Ok(path);
+    }
+    let path = decode_absolute(text, encoding)
+        .map_err(|error| RpcError::invalid_params(error.to_string()).with_hint(error.hint()))?;
+    AbsPath::new(&path).map_err(|error| {
+        RpcError::invalid_params(error.to_string())
+            .with_hint("Send the path as it is without `..`.")
+    })
+}
+
+/// Reads the variables that a client sends.
+pub(crate) fn environment(
+    variables: BTreeMap<String, String>,
+    encoding: Option<PathEncoding>,
+) -> Result<Environment, RpcError> {
+    let read = |(name, value): (String, String)| match decode(&value, encoding) {
+        Ok(value) => Ok((name, OsString::from(value))),
+        // Without the value, which nobody but its owner should see.
+        Err(_) => Err(RpcError::invalid_params(format!(
+            "the value of `{name}` in `environment` has a bad escape"
+        ))),
+    };
+    variables.into_iter().map(read).collect()
+}
+
+/// Reads which skill a call is about: by its name, or by a path of it.
+pub(crate) fn target<'a>(
+    name: Option<&'a str>,
+    path: Option<&str>,
+    encoding: Option<PathEncoding>,
+) -> Result<Target<'a>, RpcError> {
+    match (name, path) {
+        (Some(name), None) => Ok(Target::Name(name)),
+        (None, Some(path)) => Ok(Target::Path(absolute(path, encoding)?)),
+        (None, None) => Err(RpcError::invalid_params("neither `name` nor `path` is given")
+            .with_hint(
+                "Send the skill's name, or the absolute path of its SKILL.md or directory.",
+            )),
+        (Some(_), Some(_)) => Err(RpcError::invalid_params("both `name` and `path` are given")
+            .with_hint("Send one of them; a path is exact where a name is not.")),
+    }
+}
+
+/// Which skill a call is about.
+#[derive(Clone, Debug)]
+pub(crate) enum Target<'a> {
+    Name(&'a str),
+    Path(AbsPath),
+}
+
+impl Target<'_> {
+    /// Returns the target as a person would write it.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Self::Name(name) => (*name).to_owned(),
+            Self::Path(path) => Path::display(path).to_string(),
+        }
+    }
+}
+
+fn no_place(session: Option<&str>) -> RpcError {
+    match session {
+        None => RpcError::invalid_params("`cwd` is missing")
+            .with_hint("Send the absolute path of the directory that the agent works in."),
+        Some(id) => {
+            RpcError::invalid_params(format!("there is no session `{id}`, and `cwd` is missing"))
+                .with_hint("Open the session with `session/open`, or send `cwd`.")
+        }
+    }
+}
+
+fn find_profile<'p>(
+    name: Option<&str>,
+    profiles: &'p ProfileSet,
+) -> Result<&'p Arc<Profile>, RpcError> {
+    let name = name.unwrap_or(profile::DEFAULT);
+    profiles.find(name).ok_or_else(|| {
+        let known: Vec<_> = profiles.all().iter().map(|it| format!("`{}`", it.id)).collect();
+        RpcError::invalid_params(format!("there is no profile `{name}`"))
+            .with_hint(format!("The profiles are {}.", known.join(", ")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own() -> Environment {
+        [("HOME", "/home/own"), ("TOKEN", "secret")]
+            .map(|(name, value)| (name.to_owned(), value.into()))
+            .into()
+    }
+
+    fn at(cwd: &str) -> Context {
+        Context { cwd: Some(cwd.to_owned()), ..Context::default() }
+    }
+
+    fn read(context: Context) -> Result<RequestContext, RpcError> {
+        asked(context, None, &ProfileSet::default(), &own(), &Environment::new())
+    }
+
+    #[track_caller]
+    fn refused(context: Context) -> String {
+        match read(context) {
+            Err(error) => format!("{} {error}", error.code),
+            Ok(asked) => panic!("taken as {:?}", asked.key),
+        }
+    }
+
+    #[test]
+    fn defaults_are_the_default_profile_the_own_environment_and_synced() {
+        let asked = read(at("/w/./x/")).unwrap();
+        assert_eq!(asked.key.cwd, AbsPath::new("/w/x".as_ref()).unwrap());
+        assert_eq!(asked.key.profile, profile::DEFAULT);
+        assert_eq!(asked.freshness, Freshness::Synced);
+        assert_eq!(asked.key.environment["HOME"], "/home/own");
+    }
+
+    #[test]
+    fn key_holds_only_what_the_profile_reads() {
+        let asked = read(at("/w")).unwrap();
+        assert!(!asked.key.environment.contains_key("TOKEN"), "{:?}", asked.key);
+    }
+
+    #[test]
+    fn environment_of_the_call_replaces_the_own_one() {
+        let environment = Some([("XDG_CONFIG_HOME".to_owned(), "/c%FF".to_owned())].into());
+        let path_encoding = Some(PathEncoding::Percent);
+        let asked = read(Context { environment, path_encoding, ..at("/w") }).unwrap();
+        assert!(!asked.key.environment.contains_key("HOME"));
+        let value = asked.key.environment["XDG_CONFIG_HOME"].as_encoded_bytes();
+        assert_eq!(value, b"/c\xff");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_by_name() {
+        assert_eq!(refused(Context::default()), "-32602 `cwd` is missing");
+        assert_eq!(refused(at("w")), "-32602 path `w` is not absolute");
+        assert_eq!(refused(at("/w/../x")), "-32602 path `/w/../x` contains `..`");
+        let profile = Some("no-such".to_owned());
+        assert_eq!(
+            refused(Context { profile, ..at("/w") }),
+            "-32602 there is no profile `no-such`"
+        );
+        let additional_dirs = vec!["x".to_owned()];
+        assert_eq!(
+            refused(Context { additional_dirs, ..at("/w") }),
+            "-32602 path `x` is not absolute"
+        );
+        let environment = Some([("HOME".to_owned(), "sec%ret".to_owned())].into());
+        let path_encoding = Some(PathEncoding::Percent);
+        let refused = refused(Context { environment, path_encoding, ..at("/w") });
+        assert_eq!(refused, "-32602 the value of `HOME` in `environment` has a bad escape");
+    }
+
+    #[test]
+    fn target_is_one_of_name_and_path() {
+        assert!(matches!(target(Some("a"), None, None), Ok(Target::Name("a"))));
+        assert!(matches!(target(None, Some("/w/a"), None), Ok(Target::Path(_))));
+        assert!(target(None, None, None).is_err() && target(Some("a"), Some("/a"), None).is_err());
+    }
+}

@@ -1,0 +1,203 @@
+//! `catalog/render` and `catalog/tool`: the skills as an agent tells its model of them.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::value::to_raw_value;
+use skills_agents::field_table::WHEN_TO_USE;
+use skills_agents::fields::Fields;
+use skills_agents::profile::Scope;
+use skills_discovery::discover::{Candidate, Root};
+use skills_engine::View;
+use skills_protocol::error::RpcError;
+use skills_protocol::wire::{CatalogParams, Contextual, ToolParams, ToolResult};
+use skills_render::prompt_listing::plugin_search::{self, FoundSkill, SkillQuery};
+use skills_render::prompt_listing::{ListedSkill, ListingFormat, PromptListing, write_listing};
+use skills_render::resources::is_script;
+use skills_render::tool as describe;
+use skills_syntax::path::AbsPath;
+
+use crate::access::confined_dir::ConfinedDir;
+use crate::api::from_wire::format;
+use crate::api::session::Named;
+use crate::api::to_wire;
+use crate::api::to_wire::rendered;
+use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::blocking::blocking;
+use crate::rpc::peer::Peer;
+use crate::service::Service;
+
+pub(crate) async fn render(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: CatalogParams,
+) -> Outcome {
+    let mut context = params.take_context();
+    let only_new = params.only_new == Some(true);
+    if only_new {
+        // Who is told what is new to it is remembered from now on.
+        let Named { session, .. } = service.named(&peer, context.clone()).await?;
+        context.session = Some(session.id.clone());
+    }
+    let agent = context.agent.clone().filter(|it| !it.is_empty());
+    let session = match &context.session {
+        Some(id) => service.sessions.get(id).await,
+        None => None,
+    };
+    let view = service.view(&peer, context).await?;
+    let format = params.format.map_or(ListingFormat::of(view.ctx.profile.output), format::catalog);
+    let room = format::room(params.context_tokens, params.budget_chars, params.empty_text);
+    let query = params.query.as_deref().map(query).transpose()?;
+    let skills = listed(&service, &view).await;
+    let known = session.as_deref().and_then(|it| it.announced.get(agent.as_deref().unwrap_or("")));
+    let known: HashSet<&Path> = known.into_iter().flatten().map(|it| &**it).collect();
+    let is_known = |it: &ListedSkill<'_>| known.contains(it.path);
+    let told = rendered::Told { n_skills: skills.len(), is_initial: !skills.iter().any(is_known) };
+    let names: Vec<_> = skills.iter().map(|it| it.name).collect();
+    let answers = |it: &ListedSkill<'_>| {
+        query.as_ref().is_none_or(|query| query.matches(it.name, it.description))
+    };
+    let is_wanted = |it: &ListedSkill<'_>| (!only_new || !is_known(it)) && answers(it);
+    let mut shown: Vec<_> = skills.into_iter().filter(is_wanted).collect();
+    let searched = query.as_ref().filter(|_| format == ListingFormat::Plugin);
+    let mut catalog = match searched {
+        Some(query) if shown.is_empty() && room.empty_text => {
+            PromptListing { text: query.no_results_text(&names), ..PromptListing::default() }
+        }
+        Some(_) => found(&view, &shown).await?,
+        None => write_listing(format, &shown, &room),
+    };
+    // Before anybody counts as told of it.
+    let length = to_raw_value(&catalog.text).map_or(0, |it| it.get().len());
+    fits(&service, length + AROUND, shown.len(), TOO_LONG)?;
+    if let Some(session) = &session {
+        // What there was no room for comes last, and is still to be told.
+        let named = shown.iter().take(catalog.n_listed).filter_map(|it| AbsPath::new(it.path).ok());
+        let named = named.collect();
+        let new = service.sessions.announce(&session.id, agent.as_deref(), named).await;
+        if only_new && new.len() < catalog.n_listed && searched.is_none() {
+            // Another call of the same agent has just told it of the rest.
+            shown.retain(|it| new.iter().any(|new| **new == *it.path));
+            catalog = write_listing(format, &shown, &room);
+        }
+    }
+    let mut health = view.health.clone();
+    health.extend(service.sessions.store().health());
+    let health = to_wire::health(&health);
+    service.counters.count(|it| it.descriptions_shortened += catalog.n_shortened as u64);
+    Answer::new(&rendered::catalog(catalog, &told, view.clock.clone(), health))
+}
+
+/// What to do about a list that no message holds.
+const TOO_LONG: &str = "No model reads that much: name a `format` with a budget, such as `claude`, or ask with `query` for some of them; `skills/list` gives all in pages.";
+const TOO_LONG_FOR_TOOL: &str =
+    "No model reads that much: name a `style` with a budget, such as `claude`.";
+
+/// How long is what stands around the text of a catalog in an answer, at the most.
+const AROUND: usize = 1024;
+
+/// Refuses what no message holds: cut, it would not be what the agent tells its model.
+fn fits(service: &Service, length: usize, n_skills: usize, hint: &str) -> Result<(), RpcError> {
+    let (length, limit) = (length as u64, service.settings.user().message_bytes_out);
+    if length <= limit {
+        return Ok(());
+    }
+    let message = format!(
+        "what there is to tell of {n_skills} skills has {length} bytes, and a message {limit} at the most"
+    );
+    Err(RpcError::too_large(message, limit).with_hint(hint))
+}
+
+fn query(text: &str) -> Result<SkillQuery, RpcError> {
+    SkillQuery::new(text).map_err(|why| {
+        RpcError::invalid_params(format!("`{text}` is no expression: {why}"))
+            .with_hint("Put a backslash before what is meant as it stands.")
+    })
+}
+
+/// Returns what the plugin says of the skills that answer a search, with their scripts.
+async fn found(view: &View, shown: &[ListedSkill<'_>]) -> Result<PromptListing, RpcError> {
+    let dirs: Vec<_> = shown.iter().map(|it| it.path.parent().map(Path::to_owned)).collect();
+    let scripts = blocking(move || Ok(dirs.iter().map(|it| scripts(it.as_deref())).collect()));
+    let scripts: Vec<Vec<String>> = scripts.await?;
+    let roots = &view.resolution.roots;
+    let label = |of: &ListedSkill<'_>| {
+        let root = roots.iter().find(|it| *it.path == *of.root && it.scope == of.scope);
+        root.map(Root::plugin_label).unwrap_or_default()
+    };
+    let found: Vec<_> = shown
+        .iter()
+        .zip(&scripts)
+        .map(|(it, scripts)| {
+            let ListedSkill { name, description, .. } = it;
+            FoundSkill { name, label: label(it), description, scripts }
+        })
+        .collect();
+    let text = plugin_search::format_results(&found);
+    Ok(PromptListing { text, n_listed: shown.len(), ..PromptListing::default() })
+}
+
+/// What cannot be looked at has none.
+fn scripts(dir: Option<&Path>) -> Vec<String> {
+    let listing = dir.and_then(|it| ConfinedDir::open(it).ok()?.list().ok()).unwrap_or_default();
+    let scripts = listing.files.into_iter().filter(|it| it.executable && is_script(&it.relative));
+    scripts.map(|it| it.relative.to_string_lossy().into_owned()).collect()
+}
+
+pub(crate) async fn tool(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: ToolParams,
+) -> Outcome {
+    let view = service.view(&peer, params.take_context()).await?;
+    let style = params.style.map_or(view.ctx.profile.output, format::load);
+    let room = format::room(params.context_tokens, params.budget_chars, None);
+    let skills = listed(&service, &view).await;
+    let tool = describe(style, &skills, &room);
+    let n_shortened = tool.as_ref().map_or(0, |it| it.n_shortened as u64);
+    service.counters.count(|it| it.descriptions_shortened += n_shortened);
+    let answer = Answer::new(&ToolResult {
+        clock: view.clock.clone(),
+        health: to_wire::health(&view.health),
+        tool: tool.map(rendered::tool),
+    })?;
+    fits(&service, answer.len(), skills.len(), TOO_LONG_FOR_TOOL)?;
+    Ok(answer)
+}
+
+/// Returns what the model is shown, with how often each was used: of two descriptions for which
+/// there is no room, some agents cut that of the less used.
+async fn listed<'v>(service: &Service, view: &'v View) -> Vec<ListedSkill<'v>> {
+    let used = service.sessions.store().usage().await;
+    let used = used.inspect_err(|error| tracing::debug!(%error, "uses are not read"));
+    let used = used.unwrap_or_default();
+    let n_uses = |it: &Candidate| used.get(&*it.path).map_or(0, |it| it.count);
+    view.resolution.listed().map(|it| one(view, it, n_uses(it))).collect()
+}
+
+fn one<'a>(view: &'a View, candidate: &'a Candidate, n_uses: u64) -> ListedSkill<'a> {
+    let root = &view.resolution.roots[candidate.root];
+    // Settings may leave the name alone.
+    let shown = Some(candidate).filter(|it| !it.name_only);
+    ListedSkill {
+        name: &candidate.name,
+        description: shown.and_then(|it| it.description.as_deref()).unwrap_or_default(),
+        when_to_use: shown.and_then(when_to_use),
+        path: &candidate.path,
+        root: &root.path,
+        scope: root.scope,
+        is_bundled: root.scope == Scope::Bundled || root.path.ends_with(SYSTEM),
+        n_uses,
+    }
+}
+
+/// Codex keeps what comes with it in a directory of this name among the user's.
+const SYSTEM: &str = "skills/.system";
+
+/// Returns a field that the record does not hold: it is looked for where its name stands.
+fn when_to_use(candidate: &Candidate) -> Option<String> {
+    let record = candidate.record().filter(|it| it.head.contains(WHEN_TO_USE.key))?;
+    let document = record.document();
+    Fields::new(document.frontmatter.as_ref()?, &record.head).text(&WHEN_TO_USE)
+}

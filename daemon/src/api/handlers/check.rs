@@ -1,0 +1,137 @@
+//! `skills/check`: what is wrong with skills on the disk, by the rules.
+//!
+//! The index holds no bodies, so this reads the files, on the blocking pool.
+
+use std::sync::Arc;
+
+use skills_agents::references::is_instruction_file;
+use skills_config::LevelRow;
+use skills_discovery::levels::Level;
+use skills_engine::View;
+use skills_engine::cancel::Cancel;
+use skills_engine::files::inspect::{InspectError, Task, inspect};
+use skills_engine::watch::stat_cache::Generation;
+use skills_protocol::error::RpcError;
+use skills_protocol::method::{Request as _, SkillsCheck};
+use skills_protocol::wire::{CheckParams, CheckResult, Context, Contextual, RuleLevel};
+use skills_syntax::path::AbsPath;
+
+use crate::api::from_wire::absolute;
+use crate::api::handlers::rules::unknown_rule;
+use crate::api::to_wire;
+use crate::bridges::rules_page;
+use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::page_cache;
+use crate::rpc::page_cache::{Found, Wanted, question};
+use crate::rpc::paging;
+use crate::rpc::peer::Peer;
+use crate::service::Service;
+
+pub(crate) async fn check(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: CheckParams,
+) -> Outcome {
+    let encoding = params.path_encoding;
+    let context = params.take_context();
+    let paths = params.paths.iter().map(|it| absolute(it, encoding));
+    let mut paths = paths.collect::<Result<Vec<_>, _>>()?;
+    let own = params.levels.into_iter().map(level).collect::<Result<Vec<_>, _>>()?;
+    let Active { views, top, mut rows } =
+        active(&service, &peer, &context, params.profiles).await?;
+    rows.extend(own);
+    let first = Arc::clone(&views[0]);
+    if paths.is_empty() {
+        paths.push(first.ctx.cwd.clone());
+    }
+    let read_limit = service.settings.user().read_limit;
+    let settles = params.fix_all;
+    let question = question(SkillsCheck::METHOD, &views, (&paths, &rows, read_limit, settles));
+    let limit = paging::limit(params.limit)?;
+    let wanted = Wanted { question, cursor: params.cursor.as_deref(), limit };
+    let clock = first.clock.clone();
+    let find = move |cancel: &Cancel| {
+        let levels = skills_config::levels_of(&rows, &top);
+        let cancel = cancel.clone();
+        let checked = inspect(&Task { paths, views, levels, read_limit, settles, cancel });
+        let checked = checked.map_err(|error| refused(&error))?;
+        let page = rules_page::address();
+        let skills = checked.iter().filter(|it| !is_instruction_file(&it.path)).count();
+        let found = checked.iter().filter(|it| !it.findings.is_empty());
+        let files = found.map(|it| to_wire::checked_file(it, page.as_deref()));
+        Ok(Found::new(&clock, skills as u64, files))
+    };
+    let page = page_cache::page(&service, &peer, wanted, find).await?;
+    let result = CheckResult {
+        clock: page.whole().clock.clone(),
+        health: to_wire::health(&first.health),
+        checked: page.whole().n_checked,
+        files: page.items(),
+        left_alone: Vec::new(),
+        next_cursor: page.next_cursor.clone(),
+    };
+    Answer::with_capacity(&result, page.size + 512)
+}
+
+/// What counts for the rules at one place.
+pub(super) struct Active {
+    /// What the agents see whose profiles count.
+    pub(super) views: Vec<Arc<View>>,
+    /// The top of the worktree.
+    pub(super) top: AbsPath,
+    /// What is decided about single rules.
+    pub(super) rows: Vec<LevelRow>,
+}
+
+/// Returns what counts at a place: of the profiles that are named or, where there are none, of
+/// those of the configuration.
+pub(super) async fn active(
+    service: &Service,
+    peer: &Peer,
+    context: &Context,
+    mut profiles: Vec<String>,
+) -> Result<Active, RpcError> {
+    // Any view of the place knows its worktree, whose file may decide something.
+    let any = service.view(peer, context.clone()).await?;
+    let top = any.resolution.worktree.clone();
+    let (user, repository) =
+        (service.settings.user(), service.settings.repository(&top, Generation::default()).await);
+    let files = [&*user, &*repository];
+    if profiles.is_empty() {
+        profiles = match &context.profile {
+            // Whoever names a profile wants that agent's view.
+            Some(profile) => vec![profile.clone()],
+            None => skills_config::check_profiles(files),
+        };
+    }
+    let mut views = Vec::with_capacity(profiles.len());
+    for profile in profiles {
+        let context = Context { profile: Some(profile), ..context.clone() };
+        views.push(service.view(peer, context).await?);
+    }
+    Ok(Active { views, top, rows: skills_config::level_rows(files) })
+}
+
+/// Reads what a caller decides about a rule.
+fn level(row: RuleLevel) -> Result<LevelRow, RpcError> {
+    let RuleLevel { rule, level, glob } = row;
+    if !skills_lint::is_known(&rule) {
+        return Err(unknown_rule(&rule));
+    }
+    match Level::read(&level) {
+        Some(level) => Ok(LevelRow { rule, level, glob }),
+        None => Err(RpcError::invalid_params(format!("`{level}` is no level of a rule"))
+            .with_hint("There are `off`, `hint`, `information`, `warning` and `error`.")),
+    }
+}
+
+fn refused(error: &InspectError) -> RpcError {
+    let hint = match error {
+        InspectError::Cancelled => return RpcError::cancelled(),
+        InspectError::Unreadable { .. } => "Name a SKILL.md that there is, or a directory.",
+        InspectError::NoSkill(_) => {
+            "Name a SKILL.md, a command, a `CLAUDE.md` or its like, or a directory."
+        }
+    };
+    RpcError::invalid_params(error.to_string()).with_hint(hint)
+}

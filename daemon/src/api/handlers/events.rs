@@ -1,0 +1,74 @@
+//! `events/*`: what a connection is told without asking.
+
+use std::sync::Arc;
+
+use skills_protocol::error::RpcError;
+use skills_protocol::wire::{
+    Contextual, SubscribeParams, SubscribeResult, UnsubscribeParams, UnsubscribeResult,
+};
+
+use crate::api::to_wire;
+use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::events::{Followed, Interest, Kinds};
+use crate::rpc::peer::Peer;
+use crate::service::Service;
+
+pub(crate) async fn subscribe(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: SubscribeParams,
+) -> Outcome {
+    let context = params.take_context();
+    let kinds = Kinds::of(&params.kinds);
+    let limit = service.settings.limits().subscriptions;
+    // Taken before anything is waited for: calls side by side must not pass the limit together.
+    let place = peer.place_for_subscription(limit);
+    let place = place.ok_or_else(|| RpcError::too_many_subscriptions(limit))?;
+    if context.cwd.is_none() && context.session.is_none() {
+        let subscription = service.bus.subscribe(kinds, Interest::Everything, peer.mailbox());
+        let health = to_wire::health(&service.settings.health(None));
+        let subscription = place.fill(subscription).to_string();
+        return Answer::new(&SubscribeResult {
+            subscription,
+            kinds: kinds.list(),
+            clock: None,
+            health,
+        });
+    }
+    let followed = context.session.clone().map(|session| {
+        let (context, environment) = (context.clone(), peer.environment().cloned());
+        Arc::new(Followed { session, context, environment })
+    });
+    let session = context.session.clone();
+    let view = service.view(&peer, context).await?;
+    let interest = Interest::View {
+        key: Arc::clone(&view.key),
+        worktree: view.resolution.worktree.clone(),
+        followed,
+    };
+    // First this, then the clock: what happens in between is told, if once too often.
+    let subscription = service.bus.subscribe(kinds, interest, peer.mailbox());
+    let held = service.engine.hold((*view.key).clone(), (*view.ctx).clone()).await;
+    let (view, hold) = held.map_err(|error| service.engine_failed(&error))?;
+    service.bus.turn(subscription.id(), &view, hold, None);
+    if let Some(session) = &session {
+        // It may have touched something in between.
+        service.turn_followers(session).await;
+    }
+    let unwell = service.settings.health(Some(&view.resolution.worktree));
+    let view = view.with_health(&unwell);
+    Answer::new(&SubscribeResult {
+        subscription: place.fill(subscription).to_string(),
+        kinds: kinds.list(),
+        clock: Some(view.clock.clone()),
+        health: to_wire::health(&view.health),
+    })
+}
+
+pub(crate) async fn unsubscribe(
+    _: Arc<Service>,
+    peer: Arc<Peer>,
+    params: UnsubscribeParams,
+) -> Outcome {
+    Answer::new(&UnsubscribeResult { ended: peer.unsubscribe(&params.subscription) })
+}

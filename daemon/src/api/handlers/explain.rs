@@ -1,0 +1,131 @@
+//! `skills/explain`: why a skill is there, or why not; or what a directory gives.
+
+use std::sync::Arc;
+
+use skills_discovery::discover::{self, Around, Explanation, Query, Resolution, RootOutcome};
+use skills_engine::View;
+use skills_engine::files::near_miss;
+use skills_protocol::error::RpcError;
+use skills_protocol::path::encoding_of;
+use skills_protocol::wire::{Contextual, ExplainParams, ExplainResult, Verdict};
+use tokio::task::spawn_blocking;
+
+use crate::api::from_wire::{Target, target};
+use crate::api::to_wire;
+use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::peer::Peer;
+use crate::service::Service;
+
+pub(crate) async fn explain(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: ExplainParams,
+) -> Outcome {
+    let context = params.take_context();
+    let view = service.view(&peer, context).await?;
+    if params.name.is_none() && params.path.is_none() {
+        return Answer::new(&explain_place(&view));
+    }
+    let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
+    let query = query(&target);
+    let explain = |around: &Around| discover::explain(&view.ctx, &view.resolution, query, around);
+    let mut explanation = explain(&Around::default());
+    let found = explanation.candidate.map(|it| &view.resolution.candidates[it]);
+    // What lies below a skill may belong to another one that discovery never met.
+    let is_below = match (&target, found) {
+        (Target::Path(path), Some(it)) => *path != it.path && *path != it.dir(),
+        (Target::Path(_) | Target::Name(_), _) => false,
+    };
+    if found.is_none() || is_below {
+        explanation = explain(&look_around(&view, &target).await?);
+    }
+    Answer::new(&explain_skill(&view, &target, &explanation))
+}
+
+fn query<'a>(target: &'a Target<'_>) -> Query<'a> {
+    match target {
+        Target::Name(name) => Query::Name(name),
+        Target::Path(path) => Query::Path(path),
+    }
+}
+
+/// Finds out what the disk has of a thing that discovery never met.
+async fn look_around(view: &Arc<View>, target: &Target<'_>) -> Result<Around, RpcError> {
+    let worktree = near_miss::Worktree::of(&view.resolution);
+    let found = match target {
+        Target::Path(path) => {
+            let path = path.clone();
+            spawn_blocking(move || near_miss::at(&path, &worktree)).await
+        }
+        Target::Name(name) => {
+            let (name, view) = ((*name).to_owned(), Arc::clone(view));
+            let seek = move || {
+                let places = discover::places(&view.ctx, &view.resolution);
+                near_miss::called(&name, &places, &worktree)
+            };
+            spawn_blocking(seek).await
+        }
+    };
+    found.map_err(|error| {
+        tracing::error!(%error, "an explanation could not be completed");
+        RpcError::internal("the disk could not be looked at")
+    })
+}
+
+fn explain_skill(view: &View, target: &Target<'_>, explanation: &Explanation) -> ExplainResult {
+    let candidate = explanation.candidate.map(|index| &view.resolution.candidates[index]);
+    let (verdict, steps) = to_wire::explanation(view, explanation);
+    let path = candidate.map(|it| &*it.path);
+    let path_encoding = encoding_of(path);
+    let asked = match target {
+        Target::Name(name) => Some((*name).to_owned()),
+        Target::Path(_) => None,
+    };
+    ExplainResult {
+        name: asked.or_else(|| candidate.map(|it| it.name.clone())),
+        path: candidate.map(|it| to_wire::path(&it.path, path_encoding)),
+        path_encoding,
+        verdict,
+        steps,
+        ..about(view)
+    }
+}
+
+fn explain_place(view: &View) -> ExplainResult {
+    let resolution = &view.resolution;
+    let agent = &view.ctx.profile.agent;
+    let cwd = view.ctx.cwd.display();
+    let n_listed = resolution.listed().count();
+    let n_searched = resolution.roots.iter().filter(|it| it.outcome == RootOutcome::Walked).count();
+    let skills = if n_listed == 1 { "skill" } else { "skills" };
+    let summary = format!(
+        "{agent} shows {n_listed} {skills} to its model in `{cwd}`: {n_searched} of {} places are there.",
+        resolution.roots.len()
+    );
+    let next = if n_listed == 0 { first_step(resolution) } else { None };
+    ExplainResult {
+        verdict: Verdict { state: None, summary, next },
+        steps: to_wire::root_steps(view),
+        ..about(view)
+    }
+}
+
+/// Says where a first skill would be found.
+fn first_step(resolution: &Resolution) -> Option<String> {
+    let root = resolution.roots.iter().find(|it| it.path.starts_with(&*resolution.worktree))?;
+    Some(format!("Put a skill at `{}/<name>/SKILL.md`.", root.path.display()))
+}
+
+/// Returns what every explanation of a view says.
+fn about(view: &View) -> ExplainResult {
+    ExplainResult {
+        clock: view.clock.clone(),
+        health: to_wire::health(&view.health),
+        name: None,
+        path: None,
+        path_encoding: None,
+        profile: view.ctx.profile.id.to_string(),
+        verdict: Verdict { state: None, summary: String::new(), next: None },
+        steps: Vec::new(),
+    }
+}

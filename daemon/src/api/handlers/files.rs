@@ -1,0 +1,229 @@
+//! `skills/resources` and `skills/read`: the files of a skill, on the disk as it is now.
+//!
+//! The index holds no files but SKILL.md, so these two read the disk, on the blocking pool.
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use skills_protocol::error::{OUTSIDE_SKILL, RpcError};
+use skills_protocol::path::{PathEncoding, decode, encode, encoding_of};
+use skills_protocol::wire::{
+    By, Contextual, Only, ReadParams, ReadResult, Resource, ResourcesParams, ResourcesResult,
+};
+use skills_render::resources::is_script;
+
+use crate::access::authorize;
+use crate::access::authorize::Asking;
+use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, Found, Listing};
+use crate::api::from_wire::{format, target};
+use crate::api::handlers::get::{Files, files, find};
+use crate::api::to_wire;
+use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::blocking::blocking;
+use crate::rpc::peer::Peer;
+use crate::rpc::response_cache::SKILL_FILE;
+use crate::service::Service;
+
+/// How many bytes are read for one call. As JSON they may become six times as many, which
+/// still fits one message.
+const MAX_READ: u64 = 1024 * 1024;
+
+/// How many files are listed where the caller sets no limit.
+const MANY: u32 = 1000;
+
+pub(crate) async fn resources(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: ResourcesParams,
+) -> Outcome {
+    let context = params.take_context();
+    let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
+    let agent = context.agent.clone();
+    let view = service.view(&peer, context).await?;
+    authorize::named(&view, &view.resolution.candidates[find(&view, &target)?], agent.as_deref())?;
+    let Files::In(dir) = files(&service, &view, &target).await? else {
+        return Answer::new(&ResourcesResult {
+            clock: view.clock.clone(),
+            health: to_wire::health(&view.health),
+            resources: Vec::new(),
+            truncated: false,
+        });
+    };
+    let known = view.resolution.candidates[find(&view, &target)?].directory;
+    let listing = blocking({
+        let dir = dir.clone();
+        move || {
+            let beneath = ConfinedDir::open_known(&dir, known);
+            beneath.and_then(|it| it.list()).map_err(|error| directory_gone(&error))
+        }
+    });
+    let Listing { files, truncated } = listing.await?;
+    let wanted = |it: &Found| match params.only.unwrap_or(Only::Files) {
+        // The file that is the skill is no resource of it.
+        Only::Files => it.relative != Path::new(SKILL_FILE),
+        Only::Scripts => it.executable && is_script(&it.relative),
+    };
+    let limit = params.limit.unwrap_or(MANY) as usize;
+    let mut files = files.iter().filter(|it| wanted(it));
+    let resources = files.by_ref().take(limit).map(|it| resource(&dir, it)).collect();
+    Answer::new(&ResourcesResult {
+        clock: view.clock.clone(),
+        health: to_wire::health(&view.health),
+        resources,
+        truncated: truncated || files.next().is_some(),
+    })
+}
+
+fn resource(dir: &Path, found: &Found) -> Resource {
+    let absolute = dir.join(&found.relative);
+    let encoding = encoding_of([&*absolute]);
+    Resource {
+        relative: encode(&found.relative, encoding),
+        absolute: encode(&absolute, encoding),
+        path_encoding: encoding,
+        size: found.size,
+        executable: found.executable,
+    }
+}
+
+pub(crate) async fn read(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: ReadParams,
+) -> Outcome {
+    let context = params.take_context();
+    let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
+    let relative = relative(&params.relative, params.path_encoding)?;
+    let offset = params.offset.unwrap_or_default();
+    let length = params.length.unwrap_or(MAX_READ);
+    if length > MAX_READ {
+        let message = format!("{length} bytes are more than the {MAX_READ} that are read at once");
+        return Err(RpcError::too_large(message, MAX_READ)
+            .with_hint("Read the file in parts, with `offset` and `length`."));
+    }
+    let (agent, session) = (context.agent.clone(), context.session.clone());
+    let view = service.view(&peer, context).await?;
+    let asking = Asking {
+        peer: &peer,
+        view: &view,
+        candidate: &view.resolution.candidates[find(&view, &target)?],
+        agent: agent.as_deref(),
+        session: session.as_deref(),
+        by: format::by(params.by),
+        wait: params.wait.unwrap_or_default(),
+        agreed: false,
+        continues: false,
+    };
+    authorize::read(&service, asking, params.by == Some(By::Model)).await?;
+    let dir = match files(&service, &view, &target).await? {
+        Files::In(dir) => dir,
+        Files::None { why, hint } => return Err(RpcError::invalid_params(why).with_hint(hint)),
+    };
+    let known = asking.candidate.directory;
+    let path = dir.join(&relative);
+    let part = blocking(move || {
+        let beneath = ConfinedDir::open_known(&dir, known);
+        let beneath = beneath.map_err(|error| directory_gone(&error))?;
+        beneath.read(&relative, offset, length).map_err(|error| refused(&error, &params.relative))
+    });
+    let part = part.await?;
+    let (content, base64, end) = text_or_base64(part.bytes, offset, part.size);
+    let path_encoding = encoding_of([&*path]);
+    Answer::new(&ReadResult {
+        clock: view.clock.clone(),
+        health: to_wire::health(&view.health),
+        path: encode(&path, path_encoding),
+        path_encoding,
+        content,
+        base64,
+        size: part.size,
+        truncated: end < part.size,
+    })
+}
+
+/// Reads the path of a file of a skill from its directory, in the shortest form: what is read and
+/// what is said to be read are one path then.
+pub(super) fn relative(text: &str, encoding: Option<PathEncoding>) -> Result<PathBuf, RpcError> {
+    let path =
+        decode(text, encoding).map_err(|error| RpcError::invalid_params(error.to_string()))?;
+    let mut shortest = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            // What leads out stays, and is refused.
+            Component::ParentDir
+                if matches!(shortest.components().next_back(), Some(Component::Normal(_))) =>
+            {
+                shortest.pop();
+            }
+            it => shortest.push(it),
+        }
+    }
+    Ok(shortest)
+}
+
+/// Returns the bytes in the form that fits them, and where in the file they end. A character
+/// that the length has cut is left for the next part.
+fn text_or_base64(bytes: Vec<u8>, offset: u64, size: u64) -> (Option<String>, Option<String>, u64) {
+    let end = offset.saturating_add(bytes.len() as u64);
+    match String::from_utf8(bytes) {
+        Ok(text) => (Some(text), None, end),
+        Err(error) => {
+            let cut = error.utf8_error();
+            let whole = cut.valid_up_to();
+            let mut bytes = error.into_bytes();
+            if cut.error_len().is_none() && end < size && whole > 0 {
+                bytes.truncate(whole);
+                let text = String::from_utf8(bytes).expect("it is valid up to there");
+                return (Some(text), None, offset + whole as u64);
+            }
+            (None, Some(STANDARD.encode(bytes)), end)
+        }
+    }
+}
+
+/// Returns why a file of a skill is not served.
+pub(crate) fn refused(error: &ConfinedDirError, relative: &str) -> RpcError {
+    match error {
+        ConfinedDirError::Outside => RpcError::outside_skill(relative),
+        ConfinedDirError::Exchanged => exchanged(&format!("`{relative}`")),
+        ConfinedDirError::Missing => {
+            RpcError::invalid_params(format!("there is no file `{relative}` in the skill"))
+                .with_hint("`skills/resources` lists the files that there are.")
+        }
+        ConfinedDirError::NotAFile(what) => RpcError::invalid_params(format!(
+            "`{relative}` is {what}, and only regular files are read"
+        ))
+        .with_hint("`skills/resources` lists the files that can be read."),
+        ConfinedDirError::TooLarge(size) => RpcError::too_large(
+            format!("`{relative}` has {size} bytes, more than are read at once"),
+            MAX_READ,
+        )
+        .with_hint("Read the file in parts, with `skills/read`."),
+        ConfinedDirError::Changing => {
+            RpcError::internal(format!("`{relative}` kept changing while it was read"))
+                .with_hint("Ask again when whoever writes it has finished.")
+        }
+        ConfinedDirError::Io(cause) => {
+            RpcError::internal(format!("failed to read `{relative}`: {cause}"))
+                .with_hint("Check the permissions of the file.")
+        }
+    }
+}
+
+/// The skill's directory itself, which was there a moment ago.
+pub(crate) fn directory_gone(error: &ConfinedDirError) -> RpcError {
+    if matches!(error, ConfinedDirError::Exchanged) {
+        return exchanged("the skill's directory");
+    }
+    RpcError::internal(format!("the skill's directory cannot be opened: {error}"))
+        .with_hint("Ask again; the list follows the disk.")
+}
+
+/// Something else came to a path since the view was made.
+fn exchanged(what: &str) -> RpcError {
+    let message = format!("{what} was exchanged for another one since the list was made");
+    RpcError::new(OUTSIDE_SKILL, message).with_hint("Ask again; the list follows the disk.")
+}

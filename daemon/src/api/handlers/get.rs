@@ -1,0 +1,136 @@
+//! `skills/get`: one skill with its frontmatter; and which skill a name or a path means.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use skills_agents::profile::{OutputFormat, Scope};
+use skills_discovery::discover::{Candidate, Resolution};
+use skills_engine::View;
+use skills_protocol::error::RpcError;
+use skills_protocol::wire::{Contextual, GetParams, GetResult};
+use tokio::task::spawn_blocking;
+
+use crate::api::from_wire::{Target, target};
+use crate::api::to_wire;
+use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::peer::Peer;
+use crate::rpc::response_cache::ResponseCache;
+use crate::service::Service;
+
+/// How many names are offered in place of one that there is not.
+const NEAREST: usize = 3;
+
+pub(crate) async fn get(service: Arc<Service>, peer: Arc<Peer>, mut params: GetParams) -> Outcome {
+    let context = params.take_context();
+    let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
+    let view = service.view(&peer, context).await?;
+    let candidate_idx = find(&view, &target)?;
+    // Whoever asks for one is about to use it.
+    files(&service, &view, &target).await?;
+    ResponseCache::of(&view).got(&view, candidate_idx, || Answer::new(&skill(&view, candidate_idx)))
+}
+
+fn skill(view: &View, candidate_idx: usize) -> GetResult {
+    let candidate = &view.resolution.candidates[candidate_idx];
+    let document = candidate.record().map(|it| (it, it.document()));
+    let frontmatter =
+        document.as_ref().and_then(|(record, it)| Some((*record, it.frontmatter.as_ref()?)));
+    GetResult {
+        clock: view.clock.clone(),
+        health: to_wire::health(&view.health),
+        skill: to_wire::entry(view, candidate),
+        frontmatter: frontmatter
+            .map(|(record, it)| to_wire::frontmatter(it, &record.head))
+            .unwrap_or_default(),
+        ranges: frontmatter
+            .map(|(record, it)| to_wire::field_ranges(it, record))
+            .unwrap_or_default(),
+        findings: to_wire::diagnostics(candidate),
+    }
+}
+
+/// Returns the index of the candidate that is meant: of several of one name the one that counts.
+pub(crate) fn find(view: &View, target: &Target<'_>) -> Result<usize, RpcError> {
+    let prepared = ResponseCache::of(view);
+    let found = match target {
+        Target::Name(name) => prepared.by_name(view, name).or_else(|| qualified(view, name)),
+        Target::Path(path) => prepared.by_path(view, path),
+    };
+    found.ok_or_else(|| {
+        let shown = target.shown();
+        RpcError::skill_not_found(&shown, nearest(view, &shown), available(view))
+    })
+}
+
+/// The plugin opencode-agent-skills takes a name with where it is from before it
+/// (`project:commit`), or with the namespace that the skill's metadata names.
+fn qualified(view: &View, name: &str) -> Option<usize> {
+    let (place, name) = name.split_once(':')?;
+    let Resolution { candidates, roots, .. } = &*view.resolution;
+    let is_meant = |it: &Candidate| {
+        let is_from = |said: Option<&str>| said == Some(place);
+        let is_there = it.name == name && it.state.is_listed();
+        is_there && (is_from(roots[it.root].label.as_deref()) || is_from(it.namespace.as_deref()))
+    };
+    let takes_places = view.ctx.profile.output == OutputFormat::Plugin;
+    candidates.iter().position(is_meant).filter(|_| takes_places)
+}
+
+/// Where the files of a skill are.
+pub(crate) enum Files {
+    /// In this directory.
+    In(PathBuf),
+    /// It has none.
+    None {
+        /// Why, as a sentence.
+        why: String,
+        /// What can be asked instead, as a sentence.
+        hint: &'static str,
+    },
+}
+
+/// Returns where the files of the skill that is meant are, and sees to it that they are there.
+pub(crate) async fn files(
+    service: &Service,
+    view: &View,
+    target: &Target<'_>,
+) -> Result<Files, RpcError> {
+    let candidate = &view.resolution.candidates[find(view, target)?];
+    let (name, agent) = (&candidate.name, view.ctx.profile.subject());
+    if candidate.is_built_in() {
+        let why = format!("`{name}` is built into {agent} and has no files");
+        return Ok(Files::None { why, hint: "`skills/get` tells what the agent says about it." });
+    }
+    match view.resolution.roots[candidate.root].scope {
+        Scope::Mcp => {
+            let why = format!("`{name}` is a prompt of an MCP server and has no files");
+            return Ok(Files::None {
+                why,
+                hint: "`skills/get` tells what its server says about it.",
+            });
+        }
+        Scope::Bundled => extract(service).await?,
+        _ => {}
+    }
+    Ok(Files::In(candidate.dir().into_path_buf()))
+}
+
+/// Writes the files of the bundled skills, which are only in the program until then.
+pub(crate) async fn extract(service: &Service) -> Result<(), RpcError> {
+    let engine = service.engine.clone();
+    let extracted = spawn_blocking(move || engine.extract_bundled()).await;
+    let extracted = extracted.map_err(|_| crate::rpc::refusal::panicked())?;
+    extracted.map_err(|error| {
+        RpcError::internal(format!("failed to write the files of the bundled skills: {error}"))
+            .with_hint("Check the permissions of the cache directory, `$XDG_CACHE_HOME/skillsd`.")
+    })
+}
+
+fn available(view: &View) -> Vec<String> {
+    view.resolution.listed().map(|it| it.name.clone()).collect()
+}
+
+fn nearest(view: &View, name: &str) -> Vec<String> {
+    let names = view.resolution.nearest(name);
+    names.into_iter().take(NEAREST).map(str::to_owned).collect()
+}

@@ -1,0 +1,126 @@
+//! `index/snapshot`, `paths/match` and `skills/references`: what an editor needs to answer by itself.
+//!
+//! A snapshot is made from views alone; what each makes of its skills is settled once for all pages.
+//! The other two walk the worktree; the walk is kept for some seconds. All of it is work for the
+//! blocking pool.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+
+use skills_engine::cancel::Cancel;
+use skills_engine::files::inspect;
+use skills_protocol::method::{Request as _, SkillsReferences};
+use skills_protocol::wire::{
+    Contextual, Freshness, PathMatches, PathsMatchParams, PathsMatchResult, ReferencesParams,
+    ReferencesResult, SnapshotParams,
+};
+
+use crate::api::handlers::check::{Active, active};
+use crate::api::snapshot_index::SnapshotIndex;
+use crate::api::to_wire;
+use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::page_cache;
+use crate::rpc::page_cache::{Found, Wanted, question};
+use crate::rpc::paging;
+use crate::rpc::paging::{Cursor, Part};
+use crate::rpc::peer::Peer;
+use crate::rpc::response_cache::ResponseCache;
+use crate::service::Service;
+
+/// How many files are named for a pattern, and how many references are given, when nobody says.
+const FILES: u32 = 10;
+const REFERENCES: u32 = 1000;
+
+pub(crate) async fn snapshot(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: SnapshotParams,
+) -> Outcome {
+    let context = params.take_context();
+    let active = active(&service, &peer, &context, params.profiles).await?;
+    let Active { views, rows, .. } = &active;
+    let config = service.settings.user();
+    let mut clock: Vec<_> = views.iter().map(|it| it.clock.clone()).collect();
+    // The configuration is part of the answer, and no view's clock tells of it.
+    let mut hasher = DefaultHasher::new();
+    (rows, config.profiles.source_text()).hash(&mut hasher);
+    clock.push(format!("{:x}", hasher.finish()));
+    let clock = clock.join(" ");
+    let limit = paging::limit(params.limit)?;
+    let cursor = params.cursor.as_deref().map(|it| Cursor::read(it, &clock)).transpose()?;
+    if cursor.is_none() && params.since.as_deref() == Some(&*clock) {
+        return Answer::new(&to_wire::known_snapshot(views, clock));
+    }
+    let part = Part { start: cursor.map_or(0, |it| it.start), limit };
+    let make = move |_: &Cancel| {
+        let Active { views, rows, .. } = &active;
+        let lineup = ResponseCache::of(&views[0]).lineup(views, SnapshotIndex::of);
+        let result = to_wire::snapshot(views, &lineup, rows, &config.profiles, clock, part);
+        let n_places: usize = result.profiles.iter().map(|it| it.skills.len()).sum();
+        Answer::with_capacity(&result, 1024 + result.skills.len() * 300 + n_places * 200)
+    };
+    service.heavy.run(&peer, make).await
+}
+
+pub(crate) async fn paths_match(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: PathsMatchParams,
+) -> Outcome {
+    let context = params.take_context();
+    let PathsMatchParams { patterns, limit, .. } = params;
+    let anew = context.freshness == Some(Freshness::Verified);
+    let view = service.view(&peer, context).await?;
+    let worktree = service.walks.worktree(&view.resolution.worktree, anew);
+    let most = limit.unwrap_or(FILES) as usize;
+    let work = move |cancel: &Cancel| {
+        let patterns = patterns.into_iter().take_while(|_| !cancel.is_cancelled());
+        let matches = patterns.map(|pattern| {
+            let found = worktree.first_matches(&pattern, most);
+            let (count, files) = found.map_or((None, Vec::new()), |(count, files)| {
+                let shown = files.iter().map(|it| it.to_string_lossy().into_owned());
+                (Some(count as u64), shown.collect())
+            });
+            PathMatches { pattern, count, files }
+        });
+        Ok(matches.collect())
+    };
+    let matches = service.heavy.run(&peer, work).await?;
+    let health = to_wire::health(&view.health);
+    Answer::new(&PathsMatchResult { clock: view.clock.clone(), health, matches })
+}
+
+pub(crate) async fn references(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: ReferencesParams,
+) -> Outcome {
+    let context = params.take_context();
+    let ReferencesParams { name, limit, cursor, .. } = params;
+    let limit = limit.unwrap_or(REFERENCES) as usize;
+    let anew = context.freshness == Some(Freshness::Verified);
+    let Active { views, .. } = active(&service, &peer, &context, Vec::new()).await?;
+    let first = Arc::clone(&views[0]);
+    let question = question(SkillsReferences::METHOD, &views, &name);
+    let wanted = Wanted { question, cursor: cursor.as_deref(), limit };
+    let (clock, walking) = (first.clock.clone(), Arc::clone(&service));
+    let find = move |cancel: &Cancel| {
+        let worktree = walking.walks.worktree(&views[0].resolution.worktree, anew);
+        let names = inspect::names(&views);
+        let is_meant = |it: &str| match &name {
+            Some(name) => it == name,
+            None => names.contains(it),
+        };
+        let spoken = inspect::spoken(&worktree, &views, is_meant, cancel);
+        Ok(Found::new(&clock, 0, spoken.iter().flat_map(to_wire::references)))
+    };
+    let page = page_cache::page(&service, &peer, wanted, find).await?;
+    let result = ReferencesResult {
+        clock: page.whole().clock.clone(),
+        health: to_wire::health(&first.health),
+        truncated: page.is_cut,
+        references: page.items(),
+        next_cursor: page.next_cursor.clone(),
+    };
+    Answer::with_capacity(&result, page.size + 512)
+}

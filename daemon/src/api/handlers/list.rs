@@ -1,0 +1,192 @@
+//! `skills/list` and `skills/dirs`: what the agent would show its model, and what it would not.
+//!
+//! The default list of a view is made once and then only handed on. Everything else is made
+//! when it is asked for: other states, pages, and lists so long that they come in pages.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use skills_discovery::discover::{Candidate, address_of};
+use skills_engine::View;
+use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::wire::{
+    Contextual, DirsParams, DirsResult, Include, ListParams, ListResult, State,
+};
+
+use crate::api::to_wire;
+use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::paging;
+use crate::rpc::paging::{Cursor, PAGE, Part};
+use crate::rpc::peer::Peer;
+use crate::rpc::response_cache;
+use crate::rpc::response_cache::ResponseCache;
+use crate::service::Service;
+
+pub(crate) async fn list(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: ListParams,
+) -> Outcome {
+    let view = service.view(&peer, params.take_context()).await?;
+    let form = Form::of(&params.include);
+    let clock = form.clock(&view);
+    let cursor = params.cursor.as_deref().map(|it| Cursor::read(it, &clock)).transpose()?;
+    let limit = paging::limit(params.limit)?;
+    let since = cursor.as_ref().map_or(params.since.as_deref(), |it| it.since);
+    let start = cursor.as_ref().map_or(0, |it| it.start);
+    if let Some(answer) = since.and_then(|it| difference(&view, form, it, Part { start, limit })) {
+        return answer;
+    }
+    if form == Form::DEFAULT && params.limit.is_none() && cursor.is_none() {
+        let make = || {
+            let entries = |index: usize| {
+                Cow::Owned(response_cache::entry(&view, &view.resolution.candidates[index]))
+            };
+            let page = page(&view, form, Part::ALL, entries);
+            if page.list.next_cursor.is_none() { page.answer().ok() } else { None }
+        };
+        if let Some(answer) = ResponseCache::of(&view).default_list(make) {
+            return Ok(answer);
+        }
+    }
+    let prepared = ResponseCache::of(&view);
+    let entry = |index| Cow::Borrowed(prepared.entry(&view, index));
+    page(&view, form, Part { start, limit }, entry).answer()
+}
+
+pub(crate) async fn dirs(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: DirsParams,
+) -> Outcome {
+    let view = service.view(&peer, params.take_context()).await?;
+    let dirs: Vec<_> = listed(&view, Form::DEFAULT)
+        .map(|(_, candidate)| candidate.dir())
+        // What has an address has no directory.
+        .filter(|dir| address_of(dir).is_none())
+        .collect();
+    let encoding = encoding_of(dirs.iter().map(|dir| &**dir));
+    Answer::new(&DirsResult {
+        clock: view.clock.clone(),
+        health: to_wire::health(&view.health),
+        dirs: dirs.iter().map(|dir| encode(dir, encoding)).collect(),
+        path_encoding: encoding,
+    })
+}
+
+/// Which states a list holds, one bit each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Form(u16);
+
+impl Form {
+    /// What the model sees.
+    const DEFAULT: Self = Self(1 << State::Active as u16 | 1 << State::Activated as u16);
+
+    pub(super) fn of(include: &[Include]) -> Self {
+        let asked = State::ALL.iter().filter(|state| include.iter().any(|it| it.covers(**state)));
+        Self(asked.fold(Self::DEFAULT.0, |bits, state| bits | 1 << *state as u16))
+    }
+
+    pub(super) fn holds(self, state: State) -> bool {
+        self.0 & 1 << state as u16 != 0
+    }
+
+    /// Returns the clock of a list of this form: it says nothing about a list of another one.
+    fn clock(self, view: &View) -> String {
+        if self == Self::DEFAULT {
+            view.clock.clone()
+        } else {
+            format!("{}/{:x}", view.clock, self.0)
+        }
+    }
+
+    /// Returns the view's clock in a clock of this form; none for one of another form.
+    fn view_clock(self, clock: &str) -> Option<&str> {
+        let (of_view, form) = clock.split_once('/').map_or((clock, None), |(a, b)| (a, Some(b)));
+        let own = (self != Self::DEFAULT).then(|| format!("{:x}", self.0));
+        (form == own.as_deref()).then_some(of_view)
+    }
+}
+
+/// Returns what changed in the list of a form since a clock of it; none where that is not known.
+fn difference(view: &View, form: Form, since: &str, part: Part) -> Option<Outcome> {
+    let view_since = form.view_clock(since)?;
+    let shows = |state| form.holds(to_wire::state(state));
+    let found = view.difference(view_since, shows)?;
+    let clock = form.clock(view);
+    // Places are counted once; what changed is in the order of the list.
+    let mut positions = Vec::with_capacity(found.changed.len().min(part.limit));
+    let (mut skills, mut size, mut next_cursor) = (Vec::new(), 0, None);
+    let mut changed = found.changed.iter().copied().skip_while(|it| *it < part.start).peekable();
+    for (position, (index, candidate)) in listed(view, form).enumerate() {
+        if changed.next_if_eq(&index).is_none() {
+            continue;
+        }
+        if skills.len() == part.limit || size >= PAGE {
+            next_cursor = Some(Cursor { start: index, since: Some(since) }.text(&clock));
+            break;
+        }
+        let entry = response_cache::entry(view, candidate);
+        size += entry.get().len();
+        skills.push(entry);
+        positions.push(position as u32);
+    }
+    // The first page tells what went; a later one only goes on.
+    let removed = if part.start == 0 { &found.removed[..] } else { &[] };
+    let list = ListResult {
+        clock,
+        health: to_wire::health(&view.health),
+        fresh: false,
+        next_cursor,
+        skills,
+        removed: removed.iter().map(to_wire::removed).collect(),
+        positions,
+    };
+    Some(Answer::with_capacity(&list, size + list.skills.len() + 512))
+}
+
+/// Returns the candidates of a form, with their places among all.
+fn listed(view: &View, form: Form) -> impl Iterator<Item = (usize, &Candidate)> {
+    let candidates = view.resolution.candidates.iter().enumerate();
+    candidates.filter(move |(_, it)| form.holds(to_wire::state(it.state)))
+}
+
+/// A part of a list, and how long its entries are together.
+struct Page<'a> {
+    list: ListResult<Cow<'a, RawValue>>,
+    size: usize,
+}
+
+impl Page<'_> {
+    fn answer(&self) -> Outcome {
+        // A comma after each entry, and what is around them all.
+        Answer::with_capacity(&self.list, self.size + self.list.skills.len() + 512)
+    }
+}
+
+/// Returns a part of a list, cut where it does not fit one answer.
+fn page<'a>(
+    view: &View,
+    form: Form,
+    part: Part,
+    entry: impl Fn(usize) -> Cow<'a, RawValue>,
+) -> Page<'a> {
+    let clock = form.clock(view);
+    let mut skills = Vec::new();
+    let mut size = 0;
+    let mut next_cursor = None;
+    for (candidate_idx, _) in listed(view, form).skip_while(|(index, _)| *index < part.start) {
+        if skills.len() == part.limit || size >= PAGE {
+            next_cursor = Some(Cursor { start: candidate_idx, since: None }.text(&clock));
+            break;
+        }
+        let entry = entry(candidate_idx);
+        size += entry.get().len();
+        skills.push(entry);
+    }
+    let health = to_wire::health(&view.health);
+    let (removed, positions) = (Vec::new(), Vec::new());
+    let list = ListResult { clock, health, fresh: true, next_cursor, skills, removed, positions };
+    Page { list, size }
+}

@@ -1,0 +1,441 @@
+//! `skills/load`: a skill as the agent hands it to its model.
+//!
+//! The view says which skill is meant; its text and its files are read from the disk as it is now,
+//! on the blocking pool, and all of one answer comes from one reading. A file that has changed
+//! since the view was made is looked up again, so that nobody gets a skill that the list no longer
+//! has.
+
+mod choose;
+mod prompt;
+mod read;
+mod register;
+
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use skills_agents::profile::{OutputFormat, Scope};
+use skills_discovery::discover::Candidate;
+use skills_engine::View;
+use skills_engine::sessions::session::Invocation;
+use skills_protocol::error::RpcError;
+use skills_protocol::wire::{self, Contextual, LoadParams};
+use skills_render::{LoadRequest, LoadedSkill, ShellMode, ShellResults, Variables, load as render};
+use skills_syntax::path::AbsPath;
+use tokio::time::Instant;
+
+use self::choose::{Choice, choose};
+use self::read::{Material, read};
+use crate::access::authorize;
+use crate::access::authorize::Asking;
+use crate::access::authorize::run::Commands;
+use crate::access::child_process;
+use crate::access::child_process::{Job, Ran, Unfit};
+use crate::access::sealed_copy;
+use crate::access::sealed_copy::{SealedCopy, Snapshot, Unit};
+use crate::api::from_wire::format;
+use crate::api::handlers::get::extract;
+use crate::api::handlers::run::ORIGINAL;
+use crate::api::to_wire;
+use crate::api::to_wire::rendered;
+use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::blocking::blocking;
+use crate::rpc::peer::Peer;
+use crate::service::Service;
+
+/// How often a skill is looked up again that changes between the list and the reading.
+const TRIES: usize = 4;
+
+pub(crate) async fn load(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: LoadParams,
+) -> Outcome {
+    let mut context = params.take_context();
+    let (agent, session) = (context.agent.clone(), context.session.clone());
+    if session.as_deref().is_some_and(|it| !it.is_empty()) {
+        // Before anything that takes time: one that is closed meanwhile stays closed.
+        service.named(&peer, context.clone()).await?;
+    }
+    let by = format::by(params.by);
+    let wait = params.wait.unwrap_or_default();
+    let continues = !params.shell_results.is_empty();
+    // What the user was asked about in this call is not asked again for the same text.
+    let mut agreed = None;
+    let mut tries = 0;
+    let (view, choice, material) = loop {
+        tries += 1;
+        let view = service.view(&peer, context.clone()).await?;
+        let format = params.format.map_or(view.ctx.profile.output, format::load);
+        let choice = choose(&view, &params, by)?;
+        let candidate = &view.resolution.candidates[choice.candidate_idx];
+        let (agent, session) = (agent.as_deref(), session.as_deref());
+        let text = Some((candidate.path.clone(), authorize::listed(candidate)));
+        let is_agreed = agreed == text;
+        let asking = Asking {
+            peer: &peer,
+            view: &view,
+            candidate,
+            agent,
+            session,
+            by,
+            wait,
+            agreed: is_agreed,
+            continues,
+        };
+        let permit = authorize::load(&service, asking).await?;
+        let is_guarded = permit.is_guarded();
+        agreed = text;
+        match view.resolution.roots[candidate.root].scope {
+            Scope::Mcp => {
+                let mut loaded = prompt::load(&service, &view, candidate, &params, &permit).await?;
+                let body = loaded.output.clone();
+                service.loaded(session, agent, &view, invocation(candidate, &params, body)).await;
+                loaded.health.extend(to_wire::health(&service.sessions.store().health()));
+                return Answer::new(&loaded);
+            }
+            Scope::Bundled => extract(&service).await?,
+            _ => {}
+        }
+        let read_limit = service.settings.user().read_limit;
+        let material = blocking({
+            let view = Arc::clone(&view);
+            move || read(&view, choice.candidate_idx, format, by, read_limit, &permit)
+        });
+        let material = material.await?;
+        if is_guarded && !material.is_as_listed && tries >= TRIES {
+            return Err(RpcError::internal(
+                "the skill kept changing, and the user was asked about another text",
+            )
+            .with_hint("Ask again when nothing writes it."));
+        }
+        if material.is_as_listed || tries >= TRIES {
+            break (view, choice, material);
+        }
+        // Whatever was asked for: what is listed is older than the file.
+        context.freshness = Some(wire::Freshness::Verified);
+    };
+    let asked = Asked {
+        service: &service,
+        view: &view,
+        params: &params,
+        choice,
+        material: &material,
+        session: session.as_deref(),
+    };
+    let mut results: ShellResults =
+        params.shell_results.iter().map(|it| (it.id.clone(), it.output.clone())).collect();
+    let mut loaded = asked.render(&results, Given::All);
+    let wants_run = params.shell == Some(wire::Shell::Execute);
+    if wants_run && !format::by(params.by).runs_commands(material.format) {
+        loaded.warnings.push(
+            "Nothing is run: this format has no commands. With `format: \"claude\"` those of the skill are run."
+                .to_owned(),
+        );
+    }
+    if wants_run && !loaded.commands.is_empty() {
+        let candidate = &view.resolution.candidates[choice.candidate_idx];
+        let (agent, session) = (agent.as_deref(), session.as_deref());
+        let peer = &*peer;
+        let asking = Asking {
+            peer,
+            view: &view,
+            candidate,
+            agent,
+            session,
+            by,
+            wait,
+            agreed: false,
+            continues: false,
+        };
+        let warnings = asked.execute(asking, &loaded, &mut results).await?;
+        loaded = asked.render(&results, Given::All);
+        loaded.warnings.extend(warnings);
+    }
+    let candidate = &view.resolution.candidates[choice.candidate_idx];
+    let (hooks, withheld) =
+        register::allowed(&service, &view, candidate, material.hash(), &mut loaded).await?;
+    loaded.warnings.extend(withheld);
+    register::count(&service, &params, &loaded, agent.as_deref());
+    let invocation = invocation(candidate, &params, loaded.output.clone());
+    service.loaded(session.as_deref(), agent.as_deref(), &view, invocation).await;
+    if let Some(session) = &session {
+        register::hooks(&service, session, agent.as_deref(), &view, candidate, hooks).await;
+    }
+    let result = asked.result(loaded);
+    // The messages of a prompt hold the text once more.
+    let n_texts = 1 + result.metadata.prompt_messages.len();
+    Answer::with_capacity(&result, n_texts * (result.output.len() + 1024))
+}
+
+/// What is asked for, and what there is.
+struct Asked<'a> {
+    service: &'a Service,
+    view: &'a View,
+    params: &'a LoadParams,
+    choice: Choice,
+    material: &'a Material,
+    session: Option<&'a str>,
+}
+
+impl Asked<'_> {
+    fn render(&self, results: &ShellResults, given: Given) -> LoadedSkill {
+        self.render_in(results, given, None)
+    }
+
+    /// Renders the skill with the paths of a private copy in place of its own.
+    fn render_in(
+        &self,
+        results: &ShellResults,
+        given: Given,
+        copy: Option<&SealedCopy>,
+    ) -> LoadedSkill {
+        let Self { params, material, view, .. } = self;
+        let candidate = &view.resolution.candidates[self.choice.candidate_idx];
+        let plugin = material.plugin.as_deref();
+        let shown = |path: &AbsPath| path.to_string_lossy().into_owned();
+        let mut user_config = plugin.map(|it| it.config.clone()).unwrap_or_default();
+        if given == Given::All {
+            user_config.extend(params.user_config.clone());
+        }
+        let sent = |it: Option<&str>| {
+            it.filter(|it| given == Given::All || is_word(it)).map(str::to_owned)
+        };
+        let variables = Variables {
+            project_dir: Some(view.resolution.worktree.to_string_lossy().into_owned())
+                .filter(|it| given == Given::All || it.split('/').skip(1).all(is_word)),
+            session_id: sent(self.session),
+            effort: sent(params.effort.as_deref()),
+            plugin_root: plugin.map(|it| match copy {
+                Some(copy) => copy.root().to_string_lossy().into_owned(),
+                None => shown(&it.root),
+            }),
+            plugin_data: plugin.and_then(|it| it.data.as_ref()).map(shown),
+            user_config,
+        };
+        let shell = match params.shell {
+            Some(wire::Shell::None) => ShellMode::Disabled,
+            None | Some(wire::Shell::List | wire::Shell::Execute) => ShellMode::List,
+        };
+        render(&LoadRequest {
+            format: material.format,
+            by: format::by(params.by),
+            name: &candidate.name,
+            label: material.label.as_deref(),
+            is_command: material.is_command,
+            dir: &copy.map_or(&*candidate.dir(), SealedCopy::skill).to_string_lossy(),
+            path: &candidate.path.to_string_lossy(),
+            body: &material.body,
+            arguments: params.args.as_deref().filter(|_| given == Given::All).unwrap_or_default(),
+            variables: &variables,
+            files: &material.files,
+            shell,
+            results,
+            model: params.model.as_deref(),
+        })
+    }
+
+    /// Runs the commands one after the other, all within the time of one, and keeps what they
+    /// gave. Returns what is to be told about it.
+    async fn execute(
+        &self,
+        asking: Asking<'_>,
+        loaded: &LoadedSkill,
+        results: &mut ShellResults,
+    ) -> Result<Vec<String>, RpcError> {
+        let all = |loaded: &LoadedSkill| -> Vec<_> {
+            loaded.commands.iter().map(|it| it.command.clone()).collect()
+        };
+        let all_here = all(loaded);
+        let filled = all(&self.render(results, Given::Words)) != all_here;
+        let candidate = asking.candidate;
+        // Checks first, so that no file is read if the commands may not run.
+        authorize::run::is_shell_possible(self.service, self.view, candidate)?;
+        let unit = authorize::run::unit(self.view, candidate);
+        let files = match unit.clone() {
+            Some(unit) => Some(authorize::run::files(unit, &candidate.name).await?),
+            None => None,
+        };
+        let commands = Commands { text: self.material.hash(), all: all_here, filled, files };
+        authorize::run::shell(self.service, asking, &commands).await?;
+        let copy = match unit {
+            Some(unit) => Some(self.copy(unit, &commands, &candidate.name).await?),
+            None => None,
+        };
+        let shell = self.shell();
+        if shell != BASH {
+            return Err(RpcError::not_allowed(format!(
+                "the commands are written for `{shell}`, which skillsd does not run"
+            ))
+            .with_hint("Ask for them with `shell: \"list\"`, and run them yourself."));
+        }
+        let config = self.service.settings.user();
+        let deadline = Instant::now() + Duration::from_secs(config.run_timeout);
+        let mut warnings = Vec::new();
+        let too_long = |command: &str, why: String| {
+            let first = command.lines().next().unwrap_or_default();
+            let shown: String = first.chars().take(SHOWN).collect();
+            RpcError::invalid_params(format!("the command `{shown}` {why}"))
+                .with_hint("Send less in `args`: what is long or binary belongs into a file.")
+        };
+        let dir = candidate.dir().into_path_buf();
+        let unchecked = authorize::run::unchecked(self.service, self.view, candidate);
+        let search_path = blocking(move || Ok(unchecked().search_path())).await?;
+        let run_dir = copy.as_ref().map_or(&*dir, SealedCopy::skill);
+        // The same commands in the same order: only the paths in them are others.
+        let in_copy =
+            copy.as_ref().map(|it| self.render_in(results, Given::All, Some(it)).commands);
+        let to_run = in_copy.as_ref().unwrap_or(&loaded.commands);
+        for (command, run) in loaded.commands.iter().zip(to_run) {
+            if let Some(unfit) = Unfit::of(&run.command) {
+                return Err(too_long(&command.command, unfit.to_string()));
+            }
+            let job = Job {
+                program: BASH.into(),
+                name: None,
+                args: vec!["-c".into(), OsString::from(&run.command)],
+                directory: self.view.ctx.cwd.to_path_buf(),
+                environment: vec![
+                    ("CLAUDE_SKILL_DIR", run_dir.as_os_str().to_owned()),
+                    (ORIGINAL, dir.as_os_str().to_owned()),
+                    ("PATH", search_path.clone()),
+                ],
+                timeout: deadline.saturating_duration_since(Instant::now()),
+                most: config.run_output as usize,
+            };
+            self.service.counters.count(|it| it.commands_run += 1);
+            let ran = child_process::run(job).await.map_err(|error| {
+                if child_process::is_too_much(&error) {
+                    return too_long(&command.command, error.to_string());
+                }
+                RpcError::internal(format!("failed to run `{BASH}`: {error}"))
+                    .with_hint("Check that it is installed and in the daemon's `PATH`.")
+            })?;
+            if ran.is_late {
+                return Err(RpcError::timed_out(format!(
+                    "the commands took longer than {} seconds",
+                    config.run_timeout
+                ))
+                .with_hint("Raise `run.timeout` in your `config.toml`, or run them yourself."));
+            }
+            warnings.extend(oddity(&command.command, &ran));
+            results.insert(command.id.clone(), printed(&ran));
+        }
+        Ok(warnings)
+    }
+
+    /// Copies the files of a skill as they were when its commands were agreed to.
+    async fn copy(
+        &self,
+        unit: Unit,
+        commands: &Commands,
+        name: &str,
+    ) -> Result<SealedCopy, RpcError> {
+        let (agreed, shown) = (commands.files.clone(), name.to_owned());
+        let snapshot = blocking(move || {
+            let snapshot = Snapshot::take(unit).map_err(|it| sealed_copy::refused(&it, &shown))?;
+            if agreed.as_ref() == Some(snapshot.content()) {
+                return Ok(snapshot);
+            }
+            Err(RpcError::not_allowed(format!(
+                "`{shown}` has changed since the user was asked about it"
+            ))
+            .with_hint("Ask again: what it holds now is asked about."))
+        });
+        authorize::run::copy(self.service, snapshot.await?, name).await
+    }
+
+    /// What is not well about what is loaded and about its being kept.
+    fn health(&self) -> Vec<wire::Health> {
+        let mut health = self.view.health.clone();
+        health.extend(self.service.sessions.store().health());
+        to_wire::health(&health)
+    }
+
+    fn shell(&self) -> String {
+        self.material.shell.clone().unwrap_or_else(|| BASH.to_owned())
+    }
+
+    fn result(&self, loaded: LoadedSkill) -> wire::LoadResult {
+        static AGENTS: AtomicU64 = AtomicU64::new(1);
+        let candidate = &self.view.resolution.candidates[self.choice.candidate_idx];
+        let nth = AGENTS.fetch_add(1, Ordering::Relaxed);
+        let files = match self.material.format {
+            OutputFormat::Plugin
+            | OutputFormat::AgentSkills
+            | OutputFormat::Opencode
+            | OutputFormat::OpencodeFounding => self.material.files.paths.clone(),
+            OutputFormat::Claude
+            | OutputFormat::ClaudeFounding
+            | OutputFormat::Codex
+            | OutputFormat::Gemini
+            | OutputFormat::Raw => Vec::new(),
+        };
+        let mut result = rendered::loaded(
+            loaded,
+            rendered::About {
+                clock: self.view.clock.clone(),
+                health: self.health(),
+                format: self.material.format,
+                dir: &candidate.dir(),
+                files,
+                hash: to_wire::hash(&self.material.hash()),
+                shell: self.shell(),
+                agent_id: Some(format!("{}-{nth}", self.service.boot_id)),
+            },
+        );
+        result.warnings.extend(self.material.warnings.iter().cloned());
+        result
+    }
+}
+
+/// What of a call is put into a skill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Given {
+    /// All that it has sent.
+    All,
+    /// What a shell can only take for a plain word.
+    Words,
+}
+
+/// Whether a text is one plain word to a shell, wherever in a command it stands.
+fn is_word(text: &str) -> bool {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
+    // Dots alone are another directory, and nothing at all joins what stands around it.
+    let is_name = text.chars().any(|it| it.is_ascii_alphanumeric());
+    is_name && text.chars().all(is_plain) && !text.starts_with('-')
+}
+
+fn invocation(candidate: &Candidate, params: &LoadParams, body: String) -> Invocation {
+    let (name, path) = (candidate.name.clone(), candidate.path.clone());
+    Invocation { name, path, args: params.args.clone(), body }
+}
+
+/// How much of a command is shown, in characters.
+const SHOWN: usize = 60;
+
+/// The shell that commands are for where the skill names none.
+const BASH: &str = "bash";
+
+/// What stands in a command's place, as Claude Code writes it.
+fn printed(ran: &Ran) -> String {
+    let (stdout, stderr) = (ran.stdout.trim(), ran.stderr.trim());
+    match (stdout.is_empty(), stderr.is_empty()) {
+        (_, true) => stdout.to_owned(),
+        (true, false) => format!("[stderr]\n{stderr}"),
+        (false, false) => format!("{stdout}\n[stderr]\n{stderr}"),
+    }
+}
+
+fn oddity(command: &str, ran: &Ran) -> Option<String> {
+    let first = command.lines().next().unwrap_or_default();
+    match ran.exit_code {
+        Some(0) if ran.is_truncated => {
+            Some(format!("`{first}` printed more than is kept; the rest is left out."))
+        }
+        Some(0) => None,
+        Some(code) => Some(format!("`{first}` exited with {code}.")),
+        None => Some(format!("`{first}` was ended by a signal.")),
+    }
+}

@@ -1,0 +1,92 @@
+//! A prompt of an MCP server, loaded as the skill that it is to an agent: its messages.
+//!
+//! The server gives the text; nothing in it is a placeholder or a command.
+
+use std::collections::BTreeMap;
+
+use skills_agents::field_table::ARGUMENTS;
+use skills_agents::fields::Fields;
+use skills_agents::profile::OutputFormat;
+use skills_discovery::discover::{Candidate, address_of};
+use skills_engine::{PromptContent, PromptError, PromptMessage, View};
+use skills_protocol::error::RpcError;
+use skills_protocol::wire;
+use skills_render::named_arguments;
+
+use crate::access::authorize::Permit;
+use crate::api::from_wire::format;
+use crate::api::to_wire;
+use crate::api::to_wire::rendered;
+use crate::service::Service;
+
+/// Asks the server for the prompt.
+pub(super) async fn load(
+    service: &Service,
+    view: &View,
+    candidate: &Candidate,
+    params: &wire::LoadParams,
+    _permit: &Permit,
+) -> Result<wire::LoadResult, RpcError> {
+    let arguments = arguments(candidate, params.args.as_deref().unwrap_or_default());
+    let answer = service.engine.prompt(&candidate.path, arguments).await;
+    let answer = answer.map_err(|error| failed(&error, candidate))?;
+    let format = params.format.map_or(view.ctx.profile.output, format::load);
+    let messages: Vec<_> = answer.messages.iter().map(message).collect();
+    let texts: Vec<_> = messages.iter().map(|it| it.content.as_str()).collect();
+    let dir = candidate.dir();
+    let name = &candidate.name;
+    Ok(wire::LoadResult {
+        clock: view.clock.clone(),
+        health: to_wire::health(&view.health),
+        format: rendered::format(format),
+        title: format!("Loaded skill: {name}"),
+        output: texts.join("\n\n"),
+        metadata: wire::LoadMetadata {
+            name: name.clone(),
+            dir: address_of(&dir).unwrap_or_else(|| dir.to_string_lossy().into_owned()),
+            success: format.is_claude().then_some(true),
+            status: format.is_claude().then_some(wire::LoadStatus::Inline),
+            command_name: matches!(format, OutputFormat::Claude | OutputFormat::ClaudeFounding)
+                .then(|| name.clone()),
+            prompt_messages: messages,
+            ..wire::LoadMetadata::default()
+        },
+        files: Vec::new(),
+        commands: Vec::new(),
+        warnings: Vec::new(),
+        hash: candidate.record().map(|it| to_wire::hash(&it.facts.hash)).unwrap_or_default(),
+    })
+}
+
+/// Gives each word to the argument of its place; the last one takes the rest.
+fn arguments(candidate: &Candidate, raw: &str) -> BTreeMap<String, String> {
+    let Some(record) = candidate.record() else { return BTreeMap::new() };
+    let document = record.document();
+    let fields = document.frontmatter.as_ref().map(|it| Fields::new(it, &record.head));
+    let names = fields.map(|it| it.list(&ARGUMENTS)).unwrap_or_default();
+    named_arguments(raw, names.into_iter().map(|it| it.text))
+}
+
+fn message(message: &PromptMessage) -> wire::PromptMessage {
+    let role = if message.assistant { "assistant" } else { "user" };
+    let content = match &message.content {
+        PromptContent::Text(text) => text.clone(),
+        PromptContent::Other(value) => value.to_string(),
+    };
+    wire::PromptMessage { role: role.to_owned(), content }
+}
+
+fn failed(error: &PromptError, candidate: &Candidate) -> RpcError {
+    let name = &candidate.name;
+    let message = format!("failed to load `{name}`: {error}");
+    match error {
+        PromptError::Refused { .. } => RpcError::invalid_params(message)
+            .with_hint("Send the arguments that it needs; `skills/get` names them."),
+        PromptError::TimedOut { .. } => {
+            RpcError::timed_out(message).with_hint("Ask again, or look at the server's own log.")
+        }
+        PromptError::Unknown | PromptError::Unavailable { .. } => {
+            RpcError::internal(message).with_hint("Run `skillsd status` to see how the server is.")
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! What a load reads from the disk: the file, and those beside it that the format shows.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::Arc;
+
+use skills_agents::field_table;
+use skills_agents::fields::Fields;
+use skills_agents::profile::{OutputFormat, Profile, Scope};
+use skills_agents::skill::FileFacts;
+use skills_discovery::discover::{Candidate, Plugin};
+use skills_engine::View;
+use skills_engine::files::disk::content_hash;
+use skills_engine::unignored;
+use skills_protocol::error::RpcError;
+use skills_render::resources::{MANY, draw_tree, is_plugin_file, is_script, opencode_sample};
+use skills_render::{Invoker, SkillFile, SkillFiles};
+
+use crate::access::authorize::Permit;
+use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, MOST_LOADED, Names};
+use crate::api::handlers::files::{directory_gone, refused};
+use crate::rpc::response_cache::SKILL_FILE;
+
+/// What was read.
+#[derive(Debug)]
+pub(super) struct Material {
+    pub(super) format: OutputFormat,
+    pub(super) body: SkillFile,
+    pub(super) files: SkillFiles,
+    /// What the agent calls the place that it comes from.
+    pub(super) label: Option<String>,
+    /// The plugin that it is part of.
+    pub(super) plugin: Option<Arc<Plugin>>,
+    /// Whether it is a command file, which has no directory of its own.
+    pub(super) is_command: bool,
+    /// The shell that the skill names.
+    pub(super) shell: Option<String>,
+    pub(super) warnings: Vec<String>,
+    /// Whether the file is the one that the view has read.
+    pub(super) is_as_listed: bool,
+}
+
+impl Material {
+    /// Returns the hash of the whole text that was read.
+    pub(super) fn hash(&self) -> [u8; 32] {
+        self.body.record.facts.hash
+    }
+}
+
+/// Reads a skill. The permit is for whoever calls: nothing is read to be given away without one.
+pub(super) fn read(
+    view: &View,
+    candidate_idx: usize,
+    format: OutputFormat,
+    by: Invoker,
+    read_limit: u64,
+    _permit: &Permit,
+) -> Result<Material, RpcError> {
+    let candidate = &view.resolution.candidates[candidate_idx];
+    let root = &view.resolution.roots[candidate.root];
+    let dir = candidate.dir();
+    let beneath = ConfinedDir::of(candidate).map_err(|error| directory_gone(&error))?;
+    let file = candidate.path.file_name().unwrap_or(OsStr::new(SKILL_FILE));
+    let bytes = match beneath.whole(Path::new(file), MOST_LOADED) {
+        Err(ConfinedDirError::Outside) => linked(candidate, root.is_own()),
+        result => result,
+    };
+    let bytes = bytes.map_err(|error| refused(&error, SKILL_FILE))?;
+    let directory = dir.file_name().unwrap_or(OsStr::new("/")).to_string_lossy();
+    let (body, is_as_listed) = judged(&bytes, candidate, &view.ctx.profile, &directory, read_limit);
+    let mut warnings = Vec::new();
+    // What lies beside a command are other commands.
+    let files = match root.scope {
+        Scope::Command => SkillFiles::default(),
+        _ => files(format, by, &dir, &beneath, &mut warnings),
+    };
+    let fields = body.document.frontmatter.as_ref().map(|it| Fields::new(it, &body.record.head));
+    let shell = fields.and_then(|it| it.text(&field_table::SHELL)).filter(|_| body.has_fields());
+    let label = Some(root.plugin_label().to_owned());
+    let plugin = root.plugin.clone();
+    let is_command = root.scope == Scope::Command;
+    Ok(Material { format, body, files, label, plugin, is_command, shell, warnings, is_as_listed })
+}
+
+/// Reads what a file says, and tells whether it is the one that the view has read. What the view
+/// knows of it is not found out again.
+fn judged(
+    bytes: &[u8],
+    candidate: &Candidate,
+    profile: &Profile,
+    directory: &str,
+    read_limit: u64,
+) -> (SkillFile, bool) {
+    let size = bytes.len() as u64;
+    let hash = content_hash(bytes);
+    let file = candidate.file.as_ref().filter(|it| it.record.facts.size == size);
+    if let Some(file) = file.filter(|it| !it.record.facts.truncated)
+        && file.record.facts.hash == hash
+    {
+        return (SkillFile::from_record(bytes, Arc::clone(&file.record), profile, directory), true);
+    }
+    let is_as_listed = file.is_some_and(|it| {
+        let part = read_limit.min(size) as usize;
+        it.record.facts.truncated && content_hash(&bytes[..part]) == it.record.facts.hash
+    });
+    let facts = FileFacts { size, truncated: false, hash };
+    (SkillFile::read(bytes, facts, profile, directory), is_as_listed)
+}
+
+/// Reads a SKILL.md that is a link to another place. Agents follow it; what is read in a worktree
+/// has to be a SKILL.md there too, so that no link makes a skill of another file of the user's.
+fn linked(candidate: &Candidate, is_own: bool) -> Result<Vec<u8>, ConfinedDirError> {
+    let path = &candidate.path;
+    let known = candidate.file.as_ref().ok_or(ConfinedDirError::Outside)?.id;
+    let real = path.canonicalize().map_err(ConfinedDirError::Io)?;
+    let name = real.file_name().filter(|it| is_own || path.file_name() == Some(it));
+    let (Some(name), Some(parent)) = (name, real.parent()) else {
+        return Err(ConfinedDirError::Outside);
+    };
+    ConfinedDir::open(parent)?.whole_known(Path::new(name), MOST_LOADED, Some(known))
+}
+
+/// Returns the files that a format shows.
+fn files(
+    format: OutputFormat,
+    by: Invoker,
+    dir: &Path,
+    beneath: &ConfinedDir,
+    warnings: &mut Vec<String>,
+) -> SkillFiles {
+    match format {
+        OutputFormat::Opencode | OutputFormat::OpencodeFounding if by == Invoker::Model => {
+            let relative = unignored(dir).into_iter().map(|it| text(&it));
+            let sample = opencode_sample(relative.collect());
+            // The directory may have been exchanged while it was listed.
+            let sample = sample.iter().filter(|it| beneath.located(Path::new(it)).is_ok());
+            let paths = sample.map(|it| text(&dir.join(it))).collect();
+            SkillFiles { paths, ..SkillFiles::default() }
+        }
+        OutputFormat::AgentSkills => {
+            // What kind of file each is does not show.
+            let Names { names, truncated: is_cut } = beneath.names().unwrap_or_default();
+            let others = names.iter().filter(|it| *it != Path::new(SKILL_FILE));
+            let mut paths: Vec<_> = others.map(|it| text(it)).collect();
+            if is_cut || paths.len() > MANY {
+                paths.truncate(MANY);
+                warnings.push(format!(
+                    "The skill has more files than the {} that are named; `skills/resources` lists them.",
+                    paths.len()
+                ));
+            }
+            SkillFiles { paths, ..SkillFiles::default() }
+        }
+        OutputFormat::Plugin => {
+            let found = beneath.list().unwrap_or_default().files;
+            let scripts = found.iter().filter(|it| it.executable && is_script(&it.relative));
+            let files = found.iter().filter(|it| is_plugin_file(&it.relative));
+            SkillFiles {
+                scripts: scripts.map(|it| text(&it.relative)).collect(),
+                paths: files.map(|it| text(&it.relative)).collect(),
+                ..SkillFiles::default()
+            }
+        }
+        OutputFormat::Gemini => {
+            let entries = |relative: &str| beneath.children(Path::new(relative)).ok();
+            SkillFiles { tree: draw_tree(&text(dir), entries), ..SkillFiles::default() }
+        }
+        OutputFormat::Opencode
+        | OutputFormat::OpencodeFounding
+        | OutputFormat::Claude
+        | OutputFormat::ClaudeFounding
+        | OutputFormat::Codex
+        | OutputFormat::Raw => SkillFiles::default(),
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

@@ -1,0 +1,80 @@
+//! What a load leaves behind besides the text: hooks for the rest of the session, and counters.
+//!
+//! The hooks of a skill that may not run things are not even told: an agent would run them.
+
+use skills_agents::hooks::{Hook, read_hooks};
+use skills_discovery::discover::Candidate;
+use skills_engine::View;
+use skills_engine::sessions::session::HookOwner;
+use skills_protocol::error::RpcError;
+use skills_protocol::wire::{By, LoadParams};
+use skills_render::{ExecutionContext, LoadedSkill};
+
+use crate::access::authorize;
+use crate::service::Service;
+
+/// Returns the hooks that a loaded skill registers, and what is to be told about the others. What
+/// is withheld is taken out of what was loaded. `hash` is that of the text they stand in.
+pub(super) async fn allowed(
+    service: &Service,
+    view: &View,
+    candidate: &Candidate,
+    hash: [u8; 32],
+    loaded: &mut LoadedSkill,
+) -> Result<(Vec<Hook>, Vec<String>), RpcError> {
+    let Some(hooks) = &loaded.metadata.hooks else { return Ok((Vec::new(), Vec::new())) };
+    if let Some(why) = authorize::run::withheld_hooks(service, view, candidate, hash).await? {
+        loaded.metadata.hooks = None;
+        return Ok((Vec::new(), vec![why]));
+    }
+    Ok(read_hooks(hooks))
+}
+
+/// Registers hooks with a session. Of one that is not known nothing is kept.
+pub(super) async fn hooks(
+    service: &Service,
+    session: &str,
+    agent: Option<&str>,
+    view: &View,
+    candidate: &Candidate,
+    hooks: Vec<Hook>,
+) {
+    if service.sessions.get(session).await.is_none() {
+        return;
+    }
+    let root = &view.resolution.roots[candidate.root];
+    let owner = HookOwner {
+        agent: agent.unwrap_or_default().to_owned(),
+        path: candidate.path.clone(),
+        name: candidate.name.clone(),
+        plugin: root.plugin.as_ref().map(|it| it.root.clone()),
+        place: root.place.clone().filter(|_| !root.is_own()),
+    };
+    service.counters.count(|it| it.hooks_registered += hooks.len() as u64);
+    service.sessions.register_hooks(session, owner, hooks).await;
+}
+
+/// Counts a load by where it runs and by who has started it.
+pub(super) fn count(
+    service: &Service,
+    params: &LoadParams,
+    loaded: &LoadedSkill,
+    agent: Option<&str>,
+) {
+    let context = match loaded.metadata.status {
+        Some(ExecutionContext::Forked) => "fork",
+        Some(ExecutionContext::Inline) | None => "inline",
+    };
+    let trigger = match (params.by, agent) {
+        (Some(By::User), _) => "user",
+        (Some(By::Model) | None, Some(_)) => "agent",
+        (Some(By::Model) | None, None) => "model",
+    };
+    let has_slash = params.name.as_deref().is_some_and(|it| it.trim_start().starts_with('/'));
+    service.counters.count(|it| {
+        it.invocations += 1;
+        *it.contexts.entry(context.to_owned()).or_default() += 1;
+        *it.triggers.entry(trigger.to_owned()).or_default() += 1;
+        it.slash_prefixed += u64::from(has_slash);
+    });
+}

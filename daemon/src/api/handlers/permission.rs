@@ -1,0 +1,331 @@
+//! `permission/*`: what may be done, and what the user says about it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Map;
+use skills_agents::profile::Scope;
+use skills_discovery::discover::Candidate;
+use skills_discovery::permission::{self, Action, Properties, Regime};
+use skills_engine::View;
+use skills_engine::sessions::store::Grant;
+use skills_protocol::error::{PermissionRule, RpcError};
+use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::wire::{
+    Contextual, PendingPermission, PermissionAction, PermissionCheckParams, PermissionCheckResult,
+    PermissionGrant, PermissionGrantedParams, PermissionGrantedResult, PermissionPendingParams,
+    PermissionPendingResult, PermissionReplyParams, PermissionReplyResult, PermissionRequestParams,
+    PermissionRequestResult, PermissionRevokeParams, PermissionRevokeResult, Reply,
+};
+
+use crate::access::approval_prompt::{About, is_covered};
+use crate::access::approval_queue::{Asked, Said};
+use crate::access::authorize;
+use crate::access::authorize::SKILL;
+use crate::api::to_wire;
+use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::peer::Peer;
+use crate::rpc::refusal;
+use crate::rpc::response_cache::ResponseCache;
+use crate::service::Service;
+
+/// How many patterns one call may ask about.
+const MOST_PATTERNS: usize = 100;
+
+pub(crate) async fn check(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: PermissionCheckParams,
+) -> Outcome {
+    let context = params.take_context();
+    let (agent, session) = (context.agent.clone(), context.session.clone());
+    let patterns = named(&params.patterns)?;
+    let view = service.view(&peer, context).await?;
+    let wanted = Wanted { view: &view, agent: agent.as_deref(), session: session.as_deref() };
+    let found = wanted.decide(&service, &params.permission, patterns).await;
+    Answer::new(&PermissionCheckResult {
+        clock: view.clock.clone(),
+        health: to_wire::health(&view.health),
+        action: to_wire::permission_action(found.action),
+        rule: found.rule,
+        reason: sentence(&found.reason),
+        suggestions: found.suggestions,
+    })
+}
+
+pub(crate) async fn request(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: PermissionRequestParams,
+) -> Outcome {
+    let context = params.take_context();
+    let (agent, session) = (context.agent.clone(), context.session.clone());
+    let patterns = named(&params.patterns)?;
+    let view = service.view(&peer, context).await?;
+    let wanted = Wanted { view: &view, agent: agent.as_deref(), session: session.as_deref() };
+    let found = wanted.decide(&service, &params.permission, patterns).await;
+    let mut said = Said { reply: None, message: None };
+    let action = match found.action {
+        Action::Allow => PermissionAction::Allow,
+        Action::Deny => PermissionAction::Deny,
+        Action::Ask => {
+            let about = wanted.about(&params.permission, patterns, &found);
+            let question = about.question(params.always.clone(), params.metadata.clone());
+            let most = service.patience();
+            let limit = params.timeout_ms.map_or(most, Duration::from_millis).min(most);
+            // Who does not wait has no use for a question, and the user none for one that is gone.
+            if !limit.is_zero() {
+                said = service.answered(&peer, question, limit).await?;
+            }
+            match said.reply {
+                Some(Reply::Once | Reply::Always) => PermissionAction::Allow,
+                Some(Reply::Reject) | None => PermissionAction::Deny,
+            }
+        }
+    };
+    Answer::new(&PermissionRequestResult {
+        action,
+        timed_out: found.action == Action::Ask && said.reply.is_none(),
+        reply: said.reply,
+        message: said.message,
+        rule: found.rule,
+        reason: sentence(&found.reason),
+        health: to_wire::health(&view.health),
+    })
+}
+
+pub(crate) async fn reply(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    params: PermissionReplyParams,
+) -> Outcome {
+    let PermissionReplyParams { id, reply, message, always } = params;
+    let unknown = || {
+        RpcError::invalid_params(format!("there is no request `{id}` that waits for an answer"))
+            .with_hint("It may be answered, or its time may be over; `permission/pending` lists those that wait.")
+    };
+    let question = service.requests.get(&id).ok_or_else(unknown)?;
+    if service.requests.is_asker(&id, peer.nth()) {
+        return Err(refusal::own_question(&id));
+    }
+    let may = |it: &String| question.always.contains(it) || question.suggestions.contains(it);
+    if let Some(other) = always.iter().find(|it| !may(it)) {
+        let all: Vec<_> = question.always.iter().chain(&question.suggestions).collect();
+        let all: Vec<_> = all.into_iter().map(|it| format!("`{it}`")).collect();
+        let hint = if all.is_empty() {
+            "Leave `always` out: this request is about one text, which an `always` trusts."
+                .to_owned()
+        } else {
+            format!("An `always` of this request may allow {}.", all.join(", "))
+        };
+        return Err(RpcError::invalid_params(format!("`{other}` is not what was asked for"))
+            .with_hint(hint));
+    }
+    let said = Said { reply: Some(reply), message };
+    let also = service.reply(&id, said, always).await.ok_or_else(unknown)?;
+    let health = to_wire::health(&service.sessions.store().health());
+    Answer::new(&PermissionReplyResult { id, also, health })
+}
+
+pub(crate) async fn pending(
+    service: Arc<Service>,
+    _: Arc<Peer>,
+    params: PermissionPendingParams,
+) -> Outcome {
+    let mut requests = Vec::new();
+    service.requests.each(|id, asked| {
+        let session = &asked.question.subject.session;
+        if params.session.is_none() || params.session == *session {
+            requests.push(one(id, asked));
+        }
+    });
+    let health = to_wire::health(&service.settings.health(None));
+    Answer::new(&PermissionPendingResult { requests, health })
+}
+
+fn one(id: &str, asked: &Asked) -> PendingPermission {
+    let question = asked.question.clone();
+    let subject = question.subject;
+    let encoding = encoding_of([&*question.cwd]);
+    PendingPermission {
+        id: id.to_owned(),
+        permission: subject.permission,
+        patterns: subject.patterns,
+        always: question.always,
+        suggestions: question.suggestions,
+        metadata: question.metadata,
+        reason: question.reason,
+        rule: question.rule,
+        session: subject.session,
+        agent: subject.agent,
+        cwd: encode(&question.cwd, encoding),
+        path_encoding: encoding,
+        profile: subject.profile,
+        waiting: asked.is_waited_for(),
+        at: asked.at,
+        expires: asked.expires,
+    }
+}
+
+pub(crate) async fn granted(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: PermissionGrantedParams,
+) -> Outcome {
+    let context = params.take_context();
+    let session = context.session.clone();
+    let view = service.view(&peer, context).await?;
+    let worktree = &view.resolution.worktree;
+    let grants = service.sessions.store().grants(worktree, session.as_deref()).await;
+    let grants = grants.map_err(|error| RpcError::internal(error.to_string()))?;
+    let grant = |it: Grant| PermissionGrant { permission: it.permission, pattern: it.pattern };
+    Answer::new(&PermissionGrantedResult {
+        grants: grants.into_iter().map(grant).collect(),
+        health: to_wire::health(&service.health_of(&view)),
+    })
+}
+
+pub(crate) async fn revoke(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: PermissionRevokeParams,
+) -> Outcome {
+    let view = service.view(&peer, params.take_context()).await?;
+    let PermissionRevokeParams { permission, pattern, .. } = params;
+    let grant = Grant { session: None, permission, pattern };
+    let store = service.sessions.store();
+    let revoked = store.revoke(&view.resolution.worktree, grant).await;
+    let revoked = revoked.map_err(|error| {
+        RpcError::not_kept(format!("the grant is not taken back, and still holds: {error}"))
+    })?;
+    let health = to_wire::health(&service.health_of(&view));
+    Answer::new(&PermissionRevokeResult { revoked, health })
+}
+
+/// What is decided about all patterns of a call.
+struct Found {
+    action: Action,
+    rule: Option<PermissionRule>,
+    /// The end of a sentence.
+    reason: String,
+    suggestions: Vec<String>,
+}
+
+/// Who wants to do something, and where.
+struct Wanted<'a> {
+    view: &'a View,
+    agent: Option<&'a str>,
+    session: Option<&'a str>,
+}
+
+impl<'a> Wanted<'a> {
+    /// Decides about all patterns: the strictest counts.
+    async fn decide(&self, service: &Service, kind: &str, patterns: &[String]) -> Found {
+        let resolution = &self.view.resolution;
+        let granted = service.grants(&resolution.worktree, self.session, kind).await;
+        let each = patterns.iter().map(|it| self.one(kind, it, &granted));
+        // Of equally strict ones the first.
+        each.rev().max_by_key(|it| it.action).unwrap_or_else(|| self.one(kind, "", &granted))
+    }
+
+    fn one(&self, kind: &str, pattern: &str, granted: &[String]) -> Found {
+        let regime = Regime::of(&self.view.ctx.profile);
+        let found =
+            if kind == SKILL { self.skill(regime, pattern) } else { Found::unknown(pattern) };
+        if found.action == Action::Ask && is_covered(regime, kind, granted, pattern) {
+            let rule = PermissionRule {
+                pattern: granted
+                    .iter()
+                    .find(|it| is_covered(regime, kind, std::slice::from_ref(it), pattern))
+                    .cloned()
+                    .unwrap_or_default(),
+                action: Action::Allow.name().to_owned(),
+                source: None,
+            };
+            let reason = format!("the user has always allowed `{}`", rule.pattern);
+            return Found {
+                action: Action::Allow,
+                rule: Some(rule),
+                reason,
+                suggestions: Vec::new(),
+            };
+        }
+        found
+    }
+
+    fn skill(&self, regime: Regime, name: &str) -> Found {
+        let resolution = &self.view.resolution;
+        let candidate = self.candidate(name);
+        let properties = candidate.map_or(Properties::Unknown, authorize::properties);
+        let is_remote =
+            candidate.is_some_and(|it| resolution.roots[it.root].scope == Scope::Remote);
+        let agent = self.agent;
+        let request = permission::Request { name, agent, is_remote, properties: &properties };
+        let decision = permission::decide(regime, &resolution.permissions, &request);
+        Found {
+            action: decision.action,
+            rule: decision.rule().map(to_wire::permission_rule),
+            reason: authorize::why(&decision),
+            suggestions: decision.suggestions.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    fn candidate(&self, name: &str) -> Option<&'a Candidate> {
+        let index = ResponseCache::of(self.view).by_name(self.view, name)?;
+        Some(&self.view.resolution.candidates[index])
+    }
+
+    fn about<'b>(&'b self, kind: &'b str, patterns: &[String], found: &Found) -> About<'b> {
+        let candidate = match patterns {
+            [name] if kind == SKILL => self.candidate(name),
+            _ => None,
+        };
+        About {
+            view: self.view,
+            candidate,
+            session: self.session,
+            agent: self.agent,
+            permission: kind,
+            patterns: patterns.to_vec(),
+            act: "",
+            reason: sentence(&found.reason),
+            rule: found.rule.clone(),
+            suggestions: found.suggestions.clone(),
+            metadata: Map::new(),
+            text: None,
+            contents: Vec::new(),
+            continues: false,
+        }
+    }
+}
+
+impl Found {
+    /// Of other permissions than `skill` the agent knows its own rules.
+    fn unknown(pattern: &str) -> Self {
+        Self {
+            action: Action::Ask,
+            rule: None,
+            reason: "skillsd has rules about skills alone, and asks about anything else".to_owned(),
+            suggestions: vec![pattern.to_owned()],
+        }
+    }
+}
+
+fn named(patterns: &[String]) -> Result<&[String], RpcError> {
+    if patterns.is_empty() || patterns.iter().any(|it| it.trim().is_empty()) {
+        return Err(RpcError::invalid_params("`patterns` names nothing")
+            .with_hint("Send what it is wanted for; of `skill` the skills' names."));
+    }
+    if patterns.len() > MOST_PATTERNS {
+        let message = format!("{} patterns are more than {MOST_PATTERNS}", patterns.len());
+        return Err(RpcError::invalid_params(message).with_hint("Ask in several calls."));
+    }
+    Ok(patterns)
+}
+
+/// Returns the end of a sentence as a sentence.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).chain(['.']).collect()
+}

@@ -1,0 +1,51 @@
+//! `rules/describe`: what rules find, why that matters, and what to do.
+
+use std::sync::Arc;
+
+use skills_discovery::levels;
+use skills_lint::Rule;
+use skills_protocol::error::RpcError;
+use skills_protocol::wire::{RulesDescribeParams, RulesDescribeResult};
+use skills_syntax::suggest::nearest;
+
+use crate::api::to_wire;
+use crate::bridges::rules_page;
+use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::blocking::blocking;
+use crate::rpc::peer::Peer;
+use crate::service::Service;
+
+/// How like a rule a name has to be to be told of as meant.
+const ALIKE: f64 = 0.6;
+
+pub(crate) async fn describe(
+    _: Arc<Service>,
+    _: Arc<Peer>,
+    params: RulesDescribeParams,
+) -> Outcome {
+    if let Some(unknown) = params.rules.iter().find(|it| !skills_lint::is_known(it)) {
+        return Err(unknown_rule(unknown));
+    }
+    let is_asked = |it: &&&Rule| {
+        params.rules.is_empty() || params.rules.iter().any(|name| levels::names(name, it.id))
+    };
+    let page = blocking(|| Ok(rules_page::address())).await?;
+    let asked = skills_lint::rules().iter().filter(is_asked);
+    let rules = asked.map(|it| to_wire::rule(it, page.as_deref())).collect();
+    Answer::new(&RulesDescribeResult { rules })
+}
+
+/// Says that there is no such rule, and which may be meant.
+pub(super) fn unknown_rule(name: &str) -> RpcError {
+    let all = skills_lint::rules().iter().map(|it| it.id);
+    // Often it is the family that was forgotten.
+    let short = |it: &&Rule| it.id.ends_with(&format!("/{name}"));
+    let short = skills_lint::rules().iter().copied().find(|it| short(it)).map(|it| it.id);
+    let meant = short.or_else(|| nearest(name, all, ALIKE).first().copied());
+    let message = match meant {
+        Some(meant) => format!("there is no rule `{name}`; did you mean `{meant}`?"),
+        None => format!("there is no rule `{name}`"),
+    };
+    RpcError::invalid_params(message)
+        .with_hint("docs/rules.md has all rules; a family is written `yaml/*`.")
+}

@@ -1,0 +1,216 @@
+//! `skills/run`: a script of a skill, where the user lets the daemon run any.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use skills_discovery::discover::FileId;
+use skills_engine::sessions::store::Content;
+use skills_protocol::error::RpcError;
+use skills_protocol::wire::{Contextual, RunParams, RunResult};
+use skills_render::Invoker;
+use skills_render::resources::is_script;
+
+use crate::access::authorize;
+use crate::access::authorize::Asking;
+use crate::access::authorize::run::Script;
+use crate::access::child_process;
+use crate::access::child_process::{Job, Unfit};
+use crate::access::confined_dir::ConfinedDir;
+use crate::access::programs::InterpreterError;
+use crate::access::sealed_copy;
+use crate::access::sealed_copy::Snapshot;
+use crate::api::from_wire::target;
+use crate::api::handlers::files::{directory_gone, refused, relative};
+use crate::api::handlers::get::find;
+use crate::api::to_wire;
+use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::blocking::blocking;
+use crate::rpc::peer::Peer;
+use crate::service::Service;
+
+/// What to do with what does not fit the arguments of a program.
+const IN_A_FILE: &str = "Write what is long or binary to a file and name that file in `args`.";
+
+pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunParams) -> Outcome {
+    let context = params.take_context();
+    let (agent, session) = (context.agent.clone(), context.session.clone());
+    let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
+    let relative = relative(&params.relative, params.path_encoding)?;
+    // Before anybody is asked whether it may run.
+    fit(&params)?;
+    let view = service.view(&peer, context).await?;
+    let candidate = &view.resolution.candidates[find(&view, &target)?];
+    let (agent, session) = (agent.as_deref(), session.as_deref());
+    let asking = Asking {
+        peer: &peer,
+        view: &view,
+        candidate,
+        agent,
+        session,
+        by: Invoker::Model,
+        wait: params.wait.unwrap_or_default(),
+        agreed: false,
+        continues: false,
+    };
+    authorize::run::is_possible(&service, &view, candidate)?;
+    let dir = candidate.dir().into_path_buf();
+    let unit = authorize::run::unit(&view, candidate);
+    let look = || {
+        let (dir, relative, shown) = (dir.clone(), relative.clone(), params.relative.clone());
+        let (known, unit, name) = (candidate.directory, unit.clone(), candidate.name.clone());
+        blocking(move || {
+            let content = located((&dir, known), &relative, &shown)?;
+            let take =
+                |unit| Snapshot::take(unit).map_err(|error| sealed_copy::refused(&error, &name));
+            Ok((content, unit.map(take).transpose()?))
+        })
+    };
+    let (content, snapshot) = look().await?;
+    let files = snapshot.map(|it| it.content().clone());
+    let (relative_shown, args) = (params.relative.clone(), params.args.clone());
+    let script = Script { relative: relative_shown, args, content, files };
+    authorize::run::script(&service, asking, &script).await?;
+    // The user may have thought about it for long.
+    let (content, snapshot) = look().await?;
+    let files = snapshot.as_ref().map(Snapshot::content);
+    if content != script.content || files != script.files.as_ref() {
+        return Err(RpcError::not_allowed(format!(
+            "`{}` has changed since the user was asked about it",
+            params.relative
+        ))
+        .with_hint("Ask again: what it holds now is asked about."));
+    }
+    let unchecked = authorize::run::unchecked(&service, &view, candidate);
+    let (first_line, copy) = match snapshot {
+        Some(snapshot) => {
+            let line = first_line(&snapshot, &relative, &params.relative)?;
+            (line, Some(authorize::run::copy(&service, snapshot, &candidate.name).await?))
+        }
+        // The user's own script runs by its own first line.
+        None => (Vec::new(), None),
+    };
+    let (path, run_dir) = match &copy {
+        Some(copy) => (copy.skill().join(&relative), copy.skill().to_path_buf()),
+        None => (script.content.path.clone(), dir.clone()),
+    };
+    let (shown, cwd) = (params.relative.clone(), run_dir.clone());
+    let found = blocking(move || {
+        let unchecked = unchecked();
+        let interpreter = unchecked.interpreter(&first_line, &cwd);
+        let interpreter = interpreter.map_err(|error| no_interpreter(&error, &shown))?;
+        Ok((interpreter, unchecked.search_path()))
+    });
+    let (interpreter, search_path) = found.await?;
+    let args = params.args.iter().map(OsString::from);
+    let (program, name, args) = match interpreter {
+        Some(it) => {
+            let before = it.argument.into_iter().chain([path.into_os_string()]);
+            (it.program.into_os_string(), Some(it.name), before.chain(args).collect())
+        }
+        None => (path.into_os_string(), None, args.collect()),
+    };
+    let config = service.settings.user();
+    let allowed = Duration::from_secs(config.run_timeout);
+    let timeout = params.timeout_ms.map_or(allowed, Duration::from_millis).min(allowed);
+    let environment = [
+        ("CLAUDE_SKILL_DIR", run_dir.clone().into_os_string()),
+        ("SKILL_DIR", run_dir.clone().into_os_string()),
+        (ORIGINAL, dir.into_os_string()),
+        ("PATH", search_path),
+    ];
+    let job = Job {
+        program,
+        name,
+        args,
+        directory: run_dir,
+        environment: environment.into(),
+        timeout,
+        most: config.run_output as usize,
+    };
+    service.counters.count(|it| it.scripts_run += 1);
+    let relative = &params.relative;
+    let ran = child_process::run(job).await.map_err(|error| {
+        if child_process::is_too_much(&error) {
+            let message =
+                format!("the {} arguments of `args` are too long together", params.args.len());
+            return RpcError::invalid_params(message).with_hint(IN_A_FILE);
+        }
+        failed(relative, &error)
+    })?;
+    if ran.is_late {
+        return Err(RpcError::timed_out(format!(
+            "`{relative}` took longer than {} seconds",
+            timeout.as_secs_f64()
+        ))
+        .with_hint("Give it more time with `timeoutMs`, at most what `run.timeout` allows."));
+    }
+    Answer::new(&RunResult {
+        clock: view.clock.clone(),
+        health: to_wire::health(&view.health),
+        exit_code: ran.exit_code,
+        stdout: ran.stdout,
+        stderr: ran.stderr,
+        truncated: ran.is_truncated,
+    })
+}
+
+/// The variable that names the skill's own directory, where a copy of it runs.
+pub(super) const ORIGINAL: &str = "SKILLSD_ORIGINAL_DIR";
+
+/// Returns the first line of a script of the skill.
+fn first_line(snapshot: &Snapshot, relative: &Path, shown: &str) -> Result<Vec<u8>, RpcError> {
+    snapshot.first_line(relative).map(<[u8]>::to_vec).ok_or_else(|| {
+        RpcError::invalid_params(format!("`{shown}` is not a file of the skill"))
+            .with_hint("Name it as `skills/resources` lists it.")
+    })
+}
+
+/// Returns the refusal of a script whose interpreter is not to be run.
+fn no_interpreter(error: &InterpreterError, shown: &str) -> RpcError {
+    match error {
+        InterpreterError::Unchecked | InterpreterError::Variable => RpcError::not_allowed(format!(
+            "the first line of `{shown}` {error}"
+        ))
+        .with_hint("Name a program of the system there, for example `/usr/bin/env python3`."),
+        InterpreterError::Io(error) => failed(shown, error),
+    }
+}
+
+fn failed(shown: &str, error: &io::Error) -> RpcError {
+    RpcError::internal(format!("failed to run `{shown}`: {error}"))
+        .with_hint("Check its first line: the program named there has to be installed.")
+}
+
+/// Refuses what no program can be given.
+fn fit(params: &RunParams) -> Result<(), RpcError> {
+    if params.timeout_ms == Some(0) {
+        return Err(RpcError::invalid_params("`timeoutMs` is 0, in which nothing can run").with_hint(
+            "Say how many milliseconds it may take, or leave it out: `run.timeout` counts then.",
+        ));
+    }
+    let mut args = params.args.iter().enumerate();
+    let unfit = args.find_map(|(nth, it)| Some((nth, Unfit::of(it)?)));
+    unfit.map_or(Ok(()), |(nth, unfit)| {
+        let message = format!("argument {} of `args` {unfit}", nth + 1);
+        Err(RpcError::invalid_params(message).with_hint(IN_A_FILE))
+    })
+}
+
+/// Finds the script, which has to be one: a file beneath the directory that can be executed. It is
+/// read to its end for what is asked about it.
+fn located(
+    (dir, known): (&Path, Option<FileId>),
+    relative: &Path,
+    shown: &str,
+) -> Result<Content, RpcError> {
+    let beneath = ConfinedDir::open_known(dir, known).map_err(|error| directory_gone(&error))?;
+    let (_, is_executable) = beneath.located(relative).map_err(|error| refused(&error, shown))?;
+    if !is_executable || !is_script(relative) {
+        return Err(RpcError::invalid_params(format!("`{shown}` is not a script of the skill"))
+            .with_hint("`skills/resources` with `only: \"scripts\"` lists those that there are; `chmod +x` makes one."));
+    }
+    beneath.content(relative).map_err(|error| refused(&error, shown))
+}

@@ -1,0 +1,77 @@
+//! `skills/search`: the skills that answer a query, the best first.
+//!
+//! What is searched is what `skills/list` would list, so a skill that the agent may not see is not
+//! found either. The index of a view is made when it is first searched.
+
+use std::sync::Arc;
+
+use skills_engine::View;
+use skills_engine::views::search::{Hit, SearchError};
+use skills_protocol::error::RpcError;
+use skills_protocol::wire::{Contextual, SearchHit, SearchParams, SearchResult};
+
+use crate::api::handlers::list::Form;
+use crate::api::to_wire;
+use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::blocking::blocking;
+use crate::rpc::peer::Peer;
+use crate::rpc::response_cache::ResponseCache;
+use crate::service::Service;
+
+/// How many are found where the caller sets no limit.
+const DEFAULT_LIMIT: u32 = 10;
+
+/// How many are found at most; beyond that a list is the better question.
+const MOST: u32 = 100;
+
+pub(crate) async fn search(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: SearchParams,
+) -> Outcome {
+    let context = params.take_context();
+    let limit = params.limit.unwrap_or(DEFAULT_LIMIT);
+    if !(1..=MOST).contains(&limit) {
+        return Err(RpcError::invalid_params(format!("`limit` is {limit}"))
+            .with_hint(format!("Ask for 1 to {MOST} skills.")));
+    }
+    if params.query.chars().all(char::is_whitespace) {
+        return Err(RpcError::invalid_params("`query` is empty")
+            .with_hint("Say what is wanted, as a name or in words."));
+    }
+    let view = service.view(&peer, context).await?;
+    let form = Form::of(&params.include);
+    let is_indexed = ResponseCache::of(&view).has_search_index();
+    let limit = limit as usize;
+    let work = move || {
+        let hits = hits(&view, &params.query, limit, form);
+        Ok((view, hits))
+    };
+    // The first search of a view indexes it.
+    let (view, hits) = if is_indexed {
+        blocking(work).await?
+    } else {
+        service.heavy.run(&peer, |_| work()).await?
+    };
+    let hits = hits.map_err(|error| {
+        tracing::error!(%error, "a search failed");
+        RpcError::internal(error.to_string())
+    })?;
+    let skills = hits.into_iter().map(|hit| SearchHit {
+        skill: to_wire::entry(&view, &view.resolution.candidates[hit.document]),
+        // More digits would only be noise.
+        score: (hit.score * 1e4).round() / 1e4,
+        matched: hit.matched.into_iter().map(str::to_owned).collect(),
+    });
+    Answer::new(&SearchResult {
+        clock: view.clock.clone(),
+        health: to_wire::health(&view.health),
+        skills: skills.collect(),
+    })
+}
+
+fn hits(view: &View, query: &str, limit: usize, form: Form) -> Result<Vec<Hit>, SearchError> {
+    let candidates = &view.resolution.candidates;
+    let index = ResponseCache::of(view).search_index(view)?;
+    index.search(query, limit, |it| form.holds(to_wire::state(candidates[it].state)))
+}

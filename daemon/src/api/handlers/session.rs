@@ -1,0 +1,207 @@
+//! `session/*`: what one agent conversation has touched, found and loaded.
+//!
+//! An answer that says that something happened means that it is on disk, or its health says why
+//! not.
+
+use std::sync::Arc;
+
+use skills_agents::profile::Scope;
+use skills_discovery::discover::State;
+use skills_engine::View;
+use skills_engine::sessions::session::TouchDelta;
+use skills_protocol::error::RpcError;
+use skills_protocol::path::PathEncoding;
+use skills_protocol::wire::{
+    ActivatedSkill, Context, Contextual, Discovered, Freshness, SessionAgentEndParams,
+    SessionAgentEndResult, SessionCloseParams, SessionCloseResult, SessionCompactedParams,
+    SessionCompactedResult, SessionGetParams, SessionInvokedParams, SessionInvokedResult,
+    SessionListParams, SessionListResult, SessionOpenParams, SessionTouchParams,
+    SessionTouchResult,
+};
+use skills_syntax::path::AbsPath;
+
+use crate::api::from_wire;
+use crate::api::session::{Named, TouchScope, Touched};
+use crate::api::to_wire;
+use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::peer::Peer;
+use crate::rpc::response_cache::ResponseCache;
+use crate::service::Service;
+
+/// How many paths one call may touch.
+const MOST_PATHS: usize = 10_000;
+
+pub(crate) async fn open(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: SessionOpenParams,
+) -> Outcome {
+    let context = params.take_context();
+    let named = service.opened(&peer, context, params.auto).await?;
+    told(&service, &named).await
+}
+
+pub(crate) async fn get(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: SessionGetParams,
+) -> Outcome {
+    let named = service.known(&peer, params.take_context()).await?;
+    told(&service, &named).await
+}
+
+async fn told(service: &Service, named: &Named) -> Outcome {
+    let (view, health) = service.seen(&named.asked).await?;
+    Answer::new(&to_wire::session(&named.session, &view, &health, named.is_new))
+}
+
+pub(crate) async fn close(
+    service: Arc<Service>,
+    _: Arc<Peer>,
+    params: SessionCloseParams,
+) -> Outcome {
+    let Some(session) = params.session.filter(|it| !it.is_empty()) else {
+        return Err(RpcError::invalid_params("`session` is missing")
+            .with_hint("Send the id of the conversation that has ended."));
+    };
+    let known = service.sessions.get(&session).await;
+    let closed = service.sessions.close(&session).await;
+    if let Some(known) = known {
+        service.session_closed(&known);
+    }
+    let health = to_wire::health(&service.sessions.store().health());
+    Answer::new(&SessionCloseResult { session, closed, health })
+}
+
+pub(crate) async fn list(service: Arc<Service>, _: Arc<Peer>, _: SessionListParams) -> Outcome {
+    let sessions = service.sessions.list().await;
+    let sessions = sessions.iter().map(to_wire::session_summary).collect();
+    let health = to_wire::health(&service.sessions.store().health());
+    Answer::new(&SessionListResult { sessions, health })
+}
+
+pub(crate) async fn touch(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: SessionTouchParams,
+) -> Outcome {
+    let context = params.take_context();
+    let paths = touched(&params.paths, context.path_encoding)?;
+    let named = service.named(&peer, context).await?;
+    let Touched { session, view, new } =
+        service.touch(named, paths, TouchScope::Everything).await?;
+    let mut health = view.health.clone();
+    health.extend(service.unwell(&view.resolution.worktree).await);
+    Answer::new(&SessionTouchResult {
+        clock: view.clock.clone(),
+        health: to_wire::health(&health),
+        session: session.id.clone(),
+        activated: activated(&view, &new),
+        discovered: discovered(&view, &new),
+    })
+}
+
+fn touched(paths: &[String], encoding: Option<PathEncoding>) -> Result<Vec<AbsPath>, RpcError> {
+    if paths.len() > MOST_PATHS {
+        let message = format!("{} paths are more than {MOST_PATHS}", paths.len());
+        return Err(RpcError::invalid_params(message).with_hint("Touch them in several calls."));
+    }
+    paths.iter().map(|it| from_wire::absolute(it, encoding)).collect()
+}
+
+fn activated(view: &View, new: &TouchDelta) -> Vec<ActivatedSkill> {
+    let all = new.activated.iter().filter_map(|(path, matched)| {
+        // One that has gone in this moment is not told of.
+        let index = ResponseCache::of(view).by_path(view, path)?;
+        let skill = to_wire::entry(view, &view.resolution.candidates[index]);
+        Some(ActivatedSkill { skill, matched: to_wire::matched(matched) })
+    });
+    all.collect()
+}
+
+/// Directories in which there is nothing to tell of are kept, and not told of.
+fn discovered(view: &View, new: &TouchDelta) -> Vec<Discovered> {
+    let resolution = &view.resolution;
+    let roots = resolution.roots.iter().filter(|it| it.scope == Scope::Nested);
+    let all = roots.filter(|it| new.discovered.contains(&it.path)).map(|root| {
+        let candidates = &resolution.candidates[root.candidates.clone()];
+        let is_told = |it: State| it.is_listed() || it == State::Conditional;
+        let told = candidates.iter().filter(|it| is_told(it.state));
+        to_wire::discovered(&root.path, told.map(|it| to_wire::entry(view, it)).collect())
+    });
+    all.filter(|it| !it.skills.is_empty()).collect()
+}
+
+/// A call about an agent of a session, which depends on no file.
+async fn agent(
+    service: &Service,
+    peer: &Peer,
+    context: Context,
+) -> Result<(Named, Option<String>), RpcError> {
+    let agent = context.agent.clone().filter(|it| !it.is_empty());
+    let freshness = context.freshness.or(Some(Freshness::Cached));
+    let named = service.known(peer, Context { freshness, ..context }).await?;
+    Ok((named, agent))
+}
+
+pub(crate) async fn invoked(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: SessionInvokedParams,
+) -> Outcome {
+    let (named, agent) = agent(&service, &peer, params.take_context()).await?;
+    let id = &named.session.id;
+    let loaded = service.sessions.invoked(id, agent.as_deref()).await;
+    let (view, health) = service.seen(&named.asked).await?;
+    Answer::new(&SessionInvokedResult {
+        clock: view.clock.clone(),
+        health: to_wire::health(&health),
+        session: id.clone(),
+        agent,
+        skills: loaded.into_iter().map(|it| to_wire::loaded(it, false)).collect(),
+    })
+}
+
+pub(crate) async fn compacted(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: SessionCompactedParams,
+) -> Outcome {
+    let (named, agent) = agent(&service, &peer, params.take_context()).await?;
+    let id = &named.session.id;
+    let rule = named.asked.profile.compaction;
+    let compacted = service.sessions.compacted(id, agent.as_deref(), rule).await;
+    let (view, health) = service.seen(&named.asked).await?;
+    if !compacted.forgotten.is_empty() {
+        service.session_changed(&named.session, &view);
+    }
+    Answer::new(&SessionCompactedResult {
+        clock: view.clock.clone(),
+        health: to_wire::health(&health),
+        session: id.clone(),
+        agent,
+        skills: compacted.again.into_iter().map(|(it, cut)| to_wire::loaded(it, cut)).collect(),
+        forgotten: compacted.forgotten,
+        list_again: compacted.list_again,
+    })
+}
+
+pub(crate) async fn agent_end(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: SessionAgentEndParams,
+) -> Outcome {
+    let (named, agent) = agent(&service, &peer, params.take_context()).await?;
+    let forgotten = service.sessions.agent_end(&named.session.id, agent.as_deref()).await;
+    if !forgotten.is_empty() {
+        let view = service.resolved(&named.asked).await?;
+        service.session_changed(&named.session, &view);
+    }
+    let health = to_wire::health(&service.sessions.store().health());
+    Answer::new(&SessionAgentEndResult {
+        session: named.session.id.clone(),
+        agent,
+        forgotten,
+        health,
+    })
+}

@@ -1,0 +1,332 @@
+//! What of a skill is run: commands of a project that is trusted, within their bounds, and hooks of
+//! the agent that has loaded them.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use skills_engine::files::disk::content_hash;
+use skills_engine::sessions::session::Sessions;
+use skills_engine::sessions::store::Store;
+use skills_protocol::wire;
+use skills_render::Invoker;
+
+use super::Rig;
+use crate::access::authorize;
+use crate::access::authorize::Asking;
+use crate::access::authorize::run::Commands;
+use crate::rpc::peer::Peer;
+
+const EXECUTE: &str = "[run]\nshell = true\n";
+
+/// A project's skill with one command.
+pub(super) fn project(command: &str) -> Rig {
+    let rig = Rig::new(&[]);
+    rig.write("w/.agents/skills/p/SKILL.md", &text(command));
+    rig.write("config.toml", EXECUTE);
+    rig
+}
+
+pub(super) fn text(command: &str) -> String {
+    format!("---\nname: p\ndescription: d\n---\nNow: !`{command}`\n")
+}
+
+impl Rig {
+    async fn execute(&mut self, more: Value) -> Result<Value, Value> {
+        let mut params = json!({"name": "p", "format": "claude", "shell": "execute"});
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        self.try_call("skills/load", params).await
+    }
+
+    async fn trust_worktree(&mut self) {
+        let dir = self.path("w");
+        self.call("trust/set", json!({"dir": dir, "trusted": true})).await;
+    }
+}
+
+fn ends(loaded: &Value, with: &str) -> bool {
+    loaded["output"].as_str().unwrap().ends_with(with)
+}
+
+#[tokio::test]
+async fn commands_of_a_trusted_project_run_and_ask_again_behind_an_edit() {
+    let mut rig = project("echo first");
+    assert_eq!(rig.execute(json!({})).await.unwrap_err()["code"], -32004);
+    rig.trust_worktree().await;
+    assert!(ends(&rig.execute(json!({})).await.unwrap(), "Now: first\n"));
+    rig.write("w/.agents/skills/p/SKILL.md", &text("echo second"));
+    let asked = rig.execute(json!({})).await.unwrap_err();
+    assert_eq!(asked["code"], -32003, "{asked}");
+    assert!(asked["message"].as_str().unwrap().contains("it has changed"), "{asked}");
+    // Its text is loaded all the same, with the command for the agent to run.
+    let listed = rig.call("skills/load", json!({"name": "p", "format": "claude"})).await;
+    assert_eq!(listed["commands"][0]["command"], "echo second");
+    let id = asked["data"]["requestId"].clone();
+    rig.call("permission/reply", json!({"id": id, "reply": "once"})).await;
+    assert!(ends(&rig.execute(json!({})).await.unwrap(), "Now: second\n"));
+    assert_eq!(rig.execute(json!({})).await.unwrap_err()["code"], -32003, "once was once");
+    rig.trust_worktree().await;
+    assert!(ends(&rig.execute(json!({})).await.unwrap(), "Now: second\n"));
+}
+
+#[tokio::test]
+async fn what_was_read_is_judged_and_not_what_the_file_holds_by_then() {
+    let mut rig = project("echo first");
+    rig.trust_worktree().await;
+    let peer = Peer::new(1);
+    let context = wire::Context { cwd: Some(rig.path("w")), ..wire::Context::default() };
+    let view = rig.service.view(&peer, context).await.unwrap();
+    let candidate = view.resolution.candidates.iter().find(|it| it.name == "p").unwrap();
+    let asking = Asking {
+        peer: &peer,
+        view: &view,
+        candidate,
+        agent: None,
+        session: None,
+        by: Invoker::Model,
+        wait: false,
+        agreed: false,
+        continues: false,
+    };
+    // The file holds what is trusted all the while.
+    for (command, is_trusted) in [("echo first", true), ("echo second", false)] {
+        let hash = content_hash(text(command).as_bytes());
+        let unit = authorize::run::unit(&view, candidate).unwrap();
+        let files = Some(authorize::run::files(unit, "p").await.unwrap());
+        let commands = Commands { text: hash, all: vec![command.to_owned()], filled: false, files };
+        let run = authorize::run::shell(&rig.service, asking, &commands).await;
+        assert_eq!(run.err().map(|it| it.code), (!is_trusted).then_some(-32003));
+        let hooks =
+            authorize::run::withheld_hooks(&rig.service, &view, candidate, hash).await.unwrap();
+        assert_eq!(hooks.is_none(), is_trusted, "{hooks:?}");
+    }
+}
+
+#[tokio::test]
+async fn scripts_are_trusted_as_they_are_and_ask_when_they_change_or_come() {
+    let mut rig = project("true");
+    rig.write("config.toml", "[run]\nscripts = true\n");
+    let script = |rig: &Rig, name: &str, prints: &str| {
+        let relative = format!("w/.agents/skills/p/{name}");
+        rig.write(&relative, &format!("#!/bin/sh\necho {prints}\n"));
+        fs::set_permissions(rig.path(&relative), fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let run = |name: &str| json!({"name": "p", "relative": name});
+    script(&rig, "x.sh", "first");
+    rig.trust_worktree().await;
+    assert_eq!(rig.call("skills/run", run("x.sh")).await["stdout"], "first\n");
+    script(&rig, "x.sh", "second");
+    script(&rig, "new.sh", "new");
+    for name in ["x.sh", "new.sh"] {
+        let asked = rig.try_call("skills/run", run(name)).await.unwrap_err();
+        assert_eq!(asked["code"], -32003, "{asked}");
+        assert!(asked["message"].as_str().unwrap().contains(name), "{asked}");
+    }
+    let waiting = rig.call("trust/get", json!({"waiting": true})).await;
+    assert_eq!(waiting["waiting"][0]["changed"], true, "{waiting}");
+    // An answer is about the script as it was asked about, and about no other.
+    let pending = rig.call("permission/pending", json!({})).await["requests"].clone();
+    assert_eq!(pending[0]["metadata"]["relative"], "x.sh", "{pending}");
+    let reply = |of: &Value, reply: &str| json!({"id": of["id"], "reply": reply});
+    let of_new = pending[1].clone();
+    rig.call("permission/reply", reply(&pending[0], "once")).await;
+    script(&rig, "x.sh", "third");
+    assert_eq!(rig.try_call("skills/run", run("x.sh")).await.unwrap_err()["code"], -32003);
+    script(&rig, "x.sh", "second");
+    // Nor is it one about other arguments.
+    let all = json!({"name": "p", "relative": "x.sh", "args": ["--all"]});
+    assert_eq!(rig.try_call("skills/run", all).await.unwrap_err()["code"], -32003);
+    let pending = rig.call("permission/pending", json!({})).await["requests"].clone();
+    let shown = pending.as_array().unwrap().iter().map(|it| it["metadata"]["args"].to_string());
+    assert!(shown.collect::<Vec<_>>().contains(&r#"["--all"]"#.to_owned()), "{pending}");
+    assert_eq!(rig.call("skills/run", run("x.sh")).await["stdout"], "second\n");
+    assert_eq!(rig.try_call("skills/run", run("x.sh")).await.unwrap_err()["code"], -32003);
+    // An `always` trusts the skill with all of its files, whichever script was asked about.
+    rig.call("permission/reply", reply(&of_new, "always")).await;
+    for _ in 0..2 {
+        assert_eq!(rig.call("skills/run", run("new.sh")).await["stdout"], "new\n");
+        assert_eq!(rig.call("skills/run", run("x.sh")).await["stdout"], "second\n");
+    }
+    rig.trust_worktree().await;
+    assert_eq!(rig.call("skills/run", run("x.sh")).await["stdout"], "second\n");
+    assert_eq!(rig.call("trust/get", json!({"waiting": true})).await["waiting"], json!([]));
+}
+
+#[tokio::test]
+async fn a_script_that_changes_while_the_user_is_asked_is_not_run() {
+    let mut rig = project("true");
+    rig.write("config.toml", "[run]\nscripts = true\n");
+    let relative = "w/.agents/skills/p/x.sh";
+    let script = |rig: &Rig, prints: &str| {
+        rig.write(relative, &format!("#!/bin/sh\necho {prints}\n"));
+        fs::set_permissions(rig.path(relative), fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    rig.trust_worktree().await;
+    script(&rig, "shown");
+    let service = Arc::clone(&rig.service);
+    let params = json!({"cwd": rig.path("w"), "name": "p", "relative": "x.sh", "wait": true});
+    let params = serde_json::from_value(params).unwrap();
+    let running =
+        tokio::spawn(crate::api::handlers::run::run(service, Arc::new(Peer::new(7)), params));
+    let id = loop {
+        let pending = rig.call("permission/pending", json!({})).await["requests"].clone();
+        if let Some(asked) = pending.get(0) {
+            break asked["id"].clone();
+        }
+    };
+    script(&rig, "swapped");
+    rig.call("permission/reply", json!({"id": id, "reply": "once"})).await;
+    let refused = running.await.unwrap().unwrap_err();
+    assert!(refused.message.contains("has changed since the user was asked"), "{refused}");
+}
+
+#[tokio::test]
+async fn what_a_call_puts_into_commands_is_agreed_to_as_it_would_run() {
+    let mut rig = project("echo hi $ARGUMENTS");
+    rig.trust_worktree().await;
+    rig.write(
+        "home/.agents/skills/o/SKILL.md",
+        &text("echo hi $ARGUMENTS").replace("name: p", "name: o"),
+    );
+    let given = ["; echo pwned", "$(echo pwned)", "`echo pwned`", "x\necho pwned", "plain"];
+    for (name, args) in ["p", "o"].into_iter().flat_map(|it| given.map(|args| (it, args))) {
+        let call = |more: Value| {
+            let mut call = json!({"name": name, "args": args});
+            call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            call
+        };
+        let asked = rig.execute(call(json!({}))).await.unwrap_err();
+        assert_eq!(asked["code"], -32003, "{args}: {asked}");
+        let message = asked["message"].as_str().unwrap();
+        assert!(message.contains("its commands hold what this call has sent"), "{message}");
+        let pending = rig.call("permission/pending", json!({})).await["requests"][0].clone();
+        assert_eq!(pending["metadata"]["commands"], json!([format!("echo hi {args}")]));
+        // Of what was agreed to nothing else runs, and the user's own call does.
+        let reply = json!({"id": pending["id"], "reply": "once"});
+        rig.call("permission/reply", reply).await;
+        assert!(rig.execute(call(json!({"args": "; false"}))).await.is_err());
+        let pending = rig.call("permission/pending", json!({})).await["requests"][0].clone();
+        rig.call("permission/reply", json!({"id": pending["id"], "reply": "reject"})).await;
+        assert!(rig.execute(call(json!({"args": "; false"}))).await.is_err());
+        assert!(rig.execute(call(json!({}))).await.is_ok(), "{args}");
+        assert!(rig.execute(call(json!({}))).await.is_err(), "once was once");
+        // A caller on the agents' socket never counts as the user.
+        let by_user = call(json!({"by": "user", "format": "claude", "shell": "execute"}));
+        let asked = rig.execute(by_user.clone()).await.unwrap_err();
+        assert_eq!(asked["code"], -32003, "{args}: {asked}");
+        rig.try_call_as_user("skills/load", by_user).await.unwrap();
+        let pending = rig.call("permission/pending", json!({})).await["requests"][0].clone();
+        rig.call("permission/reply", json!({"id": pending["id"], "reply": "always"})).await;
+        for _ in 0..2 {
+            assert!(rig.execute(call(json!({}))).await.is_ok(), "{args}");
+        }
+    }
+    // What the file itself says runs as before, and what is no argument of its commands.
+    assert!(ends(&rig.execute(json!({})).await.unwrap(), "Now: hi\n"));
+}
+
+#[tokio::test]
+async fn trust_is_for_all_of_a_file_however_little_of_it_is_indexed() {
+    let mut rig = project("true");
+    rig.write("config.toml", &format!("read_limit = 1024\n{EXECUTE}"));
+    let long = |command: &str| {
+        let padding = "A line that nobody reads.\n".repeat(100);
+        text("true").replace("Now:", &format!("{padding}!`{command}`\nNow:"))
+    };
+    rig.write("w/.agents/skills/p/SKILL.md", &long("echo first"));
+    rig.trust_worktree().await;
+    assert!(rig.execute(json!({})).await.unwrap()["output"].to_string().contains("first"));
+    rig.write("w/.agents/skills/p/SKILL.md", &long("echo other"));
+    assert_eq!(rig.execute(json!({})).await.unwrap_err()["code"], -32003);
+}
+
+#[tokio::test]
+async fn commands_share_one_time_and_their_children_end_with_them() {
+    let mut rig = project("true");
+    let pid = rig.path("pid");
+    let command = format!("sleep 1000 & echo $! > {pid}; wait");
+    rig.write("w/.agents/skills/p/SKILL.md", &text(&command));
+    rig.write("config.toml", "[run]\nshell = true\ntimeout = 1\n");
+    rig.trust_worktree().await;
+    assert_eq!(rig.execute(json!({})).await.unwrap_err()["code"], -32008);
+    let child = fs::read_to_string(pid).unwrap();
+    let is_gone = || {
+        // One that has ended and was not waited for has no command line.
+        let line = fs::read(format!("/proc/{}/cmdline", child.trim()));
+        line.map_or(true, |it| it.is_empty())
+    };
+    while !is_gone() {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn what_a_command_prints_is_bounded_and_that_is_said() {
+    let mut rig = project("yes | head -c 100000");
+    rig.write("config.toml", "[run]\nshell = true\noutput = 1024\n");
+    rig.trust_worktree().await;
+    let loaded = rig.execute(json!({})).await.unwrap();
+    assert!(loaded["output"].as_str().unwrap().len() < 3 * 1024, "{loaded}");
+    let warnings = loaded["warnings"].to_string();
+    assert!(warnings.contains("printed more than is kept"), "{warnings}");
+}
+
+#[tokio::test]
+async fn an_agents_end_takes_its_hooks_and_no_others() {
+    let mut rig = Rig::new(&[]);
+    let hooks = "hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check\n";
+    let text = format!("---\nname: p\ndescription: d\n{hooks}---\nDo it.\n");
+    rig.write("home/.claude/skills/p/SKILL.md", &text);
+    let cwd = rig.path("w");
+    let open = json!({"session": "s", "profile": "claude-code", "cwd": cwd});
+    rig.call("session/open", open).await;
+    let of = |agent: Option<&str>, more: Value| {
+        let mut params = json!({"session": "s", "agent": agent, "cwd": null});
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        params
+    };
+    let agents = [None, Some("reviewer"), Some("tester")];
+    for agent in agents {
+        rig.call("skills/load", of(agent, json!({"name": "p", "by": "user"}))).await;
+    }
+    for (ended, left) in [(None, [1, 1, 1]), (Some("reviewer"), [1, 0, 1])] {
+        if ended.is_some() {
+            rig.call("session/agentEnd", of(ended, json!({}))).await;
+        }
+        for (agent, n_hooks) in agents.into_iter().zip(left) {
+            let matched = json!({"event": "PreToolUse", "tool": "Bash"});
+            let matched = rig.call("hooks/match", of(agent, matched)).await;
+            assert_eq!(matched["hooks"].as_array().unwrap().len(), n_hooks, "{agent:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_to_run_once_and_has_does_not_come_back_with_its_skill() {
+    let mut rig = Rig::new(&[]);
+    let hooks = "hooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: ./a\n          once: true\n        - type: command\n          command: ./b\n";
+    let text = format!("---\nname: p\ndescription: d\n{hooks}---\nDo it.\n");
+    rig.write("home/.claude/skills/p/SKILL.md", &text);
+    let load = json!({"name": "p", "by": "user", "session": "s", "profile": "claude-code"});
+    let stop = json!({"session": "s", "event": "Stop"});
+    // The load itself opens the session.
+    rig.call("skills/load", load.clone()).await;
+    let matched = rig.call("hooks/match", stop.clone()).await;
+    assert_eq!(matched["hooks"].as_array().unwrap().len(), 2);
+    let done = json!({"id": matched["hooks"][0]["id"], "ok": true});
+    assert_eq!(rig.call("hooks/done", done.clone()).await["removed"], true);
+    assert_eq!(rig.call("hooks/done", done).await["removed"], false);
+    for _ in 0..2 {
+        let matched = rig.call("hooks/match", stop.clone()).await;
+        let left: Vec<_> = matched["hooks"].as_array().unwrap().iter().collect();
+        assert_eq!(left.len(), 1, "{matched}");
+        assert_eq!(left[0]["handler"]["command"], "./b");
+        rig.call("skills/load", load.clone()).await;
+    }
+    // The next daemon reads the same.
+    let store = Store::new(Some(rig.top.path().join("state/sessions.db")));
+    let kept = Sessions::new(store).get("s").await.unwrap();
+    let left: Vec<_> = kept.hooks.iter().filter(|it| !it.is_done).collect();
+    assert_eq!((kept.hooks.len(), left.len()), (2, 1), "{kept:?}");
+}

@@ -1,0 +1,235 @@
+//! Conversations over a real engine, a real store and real files.
+
+use skills_engine::sessions::session::Invocation;
+use skills_protocol::wire::Context;
+use skills_syntax::path::AbsPath;
+
+use super::*;
+use crate::api::session::TouchScope;
+use crate::rpc::peer::Peer;
+
+/// A worktree with packages that have skills of their own.
+fn monorepo() -> Rig {
+    Rig::new(&[
+        ("w/.claude/skills/commit/SKILL.md", &skill("commit", "")),
+        ("w/.claude/skills/rust/SKILL.md", &skill("rust", "paths: 'src/**/*.rs, *.toml'\n")),
+        ("w/packages/web/.claude/skills/component/SKILL.md", &skill("component", "")),
+        ("w/packages/web/.claude/skills/commit/SKILL.md", &skill("commit", "")),
+        ("w/packages/web/.claude/skills/css/SKILL.md", &skill("css", "paths: '*.css'\n")),
+        ("w/packages/web/ui/.claude/skills/button/SKILL.md", &skill("button", "")),
+        ("w/dist/x/.claude/skills/built/SKILL.md", &skill("built", "")),
+        ("w/.gitignore", "/dist/\n"),
+        ("w/packages/web/ui/a.css", ""),
+    ])
+}
+
+impl Rig {
+    async fn touch(&mut self, profile: &str, paths: &[&str]) -> Value {
+        let paths: Vec<_> = paths.iter().map(|it| self.path(it)).collect();
+        self.call("session/touch", json!({"session": "s", "profile": profile, "paths": paths}))
+            .await
+    }
+
+    async fn seen(&mut self) -> Vec<String> {
+        self.list(json!({"session": "s", "cwd": null})).await
+    }
+}
+
+/// Renders what a touch brought in a few words.
+fn brought(touched: &Value) -> (Vec<String>, Vec<String>) {
+    let name = |it: &Value| it["name"].as_str().unwrap().to_owned();
+    let activated = touched["activated"].as_array().unwrap().iter();
+    let activated = activated
+        .map(|it| format!("{} by {}", name(it), it["matched"]["pattern"].as_str().unwrap()));
+    let discovered = touched["discovered"].as_array().unwrap().iter();
+    let discovered = discovered.map(|it| {
+        let names: Vec<_> = it["skills"].as_array().unwrap().iter().map(name).collect();
+        let dir = it["dir"].as_str().unwrap().split("/w/").nth(1).unwrap();
+        format!("{dir}: {}", names.join(" "))
+    });
+    (activated.collect(), discovered.collect())
+}
+
+#[tokio::test]
+async fn a_touch_finds_and_activates_once() {
+    let mut rig = monorepo();
+    let touched = rig.touch("claude-code", &["w/packages/web/ui/a.css"]).await;
+    let (activated, discovered) = brought(&touched);
+    assert_eq!(activated, ["css by *.css"]);
+    assert_eq!(
+        discovered,
+        [
+            "packages/web/ui/.claude/skills: button",
+            "packages/web/.claude/skills: packages/web:commit component css",
+        ]
+    );
+    assert_eq!(touched["activated"][0]["state"], "activated");
+    assert_eq!(touched["activated"][0]["scope"], "nested");
+    assert_eq!(touched["activated"][0]["matched"]["path"], rig.path("w/packages/web/ui/a.css"));
+    let again = rig.touch("claude-code", &["w/packages/web/ui/a.css"]).await;
+    assert_eq!(brought(&again), (vec![], vec![]));
+    assert_eq!(again["clock"], touched["clock"]);
+    let expected = [
+        "commit active",
+        "button active",
+        "packages/web:commit active",
+        "component active",
+        "css activated",
+    ];
+    assert_eq!(rig.seen().await, expected);
+    assert_eq!(rig.list(json!({"profile": "claude-code"})).await, ["commit active"]);
+}
+
+#[tokio::test]
+async fn nested_skills_win_their_names_in_the_default_profile() {
+    let mut rig = monorepo();
+    rig.touch("agentskills", &["w/packages/web/x.rs"]).await;
+    assert_eq!(rig.seen().await, ["commit active", "component active"]);
+    let got = rig.call("skills/get", json!({"session": "s", "name": "commit"})).await;
+    assert_eq!(got["scope"], "nested");
+}
+
+#[tokio::test]
+async fn agents_that_look_at_no_files_find_nothing() {
+    for profile in ["opencode", "codex", "gemini-cli", "opencode-agent-skills"] {
+        let mut rig = monorepo();
+        let touched = rig.touch(profile, &["w/packages/web/ui/a.css", "w/src/a.rs"]).await;
+        assert_eq!(brought(&touched), (vec![], vec![]), "{profile}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_touched_may_be_gone_or_elsewhere_or_a_link() {
+    let mut rig = monorepo();
+    let touched = rig.touch("claude-code", &["w/src/gone/x.rs", "elsewhere/a.toml", "w"]).await;
+    assert_eq!(brought(&touched).0, ["rust by src/**/*.rs"]);
+    let mut rig = monorepo();
+    let touched = rig.touch("claude-code", &["w/dist/x/y.js", "w/.git/packages/web/y"]).await;
+    assert_eq!(brought(&touched), (vec![], vec![]), "git ignores it");
+    std::os::unix::fs::symlink(rig.path("w/packages/web/ui"), rig.path("w/link")).unwrap();
+    std::os::unix::fs::symlink(rig.path("w"), rig.path("same")).unwrap();
+    let touched = rig.touch("claude-code", &["w/link/b.css"]).await;
+    assert_eq!(brought(&touched).0, ["css by *.css"]);
+    let mut rig = monorepo();
+    std::os::unix::fs::symlink(rig.path("w"), rig.path("same")).unwrap();
+    let touched = rig.touch("claude-code", &["same/packages/web/gone.css"]).await;
+    assert_eq!(brought(&touched).0, ["css by *.css"]);
+}
+
+#[tokio::test]
+async fn relative_paths_are_refused_with_what_to_do() {
+    let mut rig = monorepo();
+    let params = json!({"session": "s", "paths": ["src/a.rs"]});
+    let error = rig.try_call("session/touch", params).await.unwrap_err();
+    assert_eq!(
+        (&error["code"], &error["message"]),
+        (&json!(-32602), &json!("path `src/a.rs` is not absolute"))
+    );
+    assert!(error["data"]["hint"].as_str().unwrap().starts_with("Send absolute paths"), "{error}");
+    let error = rig.try_call("session/touch", json!({"paths": []})).await.unwrap_err();
+    assert_eq!(error["message"], "`session` is missing");
+}
+
+#[tokio::test]
+async fn a_session_lends_its_place_and_profile() {
+    let mut rig = monorepo();
+    let opened = rig.call("session/open", json!({"session": "s", "profile": "claude-code"})).await;
+    assert_eq!((&opened["isNew"], &opened["profile"]), (&json!(true), &json!("claude-code")));
+    // Without a directory of its own: the call is where the session is.
+    let list = rig.list(json!({"session": "s", "cwd": null, "include": ["all"]})).await;
+    assert_eq!(list, ["commit active", "rust conditional"]);
+    let again = rig.call("session/open", json!({"session": "s", "profile": "codex"})).await;
+    assert_eq!((&again["isNew"], &again["profile"]), (&json!(false), &json!("codex")));
+    let error = rig.try_call("skills/list", json!({"session": "none", "cwd": null})).await;
+    let error = error.unwrap_err();
+    assert_eq!(error["message"], "there is no session `none`, and `cwd` is missing");
+    let error = rig.try_call("session/get", json!({"session": "none"})).await.unwrap_err();
+    assert_eq!(error["message"], "there is no session `none`");
+    let ours = rig.call("session/open", json!({})).await;
+    assert!(ours["session"].as_str().unwrap().starts_with("s-"), "{ours}");
+    let list = rig.call("session/list", json!({})).await;
+    assert_eq!(list["sessions"].as_array().unwrap().len(), 2);
+    assert_eq!(rig.call("session/close", json!({"session": "s"})).await["closed"], true);
+    assert_eq!(rig.call("session/close", json!({"session": "s"})).await["closed"], false);
+}
+
+#[tokio::test]
+async fn sessions_that_see_the_same_share_it() {
+    let mut rig = monorepo();
+    let file = rig.path("w/src/a.rs");
+    let touch =
+        |session: &str| json!({"session": session, "profile": "claude-code", "paths": [file]});
+    let one = rig.call("session/touch", touch("one")).await;
+    let two = rig.call("session/touch", touch("two")).await;
+    assert_eq!(one["clock"], two["clock"]);
+    assert_eq!(brought(&one), brought(&two));
+    rig.call("session/open", json!({"session": "three", "profile": "claude-code"})).await;
+    let status = rig.service.engine.status().await.unwrap();
+    assert_eq!(status.worktrees[0].views, 2);
+}
+
+#[tokio::test]
+async fn what_agents_load_is_kept_for_each_and_given_again() {
+    let mut rig = monorepo();
+    rig.call("session/open", json!({"session": "s", "profile": "claude-code"})).await;
+    let sessions = rig.service.sessions.clone();
+    let load = async |agent: Option<&str>, name: &str, body: &str| {
+        let path = AbsPath::new(format!("/w/{name}/SKILL.md").as_ref()).unwrap();
+        let (name, body) = (name.to_owned(), body.to_owned());
+        let invocation = Invocation { name, path, args: None, body };
+        sessions.record_invocation("s", agent, invocation).await;
+    };
+    load(None, "a", "Body of a.").await;
+    load(None, "b", "First.").await;
+    load(Some("sub"), "c", "Body of c.").await;
+    load(None, "b", &"x".repeat(30_000)).await;
+    let names = |it: &Value| -> Vec<String> {
+        let all = it["skills"].as_array().unwrap().iter();
+        all.map(|it| it["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let invoked = rig.call("session/invoked", json!({"session": "s"})).await;
+    assert_eq!(names(&invoked), ["a", "b"]);
+    assert_eq!(invoked["skills"][0]["body"], "Body of a.");
+    let sub = rig.call("session/invoked", json!({"session": "s", "agent": "sub"})).await;
+    assert_eq!(names(&sub), ["c"]);
+    let compacted = rig.call("session/compacted", json!({"session": "s"})).await;
+    assert_eq!(names(&compacted), ["a", "b"]);
+    let body = compacted["skills"][1]["body"].as_str().unwrap();
+    assert_eq!((body.len(), &compacted["skills"][1]["truncated"]), (20_000, &json!(true)));
+    let ended = rig.call("session/agentEnd", json!({"session": "s", "agent": "sub"})).await;
+    assert_eq!(ended["forgotten"], json!(["c"]));
+    let sub = rig.call("session/invoked", json!({"session": "s", "agent": "sub"})).await;
+    assert_eq!(names(&sub), [""; 0]);
+    let forgetting = json!({"session": "s", "profile": "opencode-agent-skills"});
+    let compacted = rig.call("session/compacted", forgetting).await;
+    assert_eq!(compacted["forgotten"], json!(["a", "b"]));
+    assert_eq!(compacted["listAgain"], true);
+    let got = rig.call("session/get", json!({"session": "s"})).await;
+    assert_eq!(got["invoked"], json!([]));
+}
+
+#[tokio::test]
+async fn what_anybody_may_have_written_brings_nothing_of_a_worktree_before_it_is_trusted() {
+    let mut rig = monorepo();
+    rig.write("home/.claude/skills/own/SKILL.md", &skill("own", "paths: '*.css'\n"));
+    let written = AbsPath::new(Path::new(&rig.path("w/packages/web/ui/a.css"))).unwrap();
+    let mut brought = Vec::new();
+    for trusted in [None, Some(false), Some(true)] {
+        let dir = rig.path("w");
+        if trusted.is_some() {
+            rig.call("trust/set", json!({"dir": dir, "trusted": trusted})).await;
+        }
+        let context = Context {
+            cwd: Some(rig.path("w")),
+            profile: Some("claude-code".to_owned()),
+            session: Some("s".to_owned()),
+            ..Context::default()
+        };
+        let named = rig.service.named(&Peer::new(7), context).await.unwrap();
+        let paths = vec![written.clone()];
+        let touched = rig.service.touch(named, paths, TouchScope::Trusted).await.unwrap();
+        brought.push((touched.new.activated.len(), touched.new.discovered.len()));
+    }
+    assert_eq!(brought, [(1, 0), (0, 0), (1, 2)]);
+    assert!(rig.seen().await.contains(&"css activated".to_owned()));
+}

@@ -1,0 +1,142 @@
+//! Skills at a place that trust covers, and those that wait for the user's trust: to be listed, or
+//! to run something.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::Arc;
+
+use skills_agents::field_table;
+use skills_agents::fields::{FieldValue, Fields};
+use skills_discovery::discover::{Candidate, State};
+use skills_engine::View;
+use skills_engine::sessions::store::Content;
+use skills_protocol::error::RpcError;
+use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::wire::{CoveredSkill, TrustNeed, WaitingSkill};
+use skills_render::count_commands;
+use skills_render::resources::is_script;
+use skills_syntax::text::decode;
+
+use crate::access::authorize;
+use crate::access::confined_dir::{ConfinedDir, MOST_LOADED};
+use crate::access::sealed_copy::Snapshot;
+use crate::api::to_wire;
+use crate::rpc::blocking::blocking;
+use crate::service::Service;
+
+/// A skill that runs something, or waits to be listed.
+struct Asking {
+    skill: WaitingSkill,
+    covered: CoveredSkill,
+    /// The content of its text and files, where the place is trusted.
+    contents: Option<Vec<Content>>,
+}
+
+/// Returns the skills that would do more if they were trusted, in the view's order, and what trust
+/// covers. A trusted skill that has changed since waits as well, if it runs anything.
+pub(super) async fn waiting(
+    service: &Service,
+    view: Arc<View>,
+) -> Result<(Vec<WaitingSkill>, Vec<CoveredSkill>), RpcError> {
+    let found = blocking(move || Ok(asking(&view))).await?;
+    let (mut waiting, mut covers) = (Vec::new(), Vec::new());
+    for Asking { mut skill, covered, contents } in found {
+        // A skill that is only listed binds trust to no content.
+        if skill.needs != [TrustNeed::List] {
+            covers.push(covered);
+        }
+        if let Some(contents) = contents {
+            if authorize::run::unknown(service, contents).await.is_empty() {
+                continue;
+            }
+            skill.changed = true;
+        }
+        waiting.push(skill);
+    }
+    Ok((waiting, covers))
+}
+
+/// Reads the disk.
+fn asking(view: &View) -> Vec<Asking> {
+    let resolution = &view.resolution;
+    let mut found = Vec::new();
+    for candidate in &resolution.candidates {
+        let root = &resolution.roots[candidate.root];
+        let Some(unit) = authorize::run::unit(view, candidate) else { continue };
+        if candidate.state.is_out() {
+            continue;
+        }
+        let counts = Counts::of(candidate);
+        let needs = counts.needs(candidate);
+        if needs.is_empty() {
+            continue;
+        }
+        // A file that is gone by now asks for nothing.
+        let Ok(content) = Content::read(&candidate.path) else { continue };
+        let snapshot = Snapshot::take(unit).ok();
+        let files = snapshot.as_ref().map(Snapshot::content);
+        let encoding = encoding_of([&*candidate.path]);
+        let (name, path) = (candidate.name.clone(), encode(&candidate.path, encoding));
+        let covered = CoveredSkill {
+            name: name.clone(),
+            path: path.clone(),
+            path_encoding: encoding,
+            files: snapshot.as_ref().map_or(0, Snapshot::n_files) as u64,
+            scripts: counts.scripts as u64,
+            hooks: counts.hooks as u64,
+            commands: counts.commands as u64,
+            hash: files.map(|it| to_wire::hash(&it.hash)),
+        };
+        let skill = WaitingSkill { name, path, path_encoding: encoding, needs, changed: false };
+        let contents =
+            root.is_trusted().then(|| [content].into_iter().chain(files.cloned()).collect());
+        found.push(Asking { skill, covered, contents });
+    }
+    found
+}
+
+/// Numbers of the parts of a skill that run.
+struct Counts {
+    hooks: usize,
+    commands: usize,
+    scripts: usize,
+}
+
+impl Counts {
+    fn of(candidate: &Candidate) -> Self {
+        let hooks = candidate.record().map_or(0, |record| {
+            let document = record.document();
+            let Some(frontmatter) = document.frontmatter.as_ref() else { return 0 };
+            let fields = Fields::new(frontmatter, &record.head);
+            match fields.read(&field_table::HOOKS).map(|it| it.value) {
+                Some(Some(FieldValue::Hooks(groups))) => {
+                    groups.iter().map(|it| it.handlers.len()).sum::<usize>().max(1)
+                }
+                // An unreadable key still counts.
+                Some(_) => 1,
+                None => 0,
+            }
+        });
+        let mut counts = Self { hooks, commands: 0, scripts: 0 };
+        // Unreadable files are not run.
+        let Ok(beneath) = ConfinedDir::of(candidate) else { return counts };
+        let file = Path::new(candidate.path.file_name().unwrap_or(OsStr::new("SKILL.md")));
+        let body = beneath.whole(file, MOST_LOADED).unwrap_or_default();
+        counts.commands = count_commands(&decode(&body).text);
+        let files = beneath.list().unwrap_or_default().files;
+        let scripts = files.iter().filter(|it| it.executable && is_script(&it.relative));
+        counts.scripts = scripts.count();
+        counts
+    }
+
+    fn needs(&self, candidate: &Candidate) -> Vec<TrustNeed> {
+        let is_listed = candidate.state != State::Untrusted;
+        let all = [
+            (!is_listed, TrustNeed::List),
+            (self.hooks > 0, TrustNeed::Hooks),
+            (self.commands > 0, TrustNeed::Shell),
+            (self.scripts > 0, TrustNeed::Scripts),
+        ];
+        all.into_iter().filter(|it| it.0).map(|it| it.1).collect()
+    }
+}

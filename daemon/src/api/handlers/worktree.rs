@@ -1,0 +1,76 @@
+//! `worktree/*`: which worktrees are open, and which stay so.
+
+use std::sync::Arc;
+
+use skills_protocol::error::RpcError;
+use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::wire::{
+    Context, Contextual, Freshness, Worktree, WorktreeCloseParams, WorktreeCloseResult,
+    WorktreeListParams, WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
+};
+use skills_syntax::path::AbsPath;
+
+use crate::api::from_wire;
+use crate::api::to_wire;
+use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::peer::Peer;
+use crate::service::Service;
+
+pub(crate) async fn open(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: WorktreeOpenParams,
+) -> Outcome {
+    let asked = service.asked(&peer, params.take_context()).await?;
+    let ctx = from_wire::ctx(&asked.key, asked.profile);
+    // What is not there cannot be kept, and would be for ever.
+    let here = service.engine.view(asked.key.clone(), || ctx.clone(), asked.freshness).await;
+    let here = here.map_err(|error| service.engine_failed(&error))?;
+    if !here.resolution.cwd_exists {
+        let message = format!("there is no directory `{}`", asked.key.cwd.display());
+        return Err(RpcError::invalid_params(message)
+            .with_hint("Open a worktree by a directory in it that exists."));
+    }
+    let view =
+        service.engine.open(asked.key, ctx).await.map_err(|error| service.engine_failed(&error))?;
+    let top = &view.resolution.worktree;
+    let status = service.engine.status().await.map_err(|error| service.engine_failed(&error))?;
+    let worktree = status.worktrees.iter().find(|it| it.path == *top).map(to_wire::worktree);
+    Answer::new(&WorktreeOpenResult {
+        clock: view.clock.clone(),
+        health: to_wire::health(&view.health),
+        // Somebody else may have closed it already.
+        worktree: worktree.unwrap_or_else(|| closed(top)),
+    })
+}
+
+fn closed(top: &AbsPath) -> Worktree {
+    let path_encoding = encoding_of([&**top]);
+    Worktree { path: encode(top, path_encoding), path_encoding, ..Worktree::default() }
+}
+
+pub(crate) async fn close(
+    service: Arc<Service>,
+    peer: Arc<Peer>,
+    mut params: WorktreeCloseParams,
+) -> Outcome {
+    // The top is looked for, not the skills: how fresh they are does not matter.
+    let context = Context { freshness: Some(Freshness::Cached), ..params.take_context() };
+    let view = service.view(&peer, context).await?;
+    let top = view.resolution.worktree.clone();
+    let closed =
+        service.engine.close(top.clone()).await.map_err(|error| service.engine_failed(&error))?;
+    let encoding = encoding_of([&*top]);
+    Answer::new(&WorktreeCloseResult {
+        closed,
+        path: encode(&top, encoding),
+        path_encoding: encoding,
+    })
+}
+
+pub(crate) async fn list(service: Arc<Service>, _: Arc<Peer>, _: WorktreeListParams) -> Outcome {
+    let status = service.engine.status().await.map_err(|error| service.engine_failed(&error))?;
+    Answer::new(&WorktreeListResult {
+        worktrees: status.worktrees.iter().map(to_wire::worktree).collect(),
+    })
+}

@@ -1,0 +1,237 @@
+//! Conversations as calls name them: which one is meant, where it is, and what touching does.
+//!
+//! The engine keeps conversations and knows the disk; what is put together here is the order:
+//! find, then activate, then keep, then answer. Who is told of what it changes is [`followers`].
+
+mod followers;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use skills_agents::profile::NestedRule;
+use skills_discovery::discover::{Overlay, Resolution, State};
+use skills_engine::sessions::session::{Matched, Opened, Opening, Session, TouchDelta};
+use skills_engine::sessions::touch;
+use skills_engine::sessions::touch::{Found, Search};
+use skills_engine::{Freshness, Health, View};
+use skills_protocol::error::RpcError;
+use skills_protocol::wire::Context;
+use skills_syntax::path::AbsPath;
+use tokio::task::spawn_blocking;
+
+use crate::api::from_wire::RequestContext;
+use crate::rpc::peer::Peer;
+use crate::service::Service;
+
+/// A conversation that a call has named, and where the call is.
+pub(crate) struct Named {
+    pub(crate) session: Arc<Session>,
+    pub(crate) asked: RequestContext,
+    /// Whether this call has made it.
+    pub(crate) is_new: bool,
+}
+
+/// What a touch may bring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TouchScope {
+    /// All that is there: the agent itself says that it has touched something.
+    Everything,
+    /// What is the user's own, and what comes with a worktree that the user trusts: anybody may
+    /// have written a file.
+    Trusted,
+}
+
+/// What a touch has brought.
+pub(crate) struct Touched {
+    pub(crate) session: Arc<Session>,
+    /// What the conversation sees now.
+    pub(crate) view: Arc<View>,
+    /// What is new to it.
+    pub(crate) new: TouchDelta,
+}
+
+impl Service {
+    /// Returns the conversation that a call names, which must be there.
+    pub(crate) async fn known(&self, peer: &Peer, context: Context) -> Result<Named, RpcError> {
+        let id = named(&context)?;
+        let Some(session) = self.sessions.get(&id).await else {
+            return Err(RpcError::invalid_params(format!("there is no session `{id}`"))
+                .with_hint("Open it with `session/open`, or touch a file in it; `session/list` names those that there are."));
+        };
+        let asked = self.asked(peer, context).await?;
+        Ok(Named { session, asked, is_new: false })
+    }
+
+    /// Returns the conversation that a call names, which is opened in the call's directory when
+    /// it is not there.
+    pub(crate) async fn named(&self, peer: &Peer, context: Context) -> Result<Named, RpcError> {
+        let id = named(&context)?;
+        if let Some(session) = self.sessions.get(&id).await {
+            // It stays where it began, wherever its agent has gone since.
+            let context = Context { cwd: None, profile: None, ..context };
+            let asked = self.asked(peer, context).await?;
+            return Ok(Named { session, asked, is_new: false });
+        }
+        self.opened(peer, context, None).await
+    }
+
+    /// Opens a conversation, or one that is there anew.
+    pub(crate) async fn opened(
+        &self,
+        peer: &Peer,
+        context: Context,
+        auto: Option<bool>,
+    ) -> Result<Named, RpcError> {
+        let id = context.session.clone();
+        if id.is_some() {
+            named(&context)?;
+        }
+        let mut asked = self.asked(peer, context).await?;
+        let days = self.settings.user().sessions_keep;
+        self.sessions.expire(std::time::Duration::from_hours(days.saturating_mul(24))).await;
+        let opening = Opening {
+            cwd: asked.key.cwd.clone(),
+            profile: asked.profile.id.to_string(),
+            environment: asked.key.environment.clone(),
+            additional: asked.key.additional.clone(),
+            auto,
+        };
+        let Opened { session, is_new, moved } = self.sessions.open(id, opening).await;
+        self.follow_writes(&session).await;
+        asked.key.overlay = Arc::clone(&session.overlay);
+        if is_new || moved {
+            // Whoever follows it may have begun before it was there.
+            self.turn_followers(&session.id).await;
+        }
+        if moved {
+            let view = self.resolved(&asked).await?;
+            self.session_changed(&session, &view);
+        }
+        Ok(Named { session, asked, is_new })
+    }
+
+    /// Returns what a conversation sees, with what is not well about its being kept.
+    pub(crate) async fn seen(
+        &self,
+        asked: &RequestContext,
+    ) -> Result<(Arc<View>, Vec<Health>), RpcError> {
+        let view = self.resolved(asked).await?;
+        let mut health = view.health.clone();
+        health.extend(self.unwell(&view.resolution.worktree).await);
+        Ok((view, health))
+    }
+
+    /// Takes up that files were touched.
+    pub(crate) async fn touch(
+        &self,
+        named: Named,
+        paths: Vec<AbsPath>,
+        reach: TouchScope,
+    ) -> Result<Touched, RpcError> {
+        let Named { session, mut asked, .. } = named;
+        let mut view = self.resolved(&asked).await?;
+        let mut found = self.found(&view, &asked, &session, paths).await?;
+        let is_known = |it: &AbsPath| session.discovered.contains_key(it);
+        if !found.roots.iter().all(is_known) {
+            // What is found by this touch can be activated by it.
+            let nested = session.discovered.keys().chain(&found.roots).cloned().collect();
+            let activated = session.activated.keys().cloned().collect();
+            asked.key.overlay = Arc::new(Overlay::new(nested, activated));
+            view = self.resolved(&asked).await?;
+        }
+        let mut activated = self.activated(&view, &found);
+        if reach == TouchScope::Trusted {
+            let Resolution { roots, candidates, .. } = &*view.resolution;
+            let trusted = roots.iter().filter(|it| it.is_trusted());
+            found.roots.retain(|dir| trusted.clone().any(|it| it.path == *dir));
+            let of_trusted = |path: &AbsPath| {
+                candidates.iter().any(|it| it.path == *path && roots[it.root].is_trusted())
+            };
+            activated.retain(|(path, _)| of_trusted(path));
+        }
+        let met = TouchDelta { activated, discovered: found.roots };
+        let (session, new) = if met.discovered.is_empty() && met.activated.is_empty() {
+            (session, TouchDelta::default())
+        } else {
+            self.sessions.touch(&session, met).await
+        };
+        if session.overlay != asked.key.overlay {
+            asked.key.overlay = Arc::clone(&session.overlay);
+            // What was finished before the call is in every view that there is by now.
+            asked.freshness = Freshness::Cached;
+            view = self.resolved(&asked).await?;
+        }
+        if !(new.discovered.is_empty() && new.activated.is_empty()) {
+            self.turn_followers(&session.id).await;
+            self.counters.count(|it| {
+                for (cause, list) in
+                    [("discovered", new.discovered.len()), ("activated", new.activated.len())]
+                {
+                    if list > 0 {
+                        *it.changes.entry(cause.to_owned()).or_default() += list as u64;
+                    }
+                }
+            });
+            self.session_changed(&session, &view);
+        }
+        Ok(Touched { session, view, new })
+    }
+
+    async fn found(
+        &self,
+        view: &View,
+        asked: &RequestContext,
+        session: &Session,
+        touched: Vec<AbsPath>,
+    ) -> Result<Found, RpcError> {
+        let (relative, asks_git) = match &asked.profile.nested {
+            NestedRule::Never => (Vec::new(), false),
+            NestedRule::OnTouch { relative, skip_git_ignored, .. } => {
+                (relative.iter().map(|it| PathBuf::from(&**it)).collect(), *skip_git_ignored)
+            }
+        };
+        let resolution = &view.resolution;
+        let worktree = (asks_git && resolution.in_git).then(|| resolution.worktree.clone());
+        let repository = resolution.repository.common(&resolution.worktree);
+        let known = session.discovered.keys().cloned().collect();
+        let levels = self.levels.clone();
+        let cwd = asked.key.cwd.clone();
+        let search = Search { cwd, worktree, repository, relative, known, touched, levels };
+        let found = spawn_blocking(move || touch::discover(&search)).await;
+        found.map_err(|error| {
+            tracing::error!(%error, "a touch is not followed");
+            RpcError::internal("the touched paths could not be followed")
+        })
+    }
+
+    /// Returns the skills that wait for what was touched.
+    fn activated(&self, view: &View, found: &Found) -> Vec<(AbsPath, Matched)> {
+        let activation = self.engine.activation(view);
+        let mut all: Vec<(AbsPath, Matched)> = Vec::new();
+        for (path, relative) in &found.places {
+            for (candidate, pattern) in activation.hits(relative) {
+                let candidate = &view.resolution.candidates[candidate];
+                let is_new = candidate.state == State::Conditional
+                    && !all.iter().any(|(it, _)| *it == candidate.path);
+                let patterns = candidate.record().map(|it| &it.paths);
+                if let Some(pattern) = patterns.and_then(|it| it.get(pattern)).filter(|_| is_new) {
+                    let matched = Matched { pattern: pattern.to_string(), path: path.clone() };
+                    all.push((candidate.path.clone(), matched));
+                }
+            }
+        }
+        all
+    }
+}
+
+fn named(context: &Context) -> Result<String, RpcError> {
+    let refused = |what: &str| {
+        RpcError::invalid_params(format!("`session` is {what}"))
+            .with_hint("Send the id of the agent's conversation.")
+    };
+    match context.session.as_deref() {
+        None => Err(refused("missing")),
+        Some("") => Err(refused("empty")),
+        Some(id) => Ok(id.to_owned()),
+    }
+}

@@ -1,0 +1,103 @@
+//! Conversations, from the model to the wire.
+
+use skills_engine::sessions::session::{Loaded, Matched, Session, Summary};
+use skills_engine::{Health, View};
+use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::wire;
+use skills_syntax::path::AbsPath;
+
+/// Returns a conversation and all that is kept of it.
+pub(crate) fn session(
+    session: &Session,
+    view: &View,
+    health: &[Health],
+    is_new: bool,
+) -> wire::SessionResult {
+    let nested = session.overlay.nested();
+    let all = [&session.cwd].into_iter().chain(&session.additional).chain(nested);
+    let encoding = encoding_of(all.map(|it| &**it));
+    let encode_all = |paths: &[AbsPath]| paths.iter().map(|it| encode(it, encoding)).collect();
+    wire::SessionResult {
+        clock: view.clock.clone(),
+        health: super::health(health),
+        session: session.id.clone(),
+        is_new,
+        cwd: encode(&session.cwd, encoding),
+        additional_dirs: encode_all(&session.additional),
+        discovered: encode_all(nested),
+        path_encoding: encoding,
+        profile: session.profile.clone(),
+        auto: session.auto,
+        created: session.created,
+        used: session.used,
+        activated: session.activated.iter().map(|(path, it)| activated(path, it)).collect(),
+        announced: session.announced.iter().map(agent_skills).collect(),
+        invoked: session.invoked.iter().map(agent_skills).collect(),
+    }
+}
+
+fn activated(path: &AbsPath, it: &Matched) -> wire::SessionSkill {
+    let encoding = encoding_of([&**path]);
+    wire::SessionSkill {
+        path: encode(path, encoding),
+        path_encoding: encoding,
+        matched: matched(it),
+    }
+}
+
+/// Returns what activated a skill.
+pub(crate) fn matched(matched: &Matched) -> wire::Matched {
+    let encoding = encoding_of([&*matched.path]);
+    wire::Matched {
+        pattern: matched.pattern.clone(),
+        path: encode(&matched.path, encoding),
+        path_encoding: encoding,
+    }
+}
+
+fn agent_skills((agent, paths): (&String, &Vec<AbsPath>)) -> wire::AgentSkills {
+    let encoding = encoding_of(paths.iter().map(|it| &**it));
+    wire::AgentSkills {
+        agent: Some(agent.clone()).filter(|it| !it.is_empty()),
+        paths: paths.iter().map(|it| encode(it, encoding)).collect(),
+        path_encoding: encoding,
+    }
+}
+
+/// Returns a conversation in a few words.
+pub(crate) fn session_summary(summary: &Summary) -> wire::SessionSummary {
+    let encoding = encoding_of([&*summary.cwd]);
+    wire::SessionSummary {
+        session: summary.id.clone(),
+        cwd: encode(&summary.cwd, encoding),
+        path_encoding: encoding,
+        profile: summary.profile.clone(),
+        auto: summary.auto,
+        created: summary.created,
+        used: summary.used,
+        activated: summary.activated,
+        discovered: summary.discovered,
+        invoked: summary.invoked,
+    }
+}
+
+/// Returns a skill directory that was found.
+pub(crate) fn discovered(dir: &AbsPath, skills: Vec<wire::Entry>) -> wire::Discovered {
+    let encoding = encoding_of([&**dir]);
+    wire::Discovered { dir: encode(dir, encoding), path_encoding: encoding, skills }
+}
+
+/// Returns a skill that was loaded.
+pub(crate) fn loaded(loaded: Loaded, truncated: bool) -> wire::InvokedSkill {
+    let Loaded { invocation, at } = loaded;
+    let encoding = encoding_of([&*invocation.path]);
+    wire::InvokedSkill {
+        name: invocation.name,
+        path: encode(&invocation.path, encoding),
+        path_encoding: encoding,
+        args: invocation.args,
+        body: invocation.body,
+        truncated,
+        at,
+    }
+}

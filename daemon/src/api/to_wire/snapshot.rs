@@ -1,0 +1,151 @@
+//! What an editor keeps of the views, on the wire.
+
+use std::sync::Arc;
+
+use skills_agents::profile::ProfileSet;
+use skills_config::LevelRow;
+use skills_discovery::discover::Candidate;
+use skills_discovery::ranking::{self, Ranked, RankedRoot};
+use skills_engine::View;
+use skills_engine::files::inspect::Spoken;
+use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::wire;
+use skills_syntax::text::LineIndex;
+
+use super::{Places, hash, health, path, state};
+use crate::api::snapshot_index;
+use crate::api::snapshot_index::SnapshotIndex;
+use crate::rpc::paging::{Cursor, Page, Part, json_length};
+
+/// How long are the names and numbers around the texts of a file or a place, as JSON, at the most.
+const AROUND: usize = 160;
+
+/// Returns a page of the views as a snapshot. `lineup` is theirs.
+pub(crate) fn snapshot(
+    views: &[Arc<View>],
+    lineup: &SnapshotIndex,
+    rows: &[LevelRow],
+    own: &ProfileSet,
+    clock: String,
+    part: Part,
+) -> wire::SnapshotResult {
+    let is_first = part.start == 0;
+    let mut page = Page::of(part);
+    let skills = page.take(lineup.n_files(), |it| skill(lineup.file(views, it)));
+    let mut profile = |(view, profile): (&Arc<View>, &snapshot_index::Profile)| {
+        let candidates = &view.resolution.candidates;
+        let skills = page.take(candidates.len(), |it| {
+            place(profile.standings.of[it].ranked(&candidates[it]), profile.files[it])
+        });
+        let roots = is_first.then(|| ranking::roots(&view.ctx, &view.resolution));
+        let roots = roots.iter().flatten().map(root).collect();
+        let name = view.ctx.profile.id.to_string();
+        wire::SnapshotProfile { profile: name, unique: profile.standings.unique, skills, roots }
+    };
+    let profiles = views.iter().zip(lineup.profiles()).map(&mut profile).collect();
+    wire::SnapshotResult {
+        fresh: true,
+        next_cursor: page.next.map(|start| Cursor { start, since: None }.text(&clock)),
+        skills,
+        profiles,
+        own_profiles: Some(own.source_text().to_owned()).filter(|it| is_first && !it.is_empty()),
+        levels: if is_first { rows.iter().map(level).collect() } else { Vec::new() },
+        ..known_snapshot(views, clock)
+    }
+}
+
+/// Returns the views as a snapshot for whoever knows its lists.
+pub(crate) fn known_snapshot(views: &[Arc<View>], clock: String) -> wire::SnapshotResult {
+    let worktree = &views[0].resolution.worktree;
+    let home = skills_engine::files::inspect::home(views);
+    let path_encoding = encoding_of(std::iter::once(&**worktree).chain(home.as_deref()));
+    wire::SnapshotResult {
+        clock,
+        health: health(&views[0].health),
+        fresh: false,
+        next_cursor: None,
+        worktree: encode(worktree, path_encoding),
+        home: home.map(|it| encode(&it, path_encoding)),
+        path_encoding,
+        skills: Vec::new(),
+        profiles: Vec::new(),
+        own_profiles: None,
+        levels: Vec::new(),
+    }
+}
+
+fn level(row: &LevelRow) -> wire::RuleLevel {
+    let level = row.level.word().to_owned();
+    wire::RuleLevel { rule: row.rule.clone(), level, glob: row.glob.clone() }
+}
+
+/// Returns a file, and how long it is as JSON.
+fn skill(candidate: &Candidate) -> (wire::SnapshotSkill, usize) {
+    let record = candidate.record();
+    let path_encoding = encoding_of([&*candidate.path]);
+    let text = |it: &skills_agents::skill::RecordField| it.text.to_string();
+    let written = record.and_then(|it| it.name.as_ref()).map(text).filter(|it| !it.is_empty());
+    let own = || candidate.own_name().map(|it| it.to_string_lossy().into_owned());
+    let skill = wire::SnapshotSkill {
+        path: path(&candidate.path, path_encoding),
+        path_encoding,
+        file: candidate.file.as_ref().map(|it| it.id.to_string()),
+        name: written.or_else(own).unwrap_or_default(),
+        description: record.and_then(|it| it.description.as_ref()).map(text),
+        paths: record
+            .map(|it| it.paths.iter().map(ToString::to_string).collect())
+            .unwrap_or_default(),
+        hash: record.map(|it| hash(&it.facts.hash)),
+    };
+    let texts = [&skill.path, &skill.name].into_iter().chain(&skill.description);
+    let texts = texts.chain(&skill.hash).chain(&skill.paths).map(|it| json_length(it) + 1);
+    let size = texts.sum::<usize>() + AROUND;
+    (skill, size)
+}
+
+/// Returns what a profile makes of a file, and how long that is as JSON.
+fn place(ranked: Ranked, skill: u32) -> (wire::SnapshotPlace, usize) {
+    let place = wire::SnapshotPlace {
+        skill,
+        name: ranked.name,
+        prefix: ranked.prefix,
+        description: ranked.description.map(|it| it as u32),
+        state: state(ranked.state),
+        reason: ranked.reason,
+        turn: ranked.turn as u32,
+        winner: ranked.winner.map(|it| it as u32),
+        same_file: ranked.same_file,
+    };
+    let texts = [&place.name, &place.prefix].into_iter().chain(&place.reason);
+    let size = texts.map(|it| json_length(it)).sum::<usize>() + AROUND;
+    (place, size)
+}
+
+fn root(root: &RankedRoot) -> wire::SnapshotRoot {
+    let RankedRoot { path, rule, skills } = root;
+    let path_encoding = encoding_of([&**path]);
+    wire::SnapshotRoot {
+        path: encode(path, path_encoding),
+        path_encoding,
+        rule: *rule as u32,
+        first: skills.start as u32,
+        count: skills.len() as u32,
+    }
+}
+
+/// Returns where a file names skills.
+pub(crate) fn references(spoken: &Spoken) -> impl Iterator<Item = wire::SkillReference> {
+    let places = Places {
+        head: &spoken.text,
+        index: LineIndex::new(&spoken.text),
+        before: if spoken.bom { '\u{FEFF}'.len_utf8() as u64 } else { 0 },
+    };
+    let path_encoding = encoding_of([&*spoken.path]);
+    spoken.references.iter().map(move |it| wire::SkillReference {
+        name: it.name.clone(),
+        path: encode(&spoken.path, path_encoding),
+        path_encoding,
+        form: it.form.name().to_owned(),
+        range: places.range(it.span),
+    })
+}

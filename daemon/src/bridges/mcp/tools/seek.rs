@@ -1,0 +1,119 @@
+//! `search_skills` and `explain_skill`: which skills there are for a task, and why not another.
+
+use std::fmt::Write as _;
+
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use skills_agents::listing::one_line;
+use skills_protocol::method::{SkillsExplain, SkillsSearch};
+use skills_protocol::wire::{
+    ExplainParams, ExplainResult, Outcome, SearchHit, SearchParams, Step, StepKind,
+};
+use skills_render::escape;
+
+use super::{Said, arguments, object, text};
+use crate::bridges::mcp::context::{McpContext, told};
+
+pub(super) const SEARCH: &str = "Finds skills by their names and by what they say they do, the best answer first. Use it when no skill in the description of the tool `skill` plainly fits, or when the list there is shortened.";
+
+pub(super) const EXPLAIN: &str = "Says why a skill is available or is not: where it was looked for, what was found, which rule of which agent left it out, and what to do. Use it when the user expects a skill that is not listed.";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Query {
+    query: String,
+    #[serde(default)]
+    limit: Option<u32>,
+}
+
+pub(super) fn search_schema() -> Value {
+    let properties = json!({
+        "query": {"type": "string", "description": "What is wanted, in a few words, or a name."},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 100, "description": "How many to find at most; 10 when absent."},
+    });
+    object(&properties, &["query"])
+}
+
+pub(super) async fn search(desk: &McpContext, given: Option<JsonObject>) -> Said {
+    let Query { query, limit } = arguments(given)?;
+    let params = SearchParams { query, limit, ..SearchParams::default() };
+    let found = desk.ask::<SkillsSearch>(params).await.map_err(|error| told(&error))?;
+    if found.skills.is_empty() {
+        return Ok(text("No skill answers that. Try other words."));
+    }
+    Ok(text(found.skills.iter().map(hit).collect::<Vec<_>>().join("\n")))
+}
+
+fn hit(hit: &SearchHit) -> String {
+    let description = hit.skill.description.as_deref().unwrap_or_default();
+    let [name, description] = [&hit.skill.name, description].map(|it| escape(&one_line(it)));
+    format!("- {name}: {description}")
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Target {
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    path: Option<String>,
+}
+
+pub(super) fn explain_schema() -> Value {
+    let properties = json!({
+        "name": {"type": "string", "description": "The name of the skill."},
+        "path": {"type": "string", "description": "Its SKILL.md or its directory, absolute, in place of the name."},
+    });
+    object(&properties, &[])
+}
+
+pub(super) async fn explain(desk: &McpContext, given: Option<JsonObject>) -> Said {
+    let Target { name, path } = arguments(given)?;
+    let explained = match path {
+        Some(path) => {
+            let params = |path| ExplainParams { path: Some(path), ..ExplainParams::default() };
+            desk.ask_about::<SkillsExplain>(&path, params).await
+        }
+        None => desk.ask::<SkillsExplain>(ExplainParams { name, ..ExplainParams::default() }).await,
+    };
+    Ok(text(lines(&explained.map_err(|error| told(&error))?)))
+}
+
+/// Returns an explanation as lines: the verdict, what to do, and the steps that tell something.
+fn lines(explained: &ExplainResult) -> String {
+    let ExplainResult { verdict, profile, steps, .. } = explained;
+    let mut said = format!("{} (by the rules of {profile})\n", verdict.summary);
+    if let Some(next) = &verdict.next {
+        said.extend([next, "\n"]);
+    }
+    for step in steps.iter().filter(|it| it.outcome != Outcome::Missing) {
+        // A text takes what is written into it.
+        let _ = writeln!(said, "{}", line(step));
+    }
+    said
+}
+
+fn line(step: &Step) -> String {
+    let indent = match step.kind {
+        StepKind::Settings | StepKind::Root => "",
+        StepKind::Candidate => "  ",
+        StepKind::Rule => "    ",
+    };
+    let what = match step.kind {
+        StepKind::Settings => step.file.as_deref(),
+        StepKind::Root => step.root.as_deref(),
+        StepKind::Candidate => step.path.as_deref(),
+        StepKind::Rule => step.rule.as_deref(),
+    };
+    let mut line = format!("- {}: {}", what.unwrap_or_default(), step.outcome);
+    if let (StepKind::Root, Some(found)) = (step.kind, step.found) {
+        // As above.
+        let _ = write!(line, ", {found} found");
+    }
+    for more in [&step.reason, &step.next].into_iter().flatten() {
+        line.extend(["; ", more]);
+    }
+    // The indent is ours, the rest may hold what files say.
+    format!("{indent}{}", escape(&one_line(&line)).trim_start())
+}

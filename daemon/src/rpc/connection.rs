@@ -1,0 +1,270 @@
+//! One connection, from its first byte to its last.
+//!
+//! A connection is one task that reads, drives the calls it has begun, and writes, each
+//! as far as it can be done without waiting. A call that is ready at once is answered in
+//! the same turn, without a hop to another task; slow ones run beside each other and are
+//! answered as they finish. Work that computes for long belongs on the blocking pool.
+//! The invariants: never more than the limited number of calls in flight, and no answer is
+//! made while the peer leaves the ones before it unread.
+
+use std::future::{self, Future};
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use bytes::BytesMut;
+use futures_util::future::{BoxFuture, FutureExt};
+use jsonrpsee::Methods;
+use skills_protocol::frame::{Frame, FrameCodec};
+use skills_protocol::limits::Limits;
+use skills_protocol::method::EventsEvent;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::codec::Decoder;
+use tokio_util::io::poll_read_buf;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+
+use crate::rpc::dispatch;
+use crate::rpc::dispatch::{Call, Message, Reply};
+use crate::rpc::outbox::Outbox;
+use crate::rpc::peer::Peer;
+use crate::rpc::refusal;
+
+/// What is read at once where nothing larger is announced.
+const READ: usize = 8 * 1024;
+
+/// A message above this is rare, and its buffer is not kept for the next one.
+const RARE: usize = 64 * 1024;
+
+/// A stream that connections run over.
+pub(crate) trait Link: AsyncRead + AsyncWrite + Unpin + Send + 'static {
+    /// Returns a future that is ready when the peer can neither send nor receive any more.
+    ///
+    /// The end of what it sends is no such sign: a shell pipe ends there and waits for the answer.
+    fn hang_up(&self) -> BoxFuture<'static, ()> {
+        future::pending().boxed()
+    }
+}
+
+/// The state of one connection.
+pub(crate) struct Connection<S> {
+    stream: S,
+    methods: Methods,
+    limits: Limits,
+    peer: Arc<Peer>,
+    /// Ready when the daemon is about to exit.
+    closing: Pin<Box<WaitForCancellationFutureOwned>>,
+    /// Watched only while nothing is read; reading would tell as well.
+    hang_up: Option<BoxFuture<'static, ()>>,
+    codec: FrameCodec,
+    input: BytesMut,
+    source: Source,
+    calls: Vec<Call>,
+    outbox: Outbox,
+    /// Whether the peer has ended what it sends but may still want to be told of events.
+    only_listens: bool,
+}
+
+/// What can still come in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// The peer may send.
+    Open,
+    /// The peer has sent its last byte; what is buffered is still to be done.
+    Ended,
+    /// Nothing is taken any more.
+    Closed,
+}
+
+impl<S: Link> Connection<S> {
+    pub(crate) fn new(
+        stream: S,
+        methods: Methods,
+        limits: Limits,
+        peer: Arc<Peer>,
+        closing: &CancellationToken,
+    ) -> Self {
+        Self {
+            methods,
+            limits,
+            peer,
+            closing: Box::pin(closing.clone().cancelled_owned()),
+            hang_up: None,
+            stream,
+            codec: FrameCodec::detecting(limits.message_bytes_in as usize),
+            input: BytesMut::new(),
+            source: Source::Open,
+            calls: Vec::new(),
+            outbox: Outbox::default(),
+            only_listens: false,
+        }
+    }
+
+    /// Serves the connection until either side ends it; dropping the future hangs up.
+    pub(crate) async fn run(mut self) -> io::Result<()> {
+        let peer = EndsSubscriptions(Arc::clone(&self.peer));
+        let ended = future::poll_fn(|cx| self.poll(cx)).await;
+        drop(peer);
+        ended
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let ends = self.source != Source::Closed || self.only_listens;
+        if ends && self.closing.as_mut().poll(cx).is_ready() {
+            self.source = Source::Closed;
+            self.only_listens = false;
+        }
+        loop {
+            self.drive_calls(cx);
+            self.begin_calls(cx);
+            let held_back = !self.has_room();
+            let written = self.outbox.poll_write_out(&mut self.stream, cx)?;
+            // A peer that does not read leaves its events where a later one takes their place.
+            if written.is_ready() && self.send_events(cx) {
+                continue;
+            }
+            let is_done = self.source == Source::Closed
+                && self.calls.is_empty()
+                && !(self.only_listens && self.peer.mailbox().is_subscribed());
+            if written.is_ready() && is_done {
+                return Poll::Ready(Ok(()));
+            }
+            if held_back && self.has_room() {
+                continue;
+            }
+            if self.source == Source::Open && self.has_room() {
+                ready!(self.poll_read(cx))?;
+            } else {
+                let hang_up = self.hang_up.get_or_insert_with(|| self.stream.hang_up());
+                return hang_up.as_mut().poll(cx).map(Ok);
+            }
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        // Who waits for the user keeps nobody from answering on the same connection.
+        let n_working = self.calls.len().saturating_sub(self.peer.waiting());
+        n_working < self.limits.requests_in_flight as usize && !self.outbox.is_full()
+    }
+
+    /// Lets the calls in flight go on.
+    fn drive_calls(&mut self, cx: &mut Context<'_>) {
+        let mut call_idx = 0;
+        while call_idx < self.calls.len() && !self.outbox.is_full() {
+            match self.calls[call_idx].poll(cx) {
+                Poll::Pending => call_idx += 1,
+                Poll::Ready(reply) => {
+                    self.calls.swap_remove(call_idx);
+                    self.send(reply);
+                }
+            }
+        }
+    }
+
+    /// Begins the calls that have arrived.
+    fn begin_calls(&mut self, cx: &mut Context<'_>) {
+        while self.has_room() {
+            let decoded = match self.source {
+                Source::Open => self.codec.decode(&mut self.input),
+                Source::Ended => self.codec.decode_eof(&mut self.input),
+                Source::Closed => return,
+            };
+            match decoded {
+                Ok(Some(Frame::Message(message))) => {
+                    self.take(&message, cx);
+                    if message.len() > RARE {
+                        self.input = BytesMut::from(&self.input[..]);
+                    }
+                }
+                Ok(Some(Frame::TooLong { length })) => {
+                    self.send(Reply::error(
+                        None,
+                        refusal::request_too_long(length, self.limits.message_bytes_in),
+                    ));
+                }
+                Ok(None) => {
+                    if self.source == Source::Ended {
+                        self.source = Source::Closed;
+                        self.only_listens = true;
+                    }
+                    return;
+                }
+                Err(error) => {
+                    tracing::debug!(%error, "the stream is out of step");
+                    self.send(Reply::error(
+                        None,
+                        refusal::bad_frame(&error, self.limits.message_bytes_in),
+                    ));
+                    self.source = Source::Closed;
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, message: &[u8], cx: &mut Context<'_>) {
+        match dispatch::read(message) {
+            Message::Request(request) => {
+                let max_size = self.limits.message_bytes_out as usize;
+                match Call::begin(request, &self.methods, &self.peer, max_size) {
+                    Ok(mut call) => match call.poll(cx) {
+                        Poll::Ready(reply) => self.send(reply),
+                        Poll::Pending => self.calls.push(call),
+                    },
+                    Err(reply) => self.send(reply),
+                }
+            }
+            // A request that is answered already needs no cancelling.
+            Message::Cancel(id) => {
+                if let Some(call_idx) = self.calls.iter().position(|call| *call.id() == id) {
+                    let reply = self.calls.swap_remove(call_idx).cancel();
+                    self.send(reply);
+                }
+            }
+            Message::Notification(method) => tracing::debug!(%method, "notification ignored"),
+            Message::Malformed(reply) => self.send(reply),
+        }
+    }
+
+    fn send(&mut self, reply: Reply) {
+        let limit = self.limits.message_bytes_out;
+        let reply = match &reply.outcome {
+            Ok(answer) if answer.len() as u64 > limit => {
+                Reply::error(reply.id, refusal::answer_too_long(answer.len() as u64, limit))
+            }
+            Ok(_) | Err(_) => reply,
+        };
+        self.outbox.push(self.codec.framing(), reply);
+    }
+
+    /// Queues the events that wait. Returns whether there were any.
+    fn send_events(&mut self, cx: &mut Context<'_>) -> bool {
+        let Poll::Ready(events) = self.peer.mailbox().poll_take(cx) else { return false };
+        for event in events {
+            self.outbox.push_note::<EventsEvent>(self.codec.framing(), &event);
+        }
+        true
+    }
+
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.input.capacity() - self.input.len() < READ / 8 {
+            self.input.reserve(READ);
+        }
+        if ready!(poll_read_buf(Pin::new(&mut self.stream), cx, &mut self.input))? == 0 {
+            self.source = Source::Ended;
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Ends the subscriptions of a connection that has ended, however it did: calls that are still
+/// given up elsewhere keep the peer itself a little longer.
+struct EndsSubscriptions(Arc<Peer>);
+
+impl Drop for EndsSubscriptions {
+    fn drop(&mut self) {
+        self.0.unsubscribe_all();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,262 @@
+//! Heavy calls: how many run at a time, in which order they begin, and how they end early.
+//!
+//! A heavy call reads many files or makes a large answer. Each runs on a thread of its own, below
+//! the priority of the threads that serve, and few run at a time. Waiting calls begin in turns by
+//! connection, so that a connection with many of them delays another by one call at most.
+//! Invariant: a call whose client has hung up or cancelled never begins, or ends early by its
+//! [`Cancel`]; it counts as running until its thread has ended.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use skills_engine::cancel::Cancel;
+use skills_protocol::error::RpcError;
+use skills_protocol::wire::HeavyCallCounts;
+use tokio::sync::oneshot;
+
+use crate::rpc::peer::Peer;
+use crate::rpc::refusal;
+
+/// Heavy calls that run at a time.
+const MOST: usize = 2;
+
+/// Heavy calls of one connection that run at a time.
+const MOST_OF_ONE: usize = 1;
+
+/// Nice value added to the thread of a heavy call.
+const NICE: i32 = 10;
+
+/// The heavy calls of a daemon; cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HeavyCalls(Arc<Mutex<Queue>>);
+
+#[derive(Debug, Default)]
+struct Queue {
+    /// The connections of the calls that run.
+    running: Vec<u64>,
+    /// The connections with calls that wait, the next one first.
+    waiting: VecDeque<(u64, VecDeque<oneshot::Sender<Turn>>)>,
+    n_begun: u64,
+    n_cancelled: u64,
+}
+
+/// A place among the calls that run, given back when dropped.
+#[derive(Debug)]
+struct Turn {
+    /// None if it was dropped.
+    of: Option<HeavyCalls>,
+    connection: u64,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if let Some(calls) = self.of.take() {
+            let mut queue = calls.queue();
+            let running = queue.running.iter().position(|it| *it == self.connection);
+            running.map(|it| queue.running.swap_remove(it));
+            calls.begin_waiting(&mut queue);
+        }
+    }
+}
+
+/// Cancels the work when the call is dropped.
+struct CancelOnDrop {
+    cancel: Cancel,
+    of: HeavyCalls,
+    is_done: bool,
+}
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        if !self.is_done {
+            self.cancel.cancel();
+            self.of.queue().n_cancelled += 1;
+        }
+    }
+}
+
+impl HeavyCalls {
+    /// Runs `work` on a thread of its own once it is its connection's turn.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        peer: &Peer,
+        work: impl FnOnce(&Cancel) -> Result<T, RpcError> + Send + 'static,
+    ) -> Result<T, RpcError> {
+        let mut on_drop =
+            CancelOnDrop { cancel: Cancel::default(), of: self.clone(), is_done: false };
+        let turn = self.turn(peer.nth()).await?;
+        let cancel = on_drop.cancel.clone();
+        let (reply, answer) = oneshot::channel();
+        let run = move || {
+            // Fails where the system has no such thing; then it runs as any other.
+            let _ = rustix::process::setpriority_process(None, NICE);
+            // Unwind safety: nothing of the work is used after a panic.
+            let result = catch_unwind(AssertUnwindSafe(|| work(&cancel)));
+            drop(turn);
+            // The caller may be gone.
+            let _ = reply.send(result.unwrap_or_else(|_| Err(refusal::panicked())));
+        };
+        if let Err(error) = thread::Builder::new().name("heavy".to_owned()).spawn(run) {
+            tracing::warn!(%error, "no thread for a heavy call");
+            return Err(RpcError::internal(format!("no thread can be started: {error}"))
+                .with_hint("Try again when fewer programs run."));
+        }
+        let result = answer.await.unwrap_or_else(|_| Err(refusal::panicked()));
+        on_drop.is_done = true;
+        result
+    }
+
+    /// Returns how many there were and are.
+    pub(crate) fn counts(&self) -> HeavyCallCounts {
+        let queue = self.queue();
+        let waiting = queue.waiting.iter().flat_map(|it| &it.1);
+        HeavyCallCounts {
+            running: queue.running.len() as u64,
+            waiting: waiting.filter(|it| !it.is_closed()).count() as u64,
+            begun: queue.n_begun,
+            cancelled: queue.n_cancelled,
+        }
+    }
+
+    async fn turn(&self, connection: u64) -> Result<Turn, RpcError> {
+        let (give, given) = oneshot::channel();
+        {
+            let mut queue = self.queue();
+            match queue.waiting.iter_mut().find(|it| it.0 == connection) {
+                Some((_, waiting)) => waiting.push_back(give),
+                None => queue.waiting.push_back((connection, VecDeque::from([give]))),
+            }
+            self.begin_waiting(&mut queue);
+        }
+        given.await.map_err(|_| refusal::panicked())
+    }
+
+    /// Gives turns to calls that wait, as many as may run.
+    fn begin_waiting(&self, queue: &mut Queue) {
+        while queue.running.len() < MOST {
+            let n_of = |running: &[u64], of: u64| running.iter().filter(|it| **it == of).count();
+            let may = |it: &(u64, _)| n_of(&queue.running, it.0) < MOST_OF_ONE;
+            let Some(next) = queue.waiting.iter().position(may) else { return };
+            let Some((connection, mut waiting)) = queue.waiting.remove(next) else { return };
+            while let Some(give) = waiting.pop_front() {
+                match give.send(Turn { of: Some(self.clone()), connection }) {
+                    Ok(()) => {
+                        queue.running.push(connection);
+                        queue.n_begun += 1;
+                        break;
+                    }
+                    // The caller has gone; the lock is held, so that nothing is given back.
+                    Err(mut turn) => turn.of = None,
+                }
+            }
+            if !waiting.is_empty() {
+                queue.waiting.push_back((connection, waiting));
+            }
+        }
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        // Each change is whole before anything can panic.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use tokio::time::{sleep, timeout};
+
+    use super::*;
+
+    async fn until(calls: &HeavyCalls, is_so: impl Fn(HeavyCallCounts) -> bool) {
+        let wait = async {
+            while !is_so(calls.counts()) {
+                sleep(Duration::from_millis(1)).await;
+            }
+        };
+        let waited = timeout(Duration::from_secs(20), wait).await;
+        assert!(waited.is_ok(), "{:?}", calls.counts());
+    }
+
+    #[tokio::test]
+    async fn turns_go_round_by_connection() {
+        let calls = HeavyCalls::default();
+        let peers: Vec<_> = (0..3).map(|it| Arc::new(Peer::new(it))).collect();
+        let (order, begun) = mpsc::channel();
+        let (release, held) = mpsc::channel::<()>();
+        let held = Arc::new(Mutex::new(held));
+        let mut tasks = Vec::new();
+        for of in [0, 0, 0, 0, 1, 2, 1] {
+            let (calls, peer) = (calls.clone(), Arc::clone(&peers[of]));
+            let (order, held) = (order.clone(), Arc::clone(&held));
+            let n_before = calls.counts();
+            tasks.push(tokio::spawn({
+                let calls = calls.clone();
+                async move {
+                    let work = move |_: &Cancel| {
+                        order.send(of).unwrap();
+                        let _ = held.lock().unwrap().recv();
+                        Ok(())
+                    };
+                    calls.run(&peer, work).await
+                }
+            }));
+            let n_known = |it: HeavyCallCounts| it.begun + it.waiting;
+            until(&calls, |it| n_known(it) > n_known(n_before)).await;
+        }
+        assert_eq!(calls.counts().running, MOST as u64);
+        for _ in &tasks {
+            release.send(()).unwrap();
+        }
+        for task in tasks {
+            task.await.unwrap().unwrap();
+        }
+        let order: Vec<_> = begun.try_iter().collect();
+        // The first two began at once; then the third connection, before the rest of the first.
+        let second = order.iter().position(|it| *it == 2).unwrap();
+        assert!(second <= 3, "{order:?}");
+        until(&calls, |it| it.running == 0).await;
+        assert_eq!(calls.counts().begun, 7);
+    }
+
+    #[tokio::test]
+    async fn call_that_is_dropped_is_cancelled_and_one_that_waits_never_begins() {
+        let calls = HeavyCalls::default();
+        let peer = Arc::new(Peer::new(1));
+        let (begun, has_begun) = oneshot::channel();
+        let run = |begun: Option<oneshot::Sender<()>>| {
+            let (calls, peer) = (calls.clone(), Arc::clone(&peer));
+            tokio::spawn(async move {
+                let work = move |cancel: &Cancel| {
+                    begun.map(|it| it.send(()));
+                    while !cancel.is_cancelled() {
+                        thread::sleep(Duration::from_millis(1));
+                    }
+                    Ok(())
+                };
+                calls.run(&peer, work).await
+            })
+        };
+        let first = run(Some(begun));
+        has_begun.await.unwrap();
+        let second = run(None);
+        until(&calls, |it| it.waiting == 1).await;
+        second.abort();
+        first.abort();
+        until(&calls, |it| it.running == 0 && it.cancelled == 2).await;
+        assert_eq!(calls.counts().begun, 1);
+    }
+
+    #[tokio::test]
+    async fn panic_is_an_answer_and_gives_the_turn_back() {
+        let calls = HeavyCalls::default();
+        let peer = Peer::new(1);
+        let work = |_: &Cancel| -> Result<(), RpcError> { panic!("on purpose") };
+        assert!(calls.run(&peer, work).await.is_err());
+        assert_eq!(calls.run(&peer, |_| Ok(5)).await, Ok(5));
+    }
+}

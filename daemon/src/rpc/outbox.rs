@@ -1,0 +1,152 @@
+//! What a connection has yet to write.
+//!
+//! Small messages are gathered in one buffer, so that answers which are ready together
+//! leave in one write; the text of a large answer is never copied, it is queued as it is,
+//! shared with whoever else sends it, and written with its head and tail in one vectored
+//! write. The outbox has no bound of its own: its owner stops asking for answers while
+//! [`Outbox::is_full`].
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf, Bytes, BytesMut};
+use serde::Serialize;
+use skills_protocol::frame::Framing;
+use skills_protocol::message::Call;
+use skills_protocol::method::Notification;
+use tokio::io::AsyncWrite;
+
+use crate::rpc::dispatch::Reply;
+
+/// From this size on a text is queued, not copied. Copying this much takes about as long as
+/// the allocation and the second slice that queueing costs.
+const LARGE: usize = 16 * 1024;
+
+/// With this much unwritten, the peer is not reading and gets no further answers made.
+const FULL: usize = 1024 * 1024;
+
+/// A buffer larger than this is not kept while there is nothing to write.
+const KEPT: usize = 64 * 1024;
+
+/// As many slices as one write takes: four large answers, each with head and tail.
+const SLICES: usize = 8;
+
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    /// What is written first; large texts and what stands between them.
+    chunks: VecDeque<Bytes>,
+    /// What is written last, still growing.
+    tail: BytesMut,
+    /// Bytes in `chunks`.
+    queued: usize,
+    /// Room to put an envelope together in, kept for its capacity.
+    envelope: Vec<u8>,
+}
+
+impl Outbox {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queued == 0 && self.tail.is_empty()
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.queued + self.tail.len() >= FULL
+    }
+
+    /// Queues a reply.
+    pub(crate) fn push(&mut self, framing: Framing, reply: Reply) {
+        const END: &[u8] = b"}";
+        self.envelope.clear();
+        self.envelope.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+        self.put_json(&reply.id);
+        let text = match reply.outcome {
+            Ok(answer) => {
+                self.envelope.extend_from_slice(br#","result":"#);
+                answer.into_text()
+            }
+            Err(error) => {
+                self.envelope.extend_from_slice(br#","error":"#);
+                self.put_json(&error);
+                Bytes::new()
+            }
+        };
+        framing.put_head(self.envelope.len() + text.len() + END.len(), &mut self.tail);
+        self.tail.extend_from_slice(&self.envelope);
+        if text.len() < LARGE {
+            self.tail.extend_from_slice(&text);
+        } else {
+            self.queued += self.tail.len() + text.len();
+            self.chunks.push_back(self.tail.split().freeze());
+            self.chunks.push_back(text);
+        }
+        self.tail.extend_from_slice(END);
+        self.tail.extend_from_slice(framing.tail());
+    }
+
+    /// Queues a notification.
+    pub(crate) fn push_note<N: Notification>(&mut self, framing: Framing, params: &N::Params) {
+        self.envelope.clear();
+        self.put_json(&Call::notification(N::METHOD, params));
+        framing.put_head(self.envelope.len(), &mut self.tail);
+        self.tail.extend_from_slice(&self.envelope);
+        self.tail.extend_from_slice(framing.tail());
+    }
+
+    fn put_json(&mut self, value: &impl Serialize) {
+        serde_json::to_writer(&mut self.envelope, value)
+            .expect("ids, errors and events are plain text and numbers");
+    }
+
+    /// Writes until nothing is left.
+    pub(crate) fn poll_write_out<S>(
+        &mut self,
+        stream: &mut S,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<()>>
+    where
+        S: AsyncWrite + Unpin,
+    {
+        while !self.is_empty() {
+            let mut stream = Pin::new(&mut *stream);
+            let written = if self.chunks.is_empty() {
+                ready!(stream.as_mut().poll_write(cx, &self.tail))?
+            } else {
+                let mut slices = [IoSlice::new(&[]); SLICES];
+                let pieces = self.chunks.iter().map(|chunk| &chunk[..]).chain([&self.tail[..]]);
+                let n_slices = slices
+                    .iter_mut()
+                    .zip(pieces)
+                    .map(|(slice, piece)| *slice = IoSlice::new(piece))
+                    .count();
+                ready!(stream.as_mut().poll_write_vectored(cx, &slices[..n_slices]))?
+            };
+            if written == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            self.advance(written);
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn advance(&mut self, mut written: usize) {
+        while let Some(chunk) = self.chunks.front_mut() {
+            let part = written.min(chunk.len());
+            chunk.advance(part);
+            written -= part;
+            self.queued -= part;
+            if !chunk.is_empty() {
+                return;
+            }
+            self.chunks.pop_front();
+        }
+        if written == self.tail.len() && self.tail.capacity() > KEPT {
+            self.tail = BytesMut::new();
+        } else if written == self.tail.len() {
+            // Unlike `advance`, this keeps the capacity in front.
+            self.tail.clear();
+        } else {
+            self.tail.advance(written);
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Answers that are found by reading the disk and come in pages: found once, and kept until the
+//! last page has been given.
+//!
+//! No clock tells of all that such an answer depends on, so its pages cannot be found one by one as
+//! those of a list are. All of them are parts of what was found for the first. A cursor is bound to
+//! that: where it is not kept any more it is found again, and where it is another one by then the
+//! caller has to begin anew.
+//! Invariant: pages of one answer never mix what was found at two times, unless it is the same.
+
+use std::hash::{DefaultHasher, Hash, Hasher as _};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use skills_engine::View;
+use skills_engine::cancel::Cancel;
+use skills_protocol::error::RpcError;
+use tokio::time::sleep;
+
+use crate::rpc::paging::{Cursor, PAGE, Part};
+use crate::rpc::peer::Peer;
+use crate::service::Service;
+
+/// For how long a page that nobody asks for may be asked for without being found again.
+const KEPT: Duration = Duration::from_secs(30);
+
+/// How many answers are kept whose pages are being asked for; each may have many megabytes.
+const MOST: usize = 4;
+
+/// What was found, as one list.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The clock of the view that it was found by.
+    pub(crate) clock: String,
+    /// How many files were looked into, where that is told.
+    pub(crate) n_checked: u64,
+    /// What was found, each as JSON.
+    items: Vec<Box<RawValue>>,
+    /// Tells it from whatever else may be found.
+    revision: String,
+}
+
+impl Found {
+    pub(crate) fn new<T: Serialize>(
+        clock: &str,
+        n_checked: u64,
+        items: impl IntoIterator<Item = T>,
+    ) -> Self {
+        let json = |it: T| to_raw_value(&it).expect("it is text, numbers and lists of both");
+        let items: Vec<_> = items.into_iter().map(json).collect();
+        let mut hasher = DefaultHasher::new();
+        n_checked.hash(&mut hasher);
+        for item in &items {
+            item.get().hash(&mut hasher);
+        }
+        let revision = format!("{clock} {:x}", hasher.finish());
+        Self { clock: clock.to_owned(), n_checked, items, revision }
+    }
+
+    /// Returns what belongs to one page, and how long it is.
+    fn cut(&self, part: Part) -> (Range<usize>, usize) {
+        let start = part.start.min(self.items.len());
+        let end = start.saturating_add(part.limit).min(self.items.len());
+        let mut size = 0;
+        for (at, item) in (start..end).zip(&self.items[start..end]) {
+            let length = item.get().len() + 1;
+            // One that is longer than a page has one for itself.
+            if at > start && size + length > PAGE {
+                return (start..at, size);
+            }
+            size += length;
+        }
+        (start..end, size)
+    }
+}
+
+/// Which page is wanted of the answer to which question.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted<'a> {
+    /// What [`question`] says.
+    pub(crate) question: u64,
+    pub(crate) cursor: Option<&'a str>,
+    pub(crate) limit: usize,
+}
+
+/// One page of what was found.
+#[derive(Debug)]
+pub(crate) struct FoundPage {
+    found: Arc<Found>,
+    range: Range<usize>,
+    /// How long its items are together.
+    pub(crate) size: usize,
+    /// Whether there is more behind it.
+    pub(crate) is_cut: bool,
+    /// Where it goes on; none at the end.
+    pub(crate) next_cursor: Option<String>,
+}
+
+impl FoundPage {
+    /// Returns the whole that it is a page of.
+    pub(crate) fn whole(&self) -> &Found {
+        &self.found
+    }
+
+    /// Returns what is on it.
+    pub(crate) fn items(&self) -> Vec<&RawValue> {
+        self.found.items[self.range.clone()].iter().map(|it| &**it).collect()
+    }
+}
+
+/// Returns a number for what is asked, of which views.
+pub(crate) fn question(method: &str, views: &[Arc<View>], more: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    method.hash(&mut hasher);
+    for view in views {
+        view.key.hash(&mut hasher);
+    }
+    more.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Returns the page that is wanted. `find` reads the disk, where the answer is not there.
+pub(crate) async fn page(
+    service: &Arc<Service>,
+    peer: &Peer,
+    wanted: Wanted<'_>,
+    find: impl FnOnce(&Cancel) -> Result<Found, RpcError> + Send + 'static,
+) -> Result<FoundPage, RpcError> {
+    let Wanted { question, cursor, limit } = wanted;
+    let found = match cursor.and_then(|it| service.finds.of(question, it)) {
+        Some(found) => found,
+        None => Arc::new(service.heavy.run(peer, find).await?),
+    };
+    let start = match cursor {
+        Some(cursor) => Cursor::read(cursor, &found.revision)?.start,
+        None => 0,
+    };
+    let (range, size) = found.cut(Part { start, limit });
+    let is_cut = range.end < found.items.len();
+    // Who wants none only wants to know whether there are any.
+    let goes_on = is_cut && limit > 0;
+    if goes_on {
+        service.finds.keep(question, &found, service);
+    } else {
+        service.finds.forget(question, &found);
+    }
+    let cursor = Cursor { start: range.end, since: None };
+    let next_cursor = goes_on.then(|| cursor.text(&found.revision));
+    Ok(FoundPage { found, range, size, is_cut, next_cursor })
+}
+
+/// The answers whose pages are being asked for.
+#[derive(Debug, Default)]
+pub(crate) struct PageCache(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// Those asked for last are last.
+    answers: Vec<(u64, Instant, Arc<Found>)>,
+    /// Whether somebody sees to it that they go when nobody asks any more.
+    is_tidied: bool,
+}
+
+impl PageCache {
+    fn of(&self, question: u64, cursor: &str) -> Option<Arc<Found>> {
+        let kept = self.kept();
+        let mut of = kept.answers.iter().filter(|it| it.0 == question);
+        let found = of.find(|(.., it)| Cursor::read(cursor, &it.revision).is_ok())?;
+        Some(Arc::clone(&found.2))
+    }
+
+    fn keep(&self, question: u64, found: &Arc<Found>, service: &Arc<Service>) {
+        let mut kept = self.kept();
+        kept.remove(question, found);
+        if kept.answers.len() == MOST {
+            kept.answers.remove(0);
+        }
+        kept.answers.push((question, Instant::now(), Arc::clone(found)));
+        if !std::mem::replace(&mut kept.is_tidied, true) {
+            let service = Arc::downgrade(service);
+            tokio::spawn(async move {
+                loop {
+                    sleep(KEPT).await;
+                    let Some(service) = service.upgrade() else { return };
+                    if service.finds.tidy() {
+                        return;
+                    }
+                }
+            });
+        }
+    }
+
+    fn forget(&self, question: u64, found: &Arc<Found>) {
+        self.kept().remove(question, found);
+    }
+
+    /// Lets go of what nobody has asked for for long. Returns whether nothing is left.
+    fn tidy(&self) -> bool {
+        let mut kept = self.kept();
+        kept.answers.retain(|(_, since, _)| since.elapsed() < KEPT);
+        kept.is_tidied = !kept.answers.is_empty();
+        !kept.is_tidied
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        // One is put in or taken out at a time.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn remove(&mut self, question: u64, found: &Found) {
+        self.answers.retain(|(of, _, it)| *of != question || it.revision != found.revision);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(lengths: &[usize]) -> Found {
+        // What stands around a text is two quotes, and the comma behind it.
+        Found::new("c", 0, lengths.iter().map(|it| "x".repeat(it - 3)))
+    }
+
+    #[track_caller]
+    fn check(lengths: &[usize], limit: usize, ends: &[usize]) {
+        let found = found(lengths);
+        let mut start = 0;
+        let mut pages = Vec::new();
+        while start < lengths.len() {
+            let (range, size) = found.cut(Part { start, limit });
+            assert_eq!(size, lengths[range.clone()].iter().sum::<usize>());
+            assert_eq!(range.start, start);
+            start = range.end;
+            pages.push(start);
+        }
+        assert_eq!(pages, ends);
+    }
+
+    #[test]
+    fn a_page_is_full_before_it_is_too_long() {
+        check(&[10, 10, 10], usize::MAX, &[3]);
+        check(&[10, 10, 10], 2, &[2, 3]);
+        check(&[PAGE / 2, PAGE / 2, 10], usize::MAX, &[2, 3]);
+        check(&[10, PAGE + 1, 10], usize::MAX, &[1, 2, 3]);
+    }
+
+    #[test]
+    fn what_is_behind_the_end_is_nothing() {
+        assert_eq!(found(&[10]).cut(Part { start: 9, limit: 1 }), (1..1, 0));
+    }
+
+    #[test]
+    fn what_was_found_is_told_from_anything_else() {
+        let revision = |clock, n, items: &[&str]| Found::new(clock, n, items).revision;
+        let first = revision("c", 1, &["a", "b"]);
+        assert_eq!(revision("c", 1, &["a", "b"]), first);
+        for other in [
+            revision("d", 1, &["a", "b"]),
+            revision("c", 2, &["a", "b"]),
+            revision("c", 1, &["a"]),
+            revision("c", 1, &["b", "a"]),
+        ] {
+            assert_ne!(other, first);
+        }
+    }
+}
