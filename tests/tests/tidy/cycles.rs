@@ -26,7 +26,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("tests/kit/src/", 9),
 ];
 
-/// A module's path below its crate, as `["resolve", "walk"]`; empty for `lib.rs` and `main.rs`.
+/// A module's path below its crate, as `["discover", "walk"]`; empty for `lib.rs` and `main.rs`.
 type Module = Vec<String>;
 
 /// The modules of one crate with the paths used in each.
