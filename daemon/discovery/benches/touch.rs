@@ -1,9 +1,10 @@
-//! How long a touch takes to find the skills that wait for it, beside simpler ways to ask the same.
+//! Time that a touch takes to find the conditional skills it activates, compared with simpler
+//! implementations.
 //!
 //! `matcher` is [`Matcher`]: one trie for all skills. `gitignore_each` is one compiled gitignore
-//! file for each skill, which is what the patterns mean. `segments` is a trie that knows literal
-//! segments and `**` and tries everything else, as a floor. The skills have one to five patterns
-//! of the kinds that people write; few of them are hit.
+//! file per skill, the reference semantics. `segments` is a trie that handles literal segments and
+//! `**` and tries all other patterns one by one, as a lower bound. Each skill has one to five
+//! typical patterns; few of them match.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,10 +18,10 @@ fn main() {
     divan::main();
 }
 
-/// How many skills, and how many paths one call touches.
+/// Number of skills, and number of paths touched per call.
 const SIZES: [(usize, usize); 4] = [(1_000, 1), (1_000, 100), (10_000, 1), (10_000, 100)];
 
-/// Returns the patterns of each skill: always the same ones, without order.
+/// Returns the patterns of each skill from a fixed pseudo-random sequence.
 fn skills(count: usize) -> Vec<Vec<String>> {
     let skill = |n: usize| {
         let kinds = [
@@ -35,7 +36,7 @@ fn skills(count: usize) -> Vec<Vec<String>> {
     (0..count).map(skill).collect()
 }
 
-/// Returns paths of which most concern nobody and some a skill or two.
+/// Returns paths of which most match no skill and some match one or two.
 fn paths(count: usize) -> Vec<PathBuf> {
     let path = |n: usize| match n % 4 {
         0 => format!("packages/p{}/src/deep/er/file{n}.ts", n * 37),
@@ -78,7 +79,7 @@ fn gitignore_each(bencher: Bencher<'_, '_>, (count, touched): (usize, usize)) {
     bencher.bench_local(|| paths.iter().map(|it| hits(black_box(it))).sum::<usize>());
 }
 
-/// A trie over literal segments; what is not literal is tried one after the other.
+/// A trie over literal segments; other segments are tried one by one.
 #[derive(Default)]
 struct Segments {
     named: HashMap<String, Segments>,

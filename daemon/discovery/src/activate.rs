@@ -1,15 +1,15 @@
-//! Activation: which conditional skills a touched path concerns.
+//! Activation: finds the conditional skills whose `paths` match a touched path.
 //!
-//! A [`Matcher`] holds the `paths` of all conditional skills of a view as one trie over path
-//! segments, so that a touch costs what it hits and not what there is: a literal segment and an
-//! extension are each one look into a table. It is made once and shared by all views that have
-//! the same conditional skills.
+//! A [`Matcher`] holds the `paths` of all conditional skills of a view in one trie over path
+//! segments, so that the cost of a touch depends on its matches, not on the number of skills: a
+//! literal segment and an extension each cost one hash lookup. It is built once and shared by all
+//! views with the same conditional skills.
 //!
-//! The rules are those of gitignore files, for the path relative to where the patterns count from:
-//! a slash anywhere but at the end anchors a pattern, else it counts at any depth; what lies below
-//! a match matches; of the patterns of one skill the last that matches decides, at each level for
-//! itself, so that `!child` takes nothing out of a directory that matches. `src/` matches only
-//! what is below `src`. Braces are expanded first. Upper and lower case differ.
+//! Patterns follow gitignore rules, relative to a base directory. A slash anywhere but at the end
+//! anchors a pattern; otherwise it matches at any depth. Everything below a match matches. Of one
+//! skill's patterns the last match decides, separately for each directory level, so that `!child`
+//! excludes nothing from a directory that matches. `src/` matches only paths below `src`. Braces
+//! are expanded first. Matching is case-sensitive.
 
 mod glob;
 mod pattern;
@@ -24,57 +24,57 @@ use crate::activate::trie::{Builder, Trie};
 pub use crate::activate::pattern::PatternError;
 pub use crate::activate::probe::{matches_all, overruling};
 
-/// The patterns of many skills, compiled.
+/// The compiled patterns of a list of skills.
 #[derive(Debug)]
 pub struct Matcher {
     trie: Trie,
-    /// By pattern number.
+    /// Rules by pattern number.
     patterns: Box<[Rule]>,
-    /// By skill: whether one of its patterns is negated.
+    /// True if any pattern is negated.
     negates: bool,
     refused: Box<[Refused]>,
 }
 
-/// What a pattern number stands for.
+/// The rule of one expanded pattern.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
     skill: u32,
-    /// Its index among the skill's patterns.
+    /// Index among the skill's patterns.
     index: u32,
     negated: bool,
     only_below: bool,
 }
 
-/// A skill that a path concerns, and by which of its patterns.
+/// A skill that matches a path, and the pattern that matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// The skill, by its place among those that the matcher was made of.
+    /// Index in the matcher's list of skills.
     pub skill: usize,
-    /// The pattern, by its place among the skill's.
+    /// Index among the skill's patterns.
     pub pattern: usize,
 }
 
-/// A pattern that can never match, and why.
+/// A pattern that can never match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// The skill, by its place among those that the matcher was made of.
+    /// Index in the matcher's list of skills.
     pub skill: usize,
-    /// The pattern, by its place among the skill's.
+    /// Index among the skill's patterns.
     pub pattern: usize,
-    /// Why it cannot match.
+    /// Reason why it cannot match.
     pub error: PatternError,
 }
 
-/// Says why a pattern can never match; nothing where it can.
+/// Checks that a pattern can match.
 ///
 /// # Errors
-/// It is a comment, ends in a backslash, has a bracket that is not closed, stands for too many
-/// patterns, or wants a name that no path has, as `./a` does.
+/// Returns an error if the pattern is a comment, ends in a backslash, has an unclosed bracket,
+/// expands to too many patterns, or requires a name that no path has, like `./a`.
 pub fn check(pattern: &str) -> Result<(), PatternError> {
     pattern::read(pattern).map(drop)
 }
 
-/// The number of patterns that one skill may still have.
+/// Number of expanded patterns that one skill may still add.
 #[derive(Debug)]
 pub struct Budget(usize);
 
@@ -85,10 +85,10 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Says as [`check`] does why the next pattern of the skill can never match.
+    /// Checks the skill's next pattern like [`check`].
     ///
     /// # Errors
-    /// Also where the patterns so far stand for as many as a skill may have.
+    /// Also returns an error if the skill's patterns together expand to too many.
     pub fn check(&mut self, pattern: &str) -> Result<(), PatternError> {
         self.read(pattern).map(drop)
     }
@@ -138,13 +138,13 @@ impl Matcher {
         &self.refused
     }
 
-    /// Returns whether there is nothing to match.
+    /// Returns true if there are no patterns.
     pub fn is_empty(&self) -> bool {
         self.patterns.is_empty()
     }
 
-    /// Returns the skills that a path concerns, in their order, each once. `relative` begins
-    /// where the patterns count from; one that climbs out of there concerns nobody.
+    /// Returns the skills that match a path, in order, each once. `relative` is relative to the
+    /// base directory of the patterns; a path that leads out of it matches nothing.
     pub fn matches(&self, relative: &Path) -> Vec<Hit> {
         let mut segments = Vec::with_capacity(16);
         for component in relative.components() {
@@ -164,7 +164,7 @@ impl Matcher {
             level.extend_from_slice(accepted);
             self.settle(depth, is_last, &mut level, &mut found);
         });
-        // Of several levels the one nearest to the file is told.
+        // If several levels match, the one nearest to the file is returned.
         found.sort_unstable_by_key(|it| (it.skill, std::cmp::Reverse(it.depth), it.index));
         found.dedup_by_key(|it| it.skill);
         found
@@ -173,7 +173,8 @@ impl Matcher {
             .collect()
     }
 
-    /// Takes up what decides at one level. `level` holds the numbers of all that match there.
+    /// Adds the skills that match at one level. `level` holds the numbers of all patterns that
+    /// match there.
     fn settle(&self, depth: usize, is_last: bool, level: &mut [u32], found: &mut Vec<Found>) {
         let rules = &self.patterns;
         let holds = |rule: &Rule| !(rule.only_below && is_last);
@@ -182,7 +183,7 @@ impl Matcher {
             found.extend(all.map(|it| Found { skill: it.skill, depth, index: it.index }));
             return;
         }
-        // Numbers go by skill, and in a skill by the order of its patterns.
+        // Pattern numbers are ordered by skill, then by the skill's pattern order.
         level.sort_unstable();
         let mut rest = level.iter().map(|it| rules[*it as usize]).filter(holds).peekable();
         while let Some(rule) = rest.next() {

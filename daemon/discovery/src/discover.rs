@@ -1,8 +1,9 @@
-//! Resolution: from the disk, a profile and a place to the list an agent would make.
+//! Discovery: builds the list of skills that an agent would load for one profile, working directory
+//! and environment.
 //!
-//! [`discover`] is a pure function of a [`DiscoveryContext`] and a [`Tree`]. It walks the profile's roots in
-//! the agent's order, judges every file it meets, settles who wins each name, and keeps the
-//! reason for everything it left out, so that `explain` needs no second look at the disk.
+//! [`discover`] is a pure function of a [`DiscoveryContext`] and a [`Tree`]. It walks the profile's
+//! search roots in the agent's order, evaluates every file found, resolves name conflicts, and
+//! records a reason for everything left out, so that [`explain`] does not read the disk again.
 
 mod address;
 mod built_in;
@@ -65,89 +66,92 @@ pub use trust::Trusts;
 pub(crate) use walk::refusal;
 pub use worktree::Repository;
 
-/// The variables a view depends on, by name.
+/// Environment variables that a view depends on, by name.
 pub type Environment = BTreeMap<String, OsString>;
 
-/// Where somebody asks from, and by whose rules.
+/// The inputs of [`discover`]: profile, directories, environment and session state.
 #[derive(Clone, Debug)]
 pub struct DiscoveryContext {
-    /// The rules.
+    /// The agent's rules.
     pub profile: Arc<Profile>,
     /// The directory the agent works in.
     pub cwd: AbsPath,
-    /// Directories the caller added, in its order.
+    /// Directories added by the caller, in its order.
     pub additional: Vec<AbsPath>,
-    /// The values of the variables that the profile names.
+    /// Values of the variables that the profile names.
     pub environment: Environment,
-    /// What the conversation has found and activated.
+    /// Skill directories and activations added by the session.
     pub overlay: Arc<Overlay>,
-    /// The agent inside the agent, where its own rules count.
+    /// Name of the subagent, for permission rules that apply to one subagent.
     pub agent: Option<Box<str>>,
 }
 
-/// What an agent would see, and everything it would not.
+/// The result of [`discover`]: every root and skill considered, with the reason for everything left
+/// out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolution {
-    /// The top of the git worktree; outside git the working directory.
+    /// Top of the git worktree; the working directory if it is not in git.
     pub worktree: AbsPath,
-    /// Whether the worktree is one of git's.
+    /// True if the working directory is in a git worktree.
     pub in_git: bool,
-    /// Where its repository is.
+    /// Location of the worktree's repository.
     pub repository: Repository,
-    /// The ancestor at which the search for the worktree's top stopped, because it belongs to
+    /// The ancestor at which the search for the top of the worktree stopped, because it belongs to
     /// neither the user nor root.
     pub foreign: Option<AbsPath>,
-    /// Whether the working directory is a directory at all.
+    /// True if the working directory exists and is a directory.
     pub cwd_exists: bool,
     /// The agent's configuration files that were considered, in the order in which later ones
     /// override earlier ones.
     pub settings: Vec<Consulted>,
-    /// What those files permit and deny, in the agent's order, then what our own say.
+    /// Permission rules of the agent's files, in the agent's order, followed by the rules of
+    /// skillsd's own configuration.
     pub permissions: Vec<Rule>,
-    /// A number for what the worktree's own configuration file says; none where there is none. By
-    /// it a change shows that no skill tells of.
+    /// Hash of the worktree's `.skillsd.toml`; `None` if the file is missing. Makes a change of the
+    /// file visible even if it changes no skill.
     pub own_file: Option<u64>,
-    /// The catalogs by URL that those files name.
+    /// Registry URLs from those files.
     pub urls: Vec<Named>,
-    /// Where those files switch the agent's own skills off.
+    /// The setting that switches off the agent's bundled skills.
     pub bundled_off: Option<Source>,
-    /// Whether those files trust the working directory; none where they do not say.
+    /// True if those files trust the working directory, with the setting that decides; `None` if
+    /// none of them says.
     pub trusted: Option<(bool, Source)>,
     /// Every root that was considered, in scan order.
     pub roots: Vec<Root>,
-    /// Every SKILL.md that was met, in scan order, whatever became of it.
+    /// Every SKILL.md found, in scan order and in any state.
     pub candidates: Vec<Candidate>,
-    /// False while the tree had not answered everything; there are no candidates then.
+    /// False if the tree could not answer every query; `candidates` is empty then.
     pub complete: bool,
 }
 
-/// One root that was considered.
+/// One search root that was considered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Root {
-    /// Where it is.
+    /// Its path.
     pub path: AbsPath,
     /// Its row among the roots of the profile.
     pub rule: usize,
-    /// What its entries are called.
+    /// The scope of its skills on the wire.
     pub scope: Scope,
     /// The owner, which decides whether it needs trust.
     pub owner: Owner,
-    /// What the agent calls skills from here beside their names.
+    /// The label that the agent adds to skills from this root.
     pub label: Option<Text>,
     /// The plugin that it is part of.
     pub plugin: Option<Arc<Plugin>>,
-    /// What was found there.
+    /// Result of the walk.
     pub outcome: RootOutcome,
     /// Its candidates, as a range of [`Resolution::candidates`].
     pub candidates: Range<usize>,
-    /// What was passed over below it, and why.
+    /// Entries skipped below it.
     pub skips: Vec<Skip>,
-    /// Where its skills come from, where that is not the disk; else empty.
+    /// Description of its source if that is not the disk; otherwise empty.
     pub origin: String,
-    /// Where it is without links on the way to its worktree, which is what trust is given to; none
-    /// where nobody needs to trust it.
+    /// The path that trust is recorded for: `path` with links resolved up to the worktree. `None`
+    /// if the root needs no trust.
     pub place: Option<AbsPath>,
-    /// What the user has said about trusting that; none where nothing was said.
+    /// The user's trust decision for that path; `None` if there is no decision.
     pub said: Option<bool>,
     /// Whether the agent or the user requires trust and it is not given, so that nothing from here
     /// is given away.
@@ -155,8 +159,8 @@ pub struct Root {
 }
 
 impl Root {
-    /// Returns what the plugin opencode-agent-skills would call skills from here, in whichever
-    /// profile they were found.
+    /// Returns the label that the opencode-agent-skills plugin uses for skills from this root,
+    /// whichever profile found them.
     pub fn plugin_label(&self) -> &str {
         let is_claudes = self.path.components().any(|it| it.as_os_str() == ".claude");
         match (&self.label, self.scope, is_claudes, self.is_own()) {
@@ -169,132 +173,132 @@ impl Root {
         }
     }
 
-    /// Returns whether the user or an administrator has chosen it, so that it needs no trust.
+    /// Returns true if the user or an administrator chose this root, so that it needs no trust.
     pub fn is_own(&self) -> bool {
         self.owner.is_own()
     }
 
-    /// Whether what is there may run things.
+    /// Returns true if skills from this root may run commands.
     pub fn is_trusted(&self) -> bool {
         self.is_own() || self.said == Some(true)
     }
 }
 
-/// What was found at a root.
+/// Result of walking a root.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RootOutcome {
-    /// Nothing is there.
+    /// The path does not exist.
     Missing,
-    /// It was walked.
+    /// The directory was walked.
     Walked,
-    /// Something is there that cannot be walked.
+    /// The path exists but cannot be walked.
     Fault(Fault),
-    /// It is not looked at: its base is not known, for example because `HOME` is not set, or a
-    /// variable switches it off. The reason.
+    /// The root is not searched, for example because `HOME` is not set or a variable switches it
+    /// off. Holds the reason.
     NoBase(String),
-    /// It leads to a directory that is never searched: why.
+    /// The path leads to a directory that is never searched. Holds the reason.
     OutOfBounds(String),
-    /// Not known yet.
+    /// The tree could not answer yet.
     Pending,
 }
 
-/// Something passed over below a root.
+/// An entry below a root that was skipped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Skip {
-    /// What was passed over.
+    /// The skipped entry.
     pub path: AbsPath,
-    /// Why.
+    /// The reason.
     pub reason: SkipReason,
 }
 
-/// Why something below a root was passed over.
+/// Reason for skipping an entry below a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SkipReason {
-    /// A directory whose name begins with a dot.
+    /// A directory whose name starts with a dot.
     Hidden,
-    /// A directory of a name that is never entered.
+    /// A directory name that is never entered.
     SkippedName,
-    /// A directory of a name that the agent keeps for itself.
+    /// A directory name that the agent reserves.
     ReservedName,
-    /// Further below the root than the agent goes.
+    /// Deeper below the root than the agent searches. Holds the limit.
     TooDeep(u16),
     /// A symbolic link that the agent does not follow.
     Link,
     /// A SKILL.md directly in the root.
     RootSkill,
-    /// A file named like SKILL.md in the wrong case.
+    /// A file named like SKILL.md, but in the wrong case.
     WrongCase,
-    /// A directory that was already walked: where.
+    /// A directory that was already walked, at this path.
     SameDirectory(AbsPath),
-    /// A root with more directories than the agent reads: how many it reads, and how many there
-    /// are. Nothing is left out for it, since which ones the agent loses is not settled.
+    /// The root has more directories than the agent reads: the agent's limit, and the number found.
+    /// Nothing is skipped, because it is unknown which ones the agent would miss.
     TooManyDirectories(usize, usize),
-    /// The same of entries: files, directories and links.
+    /// As `TooManyDirectories`, for entries: files, directories and links.
     TooManyEntries(usize, usize),
-    /// Over the budget of its root: the bound, and its value. All that comes later is left out as
-    /// well.
+    /// The root's budget is used up: the bound, and its value. Everything after this entry is
+    /// skipped too.
     OverBudget(Bound, usize),
-    /// A link to a directory that is never searched: why.
+    /// A link to a directory that is never searched. Holds the reason.
     OutOfBounds(String),
-    /// A directory or link that could not be used.
+    /// A directory or link that cannot be read.
     Fault(Fault),
 }
 
-/// One bound of a root's budget.
+/// One limit of a root's budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// Directories below one another.
+    /// Levels of directories.
     Depth,
-    /// Directories.
+    /// Number of directories.
     Directories,
-    /// Entries of directories.
+    /// Number of directory entries.
     Entries,
-    /// Files that are read.
+    /// Number of files read.
     Files,
-    /// Symbolic links.
+    /// Number of symbolic links.
     Links,
 }
 
-/// One SKILL.md, and what became of it.
+/// One SKILL.md and its state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// The name as this agent reads it; our own reading where the agent drops the file.
+    /// The name as the agent reads it, or as skillsd reads it if the agent drops the file.
     pub name: String,
-    /// The description as this agent reads it; our own reading where it drops the file.
+    /// The description as the agent reads it, or as skillsd reads it if the agent drops the file.
     pub description: Option<Arc<str>>,
-    /// The SKILL.md: as reached, or without links on the way where the agent knows it so.
+    /// The path of the SKILL.md: as reached, or canonical if the agent resolves links.
     pub path: AbsPath,
     /// The index of its root in [`Resolution::roots`].
     pub root: usize,
-    /// Which directory its file was met in; none where it is in none. Files of the skill are
-    /// served from this directory and from no other that comes to its path.
+    /// Identity of the directory that the file was found in; `None` if it has none. Files of the
+    /// skill are served only from this directory, even if another one later appears at the path.
     pub directory: Option<FileId>,
-    /// What the file says; none when it could not be read.
+    /// The parsed file; `None` if it could not be read.
     pub file: Option<SkillFile>,
-    /// What became of it.
+    /// The skill's state.
     pub state: State,
-    /// Why, where the state is not plain; apart, because of most there is none.
+    /// The reason for the state; boxed, because most skills have none.
     pub reason: Option<Box<Reason>>,
-    /// Repairs and oddities that did not change the state.
+    /// Repairs and warnings that do not change the state.
     pub notes: Vec<Reason>,
-    /// What the agent puts before the name.
+    /// The prefix that the agent puts before the name.
     pub namespace: Option<String>,
-    /// Whether the agent lists its name without a description.
+    /// True if the agent lists the name without a description.
     pub name_only: bool,
 }
 
 impl Candidate {
-    /// Returns the skill's directory, by the same way as its SKILL.md.
+    /// Returns the skill's directory, reached by the same path as its SKILL.md.
     pub fn dir(&self) -> AbsPath {
         self.path.parent().unwrap_or_else(|| self.path.clone())
     }
 
-    /// Returns whether it is a command file, which has no directory of its own.
+    /// Returns true if this is a command file, which has no directory of its own.
     pub fn is_command(&self) -> bool {
         self.path.file_name().is_some_and(|it| it != walk::SKILL_FILE)
     }
 
-    /// Returns the name of its directory, or of the file where that is a command.
+    /// Returns the name of the skill's directory, or the file's stem if it is a command.
     pub fn own_name(&self) -> Option<OsString> {
         if self.is_command() {
             return self.path.file_stem().map(OsStr::to_owned);
@@ -302,39 +306,39 @@ impl Candidate {
         self.dir().file_name().map(OsStr::to_owned)
     }
 
-    /// Returns what the file says, if it could be read.
+    /// Returns the parsed record, if the file could be read.
     pub fn record(&self) -> Option<&SkillRecord> {
         self.file.as_ref().map(|it| &*it.record)
     }
 }
 
-/// What became of a skill, in the wire's words.
+/// State of a skill; each variant has the name used on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum State {
-    /// The agent shows it to the model.
+    /// Shown to the model.
     Active,
-    /// It has `paths` that nothing has matched yet.
+    /// Has `paths`, and no touched file matches them yet.
     Conditional,
-    /// It has `paths`, and a file that matches them was touched in this session.
+    /// Has `paths`, and a file touched in this session matches them.
     Activated,
-    /// Another skill of the same name, or the same file by another way, wins.
+    /// Another skill with the same name, or the same file by another path, wins.
     Shadowed,
-    /// The agent drops the file.
+    /// Dropped by the agent because the file is invalid.
     Invalid,
-    /// Not for the model.
+    /// Not shown to the model.
     Hidden,
-    /// The agent wants the project to be trusted first, and it is not.
+    /// Not loaded until the project is trusted.
     Untrusted,
-    /// A permission rule denies it.
+    /// Denied by a permission rule.
     Denied,
     /// Switched off by settings.
     Ignored,
-    /// A link that leads to a file which must not be read.
+    /// A link to a file that must not be read.
     Refused,
 }
 
 impl State {
-    /// All states, the nearest to being shown first: the reverse of their rank on the wire.
+    /// All states, from the one closest to being shown. The wire ranks them in the reverse order.
     pub const ALL: [Self; 10] = [
         Self::Active,
         Self::Activated,
@@ -348,17 +352,18 @@ impl State {
         Self::Refused,
     ];
 
-    /// Returns true if the file is dropped: it takes no name, and no setting or rule applies to it.
+    /// Returns true if the file is dropped: it claims no name, and no setting or rule applies to
+    /// it.
     pub const fn is_out(self) -> bool {
         matches!(self, Self::Invalid | Self::Ignored | Self::Refused)
     }
 
-    /// Whether the agent shows skills in this state to its model.
+    /// Returns true if the agent shows skills in this state to the model.
     pub const fn is_listed(self) -> bool {
         matches!(self, Self::Active | Self::Activated)
     }
 
-    /// Returns the word used on the wire.
+    /// Returns the name used on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -375,55 +380,55 @@ impl State {
     }
 }
 
-/// Why a skill is in its state.
+/// Reason for the state of a skill.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reason {
-    /// The rule that decided, by its stable name.
+    /// Stable name of the rule that decided.
     pub rule: &'static str,
-    /// What happened, as a sentence fragment.
+    /// Description of the cause, as a sentence fragment.
     pub message: String,
-    /// The place in the file, where there is one.
+    /// Position in the file, if there is one.
     pub at: Option<LineColumn>,
-    /// The file that the place is in, where that is not the skill's own.
+    /// The file of that position, if it is not the skill's own.
     pub file: Option<AbsPath>,
-    /// What a person can do, as a sentence.
+    /// Suggested action, as a sentence.
     pub next: String,
-    /// The winner of the name, as an index into [`Resolution::candidates`].
+    /// The candidate that won the name, as an index into [`Resolution::candidates`].
     pub winner: Option<usize>,
 }
 
 impl Resolution {
-    /// Returns the plugin that a skill is part of.
+    /// Returns the plugin that contains a skill.
     pub fn plugin_of(&self, candidate: &Candidate) -> Option<&Plugin> {
         self.roots[candidate.root].plugin.as_deref()
     }
 
-    /// Returns what this agent would show the model, in its order.
+    /// Returns the skills shown to the model, in the agent's order.
     pub fn listed(&self) -> impl Iterator<Item = &Candidate> {
         self.candidates.iter().filter(|it| it.state.is_listed())
     }
 
-    /// Returns how many candidates are in that state.
+    /// Returns the number of candidates in a state.
     pub fn count(&self, state: State) -> usize {
         self.candidates.iter().filter(|it| it.state == state).count()
     }
 
-    /// Returns whether rules say something of their own about this agent inside the agent.
+    /// Returns true if a permission rule applies to this subagent only.
     pub fn has_rules_of(&self, agent: &str) -> bool {
         self.permissions.iter().any(|it| it.agent.as_deref() == Some(agent))
     }
 
-    /// Returns the names that somebody may have meant by one that there is not, the most likely
-    /// first. What is denied is not named.
+    /// Returns names similar to an unknown name, the most similar first. Denied skills are not
+    /// included.
     pub fn nearest(&self, name: &str) -> Vec<&str> {
-        // Two slips in a word of five letters.
+        // Allows two typing errors in a word of five letters.
         const ALIKE: f64 = 0.6;
         let told = self.candidates.iter().filter(|it| it.state != State::Denied);
         suggest::nearest(name, told.map(|it| it.name.as_str()), ALIKE)
     }
 }
 
-/// Resolves what the site's agent would see.
+/// Discovers the skills that the context's agent would see.
 pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
     let mut complete = true;
     let cwd = tree.look(&ctx.cwd);
@@ -457,7 +462,7 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
     complete &= links.complete.get();
     let mut candidates: Vec<_> = judged.into_iter().map(|it| it.1).collect();
     if !complete {
-        // Whoever asks will ask again when more is known.
+        // The caller runs discovery again once the tree can answer.
         candidates.clear();
         for root in &mut roots {
             root.candidates = 0..0;
@@ -486,8 +491,8 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
     }
 }
 
-/// Returns the candidates of a resolution in the order in which their claims to names are heard;
-/// none where the agent keeps several skills of a name.
+/// Returns the candidates in the order in which they claim names; `None` if the agent keeps several
+/// skills with one name.
 pub fn claim_order(ctx: &DiscoveryContext, resolution: &Resolution) -> Option<Vec<usize>> {
     precedence::order(ctx, &resolution.roots, &resolution.candidates)
 }

@@ -1,23 +1,23 @@
-//! How much each rule matters to whoever configures: by rule or family, and by path.
+//! [`Levels`]: the configured level of each rule, by rule or family, and by path.
 
 use globset::{GlobBuilder, GlobMatcher};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::path::AbsPath;
 
-/// What a rule's findings are made.
+/// Level at which a rule's findings are reported.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Level {
-    /// They are not shown.
+    /// Findings are not reported.
     Off,
-    /// They have this severity.
+    /// Findings have this severity.
     As(Severity),
 }
 
 impl Level {
-    /// The words of a configuration, the mildest first.
+    /// The words used in configuration files, from the mildest.
     pub const WORDS: [&str; 5] = ["off", "hint", "information", "warning", "error"];
 
-    /// Returns the word for it.
+    /// Returns the word used in configuration files.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -28,7 +28,7 @@ impl Level {
         }
     }
 
-    /// Reads a word of a configuration.
+    /// Parses a word from a configuration file.
     pub fn read(word: &str) -> Option<Self> {
         Some(match word {
             "off" => Self::Off,
@@ -41,8 +41,7 @@ impl Level {
     }
 }
 
-/// What has been decided about rules, in the order in which it was written: the last that fits
-/// counts.
+/// Configured levels, in file order; the last match counts.
 #[derive(Clone, Debug, Default)]
 pub struct Levels {
     rows: Vec<Row>,
@@ -50,23 +49,24 @@ pub struct Levels {
 
 #[derive(Clone, Debug)]
 struct Row {
-    /// A rule, a family or `*`.
+    /// A rule id, a family or `*`.
     rule: String,
-    /// Which files it is about; all when nothing is said.
+    /// The files it applies to; `None` for all files.
     files: Option<(AbsPath, GlobMatcher)>,
     level: Level,
 }
 
 impl Levels {
-    /// Decides about a rule, or a family of rules.
+    /// Sets the level of a rule or a family of rules.
     pub fn set(&mut self, rule: &str, level: Level) {
         self.rows.push(Row { rule: rule.to_owned(), files: None, level });
     }
 
-    /// Decides about a rule in the files that a glob matches, by their paths below `top` or, of
-    /// others, whole. Nothing happens where it is no glob, which [`is_glob`] tells beforehand.
+    /// Sets the level of a rule in the files that a glob matches. Paths are matched relative to
+    /// `top`, or in full if they are not below it. Has no effect if the text is not a glob; check
+    /// with [`is_glob`] first.
     pub fn set_for(&mut self, top: &AbsPath, glob: &str, rule: &str, level: Level) {
-        // The rows of one glob follow each other.
+        // The rows of one glob are consecutive, so its matcher can be reused.
         let made = self.rows.iter().rev().find_map(|row| row.files.as_ref().map(|it| &it.1));
         let made = made.filter(|it| it.glob().glob() == glob).cloned();
         if let Some(matcher) = made.or_else(|| matcher(glob)) {
@@ -75,7 +75,7 @@ impl Levels {
         }
     }
 
-    /// Returns what a rule's findings in a file are made, where that has been decided.
+    /// Returns the configured level of a rule in a file; `None` if none is configured.
     pub fn level(&self, id: &str, path: Option<&AbsPath>) -> Option<Level> {
         let fits = |row: &&Row| {
             let here = match (&row.files, path) {
@@ -91,7 +91,7 @@ impl Levels {
     }
 }
 
-/// Returns whether `pattern` stands for the rule: its id, its family or everything.
+/// Returns true if `pattern` matches the rule: its id, its family or `*`.
 pub fn names(pattern: &str, id: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some("") => true,
@@ -100,12 +100,12 @@ pub fn names(pattern: &str, id: &str) -> bool {
     }
 }
 
-/// Returns whether a text is a glob of files.
+/// Returns true if the text is a valid file glob.
 pub fn is_glob(glob: &str) -> bool {
     matcher(glob).is_some()
 }
 
-/// The longest glob of a configuration, in bytes.
+/// Maximum length of a glob, in bytes.
 const LONGEST: usize = 1024;
 
 fn matcher(glob: &str) -> Option<GlobMatcher> {

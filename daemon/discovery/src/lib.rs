@@ -1,7 +1,8 @@
-//! Discovery of skills: resolution, explanation, precedence, permission, activation and search.
+//! Pure discovery logic: which skills an agent finds, which one wins a name, permissions,
+//! activation by path patterns, ranking for search, and registries.
 //!
-//! Asks a [`discover::Tree`] about the disk; touches no file, clock, environment, thread, process or
-//! network itself. Its model types are not wire types: the crates that own those convert.
+//! Reads the disk only through [`discover::Tree`]; touches no file, clock, environment, thread,
+//! process or network itself. Its types are not wire types; the crates that own those convert.
 
 pub mod activate;
 pub mod discover;

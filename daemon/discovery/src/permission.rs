@@ -1,12 +1,12 @@
-//! Permission: rules as agents' configuration files state them, and what follows from them.
+//! Permissions: the rules in agents' settings files, and the decision for one skill.
 //!
-//! A rule is a statement with its place. Which of several counts differs from agent to agent;
-//! [`decide`] is the one answer for all, and names the rule that it comes from. Nobody is asked
-//! here, and what was answered once is a list of patterns to [`is_granted`].
+//! Agents differ in which of several rules counts; [`decide`] implements all of them and names the
+//! rule that decides. This module never asks the user; earlier approvals are patterns for
+//! [`is_granted`].
 //!
-//! Rules have three authors. An agent's own files are decided as that agent decides them. What the
-//! user's configuration of ours says comes before that, except that nothing denied becomes allowed.
-//! A repository's `.skillsd.toml` can only make the outcome stricter.
+//! Rules have three authors. An agent's own files are evaluated as that agent does. The user's
+//! skillsd configuration comes before them, but cannot allow what they deny. A repository's
+//! `.skillsd.toml` can only make the outcome stricter.
 
 mod claude_code;
 mod opencode;
@@ -20,42 +20,42 @@ use skills_syntax::text::LineColumn;
 pub use claude_code::is_canonical;
 pub use properties::Properties;
 
-/// Rules about skills that one file may have.
+/// Maximum number of rules about skills per file.
 pub const RULES: usize = 1000;
 
-/// The longest pattern of a rule, in bytes.
+/// Maximum length of a rule's pattern, in bytes.
 pub const PATTERN_BYTES: usize = 1024;
 
 /// One rule about skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Who wrote it.
+    /// Author of the rule.
     pub author: Author,
-    /// The agent inside the agent whose rule it is; none for a rule that holds for all.
+    /// The subagent that the rule applies to; `None` for a rule that applies to all.
     pub agent: Option<Box<str>>,
-    /// Which skills it is about: a name, or a pattern in the agent's own form.
+    /// A skill name, or a pattern in the agent's syntax.
     pub pattern: Box<str>,
-    /// What it says.
+    /// Action of the rule.
     pub action: Action,
-    /// Where it stands.
+    /// Position of the rule.
     pub source: Source,
 }
 
-/// Who wrote a rule.
+/// Author of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Author {
-    /// It stands in a configuration file of the agent.
+    /// A settings file of the agent.
     Agent,
-    /// It is one of those that all of the agent's files make together, where files of a repository
-    /// that is not trusted are among them. Such rules only make the outcome stricter.
+    /// The agent's files merged with files of a repository that is not trusted. Such rules only
+    /// make the outcome stricter.
     AgentUntrusted,
-    /// It stands in the user's configuration of ours.
+    /// The user's skillsd configuration.
     User,
-    /// It stands in a worktree's `.skillsd.toml`.
+    /// A worktree's `.skillsd.toml`.
     Repository,
 }
 
-/// What a rule says, the mildest first.
+/// Action of a rule, from the mildest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Action {
     /// The skill may be used.
@@ -67,12 +67,12 @@ pub enum Action {
 }
 
 impl Action {
-    /// Returns the action of that name.
+    /// Returns the action with this name.
     pub fn named(word: &str) -> Option<Self> {
         [Self::Allow, Self::Ask, Self::Deny].into_iter().find(|it| it.name() == word)
     }
 
-    /// Returns the word for it, in configuration files and on the wire.
+    /// Returns the name used in configuration files and on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -82,39 +82,39 @@ impl Action {
     }
 }
 
-/// A place in a configuration file.
+/// Position in a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// The file.
     pub file: AbsPath,
-    /// Where in it.
+    /// Line and column.
     pub at: LineColumn,
 }
 
-/// A rule about skills as it is written.
+/// A rule about skills as written in a skillsd configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillRule {
-    /// The pattern of the names it applies to.
+    /// Pattern of the skill names it applies to.
     pub pattern: String,
-    /// The action for these names.
+    /// Action for these names.
     pub action: Action,
-    /// Its place in the file.
+    /// Position in the file.
     pub at: LineColumn,
 }
 
-/// Which of several rules counts.
+/// Method of choosing between several matching rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Regime {
-    /// The last that matches, as in opencode; without one the skill is allowed.
+    /// The last match counts, as in opencode; a skill without a match is allowed.
     LastMatch,
-    /// Deny, then allow, then ask, as in Claude Code; without one a skill is asked for unless it
-    /// can do no harm.
+    /// Deny, then allow, then ask, as in Claude Code; a skill without a match needs approval unless
+    /// it is harmless.
     DenyFirst,
 }
 
 impl Regime {
-    /// Returns the regime of an agent: it follows from how its files write rules. One without
-    /// rules denies nothing and asks nobody.
+    /// Returns the method of an agent, which follows from the syntax of its rules. An agent without
+    /// rules allows everything.
     pub fn of(profile: &Profile) -> Self {
         let lists =
             profile.settings.iter().any(|it| it.reads.contains(&SettingsItem::PermissionLists));
@@ -122,49 +122,49 @@ impl Regime {
     }
 }
 
-/// Which skill is wanted, and by whom.
+/// The skill to decide about.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// The skill's name, as the agent calls it.
+    /// Name of the skill as the agent knows it.
     pub name: &'a str,
-    /// The agent inside the agent.
+    /// The subagent that uses it.
     pub agent: Option<&'a str>,
-    /// Whether the skill was fetched from elsewhere.
+    /// True if the skill was fetched from a registry.
     pub is_remote: bool,
-    /// What its frontmatter amounts to.
+    /// Assessment of its frontmatter.
     pub properties: &'a Properties,
 }
 
-/// What follows from the rules.
+/// Result of [`decide`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision<'a> {
-    /// What is to be done.
+    /// The action to take.
     pub action: Action,
-    /// Why.
+    /// The reason.
     pub reason: Reason<'a>,
-    /// Where the user is asked: the patterns that an "always" may allow, narrowest first.
+    /// For `Ask`: patterns that an "always" answer may allow, the narrowest first.
     pub suggestions: Vec<Box<str>>,
 }
 
-/// Why it is to be done.
+/// Reason for a decision.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reason<'a> {
-    /// This rule says so.
+    /// A matching rule.
     Rule(&'a Rule),
-    /// This rule takes the whole tool for skills away.
+    /// A rule that disables the skill tool as a whole.
     ToolOff(&'a Rule),
-    /// The agent fetched the skill itself, under a name of its own making.
+    /// The agent fetched the skill itself and chose its name.
     Canonical,
-    /// No rule matches, and nothing in the skill can do harm.
+    /// No rule matches, and the frontmatter is harmless.
     Harmless,
-    /// No rule matches, and the skill has this key; none where its frontmatter is not known.
+    /// No rule matches, and the frontmatter has this key; `None` if it cannot be parsed.
     Concern(Option<Box<str>>),
-    /// No rule matches, and the agent asks nobody.
+    /// No rule matches, and the agent allows skills by default.
     NoRule,
 }
 
 impl<'a> Decision<'a> {
-    /// Returns the rule that decided; with its source it says which line to change.
+    /// Returns the rule that decided, with its position.
     pub fn rule(&self) -> Option<&'a Rule> {
         match self.reason {
             Reason::Rule(rule) | Reason::ToolOff(rule) => Some(rule),
@@ -179,7 +179,7 @@ impl<'a> Decision<'a> {
 
 /// Decides whether a skill may be used.
 ///
-/// `rules` are those of one view, in the agent's order.
+/// `rules` are the rules of one view, in the agent's order.
 pub fn decide<'a>(regime: Regime, rules: &'a [Rule], request: &Request<'_>) -> Decision<'a> {
     let mut decision = by_agent(regime, Author::Agent, rules, request);
     if rules.iter().any(|it| it.author == Author::AgentUntrusted) {
@@ -198,7 +198,7 @@ pub fn decide<'a>(regime: Regime, rules: &'a [Rule], request: &Request<'_>) -> D
     {
         decision = Decision::by(rule.action, Reason::Rule(rule));
     }
-    // A name that is no plain text would be a pattern, and allow more than was asked for.
+    // A name with wildcard characters would be a pattern that allows other skills too.
     let is_plain = !request.name.trim().is_empty() && !request.name.contains(['*', '?']);
     if decision.action == Action::Ask && is_plain {
         decision.suggestions = match regime {
@@ -209,7 +209,7 @@ pub fn decide<'a>(regime: Regime, rules: &'a [Rule], request: &Request<'_>) -> D
     decision
 }
 
-/// Decides as the agent does by its own files.
+/// Applies the agent's own rules.
 fn by_agent<'a>(
     regime: Regime,
     author: Author,
@@ -225,14 +225,14 @@ fn by_agent<'a>(
     }
 }
 
-/// Returns the rule of ours that counts for a name: the last one that matches.
+/// Returns the last matching rule of an author.
 fn last_of<'a>(author: Author, rules: &'a [Rule], name: &str) -> Option<&'a Rule> {
     let mut own = rules.iter().rev().filter(|it| it.author == author);
     own.find(|it| wildcard::matches(&it.pattern, name))
 }
 
-/// Whether one of the patterns that the user has allowed for good is about a skill, by the way in
-/// which the agent reads patterns.
+/// Returns true if a pattern that the user always allows matches the skill, in the agent's pattern
+/// syntax.
 pub fn is_granted<'a>(
     regime: Regime,
     patterns: impl IntoIterator<Item = &'a str>,
@@ -244,8 +244,8 @@ pub fn is_granted<'a>(
     })
 }
 
-/// Whether a pattern may be about a skill, by whichever agent's way of reading patterns: for telling
-/// people what bears on it, never for deciding.
+/// Returns true if a pattern may match a skill in any agent's syntax. Use it for explanations,
+/// never for decisions.
 pub fn may_mean(pattern: &str, name: &str) -> bool {
     let bare = name.rsplit(':').next().unwrap_or(name);
     [name, bare].into_iter().any(|name| {
@@ -255,13 +255,13 @@ pub fn may_mean(pattern: &str, name: &str) -> bool {
     })
 }
 
-/// Whether a pattern of another permission than `skill` is meant: `*` and `?` are wildcards.
+/// Returns true if a pattern with the wildcards `*` and `?` matches a text.
 pub fn is_meant(pattern: &str, text: &str) -> bool {
     wildcard::matches(pattern, text)
 }
 
-/// Returns the rule of this author that takes the whole tool for skills away from the agent of that
-/// name.
+/// Returns this author's rule that disables the skill tool for a subagent, or for all if `agent` is
+/// `None`.
 pub fn tool_off<'a>(
     regime: Regime,
     author: Author,

@@ -1,11 +1,10 @@
-//! What one agent makes of the skills it finds, as far as one skill's text can change it.
+//! [`Ranking`]: the skills an agent finds, with the state that depends on their texts.
 //!
-//! A [`Resolution`] needs the disk to be made. What editors need of it is less: which skills claim
-//! which names, whose claim is heard first, and who wins. That is a [`Ranking`]; it goes over a
-//! wire, and [`Ranking::overlaid`] says what it would be if some files said something else, which
-//! is how buffers that are not saved are seen. The rules of `index/*` look at rankings alone, so
-//! that an editor and `skillsd check` say the same. [`RankTable`] is what of a ranking takes time
-//! to settle and little room to keep.
+//! A [`Resolution`] needs the disk. Editors need less: the names that skills claim, the order of
+//! the claims, and the winners. A [`Ranking`] can be sent over the wire, and [`Ranking::overlaid`]
+//! recomputes it for unsaved buffers. The rules of `index/*` use rankings only, so that the editor
+//! and `skillsd check` agree. [`RankTable`] is the part of a ranking that is expensive to compute
+//! and small to keep.
 
 mod unsaved;
 
@@ -23,77 +22,77 @@ use crate::discover::{
     Candidate, DiscoveryContext, Resolution, Root, RootOutcome, State, claim_order,
 };
 
-/// What one agent makes of the skills it finds.
+/// The skills that one agent finds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranking {
     /// The agent's rules.
     pub profile: Arc<Profile>,
-    /// Whether the agent keeps one skill of each name.
+    /// True if the agent keeps one skill per name.
     pub unique: bool,
-    /// Every file it met, in its scan order.
+    /// Every file found, in scan order.
     pub skills: Vec<Ranked>,
-    /// The directories of the disk in which it looks for them, in its scan order.
+    /// The search roots on the disk, in scan order.
     pub roots: Vec<RankedRoot>,
 }
 
-/// A directory in which an agent looks for skills.
+/// A directory that an agent searches for skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankedRoot {
-    /// Where it is, or would be.
+    /// Its path; it may not exist.
     pub path: AbsPath,
     /// Its row among the roots of the profile.
     pub rule: usize,
-    /// What was met there, as a range of [`Ranking::skills`].
+    /// The files found in it, as a range of [`Ranking::skills`].
     pub skills: Range<usize>,
 }
 
-/// One skill among those that an agent finds.
+/// One skill that an agent finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ranked {
     /// Its file, as reached.
     pub path: AbsPath,
-    /// Its name as the agent reads it, with what stands before it.
+    /// The name as the agent reads it, including the prefix.
     pub name: String,
-    /// What stands before the name that its file or directory gives: `plugin:`.
+    /// The part of the name in front of its own name: `plugin:`.
     pub prefix: String,
-    /// How many characters of description the agent reads; none where there is no description.
+    /// Number of characters of the description that the agent reads; `None` without a description.
     pub description: Option<usize>,
-    /// What became of it.
+    /// State of the skill.
     pub state: State,
-    /// Why, where the state is not plain.
+    /// Reason for the state.
     pub reason: Option<String>,
-    /// When its claim to its name is heard: the lower is heard first.
+    /// Position in the order in which skills claim names; lower claims first.
     pub turn: usize,
-    /// The skill that counts in its place, as an index of [`Ranking::skills`].
+    /// The skill that wins its name, as an index into [`Ranking::skills`].
     pub winner: Option<usize>,
-    /// Whether the winner is the same file by another way.
+    /// True if the winner is the same file by another path.
     pub same_file: bool,
 }
 
-/// Where each candidate of a resolution stands among all: what its ranking adds to it.
+/// Ranking data of each candidate of a resolution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankTable {
-    /// Whether the agent keeps one skill of each name.
+    /// True if the agent keeps one skill per name.
     pub unique: bool,
-    /// Where each stands, in the order of the candidates.
+    /// One entry per candidate, in the order of the candidates.
     pub of: Box<[Standing]>,
 }
 
-/// Where one candidate stands among all.
+/// Ranking data of one candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// How many bytes of its name stand before what its file or directory gives.
+    /// Length of the name's prefix in bytes.
     prefix: usize,
-    /// When its claim to its name is heard.
+    /// Position in the order of claims.
     turn: u32,
-    /// The candidate that counts in its place.
+    /// The candidate that wins the name.
     winner: Option<u32>,
-    /// Whether that is the same file by another way.
+    /// True if the winner is the same file by another path.
     same_file: bool,
 }
 
 impl RankTable {
-    /// Returns what a resolution has settled.
+    /// Computes the table for a resolution.
     pub fn of(ctx: &DiscoveryContext, resolution: &Resolution) -> Self {
         let candidates = &resolution.candidates;
         let order = claim_order(ctx, resolution);
@@ -110,7 +109,7 @@ impl RankTable {
 }
 
 impl Standing {
-    /// Returns what becomes of the candidate that stands here.
+    /// Combines the data with its candidate.
     pub fn ranked(self, candidate: &Candidate) -> Ranked {
         Ranked {
             path: candidate.path.clone(),
@@ -127,7 +126,7 @@ impl Standing {
 }
 
 impl Ranking {
-    /// Returns what a resolution has settled.
+    /// Computes the ranking of a resolution.
     pub fn of(ctx: &DiscoveryContext, resolution: &Resolution) -> Self {
         let RankTable { unique, of } = RankTable::of(ctx, resolution);
         let skills = of.iter().zip(&resolution.candidates);
@@ -139,16 +138,16 @@ impl Ranking {
         }
     }
 
-    /// Returns the ranking as it would be if each of these files said what stands beside it.
+    /// Returns the ranking that results if each of these files has the given text.
     ///
-    /// A file that is met by several ways says the same by each, unless there is another text for
-    /// one of them. Files that the agent did not meet stay unmet, see [`Ranking::with`].
+    /// A file found by several paths has the same text for each, unless another text is given for
+    /// one of them. Files that the agent did not find are ignored; see [`Ranking::with`].
     #[must_use]
     pub fn overlaid<'a>(
         &self,
         texts: impl IntoIterator<Item = (&'a AbsPath, &'a SkillRecord)>,
     ) -> Self {
-        // By their letters: by their parts it takes longer, and there may be many.
+        // Hashes paths as bytes; hashing by component is slower.
         let texts: HashMap<&OsStr, &SkillRecord> =
             texts.into_iter().map(|(path, record)| (path.as_os_str(), record)).collect();
         let own = |it: &Ranked| texts.get(it.path.as_os_str()).copied();
@@ -177,7 +176,7 @@ impl Ranking {
         ranking
     }
 
-    /// Returns which skill stands for a file: the one that is met first, of all by which it is.
+    /// Returns the skill that represents a file: the first path at which it was found.
     fn stands_for(&self, index: usize) -> usize {
         let skill = &self.skills[index];
         skill.winner.filter(|_| skill.same_file).unwrap_or(index)
@@ -188,7 +187,7 @@ impl Ranking {
         self.skills.iter().filter(|it| it.state.is_listed())
     }
 
-    /// Settles anew who wins each name.
+    /// Recomputes the winner of each name.
     fn settle(&mut self) {
         if !self.unique {
             return;
@@ -203,7 +202,7 @@ impl Ranking {
             }
             skill.winner = None;
             if skill.state == State::Shadowed {
-                // It would be more than a name that keeps it back, were it not active without one.
+                // Nothing but its name shadowed it, so it is active without the conflict.
                 skill.state = State::Active;
                 skill.reason = None;
             }
@@ -221,12 +220,12 @@ impl Ranking {
 }
 
 impl Ranked {
-    /// Whether it would take its name, were nobody before it.
+    /// Returns true if it takes its name when no other skill claims it first.
     fn claims(&self) -> bool {
         !self.same_file && !self.state.is_out()
     }
 
-    /// Takes over what the file says now.
+    /// Updates name, description and state from the file's new text.
     fn say(&mut self, profile: &Profile, record: &SkillRecord) {
         let reading = load_as(profile, record, &directory(&self.path));
         self.name = format!("{}{}", self.prefix, reading.name);
@@ -243,7 +242,7 @@ impl Ranked {
             }
             State::Activated | State::Untrusted | State::Denied => self.state,
             _ if profile.conditional && !record.paths.is_empty() => State::Conditional,
-            // A name that is lost is lost until it is settled anew.
+            // Stays shadowed until names are resolved again.
             State::Shadowed => State::Shadowed,
             State::Active
             | State::Conditional
@@ -259,7 +258,7 @@ impl Ranked {
     }
 }
 
-/// Returns the roots of the disk where a file that comes is met by the root's own rule.
+/// Returns the roots on the disk in which a new file would be found by the root's own rule.
 pub fn roots(ctx: &DiscoveryContext, resolution: &Resolution) -> Vec<RankedRoot> {
     resolution.roots.iter().filter_map(|it| root(&ctx.profile, it)).collect()
 }
@@ -292,12 +291,12 @@ fn standing(
         prefix: prefix.unwrap_or_default(),
         turn,
         winner: winner.map(|it| it as u32),
-        // Whatever rule of the agent it lost by.
+        // The reason for losing does not matter.
         same_file: won_by.is_some() && won_by == file(candidate),
     }
 }
 
-/// Returns what a skill is called by where it lies: its directory, or a command's file.
+/// Returns a skill's name by its path: the directory's name, or the file's stem for a command.
 fn directory(path: &AbsPath) -> String {
     let is_command = path.file_name().is_some_and(|it| !it.eq_ignore_ascii_case("SKILL.md"));
     let dir = path.parent();
@@ -367,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_says_the_same_by_every_way() {
+    fn overlaid_text_applies_to_every_path_of_a_file() {
         let mut ranking = ranking("claude-code");
         let at = |ranking: &Ranking, path: &str| {
             ranking.skills.iter().position(|it| it.path.ends_with(path)).unwrap()
@@ -381,7 +380,7 @@ mod tests {
         let overlaid = ranking.overlaid([(&path, &text)]);
         assert_eq!(overlaid.skills[first].description, Some(13));
         assert_eq!(overlaid.skills[other].description, Some(13));
-        // Each way has a text of its own.
+        // Each path has its own text.
         let longer = record("---\nname: doc\ndescription: Some more letters.\n---\nb\n");
         let own = ranking.skills[first].path.clone();
         let overlaid = ranking.overlaid([(&path, &text), (&own, &longer)]);
@@ -390,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn settling_anew_changes_nothing_that_the_resolver_settled() {
+    fn resolving_names_again_changes_nothing() {
         for profile in profile::agents() {
             let settled = ranking(&profile.id);
             let mut again = settled.clone();
@@ -400,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_being_typed_is_claimed_and_let_go_of() {
+    fn unsaved_name_change_moves_the_claim() {
         check(
             "agentskills",
             "/w/.claude/skills/doc/SKILL.md",
@@ -416,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_one_wins_where_the_agent_says_so() {
+    fn last_skill_wins_for_opencode() {
         check(
             "opencode",
             "/w/.agents/skills/pdf/SKILL.md",
@@ -433,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_saved_is_where_the_agent_would_meet_it() {
+    fn unsaved_file_ranks_where_the_agent_would_find_it() {
         let text = "---\nname: pdf\ndescription: Five.\n---\nb\n";
         for profile in profile::agents() {
             for file in [
@@ -459,8 +458,8 @@ mod tests {
                 let unsaved = ranking_of(&profile.id, &without).with([&path]);
                 let unsaved = unsaved.overlaid([(&path, &record(text))]);
                 let saved = ranking_of(&profile.id, &format!("{without}//- {file}\n{text}"));
-                // Whether it would be trusted shows where something lies beside it alone; either
-                // way it takes its name.
+                // Trust of an unsaved file follows its neighbours only; it claims its name either
+                // way.
                 let shown = |it| shown(it).replace(" untrusted", " active");
                 assert_eq!(shown(&unsaved), shown(&saved), "{} {file}", profile.id);
                 let turns = |it: &Ranking| it.skills.iter().map(|it| it.turn).collect::<Vec<_>>();
@@ -471,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_mended_claims_its_name() {
+    fn repaired_file_claims_its_name() {
         check(
             "agentskills",
             "/w/.claude/skills/bad/SKILL.md",

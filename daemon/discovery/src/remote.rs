@@ -1,8 +1,7 @@
-//! Remote catalogs: what an address must look like, and what an index may say.
+//! Registries: parsing of their URLs and indexes.
 //!
-//! The pure half of fetching skills by URL: text in, values out. An index comes from somebody
-//! else's machine, so every name in it is checked here before it becomes a path or an address;
-//! what fetches, and where it is kept, is the engine's business.
+//! The pure half of fetching skills by URL. An index comes from another machine, so every name in
+//! it is checked here before it becomes a path or a URL. The engine fetches and stores the files.
 
 mod address;
 mod index;

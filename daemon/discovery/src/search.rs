@@ -1,19 +1,19 @@
-//! Search: what a query asks for, and how well a name answers it.
+//! Search scores: splits a query into terms and rates how well a name matches it.
 //!
-//! Two things are ranked: names, by how they are spelled (here), and texts, by which words they
-//! hold (a full-text index, which the engine keeps). [`blend`] puts both on one scale from 0 to 1,
-//! so that a name typed exactly is first whatever the texts say.
+//! Names are rated by spelling (here), texts by the terms they contain (a full-text index in the
+//! engine). [`blend`] combines both on a scale from 0 to 1, so that an exactly typed name ranks
+//! first.
 
 use std::fmt;
 
 use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
-/// How many words of a query count.
+/// Maximum number of terms of a query.
 const TERMS: usize = 32;
 
-/// Words that say nothing about what is wanted. English alone: other languages' short words are
-/// rare in skills, and a rare word that is not meant does little harm.
+/// English words that carry no meaning in a query. Other languages are not included, because their
+/// short words are rare in skills and do little harm.
 const STOP_WORDS: [&str; 48] = [
     "a",
     "about",
@@ -65,19 +65,19 @@ const STOP_WORDS: [&str; 48] = [
     "your",
 ];
 
-/// How well a text answers a query.
+/// Full-text score of a skill for a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextScore {
-    /// The sum of the words' BM25 scores, from 0 upwards.
+    /// Sum of the terms' BM25 scores, from 0.
     pub relevance: f64,
-    /// The share of the query's words that the text holds, from 0 to 1.
+    /// Share of the query's terms that the text contains, from 0 to 1.
     pub covered: f64,
 }
 
-/// Returns the words of a query that a full-text index is asked for, each once, as phrases.
+/// Returns the distinct terms of a query as phrases for the full-text index.
 ///
-/// Scripts without blanks between words become pairs of characters, as [`indexed`] has them.
-/// The words that say nothing are left out, unless there are no others.
+/// Scripts without spaces between words become pairs of characters, as [`indexed`] writes them.
+/// Stop words are left out, unless there are no other words.
 pub fn terms(query: &str) -> Vec<String> {
     let mut terms: Vec<String> = Vec::new();
     for word in query.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()) {
@@ -98,7 +98,7 @@ fn is_stop_word(term: &str) -> bool {
     STOP_WORDS.binary_search(&term).is_ok()
 }
 
-/// Splits a word where the script changes, and what has no blanks between words into pairs.
+/// Splits a word where the script changes, and scripts without spaces into pairs of characters.
 fn pairs(word: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = word;
@@ -120,8 +120,8 @@ fn pairs(word: &str) -> Vec<String> {
     found
 }
 
-/// Returns a text as it is indexed: with blanks around each character of a script that has none
-/// between words, and with the parts of a `camelCase` word behind it.
+/// Returns a text prepared for indexing: with spaces around each character of a script that has
+/// none between words, and with the parts of a `camelCase` word appended.
 pub fn indexed(text: &str) -> String {
     let mut indexed = String::with_capacity(text.len());
     for word in text.split_inclusive(|it: char| !it.is_alphanumeric()) {
@@ -143,7 +143,7 @@ pub fn indexed(text: &str) -> String {
     indexed
 }
 
-/// Splits a word before each capital that follows a small letter.
+/// Splits a word before each capital that follows a lower-case letter.
 fn humps(word: &str) -> impl Iterator<Item = &str> {
     let mut rest = word;
     std::iter::from_fn(move || {
@@ -159,8 +159,8 @@ fn humps(word: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a character belongs to a script that is written without blanks between words: Thai,
-/// Lao, Khmer, Japanese and Chinese.
+/// Returns true for scripts written without spaces between words: Thai, Lao, Khmer, Japanese and
+/// Chinese.
 fn is_dense(character: char) -> bool {
     matches!(
         character,
@@ -174,13 +174,13 @@ fn is_dense(character: char) -> bool {
     )
 }
 
-/// Compares a query with many names.
+/// Rates names against one query.
 pub struct Names {
-    /// The query as a name would be written.
+    /// The query in the form of a name.
     wanted: String,
     fuzzy: Atom,
     matcher: Matcher,
-    /// What the query scores against itself.
+    /// Fuzzy score of the query against itself.
     best: u16,
 }
 
@@ -202,10 +202,11 @@ impl Names {
         Self { wanted, fuzzy, matcher, best }
     }
 
-    /// Returns how well a name answers the query, from 0 to 1; none for a name that does not.
+    /// Returns a score from 0 to 1; `None` if the name does not match.
     ///
-    /// The same is 1; one that begins with it at least 0.9; one in which a word begins with it at
-    /// least 0.8; one that is a slip or two away, or has its letters in order, less than that.
+    /// An equal name scores 1, a name that starts with the query at least 0.9, a name with a word
+    /// that starts with the query at least 0.8; a name with a few typing errors, or with the
+    /// query's letters in order, scores less.
     #[expect(clippy::cast_precision_loss, reason = "names are far shorter than 2^52 characters")]
     pub fn score(&mut self, name: &str) -> Option<f64> {
         let wanted = self.wanted.as_str();
@@ -230,21 +231,21 @@ impl Names {
         let mut buffer = Vec::new();
         let found = self.fuzzy.score(Utf32Str::new(&name, &mut buffer), &mut self.matcher)?;
         let likeness = f64::from(found) / f64::from(self.best.max(1));
-        // Letters in order are found in many long names by chance.
+        // Long names contain the letters in order by chance.
         (likeness >= 0.6 && share >= 0.25).then_some(0.6 * likeness.min(1.0))
     }
 }
 
-/// Returns a text as a name would be written: lower case, words joined by hyphens.
+/// Returns a text in the form of a name: lower case, words joined by hyphens.
 fn as_name(text: &str) -> String {
     let lower = text.trim().trim_start_matches(['/', '$']).to_lowercase();
     let words = lower.split(|it: char| it.is_whitespace() || matches!(it, '-' | '_' | ':' | '/'));
     words.filter(|it| !it.is_empty()).collect::<Vec<_>>().join("-")
 }
 
-/// Puts what a name and what the texts of a skill say on one scale from 0 to 1.
+/// Combines the scores of a skill's name and texts on a scale from 0 to 1.
 pub fn blend(name: Option<f64>, text: Option<TextScore>) -> f64 {
-    // Half of the scale is reached at the relevance of one rare word.
+    // Relevance of one rare word, at which half of the scale is reached.
     const HALF: f64 = 6.0;
     let text = text.map_or(0.0, |it| {
         let weighed = it.relevance * it.covered;
@@ -260,12 +261,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stop_words_are_sorted_for_the_search() {
+    fn stop_words_are_sorted() {
         assert!(STOP_WORDS.is_sorted());
     }
 
     #[test]
-    fn a_query_becomes_its_telling_words() {
+    fn query_terms_exclude_stop_words_and_duplicates() {
         assert_eq!(terms("How do I review a PR?"), ["review", "pr"]);
         assert_eq!(terms("next.js next"), ["next", "js"]);
         assert_eq!(terms("to be or not to be"), ["to", "be", "or", "not"]);
@@ -273,19 +274,19 @@ mod tests {
     }
 
     #[test]
-    fn scripts_without_blanks_become_pairs() {
+    fn scripts_without_spaces_become_character_pairs() {
         assert_eq!(terms("企画書をPDFに"), ["企 画", "画 書", "書 を", "pdf", "に"]);
         assert_eq!(indexed("a企画b"), "a 企  画 b");
     }
 
     #[test]
-    fn words_with_humps_are_indexed_whole_and_in_parts() {
+    fn camel_case_words_are_indexed_whole_and_in_parts() {
         assert_eq!(indexed("the FloatingClock."), "the FloatingClock. Floating Clock. ");
         assert_eq!(indexed("PDF, iOS"), "PDF, iOS i OS ");
     }
 
     #[test]
-    fn the_better_a_name_answers_the_higher_it_scores() {
+    fn closer_names_score_higher() {
         let mut names = Names::new("code review");
         let mut score = |name| names.score(name);
         assert_eq!(score("code-review"), Some(1.0));
@@ -298,13 +299,13 @@ mod tests {
     }
 
     #[test]
-    fn letters_in_order_are_enough_for_a_short_name() {
+    fn letters_in_order_match_short_names_only() {
         assert!(Names::new("cmit").score("commit").is_some());
         assert_eq!(Names::new("cmt").score("a-very-long-name-with-c-and-m-and-t"), None);
     }
 
     #[test]
-    fn an_exact_name_is_above_any_text() {
+    fn exact_name_scores_above_any_text() {
         let text = |relevance, covered| Some(TextScore { relevance, covered });
         let best = blend(None, text(1e9, 1.0));
         assert!(best < blend(Some(0.9), None), "{best}");

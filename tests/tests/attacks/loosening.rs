@@ -108,8 +108,9 @@ fn allow_rules_of_a_repository_wait_for_trust() {
         assert_eq!(setup.load("guarded"), ASKS, "{file}");
         let told = setup.explain("guarded");
         assert!(
-            told.contains("Claude Code obeys and skillsd ignores until `skillsd trust $WORK/repo`")
-                && told.contains("\"line\":3")
+            told.contains(
+                "Claude Code applies and skillsd ignores until you run `skillsd trust $WORK/repo`"
+            ) && told.contains("\"line\":3")
                 && told.contains(file),
             "{told}"
         );

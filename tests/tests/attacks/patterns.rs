@@ -187,8 +187,8 @@ fn deep_braces_of_one_glob_do_not_exhaust_the_stack() {
     let nested = format!("{}a{}", "{".repeat(20_000), ",b}".repeat(20_000));
     let (mut live, top, path) = scene("bad", &with_paths([&*glob, &nested]));
     let found = findings(&mut live, &top, &path, "paths/glob");
-    assert!(found[0].1.ends_with("it has 120000 bytes, and 1024 are the most"), "{found:?}");
-    assert!(found[1].1.ends_with("it has 80001 bytes, and 1024 are the most"), "{found:?}");
+    assert!(found[0].1.ends_with("it has 120000 bytes; the limit is 1024"), "{found:?}");
+    assert!(found[1].1.ends_with("it has 80001 bytes; the limit is 1024"), "{found:?}");
     let params = json!({"cwd": top, "profile": "claude-code", "session": "s"});
     live.wire.call("session/open", &params);
     live.wire
@@ -214,7 +214,7 @@ fn long_deny_pattern_counts_for_every_skill() {
     assert_eq!(entry(&all, "/good/SKILL.md")["state"], "denied");
     let params = json!({"cwd": top, "profile": "claude-code", "name": "good"});
     let explained = live.wire.call("skills/explain", &params).to_string();
-    assert!(explained.contains("has 100000 bytes, and 1024 are the most"), "{explained}");
+    assert!(explained.contains("has 100000 bytes; the limit is 1024"), "{explained}");
 }
 
 #[test]

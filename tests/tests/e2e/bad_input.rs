@@ -107,7 +107,7 @@ fn dangling_link_as_skill_file_is_invalid() {
 
 #[test]
 fn link_to_itself_as_skill_file_is_invalid() {
-    check("//- /.agents/skills/bad/SKILL.md link=SKILL.md\n", &["round in a circle"]);
+    check("//- /.agents/skills/bad/SKILL.md link=SKILL.md\n", &["leads in a loop"]);
 }
 
 #[test]

@@ -155,7 +155,7 @@ fn list_all_names_unusable_entries_with_reasons() {
     let all = home.redact(&stdout(&run(&home, &top, &["list", "--all"])));
     for (name, reason) in [
         ("gone", "link to nothing"),
-        ("round", "round in a circle"),
+        ("round", "leads in a loop"),
         ("small/skill.md", "in capitals"),
     ] {
         let is_told = |line: &str| line.contains(name) && line.contains(reason);

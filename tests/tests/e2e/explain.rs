@@ -257,7 +257,7 @@ fn every_reason_names_agent_place_rule_and_next_step() {
             file/readable of Agent Skills standard 69ef37e (standard)
             next: Recreate the link's target, or remove the link.
         agentskills nowhere: An Agent Skills client finds no skill called `nowhere`.
-            next: Write it as `$WORK/shop/.agents/skills/nowhere/SKILL.md`, or ask with the path where it lies.
+            next: Write it as `$WORK/shop/.agents/skills/nowhere/SKILL.md`, or ask for its path.
         agentskills shop/.agents/skills/god: An Agent Skills client finds no skill at `$WORK/shop/.agents/skills/god`: nothing is there, but `$WORK/shop/.agents/skills/good` is.
             path/exists of Agent Skills standard 69ef37e (standard)
             next: Did you mean `$WORK/shop/.agents/skills/good`?
@@ -266,13 +266,13 @@ fn every_reason_names_agent_place_rule_and_next_step() {
             next: Move the directory to `$WORK/shop/.claude/skills/deep`.
         claude-code off: Claude Code leaves `off` out: `skillOverrides` switches it off.
             settings/off of Claude Code 2.1.240 (documentation) at $WORK/shop/.claude/settings.json:2:23
-            next: Remove that entry to have the skill again.
+            next: Remove that entry to use the skill again.
         claude-code denied: Claude Code may not use `denied`: the rule `denied` denies it (`$WORK/shop/.claude/settings.json:3:29`).
             permission/denied of Claude Code 2.1.240 (documentation) at $WORK/shop/.claude/settings.json:3:29
             next: Change the rule if the skill is to be used.
         claude-code rust: Claude Code does not show `rust` yet: it waits until a file is touched that matches `*.rs`.
             paths of Claude Code 2.1.240 (documentation) at $WORK/shop/.claude/skills/rust/SKILL.md:4:1
-            next: Touch a matching file, or remove `paths` to have it always.
+            next: Touch a matching file, or remove `paths` to load it always.
         claude-code quiet: Claude Code does not show `quiet` to its model: `disable-model-invocation` keeps it from the model.
             model-invocation of Claude Code 2.1.240 (documentation) at $WORK/shop/.claude/skills/quiet/SKILL.md:4:1
             next: Remove `disable-model-invocation` to let the model use it.
@@ -284,7 +284,7 @@ fn every_reason_names_agent_place_rule_and_next_step() {
             next: Let the agent read or edit a file in `$WORK/shop/pkg`, or start it there.
         claude-code generated: Claude Code finds no skill called `generated`. There is `$WORK/shop/gen/.claude/skills/generated`, but git ignores `$WORK/shop/gen` (`$WORK/shop/.gitignore:1` says `/gen/`), and Claude Code passes over what git ignores below the working directory.
             nested/ignored of Claude Code 2.1.240 (documentation) at $WORK/shop/.gitignore:1:1
-            next: Take that line out, or work in `$WORK/shop/gen`.
+            next: Remove that line, or work in `$WORK/shop/gen`.
         gemini-cli waiting: Gemini CLI does not take `waiting` yet: Gemini CLI takes a project's skills only where its folder is trusted, and `$HOME/.gemini/trustedFolders.json` does not name it.
             project/trusted of Gemini CLI 0.61.0 (running)
             next: Trust the folder in Gemini CLI, set `GEMINI_CLI_TRUST_WORKSPACE` to `true`, or run `skillsd trust` in it.

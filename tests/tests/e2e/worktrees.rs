@@ -81,8 +81,8 @@ fn copied_git_file_gives_no_access_to_the_main_worktree() {
     assert!(said.contains("linked to `$WORK/source`"), "{said}");
     assert_eq!(names(&mut live, &copy, "through"), [""; 0]);
     let said = repository(&mut live, &copy).expect("it is told");
-    assert!(said.contains("does not name this worktree in turn"), "{said}");
-    // Repaired while the daemon watches: the next answer includes it.
+    assert!(said.contains("does not name this worktree in return"), "{said}");
+    // Mended while the daemon watches: the next answer knows.
     let mut file = fs::read_to_string(copy.join(".git")).expect("it is there");
     file = file.replace("gitdir: ", "gitdir: /nowhere");
     fs::write(linked.join(".git"), file).expect("a file can be written");

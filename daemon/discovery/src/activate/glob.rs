@@ -1,25 +1,25 @@
-//! A wildcard pattern for one name: `*`, `?`, `[a-z]` and escapes.
+//! Wildcard patterns for one path component: `*`, `?`, `[a-z]` and escapes.
 
 use super::pattern::PatternError;
 
-/// A pattern for one name.
+/// A pattern for one path component.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Glob {
-    /// What each name it matches begins with.
+    /// Literal text that every match starts with.
     prefix: Box<[u8]>,
     tokens: Box<[Token]>,
 }
 
-/// What a part of a name has to be.
+/// One element of a pattern.
 #[derive(Clone, Debug, PartialEq)]
 enum Token {
     /// This text.
     Text(Box<[u8]>),
-    /// Any text, also none.
+    /// Any text, including none.
     Star,
-    /// One character.
+    /// Any one character.
     One,
-    /// One character that is in one of these ranges, or in none of them.
+    /// One character inside these ranges, or outside all of them if negated.
     Class { negated: bool, ranges: Box<[(char, char)]> },
 }
 
@@ -62,7 +62,7 @@ impl Glob {
         Ok(Self { prefix, tokens: tokens.into() })
     }
 
-    /// Returns a name of this form, with `fill` where a star stands; nothing where none is found.
+    /// Returns a name that matches, with `fill` in place of each star; `None` if none is found.
     pub(super) fn sample(&self, fill: &str) -> Option<String> {
         let mut name = String::from_utf8_lossy(&self.prefix).into_owned();
         for token in &self.tokens {
@@ -80,11 +80,11 @@ impl Glob {
         self.matches(name.as_bytes()).then_some(name)
     }
 
-    /// Returns whether a name is of this form. Takes time in the product of both lengths at most.
+    /// Returns true if the name matches. Takes at most the product of both lengths.
     pub(super) fn matches(&self, name: &[u8]) -> bool {
         let Some(mut rest) = name.strip_prefix(&*self.prefix) else { return false };
         let mut tokens = &*self.tokens;
-        // Where to go on when what follows the last star does not fit here.
+        // State to resume from if the tokens after the last star do not match here.
         let mut again: Option<(&[Token], &[u8])> = None;
         loop {
             match tokens.split_first() {
@@ -114,7 +114,7 @@ impl Glob {
 }
 
 impl Token {
-    /// Returns what is left of a name behind this token, which is no star.
+    /// Returns the rest of a name after this token, which is not a star.
     fn take<'a>(&self, name: &'a [u8]) -> Option<&'a [u8]> {
         match self {
             Self::Text(text) => name.strip_prefix(&**text),
@@ -129,8 +129,8 @@ impl Token {
     }
 }
 
-/// Returns the first character of a name and the rest; a byte that is no text is no character,
-/// but one place all the same.
+/// Returns the first character of a name and the rest. A byte that is not UTF-8 counts as one
+/// unknown character.
 fn first(name: &[u8]) -> Option<(Option<char>, &[u8])> {
     let lead = *name.first()?;
     if lead.is_ascii() {
@@ -144,7 +144,7 @@ fn first(name: &[u8]) -> Option<(Option<char>, &[u8])> {
     Some((None, &name[1..]))
 }
 
-/// Reads a class behind its `[`.
+/// Parses a bracket class after its `[`.
 fn class(chars: &mut std::str::Chars<'_>) -> Result<Token, PatternError> {
     let mut inside = Vec::new();
     let mut rest = chars.clone();
@@ -154,7 +154,7 @@ fn class(chars: &mut std::str::Chars<'_>) -> Result<Token, PatternError> {
     }
     loop {
         match rest.next().ok_or(PatternError::Bracket)? {
-            // The first one stands for itself.
+            // A `]` directly after the opening bracket is literal.
             ']' if !inside.is_empty() => break,
             '\\' => inside.push((rest.next().ok_or(PatternError::Bracket)?, true)),
             c => inside.push((c, false)),
@@ -165,7 +165,7 @@ fn class(chars: &mut std::str::Chars<'_>) -> Result<Token, PatternError> {
     let mut at = 0;
     while let Some(&(from, _)) = inside.get(at) {
         if let (Some(('-', false)), Some(&(to, _))) = (inside.get(at + 1), inside.get(at + 2)) {
-            // One that runs backwards holds nothing.
+            // A reversed range matches nothing.
             ranges.push((from, to));
             at += 3;
         } else {
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn signs_match_what_they_stand_for() {
+    fn wildcards_classes_and_escapes_match() {
         check("a*c", &["ac", "abc", "abcc"], &["a", "acb", "bac"]);
         check("*b*", &["b", "abc"], &["", "ac"]);
         check("?", &["a", "\u{e9}", "\u{1f600}"], &["", "ab"]);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn many_stars_end_in_time() {
+    fn many_stars_match_in_polynomial_time() {
         let glob = Glob::new(&"a*".repeat(50)).unwrap();
         assert!(!glob.matches("a".repeat(49).as_bytes()));
         let glob = Glob::new(&format!("{}b", "*a".repeat(30))).unwrap();
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_places() {
+    fn invalid_utf8_byte_matches_as_one_character() {
         assert!(Glob::new("a?b").unwrap().matches(b"a\xffb"));
         assert!(Glob::new("a[!x]b").unwrap().matches(b"a\xffb"));
         assert!(!Glob::new("a[x]b").unwrap().matches(b"a\xffb"));

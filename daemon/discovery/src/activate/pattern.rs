@@ -1,62 +1,62 @@
-//! One pattern as written: its braces expanded, cut into segments.
+//! Parses one pattern: expands its braces and splits it into segments.
 
 use std::fmt;
 
 use super::glob::Glob;
 
-/// How many patterns one may stand for. Ten braces of two are more than anybody writes.
+/// Maximum number of patterns that one pattern's braces may expand to: ten pairs of alternatives.
 const MOST: usize = 1024;
 
-/// Patterns without braces that all patterns of one skill may stand for.
+/// Maximum number of expanded patterns of one skill.
 pub(super) const MOST_OF_SKILL: usize = 4096;
 
-/// The longest pattern, in bytes.
+/// Maximum length of a pattern, in bytes.
 const LONGEST: usize = 1024;
 
 /// A pattern without braces.
 #[derive(Debug, PartialEq)]
 pub(super) struct Pattern {
-    /// Anchored: one that counts at any depth begins with [`Segment::Any`]. Never ends with it.
+    /// Anchored segments: an unanchored pattern starts with [`Segment::Any`]. Never ends with it.
     pub(super) segments: Vec<Segment>,
-    /// Whether it takes out what earlier ones took in.
+    /// True if it excludes paths that earlier patterns include.
     pub(super) negated: bool,
-    /// Whether it is about directories, and so only matches what is below.
+    /// True if it matches only paths below a directory.
     pub(super) only_below: bool,
 }
 
-/// What one or more names on the way to a file have to be.
+/// Matches one or more path components.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Segment {
     /// `**`: any number of directories.
     Any,
-    /// `*`: one name, whichever.
+    /// `*`: any one name.
     One,
     /// This name.
     Literal(Box<str>),
-    /// `*` and this, which begins with a dot and has no other sign in it.
+    /// `*` followed by this text, which starts with a dot and has no wildcard.
     Suffix(Box<str>),
-    /// A name of this form.
+    /// A name that matches this glob.
     Glob(Glob),
 }
 
-/// Why a pattern can never match.
+/// Reason why a pattern can never match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatternError {
-    /// It begins with `#`, which makes it a comment.
+    /// Begins with `#`, so it is a comment.
     Comment,
-    /// Nothing is left of it.
+    /// Has no text besides slashes and `!`.
     Empty,
-    /// It ends with a backslash, which escapes nothing.
+    /// Ends with a backslash.
     Backslash,
-    /// A `[` is not closed before the next slash.
+    /// Has a `[` that is not closed before the next slash.
     Bracket,
-    /// Its braces stand for more patterns than are taken.
+    /// Has braces that expand to more patterns than the limit.
     Braces,
-    /// It has this many bytes, which is more than are read.
+    /// Has this many bytes, more than the limit.
     Long(usize),
-    /// The patterns before it stand for as many as one skill may have.
+    /// The skill's patterns together expand to more than the limit.
     Many,
-    /// It has `.`, `..` or nothing between two slashes, which no path has.
+    /// Has an empty, `.` or `..` component, which no path has.
     Dots,
 }
 
@@ -67,22 +67,23 @@ impl fmt::Display for PatternError {
             Self::Empty => f.write_str("is empty"),
             Self::Backslash => f.write_str("ends with a backslash, which escapes nothing"),
             Self::Bracket => f.write_str("has a `[` that is not closed before the next slash"),
-            Self::Braces => write!(f, "has braces that stand for more than {MOST} patterns"),
+            Self::Braces => write!(f, "has braces that expand to more than {MOST} patterns"),
             Self::Long(length) => {
-                write!(f, "has {length} bytes, and {LONGEST} are the most")
+                write!(f, "has {length} bytes; the limit is {LONGEST}")
             }
-            Self::Many => write!(
-                f,
-                "stands behind others, with which it stands for more than {MOST_OF_SKILL} patterns"
-            ),
-            Self::Dots => f.write_str("wants a name that is `.`, `..` or empty, which no path has"),
+            Self::Many => {
+                write!(f, "follows patterns that together expand to more than {MOST_OF_SKILL}")
+            }
+            Self::Dots => {
+                f.write_str("has a component that is empty, `.` or `..`, which no path has")
+            }
         }
     }
 }
 
 impl std::error::Error for PatternError {}
 
-/// Reads a pattern: as many as its braces stand for.
+/// Parses a pattern into one pattern per brace expansion.
 pub(super) fn read(text: &str) -> Result<Vec<Pattern>, PatternError> {
     if text.len() > LONGEST {
         return Err(PatternError::Long(text.len()));
@@ -100,14 +101,14 @@ pub(super) fn read(text: &str) -> Result<Vec<Pattern>, PatternError> {
 }
 
 impl Pattern {
-    /// Whether one of its names is none that a path relative to a directory has.
+    /// Returns true if a component is one that no relative path has.
     fn is_nowhere(&self) -> bool {
         let is_step = |it: &Segment| matches!(it, Segment::Literal(name) if matches!(&**name, "" | "." | ".."));
         self.segments.iter().any(is_step)
     }
 }
 
-/// Appends what `head` and each meaning of `rest` are together.
+/// Appends `head` followed by each expansion of `rest`.
 fn expand(mut head: String, rest: &str, all: &mut Vec<String>) -> Result<(), PatternError> {
     let Some((open, close)) = first_braces(rest) else {
         if all.len() == MOST {
@@ -124,7 +125,7 @@ fn expand(mut head: String, rest: &str, all: &mut Vec<String>) -> Result<(), Pat
     Ok(())
 }
 
-/// Returns where the first braces that are closed open and close.
+/// Returns the positions of the first closed pair of braces.
 fn first_braces(text: &str) -> Option<(usize, usize)> {
     let mut open = Vec::new();
     let mut outermost = None;
@@ -136,7 +137,7 @@ fn first_braces(text: &str) -> Option<(usize, usize)> {
             '{' => open.push(at),
             '}' => {
                 if let Some(from) = open.pop() {
-                    // The first one: whatever opened before it may never be closed.
+                    // The first pair wins; an earlier opening brace may never be closed.
                     outermost = match outermost {
                         Some((begin, _)) if begin < from => outermost,
                         _ => Some((from, at)),
@@ -152,7 +153,7 @@ fn first_braces(text: &str) -> Option<(usize, usize)> {
     outermost
 }
 
-/// Splits the inside of braces at its own commas.
+/// Splits the text inside braces at its top-level commas.
 fn alternatives(text: &str) -> Vec<&str> {
     let (mut depth, mut start, mut escaped) = (0_usize, 0, false);
     let mut all = Vec::new();
@@ -193,13 +194,13 @@ fn plain(text: &str) -> Result<Pattern, PatternError> {
     }
     for part in text.split('/') {
         let segment = segment(part)?;
-        // Any number of any numbers is any number.
+        // Consecutive `**` are equal to one.
         if segment != Segment::Any || segments.last() != Some(&Segment::Any) {
             segments.push(segment);
         }
     }
     if segments.last() == Some(&Segment::Any) {
-        // All that is inside, but not the directory itself.
+        // Matches everything inside the directory, but not the directory itself.
         segments.push(Segment::One);
     }
     Ok(Pattern { segments, negated, only_below })
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn braces_stand_for_several_patterns() {
+    fn braces_expand_to_several_patterns() {
         check("*.{ts,tsx}", &["*.ts", "*.tsx"]);
         check("{a,b}/{c,d}", &["a/c", "a/d", "b/c", "b/d"]);
         check("{a,b{c,d}}x", &["ax", "bcx", "bdx"]);
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pair_of_braces_stays() {
+    fn unpaired_and_escaped_braces_are_literal() {
         check("a{b", &["a{b"]);
         check("a}b", &["a}b"]);
         check("\\{a,b}", &["\\{a,b}"]);
@@ -252,12 +253,12 @@ mod tests {
     }
 
     #[test]
-    fn many_braces_are_refused_before_they_grow() {
+    fn exponential_brace_expansion_is_refused() {
         assert_eq!(read(&"{a,b}".repeat(40)), Err(PatternError::Braces));
     }
 
     #[test]
-    fn what_can_never_match_is_refused() {
+    fn pattern_that_can_never_match_is_refused() {
         for (text, error) in [
             ("# no", PatternError::Comment),
             ("", PatternError::Empty),

@@ -1,26 +1,26 @@
-//! What can be said of patterns without a disk: by paths that are made of their own parts, and
-//! asked of the same [`Matcher`] that a touch asks.
+//! Static analysis of patterns: builds sample paths from their own parts and matches them with the
+//! same [`Matcher`] that a touch uses.
 //!
-//! A sample is a witness and no proof, so that what is told is only what all of them agree on, and
-//! nothing where there would be too many.
+//! Samples prove nothing in general, so a result is reported only if all of them agree, and none if
+//! there would be too many.
 
 use std::path::Path;
 
 use super::Matcher;
 use super::pattern::{self, Pattern, Segment};
 
-/// How many paths are tried for one pattern.
+/// Maximum number of sample paths for one pattern.
 const MOST: usize = 4000;
 
-/// Returns whether a pattern matches every file.
+/// Returns true if a pattern matches every file.
 pub fn matches_all(pattern: &str) -> bool {
     const PATHS: [&str; 6] = ["Makefile", ".env", "a.ts", "src/a.b.c", "x/y/z/Q 7", "0/é"];
     let matcher = Matcher::new([[pattern]]);
     PATHS.iter().all(|it| !matcher.matches(Path::new(it)).is_empty())
 }
 
-/// Returns the pattern that keeps the negated one at `at` from taking anything out; nothing where
-/// it does take something out, or that is not known.
+/// Returns the pattern because of which the negated pattern at `at` excludes nothing; `None` if it
+/// does exclude something or the samples do not tell.
 pub fn overruling(patterns: &[&str], at: usize) -> Option<usize> {
     let all = Matcher::new([patterns.iter().copied()]);
     let others = patterns.iter().enumerate().filter(|(index, _)| *index != at);
@@ -36,7 +36,7 @@ pub fn overruling(patterns: &[&str], at: usize) -> Option<usize> {
     overruling
 }
 
-/// Returns paths that a pattern matches, as different as all the patterns make them.
+/// Returns paths that a pattern matches, varied by the parts of all patterns.
 fn samples(patterns: &[&str], at: usize) -> Option<Vec<String>> {
     let read = |text: &str| pattern::read(text).unwrap_or_default();
     let others = patterns.iter().enumerate().filter(|(index, _)| *index != at);
@@ -84,7 +84,7 @@ fn samples(patterns: &[&str], at: usize) -> Option<Vec<String>> {
 }
 
 impl Segment {
-    /// Returns names of this form, with each of `fills` where anything may stand.
+    /// Returns names that match, with each of `fills` in place of wildcards.
     fn samples(&self, fills: &[&str]) -> Vec<String> {
         let mut samples: Vec<String> = match self {
             Self::Any => Vec::new(),
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_matches_every_file_is_known() {
+    fn pattern_that_matches_every_file_is_detected() {
         for pattern in ["*", "**", "**/*", "**/**", "/**", "{*,a}"] {
             assert!(matches_all(pattern), "{pattern}");
         }
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_negation_below_what_matches_takes_nothing_out() {
+    fn negation_inside_matching_directory_excludes_nothing() {
         for (patterns, by) in [
             (&["src/", "!src/a.ts"][..], Some(0)),
             (&["src", "!src/a.ts"], Some(0)),

@@ -1,4 +1,4 @@
-//! Tests of activation: cases written down, and against one gitignore file for each skill.
+//! Tests of activation: hand-written cases, and a comparison with one gitignore file per skill.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Returns the patterns by which a path concerns each skill.
+/// Returns the matching pattern of each skill for a path.
 fn hits(skills: &[&[&str]], path: &str) -> BTreeMap<usize, usize> {
     let matcher = Matcher::new(skills.iter().map(|it| it.iter().copied()));
     matcher.matches(Path::new(path)).into_iter().map(|it| (it.skill, it.pattern)).collect()
@@ -24,7 +24,7 @@ fn check(patterns: &[&str], matching: &[&str], others: &[&str]) {
 }
 
 #[test]
-fn patterns_are_those_of_gitignore_files() {
+fn patterns_match_like_gitignore() {
     check(&["*.md"], &["a.md", "x/y/a.md", ".md", "a.md/b"], &["a.mdx", "md"]);
     check(&["/*.md"], &["a.md"], &["x/a.md"]);
     check(&["src/**/*.rs"], &["src/a.rs", "src/x/y/a.rs"], &["x/src/a.rs", "src/a.c"]);
@@ -47,7 +47,7 @@ fn patterns_are_those_of_gitignore_files() {
 }
 
 #[test]
-fn the_last_that_matches_decides_at_each_level() {
+fn last_matching_pattern_decides_per_level() {
     check(&["*.ts", "!*.d.ts"], &["a.ts"], &["a.d.ts", "x/a.d.ts"]);
     check(&["!*.d.ts", "*.ts"], &["a.d.ts"], &[]);
     check(&["src/", "!src/a"], &["src/a", "src/b"], &[]);
@@ -56,7 +56,7 @@ fn the_last_that_matches_decides_at_each_level() {
 }
 
 #[test]
-fn each_skill_is_for_itself_and_tells_its_pattern() {
+fn hit_names_the_matching_pattern_of_each_skill() {
     let skills: &[&[&str]] = &[&["*.rs", "src/*"], &["!*.rs"], &["*.c"], &["src", "*.rs"]];
     assert_eq!(hits(skills, "src/a.rs"), [(0, 1), (3, 1)].into());
     assert_eq!(hits(skills, "a.rs"), [(0, 0), (3, 1)].into());
@@ -65,7 +65,7 @@ fn each_skill_is_for_itself_and_tells_its_pattern() {
 }
 
 #[test]
-fn what_can_never_match_is_told_and_harms_nothing() {
+fn refused_pattern_does_not_affect_other_patterns() {
     let matcher = Matcher::new([vec!["a[", "*.rs"], vec!["#x"]]);
     assert_eq!(matcher.matches(Path::new("a.rs")), [Hit { skill: 0, pattern: 1 }]);
     let refused: Vec<_> = matcher.refused().iter().map(|it| (it.skill, it.pattern)).collect();
@@ -73,7 +73,7 @@ fn what_can_never_match_is_told_and_harms_nothing() {
     assert!(super::check("a[").is_err() && super::check("a[b]").is_ok());
 }
 
-/// A gitignore file that is asked for each directory on the way, as git does.
+/// A gitignore file evaluated for each directory on the path, as git does.
 struct Plain(Gitignore);
 
 impl Plain {
@@ -125,7 +125,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     #[test]
-    fn matches_what_one_gitignore_for_each_skill_does(
+    fn matcher_equals_one_gitignore_per_skill(
         skills in prop::collection::vec(prop::collection::vec(pattern(), 1..5), 1..8),
         paths in prop::collection::vec(prop::collection::vec(name(), 1..5), 1..12),
     ) {
@@ -142,7 +142,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_a_pattern_or_refused(text in "\\PC{0,20}", path in "[ab/.]{0,12}") {
+    fn any_text_parses_or_is_refused(text in "\\PC{0,20}", path in "[ab/.]{0,12}") {
         let matcher = Matcher::new([[text.as_str()]]);
         prop_assert_eq!(super::check(&text).is_err(), matcher.is_empty());
         matcher.matches(Path::new(&path));

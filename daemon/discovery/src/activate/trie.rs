@@ -1,8 +1,9 @@
-//! Many patterns as one trie over path segments.
+//! A trie over path segments that holds many patterns.
 //!
-//! Nodes are numbers. An edge for a name or an extension is one entry of one table, keyed by the
-//! node and the number of the text; all other edges are few. What ends at a node lies in one array
-//! for all nodes. So ten thousand skills are some tables, not ten thousand compiled programs.
+//! Nodes are numbers. An edge for a name or an extension is an entry in a table shared by all
+//! nodes, keyed by the node and the number of the text; other edges are rare. The patterns that end
+//! at a node are a slice of one array. Ten thousand skills therefore need a few tables, not ten
+//! thousand compiled matchers.
 
 use std::collections::HashMap;
 
@@ -11,42 +12,42 @@ use super::pattern::Segment;
 
 const NONE: u32 = u32::MAX;
 
-/// Where a walk begins.
+/// Node at which a walk starts.
 const TOP: u32 = 0;
 
-/// The patterns, to be walked.
+/// The finished, read-only trie.
 #[derive(Debug)]
 pub(super) struct Trie {
     nodes: Box<[Node]>,
     names: HashMap<Box<[u8]>, u32>,
-    /// By node and name.
+    /// Edges by node and name number.
     named: HashMap<(u32, u32), u32>,
     suffixes: HashMap<Box<[u8]>, u32>,
-    /// By node and suffix.
+    /// Edges by node and suffix number.
     suffixed: HashMap<(u32, u32), u32>,
-    /// The edges of each node beside each other.
+    /// Glob edges, grouped by node.
     globs: Box<[(Glob, u32)]>,
-    /// The numbers of the patterns that end at each node beside each other.
+    /// Numbers of the patterns that end at each node, grouped by node.
     ends: Box<[u32]>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    /// Where `**` leads.
+    /// Target of `**`.
     any: u32,
-    /// Where `*` leads.
+    /// Target of `*`.
     one: u32,
-    /// The end of its edges in `globs`; the node before it says where they begin.
+    /// End of its range in `globs`; the range starts at the end of the node before.
     globs: u32,
-    /// The end of its numbers in `ends`, likewise.
+    /// End of its range in `ends`, likewise.
     ends: u32,
-    /// Whether any number of names stays here.
+    /// True if it stays active for any number of names (`**`).
     stays: bool,
-    /// Whether one of its edges is for a suffix.
+    /// True if it has a suffix edge.
     has_suffixes: bool,
 }
 
-/// A trie that is being made.
+/// Builds a [`Trie`].
 #[derive(Default)]
 pub(super) struct Builder {
     nodes: Vec<Node>,
@@ -59,7 +60,7 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    /// Adds a pattern. Numbers come in rising order.
+    /// Adds a pattern. Numbers must be ascending.
     pub(super) fn insert(&mut self, segments: &[Segment], number: u32) {
         if self.nodes.is_empty() {
             self.add(false);
@@ -74,7 +75,7 @@ impl Builder {
         self.nodes.len() as u32 - 1
     }
 
-    /// Returns where an edge leads, which is made when there is none.
+    /// Returns the target of an edge, which is created if it is missing.
     fn follow(&mut self, node: u32, segment: &Segment) -> u32 {
         let at = node as usize;
         match segment {
@@ -109,7 +110,7 @@ impl Builder {
                 self.suffixed.insert(key, next);
                 next
             }
-            // Two that are equal are two: to find the other takes longer than to walk both.
+            // Equal globs are not merged; finding duplicates costs more than matching both.
             Segment::Glob(glob) => {
                 let next = self.add(false);
                 self.globs.push((node, glob.clone(), next));
@@ -122,7 +123,7 @@ impl Builder {
         if self.nodes.is_empty() {
             self.add(false);
         }
-        // Stable, and so each node's numbers keep rising.
+        // The sort is stable, so each node's numbers stay ascending.
         self.ends.sort_by_key(|(node, _)| *node);
         self.globs.sort_by_key(|(node, ..)| *node);
         for (node, _) in &self.ends {
@@ -165,8 +166,8 @@ fn number(texts: &mut HashMap<Box<[u8]>, u32>, text: &str) -> u32 {
 }
 
 impl Trie {
-    /// Walks along a path. `visit` is called once at most for each of its segments, with the
-    /// segment's index and the numbers of the patterns that match the path up to there.
+    /// Walks along a path. Calls `visit` at most once per segment, with the segment's index and the
+    /// numbers of the patterns that match the path up to it.
     pub(super) fn walk(&self, path: &[&[u8]], mut visit: impl FnMut(usize, &[u32])) {
         let mut here = Vec::with_capacity(16);
         let mut next = Vec::with_capacity(16);
@@ -189,7 +190,7 @@ impl Trie {
     fn step(&self, here: &[u32], name: &[u8], next: &mut Vec<u32>) {
         let named = self.names.get(name).copied();
         let dots = || name.iter().enumerate().filter(|(_, byte)| **byte == b'.');
-        // At most as many as a name has dots; a vector is only made where a suffix is known.
+        // One lookup per dot in the name, and only if there are suffix patterns.
         let suffixes: Vec<u32> = if self.suffixes.is_empty() {
             Vec::new()
         } else {
@@ -221,10 +222,10 @@ impl Trie {
         }
     }
 
-    /// Adds a node, and the one behind it that no name is needed for.
+    /// Adds a node and the node that its `**` edge reaches without a name.
     fn enter(&self, node: u32, nodes: &mut Vec<u32>) {
         let found = &self.nodes[node as usize];
-        // All others have one way to them, and so are met once.
+        // Other nodes have one incoming edge, so they are reached once.
         if found.stays && nodes.contains(&node) {
             return;
         }

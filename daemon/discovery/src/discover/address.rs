@@ -1,38 +1,37 @@
-//! Addresses: how what has no file is named where files have paths.
+//! Addresses of skills that have no file: `mcp://server/prompt` and `builtin://agent/name`.
 //!
-//! A prompt of an MCP server and a skill that is part of an agent's program have paths that no
-//! file can have, so that all that goes by paths takes them along. People and programs see
-//! addresses for them: `mcp://server/prompt`, `builtin://agent/name`.
+//! Prompts of MCP servers and skills built into an agent's program get paths that no file can have,
+//! so that code keyed by path handles them too. Users and clients see the address.
 
 use std::fmt::Write;
 
 use skills_syntax::path::AbsPath;
 
-/// The directory that prompts seem to be in.
+/// Directory part of prompt paths.
 const PROMPTS: &str = "/mcp:";
 
-/// The directory that agents' own skills seem to be in.
+/// Directory part of the paths of built-in skills.
 const BUILT_IN: &str = "/builtin:";
 
-/// Those directories, and how the addresses of what is in them begin.
+/// Each directory with its address prefix.
 const SCHEMES: [(&str, &str); 2] = [(PROMPTS, "mcp://"), (BUILT_IN, "builtin://")];
 
-/// Returns the root that a server's prompts are listed under.
+/// Returns the root of a server's prompts.
 pub fn server_path(server: &str) -> AbsPath {
     place(PROMPTS).child(escaped(server))
 }
 
-/// Returns the path that stands for a prompt, which has no file.
+/// Returns the path that represents a prompt.
 pub fn prompt_path(server: &str, prompt: &str) -> AbsPath {
     server_path(server).child(escaped(prompt))
 }
 
-/// Returns the root that the skills of an agent's program are listed under.
+/// Returns the root of the skills built into an agent's program.
 pub(super) fn built_in_path(agent: &str) -> AbsPath {
     place(BUILT_IN).child(escaped(agent))
 }
 
-/// Returns whether a path stands for a skill that is part of an agent's program.
+/// Returns true if a path represents a skill built into an agent's program.
 pub fn is_built_in(path: &AbsPath) -> bool {
     path.starts_with(BUILT_IN)
 }
@@ -41,7 +40,7 @@ fn place(top: &str) -> AbsPath {
     AbsPath::new(top.as_ref()).expect("it is absolute")
 }
 
-/// Returns the address of what has no file; none for other paths.
+/// Returns the address of a path that has no file; `None` for other paths.
 pub fn address_of(path: &AbsPath) -> Option<String> {
     SCHEMES.iter().find_map(|(top, scheme)| {
         let below = path.strip_prefix(top).ok()?;
@@ -49,12 +48,12 @@ pub fn address_of(path: &AbsPath) -> Option<String> {
     })
 }
 
-/// Returns a path as people know it.
+/// Returns the form of a path shown to users: its address if it has one.
 pub fn shown(path: &AbsPath) -> String {
     address_of(path).unwrap_or_else(|| path.display().to_string())
 }
 
-/// Returns the path that an address stands for; none for what is not one.
+/// Returns the path that an address represents; `None` if it is not an address.
 pub fn path_of(address: &str) -> Option<AbsPath> {
     let strip = |(top, scheme)| Some((top, address.strip_prefix(scheme)?));
     let (top, below): (&str, _) = SCHEMES.into_iter().find_map(strip)?;
@@ -63,17 +62,17 @@ pub fn path_of(address: &str) -> Option<AbsPath> {
     names.clone().all(is_plain).then(|| names.fold(place(top), |path, name| path.child(name)))
 }
 
-/// Returns the server and the prompt that a path stands for.
+/// Returns the server and the prompt that a path represents.
 pub fn prompt_of(path: &AbsPath) -> Option<(String, String)> {
     let below = path.strip_prefix(PROMPTS).ok()?.to_str()?;
     let (server, prompt) = below.split_once('/')?;
     Some((unescaped(server), unescaped(prompt)))
 }
 
-/// Returns a name as one part of a path.
+/// Percent-encodes a name as one path component.
 fn escaped(name: &str) -> String {
     let mut text = String::new();
-    // `.` and `..` would climb; a name that begins with a dot is rare enough.
+    // `.` and `..` would climb, so a leading dot is encoded too.
     let is_plain = |at: usize, it: u8| {
         it.is_ascii_alphanumeric() || it == b'-' || it == b'_' || (it == b'.' && at > 0)
     };
@@ -81,7 +80,7 @@ fn escaped(name: &str) -> String {
         if is_plain(at, byte) {
             text.push(char::from(byte));
         } else {
-            // Writing to a text does not fail.
+            // Writing to a `String` cannot fail.
             let _ = write!(text, "%{byte:02X}");
         }
     }
@@ -110,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_and_paths_stand_for_each_other() {
+    fn addresses_and_paths_round_trip() {
         for (server, name) in [("notes", "daily"), ("a b", "x/../y"), ("..", "."), ("é", "%41")] {
             let path = prompt_path(server, name);
             let address = address_of(&path).unwrap();

@@ -1,8 +1,8 @@
-//! Skills that are part of an agent's program.
+//! Skills built into an agent's program.
 //!
-//! The table says what they are called and what the agent says of them, which is all that an
-//! agent's list tells. Their text is not ours: nothing here has it, and whoever asks to load one is
-//! told that the agent serves it.
+//! The profile table has their names and descriptions, which is everything the agent's listing
+//! shows. skillsd does not have their text; loading one returns an error that says the agent serves
+//! it.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use super::Candidate;
 use super::address::{built_in_path, is_built_in};
 use super::provided::{Provided, Ready, Stock, quoted};
 
-/// Returns the root that an agent's own skills are listed under.
+/// Returns the root that lists an agent's built-in skills.
 pub(super) fn provided(profile: &Profile, skills: &[BuiltInSkill]) -> Provided {
-    // A variant, or a profile made from the agent's, has the agent's own.
+    // A variant or a derived profile has the built-in skills of its base agent.
     let mut row = profile;
     while let Some(base) = &row.base {
         row = base;
@@ -31,10 +31,10 @@ pub(super) fn provided(profile: &Profile, skills: &[BuiltInSkill]) -> Provided {
 fn ready(root: &AbsPath, skill: &BuiltInSkill) -> Ready {
     let BuiltInSkill { name, description } = skill;
     let mut text = String::new();
-    // Writing to a text does not fail.
+    // Writing to a `String` cannot fail.
     let _ = writeln!(text, "---\nname: {}", quoted(name));
     let _ = writeln!(text, "description: {}\n---", quoted(description));
-    // There is no file whose hash it could be.
+    // There is no file to hash.
     let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
     Ready {
         path: root.child(&**name),
@@ -44,7 +44,7 @@ fn ready(root: &AbsPath, skill: &BuiltInSkill) -> Ready {
 }
 
 impl Candidate {
-    /// Returns whether it is part of an agent's program, which alone hands its text out.
+    /// Returns true if the skill is built into an agent's program, which alone serves its text.
     pub fn is_built_in(&self) -> bool {
         is_built_in(&self.path)
     }

@@ -1,14 +1,14 @@
-//! Denied: what a permission rule forbids is not shown, and its reason names the rule.
+//! Applies permission rules: a denied skill is not shown, and its reason names the rule.
 //!
-//! Who wins a name is settled before, as if nothing were forbidden: a rule takes a skill away and
-//! lets no other one step into its name.
+//! Runs after name conflicts are resolved, as if nothing were denied. A rule removes a skill and
+//! does not let another skill take its name.
 
 use skills_agents::profile::Scope;
 
 use super::{Candidate, DiscoveryContext, Reason, Root, State};
 use crate::permission::{self, Action, Decision, Properties, Regime, Request, Rule};
 
-/// Marks what the rules of a view deny to the site's agent.
+/// Marks the candidates that the permission rules deny.
 pub(super) fn apply(
     ctx: &DiscoveryContext,
     rules: &[Rule],
@@ -27,7 +27,7 @@ pub(super) fn apply(
             name: &candidate.name,
             agent: ctx.agent.as_deref(),
             is_remote: roots[candidate.root].scope == Scope::Remote,
-            // They decide whether somebody is asked, never whether a skill is denied.
+            // Properties decide between `ask` and `allow`, never `deny`.
             properties: &Properties::Safe,
         };
         let decision = permission::decide(regime, rules, &request);
@@ -38,7 +38,7 @@ pub(super) fn apply(
     }
 }
 
-/// Returns why, naming the rule and its place; something is denied by a rule or not at all.
+/// Returns the reason of a denial, with the rule and its position; `None` if no rule denies it.
 fn reason(regime: Regime, decision: &Decision<'_>) -> Option<Reason> {
     let rule = decision.rule()?;
     let is_off = matches!(decision.reason, permission::Reason::ToolOff(_));

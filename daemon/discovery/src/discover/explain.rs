@@ -1,8 +1,8 @@
-//! Explaining: why a skill is there, or why it is not.
+//! Explains why a skill is listed or not.
 //!
-//! A resolution keeps what was considered and why; this turns it round for one question, by
-//! name or by path. Steps come in the order in which discovery takes them: a root, the
-//! candidates below it that bear on the question, and the rules that decided about each.
+//! A resolution records everything considered, with reasons; [`explain`] selects the part that
+//! answers a query by name or path. Steps follow the order of discovery: a root, the candidates
+//! below it that match the query, and the rules that decided about each.
 
 mod absent;
 mod around;
@@ -20,53 +20,53 @@ use super::{Candidate, DiscoveryContext, Reason, Resolution, Skip, State};
 pub use around::{Around, Ignored, Stray, Thing, places};
 pub use steps::worktree_step;
 
-/// What somebody wants explained.
+/// Subject of an explanation.
 #[derive(Clone, Copy, Debug)]
 pub enum Query<'a> {
-    /// Every candidate of that name; directory names count too.
+    /// Every candidate with this name or directory name.
     Name(&'a str),
-    /// A SKILL.md, a skill's directory, or anything below or above one.
+    /// A SKILL.md, a skill's directory, or a path below or above one.
     Path(&'a AbsPath),
 }
 
-/// The answer, and how it came about.
+/// Answer to a query, with the steps that lead to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// The answer in short.
+    /// Summary of the answer.
     pub verdict: Verdict,
-    /// The candidate it is about, as an index into [`Resolution::candidates`].
+    /// The candidate it describes, as an index into [`Resolution::candidates`].
     pub candidate: Option<usize>,
-    /// How it came about.
+    /// Everything that was considered.
     pub steps: Vec<Step>,
 }
 
-/// The answer in short.
+/// Summary of an explanation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// What became of the skill; none when there is no such skill.
+    /// State of the skill; `None` if no skill matches.
     pub state: Option<State>,
-    /// A sentence for a person.
+    /// Summary, as a sentence.
     pub summary: String,
-    /// What to do, as a sentence.
+    /// Suggested action, as a sentence.
     pub next: Option<String>,
 }
 
 /// One step of an explanation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// What it is about.
+    /// Subject of the step.
     pub kind: StepKind,
-    /// What came of it, as a sentence fragment.
+    /// Result of the step, as a sentence fragment.
     pub reason: Option<String>,
-    /// The place in the file, where there is one.
+    /// Position in the file, if there is one.
     pub at: Option<LineColumn>,
-    /// The file, where it is not the candidate's.
+    /// The file of that position, if it is not the candidate's.
     pub file: Option<AbsPath>,
-    /// What to do, as a sentence.
+    /// Suggested action, as a sentence.
     pub next: Option<String>,
 }
 
-/// What a step is about.
+/// Subject of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepKind {
     /// A configuration file of the agent: its index in [`Resolution::settings`].
@@ -75,40 +75,40 @@ pub enum StepKind {
     Root(usize),
     /// A candidate: its index in [`Resolution::candidates`].
     Candidate(usize),
-    /// Something passed over below a root.
+    /// An entry skipped below a root.
     Skip {
-        /// What was passed over.
+        /// The skipped entry.
         path: AbsPath,
-        /// The rule's stable name.
+        /// Stable name of the rule.
         rule: &'static str,
     },
-    /// A rule that decided about the whole place, or about something that is in no root.
+    /// A rule that applies to the whole worktree, or to a path outside every root.
     Place {
-        /// The rule's stable name.
+        /// Stable name of the rule.
         rule: &'static str,
-        /// Whether it keeps what was asked about from being found.
+        /// True if the rule prevents the queried skill from being found.
         decisive: bool,
     },
     /// A rule applied to a candidate.
     Rule {
         /// The candidate's index.
         candidate: usize,
-        /// The rule's stable name.
+        /// Stable name of the rule.
         rule: &'static str,
-        /// Whether the rule keeps the skill from the model.
+        /// True if the rule hides the skill from the model.
         decisive: bool,
     },
     /// A rule by which another agent drops the candidate.
     Other {
         /// The candidate's index.
         candidate: usize,
-        /// The other agent's profile, a built-in one.
+        /// The other agent's built-in profile.
         profile: Text,
-        /// The rule's stable name.
+        /// Stable name of the rule.
         rule: &'static str,
     },
-    /// A rule in which the profile differs from its base, with the candidate for which that
-    /// mattered; none where a whole place is explained.
+    /// A rule in which the profile differs from its base. `candidate` is the skill it affects;
+    /// `None` if the query is about a whole directory.
     Difference {
         /// The candidate's index.
         candidate: Option<usize>,
@@ -117,7 +117,7 @@ pub enum StepKind {
     },
 }
 
-/// Returns a step for each rule in which the site's profile differs from its base.
+/// Returns a step for each rule in which the profile differs from its base.
 pub fn differences(ctx: &DiscoveryContext) -> Vec<Step> {
     let all = ctx.profile.differences.iter();
     all.map(|it| difference_step(ctx, None, it)).collect()
@@ -133,8 +133,8 @@ fn difference_step(ctx: &DiscoveryContext, candidate: Option<usize>, it: &Differ
     }
 }
 
-/// Explains one skill of a resolution. `around` is what was found on the disk of a thing that
-/// the resolution does not know; nothing where nobody looked.
+/// Explains one skill of a resolution. `around` holds the near misses found on the disk for a query
+/// that matches no candidate; empty if no search was made.
 pub fn explain(
     ctx: &DiscoveryContext,
     resolution: &Resolution,
@@ -145,7 +145,7 @@ pub fn explain(
     let agent = ctx.profile.subject();
     let inquiry = Inquiry { agent, profile, ctx, resolution, query, around };
     let matched: Vec<usize> = inquiry.matched();
-    // The winner answers the question; without one the first candidate does.
+    // The listed candidate answers the query; otherwise the one whose state is closest to listed.
     let candidate = matched
         .iter()
         .copied()
@@ -165,7 +165,7 @@ fn rank(candidate: &Candidate) -> usize {
     State::ALL.iter().position(|it| *it == candidate.state).unwrap_or(usize::MAX)
 }
 
-/// One question, with all that answers it.
+/// One query with everything needed to answer it.
 #[derive(Clone, Copy)]
 struct Inquiry<'a> {
     agent: &'a str,
@@ -181,7 +181,8 @@ impl<'a> Inquiry<'a> {
         let candidates = self.resolution.candidates.iter().enumerate();
         let matched = candidates.filter(|(_, it)| self.matches(it));
         let Query::Path(path) = self.query else { return matched.map(|it| it.0).collect() };
-        // Of skills within skills a path belongs to the innermost, which may be found by nobody.
+        // For nested skills a path belongs to the innermost one, even if the agent does not find
+        // it.
         let around = self.around.met.iter().find(|it| it.path == *path);
         let inner = around.and_then(|it| it.skill.as_ref());
         let dirs = matched.map(|(index, it)| (index, it.dir()));
@@ -202,13 +203,13 @@ impl<'a> Inquiry<'a> {
                     || candidate.own_name().is_some_and(|it| it == name)
             }
             Query::Path(path) if candidate.is_command() => *path == candidate.path,
-            // Another SKILL.md is no file of this one.
+            // A SKILL.md never belongs to another skill.
             Query::Path(path) if path.ends_with(SKILL_FILE) => *path == candidate.path,
             Query::Path(path) => path.starts_with(&*candidate.dir()),
         }
     }
 
-    /// What was passed over and bears on the question, with its root's index.
+    /// Returns the skipped entries that match the query, each with its root's index.
     fn skips(&self, matched: &[usize]) -> Vec<(usize, &'a Skip)> {
         let roots = self.resolution.roots.iter().enumerate();
         roots
@@ -238,7 +239,7 @@ impl<'a> Inquiry<'a> {
         let why = candidate.reason.as_ref().map(|it| it.message.as_str()).unwrap_or_default();
         let summary = match state {
             State::Hidden if candidate.is_built_in() => {
-                format!("{agent} shows `{name}` to its model by itself: it is built into {agent}.")
+                format!("{agent} shows `{name}` to its model: it is built into {agent}.")
             }
             State::Active => format!("{agent} shows `{name}` to its model."),
             State::Activated => format!("{agent} shows `{name}` to its model: {why}."),
@@ -264,7 +265,7 @@ impl<'a> Inquiry<'a> {
     }
 }
 
-/// Returns where a reason is written, for the end of a sentence.
+/// Returns a reason's position as text for the end of a sentence.
 fn place(reason: Option<&Reason>) -> String {
     match reason.and_then(|it| it.file.as_ref().zip(it.at)) {
         Some((file, at)) => format!(" (`{}:{}:{}`)", file.display(), at.line, at.column),

@@ -1,9 +1,9 @@
-//! Gemini CLI's extensions: which are installed, which are on here, and where their skills are.
+//! Gemini CLI's extensions: which are installed, which are enabled, and where their skills are.
 //!
-//! Run, 0.61.0: an extension is a directory with a manifest that has a name and a version; one that
-//! was linked on installing is where its source is. Which of them are on is a list of rules for
-//! directories for each name, of which the last that fits the working directory decides. The later
-//! of two names wins, and trust in the folder has no say.
+//! Measured with 0.61.0: an extension is a directory with a manifest that has a name and a version.
+//! A linked extension is read from its source directory. Per name, a list of directory rules
+//! decides whether it is enabled; the last rule that matches the working directory counts. Of two
+//! extensions with one name the later one wins. Folder trust has no effect.
 
 use std::sync::Arc;
 
@@ -18,16 +18,16 @@ use super::tree::{ItemKind, Place, TextFile, Tree};
 use super::{DiscoveryContext, Owner};
 use crate::permission::Source;
 
-/// Where an extension says what it is.
+/// File with the extension's name and version.
 const MANIFEST: &str = "gemini-extension.json";
 
-/// Where the agent wrote how it was installed.
+/// File that records how the extension was installed.
 const INSTALLED: &str = ".gemini-extension-install.json";
 
-/// Where it says which are on, beside them.
+/// File in the directory of extensions that records which are enabled.
 const ENABLED: &str = "extension-enablement.json";
 
-/// Finds the directories of skills of all extensions, in the agent's order.
+/// Returns the skill directories of all extensions, in the agent's order.
 pub(super) fn find(
     ctx: &DiscoveryContext,
     rule: &ExtensionRule,
@@ -62,13 +62,13 @@ pub(super) fn find(
 struct Finder<'a> {
     ctx: &'a DiscoveryContext,
     owners: &'a Owners<'a>,
-    /// The owner of the directory of all extensions.
+    /// Owner of the directory of extensions.
     declared: Owner,
     tree: &'a dyn Tree,
     settings: &'a mut Settings,
     /// The directory of all extensions.
     dir: AbsPath,
-    /// The file of [`ENABLED`].
+    /// The parsed [`ENABLED`] file.
     enabled: Option<Arc<TextFile>>,
 }
 
@@ -93,7 +93,7 @@ impl Finder<'_> {
         Some(items.map(|it| self.dir.child(&it.name)).collect())
     }
 
-    /// Returns an extension's name and directory, and why it is not looked at.
+    /// Returns an extension's name, its directory, and the reason if it is not used.
     fn extension(&mut self, path: &AbsPath) -> Option<(String, AbsPath, Option<String>)> {
         match self.tree.look(path) {
             None => {
@@ -126,14 +126,15 @@ impl Finder<'_> {
         Some((name, root, why))
     }
 
-    /// Returns where an extension really is that was linked when it was installed.
+    /// Returns the source directory of a linked extension.
     fn source(&mut self, path: &AbsPath) -> Option<AbsPath> {
         let text = self.document(&path.child(INSTALLED))?;
         let document = text.document(Syntax::Json).ok()?;
         let is_link = document.get("type").and_then(Node::text) == Some("link");
         let source = document.get("source").filter(|_| is_link)?;
         let found = path.join_lexically(source.text()?);
-        // The user's file may name any directory, a repository's file only one beside it.
+        // The user's file may name any directory, a repository's file only one inside the directory
+        // of extensions.
         if self.declared.is_own() || self.owners.is_beneath(&found, &self.dir) {
             return Some(found);
         }
@@ -144,7 +145,7 @@ impl Finder<'_> {
         None
     }
 
-    /// Returns which rule keeps an extension from the working directory.
+    /// Returns the reason if a rule disables an extension in the working directory.
     fn switched_off(&mut self, name: &str, root: &AbsPath) -> Option<String> {
         let file = self.dir.child(ENABLED);
         let text = self.enabled.clone()?;
@@ -167,7 +168,7 @@ impl Finder<'_> {
         })
     }
 
-    /// Reads a file, if there is one.
+    /// Reads a file if it exists.
     fn document(&mut self, path: &AbsPath) -> Option<Arc<TextFile>> {
         match self.tree.look(path) {
             None => {
@@ -182,14 +183,15 @@ impl Finder<'_> {
     }
 }
 
-/// Returns whether a rule fits a directory: `/a/` that one alone, `/a/*` with all below it.
+/// Returns true if a rule matches a directory: `/a/` matches that directory only, `/a/*` also
+/// everything below it.
 fn matches(rule: &str, dir: &AbsPath) -> bool {
     let dir = dir.to_string_lossy();
     let dir = format!("{}/", dir.trim_end_matches('/'));
     fits(rule, &dir)
 }
 
-/// A star stands for anything, and so does one with the slash before it; those may be missing.
+/// Matches a rule in which `*`, or `/*` as a whole, stands for any text, including none.
 fn fits(rule: &str, dir: &str) -> bool {
     let Some((before, after)) = rule.split_once('*') else { return rule == dir };
     let bare = before.strip_suffix('/').unwrap_or(before);
@@ -206,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_are_for_a_directory_or_for_all_below_it() {
+    fn star_rule_matches_directory_and_descendants() {
         let dir = |it: &str| AbsPath::new(it.as_ref()).unwrap();
         for (rule, path, expected) in [
             ("/a/", "/a", true),

@@ -1,4 +1,5 @@
-//! Judging one file by a profile: would this agent load it, and as what?
+//! Evaluates one file by a profile: whether the agent loads it, and with which name and
+//! description.
 
 use std::ffi::OsStr;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use super::tree::FaultKind;
 use super::walk::Met;
 use super::{Candidate, DiscoveryContext, Reason, SkillFile, State};
 
-/// Judges a file. Who wins its name is settled later, when all are known.
+/// Evaluates a file. Name conflicts are resolved later, when all files are known.
 pub(super) fn judge(ctx: &DiscoveryContext, met: Met) -> Candidate {
     let profile = &*ctx.profile;
     let Met { path, root, directory: dir_id, file, name: known, beside: _, command } = met;
@@ -44,7 +45,7 @@ pub(super) fn judge(ctx: &DiscoveryContext, met: Met) -> Candidate {
             let reason = reason(rule, message, None, fault.next());
             Candidate { state, reason: Some(Box::new(reason)), ..blank(directory) }
         }
-        // A prompt's server decides what it is called, and no agent reads a file of it.
+        // The MCP server decides a prompt's name; agents do not read it as a file.
         Ok(file) if let Some(name) = known => {
             let own = is_built_in(&path).then(|| built_in(profile));
             Candidate {
@@ -71,15 +72,15 @@ pub(super) fn judge(ctx: &DiscoveryContext, met: Met) -> Candidate {
     }
 }
 
-/// Why what is part of the agent's program is in no list of ours.
+/// Returns the reason why a built-in skill is not in skillsd's listing.
 fn built_in(profile: &Profile) -> Reason {
     let agent = profile.subject();
-    let message = format!("it is built into {agent}, which shows it and has its text by itself");
+    let message = format!("it is built into {agent}, which lists it and serves its text");
     let next = "Nothing needs to be done. A skill of your own with that name wins over it.";
     reason("agent/built-in", message, None, next)
 }
 
-/// Mostly an agent reads a description as it stands, and all who see the file share that.
+/// Shares the field's text if the agent reads the description unchanged, which is the common case.
 fn shared(read: Option<String>, field: Option<&RecordField>) -> Option<Arc<str>> {
     let read = read?;
     let as_it_stands = field.map(|it| &it.text).filter(|it| ***it == *read);
@@ -114,11 +115,11 @@ fn verdict(
         let globs: Vec<_> = record.paths.iter().map(|it| format!("`{it}`")).collect();
         if is_activated() {
             let message = format!("a file was touched that matches {}", globs.join(", "));
-            let next = "Nothing needs to be done: it stays for the rest of the session.";
+            let next = "Nothing needs to be done: it stays active for the session.";
             return (State::Activated, Some(reason("paths", message, None, next)));
         }
         let message = format!("waits until a file is touched that matches {}", globs.join(", "));
-        let next = "Touch a matching file, or remove `paths` to have it always.";
+        let next = "Touch a matching file, or remove `paths` to load it always.";
         return (State::Conditional, Some(reason("paths", message, None, next)));
     }
     (State::Active, None)

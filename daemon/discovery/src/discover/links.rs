@@ -1,12 +1,12 @@
-//! The rule for symbolic links of a worktree: which of them lead to a skill, and which are refused.
+//! Decides which symbolic links of a worktree lead to a skill and which are refused.
 //!
 //! A repository must not turn another file of the user into a skill, a command or a settings file,
-//! whose text then reaches a model. A link to a file is followed only to a Markdown file in the
-//! worktree, in the skill's own directory or in one of the user's own skill directories; any other
-//! is refused, trusted or not. A link to a directory is followed into the worktree and into the
-//! user's own skill directories; to anywhere else it waits until the worktree is trusted. Links in
-//! the user's own skill directories are the user's choice and are followed. All targets are
-//! compared without links on the way, before the file is read.
+//! because its text would reach a model. A link to a file is followed only to a Markdown file in
+//! the worktree, in the skill's own directory or in one of the user's own skill directories; any
+//! other is refused, even in a trusted worktree. A link to a directory is followed into the
+//! worktree and into the user's own skill directories; any other target needs a trusted worktree.
+//! Links in the user's own skill directories are always followed. All targets are compared as
+//! canonical paths, before the file is read.
 
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
@@ -20,36 +20,36 @@ use super::tree::{Fault, FaultKind, Place, TextFile, Tree};
 use super::worktree::Worktree;
 use super::{DiscoveryContext, Policy};
 
-/// Decides about links as seen from one site.
+/// Link policy for one context.
 pub(super) struct LinkRule<'a> {
     ctx: &'a DiscoveryContext,
     worktree: &'a Worktree,
     owners: &'a Owners<'a>,
     tree: &'a dyn Tree,
     policy: &'a Policy,
-    /// The skill directories in the home directory and in those that variables name.
+    /// Skill directories in the home directory and in directories named by variables.
     usual: OnceCell<Vec<Usual<'a>>>,
-    /// Canonical paths of the ones that are the user's; looked up at the first link that leaves its
+    /// Canonical paths of those that belong to the user; computed at the first link that leaves its
     /// worktree.
     users: OnceCell<Vec<AbsPath>>,
-    /// False once the tree did not know an answer.
+    /// False once the tree could not answer a query.
     pub(super) complete: Cell<bool>,
 }
 
-/// A skill directory by its usual path.
+/// A skill directory at its default path.
 struct Usual<'a> {
     dir: AbsPath,
-    /// The directory that it is found from.
+    /// The directory that it is relative to.
     base: AbsPath,
     rule: &'a RootBase,
 }
 
-/// Directories that the links below one root may lead into.
+/// Directories that links below one root may lead into.
 #[derive(Clone, Debug)]
 pub(super) struct Fence {
     /// Canonical directories.
     within: Vec<AbsPath>,
-    /// True if linked directories elsewhere are followed as well.
+    /// True if links to other directories are followed too.
     is_trusted: bool,
 }
 
@@ -65,9 +65,9 @@ impl<'a> LinkRule<'a> {
         Self { ctx, worktree, owners, tree, policy, usual, users, complete: Cell::new(true) }
     }
 
-    /// Returns where the links below a root may lead; none where they may lead anywhere, because
-    /// the root is the user's own. `base` is the directory that the root belongs to where it is
-    /// not in the worktree.
+    /// Returns the allowed link targets of a root; `None` if links may lead anywhere, because the
+    /// root is the user's own. `base` is the directory that contains the root if the root is
+    /// outside the worktree.
     pub(super) fn fence(&self, root: &AbsPath, is_own: bool, base: &AbsPath) -> Option<Fence> {
         let is_users = !is_own && self.is_users(root);
         if is_own || is_users && !self.owners.is_inside(root) {
@@ -89,7 +89,7 @@ impl<'a> LinkRule<'a> {
         Some(Fence { within, is_trusted })
     }
 
-    /// Returns why a directory is not entered that a link leads to, or that is reached by links.
+    /// Returns the reason if a directory reached by a link is not entered.
     pub(super) fn directory(&self, fence: Option<&Fence>, path: &AbsPath) -> Option<Fault> {
         let fence = fence.filter(|it| !it.is_trusted)?;
         let target = self.real(path);
@@ -97,7 +97,7 @@ impl<'a> LinkRule<'a> {
         (!self.holds(fence, &target)).then(|| Fault { kind, detail: target.display().to_string() })
     }
 
-    /// Returns why a file is not read that a link leads to.
+    /// Returns the reason if a file reached by a link is not read.
     pub(super) fn file(&self, fence: Option<&Fence>, path: &AbsPath) -> Option<Fault> {
         let target = self.real(path);
         let is_markdown = target.extension().is_some_and(|it| it.eq_ignore_ascii_case("md"));
@@ -107,7 +107,7 @@ impl<'a> LinkRule<'a> {
             .or_else(|| (fence.is_some() && !is_markdown).then(not_markdown))
     }
 
-    /// Returns why a file of a skill is not read that leads out of the skill's directory `dir`.
+    /// Returns the reason if a file of a skill leads out of the skill's directory `dir`.
     pub(super) fn leaves(
         &self,
         fence: Option<&Fence>,
@@ -125,14 +125,14 @@ impl<'a> LinkRule<'a> {
         fence.within.iter().any(is_in) || users().any(is_in)
     }
 
-    /// Returns whether a root is one of the user's own by its path, though it was found on the way
-    /// up from the working directory.
+    /// Returns true if a root is one of the user's own directories, although it was found while
+    /// walking up from the working directory.
     fn is_users(&self, root: &AbsPath) -> bool {
         self.usual().iter().any(|it| it.dir == *root && self.is_chosen(it))
     }
 
-    /// Returns whether a directory is in one that is the user's by [`Owners`]: a client's variables
-    /// may name any directory, and make none the user's.
+    /// Returns true if [`Owners`] assigns the directory to the user. A client's variables may name
+    /// any directory, and do not make it the user's.
     fn is_chosen(&self, usual: &Usual<'_>) -> bool {
         self.owners.base_owner(usual.rule, &usual.base).is_own()
     }
@@ -188,19 +188,19 @@ pub(super) fn text(
     tree.text(path)
 }
 
-/// Returns the tops of the worktrees whose settings files must not be links that lead out; none
-/// where the home directory is within, whose files are the user's.
+/// Returns the tops of the worktrees whose settings files must not be links that lead out.
+/// Worktrees that contain the home directory are left out, because files there are the user's.
 pub(super) fn settings_tops(owners: &Owners<'_>, worktree: &Worktree) -> Vec<AbsPath> {
     let is_home = |top: &AbsPath| owners.holds_home(&owners.real(top));
     tops(worktree).into_iter().filter(|it| !is_home(it)).cloned().collect()
 }
 
-/// Returns the tops of the worktree and of the main one that it is linked to.
+/// Returns the tops of the worktree and of its main worktree.
 fn tops(worktree: &Worktree) -> Vec<&AbsPath> {
     std::iter::once(&worktree.top).chain(worktree.repository.main()).collect()
 }
 
-/// Returns a path without links on the way; itself where nothing is there.
+/// Returns the canonical path, or the path itself if nothing exists there.
 fn real(tree: &dyn Tree, path: &AbsPath) -> Option<AbsPath> {
     match tree.look(path)? {
         Place::Missing | Place::Fault(_) => Some(path.clone()),

@@ -1,4 +1,4 @@
-//! A disk written as text, as the tree that the resolver asks.
+//! [`MemoryTree`]: an in-memory [`Tree`], built from a text fixture, for tests.
 
 #![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "it is for tests alone")]
 
@@ -25,7 +25,7 @@ enum Thing {
     Denied,
 }
 
-/// Everything on the disk, by path; a thing's number is its inode.
+/// Files and directories by path; each entry's number is its inode.
 pub struct MemoryTree {
     things: BTreeMap<PathBuf, (u64, Thing)>,
     policy: Arc<Policy>,
@@ -67,7 +67,7 @@ impl MemoryTree {
         self.things.entry(path.to_owned()).or_insert((inode, thing));
     }
 
-    /// Returns the physical path, or what is in the way.
+    /// Returns the canonical path, or the status if the path leads to no file.
     fn physical(&self, path: &Path) -> Result<PathBuf, Place> {
         let mut at = PathBuf::from("/");
         let mut todo: Vec<_> = path.iter().skip(1).map(PathBuf::from).collect();
@@ -169,7 +169,7 @@ impl Tree for MemoryTree {
             action: Action::named(it.node.text().unwrap()).unwrap(),
             at: it.at,
         });
-        // A repository allows nothing.
+        // A repository cannot allow anything.
         rules.filter(|it| it.action != Action::Allow).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! What stands before a skill's name: its plugin's, its directories', or what its file says.
+//! Namespaces: the prefix of a skill's name, from its plugin, its directories or its metadata.
 
 use skills_agents::profile::{Profile, RootBase};
 use skills_syntax::parse::ValueKind;
@@ -6,7 +6,7 @@ use skills_syntax::path::AbsPath;
 
 use super::{Candidate, Root};
 
-/// Gives a candidate its namespace. `within` are the directories of a command below its root.
+/// Sets a candidate's namespace. `within` holds a command's directories below its root.
 pub(super) fn apply(
     profile: &Profile,
     root: &Root,
@@ -15,7 +15,7 @@ pub(super) fn apply(
 ) {
     let prefixed = match profile.roots.get(root.rule).map(|it| &it.base) {
         Some(RootBase::Plugins(rule)) => rule.prefixed,
-        // A plugin that lies in a directory of skills, also in one that is in no row.
+        // A plugin in a directory of skills, including roots that have no row in the profile.
         _ => root.plugin.is_some(),
     };
     let plugin = root.plugin.as_ref().filter(|_| prefixed).map(|it| it.name.clone());
@@ -31,7 +31,7 @@ pub(super) fn apply(
     candidate.namespace = Some(namespace);
 }
 
-/// Returns the directories between a root and a skill's own.
+/// Returns the directories between a root and the skill's own directory.
 fn between(root: &AbsPath, candidate: &Candidate) -> Vec<String> {
     let dir = candidate.dir();
     let parents = dir.parent();

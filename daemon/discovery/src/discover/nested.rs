@@ -1,5 +1,5 @@
-//! Skill directories below the working directory: walked after all others, with their own rule
-//! for names that are taken.
+//! Nested skill directories, below the working directory: walked after all other roots, with their
+//! own rule for name conflicts.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -10,10 +10,10 @@ use skills_syntax::path::AbsPath;
 use super::walk::Walker;
 use super::{Candidate, DiscoveryContext, Owner, Root, State};
 
-/// The row of a root that is in none.
+/// Row number of a root that has no row in the profile.
 pub(super) const NO_RULE: usize = usize::MAX;
 
-/// Walks the nested roots of the conversation.
+/// Walks the nested roots of the session.
 pub(super) fn walk(ctx: &DiscoveryContext, walker: &mut Walker<'_>, roots: &mut Vec<Root>) {
     let NestedRule::OnTouch { walk, .. } = &ctx.profile.nested else { return };
     if ctx.overlay.nested().is_empty() {
@@ -42,12 +42,12 @@ pub(super) fn walk(ctx: &DiscoveryContext, walker: &mut Walker<'_>, roots: &mut 
     }
 }
 
-/// Returns whether nested skills win the names they share with others.
+/// Returns true if nested skills win over other skills with the same name.
 pub(super) fn wins(ctx: &DiscoveryContext) -> bool {
     matches!(ctx.profile.nested, NestedRule::OnTouch { taken: NestedConflict::Wins, .. })
 }
 
-/// Gives nested skills whose names are taken a name of their own, where the agent does so.
+/// Prefixes nested skills whose names are taken with their directory, if the agent does so.
 pub(super) fn prefix(ctx: &DiscoveryContext, roots: &[Root], candidates: &mut [Candidate]) {
     let NestedRule::OnTouch { taken: NestedConflict::Prefixed, .. } = &ctx.profile.nested else {
         return;
@@ -69,7 +69,7 @@ pub(super) fn prefix(ctx: &DiscoveryContext, roots: &[Root], candidates: &mut [C
     }
 }
 
-/// Returns the directory that a nested root belongs to: `web` for `web/.claude/skills`.
+/// Returns the directory that contains a nested root: `web` for `web/.claude/skills`.
 pub fn holder(ctx: &DiscoveryContext, root: &AbsPath) -> AbsPath {
     let above = |relative: &str| {
         let count = Path::new(relative).components().count();

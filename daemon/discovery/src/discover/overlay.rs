@@ -1,11 +1,10 @@
-//! What a conversation adds to what an agent sees from one place.
+//! Skill directories and activations that a session adds to a view.
 //!
-//! It is told by its content and not by the conversation's name: two that have found and activated
-//! the same see the same, and so share what was made of it.
+//! Compared by content, not by session: sessions with equal additions share a view.
 
 use skills_syntax::path::AbsPath;
 
-/// What a conversation has found and activated.
+/// Additions of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Overlay {
     nested: Vec<AbsPath>,
@@ -13,8 +12,8 @@ pub struct Overlay {
 }
 
 impl Overlay {
-    /// Returns an overlay of skill directories below the working directory, and of the SKILL.md
-    /// that were activated. Neither order nor repetition matters.
+    /// Returns an overlay of nested skill directories and of activated SKILL.md files. Order and
+    /// duplicates do not matter.
     pub fn new(mut nested: Vec<AbsPath>, mut activated: Vec<AbsPath>) -> Self {
         let depth = |it: &AbsPath| it.components().count();
         // The deepest first, as agents list them.
@@ -25,17 +24,17 @@ impl Overlay {
         Self { nested, activated }
     }
 
-    /// Returns the skill directories below the working directory, the deepest first.
+    /// Returns the nested skill directories, the deepest first.
     pub fn nested(&self) -> &[AbsPath] {
         &self.nested
     }
 
-    /// Returns whether the skill of this SKILL.md was activated.
+    /// Returns true if the skill of this SKILL.md is activated.
     pub fn activates(&self, path: &AbsPath) -> bool {
         self.activated.binary_search(path).is_ok()
     }
 
-    /// Returns whether it adds nothing.
+    /// Returns true if the overlay adds nothing.
     pub fn is_empty(&self) -> bool {
         self.nested.is_empty() && self.activated.is_empty()
     }

@@ -1,9 +1,9 @@
-//! Claude Code's plugins: which are installed, which are on, and where their skills are.
+//! Claude Code's plugins: which are installed, which are enabled, and where their skills are.
 //!
-//! What is installed stands in `installed_plugins.json`, in two versions; where a marketplace
-//! keeps its files in `known_marketplaces.json`; which skills a plugin has in the marketplace's
-//! list, in the plugin's own manifest, or simply in its `skills` directory. Each of these files
-//! is consulted like a configuration file, with what it decides and where.
+//! `installed_plugins.json` (two versions) lists the installed plugins, `known_marketplaces.json`
+//! the directories of the marketplaces. A plugin's skills are listed by its marketplace or its own
+//! manifest, or are in its `skills` directory. Each of these files is recorded like a settings
+//! file, with its decisions and their positions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,49 +19,49 @@ use super::tree::{ItemKind, Place, TextFile, Tree};
 use super::{DiscoveryContext, Owner};
 use crate::permission::Source;
 
-/// A plugin that skills belong to.
+/// A plugin that contains skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plugin {
     /// Its name.
     pub name: String,
-    /// Its name and its marketplace's, as settings call it: `name@market`.
+    /// Plugin and marketplace name as in settings: `name@market`.
     pub key: String,
-    /// Its directory: what skills know as `${CLAUDE_PLUGIN_ROOT}`.
+    /// Directory of the plugin: `${CLAUDE_PLUGIN_ROOT}` in skills.
     pub root: AbsPath,
-    /// Where it keeps what outlives an update: `${CLAUDE_PLUGIN_DATA}`.
+    /// Directory for data that survives updates: `${CLAUDE_PLUGIN_DATA}`.
     pub data: Option<AbsPath>,
-    /// What the user has set for it, or else its own defaults, as `${user_config.X}`; nothing that
-    /// its manifest calls sensitive.
+    /// Values of `${user_config.X}`: the user's options, or the plugin's defaults. Options that the
+    /// manifest marks as sensitive are left out.
     pub config: BTreeMap<String, String>,
 }
 
-/// A directory or file of a plugin.
+/// A directory or file of a plugin that is searched.
 #[derive(Clone, Debug)]
 pub(super) struct Holding {
     pub(super) path: AbsPath,
     pub(super) seeks: RootContent,
     pub(super) form: Form,
-    /// Why it is not looked at.
+    /// The reason if it is not searched.
     pub(super) off: Option<String>,
     pub(super) plugin: Arc<Plugin>,
     pub(super) owner: Owner,
-    /// The place that trust in it is given to, where that is not its own: the worktree that
-    /// switches it on.
+    /// The path that trust is recorded for, if it is not the plugin's own: the worktree that
+    /// enables the plugin.
     pub(super) place: Option<AbsPath>,
 }
 
-/// How a path of a plugin is to be taken.
+/// The way to search a path of a plugin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// A directory of skills or commands, as every plugin may have one.
+    /// A directory of skills or commands.
     Holder,
-    /// A path that the manifest names: as `Holder`, or a skill or command itself.
+    /// A path from the manifest: a directory as in `Holder`, or a skill or command itself.
     Named,
     /// A skill's directory.
     Skill,
 }
 
-/// Finds the plugins of a site.
+/// Finds the installed plugins.
 pub(super) fn find(
     ctx: &DiscoveryContext,
     rule: &PluginRule,
@@ -87,8 +87,8 @@ fn home(ctx: &DiscoveryContext, rule: &PluginRule) -> Option<AbsPath> {
     Some(home.child("plugins"))
 }
 
-/// Finds what a directory in a directory of skills holds that is a plugin by its manifest. The
-/// directory of skills belongs to `declared`.
+/// Returns the search paths of a plugin that is a directory inside a directory of skills.
+/// `declared` is the owner of the directory of skills.
 pub(super) fn beside_skills(
     ctx: &DiscoveryContext,
     rule: &PluginRule,
@@ -108,16 +108,16 @@ pub(super) fn beside_skills(
     finder.found
 }
 
-/// Where a plugin says what it is.
+/// File that describes a plugin.
 pub(super) const MANIFEST: &str = ".claude-plugin/plugin.json";
 
-/// The form of a plugin's key, for people.
+/// Suggested action for a malformed plugin key.
 pub(super) const KEY: &str = "Write names without slashes, as `plugin@marketplace`.";
 
-/// The owner of a manifest's paths, for people.
+/// Name of the plugin's directory in messages.
 const PLUGIN: &str = "the plugin";
 
-/// Where a marketplace says what it offers.
+/// File that lists the plugins of a marketplace.
 const MARKETPLACE: &str = ".claude-plugin/marketplace.json";
 
 struct Finder<'a> {
@@ -128,16 +128,16 @@ struct Finder<'a> {
     settings: &'a mut Settings,
     /// Claude Code's directory of plugins, or the plugin in a directory of skills.
     home: AbsPath,
-    /// The owner of that directory.
+    /// Owner of that directory.
     declared: Owner,
     found: Vec<Holding>,
 }
 
-/// What a marketplace says of a plugin.
+/// A plugin as its marketplace lists it.
 struct Offer {
-    /// The plugin's directory in the marketplace's own.
+    /// The plugin's directory below the marketplace's.
     root: AbsPath,
-    /// The directories of its skills, where they are listed.
+    /// The directories of its skills, if the marketplace lists them.
     skills: Option<Vec<AbsPath>>,
 }
 
@@ -152,7 +152,7 @@ impl Finder<'_> {
         matches!(place, Some(Place::Directory { .. }))
     }
 
-    /// Returns the sub-directories of a directory, links not followed.
+    /// Returns the sub-directories of a directory, without following links.
     fn directories(&mut self, path: &AbsPath) -> Vec<AbsPath> {
         if !self.is_directory(path) {
             return Vec::new();
@@ -179,7 +179,7 @@ impl Finder<'_> {
         self.found.push(Holding { path, seeks, form, off: None, plugin, owner, place: None });
     }
 
-    /// Takes what lies in the cache, whether it is installed or not.
+    /// Adds every plugin in the cache, installed or not.
     fn cache(&mut self) {
         for first in self.directories(&self.home.child("cache")) {
             self.cached("", &first);
@@ -212,7 +212,7 @@ impl Finder<'_> {
         if let Some(Ok(document)) = text.as_ref().map(|it| it.document(Syntax::Json)) {
             for entry in document.get("plugins").map(Node::entries).unwrap_or_default() {
                 let source = Source { file: path.clone(), at: entry.at };
-                // Version 1 has one record for each plugin, version 2 a list of them.
+                // Version 1 has one record per plugin, version 2 a list.
                 let one = std::slice::from_ref(&entry.node);
                 let records = if entry.node.items().is_empty() { one } else { entry.node.items() };
                 let is_list = !entry.node.items().is_empty();
@@ -269,7 +269,7 @@ impl Finder<'_> {
         self.plugin(name, market, &root, offer, false);
     }
 
-    /// Returns what the marketplace says; `installed` is the plugin's own copy.
+    /// Returns the marketplace's entry for a plugin; `installed` is the plugin's installed copy.
     fn offer(&mut self, name: &str, market: &str, installed: Option<&AbsPath>) -> Option<Offer> {
         let known = self.home.child("known_marketplaces.json");
         let location = self.document(&known).and_then(|it| {
@@ -305,12 +305,13 @@ impl Finder<'_> {
         Some(Offer { root, skills })
     }
 
-    /// Takes up a plugin: what is listed for it, or what its manifest and its directory say.
+    /// Adds a plugin's paths: those listed by the marketplace, or those of its manifest and
+    /// directory.
     fn plugin(&mut self, name: &str, market: &str, root: &AbsPath, offer: Option<Offer>, on: bool) {
         let key = format!("{name}@{market}");
         let (off, place) = self.standing(&key, on);
         let by_repository = place.is_some();
-        // A plugin in another worktree is that worktree's.
+        // A plugin in another worktree belongs to that worktree.
         let is_beside = self.owners.is_beneath(root, &self.home);
         let place = place.filter(|_| is_beside || !self.owners.is_in_any_worktree(root));
         let manifest_path = root.child(MANIFEST);
@@ -323,7 +324,7 @@ impl Finder<'_> {
             Ok(()) => true,
             Err(why) => {
                 let source = Source { file: manifest_path.clone(), at: *at };
-                let message = format!("the plugin's name `{it}` {why}; `{name}` counts");
+                let message = format!("the plugin's name `{it}` {why}; `{name}` is used instead");
                 self.settings.note(&source, message, Some(KEY.to_owned()));
                 false
             }
@@ -362,8 +363,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Returns where a path leads that a manifest or a marketplace names, if it stays in what owns
-    /// it, links on the way included.
+    /// Returns the path that a manifest or a marketplace names, if it stays in `dir` after links
+    /// are resolved.
     fn within(
         &mut self,
         key: &str,
@@ -382,8 +383,8 @@ impl Finder<'_> {
         None
     }
 
-    /// Returns whether a file beside the plugins may name a directory. The user's files may name
-    /// any directory, a repository's files only one beside them.
+    /// Returns true if a file in the plugin directory may name this path. The user's files may name
+    /// any directory, a repository's files only one inside the plugin directory.
     fn may_name(&mut self, key: &str, path: &AbsPath, source: &Source) -> bool {
         if self.declared.is_own() || self.owners.is_beneath(path, &self.home) {
             return true;
@@ -395,7 +396,7 @@ impl Finder<'_> {
         false
     }
 
-    /// Returns a plugin with what its skills may ask for.
+    /// Returns a plugin with the values that its skills can use.
     fn described(
         &self,
         name: String,
@@ -421,8 +422,8 @@ impl Finder<'_> {
         Plugin { name, key, root: root.clone(), data, config }
     }
 
-    /// Returns why a plugin does not count, and the place that trust in it is given to where a
-    /// repository switches it on. `on` is what holds where no file says.
+    /// Returns the reason if a plugin is disabled, and the path that trust is recorded for if a
+    /// repository enables it. `on` is the default.
     fn standing(&self, key: &str, on: bool) -> (Option<String>, Option<AbsPath>) {
         if !self.rule.enabled_only {
             return (None, None);
@@ -445,7 +446,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Takes plugins that are on and in the cache, though nothing says that they are installed.
+    /// Adds plugins that are enabled and cached, but not recorded as installed.
     fn enabled_in_cache(&mut self, seen: &[String]) {
         let enabled = self.settings.plugins.iter().map(|(it, _)| it.clone());
         let mut keys: Vec<_> = enabled.filter(|it| !seen.contains(&it.text.to_string())).collect();
@@ -467,7 +468,7 @@ impl Finder<'_> {
                 Some(root) => root,
                 None if self.is_directory(&plain.child("skills")) => plain,
                 None => {
-                    let message = format!("`{}` is on, but not installed", named.text);
+                    let message = format!("`{}` is enabled, but not installed", named.text);
                     let next = "Install the plugin, or remove the entry.".to_owned();
                     self.settings.note(&named.source, message, Some(next));
                     continue;
@@ -484,7 +485,7 @@ impl Finder<'_> {
     }
 }
 
-/// Checks a plugin's key, `name@market`: both become directories in the cache of plugins.
+/// Checks a plugin's key, `name@market`: both parts become directories in the plugin cache.
 pub(super) fn check_key(key: &str) -> Result<(), String> {
     let (name, market) = key.rsplit_once('@').unwrap_or((key, "-"));
     for (what, text) in [("name", name), ("marketplace", market)] {
@@ -493,13 +494,13 @@ pub(super) fn check_key(key: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns a text, or the texts of a list.
+/// Returns the texts of a text or a list of texts.
 fn texts_of(node: &Node) -> Vec<String> {
     let items = if node.text().is_some() { std::slice::from_ref(node) } else { node.items() };
     items.iter().filter_map(Node::text).map(str::to_owned).collect()
 }
 
-/// Returns what orders versions: their numbers, then their names.
+/// Sort key of versions: their numbers, then the name.
 fn version_of(path: &AbsPath) -> (Vec<u64>, String) {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let numbers = name.split(|it: char| !it.is_ascii_digit()).filter_map(|it| it.parse().ok());

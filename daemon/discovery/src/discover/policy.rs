@@ -1,8 +1,8 @@
-//! What our own configuration decides about skills: the user's, and a worktree's `.skillsd.toml`.
+//! skillsd's own settings about skills: the user's configuration, and a worktree's `.skillsd.toml`.
 //!
-//! The user's is the same everywhere and comes with the tree. The worktree's is a file like an
-//! agent's: it is read where it lies and watched, so that an edit of it is in the next list. What
-//! it can decide is the table of keys' to say, and is never more than to be stricter.
+//! The user's configuration comes with the tree. The worktree's file is read and watched like an
+//! agent's, so that an edit appears in the next list. The configuration's key table decides which
+//! keys it may set; they can only make rules stricter.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -18,23 +18,22 @@ use crate::permission::{Author, Rule, SkillRule, Source};
 /// Name of a repository's own configuration file, at the top of its worktree.
 pub const REPOSITORY_FILE: &str = ".skillsd.toml";
 
-/// What the user has decided about skills, besides what agents' files say.
+/// The user's decisions about skills, apart from agents' settings files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// The rules of the user's configuration, in its order.
+    /// Rules of the user's configuration, in file order.
     pub rules: Vec<Rule>,
-    /// What the user has said about directories.
+    /// Trust decisions for directories.
     pub trusts: Trusts,
-    /// Whether what comes with a worktree waits for trust in every profile.
+    /// True if skills of a worktree need trust in every profile.
     pub requires_trust: bool,
-    /// The daemon's own variables: its `HOME` is the user's home directory, and a directory that
-    /// another variable names is the user's only by the same value here. None where the site's
-    /// variables are the daemon's.
+    /// Home directory of the user that the daemon serves; `None` if the context's `HOME` is that
+    /// directory.
     pub environment: Option<Environment>,
 }
 
 impl Policy {
-    /// Returns the rules of the user's configuration, which was read from `file`.
+    /// Returns the rules of the user's configuration, read from `file`.
     pub fn rules(rules: &[SkillRule], file: &AbsPath) -> Vec<Rule> {
         rules.iter().map(|it| rule(it, Author::User, file)).collect()
     }
@@ -46,7 +45,7 @@ fn rule(written: &SkillRule, author: Author, file: &AbsPath) -> Rule {
     Rule { author, agent: None, pattern, action: written.action, source }
 }
 
-/// Adds what our own configuration says to what the agent's files say.
+/// Adds the rules of skillsd's own configuration to the agent's settings.
 pub(super) fn read(worktree: &Worktree, tree: &dyn Tree, settings: &mut Settings) {
     let mut rules = tree.policy().rules.clone();
     rules.extend(of_repository(&worktree.top.child(REPOSITORY_FILE), tree, settings));
@@ -63,7 +62,8 @@ pub(super) fn read(worktree: &Worktree, tree: &dyn Tree, settings: &mut Settings
     }
 }
 
-/// Reads the worktree's file. Of one with mistakes counts what is right: it only makes stricter.
+/// Reads the worktree's file. Valid rules of a file with mistakes still apply, because they only
+/// make stricter.
 fn of_repository(path: &AbsPath, tree: &dyn Tree, settings: &mut Settings) -> Vec<Rule> {
     let text = match tree.look(path) {
         Some(Place::File) => links::text(tree, &settings.tops, path),
@@ -75,7 +75,7 @@ fn of_repository(path: &AbsPath, tree: &dyn Tree, settings: &mut Settings) -> Ve
             settings.complete = false;
             Vec::new()
         }
-        // What cannot be read is told by whoever follows the file for its other keys.
+        // The reader of the file's other keys reports the fault.
         Some(Err(_)) => Vec::new(),
         Some(Ok(text)) => {
             let mut hasher = DefaultHasher::new();

@@ -1,4 +1,4 @@
-//! Precedence: one file by two ways is one skill, and one of several claimants wins a name.
+//! Precedence: merges duplicate paths of one file, and decides which skill wins a name.
 
 use std::collections::HashMap;
 
@@ -9,10 +9,9 @@ use super::address::shown;
 use super::tree::FileId;
 use super::{Candidate, DiscoveryContext, Reason, Root, State, nested};
 
-/// Marks every candidate that loses as shadowed, with its winner.
+/// Marks every candidate that loses a name as shadowed, with its winner.
 ///
-/// A file the agent drops or is told to leave out claims nothing; one that is hidden or
-/// conditional does.
+/// Files that are dropped or ignored claim no name; hidden and conditional ones do.
 pub(super) fn settle(ctx: &DiscoveryContext, roots: &[Root], candidates: &mut [Candidate]) {
     let profile = &*ctx.profile;
     let is_nested = |it: &Candidate| roots[it.root].scope == Scope::Nested;
@@ -38,12 +37,12 @@ pub(super) fn settle(ctx: &DiscoveryContext, roots: &[Root], candidates: &mut [C
                 if profile.warns_of_duplicates {
                     tell(candidates, winner, index);
                 }
-                // What is built in is not read, and so is never the last.
+                // A built-in skill is not read from a file, so it takes no part in the race.
                 let is_race = profile.duplicates == DuplicatePolicy::LastWinsByRace
                     && !candidates[index].is_built_in();
                 let race = if is_race {
                     format!(
-                        "; so {} means it, but it reads files at the same time and takes either",
+                        "; {} intends this, but reads files concurrently and may take either",
                         profile.subject()
                     )
                 } else {
@@ -61,8 +60,8 @@ pub(super) fn settle(ctx: &DiscoveryContext, roots: &[Root], candidates: &mut [C
     }
 }
 
-/// Returns all candidates in the order in which their claims to names are heard; none where the
-/// agent keeps several skills of a name.
+/// Returns all candidates in the order in which they claim names; `None` if the agent keeps several
+/// skills with one name.
 pub(super) fn order(
     ctx: &DiscoveryContext,
     roots: &[Root],
@@ -76,20 +75,20 @@ pub(super) fn order(
         }
     };
     if nested::wins(ctx) {
-        // Stable: among themselves the deepest stays first.
+        // The sort is stable, so the deepest nested root stays first.
         claimants.sort_by_key(|it| roots[candidates[*it].root].scope != Scope::Nested);
     }
     Some(claimants)
 }
 
-/// What two candidates share that are one file to the agent.
+/// Key by which the agent recognises one file.
 #[derive(PartialEq, Eq, Hash)]
 enum Identity {
     File(FileId),
     Path(AbsPath),
 }
 
-/// The path by which a file is met first stands for it; last, where the last one wins a name.
+/// Keeps the first path of each file; the last one if the last wins a name.
 fn same_file(profile: &Profile, candidates: &mut [Candidate]) {
     let mut met: HashMap<Identity, usize> = HashMap::new();
     for turn in 0..candidates.len() {
@@ -119,11 +118,11 @@ fn same_file(profile: &Profile, candidates: &mut [Candidate]) {
     }
 }
 
-/// Notes at the winner of a name who lost it.
+/// Adds a note about the losing file to the winner.
 fn tell(candidates: &mut [Candidate], winner: usize, loser: usize) {
     let [won, lost] = [winner, loser].map(|it| shown(&candidates[it].path));
     let name = &candidates[winner].name;
-    let message = format!("the name `{name}` is there twice: `{won}` takes it from `{lost}`");
+    let message = format!("two skills are named `{name}`: `{won}` wins over `{lost}`");
     let next = "Rename one of the two, or remove the one you do not want.".to_owned();
     let rule = "name/duplicate";
     candidates[winner].notes.push(Reason {
@@ -137,7 +136,7 @@ fn tell(candidates: &mut [Candidate], winner: usize, loser: usize) {
 }
 
 fn claims(candidate: &Candidate) -> bool {
-    // A linked directory that waits for trust is not read, so its name is not known.
+    // A linked directory that waits for trust is not read, so its name is unknown.
     let is_unread = candidate.state == State::Untrusted && candidate.file.is_none();
     !candidate.state.is_out() && candidate.state != State::Shadowed && !is_unread
 }

@@ -1,10 +1,9 @@
-//! Skills that are found in no directory of an agent: bundled ones, catalogs, prompts.
+//! Skills that are in none of the agent's directories: bundled skills, registries and MCP prompts.
 //!
-//! A profile says where they stand in its scan order ([`Base::Provided`](skills_agents::profile::Base));
-//! what there is comes from the [`Tree`](super::Tree) as [`Provided`] roots. A catalog is a
-//! directory like any other and is walked; bundled skills and prompts are listed without being
-//! files. A prompt has no file at all, so that its path is one that no file can have, see
-//! [`super::address`].
+//! A profile defines their position in the scan order
+//! ([`Base::Provided`](skills_agents::profile::Base)); the [`Tree`](super::Tree) supplies them as
+//! [`Provided`] roots. A registry's directory is walked like any other; bundled skills and prompts
+//! are listed without files. A prompt's path is one that no file can have, see [`super::address`].
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -15,45 +14,45 @@ use skills_syntax::path::AbsPath;
 use super::address::prompt_path;
 use super::tree::{Fault, FaultKind, FileId, SkillFile};
 
-/// A root that is provided.
+/// A root supplied by a source other than the agent's directories.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Provided {
-    /// Where its skills are, or would be.
+    /// Path of its skills; it may not exist.
     pub path: AbsPath,
-    /// Where they come from, as a person would say it; empty where the path says it.
+    /// Description of the source for users; empty if the path is enough.
     pub origin: String,
-    /// What there is.
+    /// Its skills.
     pub stock: Stock,
 }
 
-/// What a provided root holds.
+/// Contents of a provided root.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stock {
-    /// A directory that is walked.
+    /// A directory to walk.
     Directory,
     /// Skills that are not read from the disk.
     Ready(Arc<[Ready]>),
-    /// Nothing, for this reason, which passes by itself.
+    /// No skills yet, for this reason.
     Awaited(String),
-    /// Nothing, because something is wrong.
+    /// No skills, because of this error.
     Failed(String),
 }
 
 /// A skill that is not read from the disk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ready {
-    /// Its SKILL.md, or what stands for it.
+    /// Path of its SKILL.md, which may not exist.
     pub path: AbsPath,
-    /// What it says.
+    /// The parsed text.
     pub record: Arc<SkillRecord>,
-    /// Its name, where that is not for the agent's rules to decide.
+    /// The name, if the agent's rules do not decide it.
     pub name: Option<Box<str>>,
 }
 
 impl Ready {
-    /// Returns the file as the resolver knows files.
+    /// Returns the skill as a file that discovery can evaluate.
     pub(super) fn file(&self) -> SkillFile {
-        // No disk has a device of this number, so it is the same as no file on one.
+        // No disk uses this device number, so the identity equals that of no real file.
         let hash = self.record.facts.hash;
         let inode = u64::from_le_bytes(std::array::from_fn(|at| hash[at]));
         let mut spread = inode;
@@ -66,22 +65,22 @@ impl Ready {
 }
 
 impl Stock {
-    /// Returns the failure as the resolver knows them.
+    /// Returns an error of the source as a fault.
     pub(super) fn fault(message: &str) -> Fault {
         Fault { kind: FaultKind::Unavailable, detail: message.to_owned() }
     }
 }
 
-/// A prompt of a server, as a skill.
+/// A prompt of an MCP server, listed as a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt {
-    /// The server's name in the configuration.
+    /// Name of the server in the configuration.
     pub server: String,
-    /// The prompt's name as the server calls it.
+    /// Name of the prompt on the server.
     pub name: String,
-    /// What it is for.
+    /// Description by the server.
     pub description: Option<String>,
-    /// What it takes.
+    /// Arguments of the prompt.
     pub arguments: Vec<PromptArgument>,
 }
 
@@ -90,14 +89,14 @@ pub struct Prompt {
 pub struct PromptArgument {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Description by the server.
     pub description: Option<String>,
-    /// Whether the prompt needs it.
+    /// True if the prompt requires it.
     pub required: bool,
 }
 
 impl Prompt {
-    /// Returns the name of the skill: `mcp__server__prompt`, of letters, digits, `_` and `-`.
+    /// Returns the skill's name: `mcp__server__prompt`, with letters, digits, `_` and `-`.
     pub fn skill_name(&self) -> String {
         let plain = |text: &str| -> String {
             let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '-';
@@ -106,7 +105,7 @@ impl Prompt {
         format!("mcp__{}__{}", plain(&self.server), plain(&self.name))
     }
 
-    /// Returns the prompt as a skill; `hash` is the hash of all files.
+    /// Returns the prompt as a skill; `hash` is the file hash function.
     pub fn to_skill(&self, hash: impl FnOnce(&[u8]) -> [u8; 32]) -> Ready {
         let name = self.skill_name();
         let text = self.as_file(&name);
@@ -119,13 +118,13 @@ impl Prompt {
         }
     }
 
-    /// Returns the SKILL.md that says what the server says.
+    /// Returns a SKILL.md with the server's description of the prompt.
     fn as_file(&self, name: &str) -> String {
         let mut text = format!("---\nname: {}\n", quoted(name));
         let described = self.description.as_deref().map(str::trim).filter(|it| !it.is_empty());
         let by_name = || format!("The prompt `{}` of the MCP server `{}`.", self.name, self.server);
         let description = described.map_or_else(by_name, str::to_owned);
-        // Writing to a text does not fail.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(text, "description: {}", quoted(&description));
         if !self.arguments.is_empty() {
             let names = self.arguments.iter().map(|it| quoted(&it.name));
@@ -152,7 +151,7 @@ impl Prompt {
     }
 }
 
-/// Returns a text as YAML reads it back: in double quotes, all that is odd escaped.
+/// Returns the text as a YAML double-quoted scalar with special characters escaped.
 pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::from('"');
     for it in text.chars() {
@@ -160,7 +159,7 @@ pub(super) fn quoted(text: &str) -> String {
             '"' | '\\' => quoted.extend(['\\', it]),
             '\n' => quoted.push_str("\\n"),
             it if it.is_control() || matches!(it, '\u{2028}' | '\u{2029}' | '\u{feff}') => {
-                // Writing to a text does not fail.
+                // Writing to a `String` cannot fail.
                 let _ = write!(quoted, "\\u{:04x}", u32::from(it));
             }
             it => quoted.push(it),
@@ -189,12 +188,12 @@ mod tests {
     }
 
     #[test]
-    fn names_are_made_of_letters_digits_and_lines() {
+    fn prompt_skill_names_have_only_letters_digits_and_underscores() {
         assert_eq!(prompt("my notes", "daily/é", None).skill_name(), "mcp__my_notes__daily__");
     }
 
     #[test]
-    fn a_prompt_says_as_a_skill_what_its_server_says() {
+    fn prompt_skill_has_the_servers_description_and_arguments() {
         let described = "Writes: a \"note\"\nof #all.\u{85}";
         let skill = prompt("notes", "daily", Some(described)).to_skill(|_| [0; 32]);
         assert_eq!(&*skill.record.name.as_ref().unwrap().text, "mcp__notes__daily");

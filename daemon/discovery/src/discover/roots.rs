@@ -1,5 +1,5 @@
-//! The roots of a site: where the rows of a profile's table are on this machine, and the walk
-//! of each in the agent's order.
+//! Search roots: computes the paths of a profile's rows on this machine and walks them in the
+//! agent's order.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -22,10 +22,10 @@ use super::{
 };
 use crate::remote::Address;
 
-/// Where a root is; or a path to name it by, and why it is nowhere.
+/// Path of a root, or a path for messages together with the reason why the root is not searched.
 pub(super) type RootPath = Result<AbsPath, (AbsPath, String)>;
 
-/// Walks the roots of a site's profile in scan order.
+/// Walks the roots of the context's profile in scan order.
 pub(super) fn search(
     ctx: &DiscoveryContext,
     worktree: &Worktree,
@@ -72,7 +72,7 @@ pub(super) fn search(
                 paths.into_iter().map(|path| Located::at(path, None)).collect()
             }
         };
-        // Taken from the end, so that a plugin that is met comes right after where it lies.
+        // Popped from the end, so that a plugin is searched right after the root that contains it.
         places.reverse();
         while let Some(place) = places.pop() {
             search.walk(place, index);
@@ -92,14 +92,14 @@ struct Search<'a, 'b> {
 }
 
 impl Search<'_, '_> {
-    /// Takes up what a provider has for the row at `index`.
+    /// Adds the roots that a provider supplies for the row at `index`.
     fn provided(&mut self, provider: Provider, index: usize, addresses: &[Address]) {
         for provided in self.tree.provided(provider, &self.ctx.profile.id, addresses) {
             self.take_up(provided, index);
         }
     }
 
-    /// Takes up what is part of the agent's program.
+    /// Adds the skills built into the agent's program.
     fn built_in(&mut self, skills: &[BuiltInSkill], index: usize) {
         self.take_up(built_in::provided(&self.ctx.profile, skills), index);
     }
@@ -116,7 +116,7 @@ impl Search<'_, '_> {
         self.roots.push(Root { rule: index, ..root });
     }
 
-    /// Walks one place of the row at `index`.
+    /// Walks one root of the row at `index`.
     fn walk(&mut self, Located { path, declared, held, origin }: Located, index: usize) {
         let rule = &self.ctx.profile.roots[index];
         let walker = &mut *self.walker;
@@ -125,7 +125,7 @@ impl Search<'_, '_> {
         let owner = match (&held, declared) {
             (Some(held), _) => held.owner,
             (None, Some(declared)) => declared,
-            // A root that is nowhere holds nothing to trust.
+            // A root without a path has nothing to trust.
             (None, None) if path.is_err() => Owner::Repository,
             (None, None) => self.owners.base_owner(&rule.base, named),
         };
@@ -168,7 +168,7 @@ impl Search<'_, '_> {
         });
     }
 
-    /// Returns the plugins that were met in the root that was walked last.
+    /// Returns the plugins found in the root that was walked last.
     fn beside(&mut self) -> Vec<Located> {
         let dirs = self.walker.take_plugins();
         let Some(rule) = self.ctx.profile.plugins_beside_skills() else { return Vec::new() };
@@ -183,14 +183,14 @@ impl Search<'_, '_> {
     }
 }
 
-/// A root as it is found on a site.
+/// One root of a row, before it is walked.
 pub(super) struct Located {
     pub(super) path: RootPath,
-    /// The owner by the file that declares the path; none where the row of the profile does.
+    /// Owner of the file that declares the path; `None` if the profile's row declares it.
     pub(super) declared: Option<Owner>,
-    /// What it is, where it belongs to a plugin.
+    /// The plugin path, if the root belongs to a plugin.
     pub(super) held: Option<Holding>,
-    /// What else it belongs to; else empty.
+    /// Description of its source if that is not the row; otherwise empty.
     pub(super) origin: String,
 }
 
@@ -208,8 +208,7 @@ impl Located {
     }
 }
 
-/// Returns where a root of the table is on this site. `paths` are the directories that the
-/// agent's configuration files name.
+/// Returns the paths of a row. `paths` are the directories named in the agent's settings files.
 pub(super) fn root_paths(
     ctx: &DiscoveryContext,
     rule: &RootRule,
@@ -238,7 +237,7 @@ pub(super) fn root_paths(
         .collect()
 }
 
-/// Adds to the directories of a linked worktree the same of the main one, where they count.
+/// For a linked worktree, adds the same directories of the main worktree if the profile reads them.
 fn through_main(profile: &Profile, worktree: &Worktree, found: &mut Vec<RootPath>) {
     let Some(main) = worktree.repository.main() else { return };
     if profile.linked_worktrees != LinkedWorktrees::WithMain {
@@ -246,7 +245,7 @@ fn through_main(profile: &Profile, worktree: &Worktree, found: &mut Vec<RootPath
     }
     let within = |it: &AbsPath| it.strip_prefix(&worktree.top).ok().map(|it| main.child(it));
     let others: Vec<_> = found.iter().flatten().filter_map(within).map(Ok).collect();
-    // What is nearer wins: it comes first, or last where the last wins.
+    // The nearer directory wins: it comes first, or last if the last one wins.
     let at = if profile.duplicates.last_wins() { 0 } else { found.len() };
     found.splice(at..at, others);
 }
@@ -258,7 +257,7 @@ fn base_of(rule: &RootRule, path: &AbsPath) -> AbsPath {
     path.ancestors().nth(count).unwrap_or_else(|| path.clone())
 }
 
-/// Returns where relative paths start; of what is found by other means nothing.
+/// Returns the directories that relative paths start from; none for bases with their own search.
 pub(super) fn bases(ctx: &DiscoveryContext, base: &RootBase, worktree: &Worktree) -> Vec<RootPath> {
     match base {
         RootBase::Home => vec![variable(ctx, "HOME").map_err(|why| no_base("~", why))],
@@ -290,8 +289,8 @@ pub(super) fn bases(ctx: &DiscoveryContext, base: &RootBase, worktree: &Worktree
     }
 }
 
-/// Returns the directory that a setting names: `~/` is the home directory, anything else is as
-/// seen from the working directory.
+/// Returns the directory that a setting names: `~/` is the home directory, other relative paths
+/// start at the working directory.
 pub(super) fn named(ctx: &DiscoveryContext, text: &str) -> RootPath {
     match text.strip_prefix("~/") {
         Some(rest) => match variable(ctx, "HOME") {
@@ -302,7 +301,7 @@ pub(super) fn named(ctx: &DiscoveryContext, text: &str) -> RootPath {
     }
 }
 
-/// Returns why a path is not looked at, where a variable says so.
+/// Returns the reason if a variable switches the path off.
 pub(super) fn switched_off(
     ctx: &DiscoveryContext,
     switches: &[DisableSwitch],
@@ -349,7 +348,7 @@ pub(super) fn value(environment: &Environment, name: &str) -> Result<AbsPath, St
     AbsPath::new(value.as_ref()).map_err(|error| format!("`{name}`: {error}"))
 }
 
-/// A stand-in path for a root whose base is not known, so that `explain` can still name it.
+/// Returns a placeholder path for a root without a base, so that `explain` can name it.
 fn no_base(shown: &str, why: String) -> (AbsPath, String) {
     let path = PathBuf::from("/").join(shown);
     let path = AbsPath::new(&path).unwrap_or_else(|_| {

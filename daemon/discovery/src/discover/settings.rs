@@ -1,9 +1,8 @@
-//! An agent's own configuration files: which were read, and what they decide about skills.
+//! An agent's own settings files: which were read, and what they decide about skills.
 //!
-//! [`read`] goes through a profile's [`SettingsRule`]s in their order and collects decisions,
-//! each with the file and the place it came from; the resolver acts on them. A file that is
-//! broken or says something that the agent cannot use is a finding, never an error: what the
-//! other files say still holds.
+//! [`read`] applies a profile's [`SettingsRule`]s in order and collects decisions, each with its
+//! file and position. A broken file or an unusable value is reported as a note, never as an error,
+//! and does not affect other files.
 
 mod bounds;
 mod merge;
@@ -34,69 +33,69 @@ use switch::Switched;
 pub(super) use standing::Enabled;
 pub(super) use switch::apply;
 
-/// One configuration file that was consulted.
+/// One settings file that discovery tried to read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Consulted {
-    /// Where it is.
+    /// Path of the file.
     pub path: AbsPath,
-    /// What was found there.
+    /// Result of reading it.
     pub outcome: Consultation,
-    /// What it decides, and what is wrong with it, in the order of the file.
+    /// Decisions and problems, in file order.
     pub notes: Vec<Note>,
 }
 
-/// What was found at a configuration file's place.
+/// Result of reading a settings file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Consultation {
-    /// Nothing is there.
+    /// The file does not exist.
     Missing,
-    /// It was read.
+    /// The file was read.
     Read,
-    /// It is there and cannot be read as what it should be.
+    /// The file exists but is not valid.
     Broken(SyntaxError, OnBrokenSettings),
-    /// It is there and cannot be read at all.
+    /// The file exists but cannot be read.
     Fault(Fault, OnBrokenSettings),
-    /// It is not looked at: why.
+    /// The file is not read, for this reason.
     Off(String),
-    /// Not known yet.
+    /// The tree could not answer yet.
     Pending,
 }
 
-/// Something that a configuration file says about skills.
+/// One decision or problem in a settings file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Note {
-    /// Where.
+    /// Position in the file.
     pub at: LineColumn,
-    /// What it decides or what is wrong, as a sentence fragment.
+    /// Description, as a sentence fragment.
     pub message: String,
-    /// What to do, as a sentence; only of something that is wrong.
+    /// Suggested action, as a sentence; only for problems.
     pub next: Option<String>,
-    /// Which skills it is about.
+    /// The skills it affects.
     pub about: About,
 }
 
-/// Which skills something in a configuration file is about.
+/// The skills that a note affects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum About {
-    /// No single ones.
+    /// No particular skills.
     Any,
-    /// Those of a name, or of names that a pattern matches.
+    /// Skills whose name matches a pattern.
     Names(Box<str>),
-    /// The one at a path, or those below it.
+    /// The skill at a path, or the skills below it.
     Path(AbsPath),
-    /// Those of a plugin, by its key.
+    /// Skills of a plugin, by its key.
     Plugin(Box<str>),
 }
 
 impl Consulted {
-    /// Returns what is wrong with the file, each a sentence fragment that names file, line and
-    /// column where there are any.
+    /// Returns the problems of the file, each as a sentence fragment with file, line and column if
+    /// known.
     pub fn problems(&self) -> Vec<String> {
         let path = self.path.display();
         let shown = |at: LineColumn| format!("`{path}:{}:{}`", at.line, at.column);
         let effect = |broken: OnBrokenSettings| match broken {
-            OnBrokenSettings::Refuses => "the agent does not start with it",
-            OnBrokenSettings::Ignores => "the agent goes on without it",
+            OnBrokenSettings::Refuses => "the agent does not start",
+            OnBrokenSettings::Ignores => "the agent ignores it",
         };
         match &self.outcome {
             Consultation::Broken(flaw, broken) => {
@@ -119,44 +118,44 @@ impl Consulted {
     }
 }
 
-/// Something that a configuration file names, and where.
+/// A value in a settings file, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
-    /// What it names: a path as written, a URL, a plugin.
+    /// The value as written: a path, a URL or a plugin key.
     pub text: Box<str>,
-    /// Where.
+    /// Position of the value.
     pub source: Source,
 }
 
-/// What the configuration files decide.
+/// Decisions of all settings files.
 #[derive(Debug, Default)]
 pub(super) struct Settings {
     pub(super) consulted: Vec<Consulted>,
-    /// The owners of the files that were read, and whether each file may loosen anything.
+    /// Owner and trust of each file that was read.
     standings: Vec<Standing>,
     pub(super) paths: Vec<Named>,
     pub(super) urls: Vec<Named>,
     pub(super) rules: Vec<Rule>,
     switched: Vec<Switched>,
-    /// The plugins that are named, and whether they are on; the last word on each counts.
+    /// The plugins named, and whether each is enabled; the last entry for a plugin counts.
     pub(super) plugins: Vec<(Named, bool)>,
-    /// What is set for plugins, by plugin and option; the last word on each counts.
+    /// Plugin options by plugin and name; the last value counts.
     pub(super) plugin_options: BTreeMap<String, BTreeMap<String, String>>,
-    /// Where the agent's own skills are switched off.
+    /// The setting that switches off the agent's bundled skills.
     pub(super) bundled_off: Option<Source>,
-    /// Whether the working directory is trusted, where a file says so.
+    /// True if the working directory is trusted, with the setting that decides.
     pub(super) trusted: Option<(bool, Source)>,
-    /// The file that says which directories are trusted, where the agent has one.
+    /// The file that lists trusted directories, if the agent has one.
     pub(super) trust_file: Option<AbsPath>,
-    /// A number for the text of the worktree's own file, where there is one.
+    /// Hash of the text of the worktree's `.skillsd.toml`, if it exists.
     pub(super) own_file: Option<u64>,
-    /// The worktrees whose files must not be links that lead out of them.
+    /// Worktrees whose files must not be links that lead out of them.
     pub(super) tops: Vec<AbsPath>,
     pub(super) complete: bool,
 }
 
 impl Settings {
-    /// Reads a file in the course of something else, and keeps it among those consulted.
+    /// Reads a file on behalf of another file, and adds it to the files consulted.
     pub(super) fn consult(
         &mut self,
         tree: &dyn Tree,
@@ -166,7 +165,7 @@ impl Settings {
     ) -> Option<Arc<TextFile>> {
         let (outcome, text) = match tree.look(path) {
             None => (Consultation::Pending, None),
-            // Nobody meant a configuration file by a directory.
+            // A directory at this path is not meant as a settings file.
             Some(Place::Missing | Place::Directory { .. }) => (Consultation::Missing, None),
             Some(Place::Fault(fault)) => (Consultation::Fault(fault, broken), None),
             Some(Place::File | Place::Special(_)) => match links::text(tree, &self.tops, path) {
@@ -185,15 +184,14 @@ impl Settings {
         text
     }
 
-    /// Returns the registries that are named.
+    /// Returns the registry URLs; adds a note for each invalid one.
     pub(super) fn addresses(&mut self) -> Vec<Address> {
         let mut addresses = Vec::new();
         for it in self.urls.clone() {
             match Address::parse(&it.text) {
                 Ok(address) => addresses.push(address),
                 Err(error) => {
-                    let message =
-                        format!("`{}` is not the address of a catalog: it {error}", it.text);
+                    let message = format!("`{}` is not the URL of a registry: it {error}", it.text);
                     let next = "Write it as `https://host/path`.".to_owned();
                     self.note(&it.source, message, Some(next));
                 }
@@ -202,27 +200,27 @@ impl Settings {
         addresses
     }
 
-    /// Notes which of the directories that were named are not there.
+    /// Adds a note for each named directory that does not exist.
     pub(super) fn missing_paths(&mut self, ctx: &DiscoveryContext, roots: &[Root]) {
         for it in self.paths.clone() {
             let path = named(ctx, &it.text).unwrap_or_else(|(path, _)| path);
             let missing = |root: &&Root| root.outcome == RootOutcome::Missing && root.path == path;
             if roots.iter().any(|root| missing(&root)) {
                 let message =
-                    format!("`skills.paths` names `{}`, which is not there", path.display());
+                    format!("`skills.paths` names `{}`, which does not exist", path.display());
                 let next = "Create the directory, or remove the entry.".to_owned();
                 self.note(&it.source, message, Some(next));
             }
         }
     }
 
-    /// Adds to what a file is said to decide, about no skill in particular.
+    /// Adds a note that affects no particular skill.
     pub(super) fn note(&mut self, source: &Source, message: String, next: Option<String>) {
         let about = About::Any;
         self.add(source, Note { at: source.at, message, next, about });
     }
 
-    /// Adds to what a file is said to decide, unless the same is noted there already.
+    /// Adds a note, unless the file already has an equal one.
     fn note_once(&mut self, source: &Source, message: &str) {
         let file = self.consulted.iter().find(|it| it.path == source.file);
         let is_same = |it: &Note| it.at == source.at && it.message == message;
@@ -231,7 +229,7 @@ impl Settings {
         }
     }
 
-    /// Adds to what a file is said to decide about some skills.
+    /// Adds a note about some skills.
     pub(super) fn note_about(&mut self, source: &Source, about: About, message: String) {
         self.add(source, Note { at: source.at, message, next: None, about });
     }
@@ -243,7 +241,7 @@ impl Settings {
     }
 }
 
-/// Reads the configuration files of a site's agent.
+/// Reads the settings files of the context's agent.
 pub(super) fn read(
     ctx: &DiscoveryContext,
     worktree: &Worktree,
@@ -304,7 +302,7 @@ impl Reader<'_> {
     }
 
     fn file(&mut self, path: &AbsPath, rule: &SettingsRule) {
-        // A variable may name a file that is read anyway; the later reading counts.
+        // A variable may name a file that is read anyway; the later read counts.
         self.settings.consulted.retain(|it| it.path != *path);
         let text = self.settings.consult(self.tree, path, rule.syntax, rule.broken);
         if let Some(Ok(document)) = text.as_ref().map(|it| it.document(rule.syntax)) {
@@ -354,8 +352,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes the last list of directories. A repository's list may name directories of the
-    /// worktree; directories elsewhere wait for trust.
+    /// Applies a file's list of directories, which replaces earlier ones. A repository's list may
+    /// name directories of the worktree; other directories need trust.
     fn paths(&mut self, document: &Node, file: &AbsPath) {
         let Some(mut list) = self.texts(document, &["skills", "paths"], file) else { return };
         let until = self.settings.until_trusted(file);
@@ -374,8 +372,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes the last list of registries. A repository's list counts only where the repository is
-    /// trusted.
+    /// Applies a file's list of registries, which replaces earlier ones. A repository's list needs
+    /// trust.
     fn urls(&mut self, document: &Node, file: &AbsPath) {
         let Some(list) = self.texts(document, &["skills", "urls"], file) else { return };
         let until = self.settings.until_trusted(file);
@@ -389,14 +387,14 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns a list of texts, where there is one.
+    /// Returns a list of strings, if the key is present.
     fn texts(&mut self, document: &Node, keys: &[&str], file: &AbsPath) -> Option<Vec<Named>> {
         let node = document.at_path(keys)?;
         let shown = keys.join(".");
         let source = |at| Source { file: file.clone(), at };
         let mut named = Vec::new();
         if !matches!(node.value, skills_syntax::config_tree::Value::List(_)) {
-            let message = format!("`{shown}` is a list of texts, not {}", node.kind());
+            let message = format!("`{shown}` must be a list of strings, not {}", node.kind());
             let next = "Write it as `[\"…\"]`.".to_owned();
             self.settings.note(&source(node.at), message, Some(next));
             return None;
@@ -406,7 +404,7 @@ impl Reader<'_> {
                 named.push(Named { text: text.into(), source: source(item.at) });
                 continue;
             }
-            let message = format!("`{shown}` is a list of texts, and this is {}", item.kind());
+            let message = format!("`{shown}` must be a list of strings; this is {}", item.kind());
             let next = "Put it into quotes, or remove it.".to_owned();
             self.settings.note(&source(item.at), message, Some(next));
         }
@@ -416,7 +414,7 @@ impl Reader<'_> {
     fn plugins(&mut self, document: &Node, file: &AbsPath) {
         for entry in document.get("enabledPlugins").map(Node::entries).unwrap_or_default() {
             let source = Source { file: file.clone(), at: entry.at };
-            // A list of versions is an enabled plugin as well.
+            // A list of versions enables the plugin as well.
             let on = entry.node.flag().unwrap_or_else(|| !entry.node.items().is_empty());
             if let Err(why) = check_key(&entry.key) {
                 self.settings.note(&source, why, Some(KEY.to_owned()));
@@ -438,7 +436,7 @@ impl Reader<'_> {
             if names.is_empty() {
                 continue;
             }
-            // The values are the user's: who sets them is enough.
+            // The values are private to the user, so only the names are shown.
             let source = Source { file: file.clone(), at: entry.at };
             let until = self.settings.until_trusted(file);
             let waits = until.as_deref().unwrap_or_default();

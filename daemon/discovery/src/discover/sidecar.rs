@@ -1,6 +1,6 @@
-//! The file beside a SKILL.md that says more about the skill: Codex's `agents/openai.yaml`.
+//! Reads the metadata file next to a SKILL.md: Codex's `agents/openai.yaml`.
 //!
-//! As in the agent, bad metadata changes nothing: it is noted, and the skill stays as it is.
+//! As in the agent, invalid metadata adds a note and does not change the skill's state.
 
 use skills_agents::profile::Profile;
 use skills_syntax::config_tree::Syntax;
@@ -11,7 +11,8 @@ use super::links::LinkRule;
 use super::tree::{Place, Tree};
 use super::{Candidate, Reason, Root, State};
 
-/// Applies the files beside the skills that were found. Returns whether all is known.
+/// Applies the metadata files of the skills that were found. Returns false if the tree could not
+/// answer every query.
 pub(super) fn apply(
     profile: &Profile,
     tree: &dyn Tree,
@@ -54,8 +55,8 @@ pub(super) fn apply(
                 Err(flaw) => candidate.notes.push(reason(
                     &path,
                     Some(flaw.at),
-                    format!("`{relative}` does not count: {}", flaw.message),
-                    "Mend the file, or remove it.",
+                    format!("`{relative}` is ignored: {}", flaw.message),
+                    "Fix the file, or remove it.",
                 )),
                 Ok(document) => {
                     let node = document.at_path(&["policy", "allow_implicit_invocation"]);
@@ -64,7 +65,7 @@ pub(super) fn apply(
                         candidate.reason = Some(Box::new(reason(
                             &path,
                             Some(node.at),
-                            "`policy.allow_implicit_invocation` keeps it from the model".to_owned(),
+                            "`policy.allow_implicit_invocation` hides it from the model".to_owned(),
                             "Set it to `true` to let the model use it.",
                         )));
                     }

@@ -1,7 +1,7 @@
-//! The survey of one root before it is walked: which of its directories its budget holds.
+//! [`Survey`]: decides, before a root is walked, which of its directories are within the budget.
 //!
 //! Breadth-first, so that directories near the root fit the budget even if a deep one is huge. The
-//! result depends on the tree alone: a live index and a fresh reading stop at the same place.
+//! result depends on the tree only: the live index and a fresh scan stop at the same place.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -14,23 +14,23 @@ use super::tree::{FileId, Item, ItemKind, Listing, Place};
 use super::walk::{COMMAND, PLUGIN, SKILL_FILE, Walker, refusal};
 use super::{Bound, Skip, SkipReason};
 
-/// System directories: they hold no skills and have no end.
+/// System directories: they contain no skills and are practically endless.
 const SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
 
-/// A directory of memory that is used like any other, though it is below `/dev`.
+/// A memory-backed directory that is searched, although it is below `/dev`.
 const MEMORY: &str = "/dev/shm";
 
-/// Directories that no root and no link below one may lead to.
+/// Directories that are not searched, as a root or through a link.
 pub(super) struct Bounds {
-    /// The user's home directory, without links on the way.
+    /// Canonical path of the user's home directory.
     pub(super) home: Option<AbsPath>,
-    /// The top of the worktree, without links on the way.
+    /// Canonical path of the top of the worktree.
     pub(super) top: Option<AbsPath>,
 }
 
 impl Bounds {
-    /// Returns why the directory is not searched, as a sentence fragment. `real` has no links on
-    /// the way.
+    /// Returns the reason if a directory is not searched, as a sentence fragment. `real` is
+    /// canonical.
     fn refusal(&self, real: &AbsPath) -> Option<String> {
         let is_below = |it: &&&str| real.starts_with(it) && !real.starts_with(MEMORY);
         let what = if real.parent().is_none() {
@@ -50,17 +50,18 @@ impl Bounds {
 
 /// The directories of a root that the walk may enter.
 pub(super) struct Survey {
-    /// False while the tree had not answered everything.
+    /// False if the tree could not answer every query.
     pub(super) known: bool,
-    /// The number of directories that were met, each as often as it was met.
+    /// Number of directories met, counted once per path.
     pub(super) directories: usize,
-    /// The number of directories that had been met before.
+    /// Number of directories met again by another path.
     pub(super) repeated: usize,
-    /// The first path of each directory, and its level below the root.
+    /// First path of each directory, and its depth below the root.
     pub(super) nearest: HashMap<FileId, (u16, AbsPath)>,
-    /// The depth at which not all directories are within the budget, and how many are.
+    /// The depth at which the budget for directories ends, and how many directories of that depth
+    /// are within it.
     pub(super) last: Option<(u16, usize)>,
-    /// Directories with more in them than was left of the budget.
+    /// Directories with more entries or files than the rest of the budget.
     pub(super) refused: HashSet<FileId>,
     /// Directories whose links are not followed.
     pub(super) unlinked: HashSet<FileId>,
@@ -69,7 +70,7 @@ pub(super) struct Survey {
 }
 
 impl Walker<'_> {
-    /// Returns which directories below a root its budget holds.
+    /// Computes which directories below a root are within its budget.
     pub(super) fn survey(&mut self, path: &AbsPath, walk: &WalkRule, seeks: RootContent) -> Survey {
         let mut survey = Survey {
             known: true,
@@ -140,7 +141,7 @@ impl Walker<'_> {
         survey
     }
 
-    /// Returns whether nothing below the directory is walked.
+    /// Returns true if nothing below the directory is walked.
     fn is_leaf(&self, walk: &WalkRule, seeks: RootContent, depth: u16, listing: &Listing) -> bool {
         let is_skill = |it: &Item| {
             it.name == SKILL_FILE
@@ -154,7 +155,7 @@ impl Walker<'_> {
         is_plugin || depth > 0 && !walk.into_skills && listing.items.iter().any(is_skill)
     }
 
-    /// Returns why a directory is not searched, wherever it is met.
+    /// Returns the reason if the directory is never searched.
     pub(super) fn out_of_bounds(&mut self, path: &AbsPath) -> Option<String> {
         let Some(real) = self.tree.canonical(path) else {
             self.complete = false;
@@ -163,7 +164,7 @@ impl Walker<'_> {
         self.bounds.refusal(&real)
     }
 
-    /// Returns whether an entry of a directory leads to another directory that is to be walked.
+    /// Classifies a directory entry: a directory to walk, or the reason to skip it.
     pub(super) fn passage(
         &mut self,
         walk: &WalkRule,
@@ -198,21 +199,21 @@ impl Walker<'_> {
     }
 }
 
-/// The result of looking at an entry of a directory.
+/// Classification of a directory entry.
 pub(super) enum Passage {
-    /// A directory that is walked.
+    /// A directory to walk.
     Open(AbsPath),
-    /// Something that is passed over.
+    /// An entry to skip.
     Shut(SkipReason),
-    /// No directory.
+    /// Not a directory.
     None,
-    /// Not known yet.
+    /// The tree could not answer yet.
     Unknown,
 }
 
 impl Survey {
     fn over(&mut self, path: AbsPath, bound: Bound, most: usize) {
-        // One of each kind is enough to know, and there may be very many.
+        // One entry per bound is enough; there may be very many.
         let is_told =
             |it: &Skip| matches!(it.reason, SkipReason::OverBudget(told, _) if told == bound);
         if !self.skips.iter().any(is_told) {
@@ -221,12 +222,12 @@ impl Survey {
     }
 }
 
-/// Returns whether an entry may be a link to a directory.
+/// Returns true if an entry may be a link to a directory.
 pub(super) fn leads(item: &Item) -> bool {
     item.kind == ItemKind::Link && item.name != SKILL_FILE
 }
 
-/// Returns how many files of a directory are read.
+/// Returns the number of files in a directory that are read.
 fn files(listing: &Listing, seeks: RootContent) -> usize {
     let is_read = |it: &&Item| match seeks {
         RootContent::Skills => it.name == SKILL_FILE,

@@ -1,4 +1,4 @@
-//! Resolution and explanation over trees written as text.
+//! Tests of discovery and explanations with in-memory trees.
 //!
 //! `//- /path` starts a file, `//- /path -> target` a link, `//- /path dir` a directory,
 //! `//- /path fifo` a named pipe, `//- /path denied` something that may not be read,
@@ -39,8 +39,8 @@ fn ctx(profile: &str, cwd: &str) -> DiscoveryContext {
     }
 }
 
-/// Renders every candidate as a line: state, name, path, and the reason below; without what is
-/// built into the agent, which is there on any tree.
+/// Renders each candidate as a line with state, name and path, and its reason below. Built-in
+/// skills are left out, because every tree has them.
 fn render(resolution: &Resolution) -> String {
     let mut out = String::new();
     for file in &resolution.settings {
@@ -64,7 +64,7 @@ fn render(resolution: &Resolution) -> String {
     out
 }
 
-/// Checks what `profile` sees from `cwd`.
+/// Checks the result of discovery for `profile` in `cwd`.
 #[track_caller]
 fn check(profile: &str, cwd: &str, fixture: &str, expected: &Expect) {
     let tree = MemoryTree::new(fixture);
@@ -73,13 +73,13 @@ fn check(profile: &str, cwd: &str, fixture: &str, expected: &Expect) {
     expected.assert_eq(&render(&resolution));
 }
 
-/// Checks what `profile` says about a name, or about a path where it begins with a slash.
+/// Checks the explanation of a name, or of a path if the query starts with a slash.
 #[track_caller]
 fn check_explain(profile: &str, cwd: &str, query: &str, fixture: &str, expected: &Expect) {
     check_explain_with(profile, cwd, query, fixture, &Around::default(), expected);
 }
 
-/// The same, where the disk was looked at besides.
+/// As [`check_explain`], with near misses.
 #[track_caller]
 fn check_explain_with(
     profile: &str,

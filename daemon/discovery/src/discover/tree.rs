@@ -1,9 +1,9 @@
-//! The disk as the resolver sees it: questions with answers that may not be known yet.
+//! [`Tree`]: the interface through which discovery reads the disk.
 //!
-//! The resolver is pure, so it asks a [`Tree`]. An answer of `None` means "not known yet": the
-//! tree notes the question, the resolver leaves that part out and says that its result is not
-//! complete, the engine fetches what was asked, and the resolver runs again. A tree answers
-//! the same question in the same way until the disk changes.
+//! Discovery is pure, so it queries a [`Tree`]. `None` means "not known yet": the tree records the
+//! query, discovery leaves that part out and marks its result as incomplete, the engine reads what
+//! is missing, and discovery runs again. A tree gives equal answers to equal queries until the disk
+//! changes.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -22,12 +22,12 @@ use super::provided::Provided;
 use crate::permission::SkillRule;
 use crate::remote::Address;
 
-/// The identity of a file or directory: what two paths share when they reach the same thing.
+/// Identity of a file or directory; equal for all paths that lead to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId {
-    /// The device's number.
+    /// Device number.
     pub device: u64,
-    /// The inode's number on that device.
+    /// Inode number on that device.
     pub inode: u64,
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for FileId {
 impl FromStr for FileId {
     type Err = ParseIntError;
 
-    /// Reads what was written: two hexadecimal numbers with a colon between.
+    /// Parses the `Display` form: two hexadecimal numbers separated by a colon.
     fn from_str(text: &str) -> Result<Self, ParseIntError> {
         let (device, inode) = text.split_once(':').unwrap_or((text, ""));
         let number = |it| u64::from_str_radix(it, 16);
@@ -48,74 +48,74 @@ impl FromStr for FileId {
     }
 }
 
-/// The file system entry at a path.
+/// Directory entry at a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
-    /// Which file or directory it leads to; none for a link that leads nowhere.
+    /// The file or directory it leads to; `None` for a dangling link.
     pub id: Option<FileId>,
-    /// True if it is a link itself.
+    /// True if the entry itself is a symbolic link.
     pub is_link: bool,
 }
 
-/// What stands at a path once symbolic links are followed.
+/// Type of the file at a path, with symbolic links followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Nothing.
+    /// Nothing exists at the path.
     Missing,
     /// A directory.
     Directory {
-        /// Whether it belongs to neither the user nor root.
+        /// True if it belongs to neither the user nor root.
         foreign: bool,
     },
     /// A regular file.
     File,
-    /// A named pipe, socket or device: the word for it.
+    /// A named pipe, socket or device; holds that word.
     Special(&'static str),
-    /// It could not be looked at, or a link on the way leads nowhere.
+    /// The path could not be examined, or a link on the way is dangling.
     Fault(Fault),
 }
 
-/// Why something on the disk could not be used.
+/// Reason why a file or directory could not be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What kind of trouble.
+    /// Kind of fault.
     pub kind: FaultKind,
-    /// More about it: a link's target, the operating system's words. May be empty.
+    /// More detail: a link's target, or the operating system's message. May be empty.
     pub detail: String,
 }
 
-/// The kinds of trouble.
+/// Kind of [`Fault`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FaultKind {
-    /// A symbolic link leads to nothing.
+    /// A dangling symbolic link.
     Dangling,
-    /// Symbolic links lead round in a circle.
+    /// Symbolic links form a loop.
     Loop,
-    /// Permission was denied.
+    /// Permission to read the file was denied.
     Denied,
-    /// It is a directory that may not be read.
+    /// Permission to read the directory was denied.
     Shut,
-    /// It is a directory and should be a file.
+    /// A directory where a file is expected.
     IsDirectory,
-    /// It is a file and should be a directory.
+    /// A file where a directory is expected.
     NotDirectory,
-    /// It is a named pipe, a socket or a device.
+    /// A named pipe, socket or device.
     Special,
-    /// It kept changing while it was read.
+    /// The file kept changing while it was read.
     Changing,
-    /// It went away between being seen and being read.
+    /// The file disappeared between listing and reading.
     Vanished,
-    /// It is larger than what is read of its kind.
+    /// The file is larger than the limit for its kind.
     TooLarge,
-    /// Its path is longer than the operating system takes.
+    /// The path is longer than the operating system allows.
     TooLong,
-    /// Any other failure of the operating system, which may pass.
+    /// Any other error of the operating system, possibly temporary.
     Io,
-    /// What should provide it does not.
+    /// The source that provides it is not available.
     Unavailable,
-    /// It is a link that leads to a file that must not be read.
+    /// A link to a file that must not be read.
     Outside,
-    /// It is a link to a directory that is followed once the worktree is trusted.
+    /// A link to a directory that is followed once the worktree is trusted.
     LinkWaits,
 }
 
@@ -124,7 +124,7 @@ impl fmt::Display for Fault {
         let detail = &self.detail;
         match self.kind {
             FaultKind::Dangling => write!(f, "is a symbolic link to nothing: `{detail}`"),
-            FaultKind::Loop => write!(f, "is a symbolic link that leads round in a circle"),
+            FaultKind::Loop => write!(f, "is a symbolic link that leads in a loop"),
             FaultKind::Denied => write!(f, "may not be read: permission denied"),
             FaultKind::Shut => {
                 write!(f, "is a directory that may not be read: permission denied")
@@ -133,21 +133,21 @@ impl fmt::Display for Fault {
             FaultKind::NotDirectory => write!(f, "is not a directory"),
             FaultKind::Special => write!(f, "is a {detail}, not a regular file"),
             FaultKind::Changing => write!(f, "kept changing while it was read"),
-            FaultKind::Vanished => write!(f, "went away while it was read"),
+            FaultKind::Vanished => write!(f, "disappeared while it was read"),
             FaultKind::TooLarge => write!(f, "is too large: {detail}"),
             FaultKind::TooLong => write!(f, "has a path that is too long to be read"),
             FaultKind::Io => write!(f, "could not be read: {detail}"),
             FaultKind::Unavailable => write!(f, "is not available: {detail}"),
             FaultKind::Outside => write!(f, "is a link to {detail}"),
             FaultKind::LinkWaits => {
-                write!(f, "is a link to `{detail}`, which counts once the worktree is trusted")
+                write!(f, "is a link to `{detail}`, which is followed once the worktree is trusted")
             }
         }
     }
 }
 
 impl Fault {
-    /// Returns the rule that decided, by its stable name.
+    /// Returns the stable name of the rule that decided.
     pub const fn rule(&self) -> &'static str {
         match self.kind {
             FaultKind::Outside => "link/outside",
@@ -156,11 +156,11 @@ impl Fault {
         }
     }
 
-    /// Returns what a person can do about it, as a sentence.
+    /// Returns the suggested action, as a sentence.
     pub fn next(&self) -> &'static str {
         match self.kind {
             FaultKind::Dangling => "Recreate the link's target, or remove the link.",
-            FaultKind::Loop => "Remove one of the links in the circle.",
+            FaultKind::Loop => "Remove one of the links in the loop.",
             FaultKind::Denied => "Give yourself read permission with `chmod u+r`.",
             FaultKind::Shut => {
                 "Give yourself permission to read and enter the directory with `chmod u+rx`."
@@ -170,12 +170,12 @@ impl Fault {
             }
             FaultKind::NotDirectory => "Replace the file by a directory.",
             FaultKind::Special => "Replace it by a regular file.",
-            FaultKind::Changing => "It is read again as soon as it is left alone.",
+            FaultKind::Changing => "It is read again once it stops changing.",
             FaultKind::Vanished => "Ask again; the list follows the disk.",
             FaultKind::TooLarge => "Make it smaller.",
             FaultKind::TooLong => "Shorten its name, or move it to a shorter path.",
             FaultKind::Io => "Check the file system that holds it.",
-            FaultKind::Unavailable => "Run `skillsd status` to see how its source is.",
+            FaultKind::Unavailable => "Run `skillsd status` to see the state of its source.",
             FaultKind::Outside => "Replace the link by the file itself.",
             FaultKind::LinkWaits => {
                 "Look at the target and run `skillsd trust` in the worktree, or remove the link."
@@ -184,19 +184,18 @@ impl Fault {
     }
 }
 
-/// The entries of one directory that discovery may care about, sorted by name.
+/// Entries of one directory that discovery reads, sorted by name.
 #[derive(Clone, Debug)]
 pub struct Listing {
-    /// The directory's identity.
+    /// Identity of the directory.
     pub id: FileId,
-    /// Sub-directories, symbolic links, Markdown files, and whatever is called SKILL.md in any
-    /// case.
+    /// Sub-directories, symbolic links, Markdown files, and entries named SKILL.md in any case.
     pub items: Box<[Item]>,
-    /// How many entries there are in all, those too that are not among the items.
+    /// Total number of entries, including those not in `items`.
     pub entries: usize,
 }
 
-/// One file more or less that discovery does not care about makes no other listing.
+/// Ignores the number of entries, so that unrelated files do not make a listing differ.
 impl PartialEq for Listing {
     fn eq(&self, other: &Self) -> bool {
         self.id == other.id
@@ -208,22 +207,22 @@ impl PartialEq for Listing {
 impl Eq for Listing {}
 
 impl Listing {
-    /// Returns whether there are more entries than one directory may have; no items are kept then.
+    /// Returns true if the directory has more entries than the limit; `items` is empty then.
     pub fn is_too_large(&self) -> bool {
         self.entries > WalkBudget::DEFAULT.entries
     }
 }
 
-/// One entry of a directory.
+/// One directory entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     /// Its name.
     pub name: OsString,
-    /// What it is, links not followed.
+    /// Its type, without following links.
     pub kind: ItemKind,
 }
 
-/// What a directory entry is, links not followed.
+/// Type of a directory entry, without following links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemKind {
     /// A directory.
@@ -232,40 +231,39 @@ pub enum ItemKind {
     File,
     /// A symbolic link.
     Link,
-    /// A named pipe, socket or device: the word for it.
+    /// A named pipe, socket or device; holds that word.
     Special(&'static str),
 }
 
-/// A file that was read.
+/// A skill file that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SkillFile {
-    /// The file's identity, links followed.
+    /// Identity of the file, with links followed.
     pub id: FileId,
-    /// The directory that it was read in; none where that is not known.
+    /// Identity of the directory it was read from; `None` if unknown.
     pub directory: Option<FileId>,
-    /// What it says.
+    /// The parsed text.
     pub record: Arc<SkillRecord>,
-    /// Set when the last good reading is kept because a newer one failed.
+    /// Set if this is the last good version, kept because reading a newer one failed.
     pub stale: Option<Fault>,
 }
 
-/// How large a configuration file of an agent may be, in bytes: 1 MiB.
+/// Maximum size of an agent's settings file: 1 MiB.
 pub const TEXT_LIMIT: u64 = 1024 * 1024;
 
-/// A configuration file of an agent, as it was read.
+/// Text of an agent's settings file.
 ///
-/// What it says is parsed when it is first asked for and kept: the same file is asked for at
-/// every resolution, and changes rarely. Two agents may come to one file by links, each with a syntax
-/// of its own.
+/// Parsed on first use and cached, because every discovery reads the file and it rarely changes.
+/// Two agents may reach one file by links and parse it with different syntaxes.
 #[derive(Debug)]
 pub struct TextFile {
     text: Box<str>,
-    /// What each syntax makes of it, in the order of [`Syntax`].
+    /// Result of parsing with each syntax, in the order of [`Syntax`].
     documents: [OnceLock<Box<Result<Node, SyntaxError>>>; Syntax::COUNT],
 }
 
 impl TextFile {
-    /// Takes a file's bytes; what is not UTF-8 is replaced.
+    /// Decodes a file's bytes; invalid UTF-8 is replaced.
     pub fn new(bytes: &[u8]) -> Self {
         Self { text: decode(bytes).text.as_str().into(), documents: Default::default() }
     }
@@ -275,7 +273,7 @@ impl TextFile {
         &self.text
     }
 
-    /// Returns the file as a tree, by this syntax.
+    /// Returns the parsed document for a syntax.
     pub fn document(&self, syntax: Syntax) -> Result<&Node, &SyntaxError> {
         let document = &self.documents[syntax as usize];
         document.get_or_init(|| Box::new(config_tree::parse(&self.text, syntax))).as_ref().as_ref()
@@ -288,37 +286,36 @@ impl PartialEq for TextFile {
     }
 }
 
-/// The questions the resolver asks. `None`: not known yet.
+/// Queries of discovery about the disk. `None` means "not known yet".
 pub trait Tree {
-    /// What stands at `path`, symbolic links followed on the whole way?
+    /// Returns the type of the file at `path`, with symbolic links followed.
     fn look(&self, path: &AbsPath) -> Option<Place>;
 
-    /// What does the directory at `path` hold?
+    /// Returns the entries of the directory at `path`.
     fn list(&self, path: &AbsPath) -> Option<Result<Arc<Listing>, Fault>>;
 
-    /// Which path leads to `path` without symbolic links on the way?
+    /// Returns the canonical path of `path`.
     fn canonical(&self, path: &AbsPath) -> Option<AbsPath>;
 
-    /// What does the SKILL.md or command file at `path` say?
+    /// Reads and parses the SKILL.md or command file at `path`.
     fn read(&self, path: &AbsPath) -> Option<Result<SkillFile, Fault>>;
 
-    /// What does the small text file at `path` say? For files that [`Tree::look`] found to be
-    /// there, of at most [`TEXT_LIMIT`] bytes.
+    /// Reads the small text file at `path`, which [`Tree::look`] found to exist, up to
+    /// [`TEXT_LIMIT`] bytes.
     fn text(&self, path: &AbsPath) -> Option<Result<Arc<TextFile>, Fault>>;
 
-    /// What has the user decided, besides what agents' files say?
+    /// Returns the user's decisions, apart from agents' settings files.
     fn policy(&self) -> Arc<Policy> {
         Arc::default()
     }
 
-    /// Returns the rules about skills in the text of a repository's own configuration file, without
-    /// those that have mistakes.
+    /// Returns the valid rules about skills in the text of a repository's `.skillsd.toml`.
     fn skill_rules(&self, _text: &str) -> Vec<SkillRule> {
         Vec::new()
     }
 
-    /// Which roots does a provider have for this profile, in their order? `addresses` are the
-    /// catalogs that the agent's own configuration names, besides those of the user's.
+    /// Returns a provider's roots for a profile, in order. `addresses` are the registries in the
+    /// agent's own settings, in addition to the user's.
     fn provided(&self, _: Provider, _profile: &str, _addresses: &[Address]) -> Vec<Provided> {
         Vec::new()
     }
@@ -329,7 +326,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_agent_reads_a_shared_file_by_its_own_syntax() {
+    fn shared_settings_file_is_parsed_by_each_syntax() {
         let file = TextFile::new(b"{\"a\": 1, /* c */}");
         for _ in 0..2 {
             assert!(file.document(Syntax::JsonLoose).is_ok());

@@ -1,7 +1,7 @@
-//! The walk below one root: which SKILL.md files are met, and what is passed over.
+//! Walks one root: finds its SKILL.md and command files, and records the entries it skips.
 //!
-//! Depth-first, entries in the order of their names' bytes, a directory's own SKILL.md before
-//! those below it: the same tree always gives the same order, whatever the file system's is.
+//! Depth-first, entries in byte order of their names, a directory's own SKILL.md before those below
+//! it. The order of the result does not depend on the file system.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -19,81 +19,81 @@ use super::survey::{Bounds, Passage, Survey, leads};
 use super::tree::{Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, SkillFile, Tree};
 use super::{Bound, DiscoveryContext, Owner, Root, RootOutcome, Skip, SkipReason, Worktree};
 
-/// The one file name that makes a directory a skill.
+/// File name that makes a directory a skill.
 pub(super) const SKILL_FILE: &str = "SKILL.md";
 
-/// The directory that makes one a plugin, if there is a manifest in it.
+/// Directory that holds the manifest of a plugin.
 pub(super) const PLUGIN: &str = ".claude-plugin";
 
-/// What the name of a command file ends in.
+/// Extension of command files.
 pub(super) const COMMAND: &[u8] = b".md";
 
-/// The most repeated walks of directories that links lead to. Beyond that each directory is walked
-/// once, at its path nearest to the root.
+/// Maximum number of repeated visits of directories through links. Beyond it each directory is
+/// walked once, at its path nearest to the root.
 const REPEATED: usize = 1_000;
 
-/// The most directories of one root that may be reached again before the same holds.
+/// Maximum number of directories below one root with several paths before the same applies.
 const KNOTS: usize = 100;
 
-/// A SKILL.md as it was met, before it is judged.
+/// A SKILL.md or command file that was found, before it is evaluated.
 pub(super) struct Met {
     pub(super) path: AbsPath,
     pub(super) root: usize,
-    /// The directory that it is in.
+    /// Identity of the directory that contains it.
     pub(super) directory: Option<FileId>,
     pub(super) file: Result<SkillFile, Fault>,
-    /// Its name, where that is not for the agent's rules to decide.
+    /// The name, if the agent's rules do not decide it.
     pub(super) name: Option<Box<str>>,
-    /// Whether there is a directory beside it that may hold the file of [`Profile::sidecar`].
+    /// True if the directory has an entry that may contain the file of [`Profile::sidecar`].
     ///
     /// [`Profile::sidecar`]: skills_agents::profile::Profile::sidecar
     pub(super) beside: bool,
-    /// What it is called, where it is a command.
+    /// Name and directories, if it is a command.
     pub(super) command: Option<Command>,
 }
 
-/// What a command is called.
+/// Name of a command.
 pub(super) struct Command {
-    /// The file's name without what it ends in.
+    /// The file name without its extension.
     pub(super) name: String,
-    /// The directories below the root that it is in.
+    /// The directories between the root and the file.
     pub(super) within: Vec<String>,
 }
 
-/// Walks roots one after the other, collecting what it meets.
+/// Walks roots one after the other and collects the files found.
 pub(super) struct Walker<'a> {
     pub(super) tree: &'a dyn Tree,
     pub(super) profile: &'a Profile,
     pub(super) bounds: Bounds,
     pub(super) links: &'a LinkRule<'a>,
-    /// Limits of the links below the root being walked; none for the user's own roots.
+    /// Allowed link targets of the root being walked; `None` for the user's own roots.
     pub(super) fence: Option<Fence>,
     pub(super) candidates: Vec<Met>,
-    /// Directories met that say they are plugins.
+    /// Plugin directories found in directories of skills.
     plugins: Vec<AbsPath>,
     pub(super) complete: bool,
 }
 
-/// The walk of one root.
+/// State of the walk of one root.
 struct Descent<'a> {
     walk: &'a WalkRule,
     root: usize,
     skips: Vec<Skip>,
-    /// Directories already walked below this root, with the depth and path they were met at.
-    /// One is walked again only from a place nearer to the root, so that links can neither
-    /// hide what lies within the depth limit nor make the walk endless.
+    /// Directories already walked below this root, with the depth and path of the visit. A
+    /// directory is walked again only from a path nearer to the root, so that links can neither
+    /// hide directories within the depth limit nor make the walk endless.
     walked: HashMap<FileId, (u16, AbsPath)>,
-    /// How many entries those have.
+    /// Total number of entries in those directories.
     entries: usize,
-    /// Which directories the budget holds.
+    /// The directories within the budget.
     survey: &'a Survey,
-    /// The number of directories that were entered.
+    /// Number of directories entered.
     visits: usize,
-    /// The number of those at the level at which the budget ends.
+    /// Number of those at the depth at which the budget ends.
     at_last: usize,
-    /// True where each directory is walked only at its path nearest to the root.
+    /// True if each directory is walked only at its path nearest to the root.
     nearest_only: bool,
-    /// True once something was over the budget.
+    /// True once an entry was over the budget.
     is_over: bool,
 }
 
@@ -123,7 +123,7 @@ impl<'a> Walker<'a> {
         Self { tree, profile, bounds, links, fence: None, candidates, plugins, complete }
     }
 
-    /// Sets where the links of the root may lead that is walked next; see [`LinkRule::fence`].
+    /// Sets the allowed link targets for the root that is walked next; see [`LinkRule::fence`].
     pub(super) fn fence_off(&mut self, root: &AbsPath, is_own: bool, base: &AbsPath) {
         self.fence = self.links.fence(root, is_own, base);
     }
@@ -166,7 +166,7 @@ impl<'a> Walker<'a> {
         (outcome, descent.skips)
     }
 
-    /// Returns what there is to say of a root that is no directory, or one that is not searched.
+    /// Returns the outcome of a root that is not a directory or is not searched.
     fn refuses(&mut self, path: &AbsPath) -> Option<RootOutcome> {
         match self.tree.look(path) {
             None => {
@@ -207,12 +207,12 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Returns the directories met that say they are plugins.
+    /// Takes the plugin directories found so far.
     pub(super) fn take_plugins(&mut self) -> Vec<AbsPath> {
         std::mem::take(&mut self.plugins)
     }
 
-    /// Takes up every command below a root, which may be a command itself.
+    /// Adds every command below a root; the root may be a command file itself.
     pub(super) fn commands(
         &mut self,
         path: &AbsPath,
@@ -228,7 +228,7 @@ impl<'a> Walker<'a> {
         if let Some(outcome) = self.refuses(path) {
             return (outcome, Vec::new());
         }
-        // Commands are looked for everywhere.
+        // Commands are searched for in hidden directories too.
         let walk = WalkRule { hidden: true, budget: walk.budget, ..WalkRule::plain() };
         let survey = self.survey(path, &walk, RootContent::Commands);
         if !survey.known {
@@ -255,9 +255,9 @@ impl<'a> Walker<'a> {
             return Ok(());
         };
         let listing = listing?;
-        // Within the budget the depth is a small number.
+        // The budget keeps the depth small.
         let depth = within.len() as u16;
-        // A link may lead round in a circle.
+        // Links may form a cycle.
         if descent.refuses(&listing)
             || descent.walked.insert(listing.id, (depth, path.clone())).is_some()
         {
@@ -337,7 +337,7 @@ impl<'a> Walker<'a> {
         });
     }
 
-    /// Takes up a root that is provided.
+    /// Adds a provided root.
     pub(super) fn provided(&mut self, provided: Provided, rule: &RootRule, root: usize) -> Root {
         let Provided { path, origin, stock } = provided;
         self.fence = None;
@@ -362,7 +362,8 @@ impl<'a> Walker<'a> {
         };
         let candidates = start..self.candidates.len();
         let scope = rule.scope;
-        // A catalog is somebody else's; what is ours or was set up is the user's choice.
+        // A registry belongs to a third party; bundled and configured sources are the user's
+        // choice.
         let owner = if scope == Scope::Remote { Owner::Registry } else { Owner::User };
         Root {
             path,
@@ -406,7 +407,7 @@ impl<'a> Walker<'a> {
         match descent.walked.get(&listing.id) {
             Some((earlier, first)) if *earlier <= depth && !descent.walk.repeats => {
                 let reason = SkipReason::SameDirectory(first.clone());
-                // As the root it is no skill; by a link from within it is one.
+                // The root itself is not a skill, but a link to it from below is.
                 let was_root = *earlier == 0 && depth > 0 && !descent.walk.root_skill;
                 if was_root && self.skill_files(descent, path, depth, &listing) {
                     return Ok(());
@@ -443,7 +444,7 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    /// Takes up the directory's SKILL.md. Returns whether there is one.
+    /// Adds the directory's SKILL.md. Returns true if there is one.
     fn skill_files(
         &mut self,
         descent: &mut Descent,
@@ -463,7 +464,7 @@ impl<'a> Walker<'a> {
             } else if item.kind == ItemKind::Link && !descent.walk.file_links {
                 descent.skip(path, SkipReason::Link);
             } else if let Some(file) = self.read(&path, item.kind) {
-                // A directory of that name is a mistake to report, and may hold skills itself.
+                // A directory named SKILL.md is an error to report, and may contain skills.
                 found |= item.kind != ItemKind::Directory;
                 let Some(path) = self.known_as(path, file.is_ok()) else { continue };
                 let beside = self.beside(listing);
@@ -487,14 +488,15 @@ impl<'a> Walker<'a> {
         found
     }
 
-    /// Returns whether a directory is listed in which the agent looks for a skill's other file.
+    /// Returns true if the listing has the first path component of the agent's metadata file.
     fn beside(&self, listing: &Listing) -> bool {
         let Some(sidecar) = &self.profile.sidecar else { return false };
         let first = sidecar.split('/').next().unwrap_or_default();
         listing.items.iter().any(|it| it.name == first)
     }
 
-    /// Returns the path by which the agent knows a file that was read or not.
+    /// Returns the path by which the agent knows a file; canonical if the agent resolves links and
+    /// the file was read.
     fn known_as(&mut self, path: AbsPath, read: bool) -> Option<AbsPath> {
         if self.profile.paths == PathIdentity::AsReached || !read {
             return Some(path);
@@ -527,7 +529,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Returns the path of a sub-directory that is to be walked.
+    /// Returns the path of a sub-directory to walk.
     fn enter(
         &mut self,
         descent: &mut Descent,
@@ -557,8 +559,8 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Takes up a linked directory that waits for trust: as a skill where there is a SKILL.md,
-    /// which is not read.
+    /// Adds a linked directory that waits for trust: as a skill if it contains a SKILL.md, which is
+    /// not read.
     fn linked(&mut self, descent: &mut Descent<'_>, dir: AbsPath, fault: Fault) {
         let path = dir.child(SKILL_FILE);
         match self.tree.look(&path) {
@@ -593,22 +595,22 @@ impl<'a> Descent<'a> {
         }
     }
 
-    /// Returns whether links lead to the same directories again and again.
+    /// Returns true if links lead to the same directories too often.
     fn is_astray(&self) -> bool {
         !self.nearest_only && self.visits > self.survey.directories + REPEATED
     }
 
-    /// Returns whether a directory has more in it than the budget holds.
+    /// Returns true if a directory has more entries or files than the budget allows.
     fn refuses(&self, listing: &Listing) -> bool {
         self.survey.refused.contains(&listing.id)
     }
 
-    /// Returns whether an entry is no link, or one that is followed.
+    /// Returns true if an entry is not a link, or is a link that is followed.
     fn follows(&self, item: &Item, listing: &Listing) -> bool {
         !leads(item) || !self.survey.unlinked.contains(&listing.id)
     }
 
-    /// Returns whether one more directory at this level is within the budget.
+    /// Returns true if one more directory at this depth is within the budget.
     fn admits(&mut self, depth: u16) -> bool {
         let Some((last, room)) = self.survey.last else { return true };
         self.at_last += usize::from(depth == last);
@@ -616,7 +618,7 @@ impl<'a> Descent<'a> {
     }
 
     fn skip(&mut self, path: AbsPath, reason: SkipReason) {
-        // One is enough to know, and there may be very many.
+        // One is enough; there may be very many.
         if reason.is_over_budget() && std::mem::replace(&mut self.is_over, true) {
             return;
         }
@@ -624,8 +626,7 @@ impl<'a> Descent<'a> {
     }
 }
 
-/// Returns why the directory `name`, found `depth` directories below the root, is not
-/// entered; none when it is.
+/// Returns the reason if the directory `name`, at `depth` levels below the root, is not entered.
 pub(crate) fn refusal(walk: &WalkRule, name: &OsStr, depth: u16, link: bool) -> Option<SkipReason> {
     let is = |it: &Text| name == it.as_ref();
     if !walk.hidden && name.as_bytes().starts_with(b".") {
@@ -653,8 +654,8 @@ pub(crate) fn refusal(walk: &WalkRule, name: &OsStr, depth: u16, link: bool) -> 
     }
 }
 
-/// Returns the directory of a file: the one it was read in, or the listed one for a link, whose
-/// target lies elsewhere.
+/// Returns the directory that contains a file: the one it was read from, or for a link the listed
+/// one, because the target is elsewhere.
 fn directory_of(file: &Result<SkillFile, Fault>, kind: ItemKind, listed: FileId) -> FileId {
     let read = file.as_ref().ok().and_then(|it| it.directory);
     read.filter(|_| kind == ItemKind::File).unwrap_or(listed)

@@ -1,15 +1,15 @@
-//! The git worktree that a working directory belongs to, and the repository behind it.
+//! Finds the git worktree of a working directory and its repository.
 //!
-//! Where `.git` is a file it names a directory, and anybody may have written it. What it names is
-//! taken for this worktree's repository only where that directory names the worktree in turn, as
-//! git itself writes it; else it leads nowhere, and why is kept for `explain`.
+//! A `.git` file names a directory, and anyone may have written it. It is accepted as this
+//! worktree's repository only if that directory names the worktree in return, as git writes it;
+//! otherwise the reason is kept for `explain`.
 
 use skills_syntax::path::AbsPath;
 
 use super::Resolution;
 use super::tree::{Place, Tree};
 
-/// The worktree a working directory belongs to.
+/// The worktree of a working directory.
 pub(super) struct Worktree {
     pub(super) top: AbsPath,
     pub(super) in_git: bool,
@@ -17,29 +17,29 @@ pub(super) struct Worktree {
     pub(super) repository: Repository,
 }
 
-/// Where the repository of a worktree is.
+/// Location of a worktree's repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Repository {
-    /// There is none: this is not in git.
+    /// Not in git.
     None,
-    /// In the worktree's own `.git` directory.
+    /// The worktree's own `.git` directory.
     Own,
-    /// The worktree is linked to a repository that other worktrees share (`git worktree add`).
+    /// A linked worktree, whose repository is shared with others (`git worktree add`).
     Linked {
-        /// The directory that they share.
+        /// The shared repository directory.
         common: AbsPath,
-        /// The top of the main worktree; a bare repository has none.
+        /// Top of the main worktree; `None` for a bare repository.
         main: Option<AbsPath>,
     },
-    /// Elsewhere, for this worktree alone: a submodule's.
+    /// A directory elsewhere, used by this worktree only: a submodule.
     Apart(AbsPath),
-    /// `.git` is a file, and what it names is not this worktree's repository: why, as a sentence
-    /// fragment with `.git` as its subject.
+    /// `.git` is a file that does not name this worktree's repository. Holds the reason, as a
+    /// sentence fragment with `.git` as its subject.
     Unproven(String),
 }
 
 impl Repository {
-    /// Returns the directory that git calls the common one; none where nothing proves one.
+    /// Returns git's common directory; `None` if it is missing or unproven.
     pub fn common(&self, top: &AbsPath) -> Option<AbsPath> {
         match self {
             Self::None | Self::Unproven(_) => None,
@@ -49,7 +49,7 @@ impl Repository {
         }
     }
 
-    /// Returns the top of the main worktree, where this one is linked to it.
+    /// Returns the top of the main worktree, if this one is linked to it.
     pub fn main(&self) -> Option<&AbsPath> {
         match self {
             Self::Linked { main, .. } => main.as_ref(),
@@ -59,7 +59,7 @@ impl Repository {
 }
 
 impl Worktree {
-    /// Returns the worktree that a resolution found.
+    /// Returns the worktree of a resolution.
     pub(super) fn known(resolution: &Resolution) -> Self {
         Self {
             top: resolution.worktree.clone(),
@@ -69,10 +69,10 @@ impl Worktree {
         }
     }
 
-    /// Finds the top of the git worktree that holds `cwd`; outside git that is `cwd` itself.
+    /// Finds the top of the git worktree that contains `cwd`; outside git that is `cwd` itself.
     ///
-    /// The search stops at an ancestor that belongs to neither the user nor root, as git's own
-    /// does (`safe.directory`): what a stranger put above us decides nothing.
+    /// The search stops at an ancestor that belongs to neither the user nor root, as git's own does
+    /// (`safe.directory`), so that another user's directory above has no effect.
     pub(super) fn of(cwd: &AbsPath, tree: &dyn Tree, complete: &mut bool) -> Self {
         let repository = Repository::None;
         let outside = |foreign| Self { top: cwd.clone(), in_git: false, foreign, repository };
@@ -106,14 +106,15 @@ impl Worktree {
     }
 }
 
-/// Why a `.git` file leads nowhere.
+/// Reason why a `.git` file names no repository.
 enum Doubt {
-    /// The tree does not know yet.
+    /// The tree could not answer yet.
     Unknown,
     Why(String),
 }
 
-/// Returns the repository that the file `.git` of a directory names, if that names it in turn.
+/// Returns the repository that the `.git` file of a directory names, if it names the directory in
+/// return.
 fn named(top: &AbsPath, tree: &dyn Tree) -> Result<Repository, Doubt> {
     let file = top.child(".git");
     let text = line(&file, tree)?.ok_or_else(|| doubt("it cannot be read"))?;
@@ -122,7 +123,7 @@ fn named(top: &AbsPath, tree: &dyn Tree) -> Result<Repository, Doubt> {
     let git = top.join_lexically(path);
     own_directory(&git, tree)?;
     let Some(back) = line(&git.child("gitdir"), tree)? else {
-        // A submodule's says in its configuration where its files are.
+        // A submodule's repository names its worktree in its configuration.
         let at = config(&git, "worktree", tree)?.map(|it| git.join_lexically(it));
         return match at {
             Some(at) if same(&at, top, tree)? => Ok(Repository::Apart(git)),
@@ -138,11 +139,13 @@ fn named(top: &AbsPath, tree: &dyn Tree) -> Result<Repository, Doubt> {
     let shared = line(&git.child("commondir"), tree)?;
     let common = shared.map(|it| git.join_lexically(it)).ok_or_else(|| doubt(&unanswered(&git)))?;
     own_directory(&common, tree)?;
-    // Where git puts it; another place would let a directory name any repository as its own.
+    // git puts it there; accepting another place would let a directory claim any repository.
     let place = git.parent().ok_or_else(|| doubt(&unanswered(&git)))?;
     if !same(&place, &common.child("worktrees"), tree)? {
         let (git, common) = (git.display(), common.display());
-        return Err(doubt(&format!("it names `{git}`, which is none of `{common}`'s worktrees")));
+        return Err(doubt(&format!(
+            "it names `{git}`, which is not one of `{common}`'s worktrees"
+        )));
     }
     let main = if config(&common, "bare", tree)?.is_some_and(|it| it == "true") {
         None
@@ -159,24 +162,24 @@ fn doubt(why: &str) -> Doubt {
 }
 
 fn unanswered(git: &AbsPath) -> String {
-    format!("it names `{}`, which does not name this worktree in turn", git.display())
+    format!("it names `{}`, which does not name this worktree in return", git.display())
 }
 
-/// Makes sure that a directory is there and is nobody else's.
+/// Checks that a directory exists and does not belong to another user.
 fn own_directory(path: &AbsPath, tree: &dyn Tree) -> Result<(), Doubt> {
     let shown = path.display();
     match tree.look(path).ok_or(Doubt::Unknown)? {
         Place::Directory { foreign: false } => Ok(()),
         Place::Directory { foreign: true } => {
-            Err(doubt(&format!("it names `{shown}`, which is another user's")))
+            Err(doubt(&format!("it names `{shown}`, which belongs to another user")))
         }
         Place::Missing | Place::File | Place::Special(_) | Place::Fault(_) => {
-            Err(doubt(&format!("it names `{shown}`, where no directory is")))
+            Err(doubt(&format!("it names `{shown}`, which is not a directory")))
         }
     }
 }
 
-/// Returns whether two paths lead to one directory.
+/// Returns true if two paths lead to the same directory.
 fn same(one: &AbsPath, other: &AbsPath, tree: &dyn Tree) -> Result<bool, Doubt> {
     for path in [one, other] {
         match tree.look(path).ok_or(Doubt::Unknown)? {
@@ -188,7 +191,7 @@ fn same(one: &AbsPath, other: &AbsPath, tree: &dyn Tree) -> Result<bool, Doubt> 
     Ok(canonical(one)? == canonical(other)?)
 }
 
-/// Returns what a small file says, without the blanks around it; none where there is none to read.
+/// Returns the trimmed text of a small file; `None` if there is no such file.
 fn line(path: &AbsPath, tree: &dyn Tree) -> Result<Option<String>, Doubt> {
     let text = content(path, tree)?;
     Ok(text.map(|it| it.trim().to_owned()))
@@ -200,7 +203,7 @@ fn content(path: &AbsPath, tree: &dyn Tree) -> Result<Option<String>, Doubt> {
     Ok(text.ok().map(|it| it.as_str().to_owned()))
 }
 
-/// Returns a key of the section `core` in a repository's configuration.
+/// Returns a key of the `core` section in a repository's configuration.
 fn config(git: &AbsPath, key: &str, tree: &dyn Tree) -> Result<Option<String>, Doubt> {
     let Some(text) = content(&git.child("config"), tree)? else { return Ok(None) };
     let mut in_core = false;

@@ -1,15 +1,15 @@
-//! Claude Code: what is denied stays denied, then what is allowed, then what has to be asked;
-//! where no rule matches, a skill that can do no harm is allowed and any other is asked for.
+//! Claude Code's permission rules: deny before allow before ask. Without a matching rule, a
+//! harmless skill is allowed and any other needs approval.
 //!
-//! `name:*` and `name *` are prefixes of the name. A star anywhere else is not known to the
-//! agent; it is taken as a wildcard where that makes a rule stricter, and allows nothing.
+//! `name:*` and `name *` match by prefix. The agent does not define a star elsewhere; it is a
+//! wildcard in rules that ask or deny, and makes a rule that allows match nothing.
 
 use super::{Action, Author, Decision, Properties, Reason, Request, Rule, wildcard};
 
-/// How the agent names skills that it fetched itself.
+/// Prefix of the names of skills that the agent fetched itself.
 const CANONICAL: &str = "_canonical_";
 
-/// Whether a name is one that the agent gives to what it has fetched itself.
+/// Returns true if the agent gives this kind of name to skills that it fetched itself.
 pub fn is_canonical(name: &str) -> bool {
     name.starts_with(CANONICAL)
 }
@@ -20,7 +20,7 @@ pub(super) fn decide<'a>(rules: &'a [Rule], request: &Request<'_>) -> Decision<'
     if let Some(rule) = find(Action::Deny) {
         return Decision::by(Action::Deny, Reason::Rule(rule));
     }
-    // A local skill of such a name has named itself.
+    // A local skill chose such a name itself, so it gets no exception.
     if request.is_remote && is_canonical(name) {
         return Decision::by(Action::Allow, Reason::Canonical);
     }
@@ -36,30 +36,30 @@ pub(super) fn decide<'a>(rules: &'a [Rule], request: &Request<'_>) -> Decision<'
     }
 }
 
-/// Documentation: the bare tool among the denied takes the tool away.
+/// Documented: denying the bare tool name disables the tool.
 pub(super) fn tool_off(rules: &[Rule]) -> Option<&Rule> {
     of_all(rules, Action::Deny).find(|it| &*it.pattern == "*")
 }
 
-/// What an "always" may allow: this skill, or all whose names begin so.
+/// Patterns that an "always" answer may allow: this skill, or all skills with this prefix.
 pub(super) fn suggestions(name: &str) -> Vec<Box<str>> {
     let name = plain(name);
     vec![name.into(), format!("{name} *").into()]
 }
 
-/// The agent knows no rules of agents inside it.
+/// The agent has no rules for subagents.
 fn of_all(rules: &[Rule], action: Action) -> impl Iterator<Item = &Rule> {
     let theirs = rules.iter().filter(|it| it.author == Author::Agent && it.agent.is_none());
     theirs.filter(move |it| it.action == action)
 }
 
-/// Returns a name without what people write before and behind it.
+/// Returns a name without surrounding spaces and the leading slash.
 fn plain(name: &str) -> &str {
     let name = name.trim();
     name.strip_prefix('/').map_or(name, str::trim_start)
 }
 
-/// Whether an allow rule of this pattern would allow the skill.
+/// Returns true if an allow rule with this pattern would allow the skill.
 pub(super) fn is_allowed_by(pattern: &str, name: &str) -> bool {
     matches_as(pattern, Action::Allow, plain(name))
 }
@@ -81,6 +81,6 @@ fn matches_as(pattern: &str, action: Action, name: &str) -> bool {
     if pattern.contains('*') {
         return action != Action::Allow && wildcard::matches(pattern, name);
     }
-    // Documentation: what is denied by its bare name is denied as `dir:name` as well.
+    // Documented: denying a bare name also denies `dir:name`.
     action == Action::Deny && name.strip_suffix(pattern).is_some_and(|before| before.ends_with(':'))
 }

@@ -1,6 +1,6 @@
-//! opencode: of all rules that match, the last one counts; where none does, the skill is allowed.
+//! opencode's permission rules: the last matching rule counts; without one the skill is allowed.
 //!
-//! An agent's own rules stand behind those for all, so that they are the last word for it.
+//! A subagent's own rules follow the general ones, so they take precedence for it.
 
 use super::{Action, Author, Decision, Reason, Request, Rule, wildcard};
 
@@ -14,8 +14,8 @@ pub(super) fn decide<'a>(author: Author, rules: &'a [Rule], request: &Request<'_
     }
 }
 
-/// Source: the tool is not offered when the last of all its rules denies everything, in just
-/// this form; a `**` denies as much and leaves the tool.
+/// Measured in the source: the tool is not offered if the last rule denies exactly `*`; `**` denies
+/// every skill but keeps the tool.
 pub(super) fn tool_off<'a>(
     author: Author,
     rules: &'a [Rule],
@@ -26,12 +26,12 @@ pub(super) fn tool_off<'a>(
         .filter(|it| it.action == Action::Deny && &*it.pattern == "*")
 }
 
-/// What an "always" allows: the name alone.
+/// Patterns that an "always" answer allows: the name only.
 pub(super) fn suggestions(name: &str) -> Vec<Box<str>> {
     vec![name.into()]
 }
 
-/// Returns the rules for all, then those of the agent, whatever their order in the list.
+/// Returns the general rules followed by those of the subagent.
 fn in_order<'a>(
     author: Author,
     rules: &'a [Rule],

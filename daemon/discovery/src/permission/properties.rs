@@ -1,26 +1,26 @@
-//! Whether what stands in a SKILL.md's frontmatter can do harm, by the catalog's column.
+//! Assesses whether a skill's frontmatter is harmless, by the field table.
 //!
-//! Nothing is safe that the catalog does not call safe: not an unknown key, not a misspelt one,
-//! not one without a value, and not a frontmatter that has no keys to judge by. Of duplicates
-//! each one counts, because agents differ in which they take.
+//! Only fields that the table marks as safe are harmless: not an unknown or misspelt key, not one
+//! without a value, and not frontmatter without readable keys. Every duplicate of a key is checked,
+//! because agents differ in which one they use.
 
 use skills_agents::field_table::{self, Safety};
 use skills_agents::fields::{FieldValue, Fields};
 use skills_syntax::parse::{Document, Entry};
 
-/// What the frontmatter of a skill amounts to.
+/// Assessment of a skill's frontmatter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Properties {
-    /// Nothing but what is safe.
+    /// All fields are safe.
     Safe,
-    /// Something to ask about: the first such key, as it is written.
+    /// The first field, as written, that requires approval.
     Asks(Box<str>),
-    /// It could not be judged; it asks.
+    /// The frontmatter cannot be parsed, so it requires approval.
     Unknown,
 }
 
 impl Properties {
-    /// Judges a SKILL.md by its parsed text.
+    /// Assesses a parsed SKILL.md.
     pub fn of(document: &Document, text: &str) -> Self {
         let Some(frontmatter) = &document.frontmatter else { return Self::Safe };
         let fields = Fields::new(frontmatter, text);

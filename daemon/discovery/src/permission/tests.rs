@@ -1,4 +1,4 @@
-//! Decisions as a table of text: rules, a skill, its frontmatter, and what follows.
+//! Table-driven tests of permissions: rules, a skill, its frontmatter, and the expected decision.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -35,7 +35,7 @@ fn properties(keys: &str) -> Properties {
     Properties::of(&parse(&text), &text)
 }
 
-/// Returns what follows, in the words of the table.
+/// Returns the decision in the notation of the table.
 fn answer(rules: &str, skill: &str, keys: &str) -> String {
     let (regime, rules) = match rules.strip_prefix("claude") {
         Some(rest) => (Regime::DenyFirst, rest.trim()),
@@ -81,7 +81,7 @@ fn answer(rules: &str, skill: &str, keys: &str) -> String {
 }
 
 #[test]
-fn each_case_is_decided_as_the_table_says() {
+fn decisions_match_the_table() {
     let mut counted = BTreeMap::<_, usize>::new();
     let mut heading = "";
     let mut wrong = String::new();
@@ -107,7 +107,7 @@ fn each_case_is_decided_as_the_table_says() {
 }
 
 #[test]
-fn what_is_allowed_for_good_is_meant_as_the_agent_means_it() {
+fn granted_pattern_uses_the_agents_syntax() {
     let granted = |regime, pattern: &str, name: &str| is_granted(regime, [pattern], name);
     assert!(granted(Regime::DenyFirst, "deploy *", "deploy-prod"));
     assert!(granted(Regime::DenyFirst, "deploy", "/deploy"));
@@ -118,7 +118,7 @@ fn what_is_allowed_for_good_is_meant_as_the_agent_means_it() {
 }
 
 #[test]
-fn a_pattern_made_to_hurt_does_not() {
+fn pattern_with_many_stars_matches_in_polynomial_time() {
     let pattern = "*a".repeat(500);
     let name = "a".repeat(5_000) + "b";
     let said = answer(&format!("deny {pattern}"), &name, "");
@@ -126,14 +126,14 @@ fn a_pattern_made_to_hurt_does_not() {
 }
 
 #[test]
-fn only_claude_code_and_what_is_made_from_it_denies_first() {
+fn only_claude_code_profiles_deny_first() {
     let first = profile::builtin().iter().filter(|it| Regime::of(it) == Regime::DenyFirst);
     let ids: Vec<_> = first.map(|it| &*it.id).collect();
     assert_eq!(ids, ["claude-code", "claude-code@founding"]);
 }
 
 #[test]
-fn a_frontmatter_that_nobody_knows_asks() {
+fn unreadable_frontmatter_requires_approval() {
     let request =
         Request { name: "a", agent: None, is_remote: false, properties: &Properties::Unknown };
     let decision = decide(Regime::DenyFirst, &[], &request);

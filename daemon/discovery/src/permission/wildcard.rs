@@ -1,10 +1,10 @@
-//! opencode's wildcards: `*` for any run of characters, `?` for one, nothing else.
+//! opencode's wildcards: `*` for any text, `?` for one character.
 //!
-//! Written out and not made into a regular expression, because any text is a pattern here and
-//! none may fail or take long. Source: a blank and a star at the end may both be missing
-//! (`deploy *` is also `deploy`), and a backslash is a slash.
+//! Not compiled to a regular expression, because every text is a valid pattern and matching must
+//! stay fast. As in opencode's source, a trailing space and star are optional (`deploy *` also
+//! matches `deploy`), and a backslash equals a slash.
 
-/// Returns whether a pattern matches all of a text.
+/// Returns true if a pattern matches the whole text.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     let slashed = |it: char| if it == '\\' { '/' } else { it };
     let pattern: Vec<char> = pattern.chars().map(slashed).collect();
@@ -15,8 +15,8 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
 
 fn whole(pattern: &[char], text: &[char]) -> bool {
     let (mut at, mut read) = (0, 0);
-    // The last star, and how far the text was read when it was met: only that one ever has to
-    // take more, so that the time is at most the product of the lengths.
+    // The last star, and the position in the text where it was met. Only the last star ever needs
+    // to match more, so the time is at most the product of both lengths.
     let mut star = None;
     while read < text.len() {
         match pattern.get(at) {

@@ -1,7 +1,8 @@
-//! Files that an editor has open and the disk does not have: where an agent would meet them.
+//! Adds files that are open in an editor but not on the disk, at the position where the agent would
+//! find them.
 //!
-//! The walk of a root is in the order of names, so a file's place among those that were met follows
-//! from its path, and with the place its turn. What it says is for [`Ranking::overlaid`].
+//! A root is walked in name order, so a file's path determines its position among the files found,
+//! and its position in the order of claims. [`Ranking::overlaid`] applies the texts.
 
 use std::ffi::OsStr;
 
@@ -14,8 +15,8 @@ use crate::discover::{State, refusal};
 const SKILL_FILE: &str = "SKILL.md";
 
 impl Ranking {
-    /// Returns the ranking as it would be if these files were on the disk as well, with nothing in
-    /// them. Those that the agent would not meet stay unmet.
+    /// Returns the ranking that results if these files exist, with empty text. Files that the agent
+    /// would not find are ignored.
     #[must_use]
     pub fn with<'a>(&self, files: impl IntoIterator<Item = &'a AbsPath>) -> Self {
         let mut ranking = self.clone();
@@ -27,10 +28,10 @@ impl Ranking {
         ranking
     }
 
-    /// Puts a file where it would be met, if it would.
+    /// Inserts a file at the position where it would be found.
     fn meet(&mut self, file: &AbsPath) {
         let mut meeting = (0..self.roots.len()).filter(|it| self.prefix(*it, file).is_some());
-        // By the way that stands for it.
+        // The root whose path represents the file.
         let root =
             if self.profile.duplicates.last_wins() { meeting.next_back() } else { meeting.next() };
         let Some(root) = root else { return };
@@ -64,7 +65,7 @@ impl Ranking {
         self.skills.insert(at, met);
     }
 
-    /// Returns when the claim of a file is heard that is met behind so many others.
+    /// Returns the position in the order of claims for a file inserted at `at`.
     fn turn(&self, at: usize) -> usize {
         let before = at.checked_sub(1).map(|it| self.skills[it].turn);
         match before {
@@ -76,7 +77,7 @@ impl Ranking {
         }
     }
 
-    /// Returns what stands before the name of a file that is met in a root; nothing where it is not.
+    /// Returns the prefix of a file's name in a root; `None` if the root's walk would not find it.
     fn prefix(&self, root: usize, file: &AbsPath) -> Option<String> {
         let RankedRoot { path, rule, .. } = &self.roots[root];
         let RootRule { seeks, walk, .. } = self.profile.roots.get(*rule)?;
@@ -108,8 +109,8 @@ impl Ranking {
     }
 }
 
-/// Returns the names on the way from a root to a file. A directory's own SKILL.md comes before all
-/// below it.
+/// Returns the path components from a root to a file. A directory's own SKILL.md sorts before
+/// everything below it.
 fn way<'a>(root: &AbsPath, file: &'a AbsPath) -> Vec<&'a OsStr> {
     let Ok(relative) = file.strip_prefix(&**root) else { return Vec::new() };
     let mut names: Vec<&OsStr> = relative.iter().collect();

@@ -1,29 +1,29 @@
-//! The address of a catalog, and of a file in it.
+//! [`Address`]: the URL of a registry, and of the files in it.
 
 use std::fmt;
 use std::fmt::Write;
 
-/// The address of a catalog: `http` or `https`, a host, a path, and nothing else.
+/// URL of a registry: `http` or `https`, a host and a path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address {
-    /// Without a slash at its end.
+    /// The URL without a trailing slash.
     text: Box<str>,
-    /// Where in the text the host begins and where it ends, with its port.
+    /// Start and end of the host with its port, in bytes.
     authority: (usize, usize),
 }
 
-/// Why a text is not the address of a catalog.
+/// Reason why a text is not the URL of a registry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressError {
-    /// It begins with neither `http://` nor `https://`.
+    /// Begins with neither `http://` nor `https://`.
     Scheme,
-    /// There is no host, or one that cannot be.
+    /// Has no host, or an invalid one.
     Host,
-    /// It carries a user's name or password.
+    /// Contains a user name or password.
     Credentials,
-    /// It has a query or a fragment, to which no file's name can be added.
+    /// Has a query or a fragment, so that no file name can be appended.
     Query,
-    /// It holds a blank, a control character, a quote or the like.
+    /// Contains a space, a control character, a quote or another invalid character.
     Character(char),
 }
 
@@ -31,10 +31,12 @@ impl fmt::Display for AddressError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Scheme => write!(f, "begins with neither `https://` nor `http://`"),
-            Self::Host => write!(f, "names no host"),
-            Self::Credentials => write!(f, "carries a name or password, which would be logged"),
-            Self::Query => write!(f, "has a query or a fragment, but files are below its path"),
-            Self::Character(it) => write!(f, "holds the character {it:?}"),
+            Self::Host => write!(f, "has no valid host"),
+            Self::Credentials => {
+                write!(f, "contains a user name or password, which would be logged")
+            }
+            Self::Query => write!(f, "has a query or a fragment, so no file name can be appended"),
+            Self::Character(it) => write!(f, "contains the character {it:?}"),
         }
     }
 }
@@ -42,7 +44,7 @@ impl fmt::Display for AddressError {
 impl std::error::Error for AddressError {}
 
 impl Address {
-    /// Reads an address.
+    /// Parses a URL.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
         let text = text.trim_end_matches('/');
         let begins = |scheme: &str| {
@@ -74,12 +76,12 @@ impl Address {
         Ok(Self { text: text.into(), authority: (start, end) })
     }
 
-    /// Returns the address as text, without a slash at its end.
+    /// Returns the URL without a trailing slash.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Returns the host and the port as they are written.
+    /// Returns the host and port as written.
     pub fn authority(&self) -> &str {
         &self.text[self.authority.0..self.authority.1]
     }
@@ -89,12 +91,12 @@ impl Address {
         split_port(self.authority()).0
     }
 
-    /// Whether what is sent and received is encrypted.
+    /// Returns true if the connection is encrypted.
     pub fn is_encrypted(&self) -> bool {
         self.text.starts_with("https:")
     }
 
-    /// Whether it is this machine's own, by its name alone.
+    /// Returns true if the host is this machine, judged by its name only.
     pub fn is_loopback(&self) -> bool {
         let host = self.host();
         let is_number = |it: &str| it.parse::<u8>().is_ok();
@@ -104,12 +106,12 @@ impl Address {
         host == "localhost" || host == "[::1]" || is_v4
     }
 
-    /// Whether the other one is on the same host, by the same scheme and port.
+    /// Returns true if the other URL has the same scheme, host and port.
     pub fn has_origin_of(&self, other: &Self) -> bool {
         self.text[..self.authority.1] == other.text[..other.authority.1]
     }
 
-    /// Returns the address of a file below this one; names are escaped.
+    /// Returns the URL of a file below this one, with its names escaped.
     pub fn below(&self, relative: &str) -> String {
         let mut text = String::from(&*self.text);
         for name in relative.split('/') {
@@ -118,7 +120,7 @@ impl Address {
                 if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
                     text.push(char::from(byte));
                 } else {
-                    // Writing to a text does not fail.
+                    // Writing to a `String` cannot fail.
                     let _ = write!(text, "%{byte:02X}");
                 }
             }
@@ -126,7 +128,7 @@ impl Address {
         text
     }
 
-    /// Returns where a redirect leads: to an address, or to a path on the same host.
+    /// Returns the target of a redirect: a URL, or a path on the same host.
     pub fn redirected(from: &str, location: &str) -> Option<Self> {
         if location.starts_with('/') && !location.starts_with("//") {
             let origin = Self::parse(from).ok()?;
@@ -143,7 +145,7 @@ impl fmt::Display for Address {
 }
 
 fn split_port(authority: &str) -> (&str, Option<&str>) {
-    // The colons of an IPv6 address stand in brackets.
+    // The colons of an IPv6 address are in brackets.
     match authority.rsplit_once(':') {
         Some((host, port)) if !port.contains(']') => (host, Some(port)),
         _ => (authority, None),
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_a_scheme_a_host_and_a_path() {
+    fn url_of_scheme_host_and_path_parses() {
         check(
             "HTTPS://Example.org/Skills/",
             Ok(("https://example.org/Skills", "example.org", false)),
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_address_is_refused_by_what_is_wrong() {
+    fn invalid_url_is_refused_with_its_cause() {
         check("example.org", Err(AddressError::Scheme));
         check("file:///etc/passwd", Err(AddressError::Scheme));
         check("https://", Err(AddressError::Scheme));
@@ -190,13 +192,13 @@ mod tests {
     }
 
     #[test]
-    fn names_of_files_are_escaped() {
+    fn file_names_are_percent_encoded() {
         let address = Address::parse("https://example.org/s").unwrap();
         assert_eq!(address.below("a/b c%?.md"), "https://example.org/s/a/b%20c%25%3F.md");
     }
 
     #[test]
-    fn redirects_lead_to_a_path_or_to_another_host() {
+    fn redirect_to_path_or_other_host_is_resolved() {
         let to = |it| Address::redirected("https://a.org/x", it).map(|it| it.to_string());
         assert_eq!(to("/y").as_deref(), Some("https://a.org/y"));
         assert_eq!(to("https://b.org/y").as_deref(), Some("https://b.org/y"));

@@ -1,8 +1,8 @@
-//! The index of a catalog: which skills there are, of which files.
+//! Parses a registry's index: its skills and their files.
 //!
-//! `{"skills": [{"name": …, "files": ["SKILL.md", …], "version": …}]}`, other keys are passed
-//! over. A text that is not such an index is refused as a whole, with its place; a skill with a
-//! name or a file that cannot be taken is left out with the reason, and the others are there.
+//! `{"skills": [{"name": …, "files": ["SKILL.md", …], "version": …}]}`; other keys are ignored. A
+//! text that is not an index is refused with the position of the error. A skill with an invalid
+//! name or file is left out with the reason; the others remain.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,40 +11,40 @@ use serde_json::Value;
 
 use super::name;
 
-/// How many skills one catalog may have.
+/// Maximum number of skills per registry.
 pub const MAX_SKILLS: usize = 500;
 
-/// How many files one skill may have.
+/// Maximum number of files per skill.
 pub const MAX_FILES: usize = 200;
 
-/// What a catalog offers.
+/// A parsed index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Index {
     /// The skills, in the order of the index.
     pub skills: Vec<Offer>,
-    /// Why others are left out, each a sentence fragment.
+    /// Reasons why other skills are left out, each a sentence fragment.
     pub refused: Vec<String>,
 }
 
-/// A skill that a catalog offers.
+/// A skill in an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// Its name, which is the name of its directory.
+    /// Its name, which becomes the name of its directory.
     pub name: String,
-    /// Its files below that directory; SKILL.md is one of them.
+    /// Its files, relative to that directory; SKILL.md is one of them.
     pub files: Vec<String>,
-    /// Its version, any text; without one it is fetched once.
+    /// Its version, any text. A skill without a version is fetched once.
     pub version: Option<String>,
 }
 
-/// Why a text is no index.
+/// Reason why a text is not an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexError {
-    /// The line, counted from 1; none where the text is JSON, but not an index.
+    /// Line from 1; `None` if the text is JSON, but not an index.
     pub line: Option<usize>,
-    /// The column, counted from 1.
+    /// Column from 1.
     pub column: usize,
-    /// What is wrong, as a sentence fragment.
+    /// Description of the error, as a sentence fragment.
     pub message: String,
 }
 
@@ -59,7 +59,7 @@ impl fmt::Display for IndexError {
 
 impl std::error::Error for IndexError {}
 
-/// Reads an index.
+/// Parses an index.
 pub fn read(bytes: &[u8]) -> Result<Index, IndexError> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let value: Value = serde_json::from_slice(bytes).map_err(|error| {
@@ -75,7 +75,7 @@ pub fn read(bytes: &[u8]) -> Result<Index, IndexError> {
         return Err(shape("`skills` is not a list"));
     };
     if skills.len() > MAX_SKILLS {
-        let message = format!("it lists {} skills, and {MAX_SKILLS} are the most", skills.len());
+        let message = format!("it lists {} skills; the limit is {MAX_SKILLS}", skills.len());
         return Err(shape(&message));
     }
     let mut index = Index::default();
@@ -84,7 +84,7 @@ pub fn read(bytes: &[u8]) -> Result<Index, IndexError> {
         match offer(value) {
             Ok(offer) if names.insert(offer.name.to_lowercase()) => index.skills.push(offer),
             Ok(offer) => index.refused.push(format!(
-                "`{}` is left out: another skill before it has the same name but for its case",
+                "`{}` is left out: an earlier skill has the same name, ignoring case",
                 short(&offer.name)
             )),
             Err(why) => index.refused.push(format!("skill {} is left out: {why}", at + 1)),
@@ -93,7 +93,7 @@ pub fn read(bytes: &[u8]) -> Result<Index, IndexError> {
     Ok(index)
 }
 
-/// Returns the beginning of a name that health quotes.
+/// Shortens a name for messages.
 fn short(name: &str) -> String {
     const LONGEST: usize = 64;
     match name.char_indices().nth(LONGEST) {
@@ -108,19 +108,19 @@ fn shape(message: &str) -> IndexError {
 
 fn offer(value: &Value) -> Result<Offer, String> {
     let Some(name) = value.get("name").and_then(Value::as_str) else {
-        return Err("its `name` is not a text".to_owned());
+        return Err("its `name` is not a string".to_owned());
     };
     name::check_skill(name).map_err(|why| format!("its name {:?} {why}", short(name)))?;
     let Some(list) = value.get("files").and_then(Value::as_array) else {
         return Err(format!("the `files` of `{name}` are not a list"));
     };
     if list.len() > MAX_FILES {
-        return Err(format!("`{name}` has {} files, and {MAX_FILES} are the most", list.len()));
+        return Err(format!("`{name}` has {} files; the limit is {MAX_FILES}", list.len()));
     }
     let mut files = Vec::new();
     for file in list {
         let Some(file) = file.as_str() else {
-            return Err(format!("a file of `{name}` is not a text"));
+            return Err(format!("a file of `{name}` is not a string"));
         };
         name::check_file(file)
             .map_err(|why| format!("the file {:?} of `{name}` {why}", short(file)))?;
@@ -134,18 +134,20 @@ fn offer(value: &Value) -> Result<Offer, String> {
         None | Some(Value::Null) => None,
         Some(Value::String(text)) => Some(text.clone()),
         Some(Value::Number(number)) => Some(number.to_string()),
-        Some(_) => return Err(format!("the `version` of `{name}` is neither a text nor a number")),
+        Some(_) => {
+            return Err(format!("the `version` of `{name}` is neither a string nor a number"));
+        }
     };
     Ok(Offer { name: name.to_owned(), files, version })
 }
 
-/// Refuses files that would be one on some systems, and a file that is also a directory.
+/// Refuses files that are equal on case-insensitive systems, and a file that is also a directory.
 fn collisions(name: &str, files: &[String]) -> Result<(), String> {
     let mut taken = BTreeSet::new();
     for file in files {
         if !taken.insert(file.to_lowercase()) {
             let file = short(file);
-            return Err(format!("`{name}` has two files `{file}`, or they differ in case alone"));
+            return Err(format!("`{name}` has two files `{file}`, ignoring case"));
         }
     }
     let mut spelled = std::collections::BTreeMap::new();
@@ -157,7 +159,7 @@ fn collisions(name: &str, files: &[String]) -> Result<(), String> {
                 return Err(format!("`{dir}` of `{name}` is a file and a directory"));
             }
             if *spelled.entry(lower).or_insert(dir) != dir {
-                return Err(format!("the directories `{dir}` of `{name}` differ in case alone"));
+                return Err(format!("the directories `{dir}` of `{name}` differ only in case"));
             }
         }
     }
@@ -186,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_names_skills_files_and_versions() {
+    fn index_with_files_and_versions_parses() {
         check(
             r#"{"v":1,"skills":[{"name":"a","files":["SKILL.md","x/y.md"]},{"name":"b","files":["SKILL.md"],"version":2,"z":0}]}"#,
             &expect![[r#"
@@ -197,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_index_is_refused_with_its_place() {
+    fn invalid_index_is_refused_with_its_position() {
         check(
             "{\n  \"skills\": [\n    oops]}",
             &expect![[r#"
@@ -231,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_skill_harms_no_other() {
+    fn invalid_skill_does_not_affect_others() {
         let files = r#""files":["SKILL.md"]"#;
         let many = vec!["\"x\""; 201].join(",");
         check(
@@ -245,18 +247,18 @@ mod tests {
             &expect![[r#"
                 ok None SKILL.md
                 - skill 1 is left out: its name "../a" begins with a dot
-                - skill 2 is left out: its `name` is not a text
-                - `OK` is left out: another skill before it has the same name but for its case
+                - skill 2 is left out: its `name` is not a string
+                - `OK` is left out: an earlier skill has the same name, ignoring case
                 - skill 5 is left out: the file "../../x" of `b` climbs with `.` or `..`
                 - skill 6 is left out: `c` has no file `SKILL.md`
                 - skill 7 is left out: the `files` of `d` are not a list
-                - skill 8 is left out: `e` has two files `X`, or they differ in case alone
+                - skill 8 is left out: `e` has two files `X`, ignoring case
                 - skill 9 is left out: `x` of `f` is a file and a directory
-                - skill 10 is left out: the directories `X` of `g` differ in case alone
-                - skill 11 is left out: `h` has 201 files, and 200 are the most
-                - skill 12 is left out: the `version` of `i` is neither a text nor a number
+                - skill 10 is left out: the directories `X` of `g` differ only in case
+                - skill 11 is left out: `h` has 201 files; the limit is 200
+                - skill 12 is left out: the `version` of `i` is neither a string nor a number
                 - skill 13 is left out: its name "con" is the name of a device on Windows
-                - skill 14 is left out: its `name` is not a text
+                - skill 14 is left out: its `name` is not a string
             "#]],
         );
     }

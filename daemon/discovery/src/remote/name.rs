@@ -1,23 +1,23 @@
-//! Names that come from elsewhere and are to become names of files here.
+//! Checks names from other machines before they become file names.
 //!
-//! Stricter than any one system: what is taken on one machine is taken on all, and no name can
-//! mean another file than the one it says.
+//! Stricter than any single operating system: a name accepted on one machine is accepted on all,
+//! and no name can refer to a different file than it says.
 
 use skills_syntax::path::check_component;
 
-/// How long a name may be, in bytes.
+/// Maximum length of a name, in bytes.
 const LONGEST_NAME: usize = 200;
 
-/// How long a path may be, in bytes.
+/// Maximum length of a path, in bytes.
 const LONGEST_PATH: usize = 1000;
 
-/// How deep a path may be.
+/// Maximum number of components of a path.
 const DEEPEST: usize = 16;
 
-/// Names that are devices on Windows, whatever stands behind a dot.
+/// Device names on Windows, with any extension.
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
-/// Checks the name of a skill: one name, that is not hidden.
+/// Checks the name of a skill: one component that does not start with a dot.
 pub fn check_skill(name: &str) -> Result<(), &'static str> {
     if name.starts_with('.') {
         return Err("begins with a dot");
@@ -25,7 +25,7 @@ pub fn check_skill(name: &str) -> Result<(), &'static str> {
     check_name(name)
 }
 
-/// Checks the path of a file below a skill's directory.
+/// Checks the path of a file, relative to a skill's directory.
 pub fn check_file(path: &str) -> Result<(), &'static str> {
     if path.len() > LONGEST_PATH {
         return Err("is too long");
@@ -48,13 +48,13 @@ fn check_name(name: &str) -> Result<(), &'static str> {
         return Err("is too long");
     }
     if name.chars().any(char::is_control) {
-        return Err("holds a control character");
+        return Err("contains a control character");
     }
     if name.contains([':', '*', '?', '"', '<', '>', '|']) {
-        return Err("holds a character that is none of a file's name everywhere");
+        return Err("contains a character that some systems do not allow in file names");
     }
     if name.ends_with(['.', ' ']) || name.starts_with(' ') {
-        return Err("begins or ends with a blank or ends with a dot");
+        return Err("begins or ends with a space, or ends with a dot");
     }
     if is_device(name) {
         return Err("is the name of a device on Windows");
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_names_are_taken() {
+    fn plain_names_are_accepted() {
         for path in ["SKILL.md", "references/a b.md", ".hidden/x", "scripts/run.sh", "é/ü", "com10"]
         {
             assert_eq!(check_file(path), Ok(()), "{path}");
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_mean_another_file_is_refused() {
+    fn ambiguous_file_name_is_refused() {
         for path in [
             "",
             "/etc/passwd",

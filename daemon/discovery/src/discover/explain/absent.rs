@@ -1,4 +1,4 @@
-//! Why something is not found: what keeps an agent from ever meeting it.
+//! Explains why a path or name is not found.
 
 use std::ffi::OsStr;
 
@@ -12,16 +12,16 @@ use super::around::{Ignored, Stray, Thing};
 use super::steps::OUT_OF_BOUNDS;
 use super::{Inquiry, Query, Verdict};
 
-/// Why a path is no skill of an agent's.
+/// Reason why a path is not a skill of the agent.
 #[derive(Clone, Debug)]
 pub(super) struct Absence {
-    /// The rule that decided, by its stable name.
+    /// Stable name of the rule that decided.
     pub(super) rule: &'static str,
-    /// Why, as a sentence fragment.
+    /// Reason, as a sentence fragment.
     pub(super) why: String,
-    /// What to do, as a sentence.
+    /// Suggested action, as a sentence.
     pub(super) next: String,
-    /// The place that says so.
+    /// File and position that cause it.
     pub(super) place: Option<(AbsPath, LineColumn)>,
 }
 
@@ -32,7 +32,7 @@ impl Absence {
 }
 
 impl<'a> Inquiry<'a> {
-    /// Says why nothing is found, and for which path: of a name that of the first that there is.
+    /// Explains why nothing is found. For a name, it describes the first near miss that exists.
     pub(super) fn absence(&self) -> (Verdict, Option<Absence>, Vec<(usize, &'a Skip)>) {
         match self.query {
             Query::Path(path) => {
@@ -59,7 +59,7 @@ impl<'a> Inquiry<'a> {
         }
         for stray in &self.around.met {
             let of_path = Inquiry { query: Query::Path(&stray.path), ..*self };
-            // It has another name, and is found by that.
+            // The directory has another name, under which the skill is found.
             if !of_path.matched().is_empty() {
                 continue;
             }
@@ -80,10 +80,10 @@ impl<'a> Inquiry<'a> {
             Some(near) => format!("Did you mean `{near}`?"),
             None => match self.own_place() {
                 Some(place) => format!(
-                    "Write it as `{}/{name}/{SKILL_FILE}`, or ask with the path where it lies.",
+                    "Write it as `{}/{name}/{SKILL_FILE}`, or ask for its path.",
                     place.display()
                 ),
-                None => "Ask with the path of its SKILL.md.".to_owned(),
+                None => "Ask for the path of its SKILL.md.".to_owned(),
             },
         };
         let summary = format!("{agent} finds no skill called `{name}`.");
@@ -133,7 +133,7 @@ impl<'a> Inquiry<'a> {
         found.unwrap_or_else(|| self.misplaced(path, thing))
     }
 
-    /// Says that a skill lies within another one, at which the agent stops.
+    /// Explains that the path is inside another skill, below which the agent does not search.
     fn within_skill(&self, path: &AbsPath, stray: Option<&Stray>) -> Option<Absence> {
         let inner = stray?.skill.as_ref().filter(|it| path.starts_with(&***it))?;
         let outer = self.resolution.candidates.iter().find(|it| {
@@ -141,8 +141,10 @@ impl<'a> Inquiry<'a> {
             let stops = self.rule(root).is_some_and(|it| !it.walk.into_skills);
             stops && !it.is_command() && dir != *inner && inner.starts_with(&*dir)
         })?;
-        let why =
-            format!("it lies within the skill `{}`, where no others are looked for", outer.name);
+        let why = format!(
+            "it is inside the skill `{}`, and skills are not searched for skills",
+            outer.name
+        );
         let name = inner.file_name().unwrap_or_default();
         let target = self.resolution.roots[outer.root].path.child(name);
         let next = format!("Move the directory to `{}`.", target.display());
@@ -154,7 +156,7 @@ impl<'a> Inquiry<'a> {
         Absence::new(skip.reason.rule(), skip.reason.message(), skip.next(root))
     }
 
-    /// Says that a path belongs to another worktree than the one that is asked about.
+    /// Explains that the path belongs to another worktree.
     fn of_another_worktree(&self, path: &AbsPath, stray: Option<&Stray>) -> Option<Absence> {
         let (agent, here) = (self.agent, &self.resolution.worktree);
         if let Some(main) = self.resolution.repository.main()
@@ -175,7 +177,7 @@ impl<'a> Inquiry<'a> {
             return Some(Absence::new("worktree/linked", why, next));
         }
         let other = stray?.worktree.as_ref().filter(|it| *it != here)?;
-        // What is beneath may be a submodule, which is worth its own sentence as well; a home
+        // A path below this worktree may be in a submodule, which is worth its own message. A home
         // directory that is in git is not.
         if path.starts_with(&**here) && !other.starts_with(&**here) {
             return None;
@@ -192,7 +194,7 @@ impl<'a> Inquiry<'a> {
         Some(Absence::new("worktree/other", why, next))
     }
 
-    /// Says when a path below the working directory is looked at that is in no root yet.
+    /// Explains when a path below the working directory that is in no root yet is searched.
     fn nested(&self, path: &AbsPath, stray: Option<&Stray>) -> Option<Absence> {
         let NestedRule::OnTouch { relative, skip_git_ignored, .. } = &self.ctx.profile.nested
         else {
@@ -211,7 +213,7 @@ impl<'a> Inquiry<'a> {
                 dir.display(),
                 file.display()
             );
-            let next = format!("Take that line out, or work in `{}`.", dir.display());
+            let next = format!("Remove that line, or work in `{}`.", dir.display());
             let place = Some((file.clone(), LineColumn { line: *line, column: 1 }));
             return Some(Absence { place, ..Absence::new("nested/ignored", why, next) });
         }
@@ -230,19 +232,19 @@ impl<'a> Inquiry<'a> {
         let nowhere = format!("in none of the directories that {agent} searches");
         let why = format!("it is {nowhere}");
         let is_skill_file = path.file_name() == Some(OsStr::new(SKILL_FILE));
-        // The skill's directory is what is to be moved. What is no skill stays where it is.
+        // Only a skill's directory can be moved into a root.
         let dir = match thing {
             Some(Thing::Directory(None)) => {
                 let why = format!("it is a directory without a {SKILL_FILE}, {nowhere}");
                 let next = format!(
-                    "Ask with a skill's name or the path of its {SKILL_FILE}, or run `skillsd explain --cwd {}` to see what {agent} finds for whoever works there.",
+                    "Ask for a skill's name or the path of its {SKILL_FILE}, or run `skillsd explain --cwd {}` to see what {agent} finds in that directory.",
                     path.display()
                 );
                 return Absence::new(rule, why, next);
             }
             Some(Thing::File) if !is_skill_file => {
                 let why = format!("it is a file that is no {SKILL_FILE}, {nowhere}");
-                let next = format!("Ask with a skill's name or the path of its {SKILL_FILE}.");
+                let next = format!("Ask for a skill's name or the path of its {SKILL_FILE}.");
                 return Absence::new(rule, why, next);
             }
             Some(Thing::Directory(Some(_))) => Some(path.clone()),
@@ -261,7 +263,7 @@ impl<'a> Inquiry<'a> {
         Absence::new(rule, why, next)
     }
 
-    /// Returns where a skill of this project belongs.
+    /// Returns the root in which a skill of this project belongs.
     fn own_place(&self) -> Option<AbsPath> {
         let roots = &self.resolution.roots;
         let is_own = |it: &&Root| it.path.starts_with(&*self.resolution.worktree);
@@ -287,7 +289,7 @@ fn verdict(summary: String, absence: &Absence) -> Verdict {
 
 fn nothing(path: &AbsPath, alike: Option<&AbsPath>) -> Absence {
     let Some(alike) = alike else {
-        let next = "Check the path; `skillsd list` shows what there is.";
+        let next = "Check the path; `skillsd list` shows all skills.";
         return Absence::new("path/exists", "nothing is there".to_owned(), next);
     };
     let is_file = path.file_name().is_some_and(|it| it.eq_ignore_ascii_case(SKILL_FILE));
@@ -307,10 +309,10 @@ fn wrong_case(path: &AbsPath) -> Absence {
 fn switched_off(root: &Root, why: &str) -> Absence {
     if let Some(extension) = root.origin.strip_prefix("the extension ") {
         let name = extension.trim_matches('`');
-        let next = format!("Mend it, or switch it on with `gemini extensions enable {name}`.");
+        let next = format!("Repair it, or enable it with `gemini extensions enable {name}`.");
         return Absence::new(
             "extension/enabled",
-            format!("its extension does not count: {why}"),
+            format!("its extension is not used: {why}"),
             next,
         );
     }
@@ -326,7 +328,7 @@ fn switched_off(root: &Root, why: &str) -> Absence {
     Absence::new("plugin/enabled", format!("its plugin is off: {why}"), next)
 }
 
-/// Says why something in a root that is searched is no skill.
+/// Explains why an entry of a searched root is not a skill.
 fn not_a_skill(path: &AbsPath, root: &Root, thing: Option<&Thing>) -> Absence {
     let (rule, shown) = ("file/there", path.display());
     match thing {

@@ -1,8 +1,8 @@
-//! What lies on the disk around a thing that somebody asks about and discovery does not know.
+//! Near misses: files on the disk that a query without a match may mean.
 //!
-//! A resolution knows what it met and nothing else. Why a path is no skill, or where one of a
-//! name lies that nobody found, takes a look at the disk: the engine has it when an explanation
-//! needs it, and never for a list.
+//! A resolution records only what discovery visited. Explaining why a path is not a skill, or where
+//! a skill with an unknown name is, needs another look at the disk. The engine makes it for
+//! `explain` only, never for a list.
 
 use std::ffi::OsString;
 
@@ -12,54 +12,55 @@ use skills_syntax::path::AbsPath;
 use super::super::roots::root_paths;
 use super::super::{DiscoveryContext, Resolution, Worktree};
 
-/// What was found, the likeliest first. Of a path there is one.
+/// Near misses of a query, the most likely first, with distinct paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Around {
-    /// The things that may be meant.
+    /// The near misses.
     pub met: Vec<Stray>,
 }
 
-/// Something that may be meant.
+/// One path that the query may mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stray {
-    /// Where it is, or would be.
+    /// The path; it may not exist.
     pub path: AbsPath,
-    /// What is there.
+    /// Its type.
     pub thing: Thing,
-    /// The directory of the innermost skill that it is or belongs to, whoever finds that.
+    /// Directory of the innermost skill that contains the path, whether the agent finds that skill
+    /// or not.
     pub skill: Option<AbsPath>,
-    /// The top of the git worktree that it is in.
+    /// Top of the git worktree that contains the path.
     pub worktree: Option<AbsPath>,
-    /// What makes git ignore it.
+    /// The line that makes git ignore it.
     pub ignored: Option<Ignored>,
 }
 
-/// What is at a path.
+/// Type of a near miss.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Thing {
-    /// Nothing; perhaps something of nearly the same path.
+    /// Does not exist. Holds a similar path that does.
     Nothing(Option<AbsPath>),
     /// A file.
     File,
-    /// A directory, with the name of the file in it that is called SKILL.md in whatever case.
+    /// A directory. Holds the name of the file in it that is called SKILL.md in any case.
     Directory(Option<OsString>),
 }
 
-/// A line that makes git ignore something.
+/// A line that makes git ignore a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ignored {
-    /// The directory that it is about.
+    /// The ignored directory.
     pub dir: AbsPath,
-    /// The file that it is in.
+    /// The ignore file.
     pub file: AbsPath,
-    /// Its number, from 1.
+    /// Line number, from 1.
     pub line: u32,
     /// The pattern.
     pub pattern: String,
 }
 
-/// Returns every directory in which some agent would look for skills from a site's place, those
-/// of the site's own profile first.
+/// Returns the directories that any agent would search for skills from this context, those of the
+/// context's own profile first.
 pub fn places(ctx: &DiscoveryContext, resolution: &Resolution) -> Vec<AbsPath> {
     let mut places: Vec<_> = resolution.roots.iter().map(|it| it.path.clone()).collect();
     let worktree = Worktree::known(resolution);

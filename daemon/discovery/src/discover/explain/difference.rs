@@ -1,7 +1,7 @@
-//! Which differences between a profile and its base mattered for a skill.
+//! Selects the differences between a profile and its base that affect a skill.
 //!
-//! A variant, or a profile of the user's own, is told apart from the agent's row where that
-//! changed something about the skill in question; for a whole place all differences are told.
+//! For a variant or a user's profile, `explain` names the differences that changed the result for
+//! the skill. For a whole directory it names all of them.
 
 use skills_agents::loaders::{LoadOutcome, load_as};
 use skills_agents::profile::{Difference, Profile, RootBase};
@@ -10,7 +10,8 @@ use skills_syntax::path::AbsPath;
 use super::super::roots::root_paths;
 use super::super::{DiscoveryContext, Resolution, State, Worktree};
 
-/// The rules by which a file is read. `description` and `name_…` are told apart by what changed.
+/// Rules for reading a file. For `description` and the `name_…` rules the changed value decides
+/// which one matters.
 const READING: &[&str] = &[
     "name_source",
     "name_scalars",
@@ -29,10 +30,10 @@ const READING: &[&str] = &[
     "crlf",
 ];
 
-/// The rules by which one of several files wins.
+/// Rules that decide which of several files wins.
 const WINNING: &[&str] = &["roots", "duplicates", "warns_of_duplicates", "paths"];
 
-/// Returns the differences that mattered for a candidate.
+/// Returns the differences that affect a candidate.
 pub(super) fn mattering<'a>(
     ctx: &'a DiscoveryContext,
     resolution: &Resolution,
@@ -56,10 +57,10 @@ pub(super) fn mattering<'a>(
         }
         "roots" if !is_contested => {
             let root = &resolution.roots[candidate.root];
-            // One that touching has found is in no row.
+            // A root discovered by a touch has no row.
             let rule = ctx.profile.roots.get(root.rule);
             rule.is_some_and(|rule| match rule.base {
-                // What such a rule finds does not follow from the table alone.
+                // The roots of such a rule do not follow from the table alone.
                 RootBase::Settings
                 | RootBase::Plugins(_)
                 | RootBase::Extensions(_)
@@ -107,14 +108,14 @@ fn reads_otherwise(rule: &str, was: &LoadOutcome, is: &LoadOutcome) -> bool {
     }
 }
 
-/// Returns the roots that another profile would search from the same place.
+/// Returns the roots that another profile would search in the same context.
 fn searched_by(profile: &Profile, ctx: &DiscoveryContext, resolution: &Resolution) -> Vec<AbsPath> {
     let worktree = Worktree::known(resolution);
     let paths = profile.roots.iter().flat_map(|rule| root_paths(ctx, rule, &worktree, &[]));
     paths.filter_map(Result::ok).collect()
 }
 
-/// Returns what a difference comes to, as a sentence fragment.
+/// Describes a difference, as a sentence fragment.
 pub(super) fn sentence(profile: &Profile, difference: &Difference) -> String {
     let Difference { rule, base, here, source } = difference;
     let other = profile.base.as_ref().map_or("", |it| &*it.id);

@@ -1,4 +1,4 @@
-//! What was passed over below a root: by which rule, why, and what to do.
+//! Rule name, message and suggested action for each reason to skip an entry.
 
 use std::ffi::OsStr;
 
@@ -6,7 +6,7 @@ use super::super::walk::SKILL_FILE;
 use super::super::{Bound, Root, Skip, SkipReason};
 
 impl Skip {
-    /// Returns what a person can do about it, as a sentence. `root` is where it was met.
+    /// Returns a suggested action, as a sentence. `root` is the root of the skipped entry.
     pub fn next(&self, root: &Root) -> String {
         let name = self.path.file_name().unwrap_or_default();
         let root = root.path.display();
@@ -27,14 +27,13 @@ impl Skip {
             }
             SkipReason::WrongCase => format!("Rename the file to `{SKILL_FILE}`."),
             SkipReason::TooManyDirectories(..) | SkipReason::TooManyEntries(..) => {
-                "Keep the root small: move what holds no skills elsewhere, or split the root."
-                    .into()
+                "Move directories without skills out of the root, or split the root.".into()
             }
             SkipReason::SameDirectory(_) => {
                 "Nothing needs to be done: its skills are listed once.".into()
             }
             SkipReason::OverBudget(..) => {
-                format!("Move what holds no skills out of `{root}`, or nest it less deep.")
+                format!("Move directories without skills out of `{root}`, or reduce their depth.")
             }
             SkipReason::OutOfBounds(_) => "Remove the link.".into(),
             SkipReason::Fault(fault) => fault.next().into(),
@@ -43,7 +42,7 @@ impl Skip {
 }
 
 impl SkipReason {
-    /// Returns the rule that decided, by its stable name.
+    /// Returns the stable name of the rule that decided.
     pub const fn rule(&self) -> &'static str {
         match self {
             Self::Hidden => "walk/hidden",
@@ -62,27 +61,28 @@ impl SkipReason {
         }
     }
 
-    /// Returns whether it is a bound of the whole root, for which nothing is left out here.
+    /// Returns true for a limit of the whole root, for which nothing is skipped.
     pub const fn is_of_the_root(&self) -> bool {
         matches!(self, Self::TooManyDirectories(..) | Self::TooManyEntries(..))
     }
 
-    /// Returns whether a budget of the root is used up, so that more than this is left out.
+    /// Returns true if the root's budget is used up, so that everything after the entry is skipped
+    /// too.
     pub const fn is_over_budget(&self) -> bool {
         matches!(self, Self::OverBudget(..))
     }
 
-    /// Returns why something was passed over, as a sentence fragment.
+    /// Returns the reason, as a sentence fragment.
     pub fn message(&self) -> String {
         let too_many = |what: &str, max: &usize, found: &usize| {
             format!(
-                "the agent reads {max} {what} of a root without a word about more, and there are {found}: some of the skills listed here it may not load"
+                "the agent reads at most {max} {what} of a root and reports nothing beyond; this root has {found}, so it may miss some skills listed here"
             )
         };
         match self {
             Self::Hidden => "directories whose names begin with a dot are not searched".into(),
             Self::SkippedName => "directories of this name are never searched".into(),
-            Self::ReservedName => "the agent keeps this directory name for itself".into(),
+            Self::ReservedName => "the agent reserves this directory name".into(),
             Self::TooDeep(max) => {
                 let levels = if *max == 1 { "level" } else { "levels" };
                 format!("the agent looks {max} {levels} below the root, and this is deeper")
@@ -109,17 +109,17 @@ impl SkipReason {
 }
 
 impl Bound {
-    /// Describes the part that was left out, as a sentence fragment.
+    /// Describes the limit that was reached, as a sentence fragment.
     fn message(self, most: usize) -> String {
         let of = match self {
             Self::Depth => {
-                return format!("the budget of a root is {most} levels, and this is deeper");
+                return format!("the limit for a root is {most} levels, and this is deeper");
             }
             Self::Directories => "directories",
             Self::Entries => "entries",
             Self::Files => "files that are read",
             Self::Links => "symbolic links",
         };
-        format!("the budget of a root is {most} {of}, and it ends here")
+        format!("the limit for a root is {most} {of}, and it is reached here")
     }
 }

@@ -1,4 +1,4 @@
-//! The steps of an explanation: what was considered, in the order of discovery.
+//! Steps of an explanation, in the order of discovery.
 
 use skills_agents::listing::INJECTION;
 use skills_agents::loaders::load_for_all_agents;
@@ -14,11 +14,11 @@ use super::absent::Absence;
 use super::{Inquiry, Query, Step, StepKind, difference, difference_step};
 use crate::permission;
 
-/// Says what to do about a root that leads to a directory that is never searched.
-pub(super) const OUT_OF_BOUNDS: &str = "Let it lead to a directory of skills.";
+/// Suggested action for a root that leads to a directory that is never searched.
+pub(super) const OUT_OF_BOUNDS: &str = "Change it to a directory of skills.";
 
 impl Inquiry<'_> {
-    /// Returns the steps: what decides for the whole place first.
+    /// Returns the steps, starting with the rules that apply to the whole worktree.
     pub(super) fn steps(
         &self,
         matched: &[usize],
@@ -26,7 +26,7 @@ impl Inquiry<'_> {
         absence: Option<Absence>,
     ) -> Vec<Step> {
         let mut steps = Vec::new();
-        // What was passed over has a step of its own, below its root.
+        // A skipped entry has its own step below its root.
         if let Some(it) =
             absence.filter(|it| !skips.iter().any(|(_, skip)| skip.reason.rule() == it.rule))
         {
@@ -56,8 +56,8 @@ impl Inquiry<'_> {
         steps
     }
 
-    /// Whether what a configuration file says bears on the question: what is wrong always does, and
-    /// where nothing is found all does that may be about it.
+    /// Returns true if a note of a settings file is about the query. Problems always are; if
+    /// nothing matches the query, every note that may be about it is.
     fn bears(&self, note: &Note, matched: &[usize]) -> bool {
         let candidates = || matched.iter().map(|it| &self.resolution.candidates[*it]);
         let is_unknown = matched.is_empty();
@@ -89,7 +89,7 @@ impl Inquiry<'_> {
             file: None,
             next: None,
         });
-        // A field that is read well has no place in the record; here it is worth a parse.
+        // The record has no position for a field without problems, so the file is parsed again.
         let field = |rule: &str| match rule {
             "paths" => Some("paths"),
             "model-invocation" => Some("disable-model-invocation"),
@@ -121,11 +121,10 @@ impl Inquiry<'_> {
         }
     }
 
-    /// Tells which other agents drop a file that this one takes: a skill that is there for one
-    /// and not for the next is what people ask about most.
+    /// Adds a step for each other agent that drops a file which this agent loads.
     fn others(&self, index: usize, steps: &mut Vec<Step>) {
         let candidate = &self.resolution.candidates[index];
-        // No other agent looks for commands as if they were skills.
+        // No other agent loads commands as skills.
         let Some(record) = candidate.record().filter(|_| !candidate.is_command()) else { return };
         let dir = candidate.dir();
         let directory = dir.file_name().unwrap_or_default().to_string_lossy();
@@ -149,8 +148,8 @@ impl Inquiry<'_> {
 }
 
 impl Resolution {
-    /// Returns what each configuration file says: a step for each place in it that bears on
-    /// skills, one for a file that says nothing or is not there.
+    /// Returns a step for each note of each configuration file, and one step for a file that is
+    /// missing or says nothing about skills.
     pub fn settings_steps(&self) -> Vec<Step> {
         let mut steps = Vec::new();
         for (index, file) in self.settings.iter().enumerate() {
@@ -160,7 +159,7 @@ impl Resolution {
     }
 }
 
-/// Tells where the repository is of a worktree that is not a plain one.
+/// Describes the repository of a linked worktree, or of one whose `.git` file is invalid.
 pub fn worktree_step(ctx: &DiscoveryContext, resolution: &Resolution) -> Option<Step> {
     let (agent, top) = (ctx.profile.subject(), resolution.worktree.display());
     let (rule, reason, next) = match &resolution.repository {
@@ -185,7 +184,8 @@ pub fn worktree_step(ctx: &DiscoveryContext, resolution: &Resolution) -> Option<
             "worktree/proven",
             format!("`{top}/.git` leads to no repository: {why}"),
             Some(
-                "Run `git worktree repair` in the main worktree, if this is one of its.".to_owned(),
+                "Run `git worktree repair` in the main worktree, if this is one of its worktrees."
+                    .to_owned(),
             ),
         ),
     };
@@ -198,8 +198,8 @@ pub fn worktree_step(ctx: &DiscoveryContext, resolution: &Resolution) -> Option<
     })
 }
 
-/// Tells what a configuration file decides, as far as it bears on the question; of one that is not
-/// there only that.
+/// Adds the notes of a configuration file that are about the query, or the outcome if there are
+/// none.
 fn settings_steps(
     index: usize,
     file: &Consulted,
@@ -221,14 +221,14 @@ fn settings_steps(
             steps.push(step(None, Some(fault.to_string()), Some(fault.next().to_owned())));
         }
         Consultation::Broken(flaw, _) => {
-            let next = "Mend the file; what it says does not count until then.".to_owned();
+            let next = "Fix the file; its settings are ignored until then.".to_owned();
             steps.push(step(Some(flaw.at), Some(flaw.message.clone()), Some(next)));
         }
         Consultation::Read if file.notes.is_empty() => {
-            steps.push(step(None, Some("says nothing about skills".to_owned()), None));
+            steps.push(step(None, Some("has no settings about skills".to_owned()), None));
         }
         Consultation::Read if !file.notes.iter().any(bears) => {
-            steps.push(step(None, Some("says nothing about this".to_owned()), None));
+            steps.push(step(None, Some("has no settings about this skill".to_owned()), None));
         }
         Consultation::Read => {
             let note = |it: &Note| step(Some(it.at), Some(it.message.clone()), it.next.clone());

@@ -1,4 +1,4 @@
-//! Limits of what configuration files may say: rules, the length of their patterns, notes.
+//! Limits for settings files: number of rules, length of patterns, number of notes.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use skills_syntax::path::AbsPath;
 use super::{Note, Settings};
 use crate::permission::{Action, Author, PATTERN_BYTES, RULES, Rule};
 
-/// Notes that are kept of one file.
+/// Maximum number of notes per file.
 const NOTES: usize = 1000;
 
 impl Settings {
-    /// Brings rules and notes within their limits, once all files are read.
+    /// Enforces the limits for rules and notes after all files are read.
     ///
-    /// A rule over a limit fails closed: one that allows matches nothing, one that asks or denies
-    /// matches every skill.
+    /// A rule over a limit fails closed: `allow` matches nothing, `ask` and `deny` match every
+    /// skill.
     pub(in crate::discover) fn keep_limits(&mut self) {
         self.shorten_patterns();
         self.drop_rules();
@@ -43,10 +43,10 @@ impl Settings {
             }
             let effect = match rule.action {
                 Action::Allow => "matches no skill",
-                Action::Ask | Action::Deny => "counts for every skill",
+                Action::Ask | Action::Deny => "applies to every skill",
             };
             let message = format!(
-                "a pattern of `{}` has {} bytes, and {PATTERN_BYTES} are the most; it {effect}",
+                "a pattern of `{}` has {} bytes; the limit is {PATTERN_BYTES}, so it {effect}",
                 rule.action.name(),
                 rule.pattern.len()
             );
@@ -59,7 +59,7 @@ impl Settings {
         }
     }
 
-    /// Keeps the first rules of each file. The strictest of the others counts for every skill.
+    /// Keeps the first rules of each file. The strictest of the others applies to every skill.
     fn drop_rules(&mut self) {
         if self.rules.len() <= RULES {
             return;
@@ -81,13 +81,13 @@ impl Settings {
         });
         for (file, rule) in dropped {
             let message = format!(
-                "the file has {} rules about skills, and {RULES} are the most; `{}` counts for every skill",
+                "the file has {} rules about skills; the limit is {RULES}, so `{}` applies to every skill",
                 counts.get(&file).copied().unwrap_or_default(),
                 rule.action.name()
             );
             self.note(&rule.source, message, Some("Use patterns with `*`.".to_owned()));
             if rule.action != Action::Allow {
-                // A repository's rule makes stricter whatever the agent's rules say.
+                // A repository's rule only makes stricter, whatever the agent's rules are.
                 let author = Author::Repository;
                 self.rules.push(Rule { author, agent: None, pattern: "*".into(), ..rule });
             }

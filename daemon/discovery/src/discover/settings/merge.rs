@@ -1,8 +1,8 @@
-//! opencode's permissions, merged from all its files as the agent merges them.
+//! Merges opencode's permissions from all its settings files, as the agent does.
 //!
-//! Maps are merged key by key and keep the place of a key's first appearance; anything else is
-//! replaced by the later file. What is left is a list of rules in the order of the keys, of
-//! which the last that matches counts.
+//! Maps are merged key by key, and a key keeps the position of its first appearance; any other
+//! value is replaced by the later file. The result is a list of rules in key order; the last rule
+//! that matches counts.
 
 use skills_syntax::config_tree::{Entry, Node, Value};
 use skills_syntax::path::AbsPath;
@@ -10,29 +10,29 @@ use skills_syntax::path::AbsPath;
 use super::{About, Settings};
 use crate::permission::{self, Action, Author, RULES, Regime, Rule, Source, wildcard};
 
-/// What the agent's permissions are about, as they are called in its files.
+/// Name of the skill permission in the agent's files.
 const SKILL: &str = "skill";
 
-/// The permissions of all files so far.
+/// Permissions merged from the files read so far.
 #[derive(Debug, Default)]
 pub(super) struct Merged {
-    /// The permissions of the files that may loosen.
+    /// Permissions of the files that may loosen.
     counting: Layers,
-    /// The permissions of all files; none where every file may loosen.
+    /// Permissions of all files; `None` if every file may loosen.
     all: Option<Layers>,
 }
 
-/// The permissions of some files.
+/// Permissions of a set of files.
 #[derive(Clone, Debug, Default)]
 struct Layers {
-    /// From `tools`, the older way to write them; they come first.
+    /// From `tools`, the older key; these rules come first.
     tools: Vec<Permission>,
     permissions: Vec<Permission>,
-    /// By the agent's name.
+    /// By the subagent's name.
     agents: Vec<(Box<str>, Vec<Permission>)>,
 }
 
-/// What is said about one permission.
+/// One permission entry.
 #[derive(Clone, Debug)]
 struct Permission {
     name: Box<str>,
@@ -41,14 +41,14 @@ struct Permission {
 
 #[derive(Clone, Debug)]
 enum Says {
-    /// One action for all.
+    /// One action for every skill.
     All(Action, Source),
-    /// An action for each pattern.
+    /// One action per pattern.
     Patterns(Vec<(Box<str>, Action, Source)>),
 }
 
 impl Merged {
-    /// Takes what one file says.
+    /// Adds one file.
     pub(super) fn take(&mut self, document: &Node, file: &AbsPath, settings: &mut Settings) {
         let may_loosen = settings.may_loosen(file);
         if !may_loosen && self.all.is_none() {
@@ -62,7 +62,7 @@ impl Merged {
         }
     }
 
-    /// Turns it all into rules.
+    /// Converts the result into rules.
     pub(super) fn finish(&mut self, settings: &mut Settings) {
         std::mem::take(&mut self.counting).finish(Author::Agent, settings);
         if let Some(all) = self.all.take() {
@@ -97,7 +97,7 @@ impl Layers {
     }
 
     fn finish(self, author: Author, settings: &mut Settings) {
-        // What `permission` says of the skill replaces what `tools` says, where that stood.
+        // `permission` replaces the entry of `tools` for the skill tool, at the same position.
         let mut all = self.tools;
         for it in self.permissions {
             merge(&mut all, &it.name.clone(), it.says);
@@ -105,7 +105,7 @@ impl Layers {
         push_rules(all, author, None, settings);
         let off = permission::tool_off(Regime::LastMatch, author, &settings.rules, None);
         if let Some(source) = off.map(|it| it.source.clone()) {
-            let message = "the last rule about skills denies `*`, which switches the whole skill tool off, whatever is allowed before it";
+            let message = "the last rule about skills denies `*`, which disables the skill tool even if earlier rules allow skills";
             settings.note_once(&source, message);
         }
         for (agent, permissions) in self.agents {
@@ -174,7 +174,7 @@ impl Taking<'_> {
         let action = entry.node.text().and_then(Action::named);
         if action.is_none() && self.notes {
             let source = Source { file: self.file.clone(), at: entry.node.at };
-            let message = format!("`{shown}` needs `allow`, `ask` or `deny` here");
+            let message = format!("`{shown}` must be `allow`, `ask` or `deny`");
             self.settings.note(&source, message, Some("Write one of the three words.".to_owned()));
         }
         action

@@ -1,4 +1,4 @@
-//! Claude Code's permission lists: `Skill(name)` among the rules about all other tools.
+//! Reads Claude Code's permission lists: the `Skill(name)` rules among those for other tools.
 
 use skills_syntax::config_tree::Node;
 use skills_syntax::path::AbsPath;
@@ -6,8 +6,8 @@ use skills_syntax::path::AbsPath;
 use super::{About, Settings};
 use crate::permission::{Action, Author, Rule, Source};
 
-/// Takes what one file says. Rules of all files count; which of them wins is not a matter of
-/// their order but of their action.
+/// Adds the rules of one file. The rules of all files apply; precedence depends on the action, not
+/// on the order.
 pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut Settings) {
     for action in [Action::Deny, Action::Ask, Action::Allow] {
         let list = document.at_path(&["permissions", action.name()]).map(Node::items);
@@ -16,7 +16,8 @@ pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut Settings) {
             let source = Source { file: file.clone(), at: item.at };
             let Some(pattern) = pattern(text) else {
                 if text.starts_with("Skill(") {
-                    let message = format!("`{text}` is not a rule: its parenthesis is not closed");
+                    let message =
+                        format!("`{text}` is not a rule: the closing parenthesis is missing");
                     let next = "Write it as `Skill(name)` or `Skill(name *)`.".to_owned();
                     settings.note(&source, message, Some(next));
                 }
@@ -35,7 +36,7 @@ pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut Settings) {
     }
 }
 
-/// Returns what stands between the parentheses; of the bare tool all skills.
+/// Returns the text between the parentheses; `*` for the bare tool name.
 fn pattern(rule: &str) -> Option<&str> {
     let rest = rule.trim().strip_prefix("Skill")?;
     match rest {

@@ -1,7 +1,7 @@
-//! Standing: the owner of a configuration file, and whether the file may loosen anything.
+//! Owner and trust of a settings file, which decide whether the file may loosen anything.
 //!
-//! A file of a repository only makes stricter until the user trusts the repository; then it counts
-//! as the agent has it.
+//! A repository's file only makes stricter until the user trusts the repository; then it applies as
+//! the agent reads it.
 
 use skills_agents::profile::RootBase;
 use skills_syntax::path::AbsPath;
@@ -11,32 +11,32 @@ use crate::discover::Owner;
 use crate::discover::owner::Owners;
 use crate::permission::Source;
 
-/// The standing of one file.
+/// Owner and trust of one file.
 #[derive(Debug)]
 pub(super) struct Standing {
     file: AbsPath,
     owner: Owner,
-    /// The end of a sentence about what waits for trust; none where the file may loosen.
+    /// End of a sentence about a setting that needs trust; `None` if the file may loosen.
     until: Option<String>,
 }
 
-/// The state of a plugin, and the file that decides it.
+/// State of a plugin, and the setting that decides it.
 #[derive(Debug)]
 pub(in crate::discover) enum Enabled<'a> {
-    /// The user or the agent's default switches it on.
+    /// Enabled by the user or by default.
     Yes,
-    /// A repository that is trusted switches it on.
+    /// Enabled by a trusted repository.
     ByRepository(&'a Source),
-    /// A file switches it off.
+    /// Disabled by a file.
     No(&'a Source),
-    /// A repository that is not trusted switches it on.
+    /// Enabled by a repository that is not trusted.
     Waits(&'a Source),
-    /// No file says anything.
+    /// Not mentioned in any file.
     Unsaid,
 }
 
 impl Settings {
-    /// Decides the standing of a file that a row of the profile finds by this base.
+    /// Records the owner and trust of a file that a row with this base found.
     pub(super) fn judge(
         &mut self,
         file: &AbsPath,
@@ -45,7 +45,7 @@ impl Settings {
         owners: &Owners<'_>,
     ) {
         let owner = owners.base_owner(base, file);
-        // A file of the user that a row for repositories finds as well is the user's.
+        // A file of the user stays the user's, even if a row for repositories finds it too.
         if self.standings.iter().any(|it| it.file == *file && it.owner.is_own()) {
             return;
         }
@@ -54,7 +54,7 @@ impl Settings {
         let until = (!is_trusted).then(|| {
             let dir = owners.trusted_for(file);
             format!(
-                ", which {agent} obeys and skillsd ignores until `skillsd trust {}`",
+                ", which {agent} applies and skillsd ignores until you run `skillsd trust {}`",
                 dir.display()
             )
         });
@@ -65,23 +65,23 @@ impl Settings {
         self.standings.iter().find(|it| it.file == *file)
     }
 
-    /// Returns who owns a file that was read.
+    /// Returns the owner of a file that was read.
     pub(in crate::discover) fn owner_of(&self, file: &AbsPath) -> Owner {
         self.standing(file).map_or(Owner::Repository, |it| it.owner)
     }
 
-    /// Returns the end of a sentence about what a file says and what waits for trust; none where
-    /// the file may loosen.
+    /// Returns the end of a sentence about a setting that needs trust; `None` if the file may
+    /// loosen.
     pub(in crate::discover) fn until_trusted(&self, file: &AbsPath) -> Option<String> {
         self.standing(file)?.until.clone()
     }
 
-    /// Returns whether a file may loosen anything.
+    /// Returns true if a file may loosen anything.
     pub(in crate::discover) fn may_loosen(&self, file: &AbsPath) -> bool {
         self.standing(file).is_some_and(|it| it.until.is_none())
     }
 
-    /// Returns whether a plugin is on; `by_default` is what holds where no file says.
+    /// Returns the state of a plugin; `by_default` applies if no file mentions it.
     pub(in crate::discover) fn enabled(&self, key: &str, by_default: bool) -> Enabled<'_> {
         let last = |counts: &dyn Fn(&AbsPath) -> bool| {
             let mut said = self.plugins.iter().rev();

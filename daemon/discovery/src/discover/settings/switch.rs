@@ -1,4 +1,4 @@
-//! Settings that switch single skills off, or change who may use them.
+//! Settings that switch single skills off or restrict who may invoke them.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,36 +12,36 @@ use crate::discover::tree::{Place, Tree};
 use crate::discover::{Candidate, Reason, Root, State};
 use crate::permission::Source;
 
-/// One statement about one or more skills; of several about the same skill the last counts.
+/// One setting for one or more skills; the last one for a skill counts.
 #[derive(Debug)]
 pub(super) struct Switched {
     which: Which,
     to: To,
     source: Source,
-    /// The key that says so, for people.
+    /// The key of the setting, for messages.
     key: &'static str,
 }
 
-/// Which skills a statement is about.
+/// The skills that a setting selects.
 #[derive(Debug)]
 enum Which {
-    /// Those of a name.
+    /// Skills with this name.
     Name(Box<str>),
-    /// Those of a name, capitals or not.
+    /// Skills with this name, ignoring case.
     AnyCase(String),
-    /// The one at a path.
+    /// The skill at this path.
     Path(AbsPath),
-    /// All.
+    /// Every skill.
     All,
 }
 
-/// The states that a statement can set, the mildest first.
+/// Values of a setting, from the least to the most restrictive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum To {
     On,
-    /// The model sees the name without a description.
+    /// The model sees the name without the description.
     NameOnly,
-    /// The user may invoke it, the model may not.
+    /// The user may invoke the skill, the model may not.
     UserOnly,
     Off,
 }
@@ -57,7 +57,7 @@ pub(super) fn overrides(document: &Node, file: &AbsPath, settings: &mut Settings
             Some("off") => To::Off,
             Some(_) | None => {
                 let source = Source { file: file.clone(), at: entry.node.at };
-                let message = format!("`{key}.{}` is not a state", entry.key);
+                let message = format!("`{key}.{}` has an unknown value", entry.key);
                 let next = "Write `on`, `name-only`, `user-invocable-only` or `off`.".to_owned();
                 settings.note(&source, message, Some(next));
                 continue;
@@ -92,7 +92,7 @@ pub(super) fn disabled(document: &Node, file: &AbsPath, settings: &mut Settings)
     for item in document.at_path(&["skills", "disabled"]).map(Node::items).unwrap_or_default() {
         let source = Source { file: file.clone(), at: item.at };
         let Some(name) = item.text() else {
-            let message = format!("`{key}` is a list of names, and this is {}", item.kind());
+            let message = format!("`{key}` must be a list of names; this is {}", item.kind());
             settings.note(&source, message, Some("Put it into quotes.".to_owned()));
             continue;
         };
@@ -124,13 +124,13 @@ pub(super) fn config(
         let text = |it: Option<&Node>| it.and_then(Node::text).map(str::to_owned);
         let which = match (text(path), text(name).map(|it| it.trim().to_owned())) {
             (Some(_), Some(_)) => {
-                Err(wrong("has both `path` and `name`, and is passed over", "Remove one of them."))
+                Err(wrong("has both `path` and `name` and is ignored", "Remove one of them."))
             }
             (None, None) => {
-                Err(wrong("has neither `path` nor `name`, and is passed over", "Add one of them."))
+                Err(wrong("has neither `path` nor `name` and is ignored", "Add one of them."))
             }
             (None, Some(name)) if name.is_empty() => {
-                Err(wrong("has an empty `name`, and is passed over", "Write the skill's name."))
+                Err(wrong("has an empty `name` and is ignored", "Write the skill's name."))
             }
             (None, Some(name)) => Ok(Which::Name(name.into())),
             (Some(path), None) => {
@@ -155,8 +155,8 @@ pub(super) fn config(
                         Some(path) => Ok(Which::Path(path)),
                     },
                     Some(Place::Missing | Place::Special(_) | Place::Fault(_)) => Err(wrong(
-                        "names a file that is not there",
-                        "Mend the path, or remove the entry.",
+                        "names a file that does not exist",
+                        "Fix the path, or remove the entry.",
                     )),
                 }
             }
@@ -195,9 +195,9 @@ pub(super) fn config(
     }
 }
 
-/// Applies what the settings say to the skills that were found.
+/// Applies the settings to the skills that were found.
 ///
-/// A skill of a plugin is switched with its plugin, not by its name.
+/// Skills of a plugin are switched with the plugin, not by name.
 pub(in crate::discover) fn apply(
     settings: &Settings,
     roots: &[Root],
@@ -209,7 +209,7 @@ pub(in crate::discover) fn apply(
         let mut said =
             said.filter(|it| it.which.is(candidate) && (by_name || it.key != "skillOverrides"));
         let Some(last) = said.next() else { continue };
-        // A repository that is not trusted only makes stricter.
+        // An untrusted repository only makes stricter.
         let counts = |it: &&Switched| settings.may_loosen(&it.source.file);
         let floor = if counts(&last) { None } else { said.find(counts) };
         let Switched { to, source, key, .. } = floor.filter(|it| it.to > last.to).unwrap_or(last);
@@ -226,19 +226,19 @@ pub(in crate::discover) fn apply(
             To::NameOnly => {
                 candidate.name_only = true;
                 let message = format!("`{key}` shows its name without a description");
-                let next = "Set it to `on` to have the description listed.";
+                let next = "Set it to `on` to list the description.";
                 candidate.notes.push(reason("settings/name-only", message, next));
             }
             To::UserOnly => {
                 candidate.state = State::Hidden;
-                let message = format!("`{key}` leaves it to the user");
+                let message = format!("`{key}` lets only the user invoke it");
                 let next = "Set it to `on` to let the model use it.";
                 candidate.reason = Some(Box::new(reason("settings/user-only", message, next)));
             }
             To::Off => {
                 candidate.state = State::Ignored;
                 let message = format!("`{key}` switches it off");
-                let next = "Remove that entry to have the skill again.";
+                let next = "Remove that entry to use the skill again.";
                 candidate.reason = Some(Box::new(reason("settings/off", message, next)));
             }
         }

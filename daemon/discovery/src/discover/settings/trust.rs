@@ -1,4 +1,4 @@
-//! Gemini CLI's folder trust: which directories its user trusts.
+//! Reads Gemini CLI's folder trust: the directories that its user trusts.
 
 use skills_syntax::config_tree::Node;
 use skills_syntax::path::AbsPath;
@@ -7,7 +7,7 @@ use super::Settings;
 use crate::discover::tree::{Place, Tree};
 use crate::permission::Source;
 
-/// Reads whether trust is asked for at all.
+/// Reads the setting that disables folder trust.
 pub(super) fn asked(document: &Node, file: &AbsPath, settings: &mut Settings) {
     let Some(node) = document.at_path(&["security", "folderTrust", "enabled"]) else { return };
     let source = Source { file: file.clone(), at: node.at };
@@ -23,8 +23,8 @@ pub(super) fn asked(document: &Node, file: &AbsPath, settings: &mut Settings) {
     }
 }
 
-/// Reads which directories are trusted. Of several rules that hold for the working directory
-/// the one with the longest path counts.
+/// Reads the list of trusted directories. Of several entries that contain the working directory the
+/// one with the longest path counts.
 pub(super) fn folders(
     document: &Node,
     file: &AbsPath,
@@ -54,8 +54,7 @@ pub(super) fn folders(
             "TRUST_FOLDER" | "TRUST_PARENT" => true,
             "DO_NOT_TRUST" => false,
             _ => {
-                let message =
-                    format!("`{said}` is not a level of trust; the agent does not start with it");
+                let message = format!("`{said}` is not a trust level; the agent does not start");
                 let next = "Write `TRUST_FOLDER`, `TRUST_PARENT` or `DO_NOT_TRUST`.".to_owned();
                 let source = Source { file: file.clone(), at: entry.node.at };
                 settings.note(&source, message, Some(next));
@@ -79,7 +78,7 @@ pub(super) fn folders(
     if let Some((_, trusted, source)) = best {
         let word = if trusted { "trusts" } else { "does not trust" };
         settings.note(&source, format!("this {word} the working directory"), None);
-        // A setting that asks for no trust at all is stronger.
+        // A setting that disables folder trust takes precedence.
         if settings.trusted.is_none() {
             settings.trusted = Some((trusted, source));
         }

@@ -1,4 +1,4 @@
-//! What is part of an agent's program.
+//! Tests of skills built into an agent's program.
 
 use expect_test::{Expect, expect};
 use skills_agents::profile::agents;
@@ -21,7 +21,7 @@ const DENIED: &str = r#"
 {"permission": {"skill": {"customize-*": "deny"}}}
 "#;
 
-/// Checks what becomes of what is built in, and of all others.
+/// Checks the state of the built-in skills and of all others.
 #[track_caller]
 fn check(profile: &str, fixture: &str, expected: &Expect) {
     let resolution = discover(&ctx(profile, "/w"), &MemoryTree::new(fixture));
@@ -33,12 +33,12 @@ fn check(profile: &str, fixture: &str, expected: &Expect) {
 }
 
 #[test]
-fn it_is_told_of_first_and_explained() {
+fn built_in_skill_is_hidden_and_explained() {
     check(
         "opencode",
         "//- /w/.git dir",
         &expect![[r#"
-            hidden /builtin:/opencode/customize-opencode: it is built into opencode, which shows it and has its text by itself
+            hidden /builtin:/opencode/customize-opencode: it is built into opencode, which lists it and serves its text
         "#]],
     );
     check_explain(
@@ -47,17 +47,17 @@ fn it_is_told_of_first_and_explained() {
         "customize-opencode",
         "//- /w/.git dir",
         &expect![[r#"
-            opencode shows `customize-opencode` to its model by itself: it is built into opencode.
+            opencode shows `customize-opencode` to its model: it is built into opencode.
             next: Nothing needs to be done. A skill of your own with that name wins over it.
             root /builtin:/opencode: comes from the program of opencode 1.18.33
               candidate /builtin:/opencode/customize-opencode
-                agent/built-in decisive=true: it is built into opencode, which shows it and has its text by itself
+                agent/built-in decisive=true: it is built into opencode, which lists it and serves its text
         "#]],
     );
 }
 
 #[test]
-fn a_users_own_wins_and_the_agents_rules_count() {
+fn users_skill_wins_over_built_in_skill() {
     check(
         "opencode",
         MINE,
@@ -81,19 +81,19 @@ fn a_users_own_wins_and_the_agents_rules_count() {
         "gemini-cli",
         settings,
         &expect![[r#"
-            hidden /builtin:/gemini-cli/antigravity-support: it is built into Gemini CLI, which shows it and has its text by itself
+            hidden /builtin:/gemini-cli/antigravity-support: it is built into Gemini CLI, which lists it and serves its text
             ignored /builtin:/gemini-cli/skill-creator: `skills.disabled` switches it off
         "#]],
     );
 }
 
 #[test]
-fn the_founding_documents_know_of_none() {
+fn founding_profiles_have_no_built_in_skills() {
     check("opencode@founding", "//- /w/.git dir", &expect![[""]]);
 }
 
 #[test]
-fn each_has_a_name_and_a_description_of_its_own() {
+fn built_in_skills_have_distinct_names_and_descriptions() {
     for profile in agents() {
         let resolution = discover(&ctx(&profile.id, "/w"), &MemoryTree::new(""));
         let of_agent = resolution.candidates.iter().filter(|it| it.is_built_in());

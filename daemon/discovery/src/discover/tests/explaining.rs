@@ -1,4 +1,4 @@
-//! Why a skill is there, or why it is not.
+//! Tests of `explain`.
 
 use expect_test::expect;
 
@@ -27,7 +27,7 @@ description: too deep
 ";
 
 #[test]
-fn by_name_the_winner_and_the_loser_are_told_apart() {
+fn name_query_explains_winner_and_loser() {
     check_explain(
         "claude-code",
         "/w",
@@ -65,7 +65,7 @@ fn by_name_the_winner_and_the_loser_are_told_apart() {
 }
 
 #[test]
-fn by_path_what_is_too_deep_misplaced_or_misspelt_is_told() {
+fn path_query_explains_depth_place_and_spelling() {
     check_explain(
         "claude-code",
         "/w",
@@ -121,7 +121,7 @@ fn by_path_what_is_too_deep_misplaced_or_misspelt_is_told() {
 }
 
 #[test]
-fn an_unknown_name_gets_the_nearest() {
+fn unknown_name_suggests_similar_names() {
     check_explain(
         "claude-code",
         "/w",
@@ -141,14 +141,14 @@ fn an_unknown_name_gets_the_nearest() {
         TREE,
         &expect![[r#"
             Claude Code finds no skill called `zzz`.
-            next: Write it as `/w/.claude/skills/zzz/SKILL.md`, or ask with the path where it lies.
+            next: Write it as `/w/.claude/skills/zzz/SKILL.md`, or ask for its path.
             root /home/u/.claude/skills
             root /w/.claude/skills
         "#]],
     );
 }
 
-/// Skills within a skill, and what the disk has at a path below it.
+/// Explains a path below a nested skill.
 #[track_caller]
 fn check_within(profile: &str, at: &str, expected: &str) {
     const TREE: &str = "
@@ -179,13 +179,13 @@ Read.
 }
 
 #[test]
-fn a_path_belongs_to_the_innermost_skill_and_to_no_other() {
+fn path_query_selects_the_innermost_skill() {
     for at in ["SKILL.md", "run.sh", ""] {
         let at = format!("/w/.opencode/skills/x/y/{at}");
         let at = at.trim_end_matches('/');
         check_within("opencode", at, "opencode shows `y` to its model.");
         let none = format!(
-            "An Agent Skills client finds no skill at `{at}`: it lies within the skill `x`, where no others are looked for."
+            "An Agent Skills client finds no skill at `{at}`: it is inside the skill `x`, and skills are not searched for skills."
         );
         check_within("agentskills", at, &none);
     }

@@ -1,4 +1,4 @@
-//! Gemini CLI's extensions, as the running agent lists them.
+//! Tests of Gemini CLI's extensions, as the running agent lists them.
 
 use expect_test::expect;
 
@@ -79,7 +79,7 @@ description: of the user's own
 ";
 
 #[test]
-fn extensions_come_before_the_users_own_and_the_later_one_wins() {
+fn later_extension_wins_and_user_skills_win_over_both() {
     check(
         "gemini-cli",
         "/w",
@@ -114,7 +114,7 @@ fn extensions_come_before_the_users_own_and_the_later_one_wins() {
 }
 
 #[test]
-fn an_extension_that_is_off_says_where() {
+fn disabled_extension_is_explained_with_position() {
     let path = "/home/u/.gemini/extensions/off/skills/off/SKILL.md";
     check_explain(
         "gemini-cli",
@@ -122,9 +122,9 @@ fn an_extension_that_is_off_says_where() {
         path,
         TREE,
         &expect![[r#"
-            Gemini CLI finds no skill at `/home/u/.gemini/extensions/off/skills/off/SKILL.md`: its extension does not count: `/home/u/.gemini/extensions/extension-enablement.json:2:26` switches `off` off here.
-            next: Mend it, or switch it on with `gemini extensions enable off`.
-            extension/enabled decisive=true: its extension does not count: `/home/u/.gemini/extensions/extension-enablement.json:2:26` switches `off` off here
+            Gemini CLI finds no skill at `/home/u/.gemini/extensions/off/skills/off/SKILL.md`: its extension is not used: `/home/u/.gemini/extensions/extension-enablement.json:2:26` switches `off` off here.
+            next: Repair it, or enable it with `gemini extensions enable off`.
+            extension/enabled decisive=true: its extension is not used: `/home/u/.gemini/extensions/extension-enablement.json:2:26` switches `off` off here
             settings /home/u/.gemini/extensions/extension-enablement.json at 2:26: extension `off` is off here: `!/w/*`
             settings /home/u/.gemini/extensions/extension-enablement.json at 3:35: extension `again` is on here: `/w/`
             root /builtin:/gemini-cli: comes from the program of Gemini CLI 0.61.0
@@ -145,9 +145,9 @@ fn an_extension_that_is_off_says_where() {
         path,
         TREE,
         &expect![[r#"
-            Gemini CLI finds no skill at `/home/u/.gemini/extensions/half/skills/half/SKILL.md`: its extension does not count: `/home/u/.gemini/extensions/half/gemini-extension.json` has no `version`.
-            next: Mend it, or switch it on with `gemini extensions enable half`.
-            extension/enabled decisive=true: its extension does not count: `/home/u/.gemini/extensions/half/gemini-extension.json` has no `version`
+            Gemini CLI finds no skill at `/home/u/.gemini/extensions/half/skills/half/SKILL.md`: its extension is not used: `/home/u/.gemini/extensions/half/gemini-extension.json` has no `version`.
+            next: Repair it, or enable it with `gemini extensions enable half`.
+            extension/enabled decisive=true: its extension is not used: `/home/u/.gemini/extensions/half/gemini-extension.json` has no `version`
             settings /home/u/.gemini/extensions/extension-enablement.json at 2:26: extension `off` is off here: `!/w/*`
             settings /home/u/.gemini/extensions/extension-enablement.json at 3:35: extension `again` is on here: `/w/`
             root /builtin:/gemini-cli: comes from the program of Gemini CLI 0.61.0

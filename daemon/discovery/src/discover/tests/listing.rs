@@ -1,11 +1,11 @@
-//! Which skills are met, which are passed over, and who wins.
+//! Tests of the walk and of precedence: which skills are found, skipped and shadowed.
 
 use expect_test::expect;
 
 use super::check;
 
 #[test]
-fn project_wins_over_user_and_nearest_over_farther() {
+fn project_wins_over_user_and_nearer_root_over_farther() {
     check(
         "agentskills",
         "/w/pkg",
@@ -44,7 +44,7 @@ description: only here
 }
 
 #[test]
-fn outside_git_only_the_working_directory_counts() {
+fn outside_git_only_the_working_directory_is_searched() {
     check(
         "agentskills",
         "/w/pkg",
@@ -61,7 +61,7 @@ description: above
 }
 
 #[test]
-fn a_strangers_ancestor_ends_the_search_for_the_top() {
+fn foreign_ancestor_ends_the_worktree_search() {
     check(
         "agentskills",
         "/stranger/w",
@@ -79,7 +79,7 @@ description: planted
 }
 
 #[test]
-fn what_is_passed_over_is_named() {
+fn skipped_entries_are_listed_with_reasons() {
     check(
         "agentskills",
         "/w",
@@ -123,7 +123,7 @@ description: is never seen
 }
 
 #[test]
-fn one_file_by_two_ways_is_one_skill_and_circles_end() {
+fn linked_file_is_one_skill_and_link_loops_end() {
     check(
         "agentskills",
         "/w",
@@ -156,7 +156,7 @@ description: reached twice
 }
 
 #[test]
-fn claude_code_takes_the_directorys_name_and_the_bodys_first_line() {
+fn claude_code_uses_directory_name_and_first_body_line() {
     check(
         "claude-code",
         "/w",
@@ -201,13 +201,13 @@ description: the administrator's
             conditional rust       /w/.claude/skills/rust/SKILL.md
                 paths: waits until a file is touched that matches `**/*.rs`, `Cargo.toml`
             passed over /w/.claude/skills/group/deep: the agent looks 1 level below the root, and this is deeper
-            passed over /w/.claude/skills/synced: the agent keeps this directory name for itself
+            passed over /w/.claude/skills/synced: the agent reserves this directory name
         "#]],
     );
 }
 
 #[test]
-fn broken_files_say_what_is_wrong_and_hide_nothing_else() {
+fn broken_files_have_reasons_and_hide_no_other_skill() {
     check(
         "agentskills",
         "/w",
@@ -261,7 +261,7 @@ description: still here
             invalid     list       /w/.agents/skills/list/SKILL.md
                 description/required: 3:14 `description` is a list or a map, not text
             invalid     loop       /w/.agents/skills/loop/SKILL.md
-                file/readable: SKILL.md is a symbolic link that leads round in a circle
+                file/readable: SKILL.md is a symbolic link that leads in a loop
             invalid     nodesc     /w/.agents/skills/nodesc/SKILL.md
                 description/required: 1:1 the frontmatter has no `description`
             invalid     noname     /w/.agents/skills/noname/SKILL.md
@@ -277,7 +277,7 @@ description: still here
 }
 
 #[test]
-fn a_working_directory_that_is_none_is_told() {
+fn missing_working_directory_is_reported() {
     let tree = crate::discover::memory::MemoryTree::new("//- /w/.git dir\n//- /w/file\n");
     let exists = |cwd| super::discover(&super::ctx("agentskills", cwd), &tree).cwd_exists;
     assert!(exists("/w"));

@@ -1,4 +1,4 @@
-//! Odd places: tops of worktrees, ways to one file, and what is not a skill.
+//! Tests of unusual trees: nested worktrees, several paths to one file, very large roots.
 
 use std::fmt::Write as _;
 
@@ -28,7 +28,7 @@ description: in the submodule
 ";
 
 #[test]
-fn a_linked_worktree_is_its_own_and_so_is_a_submodule() {
+fn linked_worktree_and_submodule_are_separate_worktrees() {
     check(
         "claude-code",
         "/linked",
@@ -48,7 +48,7 @@ fn a_linked_worktree_is_its_own_and_so_is_a_submodule() {
 }
 
 #[test]
-fn roots_that_overlap_and_links_between_them_give_a_file_once() {
+fn overlapping_and_linked_roots_list_a_file_once() {
     check(
         "agentskills",
         "/home/u",
@@ -80,7 +80,7 @@ description: is here
 }
 
 #[test]
-fn a_link_within_a_root_back_to_it_makes_a_skill_of_it() {
+fn link_back_to_the_root_makes_it_a_skill() {
     check(
         "claude-code",
         "/w",
@@ -100,7 +100,7 @@ description: of the root itself
 }
 
 #[test]
-fn what_is_below_the_working_directory_waits_for_a_touch() {
+fn nested_skills_wait_for_a_touch() {
     let fixture = "
 //- /w/.git dir
 //- /w/pkg/.claude/skills/a/SKILL.md
@@ -152,10 +152,10 @@ description: misplaced
 }
 
 #[test]
-fn over_two_thousand_directories_codex_says_nothing_and_we_do() {
+fn codex_directory_limit_is_reported() {
     let mut fixture = String::from("//- /w/.git dir\n");
     for number in 0..2001 {
-        // Writing to a text does not fail.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(fixture, "//- /w/.agents/skills/{number:04} dir");
     }
     fixture.push_str("//- /w/.agents/skills/z/SKILL.md\n---\nname: z\ndescription: d\n---\n");
@@ -168,11 +168,11 @@ fn over_two_thousand_directories_codex_says_nothing_and_we_do() {
 }
 
 #[test]
-fn over_twenty_thousand_entries_codex_says_nothing_and_we_do() {
+fn codex_entry_limit_is_reported() {
     let mut fixture = String::from("//- /w/.git dir\n");
     fixture.push_str("//- /w/.agents/skills/z/SKILL.md\n---\nname: z\ndescription: d\n---\n");
     for number in 0..19_999 {
-        // Writing to a text does not fail.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(fixture, "//- /w/.agents/skills/z/{number}.csv");
     }
     let tree = MemoryTree::new(&fixture);

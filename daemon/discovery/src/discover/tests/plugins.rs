@@ -1,4 +1,4 @@
-//! Claude Code's plugins and commands.
+//! Tests of Claude Code's plugins and commands.
 
 use expect_test::expect;
 
@@ -48,27 +48,27 @@ Extra.
 "#;
 
 #[test]
-fn enabled_plugins_of_version_two() {
+fn enabled_plugins_of_version_two_are_found() {
     check(
         "claude-code",
         "/w",
         &with_skills(VERSION_2),
         &expect![[r#"
-        `/home/u/.claude/settings.json:1:87`: `gone@market` is on, but not installed
-        `/home/u/.claude/plugins/installed_plugins.json:8:5`: `lost@market` is installed, but its directory is not there
-        `/home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json:1:19`: `skills` leads out of the plugin: `../out`
-        active      tools:a    /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/a/SKILL.md
-        active      tools:b    /home/u/.claude/plugins/cache/market/tools/1.0.0/more/b/SKILL.md
-        active      cached:new /home/u/.claude/plugins/cache/market/cached/1.10.0/skills/new/SKILL.md
-        active      tools:git:push /home/u/.claude/plugins/cache/market/tools/1.0.0/commands/git/push.md
-        active      tools:extra /home/u/.claude/plugins/cache/market/tools/1.0.0/extra.md
-        passed over /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/deep/er: the agent looks 1 level below the root, and this is deeper
-    "#]],
+            `/home/u/.claude/settings.json:1:87`: `gone@market` is enabled, but not installed
+            `/home/u/.claude/plugins/installed_plugins.json:8:5`: `lost@market` is installed, but its directory is not there
+            `/home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json:1:19`: `skills` leads out of the plugin: `../out`
+            active      tools:a    /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/a/SKILL.md
+            active      tools:b    /home/u/.claude/plugins/cache/market/tools/1.0.0/more/b/SKILL.md
+            active      cached:new /home/u/.claude/plugins/cache/market/cached/1.10.0/skills/new/SKILL.md
+            active      tools:git:push /home/u/.claude/plugins/cache/market/tools/1.0.0/commands/git/push.md
+            active      tools:extra /home/u/.claude/plugins/cache/market/tools/1.0.0/extra.md
+            passed over /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/deep/er: the agent looks 1 level below the root, and this is deeper
+        "#]],
     );
 }
 
 #[test]
-fn the_founding_variant_takes_other_keys_and_any_depth() {
+fn founding_variant_reads_other_keys_at_any_depth() {
     let fixture = with_skills(VERSION_2)
         .replace("\"skills\": [\"./more\"", "\"skillsPath\": \"./more\", \"x\": [\"y\"");
     check(
@@ -76,20 +76,20 @@ fn the_founding_variant_takes_other_keys_and_any_depth() {
         "/w",
         &fixture,
         &expect![[r#"
-        `/home/u/.claude/settings.json:1:87`: `gone@market` is on, but not installed
-        `/home/u/.claude/plugins/installed_plugins.json:8:5`: `lost@market` is installed, but its directory is not there
-        active      tools:git:push /home/u/.claude/plugins/cache/market/tools/1.0.0/commands/git/push.md
-        active      tools:extra /home/u/.claude/plugins/cache/market/tools/1.0.0/extra.md
-        active      tools:a    /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/a/SKILL.md
-        active      tools:deep:er /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/deep/er/SKILL.md
-        active      tools:b    /home/u/.claude/plugins/cache/market/tools/1.0.0/more/b/SKILL.md
-        active      cached:new /home/u/.claude/plugins/cache/market/cached/1.10.0/skills/new/SKILL.md
-    "#]],
+            `/home/u/.claude/settings.json:1:87`: `gone@market` is enabled, but not installed
+            `/home/u/.claude/plugins/installed_plugins.json:8:5`: `lost@market` is installed, but its directory is not there
+            active      tools:git:push /home/u/.claude/plugins/cache/market/tools/1.0.0/commands/git/push.md
+            active      tools:extra /home/u/.claude/plugins/cache/market/tools/1.0.0/extra.md
+            active      tools:a    /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/a/SKILL.md
+            active      tools:deep:er /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/deep/er/SKILL.md
+            active      tools:b    /home/u/.claude/plugins/cache/market/tools/1.0.0/more/b/SKILL.md
+            active      cached:new /home/u/.claude/plugins/cache/market/cached/1.10.0/skills/new/SKILL.md
+        "#]],
     );
 }
 
 #[test]
-fn a_plugin_that_is_off_says_where() {
+fn disabled_plugin_is_explained_with_position() {
     check_explain(
         "claude-code",
         "/w",
@@ -103,7 +103,7 @@ fn a_plugin_that_is_off_says_where() {
             settings /home/u/.claude/settings.json at 1:43: plugin `off@market` is off
             settings /home/u/.claude/settings.json at 1:64: plugin `cached@market` is on
             settings /home/u/.claude/settings.json at 1:87: plugin `gone@market` is on
-            settings /home/u/.claude/settings.json at 1:87: `gone@market` is on, but not installed
+            settings /home/u/.claude/settings.json at 1:87: `gone@market` is enabled, but not installed
             settings /home/u/.claude/plugins/installed_plugins.json at 4:5: `tools@market` is at `/home/u/.claude/plugins/cache/market/tools/1.0.0`
             settings /home/u/.claude/plugins/installed_plugins.json at 5:5: `off@market` is at `/home/u/.claude/plugins/cache/market/off/1.0.0`
             settings /home/u/.claude/plugins/installed_plugins.json at 6:5: `silent@market` is at `/home/u/.claude/plugins/cache/market/silent/1`
@@ -160,7 +160,7 @@ body
 "#;
 
 #[test]
-fn version_one_goes_by_the_marketplace() {
+fn version_one_plugins_use_the_marketplace() {
     check(
         "claude-code",
         "/w",
@@ -182,7 +182,7 @@ fn version_one_goes_by_the_marketplace() {
 }
 
 #[test]
-fn opencodes_plugin_reads_the_cache_first_and_follows_no_links_there() {
+fn opencode_plugin_reads_cache_first_without_following_links() {
     let fixture = r#"
 //- /w/.git dir
 //- /home/u/.claude/plugins/cache/flat/skills/a/SKILL.md
@@ -249,7 +249,7 @@ body
 }
 
 #[test]
-fn a_directory_of_skills_may_hold_a_plugin() {
+fn plugin_inside_skill_directory_is_found() {
     check(
         "claude-code",
         "/w",
@@ -272,7 +272,7 @@ Go.
 "#,
         ),
         &expect![[r#"
-            `/home/u/.claude/skills/broken/.claude-plugin/plugin.json:1:1` is not JSON: unterminated object; the agent goes on without it
+            `/home/u/.claude/skills/broken/.claude-plugin/plugin.json:1:1` is not JSON: unterminated object; the agent ignores it
             active      kit:a      /w/.claude/skills/kit/skills/a/SKILL.md
             active      kit:go     /w/.claude/skills/kit/commands/go.md
         "#]],
@@ -307,7 +307,7 @@ wins
 "#;
 
 #[test]
-fn commands_are_skills_and_lose_to_them() {
+fn commands_are_listed_and_lose_to_skills() {
     check(
         "claude-code",
         "/w",

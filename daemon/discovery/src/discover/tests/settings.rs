@@ -1,4 +1,4 @@
-//! What the agents' own configuration files decide.
+//! Tests of agents' own settings files.
 
 use expect_test::expect;
 
@@ -7,7 +7,7 @@ use crate::discover::memory::MemoryTree;
 use crate::discover::{Candidate, DiscoveryContext, State, discover};
 
 #[test]
-fn opencode_takes_the_last_list_of_paths() {
+fn opencode_uses_the_last_list_of_paths() {
     check(
         "opencode",
         "/w/pkg",
@@ -43,7 +43,7 @@ description: passed over
 ---
 "#,
         &expect![[r#"
-            `/w/opencode.jsonc:3:47`: `skills.paths` names `/w/pkg/gone`, which is not there
+            `/w/opencode.jsonc:3:47`: `skills.paths` names `/w/pkg/gone`, which does not exist
             active      c          /w/shared/SKILL.md
             active      b          /home/u/mine/deep/er/b/SKILL.md
             passed over /w/shared/.hidden: directories whose names begin with a dot are not searched
@@ -52,7 +52,7 @@ description: passed over
 }
 
 #[test]
-fn a_denied_skill_tool_is_named_with_its_line() {
+fn denied_skill_tool_is_reported_with_position() {
     let fixture = r#"
 //- /w trusted
 //- /w/.git dir
@@ -85,8 +85,8 @@ description: d
             next: Put that rule before the others, so that it is not the last.
             settings /home/u/.config/opencode/opencode.json at 1:17: `permission.*` says `ask` for `*`
             settings /w/opencode.json at 6:7: `permission.skill` says `deny` for `*`
-            settings /w/opencode.json at 6:7: the last rule about skills denies `*`, which switches the whole skill tool off, whatever is allowed before it
-            settings /w/opencode.json at 9:52: `agent.plan.permission.skill` needs `allow`, `ask` or `deny` here
+            settings /w/opencode.json at 6:7: the last rule about skills denies `*`, which disables the skill tool even if earlier rules allow skills
+            settings /w/opencode.json at 9:52: `agent.plan.permission.skill` must be `allow`, `ask` or `deny`
             root /builtin:/opencode: comes from the program of opencode 1.18.33
             root /w/.opencode/skill
               candidate /w/.opencode/skill/a/SKILL.md
@@ -180,22 +180,22 @@ policy: [
 "#,
         &expect![[r#"
             `/home/u/.codex/config.toml:19:1`: `[[skills.config]]` names a directory where the agent looks for a file
-            `/home/u/.codex/config.toml:23:1`: `[[skills.config]]` has neither `path` nor `name`, and is passed over
+            `/home/u/.codex/config.toml:23:1`: `[[skills.config]]` has neither `path` nor `name` and is ignored
             ignored     a          /w/.codex/skills/a/SKILL.md
                 settings/off: /home/u/.codex/config.toml:3:1 `skills.config` switches it off
             ignored     b          /home/u/.agents/skills/b/SKILL.md
                 settings/off: /home/u/.codex/config.toml:7:1 `skills.config` switches it off
             active      c          /home/u/.agents/skills/c/SKILL.md
             hidden      e          /home/u/.agents/skills/e/SKILL.md
-                metadata/policy: /home/u/.agents/skills/e/agents/openai.yaml:4:30 `policy.allow_implicit_invocation` keeps it from the model
+                metadata/policy: /home/u/.agents/skills/e/agents/openai.yaml:4:30 `policy.allow_implicit_invocation` hides it from the model
             active      f          /home/u/.agents/skills/f/SKILL.md
-                metadata/policy: /home/u/.agents/skills/f/agents/openai.yaml:1:9 `agents/openai.yaml` does not count: not YAML: `[` is never closed
+                metadata/policy: /home/u/.agents/skills/f/agents/openai.yaml:1:9 `agents/openai.yaml` is ignored: not YAML: `[` is never closed
         "#]],
     );
 }
 
 #[test]
-fn gemini_switches_names_off_in_any_case_and_reads_the_worktree_only_when_it_is_trusted() {
+fn gemini_disables_names_in_any_case_and_needs_trust_for_worktree_settings() {
     let fixture = |trust: &str| {
         format!(
             r#"
@@ -265,15 +265,15 @@ the project's
 the user's: switched off as well, and so nobody wins
 "#,
         &expect![[r#"
-            `/home/u/.claude/settings.json:1:84`: `skillOverrides.e` is not a state
-            `/w/.claude/settings.json:1:70`: `Skill(x` is not a rule: its parenthesis is not closed
+            `/home/u/.claude/settings.json:1:84`: `skillOverrides.e` has an unknown value
+            `/w/.claude/settings.json:1:70`: `Skill(x` is not a rule: the closing parenthesis is missing
             ignored     d          /home/u/.claude/skills/d/SKILL.md
                 settings/off: /w/.claude/settings.json:1:32 `skillOverrides` switches it off
             active      a          /w/.claude/skills/a/SKILL.md
             active      b          /w/.claude/skills/b/SKILL.md
                 settings/name-only: /home/u/.claude/settings.json:1:33 `skillOverrides` shows its name without a description
             hidden      c          /w/.claude/skills/c/SKILL.md
-                settings/user-only: /home/u/.claude/settings.json:1:51 `skillOverrides` leaves it to the user
+                settings/user-only: /home/u/.claude/settings.json:1:51 `skillOverrides` lets only the user invoke it
             ignored     d          /w/.claude/skills/d/SKILL.md
                 settings/off: /w/.claude/settings.json:1:32 `skillOverrides` switches it off
         "#]],
@@ -281,7 +281,7 @@ the user's: switched off as well, and so nobody wins
 }
 
 #[test]
-fn a_broken_file_says_where_and_what_the_agent_does() {
+fn broken_settings_file_is_reported_with_position_and_effect() {
     check(
         "opencode",
         "/w",
@@ -293,7 +293,7 @@ fn a_broken_file_says_where_and_what_the_agent_does() {
 }
 ",
         &expect![[r#"
-            `/w/opencode.json:2:27` is not JSON: expected comma; the agent does not start with it
+            `/w/opencode.json:2:27` is not JSON: expected comma; the agent does not start
         "#]],
     );
     check(
@@ -301,13 +301,13 @@ fn a_broken_file_says_where_and_what_the_agent_does() {
         "/w",
         "//- /w/.claude/settings.json\n{,}\n",
         &expect![[r#"
-            `/w/.claude/settings.json:1:2` is not JSON: unexpected token in object; the agent goes on without it
+            `/w/.claude/settings.json:1:2` is not JSON: unexpected token in object; the agent ignores it
         "#]],
     );
 }
 
 #[test]
-fn a_variable_names_a_file() {
+fn variable_names_a_settings_file() {
     let tree = MemoryTree::new(
         "
 //- /w/.git dir
@@ -329,7 +329,7 @@ description: d
 }
 
 #[test]
-fn what_a_rule_denies_is_denied_with_its_place_and_keeps_its_name() {
+fn denied_skill_has_rule_position_and_keeps_its_name() {
     let fixture = r#"
 //- /w/.git dir
 //- /w/opencode.json
@@ -380,7 +380,7 @@ name: [
 }
 
 #[test]
-fn a_repository_may_only_be_stricter() {
+fn repository_rules_only_make_stricter() {
     let fixture = r#"
 //- /w/.git dir
 //- /w/.skillsd.toml

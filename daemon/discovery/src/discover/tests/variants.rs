@@ -1,4 +1,4 @@
-//! Variants beside today's rows, and trust.
+//! Tests of profile variants and of trust.
 
 use expect_test::expect;
 
@@ -18,7 +18,7 @@ No heading at all.
 ";
 
 #[test]
-fn the_founding_description_is_the_heading_or_the_name() {
+fn founding_description_is_heading_or_name() {
     let read = |profile| {
         let tree = super::MemoryTree::new(HEADING);
         let resolution = super::discover(&super::ctx(profile, "/w"), &tree);
@@ -31,7 +31,7 @@ fn the_founding_description_is_the_heading_or_the_name() {
 }
 
 #[test]
-fn the_difference_that_mattered_is_told() {
+fn effective_difference_is_explained() {
     check_explain(
         "claude-code@founding",
         "/w",
@@ -51,7 +51,7 @@ fn the_difference_that_mattered_is_told() {
 }
 
 #[test]
-fn founding_projects_reach_up_to_home_and_not_into_it() {
+fn founding_project_search_stops_below_home() {
     let fixture = "
 //- /home/u/w/pkg/.git dir
 //- /home/u/w/pkg/.claude/skills/near/SKILL.md
@@ -80,7 +80,7 @@ fn founding_projects_reach_up_to_home_and_not_into_it() {
 }
 
 #[test]
-fn founding_opencode_wants_both_texts_and_warns_of_two() {
+fn founding_opencode_requires_both_fields_and_warns_of_duplicates() {
     let fixture = "
 //- /w/.git dir
 //- /home/u/.claude/skills/a/SKILL.md
@@ -104,7 +104,7 @@ name: b
         fixture,
         &expect![[r#"
             shadowed    a          /home/u/.claude/skills/a/SKILL.md
-                name/unique: `/w/.claude/skills/a/SKILL.md` has the same name and is found later; so opencode means it, but it reads files at the same time and takes either
+                name/unique: `/w/.claude/skills/a/SKILL.md` has the same name and is found later; opencode intends this, but reads files concurrently and may take either
             active      a          /w/.claude/skills/a/SKILL.md
             hidden      b          /w/.claude/skills/b/SKILL.md
                 description/listed: the frontmatter has no `description`
@@ -118,7 +118,7 @@ name: b
             shadowed    a          /home/u/.claude/skills/a/SKILL.md
                 name/unique: `/w/.claude/skills/a/SKILL.md` has the same name and is found later
             active      a          /w/.claude/skills/a/SKILL.md
-                name/duplicate: the name `a` is there twice: `/w/.claude/skills/a/SKILL.md` takes it from `/home/u/.claude/skills/a/SKILL.md`
+                name/duplicate: two skills are named `a`: `/w/.claude/skills/a/SKILL.md` wins over `/home/u/.claude/skills/a/SKILL.md`
             invalid     b          /w/.claude/skills/b/SKILL.md
                 description/required: 1:1 the frontmatter has no `description`
         "#]],
@@ -126,7 +126,7 @@ name: b
 }
 
 #[test]
-fn gemini_waits_for_trust_after_names_are_settled() {
+fn gemini_applies_trust_after_name_conflicts() {
     check(
         "gemini-cli",
         "/w",

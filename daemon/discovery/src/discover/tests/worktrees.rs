@@ -1,4 +1,4 @@
-//! Linked worktrees: what of the main one counts, and what is said of what does not.
+//! Tests of linked worktrees: what is read from the main worktree, and how the rest is explained.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ fn around(stray: Stray) -> Around {
 }
 
 #[test]
-fn an_agent_reads_the_linked_worktree_alone_and_says_what_it_leaves_out() {
+fn main_worktree_skill_is_explained_in_linked_worktree() {
     check(
         "claude-code",
         "/linked",
@@ -91,7 +91,7 @@ fn an_agent_reads_the_linked_worktree_alone_and_says_what_it_leaves_out() {
 }
 
 #[test]
-fn a_copied_git_file_opens_no_other_worktree() {
+fn copied_git_file_opens_no_other_worktree() {
     let copied = format!("{LINKED}//- /copy/.git\ngitdir: /main/.git/worktrees/linked\n");
     check_explain(
         "claude-code",
@@ -102,7 +102,7 @@ fn a_copied_git_file_opens_no_other_worktree() {
             Claude Code finds no skill at `/main/.claude/skills/there/SKILL.md`: it is in none of the directories that Claude Code searches.
             next: Move the skill's directory to `/copy/.claude/skills/there`, or link it there.
             roots/searched decisive=true: it is in none of the directories that Claude Code searches
-            worktree/proven decisive=false at 1:1: `/copy/.git` leads to no repository: it names `/main/.git/worktrees/linked`, which does not name this worktree in turn
+            worktree/proven decisive=false at 1:1: `/copy/.git` leads to no repository: it names `/main/.git/worktrees/linked`, which does not name this worktree in return
         "#]],
     );
     let resolution = discover(&with_main("agentskills", "/copy"), &MemoryTree::new(&copied));
@@ -117,7 +117,7 @@ fn with_main(profile: &str, cwd: &str) -> crate::discover::DiscoveryContext {
 }
 
 #[test]
-fn behind_a_linked_worktree_the_main_one_may_count_too() {
+fn profile_may_read_main_worktree_behind_linked_one() {
     let tree = MemoryTree::new(LINKED);
     let shown = |profile: &str| render(&discover(&with_main(profile, "/linked/pkg"), &tree));
     expect![[r#"
@@ -132,7 +132,7 @@ fn behind_a_linked_worktree_the_main_one_may_count_too() {
     expect![[r#"
         active      deep       /main/pkg/.claude/skills/deep/SKILL.md
         shadowed    both       /main/.claude/skills/both/SKILL.md
-            name/unique: `/linked/.claude/skills/both/SKILL.md` has the same name and is found later; so opencode means it, but it reads files at the same time and takes either
+            name/unique: `/linked/.claude/skills/both/SKILL.md` has the same name and is found later; opencode intends this, but reads files concurrently and may take either
         active      there      /main/.claude/skills/there/SKILL.md
         active      both       /linked/.claude/skills/both/SKILL.md
     "#]]
@@ -140,7 +140,7 @@ fn behind_a_linked_worktree_the_main_one_may_count_too() {
 }
 
 #[test]
-fn what_the_disk_has_besides_is_told() {
+fn near_misses_on_disk_are_explained() {
     const TREE: &str = "
 //- /w/.git dir
 //- /w/.claude/skills dir
@@ -180,7 +180,7 @@ fn what_the_disk_has_besides_is_told() {
     let at = "/w/docs/skills/d/SKILL.md";
     tell("codex", at, stray(at, Thing::File));
     tell("opencode-agent-skills", at, stray(at, Thing::File));
-    // What is no skill anywhere is not to be moved.
+    // A path that is not a skill gets no suggestion to move it.
     tell("codex", "/etc", stray("/etc", Thing::Directory(None)));
     let at = "/w/src/main.rs";
     tell("codex", at, stray(at, Thing::File));
@@ -192,11 +192,11 @@ fn what_the_disk_has_besides_is_told() {
         Claude Code finds no skill at `/w/.claude/skills/b`: nothing is there, but `/w/.claude/skills/B` is.
             Did you mean `/w/.claude/skills/B`?
         Claude Code finds no skill at `/w/.claude/skills/b`: nothing is there.
-            Check the path; `skillsd list` shows what there is.
+            Check the path; `skillsd list` shows all skills.
         Claude Code finds no skill at `/w/.claude/skills/flat.md`: it is a file that belongs to no skill; a skill is a directory with a SKILL.md.
             Move it to `/w/.claude/skills/flat/SKILL.md`.
         Claude Code finds no skill at `/w/gen/.claude/skills/g`: git ignores `/w/gen` (`/w/.gitignore:3` says `gen/`), and Claude Code passes over what git ignores below the working directory.
-            Take that line out, or work in `/w/gen`.
+            Remove that line, or work in `/w/gen`.
         opencode finds no skill at `/w/gen/.claude/skills/g`: it is in none of the directories that opencode searches.
             Move the skill's directory to `/w/.claude/skills/g`, or link it there.
         Codex finds no skill at `/other/.claude/skills/o`: it belongs to the worktree `/other`, and Codex reads that of the working directory, `/w`.
@@ -208,8 +208,8 @@ fn what_the_disk_has_besides_is_told() {
         opencode-agent-skills finds no skill at `/w/docs/skills/d/SKILL.md`: it is in none of the directories that opencode-agent-skills searches.
             Move the skill's directory to `/w/.opencode/skills/d`, or link it there.
         Codex finds no skill at `/etc`: it is a directory without a SKILL.md, in none of the directories that Codex searches.
-            Ask with a skill's name or the path of its SKILL.md, or run `skillsd explain --cwd /etc` to see what Codex finds for whoever works there.
+            Ask for a skill's name or the path of its SKILL.md, or run `skillsd explain --cwd /etc` to see what Codex finds in that directory.
         Codex finds no skill at `/w/src/main.rs`: it is a file that is no SKILL.md, in none of the directories that Codex searches.
-            Ask with a skill's name or the path of its SKILL.md.
+            Ask for a skill's name or the path of its SKILL.md.
     "#]].assert_eq(&found.concat());
 }

@@ -1,4 +1,4 @@
-//! `.git` files as git writes them, and as somebody else may.
+//! Tests of `.git` files, valid and forged.
 
 use std::fmt::Write as _;
 
@@ -47,7 +47,7 @@ fn check(cwd: &str, fixture: &str, expected: &Expect) {
 }
 
 #[test]
-fn a_linked_worktree_whose_repository_names_it() {
+fn linked_worktree_named_by_its_repository_is_accepted() {
     check(
         "/linked",
         LINKED,
@@ -67,7 +67,7 @@ fn a_linked_worktree_whose_repository_names_it() {
 }
 
 #[test]
-fn relative_paths_and_links_on_the_way_are_followed() {
+fn relative_and_linked_git_paths_are_resolved() {
     let relative = LINKED
         .replace("gitdir: /main", "gitdir: ../main")
         .replace("\n/linked/.git", "\n../../../../linked/.git");
@@ -88,7 +88,7 @@ fn relative_paths_and_links_on_the_way_are_followed() {
 }
 
 #[test]
-fn a_bare_repository_has_worktrees_and_no_main_one() {
+fn bare_repository_has_no_main_worktree() {
     check(
         "/proj/feature/src",
         "
@@ -114,7 +114,7 @@ gitdir: /proj/.bare/worktrees/feature
 }
 
 #[test]
-fn a_submodule_is_apart_and_its_own_linked_worktree_knows_it() {
+fn submodule_and_its_linked_worktree_are_accepted() {
     let fixture = "
 //- /super/.git/modules/m/config
 [core]
@@ -149,14 +149,14 @@ gitdir: /super/.git/modules/m/worktrees/other
 }
 
 #[test]
-fn what_does_not_name_the_worktree_in_turn_leads_nowhere() {
+fn repository_without_back_reference_is_unproven() {
     // A copy of the linked worktree, or a download that claims to be it.
     check(
         "/evil",
         &format!("{LINKED}//- /evil/.git\ngitdir: /main/.git/worktrees/linked\n"),
         &expect![[r#"
             /evil
-            unproven: it names `/main/.git/worktrees/linked`, which does not name this worktree in turn
+            unproven: it names `/main/.git/worktrees/linked`, which does not name this worktree in return
         "#]],
     );
     check(
@@ -164,10 +164,10 @@ fn what_does_not_name_the_worktree_in_turn_leads_nowhere() {
         &format!("{LINKED}//- /evil/.git\ngitdir: /main/.git\n"),
         &expect![[r#"
             /evil
-            unproven: it names `/main/.git`, which does not name this worktree in turn
+            unproven: it names `/main/.git`, which does not name this worktree in return
         "#]],
     );
-    // It brings a directory that names it, and that names somebody else's repository.
+    // A forged directory names the worktree, and another repository as its common directory.
     check(
         "/evil",
         &format!(
@@ -175,7 +175,7 @@ fn what_does_not_name_the_worktree_in_turn_leads_nowhere() {
         ),
         &expect![[r#"
             /evil
-            unproven: it names `/evil/fake`, which is none of `/main/.git`'s worktrees
+            unproven: it names `/evil/fake`, which is not one of `/main/.git`'s worktrees
         "#]],
     );
     check(
@@ -185,13 +185,13 @@ fn what_does_not_name_the_worktree_in_turn_leads_nowhere() {
         ),
         &expect![[r#"
             /evil
-            unproven: it names `/evil/fake/worktrees/x`, which is none of `/evil/fake/link`'s worktrees
+            unproven: it names `/evil/fake/worktrees/x`, which is not one of `/evil/fake/link`'s worktrees
         "#]],
     );
 }
 
 #[test]
-fn what_is_odd_leads_nowhere_and_is_still_a_worktree() {
+fn malformed_git_file_is_unproven_but_marks_a_worktree() {
     let cases = [
         ("gitdir: /nowhere", ""),
         ("gitdir: /etc/passwd", "//- /etc/passwd\nroot\n"),
@@ -216,17 +216,17 @@ fn what_is_odd_leads_nowhere_and_is_still_a_worktree() {
         let _ = writeln!(out, "{why}");
     }
     expect![[r#"
-        it names `/nowhere`, where no directory is
-        it names `/etc/passwd`, where no directory is
-        it names `/pipe`, where no directory is
-        it names `/round`, where no directory is
-        it names `/stranger`, which is another user's
+        it names `/nowhere`, which is not a directory
+        it names `/etc/passwd`, which is not a directory
+        it names `/pipe`, which is not a directory
+        it names `/round`, which is not a directory
+        it names `/stranger`, which belongs to another user
         it does not say `gitdir: PATH`
         it does not say `gitdir: PATH`
         it does not say `gitdir: PATH`
-        it names `/g`, which does not name this worktree in turn
-        it names `/g`, which does not name this worktree in turn
-        it names `/g`, which does not name this worktree in turn
+        it names `/g`, which does not name this worktree in return
+        it names `/g`, which does not name this worktree in return
+        it names `/g`, which does not name this worktree in return
     "#]]
     .assert_eq(&out);
     let denied = MemoryTree::new("//- /w/.git denied\n");
