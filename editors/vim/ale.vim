@@ -1,26 +1,27 @@
 " skillsd with ALE: `source` this file after ALE is loaded, or put it in ~/.vim/after/plugin/.
-" Set g:skillsd_executable when the program is not on PATH.
+" Set g:skillsd_executable if the program is not on PATH.
 
 if exists('g:loaded_skillsd_ale')
   finish
 endif
 let g:loaded_skillsd_ale = 1
 
-" Skills, and the files that speak of them: by their names, and by the directories they are in.
+" Files that the language server supports, by their names or by their directories.
 let s:names = ['SKILL.md', 'CLAUDE.md', 'CLAUDE.local.md', 'AGENTS.md', 'AGENTS.override.md', 'GEMINI.md']
-let s:kept = '\v\C/(\.(claude|opencode|agents|codex|gemini)|opencode)/(commands?|agents?|prompts)/.*\.md$'
+let s:directories = '\v\C/(\.(claude|opencode|agents|codex|gemini)|opencode)/(commands?|agents?|prompts)/.*\.md$'
 
-function! SkillsdIsOurs(path) abort
-  return index(s:names, fnamemodify(a:path, ':t')) >= 0 || fnamemodify(a:path, ':p') =~# s:kept
+function! SkillsdIsSupported(path) abort
+  return index(s:names, fnamemodify(a:path, ':t')) >= 0 || fnamemodify(a:path, ':p') =~# s:directories
 endfunction
 
-" ALE asks this for every Markdown file; others have no server.
+" ALE calls this for every Markdown file; other files get no server.
 function! SkillsdExecutable(buffer) abort
-  return SkillsdIsOurs(bufname(a:buffer)) ? get(g:, 'skillsd_executable', 'skillsd') : ''
+  return SkillsdIsSupported(bufname(a:buffer)) ? get(g:, 'skillsd_executable', 'skillsd') : ''
 endfunction
 
-" The nearest directory above that says where a worktree begins, else the file's own. A linked worktree or a
-" submodule has a file in the place of the directory, and may lie inside another worktree.
+" Returns the nearest directory above that marks a worktree, else the file's own directory. Linked
+" worktrees and submodules have a `.git` file instead of a directory, and may lie inside another
+" worktree.
 function! SkillsdRoot(buffer) abort
   let l:own = fnamemodify(bufname(a:buffer), ':p:h')
   let l:found = [finddir('.git', l:own . ';'), findfile('.git', l:own . ';')]
@@ -30,15 +31,15 @@ function! SkillsdRoot(buffer) abort
   let l:root = ''
   for l:mark in filter(l:found, '!empty(v:val)')
     let l:above = fnamemodify(substitute(fnamemodify(l:mark, ':p'), '/$', '', ''), ':h')
-    " All lie above the file, so the longest is the nearest.
+    " All of them are above the file, so the longest one is the nearest.
     let l:root = len(l:above) > len(l:root) ? l:above : l:root
   endfor
   return empty(l:root) ? l:own : l:root
 endfunction
 
-" What the server is told at its start: that the conversations are ours.
+" Returns the initialization options of the language server, which name the sessions.
 function! SkillsdOptions(buffer) abort
-  call s:begin()
+  call s:start()
   return {'session': s:session}
 endfunction
 
@@ -54,13 +55,13 @@ call ale#linter#Define('markdown', {
 
 augroup skillsd
   autocmd!
-  " Vim's own Markdown plugin sets 'omnifunc' too, so ours comes with the file type.
-  autocmd FileType markdown if SkillsdIsOurs(expand('%:p')) | setlocal omnifunc=ale#completion#OmniFunc | endif
+  " Vim's Markdown plugin also sets 'omnifunc', so it is set again for each file type event.
+  autocmd FileType markdown if SkillsdIsSupported(expand('%:p')) | setlocal omnifunc=ale#completion#OmniFunc | endif
 augroup END
 
-command! -nargs=? SkillsdExplain call s:show(['explain', empty(<q-args>) ? expand('%:p') : <q-args>], s:seen())
-command! SkillsdList call s:show(['list', '--all'], s:seen())
-command! -nargs=? SkillsdCatalog call s:show(['catalog'] + (empty(<q-args>) ? [] : ['--profile', <q-args>]), s:seen())
+command! -nargs=? SkillsdExplain call s:show(['explain', empty(<q-args>) ? expand('%:p') : <q-args>], s:session_flags())
+command! SkillsdList call s:show(['list', '--all'], s:session_flags())
+command! -nargs=? SkillsdCatalog call s:show(['catalog'] + (empty(<q-args>) ? [] : ['--profile', <q-args>]), s:session_flags())
 command! SkillsdLog call s:show(['logs'], [])
 command! SkillsdRestart ALEStopAllLSPs | ALELint
 
@@ -69,16 +70,15 @@ function! s:program(arguments) abort
   return join(map(l:command, 'shellescape(v:val)'), ' ')
 endfunction
 
-" The editor's own conversations with the daemon, one for each worktree. They begin with the first file that
-" the language server is about, or with the first command that shows something: all files that are open then,
-" and each that is opened or saved after it, count as touched, so that the skills that wait for them are
-" activated as for an agent.
+" The editor's own sessions with the daemon, one for each worktree. They start with the first
+" supported file or the first command. All open files then, and every file opened or saved later,
+" count as touched, so that skills with matching `paths` are activated as they are for an agent.
 let s:session = ''
 
-" Jobs that tell of touched files and may not have ended.
+" Jobs that report touched files and may still be running.
 let s:pending = []
 
-function! s:begin() abort
+function! s:start() abort
   if !empty(s:session)
     return
   endif
@@ -91,10 +91,10 @@ function! s:begin() abort
   call s:touch(map(getbufinfo({'bufloaded': 1}), 'v:val.bufnr'), 'read')
 endfunction
 
-" Returns the flags that show things as the conversation sees them, with all that was touched before.
-function! s:seen() abort
-  call s:begin()
-  for l:turn in range(500)
+" Returns the flags that make a command use the session, after all touches are reported.
+function! s:session_flags() abort
+  call s:start()
+  for l:attempt in range(500)
     call filter(s:pending, 'ale#job#IsRunning(v:val)')
     if empty(s:pending)
       break
@@ -104,22 +104,22 @@ function! s:seen() abort
   return ['--session', s:session . ':' . SkillsdRoot(bufnr(''))]
 endfunction
 
-" Tells of files, without waiting.
+" Reports touched files, without waiting.
 function! s:touch(buffers, op) abort
   for l:buffer in filter(copy(a:buffers), 'empty(getbufvar(v:val, "&buftype")) && filereadable(bufname(v:val))')
     let l:root = SkillsdRoot(l:buffer)
     let l:command = [get(g:, 'skillsd_executable', 'skillsd'), 'touch', '--cwd', l:root, '--op', a:op,
     \   '--session', s:session . ':' . l:root, '--', fnamemodify(bufname(l:buffer), ':p')]
-    " ALE forgets a job at its end when somebody wants to know of that.
+    " ALE removes a finished job from its table only if it has an exit callback.
     let l:job = ale#job#Start(l:command, {'mode': 'raw', 'exit_cb': {-> 0}})
     call add(s:pending, l:job)
   endfor
 endfunction
 
-" Shows what the program says, in the place of what it said before. With `seen`, as the conversation sees it.
-function! s:show(arguments, seen) abort
-  let l:place = ['--cwd', SkillsdRoot(bufnr('')), '--color', 'never']
-  let l:lines = systemlist(s:program(l:place + a:arguments + a:seen))
+" Shows the program's output, replacing the previous one with the same title.
+function! s:show(arguments, flags) abort
+  let l:context = ['--cwd', SkillsdRoot(bufnr('')), '--color', 'never']
+  let l:lines = systemlist(s:program(l:context + a:arguments + a:flags))
   let l:title = 'skillsd://' . join(a:arguments)
   for l:buffer in filter(getbufinfo(), 'bufname(v:val.bufnr) ==# l:title')
     execute 'bwipeout!' l:buffer.bufnr

@@ -1,8 +1,8 @@
-//! One open text and all that is known around it, for as long as it takes to answer about it.
+//! The context in which one open document is analyzed.
 //!
-//! Answers the rules' questions from memory. What it cannot answer it notes, as the resolver's tree
-//! does: the rule is silent for now, the answer is fetched, and the text is looked at again. So no
-//! keystroke waits for the disk.
+//! [`AnalysisContext`] answers the rules' questions from cached values. A question without a cached
+//! answer is recorded in [`MissingAnswers`] and the rule reports nothing for now. The answer is
+//! then fetched, and the document is analyzed again, so no keystroke waits for the disk.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,77 +14,77 @@ use skills_syntax::path::AbsPath;
 
 use crate::snapshot::OverlaySnapshot;
 
-/// What one glob matches.
+/// The files that one glob matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Globbed {
-    /// How many files; nothing where that is not known.
+pub(crate) struct GlobMatches {
+    /// The number of matching files; `None` if unknown.
     pub(crate) count: Option<usize>,
-    /// The first of them.
+    /// The first matching files, relative to the worktree.
     pub(crate) files: Vec<String>,
 }
 
-/// What was asked and is not known.
+/// Questions that an analysis asked and the cache could not answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Needs {
-    /// Whether the facts beside the skill are wanted at all.
+pub(crate) struct MissingAnswers {
+    /// True if facts about files near the skill were asked for.
     pub(crate) facts: bool,
-    /// Paths from the skill's directory.
+    /// Paths relative to the skill's directory.
     pub(crate) looks: BTreeSet<String>,
     pub(crate) globs: BTreeSet<String>,
-    /// Globs whose files are wanted, and not only the first few.
+    /// Globs whose complete file lists are needed, not only the first few files.
     pub(crate) listings: BTreeSet<String>,
 }
 
-impl Needs {
+impl MissingAnswers {
     pub(crate) fn is_empty(&self) -> bool {
         let Self { facts, looks, globs, listings } = self;
         !facts && looks.is_empty() && globs.is_empty() && listings.is_empty()
     }
 }
 
-/// What is known around one text.
+/// Cached values for the analysis of one document.
 #[derive(Debug, Default)]
 pub(crate) struct AnalysisContext {
     pub(crate) path: Option<AbsPath>,
-    /// The place that the text belongs to.
-    pub(crate) place: Option<AbsPath>,
-    pub(crate) overlaid: Arc<OverlaySnapshot>,
+    /// The workspace root that the document belongs to.
+    pub(crate) root: Option<AbsPath>,
+    pub(crate) snapshot: Arc<OverlaySnapshot>,
     pub(crate) facts: Option<Arc<Facts>>,
-    pub(crate) globs: Arc<BTreeMap<String, Globbed>>,
-    pub(crate) listings: Arc<BTreeMap<String, Globbed>>,
-    /// Which state of what is known this is; it grows with each change.
+    pub(crate) globs: Arc<BTreeMap<String, GlobMatches>>,
+    pub(crate) listings: Arc<BTreeMap<String, GlobMatches>>,
+    /// The generation of the workspace state; it grows with each change.
     pub(crate) generation: u64,
-    /// The address of the page about the rules, where there is one.
+    /// The address of the page that documents the rules, if there is one.
     pub(crate) rules_page: Option<Arc<str>>,
-    /// Whether anybody answers for what is missing.
-    pub(crate) is_answered: bool,
-    pub(crate) needs: RefCell<Needs>,
+    /// True if a backend can fetch missing answers.
+    pub(crate) can_fetch: bool,
+    pub(crate) missing: RefCell<MissingAnswers>,
 }
 
 impl AnalysisContext {
-    /// Returns by whose rules the text is checked, and how much each matters.
+    /// Returns the profiles that the document is checked for, and the severity of each rule.
     pub(crate) fn settings(&self) -> skills_lint::Settings<'_> {
         let profiles: Vec<&Profile> =
-            self.overlaid.company.rankings().iter().map(|it| &*it.profile).collect();
+            self.snapshot.skill_set.rankings().iter().map(|it| &*it.profile).collect();
         if profiles.is_empty() {
-            let levels = self.overlaid.levels.clone();
+            let levels = self.snapshot.levels.clone();
             return skills_lint::Settings { levels, ..skills_lint::Settings::default() };
         }
-        skills_lint::Settings { profiles, levels: self.overlaid.levels.clone() }
+        skills_lint::Settings { profiles, levels: self.snapshot.levels.clone() }
     }
 
-    /// Returns what a glob matches.
-    pub(crate) fn globbed(&self, glob: &str) -> Option<&Globbed> {
-        let known = self.globs.get(glob);
-        if known.is_none() {
-            self.needs.borrow_mut().globs.insert(glob.to_owned());
+    /// Returns the files that a glob matches, if cached.
+    pub(crate) fn glob_matches(&self, glob: &str) -> Option<&GlobMatches> {
+        let cached = self.globs.get(glob);
+        if cached.is_none() {
+            self.missing.borrow_mut().globs.insert(glob.to_owned());
         }
-        known
+        cached
     }
 
     fn facts(&self) -> Option<&Facts> {
         if self.facts.is_none() {
-            self.needs.borrow_mut().facts = true;
+            self.missing.borrow_mut().facts = true;
         }
         self.facts.as_deref()
     }
@@ -92,11 +92,11 @@ impl AnalysisContext {
 
 impl FsContext for AnalysisContext {
     fn look(&self, relative: &str) -> Option<Look> {
-        let known = self.facts().and_then(|it| it.looks.get(relative));
-        if known.is_none() {
-            self.needs.borrow_mut().looks.insert(relative.to_owned());
+        let cached = self.facts().and_then(|it| it.looks.get(relative));
+        if cached.is_none() {
+            self.missing.borrow_mut().looks.insert(relative.to_owned());
         }
-        *known?
+        *cached?
     }
 
     fn files(&self) -> Option<&[String]> {
@@ -104,19 +104,19 @@ impl FsContext for AnalysisContext {
     }
 
     fn matches(&self, glob: &str) -> Option<usize> {
-        self.globbed(glob)?.count
+        self.glob_matches(glob)?.count
     }
 
     fn first_matches(&self, glob: &str) -> Vec<String> {
-        let known = self.listings.get(glob);
-        if known.is_none() {
-            self.needs.borrow_mut().listings.insert(glob.to_owned());
+        let cached = self.listings.get(glob);
+        if cached.is_none() {
+            self.missing.borrow_mut().listings.insert(glob.to_owned());
         }
-        known.map(|it| it.files.clone()).unwrap_or_default()
+        cached.map(|it| it.files.clone()).unwrap_or_default()
     }
 
     fn company(&self) -> &SkillSet {
-        &self.overlaid.company
+        &self.snapshot.skill_set
     }
 
     fn is_git_ignored(&self) -> Option<bool> {

@@ -1,8 +1,8 @@
-//! Where the server learns what is on the disk: a trait, since it knows no engine and no socket.
+//! The [`Backend`] trait, through which the server reads the disk.
 //!
-//! Whoever runs the server hands in a source: a link to the daemon, or to an engine in the same
-//! process. The words are the protocol's, so that both say the same. An answer may fail to come;
-//! then nothing is known, and the server says what the open texts alone tell.
+//! The caller of [`crate::serve`] passes in a backend: a connection to the daemon, or an engine in
+//! the same process. Both use the protocol's types, so both give the same answers. An answer may be
+//! missing; the server then reports only what the open documents show.
 
 use std::any::Any;
 use std::pin::Pin;
@@ -14,142 +14,155 @@ use skills_lint::Facts;
 use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
 use skills_syntax::path::AbsPath;
 
-/// What a source answers; nothing where it cannot.
+/// A backend's answer; `None` if it cannot answer.
 pub type Answer<T> = Pin<Box<dyn Future<Output = Option<T>> + Send>>;
 
-/// Is rung when something may have changed.
+/// Called when something may have changed.
 pub type OnChange = Arc<dyn Fn() + Send + Sync>;
 
-/// How far a walk of a worktree goes.
+/// Options for a walk of a worktree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WalkOptions {
-    /// How many files are named of each glob at the most.
-    pub most: u32,
-    /// Whether no walk of before counts.
-    pub anew: bool,
+    /// The maximum number of files to return for each glob.
+    pub max_files: u32,
+    /// If true, results of an earlier walk must not be reused.
+    pub fresh: bool,
 }
 
-/// Something on the disk that what is said of an open text depends on.
+/// Something on the disk that the analysis of an open document depends on.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum WatchTarget {
-    /// What is configured for a place, by its repository and by the user.
+    /// The configuration that applies to a workspace root: the repository's and the user's.
     Configuration(AbsPath),
-    /// What is at a path, and whether it may be executed.
+    /// The file at a path, and whether it is executable.
     File(AbsPath),
-    /// What is in a directory, and not in those below.
+    /// The entries of a directory, without its subdirectories.
     Directory(AbsPath),
-    /// The directory of the worktree of a place where the files of a glob begin.
+    /// The directory in which the files of a glob are searched.
     Glob {
-        /// The place.
-        place: AbsPath,
+        /// The workspace root whose worktree is searched.
+        root: AbsPath,
         /// The directory, relative to the top of the worktree.
-        below: String,
-        /// Whether they may lie in directories below it as well.
-        is_deep: bool,
+        dir: String,
+        /// True if files in subdirectories can match too.
+        is_recursive: bool,
     },
 }
 
-/// Where a text is, for whoever has it open.
+/// The location of an open document on the disk.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DocumentLocation {
-    /// The top of the git worktree that it is in, where it is in one.
+    /// The top of the git worktree that contains it; `None` outside git.
     pub worktree: Option<AbsPath>,
-    /// Whether it is on the disk at all.
-    pub is_there: bool,
+    /// True if the file exists on the disk.
+    pub exists: bool,
 }
 
 impl Default for DocumentLocation {
-    /// What counts where nobody can say.
+    /// Returns the location assumed if the backend cannot answer.
     fn default() -> Self {
-        Self { worktree: None, is_there: true }
+        Self { worktree: None, exists: true }
     }
 }
 
-/// Who answers for the disk. A place is the directory that an agent would work in.
+/// Answers questions about the disk.
+///
+/// A root is a directory that an agent would start in.
 pub trait Backend: Send + Sync + 'static {
-    /// Rings whenever what these profiles see from a place may have changed, until what is
-    /// returned is dropped. Must be called within a tokio runtime.
-    fn follow(&self, place: &AbsPath, profiles: &[String], bell: OnChange) -> Box<dyn Any + Send>;
+    /// Calls `on_change` whenever the skills that these profiles see from a root may have changed,
+    /// until the returned value is dropped. Must be called within a tokio runtime.
+    fn subscribe(
+        &self,
+        root: &AbsPath,
+        profiles: &[String],
+        on_change: OnChange,
+    ) -> Box<dyn Any + Send>;
 
-    /// Rings whenever one of these may be another one, until what is returned is dropped; once as
-    /// well when they are watched, since one may have changed before. Must be called within a tokio
-    /// runtime.
-    fn watch(&self, nearby: Vec<WatchTarget>, bell: OnChange) -> Box<dyn Any + Send>;
+    /// Calls `on_change` whenever one of the targets may have changed, until the returned value is
+    /// dropped. Also calls it once when the watches are set up, because a target may have changed
+    /// before. Must be called within a tokio runtime.
+    fn watch(&self, targets: Vec<WatchTarget>, on_change: OnChange) -> Box<dyn Any + Send>;
 
-    /// Returns what is seen from a place; not `fresh` where nothing has changed since.
+    /// Returns the skills visible from a root; `fresh` is false if nothing has changed since
+    /// `since`.
     fn snapshot(
         &self,
-        place: AbsPath,
+        root: AbsPath,
         profiles: Vec<String>,
         since: Option<String>,
     ) -> Answer<SnapshotResult>;
 
-    /// Returns what globs match in the worktree of a place.
-    fn matches(
+    /// Returns the files that the globs match in the worktree of a root.
+    fn match_globs(
         &self,
-        place: AbsPath,
+        root: AbsPath,
         globs: Vec<String>,
-        extent: WalkOptions,
+        options: WalkOptions,
     ) -> Answer<Vec<PathMatches>>;
 
-    /// Returns where a skill, or all that there are, is named in the worktree of a place.
-    fn references(&self, place: AbsPath, name: Option<String>) -> Answer<Vec<SkillReference>>;
+    /// Returns the places in the worktree of a root that name the skill `name`, or any skill if
+    /// `None`.
+    fn references(&self, root: AbsPath, name: Option<String>) -> Answer<Vec<SkillReference>>;
 
-    /// Returns what is wrong with the skills below a place, as they are on the disk; by the rules of
-    /// the configuration's profiles where none are named, with what is decided about rules besides.
+    /// Returns the findings for the skills below a root, as they are on the disk.
+    ///
+    /// Without `profiles`, those of the configuration apply. `levels` override the configured
+    /// severities.
     fn check(
         &self,
-        place: AbsPath,
+        root: AbsPath,
         profiles: Vec<String>,
         levels: Vec<RuleLevel>,
     ) -> Answer<CheckResult>;
 
-    /// Returns the address of the page about the rules, without a section; nothing where there is none.
+    /// Returns the address of the page that documents the rules, without a fragment.
     fn rules_page(&self) -> Answer<String>;
 
-    /// Returns what lies beside the skill at `path`, and what is at these paths from its directory.
+    /// Returns facts about the files near the skill at `path`, and about the paths in `looks`,
+    /// which are relative to the skill's directory.
     fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<Facts>;
 
-    /// Returns what is at each of these paths, in their order; nothing for one where nothing is.
+    /// Returns the directory entry at each path, in order; `None` where nothing exists.
     fn entries(&self, paths: Vec<AbsPath>) -> Answer<Vec<Option<Entry>>>;
 
-    /// Returns where each of these texts is, in their order.
-    fn whereabouts(&self, paths: Vec<AbsPath>) -> Answer<Vec<DocumentLocation>>;
+    /// Returns the location of each document, in order.
+    fn locate(&self, paths: Vec<AbsPath>) -> Answer<Vec<DocumentLocation>>;
 
-    /// Returns for each path whether links lead from it out of its worktree: nothing is written
-    /// there.
-    fn leads_out(&self, paths: Vec<AbsPath>) -> Answer<Vec<bool>> {
+    /// Returns for each path whether symlinks lead from it out of its worktree. Such files are
+    /// never written.
+    fn escape_worktree(&self, paths: Vec<AbsPath>) -> Answer<Vec<bool>> {
         let none = vec![false; paths.len()];
         Box::pin(std::future::ready(Some(none)))
     }
 
-    /// Returns the texts that a search is for: those in which skills may be led to.
-    fn texts(&self, search: TextSearch) -> Answer<Vec<AbsPath>>;
+    /// Returns the files that match `search` and may contain paths to skills.
+    fn find_texts(&self, search: TextSearch) -> Answer<Vec<AbsPath>>;
 
-    /// Returns the text of a file, without a byte order mark.
+    /// Returns the content of a file, without a byte order mark.
     fn read(&self, path: AbsPath) -> Answer<String>;
 
-    /// Makes a script of the skill at `path` executable; its path from the skill's directory.
+    /// Makes a script of the skill at `path` executable. `relative` is relative to the skill's
+    /// directory.
     fn make_executable(&self, path: AbsPath, relative: String) -> Answer<()>;
 
-    /// Says that the editor has conversations of its own, called `name:PLACE`: what they see counts,
-    /// and it tells of touched files itself.
-    fn converse(&self, name: String);
+    /// Uses the editor's own sessions, named `NAME:ROOT`: snapshots include what those sessions
+    /// activated, and the editor reports touched files itself.
+    fn use_client_sessions(&self, name: String);
 
-    /// Tells that the user works on a file: for the editor's own session.
-    fn touch(&self, place: AbsPath, path: AbsPath) -> Answer<()>;
+    /// Reports to the editor's session that the user opened or saved a file.
+    fn touch(&self, root: AbsPath, path: AbsPath) -> Answer<()>;
 }
 
-/// A source that knows nothing: the server says what texts alone tell.
+/// A backend without answers; the server then uses open documents only.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Nothing;
+pub struct NoBackend;
 
 fn none<T: Send + 'static>() -> Answer<T> {
     Box::pin(std::future::ready(None))
 }
 
-impl Backend for Nothing {
-    fn follow(&self, _: &AbsPath, _: &[String], _: OnChange) -> Box<dyn Any + Send> {
+impl Backend for NoBackend {
+    fn subscribe(&self, _: &AbsPath, _: &[String], _: OnChange) -> Box<dyn Any + Send> {
         Box::new(())
     }
 
@@ -161,7 +174,7 @@ impl Backend for Nothing {
         none()
     }
 
-    fn matches(&self, _: AbsPath, _: Vec<String>, _: WalkOptions) -> Answer<Vec<PathMatches>> {
+    fn match_globs(&self, _: AbsPath, _: Vec<String>, _: WalkOptions) -> Answer<Vec<PathMatches>> {
         none()
     }
 
@@ -185,11 +198,11 @@ impl Backend for Nothing {
         none()
     }
 
-    fn whereabouts(&self, _: Vec<AbsPath>) -> Answer<Vec<DocumentLocation>> {
+    fn locate(&self, _: Vec<AbsPath>) -> Answer<Vec<DocumentLocation>> {
         none()
     }
 
-    fn texts(&self, _: TextSearch) -> Answer<Vec<AbsPath>> {
+    fn find_texts(&self, _: TextSearch) -> Answer<Vec<AbsPath>> {
         none()
     }
 
@@ -201,7 +214,7 @@ impl Backend for Nothing {
         none()
     }
 
-    fn converse(&self, _: String) {}
+    fn use_client_sessions(&self, _: String) {}
 
     fn touch(&self, _: AbsPath, _: AbsPath) -> Answer<()> {
         none()

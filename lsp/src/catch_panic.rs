@@ -1,8 +1,8 @@
-//! The outermost layer: a panic costs one answer and a log line, not the process.
+//! The outermost service layer: a panic fails one request instead of the process.
 //!
-//! Wraps any service, catches what its handlers let fly, at once or later, and answers in their
-//! place. State that a handler was changing is the handler's own business: [`crate::session`]
-//! changes nothing half.
+//! [`CatchPanicLayer`] wraps a service, catches panics of its handlers, synchronous or
+//! asynchronous, logs them and answers the request with an internal error. It does not repair
+//! shared state; [`crate::session`] never leaves its state half changed.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Context, Poll};
@@ -12,7 +12,7 @@ use futures_util::future::{self, BoxFuture};
 use tower::Service;
 use tower_lsp::jsonrpc::{Error, Id, Request, Response};
 
-/// A service whose panics are answers.
+/// A service that turns a panic into an error response.
 pub(crate) struct CatchPanicLayer<S> {
     inner: S,
 }
@@ -43,21 +43,21 @@ where
         match catch_unwind(AssertUnwindSafe(|| self.inner.call(request))) {
             Ok(answer) => AssertUnwindSafe(answer)
                 .catch_unwind()
-                .map(move |answer| answer.unwrap_or_else(|_| Ok(sorry(&method, id))))
+                .map(move |answer| answer.unwrap_or_else(|_| Ok(internal_error(&method, id))))
                 .boxed(),
-            Err(_) => future::ok(sorry(&method, id)).boxed(),
+            Err(_) => future::ok(internal_error(&method, id)).boxed(),
         }
     }
 }
 
-fn sorry(method: &str, id: Option<Id>) -> Option<Response> {
+fn internal_error(method: &str, id: Option<Id>) -> Option<Response> {
     log(method);
     id.map(|id| Response::from_error(id, Error::internal_error()))
 }
 
-/// Logs that a panic was caught while doing `what`.
+/// Logs that a panic was caught during `what`.
 pub(crate) fn log(what: &str) {
-    // The panic's own message stays out of it: that of a failed slice quotes the text.
+    // The panic's message is not logged: the message of a failed slice quotes the document.
     tracing::error!(what, "a handler panicked");
 }
 
@@ -69,7 +69,7 @@ mod tests {
 
     use super::*;
 
-    /// Panics before it returns, after it has returned, or not at all, as the method says.
+    /// Panics before it returns, after it has returned, or never, depending on the method.
     struct Fragile;
 
     impl Service<Request> for Fragile {
@@ -97,13 +97,13 @@ mod tests {
         method: &'static str,
     ) -> Option<Response> {
         let answer = service.call(Request::build(method).id(7).finish()).await;
-        let note = service.call(Request::build(method).finish()).await;
-        assert_eq!(note, Ok(None), "a note has no answer");
+        let notification = service.call(Request::build(method).finish()).await;
+        assert_eq!(notification, Ok(None), "a notification has no response");
         answer.expect("it is infallible")
     }
 
     #[tokio::test]
-    async fn a_panic_costs_one_answer() {
+    async fn panic_fails_one_request() {
         let mut service = CatchPanicLayer::new(Fragile);
         let error = Response::from_error(Id::Number(7), Error::internal_error());
         for method in ["at once", "later"] {

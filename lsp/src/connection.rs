@@ -1,8 +1,8 @@
-//! One client's connection: messages from its stream to the service, answers and notes back.
+//! The connection to one client: reads its messages and writes responses and notifications.
 //!
-//! Messages are handed to the service one by one, in the order of the wire; what comes of them is
-//! worked on at the same time. In place of tower-lsp's own loop, because that one ends at the first
-//! message that is not JSON, and at `exit` waits for a client that no longer reads.
+//! Messages are passed to the service one at a time, in wire order; the resulting futures run
+//! concurrently. tower-lsp's own loop is not used because it ends at the first message that is not
+//! JSON, and at `exit` waits for a client that no longer reads.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -27,19 +27,19 @@ use tower_lsp::ls_types::request::{Initialize, Request as _};
 use crate::session::Session;
 use crate::uri_mapper::UriMapper;
 
-/// The longest message taken; an editor sends whole texts, and texts of 50 MB are no skills.
+/// The maximum length of a message. An editor sends whole documents, but none of 50 MB is a skill.
 const MAX_MESSAGE: usize = 64 * 1024 * 1024;
 
-/// How many requests are worked on at once; with more of them reading stops.
+/// The maximum number of requests in flight; reading stops while there are more.
 const MAX_IN_FLIGHT: usize = 256;
 
-/// How many answers wait for a client that does not read before work on others stops.
-const OUTBOX: usize = 64;
+/// The number of responses queued for a client that does not read, before handlers wait.
+const OUTBOX_CAPACITY: usize = 64;
 
-/// How long the client may take to read what is left when it ends.
-const GRACE: Duration = Duration::from_secs(1);
+/// Time limit for the client to read the remaining messages at the end.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A client's two streams, and what they are connected to.
+/// A client's two streams and the session they serve.
 pub(crate) struct Connection<'s, I, O> {
     pub(crate) input: I,
     pub(crate) output: O,
@@ -47,11 +47,11 @@ pub(crate) struct Connection<'s, I, O> {
     pub(crate) session: &'s Session,
 }
 
-/// Why reading stopped.
+/// The reason why reading stopped.
 enum Stop {
-    /// The client said `exit`.
+    /// The client sent `exit`.
     Exit,
-    /// The stream ended or broke.
+    /// The stream ended or failed.
     EndOfInput,
 }
 
@@ -60,32 +60,32 @@ where
     I: AsyncRead + Unpin,
     O: AsyncWrite + Unpin + Send + 'static,
 {
-    /// Serves until the client says `exit` or hangs up. `beside` runs beside it.
+    /// Serves until the client sends `exit` or disconnects. Runs the `background` tasks meanwhile.
     pub(crate) async fn run<S>(
         self,
         service: S,
-        beside: impl IntoIterator<Item = BoxFuture<'static, ()>>,
+        background: impl IntoIterator<Item = BoxFuture<'static, ()>>,
     ) where
         S: Service<Request, Response = Option<Response>>,
         S::Future: Send + 'static,
         S::Error: Send + 'static,
     {
         let (notes, answers) = self.socket.split();
-        let (outbox, posted) = mpsc::channel(OUTBOX);
-        let spelling = Arc::<UriMapper>::default();
-        let mut writer = tokio::spawn(write(self.output, posted, notes, Arc::clone(&spelling)));
+        let (outbox, responses) = mpsc::channel(OUTBOX_CAPACITY);
+        let uris = Arc::<UriMapper>::default();
+        let mut writer = tokio::spawn(write(self.output, responses, notes, Arc::clone(&uris)));
         let mut tasks = JoinSet::new();
-        for task in beside {
+        for task in background {
             tasks.spawn(task);
         }
-        let mut reader = Reader { service, answers, outbox, tasks, spelling };
+        let mut reader = Reader { service, answers, outbox, tasks, uris };
         let stop = tokio::select! {
             stop = reader.read(self.input) => stop,
-            // The client reads no more, so there is nothing left to do for it.
+            // The client does not read any more, so there is nothing left to do.
             _ = &mut writer => return,
         };
         let Reader { service, answers, outbox, mut tasks, .. } = reader;
-        // The writer ends when all who could send something have gone.
+        // The writer ends when all senders are dropped.
         drop((service, answers, outbox));
         match stop {
             Stop::Exit => tasks.abort_all(),
@@ -93,25 +93,25 @@ where
         }
         let last = async {
             while tasks.join_next().await.is_some() {}
-            // It has logged already why it failed.
+            // The writer has already logged its error.
             let _ = (&mut writer).await;
         };
-        if tokio::time::timeout(GRACE, last).await.is_err() {
-            tracing::warn!("the client did not read everything before it ended");
+        if tokio::time::timeout(SHUTDOWN_TIMEOUT, last).await.is_err() {
+            tracing::warn!("the client disconnected before it read all messages");
         }
         writer.abort();
     }
 }
 
-/// The half of a connection that takes messages in.
+/// The reading half of a connection.
 struct Reader<S, A> {
     service: S,
-    /// Takes the client's answers to requests of ours.
+    /// Receives the client's responses to the server's requests.
     answers: A,
     outbox: mpsc::Sender<Response>,
     tasks: JoinSet<()>,
-    /// How the client spells addresses.
-    spelling: Arc<UriMapper>,
+    /// Maps between the client's URIs and percent-encoded ones.
+    uris: Arc<UriMapper>,
 }
 
 impl<S, A> Reader<S, A>
@@ -126,10 +126,10 @@ where
             FramedRead::new(input, FrameCodec::new(Framing::ContentLength, MAX_MESSAGE));
         while let Some(frame) = frames.next().await {
             let message = match frame {
-                Ok(Frame::Message(bytes)) => parse(&bytes, &self.spelling),
+                Ok(Frame::Message(bytes)) => parse(&bytes, &self.uris),
                 Ok(Frame::TooLong { length }) => {
-                    tracing::warn!(length, "skipped a message that is too long");
-                    Incoming::Bad(Response::from_error(Id::Null, Error::invalid_request()))
+                    tracing::warn!(length, "skipped a message above the length limit");
+                    Incoming::Invalid(Response::from_error(Id::Null, Error::invalid_request()))
                 }
                 Err(error) => {
                     tracing::error!(%error, "failed to read from the client");
@@ -142,9 +142,9 @@ where
                         return stop;
                     }
                 }
-                // Fails after `exit` only, and reading stops there.
+                // Fails only after `exit`, when reading has stopped.
                 Incoming::Answer(response) => drop(self.answers.send(response).await),
-                Incoming::Bad(response) => post(&self.outbox, response).await,
+                Incoming::Invalid(response) => send_response(&self.outbox, response).await,
             }
         }
         Stop::EndOfInput
@@ -156,7 +156,7 @@ where
         if poll_fn(|cx| self.service.poll_ready(cx)).await.is_err() {
             return Some(Stop::Exit);
         }
-        // In the order of the wire: what changes a text has changed it when this returns.
+        // Called in wire order: a change is applied when this returns.
         let answer = self.service.call(request);
         if is_exit {
             return Some(Stop::Exit);
@@ -164,11 +164,12 @@ where
         let outbox = self.outbox.clone();
         let work = async move {
             if let Ok(Some(response)) = answer.await {
-                post(&outbox, response).await;
+                send_response(&outbox, response).await;
             }
         };
         if is_initialize {
-            // What a hasty client sends behind it depends on what is agreed in it.
+            // A client may send more requests before the response; they depend on the settings
+            // agreed in `initialize`.
             work.await;
         } else {
             self.tasks.spawn(work);
@@ -181,23 +182,23 @@ where
     }
 }
 
-/// A message of the client.
+/// A message from the client.
 enum Incoming {
     Call(Request),
     Answer(Response),
-    /// Not a message; what to say to it.
-    Bad(Response),
+    /// Not a valid message; holds the error response.
+    Invalid(Response),
 }
 
-fn parse(bytes: &[u8], spelling: &UriMapper) -> Incoming {
+fn parse(bytes: &[u8], uris: &UriMapper) -> Incoming {
     let mut message: Value = match serde_json::from_slice(bytes) {
         Ok(message) => message,
         Err(error) => {
             tracing::warn!(%error, "received a message that is not JSON");
-            return Incoming::Bad(Response::from_error(Id::Null, Error::parse_error()));
+            return Incoming::Invalid(Response::from_error(Id::Null, Error::parse_error()));
         }
     };
-    spelling.take_in(&mut message);
+    uris.map_incoming(&mut message);
     let id = message.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
     let is_answer = message.get("method").is_none();
     let read = if is_answer {
@@ -206,30 +207,30 @@ fn parse(bytes: &[u8], spelling: &UriMapper) -> Incoming {
         serde_json::from_value(message).map(Incoming::Call)
     };
     read.unwrap_or_else(|error| {
-        tracing::warn!(%error, "received JSON that is not a message");
-        Incoming::Bad(Response::from_error(id.unwrap_or_default(), Error::invalid_request()))
+        tracing::warn!(%error, "received JSON that is not an LSP message");
+        Incoming::Invalid(Response::from_error(id.unwrap_or_default(), Error::invalid_request()))
     })
 }
 
-async fn post(outbox: &mpsc::Sender<Response>, response: Response) {
-    // Fails when the writer has, and then the connection ends.
+async fn send_response(outbox: &mpsc::Sender<Response>, response: Response) {
+    // Fails only if the writer has failed; the connection then ends.
     let _ = outbox.send(response).await;
 }
 
-/// Writes answers and notes until nobody is left to send any.
+/// Writes responses and notifications until all senders are dropped.
 async fn write(
     mut output: impl AsyncWrite + Unpin,
-    mut posted: mpsc::Receiver<Response>,
+    mut responses: mpsc::Receiver<Response>,
     mut notes: impl futures_util::Stream<Item = Request> + Unpin,
-    spelling: Arc<UriMapper>,
+    uris: Arc<UriMapper>,
 ) {
     let mut buffer = BytesMut::new();
     loop {
         let message = tokio::select! {
-            // Parts of an answer, and what is told of the work on it, come before it.
+            // Partial results and progress must be written before the response they belong to.
             biased;
-            Some(note) = notes.next() => bytes(&note, &spelling),
-            Some(response) = posted.recv() => bytes(&response, &spelling),
+            Some(note) = notes.next() => serialize(&note, &uris),
+            Some(response) = responses.recv() => serialize(&response, &uris),
             else => break,
         };
         let message = message.expect("a message is made of JSON values");
@@ -246,12 +247,12 @@ async fn write(
     }
 }
 
-/// Returns a message as it goes to the client.
-fn bytes(message: &impl Serialize, spelling: &UriMapper) -> serde_json::Result<Vec<u8>> {
-    if !spelling.is_own() {
+/// Serializes a message, with URIs in the client's form.
+fn serialize(message: &impl Serialize, uris: &UriMapper) -> serde_json::Result<Vec<u8>> {
+    if !uris.has_mappings() {
         return serde_json::to_vec(message);
     }
     let mut message = serde_json::to_value(message)?;
-    spelling.put_out(&mut message);
+    uris.map_outgoing(&mut message);
     serde_json::to_vec(&message)
 }

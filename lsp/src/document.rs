@@ -1,7 +1,6 @@
-//! One text that the editor has open.
+//! An open document: its text, line index, and lazily parsed syntax tree.
 //!
-//! Holds the text, its lines and, once somebody asks, its tree; all of them always belong
-//! together. Everything here counts in bytes.
+//! The parts always belong to the same version of the text. All offsets are in bytes.
 
 use std::sync::{Arc, OnceLock};
 
@@ -16,7 +15,7 @@ use tower_lsp::ls_types::Uri;
 use crate::analysis::AnalysisContext;
 use crate::session::Revision;
 
-/// An open text as of one version.
+/// One version of an open document.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     uri: Uri,
@@ -30,12 +29,12 @@ pub(crate) struct Document {
     references: OnceLock<Box<[Reference]>>,
 }
 
-/// One step from a text to the next.
+/// A change of a document.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Edit {
-    /// Puts `text` in the place of everything.
+    /// Replaces the whole text.
     All { text: String },
-    /// Puts `text` in the place of `span`.
+    /// Replaces `span` with `text`.
     Part { span: Span, text: String },
 }
 
@@ -47,22 +46,22 @@ impl Document {
         Self { uri, path, version, revision, text, lines, parsed, record, references }
     }
 
-    /// The address, letter by letter as the client writes it.
+    /// The URI exactly as the client spells it.
     pub(crate) fn uri(&self) -> &Uri {
         &self.uri
     }
 
-    /// Where the text lies, where that is on a disk.
+    /// The path of the file; `None` for documents that are not on the disk.
     pub(crate) fn path(&self) -> Option<&AbsPath> {
         self.path.as_ref()
     }
 
-    /// The client's number of this state.
+    /// The client's version number.
     pub(crate) fn version(&self) -> i32 {
         self.version
     }
 
-    /// Our number of this state; unlike the version it never comes again.
+    /// The server's revision; unlike the version, it is never reused.
     pub(crate) fn revision(&self) -> Revision {
         self.revision
     }
@@ -75,63 +74,63 @@ impl Document {
         &self.lines
     }
 
-    /// The tree, made when first asked for.
+    /// The syntax tree, parsed on first use.
     pub(crate) fn parsed(&self) -> &parse::Document {
         self.parsed.get_or_init(|| parse(&self.text))
     }
 
-    /// The text as a record, made when first asked for.
+    /// The skill record, built on first use.
     pub(crate) fn record(&self) -> &Arc<SkillRecord> {
         self.record.get_or_init(|| {
             let facts = FileFacts { size: self.text.len() as u64, truncated: false, hash: [0; 32] };
-            // An editor decodes: what it holds is UTF-8, and most keep the mark out of the text.
+            // Editors hold decoded text, and most remove a byte order mark.
             let bom = self.text.starts_with('\u{FEFF}');
             let origin = DecodeFacts { bom, ..DecodeFacts::default() };
             Arc::new(SkillRecord::from_document(&self.text, self.parsed(), facts, origin))
         })
     }
 
-    /// Where the text may name skills, found when first asked for.
+    /// The places that may name skills, searched on first use.
     pub(crate) fn references(&self) -> &[Reference] {
         self.references.get_or_init(|| references(&self.text, self.parsed()).into())
     }
 
-    /// Returns what is wrong with the text, as far as it and what is known around it tell.
-    pub(crate) fn findings(&self, scene: &AnalysisContext) -> Vec<Finding> {
-        self.as_subject(|it| skills_lint::check(it, &scene.settings(), scene))
+    /// Returns all findings, based on the document and the cached context.
+    pub(crate) fn findings(&self, analysis: &AnalysisContext) -> Vec<Finding> {
+        self.as_subject(|it| skills_lint::check(it, &analysis.settings(), analysis))
     }
 
-    /// Returns the same for whoever makes all fixes with one right answer.
-    pub(crate) fn findings_to_mend(&self, scene: &AnalysisContext) -> Vec<Finding> {
-        self.as_subject(|it| skills_lint::check_to_mend(it, &scene.settings(), scene))
+    /// Returns the findings for `source.fixAll`, which applies every unambiguous fix.
+    pub(crate) fn fixable_findings(&self, analysis: &AnalysisContext) -> Vec<Finding> {
+        self.as_subject(|it| skills_lint::check_to_mend(it, &analysis.settings(), analysis))
     }
 
-    /// Returns what of that is shown.
-    pub(crate) fn shown(&self, scene: &AnalysisContext) -> Vec<Finding> {
+    /// Returns the findings to show in the editor.
+    pub(crate) fn shown_findings(&self, analysis: &AnalysisContext) -> Vec<Finding> {
         self.as_subject(|it| {
-            let settings = scene.settings();
-            skills_lint::shown(skills_lint::check(it, &settings, scene), it, &settings, scene)
+            let settings = analysis.settings();
+            skills_lint::shown(skills_lint::check(it, &settings, analysis), it, &settings, analysis)
         })
     }
 
-    /// Returns the document with another text in it, which nobody has typed.
+    /// Returns a copy with other text that was never sent by the client.
     pub(crate) fn with_text(&self, text: &str) -> Self {
         Self::new(self.uri.clone(), self.version, self.revision, text.to_owned())
     }
 
-    /// Calls `with` on the text as the rules see it.
+    /// Calls `with` on the document as lint rules see it.
     pub(crate) fn as_subject<R>(&self, with: impl FnOnce(&Subject<'_>) -> R) -> R {
         let (document, record) = (self.parsed(), &**self.record());
         with(&Subject { text: &self.text, document, record, path: self.path() })
     }
 
-    /// Names the state that the edits since the last name have led to.
+    /// Sets the version and revision after edits were applied.
     pub(crate) fn set_version(&mut self, version: i32, revision: Revision) {
         self.version = version;
         self.revision = revision;
     }
 
-    /// Applies one edit. A span that does not fit in the text is cut until it does.
+    /// Applies one edit. A span outside the text is clamped.
     pub(crate) fn apply(&mut self, edit: Edit) {
         match edit {
             Edit::All { text } => {
@@ -165,14 +164,14 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_replaces_its_span() {
+    fn edit_replaces_its_span() {
         check("one two", 4, 7, "three\n", "one three\n");
         check("one", 0, 0, "---\n", "---\none");
         check("one\r\ntwo", 3, 5, "", "onetwo");
     }
 
     #[test]
-    fn a_span_that_does_not_fit_is_cut() {
+    fn out_of_range_span_is_clamped() {
         check("one", 9, 12, "!", "one!");
         check("one", 2, 1, "!", "on!e");
         check("é", 1, 2, "!", "!");

@@ -1,8 +1,9 @@
-//! The layer that changes texts, in the order of the wire.
+//! The service layer that applies document changes in wire order.
 //!
-//! Handlers overtake one another at every await. So opening, changing and closing are done here,
-//! inside `call`, which the reader invokes message by message; no handler ever sees them. It also
-//! tells when an answer came too late: the text was changed after the request had arrived.
+//! Handlers may overtake each other at every await. [`DocumentSyncLayer`] therefore opens, changes
+//! and closes documents synchronously inside `call`, which the reader invokes message by message;
+//! no handler receives these notifications. It also rejects responses whose document changed after
+//! the request arrived.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -20,7 +21,7 @@ use tower_lsp::ls_types::request::{DocumentDiagnosticRequest, Request as _};
 use crate::handlers::synchronization::{did_change, did_close, did_open};
 use crate::session::{Revision, Session};
 
-/// A service around which texts are kept.
+/// A service that keeps the session's documents in sync.
 pub(crate) struct DocumentSyncLayer<S> {
     inner: S,
     session: Arc<Session>,
@@ -31,8 +32,8 @@ impl<S> DocumentSyncLayer<S> {
         Self { inner, session }
     }
 
-    /// Does what a note about a text says; gives a message back that is something else.
-    fn note(&self, request: Request) -> Option<Request> {
+    /// Applies a document notification; returns every other message unchanged.
+    fn apply_sync(&self, request: Request) -> Option<Request> {
         let handler: fn(&Session, Value) -> serde_json::Result<()> = match request.method() {
             DidOpenTextDocument::METHOD => |session, params| {
                 serde_json::from_value(params).map(|params| did_open(session, params))
@@ -47,9 +48,9 @@ impl<S> DocumentSyncLayer<S> {
         };
         let (method, _, params) = request.into_parts();
         if !self.session.is_serving() {
-            tracing::warn!(%method, "ignored before `initialize` or after `shutdown`");
+            tracing::warn!(%method, "ignored a notification before `initialize` or after `shutdown`");
         } else if let Err(error) = handler(&self.session, params.unwrap_or_default()) {
-            tracing::error!(%method, %error, "received a note that cannot be read");
+            tracing::error!(%method, %error, "received a notification with invalid parameters");
         }
         None
     }
@@ -70,42 +71,42 @@ where
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
-        let Some(request) = self.note(request) else { return future::ok(None).boxed() };
+        let Some(request) = self.apply_sync(request) else { return future::ok(None).boxed() };
         if let Some(id) = request.id().filter(|_| request.method().starts_with("$/")) {
-            // What is optional is not ignored where an answer is waited for.
+            // Optional `$/` notifications may be ignored, but requests need a response.
             let refused = Response::from_error(id.clone(), Error::method_not_found());
             return future::ok(Some(refused)).boxed();
         }
-        let Some(asked) = Asked::about(&request, &self.session) else {
+        let Some(requested) = RequestedRevision::of(&request, &self.session) else {
             return self.inner.call(request).boxed();
         };
         let session = Arc::clone(&self.session);
         let answer = self.inner.call(request);
-        async move { Ok(answer.await?.map(|response| asked.check(response, &session))) }.boxed()
+        async move { Ok(answer.await?.map(|response| requested.reject_if_modified(response, &session))) }.boxed()
     }
 }
 
-/// What a request is about, as it stood when the request arrived.
-struct Asked {
+/// The document of a request, and its revision when the request arrived.
+struct RequestedRevision {
     uri: String,
     revision: Revision,
 }
 
-impl Asked {
-    /// Returns nothing for what is not a request about an open text.
-    fn about(request: &Request, session: &Session) -> Option<Self> {
+impl RequestedRevision {
+    /// Returns `None` if the message is not a request about an open document.
+    fn of(request: &Request, session: &Session) -> Option<Self> {
         request.id()?;
         if request.method() == DocumentDiagnosticRequest::METHOD {
-            // The newest findings are the right answer whenever they come; clients that are
-            // refused here show none until the next change.
+            // The newest findings are always a valid answer. Clients whose pull request is rejected
+            // show no diagnostics until the next change.
             return None;
         }
         let uri = request.params()?.get("textDocument")?.get("uri")?.as_str()?;
         Some(Self { uri: uri.to_owned(), revision: session.document(uri)?.revision() })
     }
 
-    /// Returns the answer, or that it is about a text that is no more.
-    fn check(&self, response: Response, session: &Session) -> Response {
+    /// Returns the response, or `ContentModified` if the document has changed.
+    fn reject_if_modified(&self, response: Response, session: &Session) -> Response {
         let now = session.document(&self.uri).map(|document| document.revision());
         if response.is_error() || now == Some(self.revision) {
             return response;
@@ -126,19 +127,19 @@ mod tests {
 
     const URI: &str = "file:///w/SKILL.md";
 
-    fn note(method: &'static str, params: Value) -> Request {
+    fn notification(method: &'static str, params: Value) -> Request {
         Request::build(method).params(params).finish()
     }
 
     fn open(text: &str) -> Request {
         let item = json!({"uri": URI, "languageId": "markdown", "version": 1, "text": text});
-        note("textDocument/didOpen", json!({"textDocument": item}))
+        notification("textDocument/didOpen", json!({"textDocument": item}))
     }
 
     fn change(version: i32, text: &str) -> Request {
         let document = json!({"uri": URI, "version": version});
         let params = json!({"textDocument": document, "contentChanges": [{"text": text}]});
-        note("textDocument/didChange", params)
+        notification("textDocument/didChange", params)
     }
 
     fn request(method: &'static str) -> Request {
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_text_has_changed_before_anything_is_awaited() {
+    async fn document_changes_before_the_first_await() {
         let (mut service, session) = initialized().await;
         let text = || session.document(URI).map(|document| document.text().to_owned());
         drop(service.call(open("one")));
@@ -166,12 +167,12 @@ mod tests {
         drop(service.call(change(2, "two")));
         assert_eq!(text().as_deref(), Some("two"));
         let close = json!({"textDocument": {"uri": URI}});
-        drop(service.call(note("textDocument/didClose", close)));
+        drop(service.call(notification("textDocument/didClose", close)));
         assert_eq!(text(), None);
     }
 
     #[tokio::test]
-    async fn an_answer_about_a_text_that_is_no_more_is_refused() {
+    async fn response_about_a_changed_document_is_rejected() {
         let (mut service, _) = initialized().await;
         drop(service.call(open("---\nname: a\n---\n")));
         let in_time = service.call(request("textDocument/documentSymbol")).await;
@@ -188,15 +189,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_note_that_cannot_be_read_changes_nothing() {
+    async fn invalid_notification_changes_nothing() {
         let (mut service, session) = initialized().await;
         drop(service.call(open("one")));
-        drop(service.call(note("textDocument/didChange", json!({"textDocument": 3}))));
+        drop(service.call(notification("textDocument/didChange", json!({"textDocument": 3}))));
         assert_eq!(session.document(URI).expect("it is open").text(), "one");
     }
 
     #[tokio::test]
-    async fn texts_are_kept_between_initialize_and_shutdown_only() {
+    async fn documents_are_kept_only_between_initialize_and_shutdown() {
         let session = Arc::new(Session::default());
         let (service, _) = LspService::new(|client| Server::new(client, Arc::clone(&session)));
         let mut early = DocumentSyncLayer::new(service, Arc::clone(&session));

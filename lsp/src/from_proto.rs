@@ -1,7 +1,7 @@
-//! From the client's terms to ours: capabilities to settings, positions to bytes.
+//! Converts from LSP types: client capabilities to settings, positions to byte offsets.
 //!
-//! The only file that reads lines and columns. Nothing is refused: a position that is not in the
-//! text is the nearest one that is, as the protocol wants it.
+//! The only module that reads line and column numbers. As the protocol requires, a position outside
+//! the text is clamped to the nearest valid one.
 
 use std::path::Path;
 
@@ -20,13 +20,13 @@ use tower_lsp::ls_types::{
 use crate::document::{Document, Edit};
 use crate::handlers::code_lens::SHOW;
 use crate::settings::{Encoding, Features, Refreshes, Settings};
-use crate::tasks::watching;
-use crate::workspace::{AllEditorSettings, EditorSettings};
+use crate::tasks::client_watch;
+use crate::workspace::{EditorSettings, LevelOverride};
 
-/// The file name that makes a text a skill.
+/// The file name of a skill.
 const SKILL_FILE: &str = "SKILL.md";
 
-/// Resolves what the client can do.
+/// Returns the settings for the client's capabilities.
 pub(crate) fn settings(capabilities: &ClientCapabilities) -> Settings {
     let offered =
         capabilities.general.as_ref().and_then(|general| general.position_encodings.as_deref());
@@ -50,10 +50,10 @@ pub(crate) fn settings(capabilities: &ClientCapabilities) -> Settings {
         renames_files: operations.contains(&ResourceOperationKind::Rename),
         action_literals: actions.is_some_and(|it| it.code_action_literal_support.is_some()),
         applies_edits: workspace.and_then(|it| it.apply_edit).unwrap_or_default(),
-        resolves_actions: actions.is_some_and(resolves),
+        resolves_actions: actions.is_some_and(resolves_edits),
         shows_disabled: actions.is_some_and(|it| it.disabled_support == Some(true)),
         refreshes: workspace.map(refreshes).unwrap_or_default(),
-        shows_references: knows(capabilities, SHOW),
+        shows_references: supports_command(capabilities, SHOW),
         shows_documents: capabilities
             .window
             .as_ref()
@@ -75,15 +75,15 @@ pub(crate) fn settings(capabilities: &ClientCapabilities) -> Settings {
     }
 }
 
-/// Whether the client says that it knows a command: `{"experimental": {"commands": {"commands":
-/// [...]}}}`, as clients of other servers do.
-fn knows(capabilities: &ClientCapabilities, command: &str) -> bool {
+/// Returns true if the client supports a command of its own, announced as other servers' clients
+/// do: `{"experimental": {"commands": {"commands": [...]}}}`.
+fn supports_command(capabilities: &ClientCapabilities, command: &str) -> bool {
     let commands =
         capabilities.experimental.as_ref().and_then(|it| it.pointer("/commands/commands"));
     commands.and_then(Value::as_array).is_some_and(|them| them.iter().any(|it| it == command))
 }
 
-fn resolves(actions: &CodeActionClientCapabilities) -> bool {
+fn resolves_edits(actions: &CodeActionClientCapabilities) -> bool {
     let lazily = actions.resolve_support.as_ref();
     actions.code_action_literal_support.is_some()
         && actions.data_support == Some(true)
@@ -93,21 +93,21 @@ fn resolves(actions: &CodeActionClientCapabilities) -> bool {
 fn refreshes(workspace: &WorkspaceClientCapabilities) -> Refreshes {
     let WorkspaceClientCapabilities { diagnostics, code_lens, inlay_hint, semantic_tokens, .. } =
         workspace;
-    let said = |it: Option<bool>| it.unwrap_or_default();
+    let flag = |it: Option<bool>| it.unwrap_or_default();
     Refreshes {
-        diagnostics: said(diagnostics.as_ref().and_then(|it| it.refresh_support)),
-        code_lens: said(code_lens.as_ref().and_then(|it| it.refresh_support)),
-        inlay_hints: said(inlay_hint.as_ref().and_then(|it| it.refresh_support)),
-        semantic_tokens: said(semantic_tokens.as_ref().and_then(|it| it.refresh_support)),
+        diagnostics: flag(diagnostics.as_ref().and_then(|it| it.refresh_support)),
+        code_lens: flag(code_lens.as_ref().and_then(|it| it.refresh_support)),
+        inlay_hints: flag(inlay_hint.as_ref().and_then(|it| it.refresh_support)),
+        semantic_tokens: flag(semantic_tokens.as_ref().and_then(|it| it.refresh_support)),
     }
 }
 
-/// Reads what the user wants to see: `{"inlayHints": true, "codeLens": false}`, also below
-/// `features`. What is not said stays as it is usually.
+/// Reads the switches of optional features: `{"inlayHints": true, "codeLens": false}`, also below
+/// `features`. A missing switch keeps its default.
 pub(crate) fn features(options: &Value) -> Features {
     let switch = |name: &str, usual: bool| {
-        let said = options.get("features").and_then(|it| it.get(name)).or(options.get(name));
-        said.and_then(Value::as_bool).unwrap_or(usual)
+        let value = options.get("features").and_then(|it| it.get(name)).or(options.get(name));
+        value.and_then(Value::as_bool).unwrap_or(usual)
     };
     let usual = Features::default();
     Features {
@@ -116,68 +116,68 @@ pub(crate) fn features(options: &Value) -> Features {
     }
 }
 
-/// Reads what the configuration's keys `check.*` say, also without `check`: `{"profiles": ["codex"],
-/// "rules": {"name/*": "off"}, "paths": {"vendor/**": {"*": "off"}}}`. What cannot be read is left
-/// out, as what is not said.
-pub(crate) fn wishes(options: &Value) -> AllEditorSettings {
-    let said = |name: &str| options.get("check").and_then(|it| it.get(name)).or(options.get(name));
-    let profiles = said("profiles").and_then(Value::as_array).into_iter().flatten();
+/// Reads the settings `check.*`, also without `check`: `{"profiles": ["codex"], "rules": {"name/*":
+/// "off"}, "paths": {"vendor/**": {"*": "off"}}}`. Invalid values are ignored.
+pub(crate) fn editor_settings(options: &Value) -> EditorSettings {
+    let setting =
+        |name: &str| options.get("check").and_then(|it| it.get(name)).or(options.get(name));
+    let profiles = setting("profiles").and_then(Value::as_array).into_iter().flatten();
     let profiles = profiles.filter_map(Value::as_str).map(str::to_owned);
-    let paths = said("paths").and_then(Value::as_object).into_iter().flatten();
+    let paths = setting("paths").and_then(Value::as_object).into_iter().flatten();
     let globs = paths.map(|(glob, rules)| (Some(glob), Some(rules)));
     let mut levels = Vec::new();
-    for (glob, rules) in std::iter::once((None, said("rules"))).chain(globs) {
+    for (glob, rules) in std::iter::once((None, setting("rules"))).chain(globs) {
         for (rule, level) in rules.and_then(Value::as_object).into_iter().flatten() {
             let level = level.as_str().and_then(Level::read);
-            // Of others the user is told, see [`crate::options`].
+            // [`crate::options`] reports invalid entries to the user.
             if let Some(level) = level.filter(|_| skills_lint::is_known(rule)) {
-                levels.push(EditorSettings { glob: glob.cloned(), rule: rule.clone(), level });
+                levels.push(LevelOverride { glob: glob.cloned(), rule: rule.clone(), level });
             }
         }
     }
-    AllEditorSettings { profiles: profiles.collect(), levels }
+    EditorSettings { profiles: profiles.collect(), levels }
 }
 
-/// Reads what the editor calls its own conversations: `{"session": "editor-7"}`.
-pub(crate) fn conversation(options: &Value) -> Option<String> {
+/// Reads the prefix of the editor's own session names: `{"session": "editor-7"}`.
+pub(crate) fn session_prefix(options: &Value) -> Option<String> {
     options.get("session").and_then(Value::as_str).filter(|it| !it.is_empty()).map(str::to_owned)
 }
 
-/// Returns the directories that the client works in.
+/// Returns the client's workspace folders.
 pub(crate) fn folders(params: &InitializeParams) -> Vec<AbsPath> {
     let named = params.workspace_folders.iter().flatten();
     let mut folders: Vec<_> = named.filter_map(|it| path(&it.uri)).collect();
-    #[expect(deprecated, reason = "older clients say it in this way alone")]
+    #[expect(deprecated, reason = "older clients send only this field")]
     if folders.is_empty() {
         folders.extend(params.root_uri.as_ref().and_then(path));
     }
     folders
 }
 
-/// Returns whether a note tells of files that count. What git keeps for itself comes and goes with
-/// every command of git, and nothing speaks of it.
-pub(crate) fn tells_of_files(params: &DidChangeWatchedFilesParams) -> bool {
+/// Returns true if a notification reports files outside `.git`, which changes with every git
+/// command.
+pub(crate) fn reports_worktree_file(params: &DidChangeWatchedFilesParams) -> bool {
     params.changes.iter().any(|it| !is_of_git(&it.uri))
 }
 
-/// Returns whether a note tells of files whose change may change what is said; of what is no file of
-/// the disk nobody can tell, so it may.
-pub(crate) fn tells_of_ours(params: &DidChangeWatchedFilesParams) -> bool {
-    let is_ours = |it: &Uri| it.to_file_path().is_none_or(|it| watching::is_ours(&it));
+/// Returns true if a notification reports files whose content can change findings. URIs that are
+/// not file paths count as relevant.
+pub(crate) fn reports_relevant_file(params: &DidChangeWatchedFilesParams) -> bool {
+    let is_relevant = |it: &Uri| it.to_file_path().is_none_or(|it| client_watch::is_relevant(&it));
     let mut changes = params.changes.iter().map(|it| &it.uri);
-    changes.any(|it| !is_of_git(it) && is_ours(it))
+    changes.any(|it| !is_of_git(it) && is_relevant(it))
 }
 
 fn is_of_git(uri: &Uri) -> bool {
     uri.path().as_str().contains("/.git/")
 }
 
-/// Returns the path of an address on the disk.
+/// Returns the file path of a URI.
 pub(crate) fn path(uri: &Uri) -> Option<AbsPath> {
     AbsPath::new(&uri.to_file_path()?).ok()
 }
 
-/// Chooses UTF-8, which is how texts are kept, where the client offers it.
+/// Chooses UTF-8, the encoding of stored texts, if the client offers it.
 fn encoding(offered: &[PositionEncodingKind]) -> Encoding {
     let offers = |kind: &PositionEncodingKind| offered.contains(kind);
     if offers(&PositionEncodingKind::UTF8) {
@@ -189,7 +189,7 @@ fn encoding(offered: &[PositionEncodingKind]) -> Encoding {
     }
 }
 
-/// Returns the byte that a position is at.
+/// Returns the byte offset of a position.
 pub(crate) fn offset(document: &Document, position: Position, encoding: Encoding) -> usize {
     let Position { line, character } = position;
     let (text, lines) = (document.text(), document.lines());
@@ -206,13 +206,13 @@ pub(crate) fn offset(document: &Document, position: Position, encoding: Encoding
     }
 }
 
-/// Returns the bytes of a range; one that ends before it starts is empty at its start.
+/// Returns the byte span of a range; a range that ends before it starts is empty at its start.
 pub(crate) fn span(document: &Document, range: Range, encoding: Encoding) -> Span {
     let [start, end] = [range.start, range.end].map(|it| offset(document, it, encoding));
     Span::new(start, end)
 }
 
-/// Returns the edit of one content change, whose range is about `document`.
+/// Converts a content change. Its range refers to `document`.
 pub(crate) fn edit(
     document: &Document,
     change: TextDocumentContentChangeEvent,
@@ -225,28 +225,28 @@ pub(crate) fn edit(
     }
 }
 
-/// Returns whether a text is a SKILL.md, by its file name alone, or a command, by where it lies.
+/// Returns true if a document is a SKILL.md, by its file name, or a command, by its directory.
 pub(crate) fn is_skill(uri: &Uri) -> bool {
     let path = uri.path().decode().to_bytes();
     path.rsplit(|&byte| byte == b'/').next() == Some(SKILL_FILE.as_bytes()) || is_command(uri)
 }
 
-/// Returns whether a text is a command.
+/// Returns true if a document is a command.
 pub(crate) fn is_command(uri: &Uri) -> bool {
     let path = uri.path().decode().to_bytes();
     command::is_command(Path::new(&*String::from_utf8_lossy(&path)))
 }
 
-/// Returns whether something may be wrong with a text: with a skill, also one whose file's name is
-/// in the wrong case, a command, or instructions that speak of skills.
+/// Returns true if a document can have findings: a skill (even with a file name in the wrong case),
+/// a command, or an instruction file that mentions skills.
 pub(crate) fn is_checked(uri: &Uri) -> bool {
     let path = uri.path().decode().to_bytes();
     let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-    let is_meant = name.eq_ignore_ascii_case(SKILL_FILE.as_bytes());
-    is_meant || is_skill(uri) || uri.to_file_path().is_some_and(|it| is_instruction_file(&it))
+    let is_skill_name = name.eq_ignore_ascii_case(SKILL_FILE.as_bytes());
+    is_skill_name || is_skill(uri) || uri.to_file_path().is_some_and(|it| is_instruction_file(&it))
 }
 
-/// Returns the name of the directory that is a skill's own, where its address tells.
+/// Returns the name of the skill's directory.
 pub(crate) fn directory(uri: &Uri) -> Option<String> {
     let path = uri.to_file_path().filter(|it| !command::is_command(it))?;
     Some(path.parent()?.file_name()?.to_string_lossy().into_owned())
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_client_does_not_say_it_cannot_do() {
+    fn missing_capabilities_are_unsupported() {
         let settings = |text: Value| {
             super::settings(&serde_json::from_value(json!({"textDocument": text})).unwrap())
         };
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_user_does_not_say_is_as_usual() {
+    fn missing_features_have_defaults() {
         assert_eq!(features(&Value::Null), Features::default());
         let all = Features { inlay_hints: true, code_lens: false };
         assert_eq!(features(&json!({"inlayHints": true, "codeLens": false})), all);
@@ -303,29 +303,31 @@ mod tests {
     }
 
     #[test]
-    fn wishes_are_read_and_what_is_none_is_left_out() {
-        let read = wishes(&json!({"profiles": ["codex", 3], "rules": {"name/*": "off", "x": "y"}}));
+    fn editor_settings_are_read_and_invalid_ones_ignored() {
+        let read = editor_settings(
+            &json!({"profiles": ["codex", 3], "rules": {"name/*": "off", "x": "y"}}),
+        );
         assert_eq!(read.profiles, ["codex"]);
-        let off = |glob: Option<&str>, rule: &str| EditorSettings {
+        let off = |glob: Option<&str>, rule: &str| LevelOverride {
             glob: glob.map(str::to_owned),
             rule: rule.to_owned(),
             level: Level::Off,
         };
         assert_eq!(read.levels, [off(None, "name/*")]);
         let check = json!({"rules": {"name/*": "off"}, "paths": {"v/**": {"*": "off"}, "w": 3}});
-        let read = wishes(&json!({"check": check}));
+        let read = editor_settings(&json!({"check": check}));
         assert_eq!(read.levels, [off(None, "name/*"), off(Some("v/**"), "*")]);
-        assert_eq!(wishes(&Value::Null), AllEditorSettings::default());
+        assert_eq!(editor_settings(&Value::Null), EditorSettings::default());
     }
 
     #[test]
-    fn an_editor_may_name_its_conversations() {
-        assert_eq!(conversation(&json!({"session": "a"})), Some("a".to_owned()));
-        assert_eq!(conversation(&json!({"session": ""})), None);
-        assert_eq!(conversation(&json!({"session": 3})), None);
+    fn session_prefix_is_a_nonempty_string() {
+        assert_eq!(session_prefix(&json!({"session": "a"})), Some("a".to_owned()));
+        assert_eq!(session_prefix(&json!({"session": ""})), None);
+        assert_eq!(session_prefix(&json!({"session": 3})), None);
     }
 
-    /// Checks the bytes before a column of the second line of a text.
+    /// Checks the text before a column of the second line.
     #[track_caller]
     fn check(encoding: Encoding, character: u32, expected: &str) {
         const LINE: &str = "a\u{E9}漢🦀e\u{301}z";
@@ -338,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_count_what_was_agreed() {
+    fn columns_use_the_agreed_encoding() {
         use Encoding::{Utf8, Utf16, Utf32};
         for (bytes, units, characters, before) in [
             (0, 0, 0, ""),
@@ -349,7 +351,7 @@ mod tests {
             (11, 6, 5, "aé漢🦀e"),
             (13, 7, 6, "aé漢🦀e\u{301}"),
             (14, 8, 7, "aé漢🦀e\u{301}z"),
-            // Past the line is its end, before the line end.
+            // A column past the end of the line is clamped to its end, before the line break.
             (15, 9, 8, "aé漢🦀e\u{301}z"),
             (u32::MAX, u32::MAX, u32::MAX, "aé漢🦀e\u{301}z"),
         ] {
@@ -360,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn inside_a_character_is_its_start() {
+    fn column_inside_a_character_is_its_start() {
         check(Encoding::Utf8, 2, "a");
         check(Encoding::Utf8, 5, "aé");
         check(Encoding::Utf8, 8, "aé漢");
@@ -368,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_at_the_start_of_a_text_is_a_character_of_its_first_line() {
+    fn byte_order_mark_counts_as_a_character() {
         let uri = "file:///a".parse().unwrap();
         let document = Document::new(uri, 1, Revision::default(), "\u{FEFF}0\n".to_owned());
         let at = |character, encoding| offset(&document, Position { line: 0, character }, encoding);
@@ -376,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skill_is_known_by_its_file_name() {
+    fn skill_is_recognized_by_its_file_name() {
         for (uri, expected) in [
             ("file:///w/SKILL.md", true),
             ("file:///w%20x/%E6%8A%80/SKILL.md", true),
@@ -391,7 +393,7 @@ mod tests {
         ] {
             assert_eq!(is_skill(&uri.parse().unwrap()), expected, "{uri}");
         }
-        // What is wrong with it is its name.
+        // Its finding is about the file name.
         assert!(is_checked(&"file:///w/skill.md".parse().unwrap()));
         assert!(!is_checked(&"file:///w/skills.md".parse().unwrap()));
     }

@@ -1,8 +1,8 @@
-//! One file for each thing a client can ask for.
+//! One module per LSP request.
 //!
-//! A handler is a free function: a text, what is known around it and parameters in, a result out.
-//! It knows nothing of connections, locks or who asked. Those about several files are handed
-//! [`crate::texts::Texts`] to read them by.
+//! A handler is a free function from a document, its [`crate::analysis::AnalysisContext`] and
+//! parameters to a result. It does not access connections or locks. Handlers that work on several
+//! files receive [`crate::texts::Texts`].
 
 pub(crate) mod initialize;
 
@@ -46,6 +46,6 @@ pub(crate) mod will_rename_files;
 
 mod rename_edits;
 
-mod converting;
+mod convert_command;
 
 pub(crate) mod workspace_diagnostic;

@@ -1,12 +1,13 @@
-//! The language server for SKILL.md.
+//! The language server for SKILL.md and for other files that mention skills.
 //!
-//! Speaks LSP with one editor over any pair of streams. It translates and decides nothing: what a
-//! text means and what is wrong with it is for `skills_ide` and `skills_lint` to say. It opens no file and no socket:
-//! what is on the disk it asks of a [`Backend`] that it is handed, and lays the open texts over it.
+//! [`serve`] speaks LSP with one editor over any pair of streams. The crate only translates:
+//! `skills_ide` computes completions, hovers and edits, and `skills_lint` computes findings. It
+//! opens no file and no socket. It reads the disk through the [`Backend`] that the caller passes
+//! in, and overlays the open documents.
 //!
-//! Read it in this order: the source, a connection, what is done with a message before any handler
-//! sees it, the state, what is known of the disk, the server with its handlers, what is sent and
-//! fetched unasked, and the two conversions.
+//! Reading order: `backend`, `connection`, the two layers (`catch_panic`, `document_sync`), the
+//! state (`session`, `workspace`, `snapshot`, `analysis`), `server` with its `handlers`, the
+//! background work (`publish`, `tasks`), and the conversions (`from_proto`, `to_proto`).
 
 mod backend;
 
@@ -61,36 +62,38 @@ use crate::document_sync::DocumentSyncLayer;
 use crate::server::Server;
 use crate::session::Session;
 
-pub use backend::{Answer, Backend, DocumentLocation, Nothing, OnChange, WalkOptions, WatchTarget};
+pub use backend::{
+    Answer, Backend, DocumentLocation, NoBackend, OnChange, WalkOptions, WatchTarget,
+};
 
-/// How a client took its leave.
+/// The way in which a client ended the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ending {
-    /// It asked for `shutdown` first.
+    /// The client sent `shutdown` first.
     Orderly,
-    /// It said `exit`, or its stream ended, without `shutdown` before.
+    /// The client sent `exit`, or its stream ended, without `shutdown`.
     Abrupt,
 }
 
-/// Serves one client until it says `exit` or its stream ends.
+/// Serves one client until it sends `exit` or its stream ends.
 ///
-/// `source` answers for the disk. Must be called within a tokio runtime with timers. After `exit`
-/// nothing more is read, but a read that has begun is left to itself: whoever owns the runtime must
-/// not wait for it.
-pub async fn serve<I, O>(input: I, output: O, source: Arc<dyn Backend>) -> Ending
+/// `backend` answers questions about the disk. Must be called within a tokio runtime with timers.
+/// After `exit` nothing more is read, but a pending read is not cancelled: the owner of the runtime
+/// must not wait for it.
+pub async fn serve<I, O>(input: I, output: O, backend: Arc<dyn Backend>) -> Ending
 where
     I: AsyncRead + Unpin,
     O: AsyncWrite + Unpin + Send + 'static,
 {
-    // Before the first finding, each of which leads there.
-    let rules_page = source.rules_page().await;
-    let session = Arc::new(Session::new(source, rules_page));
+    // Fetched before the first finding, because each finding links to this page.
+    let rules_page = backend.rules_page().await;
+    let session = Arc::new(Session::new(backend, rules_page));
     let (service, socket) = LspService::new(|client| Server::new(client, Arc::clone(&session)));
     let client = service.inner().client();
-    let errands = tasks::run(Arc::clone(&session), client.clone());
+    let tasks = tasks::run(Arc::clone(&session), client.clone());
     let publisher = publish::run(Arc::clone(&session), client);
     let service = CatchPanicLayer::new(DocumentSyncLayer::new(service, Arc::clone(&session)));
     let connection = Connection { input, output, socket, session: &session };
-    connection.run(service, [publisher.boxed(), errands.boxed()]).await;
+    connection.run(service, [publisher.boxed(), tasks.boxed()]).await;
     session.ending()
 }

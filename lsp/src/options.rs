@@ -1,89 +1,90 @@
-//! What is wrong with the settings that a client sends: told once, and the rest of them counts.
+//! Validates the settings that a client sends.
 //!
-//! They are read by [`crate::from_proto`], which leaves out what cannot be read. Whether a profile
-//! is known only the source can say, see [`crate::errands`].
+//! [`crate::from_proto`] reads the settings and ignores invalid ones; this module reports each of
+//! them to the user. Unknown profile names are found by [`crate::tasks`], because only the backend
+//! knows all profiles.
 
 use serde_json::{Map, Value};
 use skills_discovery::levels::Level;
 
 use crate::tasks::SECTION;
 
-/// Something that is wrong with the settings.
+/// A problem in the client's settings.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Complaint {
-    /// What is asked for is not done.
-    Wrong(String),
-    /// Nobody knows what is asked for: it may be another program's.
+pub(crate) enum SettingsProblem {
+    /// A known setting has an invalid value.
+    Invalid(String),
+    /// The setting is unknown; it may belong to another program.
     Unknown(String),
 }
 
-/// What may be set, and what clients of ours keep for themselves in the same section.
+/// The settings of the server, and those that skillsd's editor plugins keep in the same section.
 const KEYS: [&str; 8] =
     ["check", "features", "profiles", "rules", "paths", "inlayHints", "codeLens", "session"];
 const CLIENTS: [&str; 3] = ["path", "profile", "trace"];
 const CHECK: [&str; 3] = ["profiles", "rules", "paths"];
 const FEATURES: [&str; 2] = ["inlayHints", "codeLens"];
 
-/// The words for how much a rule matters.
+/// The severity levels of a rule, for messages.
 const LEVELS: &str = "`off`, `hint`, `information`, `warning` or `error`";
 
-/// Returns what is wrong with the settings.
-pub(crate) fn complaints(options: &Value) -> Vec<Complaint> {
+/// Returns the problems in the client's settings.
+pub(crate) fn problems(options: &Value) -> Vec<SettingsProblem> {
     let Some(options) = options.as_object() else { return Vec::new() };
     let mut found = Vec::new();
-    let known: Vec<&str> = KEYS.into_iter().chain(CLIENTS).collect();
-    keys(SECTION, options, &known, &KEYS, &mut found);
-    said(SECTION, options, &mut found);
-    for (name, known) in [("check", &CHECK[..]), ("features", &FEATURES[..])] {
+    let allowed: Vec<&str> = KEYS.into_iter().chain(CLIENTS).collect();
+    check_keys(SECTION, options, &allowed, &KEYS, &mut found);
+    check_values(SECTION, options, &mut found);
+    for (name, allowed) in [("check", &CHECK[..]), ("features", &FEATURES[..])] {
         let path = format!("{SECTION}.{name}");
         match options.get(name) {
             None | Some(Value::Null) => {}
             Some(Value::Object(inner)) => {
-                keys(&path, inner, known, known, &mut found);
-                said(&path, inner, &mut found);
+                check_keys(&path, inner, allowed, allowed, &mut found);
+                check_values(&path, inner, &mut found);
             }
-            Some(other) => found.push(wrong(&path, other, "an object")),
+            Some(other) => found.push(invalid(&path, other, "an object")),
         }
     }
     found
 }
 
-/// Tells of keys that nobody reads.
-fn keys(
+/// Reports unknown keys.
+fn check_keys(
     path: &str,
     object: &Map<String, Value>,
-    known: &[&str],
-    told: &[&str],
-    found: &mut Vec<Complaint>,
+    allowed: &[&str],
+    suggested: &[&str],
+    found: &mut Vec<SettingsProblem>,
 ) {
-    for key in object.keys().filter(|it| !known.contains(&it.as_str())) {
-        let told: Vec<String> = told.iter().map(|it| format!("`{it}`")).collect();
-        found.push(Complaint::Unknown(format!(
-            "the setting `{path}.{key}` is not known; there are {}",
-            told.join(", ")
+    for key in object.keys().filter(|it| !allowed.contains(&it.as_str())) {
+        let suggested: Vec<String> = suggested.iter().map(|it| format!("`{it}`")).collect();
+        found.push(SettingsProblem::Unknown(format!(
+            "`{path}.{key}` is not a setting of skillsd; use one of {}",
+            suggested.join(", ")
         )));
     }
 }
 
-/// Tells of values that cannot be read, of what is set here by its name.
-fn said(path: &str, object: &Map<String, Value>, found: &mut Vec<Complaint>) {
+/// Reports invalid values of known settings.
+fn check_values(path: &str, object: &Map<String, Value>, found: &mut Vec<SettingsProblem>) {
     for (key, value) in object.iter().filter(|(_, it)| !it.is_null()) {
         let path = format!("{path}.{key}");
         match key.as_str() {
             "profiles" if !is_list(value) => {
-                found.push(wrong(&path, value, "a list of names of profiles"));
+                found.push(invalid(&path, value, "a list of profile names"));
             }
-            "rules" => self::rules(&path, value, found),
+            "rules" => check_rules(&path, value, found),
             "paths" => match value.as_object() {
                 Some(globs) => {
                     for (glob, rules) in globs {
-                        self::rules(&format!("{path}.{glob}"), rules, found);
+                        check_rules(&format!("{path}.{glob}"), rules, found);
                     }
                 }
-                None => found.push(wrong(&path, value, "an object of rules by glob")),
+                None => found.push(invalid(&path, value, "an object with globs as keys")),
             },
             "inlayHints" | "codeLens" if !value.is_boolean() => {
-                found.push(wrong(&path, value, "`true` or `false`"));
+                found.push(invalid(&path, value, "`true` or `false`"));
             }
             _ => {}
         }
@@ -94,33 +95,33 @@ fn is_list(value: &Value) -> bool {
     value.as_array().is_some_and(|them| them.iter().all(Value::is_string))
 }
 
-fn rules(path: &str, value: &Value, found: &mut Vec<Complaint>) {
+fn check_rules(path: &str, value: &Value, found: &mut Vec<SettingsProblem>) {
     let Some(rules) = value.as_object() else {
-        found.push(wrong(path, value, "an object of levels by rule"));
+        found.push(invalid(path, value, "an object with rules as keys"));
         return;
     };
     for (rule, level) in rules {
         if !skills_lint::is_known(rule) {
-            found.push(Complaint::Wrong(format!(
-                "`{path}` names `{rule}`, which is no rule; possible are a rule such as `name/case`, a family such as `name/*`, and `*`"
+            found.push(SettingsProblem::Invalid(format!(
+                "`{path}` contains the unknown rule `{rule}`; use a rule such as `name/case`, a family such as `name/*`, or `*`"
             )));
         } else if level.as_str().and_then(Level::read).is_none() {
-            found.push(wrong(&format!("{path}.{rule}"), level, LEVELS));
+            found.push(invalid(&format!("{path}.{rule}"), level, LEVELS));
         }
     }
 }
 
-/// Returns the complaint about profiles that there are not.
-pub(crate) fn no_profile(name: &str, known: &[String]) -> Complaint {
-    let known: Vec<String> = known.iter().map(|it| format!("`{it}`")).collect();
-    Complaint::Wrong(format!(
-        "`{SECTION}.check.profiles` names `{name}`, which is no profile; there are {}",
-        known.join(", ")
+/// Returns the problem for a profile name that does not exist.
+pub(crate) fn unknown_profile(name: &str, allowed: &[String]) -> SettingsProblem {
+    let allowed: Vec<String> = allowed.iter().map(|it| format!("`{it}`")).collect();
+    SettingsProblem::Invalid(format!(
+        "`{SECTION}.check.profiles` contains the unknown profile `{name}`; use one of {}",
+        allowed.join(", ")
     ))
 }
 
-fn wrong(path: &str, value: &Value, possible: &str) -> Complaint {
-    Complaint::Wrong(format!("`{path}` is `{value}`, and takes {possible}"))
+fn invalid(path: &str, value: &Value, possible: &str) -> SettingsProblem {
+    SettingsProblem::Invalid(format!("`{path}` is `{value}`; set it to {possible}"))
 }
 
 #[cfg(test)]
@@ -132,15 +133,15 @@ mod tests {
 
     #[track_caller]
     fn check(options: &Value, expected: &Expect) {
-        let shown = complaints(options).into_iter().map(|it| match it {
-            Complaint::Wrong(text) => format!("wrong: {text}\n"),
-            Complaint::Unknown(text) => format!("unknown: {text}\n"),
+        let shown = problems(options).into_iter().map(|it| match it {
+            SettingsProblem::Invalid(text) => format!("wrong: {text}\n"),
+            SettingsProblem::Unknown(text) => format!("unknown: {text}\n"),
         });
         expected.assert_eq(&shown.collect::<String>());
     }
 
     #[test]
-    fn each_mistake_names_the_setting_the_value_and_what_is_possible() {
+    fn problem_names_setting_value_and_valid_values() {
         check(
             &json!({"profile": "codex", "trace": {"server": "off"}, "inlayHints": true, "rules": null,
                 "check": {"profiles": ["codex"], "rules": {"name/*": "off"}}}),
@@ -151,14 +152,14 @@ mod tests {
                 "check": {"rule": {}, "rules": {"nam/case": "off", "name/case": "loud"},
                     "paths": {"x/**": "off"}}}),
             &expect![[r#"
-                unknown: the setting `skillsd.proflies` is not known; there are `check`, `features`, `profiles`, `rules`, `paths`, `inlayHints`, `codeLens`, `session`
-                wrong: `skillsd.profiles` is `"codex"`, and takes a list of names of profiles
-                wrong: `skillsd.codeLens` is `1`, and takes `true` or `false`
-                unknown: the setting `skillsd.check.rule` is not known; there are `profiles`, `rules`, `paths`
-                wrong: `skillsd.check.rules` names `nam/case`, which is no rule; possible are a rule such as `name/case`, a family such as `name/*`, and `*`
-                wrong: `skillsd.check.rules.name/case` is `"loud"`, and takes `off`, `hint`, `information`, `warning` or `error`
-                wrong: `skillsd.check.paths.x/**` is `"off"`, and takes an object of levels by rule
-                wrong: `skillsd.features` is `true`, and takes an object
+                unknown: `skillsd.proflies` is not a setting of skillsd; use one of `check`, `features`, `profiles`, `rules`, `paths`, `inlayHints`, `codeLens`, `session`
+                wrong: `skillsd.profiles` is `"codex"`; set it to a list of profile names
+                wrong: `skillsd.codeLens` is `1`; set it to `true` or `false`
+                unknown: `skillsd.check.rule` is not a setting of skillsd; use one of `profiles`, `rules`, `paths`
+                wrong: `skillsd.check.rules` contains the unknown rule `nam/case`; use a rule such as `name/case`, a family such as `name/*`, or `*`
+                wrong: `skillsd.check.rules.name/case` is `"loud"`; set it to `off`, `hint`, `information`, `warning` or `error`
+                wrong: `skillsd.check.paths.x/**` is `"off"`; set it to an object with rules as keys
+                wrong: `skillsd.features` is `true`; set it to an object
             "#]],
         );
     }

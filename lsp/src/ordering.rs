@@ -1,7 +1,7 @@
-//! The order of changes under test: ten thousand of them through a whole connection, while what is
-//! done about each takes its time.
+//! Tests that document changes are applied in order while handlers take random time.
 //!
-//! The second test does what the first must notice: it changes texts after an await.
+//! Sends ten thousand changes through a whole connection. The second test applies changes after an
+//! await, to prove that the first test would detect wrong order.
 
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
@@ -27,7 +27,7 @@ use crate::session::Session;
 const URI: &str = "file:///w/SKILL.md";
 const N_CHANGES: i32 = 10_000;
 
-/// Numbers that look random and are the same each time.
+/// A deterministic pseudo-random number generator.
 #[derive(Clone)]
 struct Dice(u64);
 
@@ -38,7 +38,7 @@ impl Dice {
         (self.0 >> 33) as usize % sides
     }
 
-    /// Waits not at all, for a moment, or for longer.
+    /// Yields zero to three times, and rarely sleeps.
     fn dawdle(&mut self) -> impl Future<Output = ()> + Send + use<> {
         let (n_moments, is_long) = (self.roll(4), self.roll(200) == 0);
         async move {
@@ -52,16 +52,16 @@ impl Dice {
     }
 }
 
-/// When the service behind is called.
+/// When the inner service is called.
 #[derive(Clone, Copy)]
 enum When {
-    /// As the message arrives; what comes of it takes its time.
+    /// Immediately; only the response is delayed.
     AtOnce,
-    /// After a while.
+    /// After a delay.
     Late,
 }
 
-/// A service that takes its time.
+/// A service that delays its responses.
 struct Slow<S> {
     inner: Arc<Mutex<S>>,
     when: When,
@@ -104,7 +104,7 @@ where
     }
 }
 
-/// The messages of an editor that types fast, and the text it ends up with.
+/// Returns the messages of an editor that types fast, and the resulting text.
 fn typed() -> (Vec<Value>, String) {
     let mut dice = Dice(7);
     let mut text: Vec<char> = "---\nname: a\n---\n".chars().collect();
@@ -126,7 +126,7 @@ fn typed() -> (Vec<Value>, String) {
     (messages, text.into_iter().collect())
 }
 
-/// Changes a bit of `text` and returns how an editor says it.
+/// Makes a random change to `text` and returns the LSP content change.
 fn change(text: &mut Vec<char>, dice: &mut Dice) -> Value {
     let start = dice.roll(text.len() + 1);
     let end = (start + dice.roll(4)).min(text.len());
@@ -143,7 +143,7 @@ fn change(text: &mut Vec<char>, dice: &mut Dice) -> Value {
     json!({"range": range, "text": new})
 }
 
-/// Sends everything and returns the text that the server then has, and what it wrote.
+/// Sends all messages; returns the server's final document and its output.
 async fn served(messages: &[Value], when: When) -> (Document, Vec<u8>) {
     let session = Arc::new(Session::default());
     let (service, socket) = LspService::new(|client| Server::new(client, Arc::clone(&session)));
@@ -164,7 +164,7 @@ async fn served(messages: &[Value], when: When) -> (Document, Vec<u8>) {
     }
     let mut dice = Dice(5);
     let writing = async move {
-        // In pieces that respect no message.
+        // Split without regard to message boundaries.
         for piece in framed.chunks(977) {
             to_server.write_all(piece).await.unwrap();
             dice.dawdle().await;
@@ -195,7 +195,7 @@ async fn ten_thousand_changes_are_applied_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_change_after_an_await_is_noticed() {
+async fn change_after_an_await_breaks_the_order() {
     let (messages, expected) = typed();
     let (document, _) = served(&messages, When::Late).await;
     assert_ne!(document.text(), expected);

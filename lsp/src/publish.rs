@@ -1,7 +1,7 @@
-//! Diagnostics for clients that do not ask for them.
+//! Publishes diagnostics to clients that do not pull them.
 //!
-//! One task for each client. It sends one text at a time and always the newest state of it, so a
-//! burst of changes ends in one publish, in order, however slow the client reads.
+//! One task per client sends one document at a time, always its newest version. A burst of changes
+//! therefore ends in one publish, in order, however slowly the client reads.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,15 +14,15 @@ use tower_lsp::ls_types::{Diagnostic, PublishDiagnosticsParams, Uri};
 use crate::session::{PendingDiagnostics, Revision, Session};
 use crate::{catch_panic, from_proto, handlers};
 
-/// Publishes until nothing will come any more.
+/// Publishes until the session ends.
 pub(crate) async fn run(session: Arc<Session>, client: Client) {
-    // What was said of each text last, and of which state of it.
+    // The last published diagnostics of each document, and their revision.
     let mut last: HashMap<Uri, (Revision, Vec<Diagnostic>)> = HashMap::new();
     loop {
-        // First let everything be applied that has arrived already.
+        // Apply all messages that have already arrived first.
         tokio::task::yield_now().await;
-        let Some(due) = session.next_due().await else { return };
-        match catch_unwind(AssertUnwindSafe(|| params(&session, due, &mut last))) {
+        let Some(pending) = session.next_pending().await else { return };
+        match catch_unwind(AssertUnwindSafe(|| params(&session, pending, &mut last))) {
             Ok(Some(params)) => client.send_notification::<PublishDiagnostics>(params).await,
             Ok(None) => {}
             Err(_) => catch_panic::log(PublishDiagnostics::METHOD),
@@ -30,28 +30,28 @@ pub(crate) async fn run(session: Arc<Session>, client: Client) {
     }
 }
 
-/// Returns what to send; nothing for a text that we have no say in, or where another file has
-/// changed and nothing follows from it.
+/// Returns the notification to send; `None` for documents that are not checked, and if nothing has
+/// changed since the last one.
 fn params(
     session: &Session,
-    due: PendingDiagnostics,
+    pending: PendingDiagnostics,
     last: &mut HashMap<Uri, (Revision, Vec<Diagnostic>)>,
 ) -> Option<PublishDiagnosticsParams> {
-    let PendingDiagnostics { uri, document, settings } = due;
+    let PendingDiagnostics { uri, document, settings } = pending;
     if !from_proto::is_checked(&uri) {
         return None;
     }
     let Some(document) = document else {
         last.remove(&uri);
-        session.tell_others();
+        session.republish_dependents();
         return Some(PublishDiagnosticsParams::new(uri, Vec::new(), None));
     };
-    session.tell_others();
-    let diagnostics = session.with_scene(&document, |scene| {
-        handlers::diagnostic::diagnostics(&document, scene, settings.encoding)
+    session.republish_dependents();
+    let diagnostics = session.with_analysis(&document, |analysis| {
+        handlers::diagnostic::diagnostics(&document, analysis, settings.encoding)
     });
-    let said = (document.revision(), diagnostics.clone());
-    if last.insert(uri.clone(), said.clone()) == Some(said) {
+    let published = (document.revision(), diagnostics.clone());
+    if last.insert(uri.clone(), published.clone()) == Some(published) {
         return None;
     }
     Some(PublishDiagnosticsParams::new(uri, diagnostics, Some(document.version())))

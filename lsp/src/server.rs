@@ -1,7 +1,7 @@
-//! The methods of the protocol, each handed on to its handler.
+//! [`Server`] implements the LSP methods by calling the handlers.
 //!
-//! No logic here: a method takes what its handler needs out of the session, and that is all.
-//! Notes about texts never come this far, see [`crate::arrival`].
+//! A method only collects what its handler needs from the session. Document notifications are
+//! handled earlier, in [`crate::document_sync`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,10 +34,10 @@ use crate::tasks::SECTION;
 use crate::texts::Texts;
 use crate::{from_proto, handlers};
 
-/// How long an answer waits for what is seen to be known for the first time.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Time limit of a request for the first snapshots to be loaded.
+const LOAD_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The server as one client sees it.
+/// The language server for one client.
 #[derive(Debug)]
 pub(crate) struct Server {
     client: Client,
@@ -49,19 +49,19 @@ impl Server {
         Self { client, session }
     }
 
-    /// Returns all texts, once what is seen is known.
+    /// Returns access to all texts, after the first snapshots are loaded.
     async fn texts(&self) -> Texts<'_> {
-        self.known().await;
+        self.wait_until_loaded().await;
         Texts { session: &self.session }
     }
 
-    /// Waits until what is seen is known: whoever asks too early would see too
-    /// little until the next change, and of links nobody can be told to ask anew.
-    async fn known(&self) {
-        let _ = timeout(PATIENCE, self.session.settled()).await;
+    /// Waits for the first snapshots of all roots. An earlier answer would be incomplete until the
+    /// next change, and clients cannot be asked to request links again.
+    async fn wait_until_loaded(&self) {
+        let _ = timeout(LOAD_TIMEOUT, self.session.wait_until_loaded()).await;
     }
 
-    /// Returns the way to the client.
+    /// Returns a handle for messages to the client.
     pub(crate) fn client(&self) -> Client {
         self.client.clone()
     }
@@ -73,11 +73,11 @@ impl LanguageServer for Server {
         if let Some(options) = &params.initialization_options {
             settings.features = from_proto::features(options);
         }
-        self.session.begin(settings);
+        self.session.start_serving(settings);
         if let Some(options) = &params.initialization_options {
-            self.session.take_settings(options);
-            if let Some(name) = from_proto::conversation(options) {
-                self.session.source().converse(name);
+            self.session.apply_settings(options);
+            if let Some(name) = from_proto::session_prefix(options) {
+                self.session.backend().use_client_sessions(name);
             }
         }
         self.session.add_folders(from_proto::folders(&params));
@@ -90,14 +90,14 @@ impl LanguageServer for Server {
     }
 
     async fn initialized(&self, _: InitializedParams) {
-        self.session.send(Task::Greet);
+        self.session.send(Task::Startup);
     }
 
     async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
         if self.session.settings().has_configuration {
-            self.session.send(Task::Configure);
+            self.session.send(Task::FetchSettings);
         } else if let Some(ours) = params.settings.get(SECTION).filter(|it| it.is_object()) {
-            self.session.take_settings(ours);
+            self.session.apply_settings(ours);
         }
     }
 
@@ -107,14 +107,14 @@ impl LanguageServer for Server {
         };
         self.session.remove_folders(paths(&params.event.removed));
         self.session.add_folders(paths(&params.event.added));
-        self.session.send(Task::Watch);
+        self.session.send(Task::UpdateWatchers);
     }
 
     async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
-        if from_proto::tells_of_ours(&params) {
-            self.session.doubt_seen();
-        } else if from_proto::tells_of_files(&params) {
-            self.session.doubt_listed();
+        if from_proto::reports_relevant_file(&params) {
+            self.session.invalidate_roots();
+        } else if from_proto::reports_worktree_file(&params) {
+            self.session.invalidate_listings();
         }
     }
 
@@ -128,10 +128,10 @@ impl LanguageServer for Server {
     ) -> Result<DocumentDiagnosticReportResult> {
         let settings = self.session.settings();
         if !settings.pulls_diagnostics {
-            // Never both ways: this client is sent them.
+            // Diagnostics are pushed to this client; with both ways it would show them twice.
             return Err(Error::method_not_found());
         }
-        self.known().await;
+        self.wait_until_loaded().await;
         let document = self.session.document(params.text_document.uri.as_str());
         let report = handlers::diagnostic::diagnostic(document.as_deref(), &params, &self.session);
         Ok(report.await.into())
@@ -142,14 +142,14 @@ impl LanguageServer for Server {
         let document = self.session.document(text_document.uri.as_str());
         let settings = self.session.settings();
         let Some(it) = document else { return Ok(None) };
-        let complete = |scene: &AnalysisContext| {
-            handlers::completion::completion(&it, position, scene, settings)
+        let complete = |analysis: &AnalysisContext| {
+            handlers::completion::completion(&it, position, analysis, settings)
         };
-        Ok(self.session.in_scene(&it, complete).await)
+        Ok(self.session.with_complete_analysis(&it, complete).await)
     }
 
     async fn completion_resolve(&self, item: CompletionItem) -> Result<CompletionItem> {
-        Ok(handlers::completion::resolve(item, &self.session.all_places()))
+        Ok(handlers::completion::resolve(item, &self.session.all_snapshots()))
     }
 
     async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
@@ -159,16 +159,16 @@ impl LanguageServer for Server {
         let settings = self.session.settings();
         let Some(it) = document else { return Ok(None) };
         let hover =
-            |scene: &AnalysisContext| handlers::hover::hover(&it, position, scene, settings);
-        Ok(self.session.in_scene(&it, hover).await)
+            |analysis: &AnalysisContext| handlers::hover::hover(&it, position, analysis, settings);
+        Ok(self.session.with_complete_analysis(&it, hover).await)
     }
 
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
         let document = self.session.document(params.text_document.uri.as_str());
         let Some(it) = document else { return Ok(None) };
         if from_proto::is_command(it.uri()) {
-            // What becomes of it is not said by its text alone.
-            self.known().await;
+            // The conversion of a command depends on other files too.
+            self.wait_until_loaded().await;
         }
         let texts = Texts { session: &self.session };
         Ok(handlers::code_action::code_action(&it, &params, texts).await)
@@ -213,10 +213,10 @@ impl LanguageServer for Server {
     ) -> Result<Option<SemanticTokensResult>> {
         let document = self.session.document(params.text_document.uri.as_str());
         let settings = self.session.settings();
-        self.known().await;
+        self.wait_until_loaded().await;
         let tokens = document.and_then(|it| {
-            self.session.with_scene(&it, |scene| {
-                handlers::semantic_tokens::semantic_tokens(&it, None, scene, settings)
+            self.session.with_analysis(&it, |analysis| {
+                handlers::semantic_tokens::semantic_tokens(&it, None, analysis, settings)
             })
         });
         Ok(tokens.map(SemanticTokensResult::Tokens))
@@ -229,10 +229,10 @@ impl LanguageServer for Server {
         let document = self.session.document(params.text_document.uri.as_str());
         let settings = self.session.settings();
         let range = Some(params.range);
-        self.known().await;
+        self.wait_until_loaded().await;
         let tokens = document.and_then(|it| {
-            self.session.with_scene(&it, |scene| {
-                handlers::semantic_tokens::semantic_tokens(&it, range, scene, settings)
+            self.session.with_analysis(&it, |analysis| {
+                handlers::semantic_tokens::semantic_tokens(&it, range, analysis, settings)
             })
         });
         Ok(tokens.map(SemanticTokensRangeResult::Tokens))
@@ -242,10 +242,10 @@ impl LanguageServer for Server {
         let document = self.session.document(params.text_document.uri.as_str());
         let settings = self.session.settings();
         let Some(it) = document else { return Ok(None) };
-        let hints = |scene: &AnalysisContext| {
-            handlers::inlay_hint::inlay_hint(&it, params.range, scene, settings)
+        let hints = |analysis: &AnalysisContext| {
+            handlers::inlay_hint::inlay_hint(&it, params.range, analysis, settings)
         };
-        Ok(self.session.in_scene(&it, hints).await)
+        Ok(self.session.with_complete_analysis(&it, hints).await)
     }
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
@@ -254,11 +254,11 @@ impl LanguageServer for Server {
         let Some(document) = document.filter(|_| settings.features.code_lens) else {
             return Ok(None);
         };
-        let users = self.texts().await.users(&document).await;
-        let lenses = |scene: &AnalysisContext| {
-            handlers::code_lens::code_lens(&document, scene, users.as_deref(), settings)
+        let users = self.texts().await.usages(&document).await;
+        let lenses = |analysis: &AnalysisContext| {
+            handlers::code_lens::code_lens(&document, analysis, users.as_deref(), settings)
         };
-        Ok(self.session.in_scene(&document, lenses).await)
+        Ok(self.session.with_complete_analysis(&document, lenses).await)
     }
 
     async fn formatting(&self, params: DocumentFormattingParams) -> Result<Option<Vec<TextEdit>>> {
@@ -306,17 +306,18 @@ impl LanguageServer for Server {
         let document = self.session.document(params.text_document.uri.as_str());
         let settings = self.session.settings();
         let Some(it) = document else { return Ok(None) };
-        self.known().await;
-        let links =
-            |scene: &AnalysisContext| handlers::document_link::document_link(&it, scene, settings);
-        Ok(Some(self.session.in_scene(&it, links).await))
+        self.wait_until_loaded().await;
+        let links = |analysis: &AnalysisContext| {
+            handlers::document_link::document_link(&it, analysis, settings)
+        };
+        Ok(Some(self.session.with_complete_analysis(&it, links).await))
     }
 
     async fn symbol(
         &self,
         params: WorkspaceSymbolParams,
     ) -> Result<Option<WorkspaceSymbolResponse>> {
-        self.known().await;
+        self.wait_until_loaded().await;
         Ok(Some(handlers::workspace_symbol::symbol(&self.session, &params.query).into()))
     }
 
@@ -377,7 +378,8 @@ impl LanguageServer for Server {
     }
 }
 
-/// A part of an answer that is sent before it; the protocol's own type is of progress alone.
+/// A partial result, sent before the response. The type in `ls_types` covers work done progress
+/// only.
 enum PartialResult {}
 
 impl Notification for PartialResult {

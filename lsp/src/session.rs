@@ -1,11 +1,10 @@
-//! All that is known about one client: what was agreed with it, its open texts, and which of them
-//! it is to be told about. What is known of the disk around them is [`outside`].
+//! The state of one client: its settings, its open documents, and the queue of documents whose
+//! diagnostics are to be published. The state of the disk around them is in [`disk`].
 //!
-//! Two locks, never taken together, each held for as long as it takes to swap something and never
-//! across an await. Readers get a text as it is at that moment and keep it; a change that comes
-//! meanwhile makes a new one.
+//! There are two locks, never held together, only for the time of an update, and never across an
+//! await. Readers get an immutable document; a later change creates a new one.
 
-mod outside;
+mod disk;
 mod rescan;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -18,52 +17,52 @@ use tokio::sync::Notify;
 use tower_lsp::ls_types::Uri;
 
 use crate::Ending;
-use crate::backend::{Backend, Nothing};
+use crate::backend::{Backend, NoBackend};
 use crate::document::{Document, Edit};
 use crate::from_proto;
-use crate::options::{self, Complaint};
+use crate::options::{self, SettingsProblem};
 use crate::settings::Settings;
-use crate::snapshot::Buffer;
-use outside::Outside;
+use crate::snapshot::SkillBuffer;
+use disk::DiskState;
 
-pub(crate) use outside::Task;
+pub(crate) use disk::Task;
 
-/// A number for one state of one text, given once in a session.
+/// A number for one version of one document, unique within a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Revision(pub(crate) u64);
 
-/// What the server knows about its client.
+/// The state of one client.
 pub(crate) struct Session {
-    source: Arc<dyn Backend>,
-    /// The address of the page about the rules, where there is one.
+    backend: Arc<dyn Backend>,
+    /// The address of the page that documents the rules, if there is one.
     rules_page: Option<Arc<str>>,
-    state: Mutex<State>,
-    /// Rung when there is something to tell, or nothing will come any more.
-    bell: Notify,
-    outside: Mutex<Outside>,
-    /// Rung when there is something to fetch, or nothing will come any more.
-    errand_bell: Notify,
-    /// Rung when something was fetched.
-    news: Notify,
-    /// Rung when nothing will come any more.
-    end: Notify,
+    state: Mutex<SessionState>,
+    /// Wakes the publisher: a document is pending, or the input has ended.
+    publish_wake: Notify,
+    disk: Mutex<DiskState>,
+    /// Wakes the task runner: there is something to do, or the input has ended.
+    task_wake: Notify,
+    /// Notifies waiters that a task has finished.
+    task_finished: Notify,
+    /// Notified when the client's input has ended.
+    input_end: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SessionState {
     phase: Phase,
     settings: Settings,
     documents: BTreeMap<String, Arc<Document>>,
     last_revision: Revision,
-    /// The texts to tell about, each once, the longest waiting first.
-    due: VecDeque<Uri>,
-    /// Whether the client's messages have all come.
+    /// Documents to publish, each once, oldest first.
+    pending: VecDeque<Uri>,
+    /// True if the client's input has ended.
     finished: bool,
-    /// What the open skills said when the others were last told about.
-    told: Vec<Buffer>,
-    /// What was wrong with the client's settings, told already.
-    complaints: Vec<Complaint>,
-    /// The files that the user has opened or saved since that was last told.
+    /// The open skills at the time dependent documents were last scheduled.
+    published_buffers: Vec<SkillBuffer>,
+    /// Problems in the client's settings that were already reported.
+    problems: Vec<SettingsProblem>,
+    /// Files that the user opened or saved and that are not yet reported as touched.
     touched: Vec<AbsPath>,
 }
 
@@ -75,18 +74,18 @@ enum Phase {
     ShutDown,
 }
 
-/// A text that the client is to be told about.
+/// A document whose diagnostics are to be published.
 #[derive(Debug)]
 pub(crate) struct PendingDiagnostics {
     pub(crate) uri: Uri,
-    /// The text as it is now; nothing when it was closed.
+    /// The current document; `None` if it was closed.
     pub(crate) document: Option<Arc<Document>>,
     pub(crate) settings: Settings,
 }
 
 impl Default for Session {
     fn default() -> Self {
-        Self::new(Arc::new(Nothing), None)
+        Self::new(Arc::new(NoBackend), None)
     }
 }
 
@@ -97,57 +96,57 @@ impl fmt::Debug for Session {
 }
 
 impl Session {
-    pub(crate) fn new(source: Arc<dyn Backend>, rules_page: Option<String>) -> Self {
+    pub(crate) fn new(backend: Arc<dyn Backend>, rules_page: Option<String>) -> Self {
         Self {
-            source,
+            backend,
             rules_page: rules_page.map(Into::into),
             state: Mutex::default(),
-            bell: Notify::new(),
-            outside: Mutex::default(),
-            errand_bell: Notify::new(),
-            news: Notify::new(),
-            end: Notify::new(),
+            publish_wake: Notify::new(),
+            disk: Mutex::default(),
+            task_wake: Notify::new(),
+            task_finished: Notify::new(),
+            input_end: Notify::new(),
         }
     }
 
-    /// Who answers for the disk.
-    pub(crate) fn source(&self) -> &Arc<dyn Backend> {
-        &self.source
+    /// Returns the backend, which answers questions about the disk.
+    pub(crate) fn backend(&self) -> &Arc<dyn Backend> {
+        &self.backend
     }
 
-    /// Begins to serve under `settings`.
-    pub(crate) fn begin(&self, settings: Settings) {
+    /// Starts serving with `settings`.
+    pub(crate) fn start_serving(&self, settings: Settings) {
         let mut state = self.lock();
         state.phase = Phase::Serving;
         state.settings = settings;
     }
 
-    /// Stops serving: texts are kept no more and nothing more is told.
+    /// Stops serving: drops all documents and publishes nothing more.
     pub(crate) fn shut_down(&self) {
         let mut state = self.lock();
         state.phase = Phase::ShutDown;
         state.documents.clear();
-        state.due.clear();
+        state.pending.clear();
     }
 
-    /// Says that all messages of the client have come.
+    /// Marks the end of the client's input.
     pub(crate) fn finish(&self) {
         self.lock().finished = true;
-        self.bell.notify_one();
-        self.errand_bell.notify_one();
-        self.end.notify_one();
+        self.publish_wake.notify_one();
+        self.task_wake.notify_one();
+        self.input_end.notify_one();
     }
 
-    /// Waits until all messages of the client have come.
-    pub(crate) async fn ended(&self) {
-        self.end.notified().await;
+    /// Waits for the end of the client's input.
+    pub(crate) async fn input_ended(&self) {
+        self.input_end.notified().await;
     }
 
     pub(crate) fn is_serving(&self) -> bool {
         self.lock().phase == Phase::Serving
     }
 
-    /// Returns how the session ends when it ends now.
+    /// Returns how the session would end now.
     pub(crate) fn ending(&self) -> Ending {
         match self.lock().phase {
             Phase::ShutDown => Ending::Orderly,
@@ -159,30 +158,30 @@ impl Session {
         self.lock().settings
     }
 
-    /// Returns an open text as it is now.
+    /// Returns the current version of an open document.
     pub(crate) fn document(&self, uri: &str) -> Option<Arc<Document>> {
         self.lock().documents.get(uri).cloned()
     }
 
-    /// Opens a text. One that is open already is replaced.
+    /// Opens a document, replacing one that is already open.
     pub(crate) fn open(&self, uri: Uri, version: i32, text: String) {
         let mut state = self.lock();
         let document = Document::new(uri.clone(), version, state.next_revision(), text);
         state.touched.extend(document.path().cloned());
         let before = state.documents.insert(uri.as_str().to_owned(), Arc::new(document));
         if before.is_some() {
-            tracing::warn!("a text was opened that was open already");
+            tracing::warn!("received didOpen for a document that is already open");
         }
-        state.tell(uri);
+        state.schedule(uri);
         drop(state);
-        self.bell.notify_one();
-        self.look_again();
+        self.publish_wake.notify_one();
+        self.request_rescan();
     }
 
-    /// Applies `edits` in order to an open text.
+    /// Applies `edits` to an open document, in order.
     ///
-    /// Each is made by a function from the text that the ones before it have led to, since that
-    /// is what its positions are about.
+    /// Each edit is computed from the text after the previous one, because its positions refer to
+    /// that text.
     pub(crate) fn change(
         &self,
         uri: Uri,
@@ -192,16 +191,20 @@ impl Session {
         let mut state = self.lock();
         let settings = state.settings;
         let revision = state.next_revision();
-        // Taken out, so that a panic on the way leaves no text rather than a wrong one.
+        // Removed first, so that a panic loses the document instead of leaving a wrong one.
         let Some((key, kept)) = state.documents.remove_entry(uri.as_str()) else {
-            tracing::warn!("a text was changed that is not open");
+            tracing::warn!("received didChange for a document that is not open");
             return;
         };
         if version <= kept.version() {
-            // The wire keeps the order, so the change is the next one whatever it is called.
-            tracing::warn!(version, before = kept.version(), "a version is not above the last");
+            // The wire preserves order, so this is the next change whatever its version.
+            tracing::warn!(
+                version,
+                before = kept.version(),
+                "received a document version that is not above the last one"
+            );
         }
-        // Copied only when somebody still reads the text as it was.
+        // Copies the document only if a reader still holds it.
         let mut document = Arc::unwrap_or_clone(kept);
         for edit in edits {
             let edit = edit(&document, settings);
@@ -209,134 +212,136 @@ impl Session {
         }
         document.set_version(version, revision);
         state.documents.insert(key, Arc::new(document));
-        state.tell(uri);
+        state.schedule(uri);
         drop(state);
-        self.bell.notify_one();
-        self.look_again();
+        self.publish_wake.notify_one();
+        self.request_rescan();
     }
 
-    /// Closes a text.
+    /// Closes a document.
     pub(crate) fn close(&self, uri: Uri) {
         let mut state = self.lock();
         let Some(closed) = state.documents.remove(uri.as_str()) else {
-            tracing::warn!("a text was closed that is not open");
+            tracing::warn!("received didClose for a document that is not open");
             return;
         };
-        state.tell(uri);
+        state.schedule(uri);
         let open: Vec<AbsPath> =
             state.documents.values().filter_map(|it| it.path().cloned()).collect();
         drop(state);
-        self.bell.notify_one();
-        self.let_go(closed.path(), &open);
+        self.publish_wake.notify_one();
+        self.forget_closed(closed.path(), &open);
     }
 
-    /// Says that a text was saved, so that the disk is another one.
+    /// Records that a document was saved: its file on the disk has changed.
     pub(crate) fn save(&self, uri: &Uri) {
         self.lock().touched.extend(from_proto::path(uri));
-        self.doubt_all();
+        self.invalidate_all();
     }
 
-    /// Takes up what the client's settings say, and tells what is wrong with them.
-    pub(crate) fn take_settings(&self, said: &Value) {
-        self.complain(options::complaints(said));
-        self.wish(from_proto::wishes(said), from_proto::features(said));
+    /// Applies the client's settings and reports problems in them.
+    pub(crate) fn apply_settings(&self, values: &Value) {
+        self.report_problems(options::problems(values));
+        self.set_editor_settings(from_proto::editor_settings(values), from_proto::features(values));
     }
 
-    /// Tells the user what is wrong with the settings, each thing once.
-    pub(crate) fn complain(&self, complaints: impl IntoIterator<Item = Complaint>) {
-        for complaint in complaints {
+    /// Shows problems in the settings to the user, each one once.
+    pub(crate) fn report_problems(&self, problems: impl IntoIterator<Item = SettingsProblem>) {
+        for problem in problems {
             let mut state = self.lock();
-            if !state.complaints.contains(&complaint) {
-                state.complaints.push(complaint.clone());
+            if !state.problems.contains(&problem) {
+                state.problems.push(problem.clone());
                 drop(state);
-                self.send(Task::Complain(complaint));
+                self.send(Task::ReportProblem(problem));
             }
         }
     }
 
-    /// Returns the open text at a path.
+    /// Returns the open document with a path.
     pub(crate) fn document_at(&self, path: &AbsPath) -> Option<Arc<Document>> {
         self.lock().documents.values().find(|it| it.path() == Some(path)).cloned()
     }
 
-    /// Returns all open texts.
+    /// Returns all open documents.
     pub(crate) fn documents(&self) -> Vec<Arc<Document>> {
         self.lock().documents.values().cloned().collect()
     }
 
-    /// Returns the open texts that are skills, sorted by path.
-    fn buffers(&self) -> Vec<Buffer> {
+    /// Returns the open documents that are skills, sorted by path.
+    fn buffers(&self) -> Vec<SkillBuffer> {
         let skills = self.documents().into_iter().filter(|it| from_proto::is_skill(it.uri()));
         let buffer = |it: Arc<Document>| {
-            Some(Buffer { path: it.path()?.clone(), record: Arc::clone(it.record()) })
+            Some(SkillBuffer { path: it.path()?.clone(), record: Arc::clone(it.record()) })
         };
         let mut buffers: Vec<_> = skills.filter_map(buffer).collect();
         buffers.sort_by(|a, b| a.path.cmp(&b.path));
         buffers
     }
 
-    /// Has all open texts told about again. Returns whether the client is to ask for them instead.
-    pub(crate) fn tell_anew(&self) -> bool {
+    /// Schedules all open documents for publishing. Returns true if the client pulls diagnostics
+    /// instead.
+    pub(crate) fn republish_all(&self) -> bool {
         let mut state = self.lock();
         let uris: Vec<Uri> = state.documents.values().map(|it| it.uri().clone()).collect();
         for uri in uris {
-            state.tell(uri);
+            state.schedule(uri);
         }
         let pulls = state.settings.pulls_diagnostics;
         drop(state);
-        self.bell.notify_one();
+        self.publish_wake.notify_one();
         pulls
     }
 
-    /// Has the other texts told about again where an edit of one changes what is said of them.
-    pub(crate) fn tell_others(&self) {
+    /// Schedules the other documents if an edit of a skill can change their findings.
+    pub(crate) fn republish_dependents(&self) {
         let buffers = self.buffers();
         {
             let mut state = self.lock();
-            if state.told == buffers {
+            if state.published_buffers == buffers {
                 return;
             }
-            state.told = buffers;
+            state.published_buffers = buffers;
         }
-        self.tell_anew();
+        self.republish_all();
     }
 
-    /// Waits for the next text to tell about; nothing when none will come any more.
-    pub(crate) async fn next_due(&self) -> Option<PendingDiagnostics> {
+    /// Waits for the next document to publish; returns `None` after the end of the input.
+    pub(crate) async fn next_pending(&self) -> Option<PendingDiagnostics> {
         loop {
             {
                 let mut state = self.lock();
-                if let Some(due) = state.next_due() {
-                    return Some(due);
+                if let Some(pending) = state.next_pending() {
+                    return Some(pending);
                 }
                 if state.finished {
                     return None;
                 }
             }
-            self.bell.notified().await;
+            self.publish_wake.notified().await;
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // Whoever panicked with the lock held left nothing half changed.
+    fn lock(&self) -> MutexGuard<'_, SessionState> {
+        // Every update under the lock is complete before code that can panic, so poisoning is
+        // ignored.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl SessionState {
     fn next_revision(&mut self) -> Revision {
         self.last_revision.0 += 1;
         self.last_revision
     }
 
-    fn tell(&mut self, uri: Uri) {
-        if !self.settings.pulls_diagnostics && !self.due.contains(&uri) {
-            self.due.push_back(uri);
+    fn schedule(&mut self, uri: Uri) {
+        if !self.settings.pulls_diagnostics && !self.pending.contains(&uri) {
+            self.pending.push_back(uri);
         }
     }
 
-    fn next_due(&mut self) -> Option<PendingDiagnostics> {
-        let uri = self.due.pop_front()?;
+    fn next_pending(&mut self) -> Option<PendingDiagnostics> {
+        let uri = self.pending.pop_front()?;
         let document = self.documents.get(uri.as_str()).cloned();
         Some(PendingDiagnostics { uri, document, settings: self.settings })
     }

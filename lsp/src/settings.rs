@@ -1,61 +1,61 @@
-//! What was agreed with the client in `initialize`: a few flags, asked by name from then on.
+//! [`Settings`]: the client's capabilities as agreed in `initialize`.
 //!
-//! Made once, by [`crate::from_proto`]; nothing else looks at the client's capabilities.
+//! Created once by [`crate::from_proto`]; no other module reads the client's capabilities.
 
-/// What a column counts.
+/// The unit of columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Encoding {
     Utf8,
-    /// What every client knows, and the only one where nothing is said.
+    /// Supported by every client, and the default.
     #[default]
     Utf16,
     Utf32,
 }
 
-/// What was agreed with the client.
+/// Capabilities of the client, and optional features.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Settings {
-    /// What the columns of all positions count, both ways.
+    /// The unit of columns in all positions, in both directions.
     pub(crate) encoding: Encoding,
-    /// Whether the client asks for diagnostics. Then none are sent unasked: it would show both.
+    /// The client pulls diagnostics. They are then not pushed, because it would show both.
     pub(crate) pulls_diagnostics: bool,
-    /// Whether the client takes document symbols that hold others.
+    /// The client accepts nested document symbols.
     pub(crate) nested_symbols: bool,
-    /// Whether the client fills in the places of a snippet.
+    /// The client supports snippets in completions.
     pub(crate) snippets: bool,
-    /// How many folds the client wants at most.
+    /// The maximum number of folding ranges that the client accepts.
     pub(crate) max_folds: Option<usize>,
-    /// Whether the client makes files that an edit asks for.
+    /// The client can create files as part of an edit.
     pub(crate) creates_files: bool,
-    /// Whether the client renames files that an edit asks for.
+    /// The client can rename files as part of an edit.
     pub(crate) renames_files: bool,
-    /// Whether the client takes actions that are more than commands.
+    /// The client accepts code action literals, not only commands.
     pub(crate) action_literals: bool,
-    /// Whether the client can be asked to make an edit.
+    /// The client supports `workspace/applyEdit`.
     pub(crate) applies_edits: bool,
-    /// Whether the client asks for the edit of an action once that is chosen.
+    /// The client resolves the edit of a code action when it is chosen.
     pub(crate) resolves_actions: bool,
-    /// Whether the client shows actions that cannot be chosen, with the reason.
+    /// The client shows disabled code actions with their reason.
     pub(crate) shows_disabled: bool,
-    /// What the client can be asked to ask for again.
+    /// The refresh requests that the client supports.
     pub(crate) refreshes: Refreshes,
-    /// Whether the client shows places itself when a lens is chosen.
+    /// The client can show references when a code lens is chosen.
     pub(crate) shows_references: bool,
-    /// Whether the client can be asked to open a text.
+    /// The client supports `window/showDocument`.
     pub(crate) shows_documents: bool,
-    /// Whether the client shows that something is under way that it has not asked for.
+    /// The client supports progress that the server starts.
     pub(crate) shows_progress: bool,
-    /// Whether the client watches files that it is asked to watch.
+    /// The client supports dynamic registration of file watchers.
     pub(crate) registers_watchers: bool,
-    /// Whether it can be told below which directory.
+    /// The client supports file watchers relative to a base directory.
     pub(crate) watches_below: bool,
-    /// Whether the client can be asked for its settings.
+    /// The client supports `workspace/configuration`.
     pub(crate) has_configuration: bool,
-    /// What the user wants to see.
+    /// The optional features that the user has enabled.
     pub(crate) features: Features,
 }
 
-/// What the client can be asked to ask for again, of all texts at once.
+/// The refresh requests that the client supports. Each is about all documents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Refreshes {
     pub(crate) diagnostics: bool,
@@ -64,12 +64,12 @@ pub(crate) struct Refreshes {
     pub(crate) semantic_tokens: bool,
 }
 
-/// What the user wants to see besides what is always there.
+/// Optional features.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Features {
-    /// Costs and counts between the letters.
+    /// Inlay hints with token costs and numbers of matching files.
     pub(crate) inlay_hints: bool,
-    /// Lines above a skill that say who uses it.
+    /// Code lenses with the usages of a skill.
     pub(crate) code_lens: bool,
 }
 

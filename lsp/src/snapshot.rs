@@ -1,8 +1,8 @@
-//! What is known of one place: the skills that agents see there, with the open texts over them.
+//! The skills visible from one workspace root, from disk and with unsaved buffers.
 //!
-//! [`WorkspaceSnapshot`] is a snapshot as it came from the source, in core's terms. [`OverlaySnapshot`] is the same
-//! with what the editor holds in the place of what the disk says; agents always see the disk,
-//! editors see their buffers. Both never change.
+//! [`WorkspaceSnapshot`] is a snapshot from the backend, decoded. [`OverlaySnapshot`] replaces
+//! files with the editor's buffers: agents see the disk, editors see their buffers. Both are
+//! immutable.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -19,55 +19,55 @@ use skills_protocol::path::{PathEncoding, decode_absolute};
 use skills_protocol::wire;
 use skills_syntax::path::AbsPath;
 
-use crate::workspace::EditorSettings;
+use crate::workspace::LevelOverride;
 
-/// A snapshot in core's terms.
+/// A decoded snapshot of a workspace root.
 #[derive(Debug, Default)]
 pub(crate) struct WorkspaceSnapshot {
-    /// For asking what has changed since.
+    /// The clock to pass as `since` in the next request.
     pub(crate) clock: String,
-    /// The names of all profiles, the user's own among them.
+    /// The names of all profiles, including the user's own.
     pub(crate) profiles: Vec<String>,
-    /// The profiles that count.
-    pub(crate) counting: Vec<String>,
-    /// What the user has made of profiles.
+    /// The names of the profiles that are checked.
+    pub(crate) active_profiles: Vec<String>,
+    /// The user's own profiles, as TOML.
     pub(crate) own_profiles: Option<String>,
     /// Sorted by path.
-    pub(crate) skills: Vec<Skill>,
+    pub(crate) skills: Vec<SkillEntry>,
     pub(crate) rankings: Vec<Ranking>,
     pub(crate) levels: Levels,
-    /// The top of the worktree around the place.
+    /// The top of the worktree around the root.
     pub(crate) top: Option<AbsPath>,
     /// The user's home directory.
     pub(crate) home: Option<AbsPath>,
 }
 
-/// One skill as it is for whoever reads it.
+/// A skill in a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Skill {
+pub(crate) struct SkillEntry {
     pub(crate) path: AbsPath,
-    /// Which file it is; none where that is not known.
+    /// The identity of the file; `None` if unknown.
     pub(crate) file: Option<FileId>,
     pub(crate) name: String,
     pub(crate) description: Option<String>,
 }
 
-impl Skill {
-    /// Whether both are one file, by its path or by another way to it.
+impl SkillEntry {
+    /// Returns true if both are the same file, possibly by different paths.
     pub(crate) fn is_file_of(&self, other: &Self) -> bool {
         self.path == other.path || (self.file.is_some() && self.file == other.file)
     }
 }
 
-/// An open text that is a skill.
+/// An open document that is a skill.
 #[derive(Clone, Debug)]
-pub(crate) struct Buffer {
+pub(crate) struct SkillBuffer {
     pub(crate) path: AbsPath,
     pub(crate) record: Arc<SkillRecord>,
 }
 
-impl PartialEq for Buffer {
-    /// Whether both say the same as far as other skills can notice.
+impl PartialEq for SkillBuffer {
+    /// Compares what other documents' findings depend on: the head of the record.
     fn eq(&self, other: &Self) -> bool {
         self.path == other.path
             && (Arc::ptr_eq(&self.record, &other.record)
@@ -76,34 +76,34 @@ impl PartialEq for Buffer {
     }
 }
 
-/// What is known of a place, with the open texts over it.
+/// A snapshot of a workspace root with open documents overlaid.
 #[derive(Debug, Default)]
 pub(crate) struct OverlaySnapshot {
-    pub(crate) skills: Vec<Skill>,
-    /// The same as rules see them, and what agents make of them.
-    pub(crate) company: SkillSet,
+    pub(crate) skills: Vec<SkillEntry>,
+    /// The skills and their rankings, in the form that rules use.
+    pub(crate) skill_set: SkillSet,
     pub(crate) levels: Levels,
     pub(crate) top: Option<AbsPath>,
     pub(crate) home: Option<AbsPath>,
 }
 
-/// Returns the names of all profiles, the user's own among them.
-pub(crate) fn profiles(snapshot: &wire::SnapshotResult) -> Vec<String> {
-    names(&named(snapshot))
+/// Returns the names of all profiles, including the user's own.
+pub(crate) fn profile_names(snapshot: &wire::SnapshotResult) -> Vec<String> {
+    ids(&read_profiles(snapshot))
 }
 
-fn names(profiles: &ProfileSet) -> Vec<String> {
+fn ids(profiles: &ProfileSet) -> Vec<String> {
     profiles.all().iter().map(|it| it.id.to_string()).collect()
 }
 
-fn named(snapshot: &wire::SnapshotResult) -> ProfileSet {
+fn read_profiles(snapshot: &wire::SnapshotResult) -> ProfileSet {
     let own = snapshot.own_profiles.as_deref().unwrap_or_default();
     skills_config::read(own.as_bytes(), skills_config::Source::User).config.profiles
 }
 
 impl WorkspaceSnapshot {
-    /// Reads a snapshot. `levels` are the editor's own, which count before the configuration's.
-    pub(crate) fn read(snapshot: wire::SnapshotResult, own: &[EditorSettings]) -> Self {
+    /// Decodes a snapshot. `own` are the editor's levels; they override the configured ones.
+    pub(crate) fn read(snapshot: wire::SnapshotResult, own: &[LevelOverride]) -> Self {
         let paths: Vec<Option<AbsPath>> =
             snapshot.skills.iter().map(|it| path(&it.path, it.path_encoding)).collect();
         let top = path(&snapshot.worktree, snapshot.path_encoding);
@@ -122,23 +122,23 @@ impl WorkspaceSnapshot {
         for it in own {
             set(it.glob.as_deref(), &it.rule, it.level);
         }
-        let profiles = named(&snapshot);
+        let profiles = read_profiles(&snapshot);
         let ranking = |it| ranking(it, &profiles, &paths);
         let rankings = snapshot.profiles.iter().filter_map(ranking).collect();
-        // What is built into an agent is ranked with the others, and nothing that a text leads to.
+        // Built-in skills take part in the ranking but have no file to show.
         let skill = |(it, path): (wire::SnapshotSkill, &Option<AbsPath>)| {
             let path = path.clone().filter(|it| !is_built_in(it))?;
             let file = it.file.and_then(|it| it.parse().ok());
             let name = command::name(&path).unwrap_or(it.name);
-            Some(Skill { path, file, name, description: it.description })
+            Some(SkillEntry { path, file, name, description: it.description })
         };
         let mut skills: Vec<_> =
             snapshot.skills.into_iter().zip(&paths).filter_map(skill).collect();
         skills.sort_by(|a, b| a.path.cmp(&b.path));
         Self {
             clock: snapshot.clock,
-            profiles: names(&profiles),
-            counting: snapshot.profiles.into_iter().map(|it| it.profile).collect(),
+            profiles: ids(&profiles),
+            active_profiles: snapshot.profiles.into_iter().map(|it| it.profile).collect(),
             own_profiles: snapshot.own_profiles,
             skills,
             rankings,
@@ -148,17 +148,17 @@ impl WorkspaceSnapshot {
         }
     }
 
-    /// Whether a file is a skill that is seen.
-    pub(crate) fn sees(&self, path: &AbsPath) -> bool {
+    /// Returns true if the snapshot contains the skill file.
+    pub(crate) fn contains(&self, path: &AbsPath) -> bool {
         self.skills.binary_search_by(|it| it.path.cmp(path)).is_ok()
     }
 
-    /// Returns what is known with these texts over it: those that are seen from the place, or would
-    /// be if they were saved, and those that belong there. Of an open text `is_there` says whether
-    /// the disk has it.
-    pub(crate) fn overlaid(
+    /// Returns the snapshot with open documents overlaid: those in the snapshot, those that would
+    /// be in it once saved, and those that belong to the root (`is_own`). `is_there` returns
+    /// whether an open document exists on the disk.
+    pub(crate) fn with_buffers(
         &self,
-        buffers: &[Buffer],
+        buffers: &[SkillBuffer],
         is_own: impl Fn(&AbsPath) -> bool,
         is_there: impl Fn(&AbsPath) -> bool,
     ) -> OverlaySnapshot {
@@ -170,30 +170,31 @@ impl WorkspaceSnapshot {
             rankings.map(|it| it.with(unsaved.iter().copied()).overlaid(texts())).collect();
         let met = rankings.iter().flat_map(|it| &it.skills).map(|it| &it.path);
         let met: HashSet<&AbsPath> = met.filter(|it| unsaved.contains(it)).collect();
-        let is_seen = |it: &AbsPath| self.sees(it) || met.contains(it) || is_own(it);
-        let buffers: Vec<Buffer> = buffers.iter().filter(|it| is_seen(&it.path)).cloned().collect();
-        let mut skills: BTreeMap<&AbsPath, Skill> =
+        let is_seen = |it: &AbsPath| self.contains(it) || met.contains(it) || is_own(it);
+        let buffers: Vec<SkillBuffer> =
+            buffers.iter().filter(|it| is_seen(&it.path)).cloned().collect();
+        let mut skills: BTreeMap<&AbsPath, SkillEntry> =
             self.skills.iter().map(|it| (&it.path, it.clone())).collect();
-        for Buffer { path, record } in &buffers {
-            let (name, description) = said(path, record);
+        for SkillBuffer { path, record } in &buffers {
+            let (name, description) = name_and_description(path, record);
             let file = skills.get(path).and_then(|it| it.file);
-            skills.insert(path, Skill { path: path.clone(), file, name, description });
+            skills.insert(path, SkillEntry { path: path.clone(), file, name, description });
         }
-        follow(&mut skills, &buffers);
-        let skills: Vec<Skill> = skills.into_values().collect();
+        update_aliases(&mut skills, &buffers);
+        let skills: Vec<SkillEntry> = skills.into_values().collect();
         let neighbours = skills
             .iter()
             .map(|it| Neighbour { name: it.name.clone(), path: it.path.clone(), file: it.file })
             .collect();
-        let company = SkillSet::new(neighbours, rankings);
+        let skill_set = SkillSet::new(neighbours, rankings);
         let (levels, top, home) = (self.levels.clone(), self.top.clone(), self.home.clone());
-        OverlaySnapshot { skills, company, levels, top, home }
+        OverlaySnapshot { skills, skill_set, levels, top, home }
     }
 }
 
-/// Has files say what stands in the open text of the same file by another way.
-fn follow(skills: &mut BTreeMap<&AbsPath, Skill>, buffers: &[Buffer]) {
-    let mut open: HashMap<FileId, &Buffer> = HashMap::new();
+/// Updates skills whose file is open under another path.
+fn update_aliases(skills: &mut BTreeMap<&AbsPath, SkillEntry>, buffers: &[SkillBuffer]) {
+    let mut open: HashMap<FileId, &SkillBuffer> = HashMap::new();
     for buffer in buffers {
         if let Some(file) = skills.get(&buffer.path).and_then(|it| it.file) {
             open.entry(file).or_insert(buffer);
@@ -201,16 +202,16 @@ fn follow(skills: &mut BTreeMap<&AbsPath, Skill>, buffers: &[Buffer]) {
     }
     for skill in skills.values_mut() {
         let Some(buffer) = skill.file.and_then(|it| open.get(&it)) else { continue };
-        // One that is open itself says what its own text does.
+        // A skill that is open itself uses its own buffer.
         if buffers.iter().all(|it| it.path != skill.path) {
-            (skill.name, skill.description) = said(&skill.path, &buffer.record);
+            (skill.name, skill.description) = name_and_description(&skill.path, &buffer.record);
         }
     }
 }
 
-/// Returns what the skill at a path is called and how it describes itself: by its name, else by its
-/// directory; a command by where it lies, whatever it says.
-fn said(path: &AbsPath, record: &SkillRecord) -> (String, Option<String>) {
+/// Returns the name and description of the skill at a path. The name defaults to the directory's;
+/// the name of a command always follows from its path.
+fn name_and_description(path: &AbsPath, record: &SkillRecord) -> (String, Option<String>) {
     let text = |it: &skills_agents::skill::RecordField| it.text.to_string();
     let written = record.name.as_ref().map(text).filter(|it| !it.is_empty());
     let stem = path.file_stem().filter(|_| !path.ends_with("SKILL.md"));
@@ -221,12 +222,12 @@ fn said(path: &AbsPath, record: &SkillRecord) -> (String, Option<String>) {
 
 impl OverlaySnapshot {
     fn rankings(&self) -> &[Ranking] {
-        self.company.rankings()
+        self.skill_set.rankings()
     }
 
-    /// Returns the skill that a name means: the one that wins it where an agent decides, else any
-    /// of that name or in a directory of it.
-    pub(crate) fn meant(&self, name: &str) -> Option<&Skill> {
+    /// Returns the skill that a name refers to: the one that wins the name for some agent, else any
+    /// skill with that name or directory.
+    pub(crate) fn resolve_name(&self, name: &str) -> Option<&SkillEntry> {
         let wins =
             |it: &&Ranked| it.name == name && it.winner.is_none() && it.state != State::Invalid;
         let winner = self.rankings().iter().find_map(|it| it.skills.iter().find(wins));
@@ -238,19 +239,19 @@ impl OverlaySnapshot {
         }
     }
 
-    /// Returns the skill whose file is at a path.
-    pub(crate) fn at(&self, path: &AbsPath) -> Option<&Skill> {
+    /// Returns the skill with a path.
+    pub(crate) fn at(&self, path: &AbsPath) -> Option<&SkillEntry> {
         let index = self.skills.binary_search_by(|it| it.path.cmp(path)).ok()?;
         self.skills.get(index)
     }
 
-    /// Returns the skill in whose directory a path is, or that directory itself: the innermost.
-    pub(crate) fn around(&self, path: &AbsPath) -> Option<&Skill> {
+    /// Returns the innermost skill whose directory contains a path or is that path.
+    pub(crate) fn enclosing_skill(&self, path: &AbsPath) -> Option<&SkillEntry> {
         path.ancestors().find_map(|it| self.at(&it.child("SKILL.md")))
     }
 
-    /// Returns the skills that some agent calls by a name, each with that agent.
-    pub(crate) fn called<'a>(
+    /// Returns the skills to which some agent gives a name, with that agent.
+    pub(crate) fn skills_named<'a>(
         &'a self,
         name: &'a str,
     ) -> impl Iterator<Item = (&'a str, &'a AbsPath)> {
@@ -260,25 +261,25 @@ impl OverlaySnapshot {
         })
     }
 
-    /// Returns where the paths of a text start.
+    /// Returns the base directories for relative paths in a document.
     pub(crate) fn bases(&self, text: &AbsPath) -> LinkBases {
-        let skill = self.around(text).and_then(|it| it.path.parent());
+        let skill = self.enclosing_skill(text).and_then(|it| it.path.parent());
         LinkBases::for_file(text, self.top.as_ref(), self.home.as_ref()).with_skill(skill)
     }
 
-    /// Returns what each profile makes of the skill at a path.
-    pub(crate) fn places(&self, path: &AbsPath) -> impl Iterator<Item = (&Ranking, &Ranked)> {
+    /// Returns each profile's ranking that contains a skill, with its entry.
+    pub(crate) fn rankings_of(&self, path: &AbsPath) -> impl Iterator<Item = (&Ranking, &Ranked)> {
         let find = move |it: &'_ Ranking| it.skills.iter().position(|skill| skill.path == *path);
         self.rankings().iter().filter_map(move |it| Some((it, it.skills.get(find(it)?)?)))
     }
 }
 
-/// Reads a path, or the address of what is no file.
+/// Decodes a path, or the address of a skill that is not a file.
 pub(crate) fn path(text: &str, encoding: Option<PathEncoding>) -> Option<AbsPath> {
     path_of(text).or_else(|| AbsPath::new(&decode_absolute(text, encoding).ok()?).ok())
 }
 
-/// Reads what a profile makes of the skills; nothing of one whose rules are not known here.
+/// Decodes a profile's ranking; `None` if the profile is not known here.
 fn ranking(
     profile: &wire::SnapshotProfile,
     profiles: &ProfileSet,
@@ -298,7 +299,7 @@ fn ranking(
             same_file: it.same_file,
         })
     });
-    // One that is left out would move the numbers of the others.
+    // Leaving one out would shift the indices of the others.
     let skills: Option<Vec<Ranked>> = skills.collect();
     let roots = profile.roots.iter().filter_map(|it| {
         let first = it.first as usize;
@@ -321,7 +322,7 @@ fn state(state: wire::State) -> State {
         wire::State::Refused => State::Refused,
         wire::State::Hidden => State::Hidden,
         wire::State::Untrusted => State::Untrusted,
-        // Both are switched off by what the user has configured.
+        // The user's configuration disables both.
         wire::State::Denied | wire::State::Ignored => State::Ignored,
     }
 }

@@ -1,11 +1,10 @@
-//! What is fetched for a client: the task that keeps what is known of the disk up to date.
+//! The task runner: fetches from the backend, and sends requests to the client.
 //!
-//! One task for each client. It asks the source for what is missing or may be out of date, one
-//! thing after the other, and then has the texts told about again whose answers may differ. It is
-//! also the only one that asks the client for something: a handler that waited for the client
-//! could wait for ever, since both share one stream.
+//! One runner per client executes one [`Task`] at a time: it fetches missing or stale answers, and
+//! then schedules the documents whose findings may change. Only the runner sends requests to the
+//! client. A handler that waited for the client could deadlock, because both share one stream.
 
-pub(crate) mod watching;
+pub(crate) mod client_watch;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,42 +19,42 @@ use tower_lsp::ls_types::{
     ShowDocumentParams, WorkDoneProgressCreateParams, WorkspaceEdit,
 };
 
-use crate::analysis::Globbed;
+use crate::analysis::GlobMatches;
 use crate::backend::{Answer, DocumentLocation, OnChange};
-use crate::options::{Complaint, no_profile};
+use crate::options::{SettingsProblem, unknown_profile};
 use crate::session::{Session, Task};
 use crate::settings::Settings;
 use crate::snapshot::{self, WorkspaceSnapshot};
 use crate::workspace::Fetch;
 
-/// How long the next errand waits for a client that has nothing to say.
-const HEARD: Duration = Duration::from_secs(2);
+/// Time limit for the client to respond, before the next task runs.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The section of the client's settings that is ours.
+/// The section of the client's settings that belongs to skillsd.
 pub(crate) const SECTION: &str = "skillsd";
 
-/// How long a client is not asked to ask anew while there is more to fetch.
-const LATEST: Duration = Duration::from_secs(2);
+/// The minimum time between two refresh requests while fetches continue.
+const REFRESH_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How long something takes at least that a client shows as under way.
-const LONG: Duration = Duration::from_secs(1);
+/// The delay after which a fetch is shown as progress.
+const PROGRESS_DELAY: Duration = Duration::from_secs(1);
 
-/// Runs errands until nothing will come any more.
+/// Runs tasks until the input ends.
 pub(crate) async fn run(session: Arc<Session>, client: Client) {
     tokio::select! {
-        () = errands(&session, &client) => {}
-        // What is under way then nobody waits for.
-        () = session.ended() => {}
+        () = run_tasks(&session, &client) => {}
+        // A running task is then cancelled.
+        () = session.input_ended() => {}
     }
 }
 
-async fn errands(session: &Arc<Session>, client: &Client) {
-    // Since when the client shows what may be out of date.
+async fn run_tasks(session: &Arc<Session>, client: &Client) {
+    // Since when the client shows values that may be stale.
     let mut stale: Option<Instant> = None;
     loop {
-        let at_once = session.errand();
-        // Once for all that there was to do; where that does not end, every now and then.
-        let is_time = |since: Instant| at_once.is_none() || since.elapsed() >= LATEST;
+        let at_once = session.try_next_task();
+        // Refreshes once after all tasks; if tasks keep coming, at intervals.
+        let is_time = |since: Instant| at_once.is_none() || since.elapsed() >= REFRESH_INTERVAL;
         if stale.is_some_and(is_time) {
             stale = None;
             refresh(session, client).await;
@@ -64,18 +63,18 @@ async fn errands(session: &Arc<Session>, client: &Client) {
             at_once
         } else {
             watch(session);
-            session.next_errand().await
+            session.next_task().await
         };
-        let Some(errand) = next else { return };
+        let Some(task) = next else { return };
         let before = session.generation();
-        match errand {
-            Task::Greet => greet(session, client).await,
-            Task::Watch => watching::follow(session, client).await,
-            Task::Configure => configure(session, client).await,
-            Task::Complain(Complaint::Wrong(text)) => {
+        match task {
+            Task::Startup => startup(session, client).await,
+            Task::UpdateWatchers => client_watch::follow(session, client).await,
+            Task::FetchSettings => fetch_settings(session, client).await,
+            Task::ReportProblem(SettingsProblem::Invalid(text)) => {
                 client.show_message(MessageType::WARNING, text).await;
             }
-            Task::Complain(Complaint::Unknown(text)) => {
+            Task::ReportProblem(SettingsProblem::Unknown(text)) => {
                 client.log_message(MessageType::WARNING, text).await;
             }
             Task::Refresh => stale = stale.or_else(|| Some(Instant::now())),
@@ -83,156 +82,164 @@ async fn errands(session: &Arc<Session>, client: &Client) {
                 let selection = Some(range);
                 let (external, take_focus) = (Some(false), Some(true));
                 let params = ShowDocumentParams { uri, external, take_focus, selection };
-                if let Ok(Err(error)) = timeout(HEARD, client.show_document(params)).await {
-                    tracing::debug!(%error, "the client does not open a text");
+                if let Ok(Err(error)) = timeout(CLIENT_TIMEOUT, client.show_document(params)).await
+                {
+                    tracing::debug!(%error, "the client did not open the document");
                 }
             }
             Task::Apply { title, edit } => apply(client, title, *edit).await,
-            Task::Touch { place, path } => {
-                if session.source().touch(place.clone(), path).await.is_some() {
-                    // What it has brought is in the next snapshot.
-                    session.doubt(&place);
+            Task::Touch { root, path } => {
+                if session.backend().touch(root.clone(), path).await.is_some() {
+                    // The next snapshot contains the skills that the touch activated.
+                    session.invalidate_root(&root);
                 }
             }
             Task::Fetch(fetch) => self::fetch(session, client, fetch).await,
         }
-        session.errand_done();
+        session.task_done();
         if session.generation() != before {
-            session.tell_anew();
+            session.republish_all();
             stale = stale.or_else(|| Some(Instant::now()));
         }
     }
 }
 
-/// Has what the open texts depend on watched, where that is not what is watched already.
+/// Watches the files that the open documents depend on, if they have changed.
 fn watch(session: &Arc<Session>) {
-    let Some(nearby) = session.nearby() else { return };
-    // Whoever rings must not keep the session.
+    let Some(targets) = session.watch_targets() else { return };
+    // The callback must not keep the session alive.
     let weak = Arc::downgrade(session);
-    let bell: OnChange = Arc::new(move || {
+    let on_change: OnChange = Arc::new(move || {
         if let Some(session) = weak.upgrade() {
-            session.doubt_seen();
+            session.invalidate_roots();
         }
     });
-    session.take_watch(session.source().watch(nearby, bell));
+    session.set_watch(session.backend().watch(targets, on_change));
 }
 
-/// Has the client make an edit, and the user told where it does not.
+/// Asks the client to apply an edit, and shows a message if it does not.
 async fn apply(client: &Client, title: String, edit: WorkspaceEdit) {
     let params = ApplyWorkspaceEditParams { label: Some(title.clone()), edit };
-    let why = match timeout(HEARD, client.send_request::<ApplyWorkspaceEdit>(params)).await {
-        // It may ask the user first: what comes of it later is not our business.
+    let why = match timeout(CLIENT_TIMEOUT, client.send_request::<ApplyWorkspaceEdit>(params)).await
+    {
+        // The client may be asking the user first; the result is not needed.
         Err(_) => return,
         Ok(Ok(done)) if done.applied => return,
-        Ok(Ok(done)) => done.failure_reason.unwrap_or_else(|| "the editor refuses it".to_owned()),
+        Ok(Ok(done)) => {
+            done.failure_reason.unwrap_or_else(|| "the editor rejected the edit".to_owned())
+        }
         Ok(Err(error)) => error.to_string(),
     };
-    client.show_message(MessageType::WARNING, format!("`{title}` was not done: {why}")).await;
+    client.show_message(MessageType::WARNING, format!("could not apply `{title}`: {why}")).await;
 }
 
-/// Has the client ask anew for what follows from the disk, where it can be asked to.
+/// Sends the refresh requests that the client supports.
 async fn refresh(session: &Session, client: &Client) {
     let Settings { pulls_diagnostics, refreshes, .. } = session.settings();
-    // A client that does not answer shows what it shows, and holds up nothing for long.
+    // A client that does not respond keeps its old state and delays other tasks only briefly.
     if pulls_diagnostics && refreshes.diagnostics {
-        let _ = timeout(HEARD, client.workspace_diagnostic_refresh()).await;
+        let _ = timeout(CLIENT_TIMEOUT, client.workspace_diagnostic_refresh()).await;
     }
     if refreshes.code_lens {
-        let _ = timeout(HEARD, client.code_lens_refresh()).await;
+        let _ = timeout(CLIENT_TIMEOUT, client.code_lens_refresh()).await;
     }
     if refreshes.inlay_hints {
-        let _ = timeout(HEARD, client.inlay_hint_refresh()).await;
+        let _ = timeout(CLIENT_TIMEOUT, client.inlay_hint_refresh()).await;
     }
     if refreshes.semantic_tokens {
-        let _ = timeout(HEARD, client.semantic_tokens_refresh()).await;
+        let _ = timeout(CLIENT_TIMEOUT, client.semantic_tokens_refresh()).await;
     }
 }
 
 async fn fetch(session: &Arc<Session>, client: &Client, fetch: Fetch) {
-    let source = session.source();
+    let backend = session.backend();
     match fetch {
-        Fetch::Snapshot { place, profiles, since, follow } => {
-            if let Some(followed) = follow {
-                // First this, then the snapshot: what changes in between is told.
-                let bell = bell(session, &place);
-                session.take_follow(&place, source.follow(&place, &followed, bell));
+        Fetch::Snapshot { root, profiles, since, subscribe_to } => {
+            if let Some(subscribed) = subscribe_to {
+                // Subscribes before it reads the snapshot, so that no change in between is missed.
+                let on_change = on_change(session, &root);
+                session.set_subscription(&root, backend.subscribe(&root, &subscribed, on_change));
             }
-            let answer = source.snapshot(place.clone(), profiles.clone(), since);
-            let answer = shown(session, client, "Reading skills", answer).await;
-            if answer.is_none() && without_unknown(session, &place, profiles).await {
+            let answer = backend.snapshot(root.clone(), profiles.clone(), since);
+            let answer = with_progress(session, client, "Reading skills", answer).await;
+            if answer.is_none() && drop_unknown_profiles(session, &root, profiles).await {
                 return;
             }
-            let levels = session.wishes().levels;
+            let levels = session.editor_settings().levels;
             let fresh = answer.filter(|it| it.fresh);
-            let found = whereabouts(session, session.speaking()).await;
-            session.take_known(&place, fresh.map(|it| WorkspaceSnapshot::read(it, &levels)), found);
-            session.take_answer(&place);
+            let found = locate(session, session.open_relevant_paths()).await;
+            session.set_snapshot(
+                &root,
+                fresh.map(|it| WorkspaceSnapshot::read(it, &levels)),
+                found,
+            );
+            session.mark_answered(&root);
         }
-        Fetch::DocumentLocation { paths } => {
-            let found = whereabouts(session, paths).await;
-            session.take_whereabouts(found);
+        Fetch::Locations { paths } => {
+            let found = locate(session, paths).await;
+            session.set_locations(found);
         }
         Fetch::Facts { path, looks } => {
-            if let Some(facts) = source.facts(path.clone(), looks).await {
-                session.take_facts(&path, facts);
+            if let Some(facts) = backend.facts(path.clone(), looks).await {
+                session.set_facts(&path, facts);
             }
         }
-        Fetch::Globs { place, globs, extent } => {
-            let answer = source.matches(place.clone(), globs, extent);
+        Fetch::Globs { root, globs, options } => {
+            let answer = backend.match_globs(root.clone(), globs, options);
             let begun = Instant::now();
-            let found = shown(session, client, "Matching files", answer).await;
-            session.walked(begun.elapsed());
-            session.take_globs(&place, globbed(found.unwrap_or_default()));
+            let found = with_progress(session, client, "Matching files", answer).await;
+            session.record_walk(begun.elapsed());
+            session.set_globs(&root, glob_matches(found.unwrap_or_default()));
         }
-        Fetch::Listings { place, globs, extent } => {
+        Fetch::Listings { root, globs, options } => {
             let begun = Instant::now();
-            let found = source.matches(place.clone(), globs, extent).await;
-            session.walked(begun.elapsed());
-            session.take_listings(&place, globbed(found.unwrap_or_default()));
+            let found = backend.match_globs(root.clone(), globs, options).await;
+            session.record_walk(begun.elapsed());
+            session.set_listings(&root, glob_matches(found.unwrap_or_default()));
         }
     }
 }
 
-/// Asks where texts are; what nobody can say is as it usually is.
-async fn whereabouts(session: &Session, paths: Vec<AbsPath>) -> Vec<(AbsPath, DocumentLocation)> {
-    let found = session.source().whereabouts(paths.clone()).await.unwrap_or_default();
+/// Asks for the locations of documents; unanswered ones get the default.
+async fn locate(session: &Session, paths: Vec<AbsPath>) -> Vec<(AbsPath, DocumentLocation)> {
+    let found = session.backend().locate(paths.clone()).await.unwrap_or_default();
     paths
         .into_iter()
         .zip(found.into_iter().chain(std::iter::repeat_with(DocumentLocation::default)))
         .collect()
 }
 
-/// Leaves out of the profiles that count at a place those that there are not, where that is why
-/// nobody answers. Returns whether others count now.
-async fn without_unknown(session: &Session, place: &AbsPath, profiles: Vec<String>) -> bool {
+/// If no answer came because some profiles do not exist, excludes them for the root. Returns true
+/// if there were such profiles.
+async fn drop_unknown_profiles(session: &Session, root: &AbsPath, profiles: Vec<String>) -> bool {
     if profiles.is_empty() {
         return false;
     }
-    let usual = session.source().snapshot(place.clone(), Vec::new(), None).await;
-    let Some(known) = usual.map(|it| snapshot::profiles(&it)) else { return false };
+    let usual = session.backend().snapshot(root.clone(), Vec::new(), None).await;
+    let Some(known) = usual.map(|it| snapshot::profile_names(&it)) else { return false };
     let unknown: Vec<_> = profiles.into_iter().filter(|it| !known.contains(it)).collect();
     if unknown.is_empty() {
         return false;
     }
-    session.complain(unknown.iter().map(|it| no_profile(it, &known)));
-    session.take_unknown(place, unknown);
+    session.report_problems(unknown.iter().map(|it| unknown_profile(it, &known)));
+    session.exclude_profiles(root, unknown);
     true
 }
 
-/// Waits for an answer; where that takes long, the client shows that it is waited for.
-async fn shown<T>(
+/// Waits for an answer, with progress in the client if it takes long.
+async fn with_progress<T>(
     session: &Session,
     client: &Client,
     title: &str,
     mut answer: Answer<T>,
 ) -> Option<T> {
-    if let Ok(answer) = timeout(LONG, &mut answer).await {
+    if let Ok(answer) = timeout(PROGRESS_DELAY, &mut answer).await {
         return answer;
     }
     let token = ProgressToken::String(format!("skillsd-{}", session.generation()));
     let params = WorkDoneProgressCreateParams { token: token.clone() };
     let is_shown = session.settings().shows_progress
-        && timeout(LONG, client.send_request::<WorkDoneProgressCreate>(params))
+        && timeout(PROGRESS_DELAY, client.send_request::<WorkDoneProgressCreate>(params))
             .await
             .is_ok_and(|it| it.is_ok());
     if !is_shown {
@@ -244,32 +251,32 @@ async fn shown<T>(
     answer
 }
 
-fn globbed(found: Vec<PathMatches>) -> Vec<(String, Globbed)> {
-    let globbed = |it: PathMatches| {
+fn glob_matches(found: Vec<PathMatches>) -> Vec<(String, GlobMatches)> {
+    let glob_matches = |it: PathMatches| {
         let count = it.count.map(|it| it as usize);
-        (it.pattern, Globbed { count, files: it.files })
+        (it.pattern, GlobMatches { count, files: it.files })
     };
-    found.into_iter().map(globbed).collect()
+    found.into_iter().map(glob_matches).collect()
 }
 
-fn bell(session: &Arc<Session>, place: &AbsPath) -> OnChange {
-    // Whoever rings must not keep the session.
-    let (session, place) = (Arc::downgrade(session), place.clone());
+fn on_change(session: &Arc<Session>, root: &AbsPath) -> OnChange {
+    // The callback must not keep the session alive.
+    let (session, root) = (Arc::downgrade(session), root.clone());
     Arc::new(move || {
         if let Some(session) = session.upgrade() {
-            session.doubt(&place);
+            session.invalidate_root(&root);
         }
     })
 }
 
-/// Asks the client to tell of files, and for its settings.
-async fn greet(session: &Session, client: &Client) {
-    watching::register(session, client).await;
-    configure(session, client).await;
+/// Registers file watchers and requests the settings.
+async fn startup(session: &Session, client: &Client) {
+    client_watch::register(session, client).await;
+    fetch_settings(session, client).await;
 }
 
-/// Takes up what the client's settings say, where it can be asked.
-async fn configure(session: &Session, client: &Client) {
+/// Requests and applies the client's settings, if the client supports that.
+async fn fetch_settings(session: &Session, client: &Client) {
     if !session.settings().has_configuration {
         return;
     }
@@ -277,9 +284,9 @@ async fn configure(session: &Session, client: &Client) {
     match client.configuration(vec![item]).await {
         Ok(values) => {
             if let Some(value) = values.first().filter(|it| it.is_object()) {
-                session.take_settings(value);
+                session.apply_settings(value);
             }
         }
-        Err(error) => tracing::debug!(%error, "the client does not tell its settings"),
+        Err(error) => tracing::debug!(%error, "the client did not send its settings"),
     }
 }

@@ -1,7 +1,7 @@
-//! Any text by its path: as the editor has it, else as the disk does.
+//! [`Texts`]: access to any document by path, open or from disk, and the search for mentions of
+//! skills.
 //!
-//! What handlers of several files work on: where a skill is named, what it means, and the texts
-//! themselves with their lines.
+//! Used by handlers that work on several files, such as rename and references.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,59 +18,65 @@ use tower_lsp::ls_types::{Location, Range, Uri};
 use crate::document::Document;
 use crate::session::{Revision, Session};
 use crate::settings::Encoding;
-use crate::snapshot::{OverlaySnapshot, Skill, path};
+use crate::snapshot::{OverlaySnapshot, SkillEntry, path};
 use crate::to_proto;
 
-/// The texts of a client and of the disk.
+/// The open documents of a client, and files on the disk.
 #[derive(Clone, Copy)]
 pub(crate) struct Texts<'a> {
     pub(crate) session: &'a Session,
 }
 
-/// Which file a text is, by whatever path it is reached.
+/// Identifies a file independently of the path that leads to it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Identity {
+pub(crate) enum FileIdentity {
     File(FileId),
-    /// It is not on the disk, or nobody can say.
+    /// The file is not on the disk, or its identity is unknown.
     Path(AbsPath),
 }
 
-/// A file that names a skill.
+/// A file that mentions a skill.
 pub(crate) struct ReferencingFile {
     pub(crate) path: AbsPath,
-    pub(crate) identity: Identity,
-    /// Whether it is the skill's own file.
+    pub(crate) identity: FileIdentity,
+    /// True if it is the skill's own file.
     pub(crate) is_own: bool,
     pub(crate) document: Arc<Document>,
-    /// Whether the editor has it open.
+    /// True if the editor has it open.
     pub(crate) is_open: bool,
-    /// Where it names the skill.
+    /// Mentions of the skill by name.
     pub(crate) references: Vec<Reference>,
-    /// Where its paths name the skill's directory, or the command's file.
+    /// Paths that contain the skill's directory or the command's file.
     pub(crate) links: Vec<Reference>,
 }
 
 impl ReferencingFile {
-    /// Looks for a skill in a text with the eyes of its own place; nothing for one without a path.
-    fn new(document: Arc<Document>, text: Found, meant: &Meant, eyes: &OverlaySnapshot) -> Self {
-        let Found { path, identity, is_own, is_open } = text;
+    /// Searches a document for mentions of a skill. `snapshot` is that of the document's own root.
+    fn new(
+        document: Arc<Document>,
+        text: Candidate,
+        resolved: &ResolvedSkill,
+        snapshot: &OverlaySnapshot,
+    ) -> Self {
+        let Candidate { path, identity, is_own, is_open } = text;
         let mut references = Vec::new();
-        if meant.is_spoken_of_in(&path) {
+        if resolved.can_be_named_in(&path) {
             references.extend_from_slice(document.references());
-            references.retain(|it| meant.is_named(&it.name, eyes));
+            references.retain(|it| resolved.is_named_by(&it.name, snapshot));
         }
-        let links = path_references(document.text(), document.parsed(), &eyes.bases(&path), |it| {
-            meant.places.contains(it).then_some(&*meant.skill.name)
-        });
+        let links =
+            path_references(document.text(), document.parsed(), &snapshot.bases(&path), |it| {
+                resolved.path_targets.contains(it).then_some(&*resolved.skill.name)
+            });
         Self { path, identity, is_own, document, is_open, references, links }
     }
 
-    /// Returns where it speaks of the skill, in the order of the text.
+    /// Returns the locations of all mentions, in document order.
     pub(crate) fn locations(&self, encoding: Encoding) -> impl Iterator<Item = Location> {
         let Self { document, references, links, .. } = self;
         let mut spans: Vec<Span> = references.iter().chain(links).map(|it| it.span).collect();
         spans.sort();
-        // A name that is a path as well is found as both.
+        // A name inside a path is found twice.
         spans.dedup_by(|it, before| it.start < before.end);
         spans.into_iter().map(move |it| {
             let range = to_proto::range(document, it, encoding);
@@ -79,42 +85,43 @@ impl ReferencingFile {
     }
 }
 
-/// A text that is looked at, by one of the ways to it.
-struct Found {
+/// A document to search, by one of its paths.
+struct Candidate {
     path: AbsPath,
-    identity: Identity,
+    identity: FileIdentity,
     is_own: bool,
     is_open: bool,
 }
 
-/// A skill with the names by which it may be spoken of.
-pub(crate) struct Meant {
-    pub(crate) skill: Skill,
-    /// What is seen from where it was found.
-    pub(crate) overlaid: Arc<OverlaySnapshot>,
-    /// All ways to its file, the one by which it was found first.
-    pub(crate) ways: Vec<AbsPath>,
-    /// What its name stands for in paths: the directories that lead to it, or a command's file.
-    pub(crate) places: Vec<AbsPath>,
+/// A skill with all names and paths that can refer to it.
+pub(crate) struct ResolvedSkill {
+    pub(crate) skill: SkillEntry,
+    /// The snapshot in which the skill was found.
+    pub(crate) snapshot: Arc<OverlaySnapshot>,
+    /// All paths to its file; the first is the one by which it was found.
+    pub(crate) all_paths: Vec<AbsPath>,
+    /// The part of a path that stands for the skill: its directories, or a command's file.
+    pub(crate) path_targets: Vec<AbsPath>,
 }
 
-impl Meant {
-    /// Whether a name in a text at a path may mean this skill. What a user tells every agent is said
-    /// in all worktrees: a name there is not one worktree's.
-    fn is_spoken_of_in(&self, text: &AbsPath) -> bool {
+impl ResolvedSkill {
+    /// Returns true if a document at a path can refer to this skill by name. The user's own
+    /// instruction files apply to all worktrees, so a name in them does not refer to one worktree's
+    /// skill.
+    fn can_be_named_in(&self, text: &AbsPath) -> bool {
         let is_within =
-            |it: &AbsPath| self.overlaid.top.as_ref().is_some_and(|top| it.starts_with(top));
+            |it: &AbsPath| self.snapshot.top.as_ref().is_some_and(|top| it.starts_with(top));
         has_names(text) && (is_within(text) || !is_within(&self.skill.path))
     }
 
-    /// Whether a name means this skill where `eyes` see.
-    fn is_named(&self, name: &str, eyes: &OverlaySnapshot) -> bool {
-        eyes.meant(name).is_some_and(|it| it.is_file_of(&self.skill))
+    /// Returns true if a name refers to this skill in `snapshot`.
+    fn is_named_by(&self, name: &str, snapshot: &OverlaySnapshot) -> bool {
+        snapshot.resolve_name(name).is_some_and(|it| it.is_file_of(&self.skill))
     }
 }
 
 impl Texts<'_> {
-    /// Returns the text at a path, and whether it is open.
+    /// Returns the document at a path, and whether it is open.
     pub(crate) async fn document(self, path: &AbsPath) -> Option<(Arc<Document>, bool)> {
         if let Some(document) = self.session.document_at(path) {
             return Some((document, true));
@@ -122,75 +129,89 @@ impl Texts<'_> {
         Some((self.read(path).await?, false))
     }
 
-    /// Returns the text at a path as it is on the disk.
+    /// Reads a document from the disk.
     async fn read(self, path: &AbsPath) -> Option<Arc<Document>> {
-        let text = self.session.source().read(path.clone()).await?;
+        let text = self.session.backend().read(path.clone()).await?;
         let uri = Uri::from_file_path(&**path)?;
         Some(Arc::new(Document::new(uri, 0, Revision::default(), text)))
     }
 
-    /// Returns the skill that stands at an offset of a text: a reference to it, or its own name.
-    pub(crate) fn meant_at(self, document: &Document, offset: usize) -> Option<(Meant, Span)> {
-        let overlaid = self.session.place(document)?;
+    /// Returns the skill at an offset of a document, from a reference or its own `name`, and the
+    /// span of the mention.
+    pub(crate) fn skill_at_offset(
+        self,
+        document: &Document,
+        offset: usize,
+    ) -> Option<(ResolvedSkill, Span)> {
+        let snapshot = self.session.snapshot_for(document)?;
         if let Some(reference) =
             skills_agents::references::reference_at(document.references(), offset)
         {
-            let skill = overlaid.meant(&reference.name)?.clone();
-            return Some((self.meant(skill, overlaid), reference.span));
+            let skill = snapshot.resolve_name(&reference.name)?.clone();
+            return Some((self.resolve(skill, snapshot), reference.span));
         }
         let own = document.path()?;
-        if let Some((span, skill)) = linked_at(document, offset, &overlaid) {
+        if let Some((span, skill)) = skill_linked_at(document, offset, &snapshot) {
             let skill = skill.clone();
-            return Some((self.meant(skill, overlaid), span));
+            return Some((self.resolve(skill, snapshot), span));
         }
         let entry = document.parsed().frontmatter.as_ref()?.get("name")?;
         let is_there = entry.span.start <= offset && offset <= entry.span.end;
-        let skill = overlaid.at(own).filter(|_| is_there)?.clone();
-        Some((self.meant(skill, overlaid), entry.value.span))
+        let skill = snapshot.at(own).filter(|_| is_there)?.clone();
+        Some((self.resolve(skill, snapshot), entry.value.span))
     }
 
-    /// Returns a skill with all ways to it, from wherever it is seen.
-    pub(crate) fn meant(self, skill: Skill, overlaid: Arc<OverlaySnapshot>) -> Meant {
-        let mut ways = vec![skill.path.clone()];
-        for (_, place) in self.session.all_places() {
-            for other in place.skills.iter().filter(|it| it.is_file_of(&skill)) {
-                if !ways.contains(&other.path) {
-                    ways.push(other.path.clone());
+    /// Returns a skill with all paths to it, in all roots.
+    pub(crate) fn resolve(
+        self,
+        skill: SkillEntry,
+        snapshot: Arc<OverlaySnapshot>,
+    ) -> ResolvedSkill {
+        let mut all_paths = vec![skill.path.clone()];
+        for (_, snapshot) in self.session.all_snapshots() {
+            for other in snapshot.skills.iter().filter(|it| it.is_file_of(&skill)) {
+                if !all_paths.contains(&other.path) {
+                    all_paths.push(other.path.clone());
                 }
             }
         }
-        let place = |it: &AbsPath| match RenameKind::of(it) {
+        let path_target = |it: &AbsPath| match RenameKind::of(it) {
             RenameKind::Skill => it.parent(),
             RenameKind::Command | RenameKind::Conversion => Some(it.clone()),
         };
-        Meant { places: ways.iter().filter_map(place).collect(), skill, overlaid, ways }
+        ResolvedSkill {
+            path_targets: all_paths.iter().filter_map(path_target).collect(),
+            skill,
+            snapshot,
+            all_paths,
+        }
     }
 
-    /// Returns the same skill with the ways to it that the disk alone knows: of a file that no agent
-    /// sees and the editor has open, nobody has said yet which one it is.
-    pub(crate) async fn identified(self, meant: &Meant) -> Meant {
-        let (mut skill, overlaid) = (meant.skill.clone(), Arc::clone(&meant.overlaid));
+    /// Returns the skill with paths found by file identity. A file that is open but not in any
+    /// snapshot has no known identity yet.
+    pub(crate) async fn with_disk_identity(self, resolved: &ResolvedSkill) -> ResolvedSkill {
+        let (mut skill, snapshot) = (resolved.skill.clone(), Arc::clone(&resolved.snapshot));
         if skill.file.is_none() {
-            let entries = self.session.source().entries(vec![skill.path.clone()]).await;
+            let entries = self.session.backend().entries(vec![skill.path.clone()]).await;
             skill.file = entries.and_then(|it| it.first().copied().flatten()?.id);
         }
-        self.meant(skill, overlaid)
+        self.resolve(skill, snapshot)
     }
 
-    /// Returns each of these texts by one path: by one at which it is open, else by one that is
-    /// `preferred`, else by the first.
-    pub(crate) async fn each_once(
+    /// Returns each file once: by a path that is open, else by a `preferred` path, else by the
+    /// first.
+    pub(crate) async fn dedup_by_file(
         self,
         paths: BTreeSet<AbsPath>,
         preferred: impl Fn(&AbsPath) -> bool,
-    ) -> BTreeMap<Identity, AbsPath> {
+    ) -> BTreeMap<FileIdentity, AbsPath> {
         let paths: Vec<AbsPath> = paths.into_iter().collect();
-        let entries = self.session.source().entries(paths.clone()).await.unwrap_or_default();
+        let entries = self.session.backend().entries(paths.clone()).await.unwrap_or_default();
         let ids = entries.into_iter().map(|it| it?.id).chain(std::iter::repeat(None));
         let rank = |it: &AbsPath| (self.session.document_at(it).is_none(), !preferred(it));
-        let mut each: BTreeMap<Identity, AbsPath> = BTreeMap::new();
+        let mut each: BTreeMap<FileIdentity, AbsPath> = BTreeMap::new();
         for (path, id) in paths.into_iter().zip(ids) {
-            let identity = id.map_or_else(|| Identity::Path(path.clone()), Identity::File);
+            let identity = id.map_or_else(|| FileIdentity::Path(path.clone()), FileIdentity::File);
             match each.get_mut(&identity) {
                 Some(kept) if rank(kept) <= rank(&path) => {}
                 Some(kept) => *kept = path,
@@ -202,45 +223,45 @@ impl Texts<'_> {
         each
     }
 
-    /// Returns the skill that a text is.
-    pub(crate) fn meant_by(self, document: &Document) -> Option<Meant> {
-        let overlaid = self.session.place(document)?;
-        let skill = overlaid.at(document.path()?)?.clone();
-        Some(self.meant(skill, overlaid))
+    /// Returns the skill that a document is.
+    pub(crate) fn skill_of(self, document: &Document) -> Option<ResolvedSkill> {
+        let snapshot = self.session.snapshot_for(document)?;
+        let skill = snapshot.at(document.path()?)?.clone();
+        Some(self.resolve(skill, snapshot))
     }
 
-    /// Returns where the skill that a text is is named elsewhere.
-    pub(crate) async fn users(self, document: &Document) -> Option<Vec<Location>> {
+    /// Returns the mentions of a document's skill in other files.
+    pub(crate) async fn usages(self, document: &Document) -> Option<Vec<Location>> {
         let encoding = self.session.settings().encoding;
-        let meant = self.meant_by(document)?;
-        let closed = match self.session.users(&meant.skill) {
+        let resolved = self.skill_of(document)?;
+        let closed = match self.session.cached_referrers(&resolved.skill) {
             Ok(known) => known,
-            Err(doubts) => {
-                let found = self.closed_users(&meant).await?;
-                self.session.keep_users(&meant.skill, Arc::clone(&found), doubts);
+            Err(invalidations) => {
+                let found = self.closed_referrers(&resolved).await?;
+                self.session.cache_referrers(&resolved.skill, Arc::clone(&found), invalidations);
                 found
             }
         };
         let paths = closed.iter().filter_map(|it| it.path().cloned()).collect();
-        let mut speakers = Vec::new();
-        for text in self.found(paths, &meant).await.into_iter().filter(|it| !it.is_own) {
+        let mut referencing_files = Vec::new();
+        for text in self.candidates(paths, &resolved).await.into_iter().filter(|it| !it.is_own) {
             let read = || closed.iter().find(|it| it.path() == Some(&text.path)).cloned();
             if let Some(document) = self.session.document_at(&text.path).or_else(read) {
-                speakers.push(self.speaker(document, text, &meant));
+                referencing_files.push(self.referencing_file(document, text, &resolved));
             }
         }
-        Some(speakers.iter().flat_map(|it| it.locations(encoding)).collect())
+        Some(referencing_files.iter().flat_map(|it| it.locations(encoding)).collect())
     }
 
-    /// Returns the texts that name a skill or lead into its directory, as they are on the disk;
-    /// none where nobody can say.
-    async fn closed_users(self, meant: &Meant) -> Option<Arc<[Arc<Document>]>> {
-        let skill = &meant.skill;
+    /// Returns the files on the disk that mention a skill or contain a path into its directory;
+    /// `None` if the backend cannot answer.
+    async fn closed_referrers(self, resolved: &ResolvedSkill) -> Option<Arc<[Arc<Document>]>> {
+        let skill = &resolved.skill;
         let mut names = vec![Some(skill.name.clone())];
         let is_skill = RenameKind::of(&skill.path) == RenameKind::Skill;
         let own = skill.path.parent_name().filter(|it| is_skill && *it != skill.name);
         names.extend(own.map(|it| Some(it.to_owned())));
-        let paths = self.naming(meant, &names).await?;
+        let paths = self.files_naming(resolved, &names).await?;
         let mut users = Vec::new();
         for path in paths {
             users.extend(self.read(&path).await);
@@ -248,66 +269,86 @@ impl Texts<'_> {
         Some(users.into())
     }
 
-    /// Returns the files that name a skill or lead into its directory, sorted by path; none where
-    /// nobody can say what the closed ones are.
-    pub(crate) async fn speakers(self, meant: &Meant) -> Option<Vec<ReferencingFile>> {
-        let paths = self.naming(meant, &[None]).await?;
-        let mut speakers = Vec::new();
-        for text in self.found(paths, meant).await {
+    /// Returns the files that mention a skill or contain a path into its directory, sorted by path;
+    /// `None` if the backend cannot answer for unopened files.
+    pub(crate) async fn referencing_files(
+        self,
+        resolved: &ResolvedSkill,
+    ) -> Option<Vec<ReferencingFile>> {
+        let paths = self.files_naming(resolved, &[None]).await?;
+        let mut referencing_files = Vec::new();
+        for text in self.candidates(paths, resolved).await {
             if let Some((document, _)) = self.document(&text.path).await {
-                speakers.push(self.speaker(document, text, meant));
+                referencing_files.push(self.referencing_file(document, text, resolved));
             }
         }
-        Some(speakers)
+        Some(referencing_files)
     }
 
-    /// Returns these texts, the open ones and the skill's own, each once, sorted by path.
-    async fn found(self, mut paths: BTreeSet<AbsPath>, meant: &Meant) -> Vec<Found> {
-        // What is typed but not saved counts as well.
+    /// Returns these files, the open documents and the skill's own file, each once, sorted by path.
+    async fn candidates(
+        self,
+        mut paths: BTreeSet<AbsPath>,
+        resolved: &ResolvedSkill,
+    ) -> Vec<Candidate> {
+        // Unsaved text is searched too.
         let open = self.session.documents();
-        let speaking = open.iter().filter_map(|it| it.path()).filter(|it| is_text(it));
-        paths.extend(speaking.cloned());
-        paths.insert(meant.skill.path.clone());
-        let each = self.each_once(paths, |it| *it == meant.skill.path).await;
-        let found = |(identity, path): (Identity, AbsPath)| {
-            let is_own = meant.ways.contains(&path)
-                || meant.skill.file.is_some_and(|it| identity == Identity::File(it));
+        let open_relevant_paths =
+            open.iter().filter_map(|it| it.path()).filter(|it| can_mention_skills(it));
+        paths.extend(open_relevant_paths.cloned());
+        paths.insert(resolved.skill.path.clone());
+        let each = self.dedup_by_file(paths, |it| *it == resolved.skill.path).await;
+        let found = |(identity, path): (FileIdentity, AbsPath)| {
+            let is_own = resolved.all_paths.contains(&path)
+                || resolved.skill.file.is_some_and(|it| identity == FileIdentity::File(it));
             let is_open = self.session.document_at(&path).is_some();
-            Found { path, identity, is_own, is_open }
+            Candidate { path, identity, is_own, is_open }
         };
-        let mut found: Vec<Found> = each.into_iter().map(found).collect();
+        let mut found: Vec<Candidate> = each.into_iter().map(found).collect();
         found.sort_by(|a, b| a.path.cmp(&b.path));
         found
     }
 
-    /// Returns the files on the disk that name one of these skills, or any where none is said, in
-    /// each worktree from which the skill is seen: the user's own are named in all of them.
-    async fn naming(self, meant: &Meant, names: &[Option<String>]) -> Option<BTreeSet<AbsPath>> {
+    /// Returns the files on the disk that mention one of `names`, or any skill for `None`, in each
+    /// worktree that sees the skill. The user's own skills are mentioned in all of them.
+    async fn files_naming(
+        self,
+        resolved: &ResolvedSkill,
+        names: &[Option<String>],
+    ) -> Option<BTreeSet<AbsPath>> {
         let mut paths = BTreeSet::new();
-        for (place, _) in self.session.places_seeing(&meant.skill.path) {
+        for (root, _) in self.session.snapshots_containing(&resolved.skill.path) {
             for name in names {
-                let found = self.session.source().references(place.clone(), name.clone()).await?;
+                let found = self.session.backend().references(root.clone(), name.clone()).await?;
                 paths.extend(found.iter().filter_map(|it| path(&it.path, it.path_encoding)));
             }
         }
         Some(paths)
     }
 
-    /// Looks for a skill in a text. The same name means another skill in another folder, so each
-    /// text is read from the place that it belongs to; one that belongs to none, from where the
-    /// skill was found.
-    fn speaker(self, document: Arc<Document>, text: Found, meant: &Meant) -> ReferencingFile {
-        let own = self.session.place(&document);
-        ReferencingFile::new(document, text, meant, own.as_ref().unwrap_or(&meant.overlaid))
+    /// Searches a document for a skill. A name can refer to different skills in different roots, so
+    /// the document's own root is used; without one, that in which the skill was found.
+    fn referencing_file(
+        self,
+        document: Arc<Document>,
+        text: Candidate,
+        resolved: &ResolvedSkill,
+    ) -> ReferencingFile {
+        let own = self.session.snapshot_for(&document);
+        ReferencingFile::new(document, text, resolved, own.as_ref().unwrap_or(&resolved.snapshot))
     }
 
-    /// Returns where the paths of a text that speaks of a skill start.
-    pub(crate) fn bases(self, speaker: &ReferencingFile, meant: &Meant) -> LinkBases {
-        let place = self.session.place(&speaker.document);
-        place.as_ref().unwrap_or(&meant.overlaid).bases(&speaker.path)
+    /// Returns the base directories for relative paths in a file that mentions a skill.
+    pub(crate) fn bases(
+        self,
+        referencing_file: &ReferencingFile,
+        resolved: &ResolvedSkill,
+    ) -> LinkBases {
+        let snapshot = self.session.snapshot_for(&referencing_file.document);
+        snapshot.as_ref().unwrap_or(&resolved.snapshot).bases(&referencing_file.path)
     }
 
-    /// Returns where the skill at a path begins: its name, else its first line.
+    /// Returns the location of a skill: its name, else its first line.
     pub(crate) async fn location(self, path: &AbsPath) -> Option<Location> {
         let encoding = self.session.settings().encoding;
         let (document, _) = self.document(path).await?;
@@ -318,26 +359,27 @@ impl Texts<'_> {
     }
 }
 
-/// Returns the skill that is meant at an offset of a path, and where its directory is named: where the
-/// directory's name stands, or anywhere in a path that leads to the skill and no further.
-fn linked_at<'a>(
+/// Returns the skill at an offset inside a path, and the span of its directory name. The offset may
+/// be on the directory name, or anywhere in a path that leads to the skill itself.
+fn skill_linked_at<'a>(
     document: &Document,
     offset: usize,
-    overlaid: &'a OverlaySnapshot,
-) -> Option<(Span, &'a Skill)> {
-    let bases = overlaid.bases(document.path()?);
-    let meant = |link: &Link, base: &AbsPath| {
+    snapshot: &'a OverlaySnapshot,
+) -> Option<(Span, &'a SkillEntry)> {
+    let bases = snapshot.bases(document.path()?);
+    let skill_at_base = |link: &Link, base: &AbsPath| {
         let target = base.join_lexically(&link.path);
         let passed = path_steps(link, document.text(), base);
         let named = passed.iter().rev().find_map(|it| {
-            let skill = overlaid.at(&it.reached.child("SKILL.md"))?;
+            let skill = snapshot.at(&it.reached.child("SKILL.md"))?;
             let is_here = it.span.start <= offset && offset <= it.span.end;
             let leads = target == skill.path || target == it.reached;
             (is_here || leads).then_some((it.span, skill))
         });
         let own = || {
-            let skill = overlaid.at(&target)?;
-            // Its own file is named without its directory; a command by its file.
+            let skill = snapshot.at(&target)?;
+            // A path inside the skill's directory does not contain its name; a command is named by
+            // its file.
             let is_command = RenameKind::of(&target) == RenameKind::Command;
             let name = passed.last().filter(|_| is_command);
             Some((name.map_or(link.span, |it| it.span), skill))
@@ -345,10 +387,12 @@ fn linked_at<'a>(
         named.or_else(own)
     };
     let links = links_at(links(document.text(), document.parsed()), offset);
-    links.iter().find_map(|link| bases.candidates(link.start).iter().find_map(|it| meant(link, it)))
+    links
+        .iter()
+        .find_map(|link| bases.candidates(link.start).iter().find_map(|it| skill_at_base(link, it)))
 }
 
-/// Whether skills may be named or led to in a file.
-pub(crate) fn is_text(path: &AbsPath) -> bool {
+/// Returns true if a file can contain names of skills or paths to them.
+pub(crate) fn can_mention_skills(path: &AbsPath) -> bool {
     has_names(path) || has_paths(path)
 }

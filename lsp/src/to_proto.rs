@@ -1,6 +1,7 @@
-//! From our terms to the client's: bytes to positions, findings to diagnostics, trees to symbols.
+//! Converts to LSP types: byte offsets to positions, findings to diagnostics, entries to symbols.
 //!
-//! The only file that writes lines and columns. What the protocol cannot say is dropped here.
+//! The only module that writes line and column numbers. Values that LSP cannot express are dropped
+//! here.
 
 use skills_discovery::discover::address_of;
 use skills_lint::{Finding, Fix, Related, Tag};
@@ -29,13 +30,13 @@ use crate::handlers::execute_command::COMMANDS;
 use crate::handlers::semantic_tokens;
 use crate::settings::{Encoding, Settings};
 
-/// Who all our diagnostics are from.
+/// The `source` of all diagnostics.
 pub(crate) const SOURCE: &str = "skillsd";
 
-/// How much of a value is shown beside its key, in characters.
+/// The maximum length of a value shown beside its key, in characters.
 const MAX_DETAIL: usize = 80;
 
-/// Returns what the server can do for a client: all that is implemented and nothing else.
+/// Returns the server's capabilities: exactly the implemented methods.
 pub(crate) fn capabilities(settings: Settings) -> ServerCapabilities {
     let synchronization = TextDocumentSyncOptions {
         open_close: Some(true),
@@ -45,7 +46,7 @@ pub(crate) fn capabilities(settings: Settings) -> ServerCapabilities {
     };
     let diagnostics = DiagnosticOptions {
         identifier: Some(SOURCE.to_owned()),
-        // Who wins a name depends on the others.
+        // Precedence between skills depends on other files.
         inter_file_dependencies: true,
         workspace_diagnostics: true,
         ..DiagnosticOptions::default()
@@ -57,7 +58,7 @@ pub(crate) fn capabilities(settings: Settings) -> ServerCapabilities {
             .pulls_diagnostics
             .then_some(DiagnosticServerCapabilities::Options(diagnostics)),
         completion_provider: Some(CompletionOptions {
-            // Keys, values, items, tools' patterns and links, variables, skills and paths.
+            // Keys, values, items, tool patterns and links, variables, skills and paths.
             trigger_characters: Some(
                 [":", " ", "-", ",", "[", "(", "$", "{", "/"].map(str::to_owned).into(),
             ),
@@ -84,7 +85,7 @@ pub(crate) fn capabilities(settings: Settings) -> ServerCapabilities {
         folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
         selection_range_provider: Some(SelectionRangeProviderCapability::Simple(true)),
         semantic_tokens_provider: Some(semantic_tokens::options().into()),
-        // Whoever does not want them gets none; what is wanted may change at any time.
+        // Advertised always, because the user can enable it later; disabled, the response is empty.
         inlay_hint_provider: Some(OneOf::Left(true)),
         code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(false) }),
         definition_provider: Some(OneOf::Left(true)),
@@ -129,7 +130,7 @@ fn encoding(encoding: Encoding) -> PositionEncodingKind {
     }
 }
 
-/// Returns the position of a byte; inside a line end, that of the line's end.
+/// Returns the position of a byte offset; inside a line break, the end of the line.
 pub(crate) fn position(document: &Document, offset: usize, encoding: Encoding) -> Position {
     let (text, lines) = (document.text(), document.lines());
     let at = lines.position(offset);
@@ -147,13 +148,13 @@ pub(crate) fn range(document: &Document, span: Span, encoding: Encoding) -> Rang
     Range { start, end }
 }
 
-/// Returns an edit of a text.
+/// Returns an edit as an LSP text edit.
 pub(crate) fn text_edit(document: &Document, edit: &Edit, encoding: Encoding) -> TextEdit {
     TextEdit::new(range(document, edit.span, encoding), edit.text.clone())
 }
 
-/// Returns a finding as a diagnostic that leads to its section of the page about the rules; what to do
-/// about it is the last line of its message.
+/// Returns a finding as a diagnostic. It links to the rule's section of the rules page; the help is
+/// the last line of the message.
 pub(crate) fn diagnostic(
     document: &Document,
     finding: &Finding,
@@ -188,20 +189,20 @@ fn tag(tag: Tag) -> DiagnosticTag {
     }
 }
 
-/// Returns where an editor finds a file; none for what has an address and no file, as the prompts of
-/// MCP servers and what is built into an agent.
+/// Returns the URI of a file; `None` for skills without a file, such as prompts of MCP servers and
+/// built-in skills.
 pub(crate) fn uri(path: &AbsPath) -> Option<Uri> {
     if address_of(path).is_some() { None } else { Uri::from_file_path(&**path) }
 }
 
-/// Returns a place in another file: its beginning, since no line of it is meant.
+/// Returns the start of another file, because related findings have no line.
 fn related(related: &Related) -> Option<DiagnosticRelatedInformation> {
     let uri = uri(&related.path)?;
     let location = Location::new(uri, Range::default());
     Some(DiagnosticRelatedInformation { location, message: related.message.clone() })
 }
 
-/// Returns what a diagnostic tells programs of whose agents it is about.
+/// Returns the `data` of a diagnostic: the names of the affected profiles.
 pub(crate) fn about(profiles: &[String]) -> serde_json::Map<String, serde_json::Value> {
     let mut data = serde_json::Map::new();
     if !profiles.is_empty() {
@@ -210,7 +211,7 @@ pub(crate) fn about(profiles: &[String]) -> serde_json::Map<String, serde_json::
     data
 }
 
-/// Returns the fixes as the client hands them back when it asks for actions.
+/// Returns the `data` of a diagnostic with its fixes, which clients return in code action requests.
 fn data(document: &Document, finding: &Finding, encoding: Encoding) -> Option<serde_json::Value> {
     let fix = |it: &Fix| {
         let edits: Vec<_> = it.edits.iter().map(|it| text_edit(document, it, encoding)).collect();
@@ -233,7 +234,7 @@ fn severity(severity: Severity) -> DiagnosticSeverity {
     }
 }
 
-/// Returns entries as symbols that hold those of the mappings in them.
+/// Returns entries as symbols, with the entries of nested mappings as children.
 pub(crate) fn nested_symbols(
     document: &Document,
     entries: &[Entry],
@@ -242,7 +243,7 @@ pub(crate) fn nested_symbols(
     entries.iter().map(|entry| nested_symbol(document, entry, encoding)).collect()
 }
 
-#[expect(deprecated, reason = "the field has to be there, and is left empty")]
+#[expect(deprecated, reason = "the type requires the deprecated field; it stays empty")]
 fn nested_symbol(document: &Document, entry: &Entry, encoding: Encoding) -> DocumentSymbol {
     let children = entry.value.entries().map(|entries| nested_symbols(document, entries, encoding));
     DocumentSymbol {
@@ -252,13 +253,13 @@ fn nested_symbol(document: &Document, entry: &Entry, encoding: Encoding) -> Docu
         tags: None,
         deprecated: None,
         range: range(document, entry.span, encoding),
-        // A client refuses all symbols when one does not hold its own name.
+        // Clients reject all symbols if one `range` does not contain its `selectionRange`.
         selection_range: range(document, entry.key.span.within(entry.span), encoding),
         children,
     }
 }
 
-/// Returns the entries of the top level as symbols.
+/// Returns the top-level entries as symbols.
 pub(crate) fn flat_symbols(
     document: &Document,
     entries: &[Entry],
@@ -267,7 +268,7 @@ pub(crate) fn flat_symbols(
     entries.iter().map(|entry| flat_symbol(document, entry, encoding)).collect()
 }
 
-#[expect(deprecated, reason = "the field has to be there, and is left empty")]
+#[expect(deprecated, reason = "the type requires the deprecated field; it stays empty")]
 fn flat_symbol(document: &Document, entry: &Entry, encoding: Encoding) -> SymbolInformation {
     SymbolInformation {
         name: symbol_name(entry),
@@ -279,7 +280,7 @@ fn flat_symbol(document: &Document, entry: &Entry, encoding: Encoding) -> Symbol
     }
 }
 
-/// Returns a name that is not empty, because clients refuse all symbols when one is.
+/// Returns a name that is never empty, because clients reject all symbols if one is.
 fn symbol_name(entry: &Entry) -> String {
     let name = entry.key.text.trim();
     if name.is_empty() { "\"\"".to_owned() } else { name.to_owned() }
@@ -295,7 +296,7 @@ fn symbol_kind(entry: &Entry) -> SymbolKind {
     }
 }
 
-/// Returns the beginning of a text value.
+/// Returns the first line of a text value, shortened.
 fn detail(entry: &Entry) -> Option<String> {
     let line = entry.value.as_str()?.trim().lines().next()?;
     Some(match line.char_indices().nth(MAX_DETAIL) {
@@ -304,10 +305,10 @@ fn detail(entry: &Entry) -> Option<String> {
     })
 }
 
-/// Returns the fold of a span; nothing when it is on one line.
+/// Returns the folding range of a span; `None` if it is on one line.
 pub(crate) fn fold(document: &Document, span: Span) -> Option<FoldingRange> {
     let line = |offset| document.lines().position(offset).line;
-    // The last byte and not the end, which may lie on the line behind.
+    // Uses the last byte, because the end may be on the next line.
     let (start_line, end_line) = (line(span.start), line(span.end.saturating_sub(1)));
     (start_line < end_line).then_some(FoldingRange {
         start_line,
@@ -328,7 +329,7 @@ mod tests {
         Document::new(uri, 1, Revision::default(), text.to_owned())
     }
 
-    /// Checks where `needle` is in each encoding: line, and columns from and to.
+    /// Checks the position of `needle` in each encoding: line, start column and end column.
     #[track_caller]
     fn check(text: &str, needle: &str, line: u32, columns: [(u32, u32); 3]) {
         let document = document(text);
@@ -354,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_in_a_line_end_is_the_end_of_its_line() {
+    fn offset_inside_a_line_break_is_the_end_of_the_line() {
         let document = document("é\r\nb");
         for (encoding, column) in [(Encoding::Utf8, 2), (Encoding::Utf16, 1), (Encoding::Utf32, 1)]
         {

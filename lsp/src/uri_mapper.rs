@@ -1,10 +1,11 @@
-//! Addresses as the client spells them, where that is not how addresses are spelled.
+//! Maps URIs between the client's form and percent-encoded form.
 //!
-//! Some clients write what a path holds as it is: blanks, brackets, letters beyond ASCII. Inside,
-//! all addresses are percent-encoded; a client is answered in its own letters, since it knows a
-//! text by them. So messages are respelled on their way in and out, and nothing else knows of it.
-//! What is no address however it is read is left out where others stand beside it: one bad folder
-//! is no reason to serve none.
+//! Some clients send paths in URIs without encoding spaces, brackets or letters outside ASCII.
+//! Inside the server all URIs are percent-encoded. [`UriMapper`] rewrites messages in both
+//! directions, because the client identifies a document by its own form.
+//!
+//! Workspace folders whose URI cannot be parsed are dropped, so that the valid ones are still
+//! served.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -15,95 +16,96 @@ use tower_lsp::ls_types::Uri;
 use tower_lsp::ls_types::notification::{DidChangeWorkspaceFolders, Notification as _};
 use tower_lsp::ls_types::request::{Initialize, Request as _};
 
-/// The keys under which the protocol has addresses.
-const KEYS: [&str; 7] = ["uri", "rootUri", "oldUri", "newUri", "baseUri", "scopeUri", "targetUri"];
+/// The keys of URIs in LSP messages.
+const URI_KEYS: [&str; 7] =
+    ["uri", "rootUri", "oldUri", "newUri", "baseUri", "scopeUri", "targetUri"];
 
-/// How many spellings are kept; who has more texts open is not served better by us.
-const MOST: usize = 10_000;
+/// The maximum number of mappings kept. Further URIs are returned in encoded form.
+const MAX_MAPPINGS: usize = 10_000;
 
-/// What a client has spelled in its own way: by how it is spelled inside.
+/// Percent-encoded URIs, with the client's form of each.
 #[derive(Debug, Default)]
 pub(crate) struct UriMapper(Mutex<HashMap<String, String>>);
 
 impl UriMapper {
-    /// Respells a message of the client.
-    pub(crate) fn take_in(&self, message: &mut Value) {
+    /// Encodes the URIs in a message from the client.
+    pub(crate) fn map_incoming(&self, message: &mut Value) {
         let Some(message) = message.as_object_mut() else { return };
         let method = message.get("method").and_then(Value::as_str).unwrap_or_default().to_owned();
         let Some(params) = message.get_mut("params") else { return };
-        self.encode(params);
+        self.normalize(params);
         if method == Initialize::METHOD {
-            keep_folders(params.get_mut("workspaceFolders"));
-            if let Some(root) = params.get_mut("rootUri").filter(|it| !is_address(it)) {
+            retain_valid_folders(params.get_mut("workspaceFolders"));
+            if let Some(root) = params.get_mut("rootUri").filter(|it| !is_uri_or_null(it)) {
                 warn(root);
                 *root = Value::Null;
             }
         } else if method == DidChangeWorkspaceFolders::METHOD {
-            keep_folders(params.pointer_mut("/event/added"));
-            keep_folders(params.pointer_mut("/event/removed"));
+            retain_valid_folders(params.pointer_mut("/event/added"));
+            retain_valid_folders(params.pointer_mut("/event/removed"));
         }
     }
 
-    /// Respells a message to the client.
-    pub(crate) fn put_out(&self, message: &mut Value) {
-        decode(message, &self.known());
+    /// Restores the client's form of the URIs in a message to the client.
+    pub(crate) fn map_outgoing(&self, message: &mut Value) {
+        restore(message, &self.spellings());
     }
 
-    /// Whether the client has spelled anything in its own way.
-    pub(crate) fn is_own(&self) -> bool {
-        !self.known().is_empty()
+    /// Returns true if any URI of the client needed encoding.
+    pub(crate) fn has_mappings(&self) -> bool {
+        !self.spellings().is_empty()
     }
 
-    fn encode(&self, value: &mut Value) {
+    fn normalize(&self, value: &mut Value) {
         match value {
             Value::Object(fields) => {
                 for (key, value) in fields {
                     match value {
-                        Value::String(address) if KEYS.contains(&key.as_str()) => {
-                            self.encode_one(address);
+                        Value::String(uri) if URI_KEYS.contains(&key.as_str()) => {
+                            self.normalize_uri(uri);
                         }
-                        value => self.encode(value),
+                        value => self.normalize(value),
                     }
                 }
             }
-            Value::Array(items) => items.iter_mut().for_each(|it| self.encode(it)),
+            Value::Array(items) => items.iter_mut().for_each(|it| self.normalize(it)),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
 
-    fn encode_one(&self, address: &mut String) {
-        if address.parse::<Uri>().is_ok() {
+    fn normalize_uri(&self, uri: &mut String) {
+        if uri.parse::<Uri>().is_ok() {
             return;
         }
-        let encoded = encoded(address);
+        let encoded = percent_encode(uri);
         if encoded.parse::<Uri>().is_err() {
             return;
         }
-        let own = std::mem::replace(address, encoded.clone());
-        let mut known = self.known();
-        if known.len() < MOST {
-            known.insert(encoded, own);
+        let own = std::mem::replace(uri, encoded.clone());
+        let mut spellings = self.spellings();
+        if spellings.len() < MAX_MAPPINGS {
+            spellings.insert(encoded, own);
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<String, String>> {
-        // One entry is put in at a time.
+    fn spellings(&self) -> MutexGuard<'_, HashMap<String, String>> {
+        // Each update inserts one entry, so poisoning is ignored.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Puts the client's own spelling in the place of ours: in values, and in keys of edits by address.
-fn decode(value: &mut Value, known: &HashMap<String, String>) {
+/// Restores the client's URIs in values, and in the keys of edits by URI.
+fn restore(value: &mut Value, spellings: &HashMap<String, String>) {
     match value {
         Value::String(text) => {
-            if let Some(own) = known.get(text) {
+            if let Some(own) = spellings.get(text) {
                 text.clone_from(own);
             }
         }
         Value::Object(fields) => {
-            fields.values_mut().for_each(|it| decode(it, known));
-            if fields.keys().any(|it| known.contains_key(it)) {
-                let spelled = |key: String| known.get(&key).cloned().unwrap_or(key);
+            fields.values_mut().for_each(|it| restore(it, spellings));
+            if fields.keys().any(|it| spellings.contains_key(it)) {
+                let spelled = |key: String| spellings.get(&key).cloned().unwrap_or(key);
                 let all: Map<String, Value> = std::mem::take(fields)
                     .into_iter()
                     .map(|(key, value)| (spelled(key), value))
@@ -111,15 +113,15 @@ fn decode(value: &mut Value, known: &HashMap<String, String>) {
                 *fields = all;
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|it| decode(it, known)),
+        Value::Array(items) => items.iter_mut().for_each(|it| restore(it, spellings)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
-/// Percent-encodes what cannot stand in an address as it is.
-fn encoded(address: &str) -> String {
-    let mut encoded = String::with_capacity(address.len() + 16);
-    let bytes = address.as_bytes();
+/// Percent-encodes the bytes that a URI may not contain.
+fn percent_encode(uri: &str) -> String {
+    let mut encoded = String::with_capacity(uri.len() + 16);
+    let bytes = uri.as_bytes();
     for (at, &byte) in bytes.iter().enumerate() {
         let is_hex = |it: &u8| it.is_ascii_hexdigit();
         let stands = match byte {
@@ -135,16 +137,16 @@ fn encoded(address: &str) -> String {
     encoded
 }
 
-/// Leaves out the folders that have no address.
-fn keep_folders(folders: Option<&mut Value>) {
+/// Drops folders without a valid URI.
+fn retain_valid_folders(folders: Option<&mut Value>) {
     let Some(folders) = folders.and_then(Value::as_array_mut) else { return };
     folders.retain_mut(|it| {
-        let is_folder = it.get("uri").is_some_and(|it| it.is_string() && is_address(it));
+        let is_folder = it.get("uri").is_some_and(|it| it.is_string() && is_uri_or_null(it));
         if !is_folder {
             warn(it);
             return false;
         }
-        // Nothing of ours depends on what it is called.
+        // The server does not use the folder's name.
         if let Some(folder) = it.as_object_mut() {
             folder.entry("name").or_insert_with(|| Value::from(""));
         }
@@ -152,7 +154,7 @@ fn keep_folders(folders: Option<&mut Value>) {
     });
 }
 
-fn is_address(value: &Value) -> bool {
+fn is_uri_or_null(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::String(it) => it.parse::<Uri>().is_ok(),
@@ -161,7 +163,7 @@ fn is_address(value: &Value) -> bool {
 }
 
 fn warn(folder: &Value) {
-    tracing::warn!(%folder, "a folder is left out: it has no address that can be read");
+    tracing::warn!(%folder, "ignored a workspace folder without a valid URI");
 }
 
 #[cfg(test)]
@@ -171,38 +173,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_spelled_inside_as_the_standard_wants_it() {
+    fn uris_are_percent_encoded_and_restored() {
         for (own, inside) in [
             ("file:///w/[a] b/{c|d}/é\"", "file:///w/%5Ba%5D%20b/%7Bc%7Cd%7D/%C3%A9%22"),
             ("file:///w/100%/%41 b", "file:///w/100%25/%41%20b"),
         ] {
-            let spelling = UriMapper::default();
+            let uris = UriMapper::default();
             let mut message = json!({"method": "x", "params": {"textDocument": {"uri": own}}});
-            spelling.take_in(&mut message);
+            uris.map_incoming(&mut message);
             assert_eq!(message["params"]["textDocument"]["uri"], inside);
             let mut answer = json!({"uri": inside, "changes": {inside: []}, "text": "é"});
-            spelling.put_out(&mut answer);
+            uris.map_outgoing(&mut answer);
             assert_eq!(answer, json!({"uri": own, "changes": {own: []}, "text": "é"}));
         }
     }
 
     #[test]
-    fn what_is_spelled_well_stays_as_it_is() {
-        let spelling = UriMapper::default();
+    fn valid_uris_are_unchanged() {
+        let uris = UriMapper::default();
         let before =
             json!({"method": "x", "params": {"uri": "file:///w/%5ba%5D", "text": "[a] b"}});
         let mut message = before.clone();
-        spelling.take_in(&mut message);
+        uris.map_incoming(&mut message);
         assert_eq!(message, before);
-        assert!(!spelling.is_own());
+        assert!(!uris.has_mappings());
     }
 
     #[test]
-    fn folders_without_an_address_are_left_out() {
+    fn folders_without_a_valid_uri_are_dropped() {
         let folders = json!([{"uri": "", "name": "a"}, {"name": "b"}, 3, {"uri": "file:///w/[c]"}]);
         let mut message = json!({"method": "initialize",
             "params": {"rootUri": 3, "workspaceFolders": folders}});
-        UriMapper::default().take_in(&mut message);
+        UriMapper::default().map_incoming(&mut message);
         let kept = json!([{"uri": "file:///w/%5Bc%5D", "name": ""}]);
         assert_eq!(message["params"], json!({"rootUri": null, "workspaceFolders": kept}));
     }

@@ -1,10 +1,10 @@
-//! What is known of the disk: the places that the editor works in, and what was asked about.
+//! [`WorkspaceState`]: cached knowledge about the disk, per workspace root and per skill.
 //!
-//! Filled by [`crate::errands`] and read by whoever answers. What may be out of date is fetched
-//! again; what was known stays until then, so that nothing flickers.
+//! [`crate::tasks`] fills it; handlers read it. A stale value stays until its replacement arrives,
+//! so that diagnostics do not flicker.
 
-mod belonging;
-mod nearby;
+mod ownership;
+mod watch_targets;
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,429 +16,447 @@ use skills_discovery::levels::Level;
 use skills_lint::{ENOUGH, Facts};
 use skills_syntax::path::AbsPath;
 
-use crate::analysis::{AnalysisContext, Globbed, Needs};
+use crate::analysis::{AnalysisContext, GlobMatches, MissingAnswers};
 use crate::backend::{DocumentLocation, WalkOptions};
-use crate::snapshot::{Buffer, OverlaySnapshot, WorkspaceSnapshot};
+use crate::snapshot::{OverlaySnapshot, SkillBuffer, WorkspaceSnapshot};
 
-/// How many files a glob names to whoever hovers over it.
-const FEW: u32 = 5;
+/// The number of matching files listed in the hover of a glob.
+const HOVER_FILES: u32 = 5;
 
-/// What the user asks of the editor's settings.
+/// The user's settings in the editor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct AllEditorSettings {
-    /// Whose agents count; those of the configuration when there are none.
+pub(crate) struct EditorSettings {
+    /// The profiles to check; empty for those of the configuration.
     pub(crate) profiles: Vec<String>,
-    /// How much rules matter.
-    pub(crate) levels: Vec<EditorSettings>,
+    /// Severity overrides.
+    pub(crate) levels: Vec<LevelOverride>,
 }
 
-/// How much a rule, or a family of rules, is to matter.
+/// The severity of a rule or a family of rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct EditorSettings {
-    /// In which files; all where nothing is said.
+pub(crate) struct LevelOverride {
+    /// The files it applies to; all if `None`.
     pub(crate) glob: Option<String>,
     pub(crate) rule: String,
     pub(crate) level: Level,
 }
 
-/// All that is known of the disk.
+/// Cached knowledge about the disk.
 #[derive(Debug, Default)]
 pub(crate) struct WorkspaceState {
-    places: Vec<Place>,
-    /// By the skill's file.
-    facts: BTreeMap<AbsPath, Beside>,
-    /// Where the open texts are, as far as that was asked.
-    whereabouts: BTreeMap<AbsPath, DocumentLocation>,
-    pub(crate) wishes: AllEditorSettings,
-    /// Counts every change of what is known.
+    roots: Vec<RootState>,
+    /// Facts about the files near each skill, by the skill's file.
+    facts: BTreeMap<AbsPath, SkillFacts>,
+    /// The locations of open documents, as far as fetched.
+    locations: BTreeMap<AbsPath, DocumentLocation>,
+    pub(crate) editor_settings: EditorSettings,
+    /// Incremented whenever a cached value changes.
     pub(crate) generation: u64,
 }
 
-/// A directory that an agent would work in.
-struct Place {
+/// The state of one workspace root: a directory that an agent would start in.
+struct RootState {
     root: AbsPath,
-    /// Whether the editor named it; else a text that is open lies there.
+    /// True for a workspace folder; false for a root created for an open document.
     is_folder: bool,
-    known: Option<Arc<WorkspaceSnapshot>>,
-    /// The profiles wished for that there are not, until a snapshot knows them.
-    unknown: BTreeSet<String>,
-    /// Whether what is known may be out of date.
-    is_due: bool,
-    /// Whether it is asked for whole then.
-    is_whole: bool,
-    /// Whether it was asked about once, and what came of that is known.
-    is_answered: bool,
-    /// Whether a walk of before does not count any more.
-    walks_anew: bool,
-    globs: Arc<BTreeMap<String, Globbed>>,
+    snapshot: Option<Arc<WorkspaceSnapshot>>,
+    /// Selected profiles that do not exist, until a snapshot lists them.
+    unknown_profiles: BTreeSet<String>,
+    /// True if the snapshot may be out of date.
+    is_stale: bool,
+    /// True if the next snapshot must be requested without `since`.
+    needs_full_snapshot: bool,
+    /// True if the backend was asked once and its answer is stored.
+    has_answered: bool,
+    /// True if results of earlier walks must not be reused.
+    needs_fresh_walk: bool,
+    globs: Arc<BTreeMap<String, GlobMatches>>,
     wanted_globs: BTreeSet<String>,
-    /// The files of globs that somebody completes; let go of when they may be others.
-    listings: Arc<BTreeMap<String, Globbed>>,
+    /// The files of globs used in completions; cleared when they may have changed.
+    listings: Arc<BTreeMap<String, GlobMatches>>,
     wanted_listings: BTreeSet<String>,
-    /// The last that was made, and of which texts.
-    overlaid: Option<(Vec<Buffer>, Arc<OverlaySnapshot>)>,
-    follow: Option<Box<dyn Any + Send>>,
-    /// The profiles that are followed.
-    followed: Vec<String>,
+    /// The last overlay, and the buffers it was built from.
+    overlay: Option<(Vec<SkillBuffer>, Arc<OverlaySnapshot>)>,
+    subscription: Option<Box<dyn Any + Send>>,
+    /// The profiles of the subscription.
+    subscribed_profiles: Vec<String>,
 }
 
-/// What lies beside one skill.
+/// Facts about the files near one skill.
 #[derive(Debug, Default)]
-struct Beside {
+struct SkillFacts {
     facts: Option<Arc<Facts>>,
-    /// What was asked about it, ever.
+    /// All paths that were ever asked for.
     looks: BTreeSet<String>,
-    is_due: bool,
+    is_stale: bool,
 }
 
-/// Something to be fetched.
+/// A request to the backend.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Fetch {
-    /// Where texts are that were opened.
-    DocumentLocation {
+    /// The locations of documents that were opened.
+    Locations {
         paths: Vec<AbsPath>,
     },
-    /// What is seen from a place, which is followed from then on.
+    /// The snapshot of a root.
     Snapshot {
-        place: AbsPath,
+        root: AbsPath,
         profiles: Vec<String>,
         since: Option<String>,
-        /// The profiles to follow; none where the place is followed already.
-        follow: Option<Vec<String>>,
+        /// The profiles to subscribe to; `None` if the subscription exists.
+        subscribe_to: Option<Vec<String>>,
     },
     Facts {
         path: AbsPath,
         looks: Vec<String>,
     },
     Globs {
-        place: AbsPath,
+        root: AbsPath,
         globs: Vec<String>,
-        extent: WalkOptions,
+        options: WalkOptions,
     },
-    /// The files of globs that somebody completes.
+    /// The files of globs used in completions.
     Listings {
-        place: AbsPath,
+        root: AbsPath,
         globs: Vec<String>,
-        extent: WalkOptions,
+        options: WalkOptions,
     },
 }
 
 impl WorkspaceState {
-    /// Takes up a place.
-    pub(crate) fn add(&mut self, root: AbsPath, is_folder: bool) {
-        self.forget_overlaid();
-        match self.places.iter_mut().find(|it| it.root == root) {
-            Some(place) => place.is_folder |= is_folder,
-            None => self.places.push(Place {
+    /// Adds a workspace root.
+    pub(crate) fn add_root(&mut self, root: AbsPath, is_folder: bool) {
+        self.clear_overlays();
+        match self.roots.iter_mut().find(|it| it.root == root) {
+            Some(state) => state.is_folder |= is_folder,
+            None => self.roots.push(RootState {
                 root,
                 is_folder,
-                known: None,
-                unknown: BTreeSet::new(),
-                is_due: true,
-                is_whole: true,
-                is_answered: false,
-                // A walk of before is another session's.
-                walks_anew: true,
+                snapshot: None,
+                unknown_profiles: BTreeSet::new(),
+                is_stale: true,
+                needs_full_snapshot: true,
+                has_answered: false,
+                // Earlier walks belong to another session.
+                needs_fresh_walk: true,
                 globs: Arc::default(),
                 wanted_globs: BTreeSet::new(),
                 listings: Arc::default(),
                 wanted_listings: BTreeSet::new(),
-                overlaid: None,
-                follow: None,
-                followed: Vec::new(),
+                overlay: None,
+                subscription: None,
+                subscribed_profiles: Vec::new(),
             }),
         }
     }
 
-    /// Lets go of a place that the editor named.
-    pub(crate) fn remove(&mut self, root: &AbsPath) {
-        self.places.retain(|it| it.root != *root);
-        self.forget_overlaid();
+    /// Removes a workspace root.
+    pub(crate) fn remove_root(&mut self, root: &AbsPath) {
+        self.roots.retain(|it| it.root != *root);
+        self.clear_overlays();
         self.generation += 1;
     }
 
-    /// Returns the roots that the editor named.
+    /// Returns the workspace folders.
     pub(crate) fn folders(&self) -> Vec<AbsPath> {
-        self.places.iter().filter(|it| it.is_folder).map(|it| it.root.clone()).collect()
+        self.roots.iter().filter(|it| it.is_folder).map(|it| it.root.clone()).collect()
     }
 
-    /// Whether every place has answered once.
-    pub(crate) fn is_settled(&self) -> bool {
-        self.places.iter().all(|it| it.is_answered)
+    /// Returns true if every root has an answer.
+    pub(crate) fn is_loaded(&self) -> bool {
+        self.roots.iter().all(|it| it.has_answered)
     }
 
-    /// Returns what is known around a text. `buffers` are the open texts that are skills.
-    pub(crate) fn scene(&mut self, path: Option<&AbsPath>, buffers: &[Buffer]) -> AnalysisContext {
+    /// Returns the analysis context of a document. `buffers` are the open skills.
+    pub(crate) fn analysis_context(
+        &mut self,
+        path: Option<&AbsPath>,
+        buffers: &[SkillBuffer],
+    ) -> AnalysisContext {
         let generation = self.generation;
-        let mut scene =
+        let mut analysis =
             AnalysisContext { path: path.cloned(), generation, ..AnalysisContext::default() };
-        let Some(path) = path else { return scene };
-        let beside = self.facts.get(path);
-        scene.facts = beside.and_then(|it| it.facts.clone());
-        let Some(root) = self.place_of(path) else { return scene };
-        let Some(index) = self.places.iter().position(|it| it.root == root) else {
-            return scene;
+        let Some(path) = path else { return analysis };
+        let skill_facts = self.facts.get(path);
+        analysis.facts = skill_facts.and_then(|it| it.facts.clone());
+        let Some(root) = self.root_of(path) else { return analysis };
+        let Some(index) = self.roots.iter().position(|it| it.root == root) else {
+            return analysis;
         };
-        let place = &self.places[index];
-        scene.place = Some(root);
-        scene.is_answered = true;
-        scene.globs = Arc::clone(&place.globs);
-        scene.listings = Arc::clone(&place.listings);
-        scene.overlaid = self.overlaid(index, buffers);
-        scene
+        let state = &self.roots[index];
+        analysis.root = Some(root);
+        analysis.can_fetch = true;
+        analysis.globs = Arc::clone(&state.globs);
+        analysis.listings = Arc::clone(&state.listings);
+        analysis.snapshot = self.overlay(index, buffers);
+        analysis
     }
 
-    /// Returns what is known of each place, with the open texts over it.
-    pub(crate) fn all(&mut self, buffers: &[Buffer]) -> Vec<(AbsPath, Arc<OverlaySnapshot>)> {
-        let all = 0..self.places.len();
-        all.map(|it| (self.places[it].root.clone(), self.overlaid(it, buffers))).collect()
+    /// Returns the snapshot of each root, with the buffers overlaid.
+    pub(crate) fn all_snapshots(
+        &mut self,
+        buffers: &[SkillBuffer],
+    ) -> Vec<(AbsPath, Arc<OverlaySnapshot>)> {
+        let all = 0..self.roots.len();
+        all.map(|it| (self.roots[it].root.clone(), self.overlay(it, buffers))).collect()
     }
 
-    /// Takes up what a scene could not answer. Returns whether something is new in it.
-    pub(crate) fn want(&mut self, scene: &AnalysisContext) -> bool {
-        let Needs { facts, looks, globs, listings } = &*scene.needs.borrow();
+    /// Queues fetches for the questions of an analysis. Returns true if one of them is new.
+    pub(crate) fn request_missing(&mut self, analysis: &AnalysisContext) -> bool {
+        let MissingAnswers { facts, looks, globs, listings } = &*analysis.missing.borrow();
         let mut is_new = false;
-        if let Some(path) = &scene.path
+        if let Some(path) = &analysis.path
             && (*facts || !looks.is_empty())
         {
-            let beside = self.facts.entry(path.clone()).or_default();
-            let n_looks = beside.looks.len();
-            beside.looks.extend(looks.iter().cloned());
-            if beside.looks.len() > n_looks || (beside.facts.is_none() && !beside.is_due) {
-                beside.is_due = true;
+            let skill_facts = self.facts.entry(path.clone()).or_default();
+            let n_looks = skill_facts.looks.len();
+            skill_facts.looks.extend(looks.iter().cloned());
+            if skill_facts.looks.len() > n_looks
+                || (skill_facts.facts.is_none() && !skill_facts.is_stale)
+            {
+                skill_facts.is_stale = true;
                 is_new = true;
             }
         }
-        let place = self.places.iter_mut().find(|it| Some(&it.root) == scene.place.as_ref());
-        if let Some(place) = place {
+        let state = self.roots.iter_mut().find(|it| Some(&it.root) == analysis.root.as_ref());
+        if let Some(state) = state {
             for glob in globs {
-                is_new |= place.wanted_globs.insert(glob.clone());
+                is_new |= state.wanted_globs.insert(glob.clone());
             }
             for glob in listings {
-                is_new |= place.wanted_listings.insert(glob.clone());
+                is_new |= state.wanted_listings.insert(glob.clone());
             }
         }
         is_new
     }
 
-    /// Says that everything known of a place may be out of date.
-    pub(crate) fn doubt(&mut self, root: &AbsPath) {
-        for place in self.places.iter_mut().filter(|it| it.root == *root) {
-            place.is_due = true;
+    /// Marks the snapshot of a root as stale.
+    pub(crate) fn invalidate_root(&mut self, root: &AbsPath) {
+        for state in self.roots.iter_mut().filter(|it| it.root == *root) {
+            state.is_stale = true;
         }
     }
 
-    /// Says that everything may be out of date, files outside of the index too.
-    pub(crate) fn doubt_all(&mut self) {
-        self.doubt_places();
-        self.doubt_files();
+    /// Marks everything as stale, including files outside the index.
+    pub(crate) fn invalidate_all(&mut self) {
+        self.invalidate_roots();
+        self.invalidate_files();
     }
 
-    /// Says that what is seen from every place may be out of date.
-    pub(crate) fn doubt_places(&mut self) {
-        for place in &mut self.places {
-            place.is_due = true;
+    /// Marks the snapshots of all roots as stale.
+    pub(crate) fn invalidate_roots(&mut self) {
+        for state in &mut self.roots {
+            state.is_stale = true;
         }
     }
 
-    /// Says that files outside of the index may be others: what lies beside skills, and what globs
-    /// match.
-    pub(crate) fn doubt_files(&mut self) {
-        for place in &mut self.places {
-            place.wanted_globs.extend(place.globs.keys().cloned());
+    /// Marks files outside the index as stale: facts about files near skills, and matches of globs.
+    pub(crate) fn invalidate_files(&mut self) {
+        for state in &mut self.roots {
+            state.wanted_globs.extend(state.globs.keys().cloned());
         }
-        self.forget_listings();
-        for beside in self.facts.values_mut() {
-            beside.is_due = true;
-        }
-    }
-
-    /// Lets go of what was listed for who completes; whoever asks next has it walked for.
-    pub(crate) fn forget_listings(&mut self) {
-        for place in &mut self.places {
-            place.listings = Arc::default();
-            place.walks_anew = true;
+        self.clear_listings();
+        for skill_facts in self.facts.values_mut() {
+            skill_facts.is_stale = true;
         }
     }
 
-    /// Takes other wishes up. Returns whether they differ.
-    pub(crate) fn wish(&mut self, wishes: AllEditorSettings) -> bool {
-        if self.wishes == wishes {
+    /// Clears the file lists for completions; the next request walks the worktree again.
+    pub(crate) fn clear_listings(&mut self) {
+        for state in &mut self.roots {
+            state.listings = Arc::default();
+            state.needs_fresh_walk = true;
+        }
+    }
+
+    /// Replaces the editor's settings. Returns true if they have changed.
+    pub(crate) fn set_editor_settings(&mut self, editor_settings: EditorSettings) -> bool {
+        if self.editor_settings == editor_settings {
             return false;
         }
-        self.wishes = wishes;
-        for place in &mut self.places {
-            // The wishes are part of what is known.
-            place.known = None;
-            place.overlaid = None;
-            place.unknown.clear();
-            place.begin_anew();
-            place.is_answered = false;
+        self.editor_settings = editor_settings;
+        for state in &mut self.roots {
+            // Snapshots depend on these settings.
+            state.snapshot = None;
+            state.overlay = None;
+            state.unknown_profiles.clear();
+            state.reload();
+            state.has_answered = false;
         }
         true
     }
 
-    /// Returns the profiles that count at a place: those wished for that there are.
+    /// Returns the existing profiles that the editor's settings select for a root.
     pub(crate) fn profiles(&self, root: &AbsPath) -> Vec<String> {
-        let place = self.places.iter().find(|it| it.root == *root);
-        place.map_or_else(|| self.wishes.profiles.clone(), |it| it.profiles(&self.wishes))
+        let state = self.roots.iter().find(|it| it.root == *root);
+        state.map_or_else(
+            || self.editor_settings.profiles.clone(),
+            |it| it.profiles(&self.editor_settings),
+        )
     }
 
-    /// Takes up which profiles there are not at a place; it is asked for the others then.
-    pub(crate) fn take_unknown(&mut self, root: &AbsPath, unknown: Vec<String>) {
-        if let Some(place) = self.places.iter_mut().find(|it| it.root == *root) {
-            place.unknown.extend(unknown);
-            place.begin_anew();
+    /// Excludes unknown profiles of a root and requests a snapshot for the others.
+    pub(crate) fn exclude_profiles(&mut self, root: &AbsPath, unknown_profiles: Vec<String>) {
+        if let Some(state) = self.roots.iter_mut().find(|it| it.root == *root) {
+            state.unknown_profiles.extend(unknown_profiles);
+            state.reload();
         }
     }
 
-    /// Forgets what lies beside a text that is closed.
-    pub(crate) fn forget(&mut self, path: &AbsPath) {
+    /// Drops cached values of a closed document.
+    pub(crate) fn forget_document(&mut self, path: &AbsPath) {
         self.facts.remove(path);
-        self.whereabouts.remove(path);
+        self.locations.remove(path);
     }
 
-    /// Lets go of places that no open text lies in any more.
-    pub(crate) fn keep_places(&mut self, is_used: impl Fn(&AbsPath) -> bool) {
-        self.places.retain(|it| it.is_folder || is_used(&it.root));
-        self.forget_overlaid();
+    /// Removes roots that no open document uses, except workspace folders.
+    pub(crate) fn retain_roots(&mut self, is_used: impl Fn(&AbsPath) -> bool) {
+        self.roots.retain(|it| it.is_folder || is_used(&it.root));
+        self.clear_overlays();
     }
 
-    /// Returns whether something is to be fetched.
-    pub(crate) fn is_wanting(&self) -> bool {
-        let wants =
-            |it: &Place| it.is_due || !it.wanted_globs.is_empty() || !it.wanted_listings.is_empty();
-        self.places.iter().any(wants) || self.facts.values().any(|it| it.is_due)
+    /// Returns true if there is something to fetch.
+    pub(crate) fn has_pending_fetches(&self) -> bool {
+        let wants = |it: &RootState| {
+            it.is_stale || !it.wanted_globs.is_empty() || !it.wanted_listings.is_empty()
+        };
+        self.roots.iter().any(wants) || self.facts.values().any(|it| it.is_stale)
     }
 
-    /// Returns what is to be fetched, and counts it as under way.
-    pub(crate) fn fetches(&mut self) -> Vec<Fetch> {
+    /// Returns the pending fetches, and marks them as started.
+    pub(crate) fn take_fetches(&mut self) -> Vec<Fetch> {
         let mut fetches = Vec::new();
-        for place in &mut self.places {
-            if std::mem::take(&mut place.is_due) {
-                // Whole, where what is known may be of other profiles.
-                let is_whole = std::mem::take(&mut place.is_whole);
-                let since = place.known.as_ref().filter(|_| !is_whole);
-                let profiles = place.profiles(&self.wishes);
-                if place.follow.is_none() {
-                    place.followed = match (&profiles[..], &place.known) {
-                        ([], Some(known)) => known.counting.clone(),
+        for state in &mut self.roots {
+            if std::mem::take(&mut state.is_stale) {
+                // The stored snapshot may be for other profiles.
+                let needs_full_snapshot = std::mem::take(&mut state.needs_full_snapshot);
+                let since = state.snapshot.as_ref().filter(|_| !needs_full_snapshot);
+                let profiles = state.profiles(&self.editor_settings);
+                if state.subscription.is_none() {
+                    state.subscribed_profiles = match (&profiles[..], &state.snapshot) {
+                        ([], Some(snapshot)) => snapshot.active_profiles.clone(),
                         ([], None) => DEFAULT_PROFILES.map(str::to_owned).to_vec(),
                         (named, _) => named.to_vec(),
                     };
                 }
                 fetches.push(Fetch::Snapshot {
-                    place: place.root.clone(),
+                    root: state.root.clone(),
                     profiles,
                     since: since.map(|it| it.clock.clone()),
-                    follow: place.follow.is_none().then(|| place.followed.clone()),
+                    subscribe_to: state
+                        .subscription
+                        .is_none()
+                        .then(|| state.subscribed_profiles.clone()),
                 });
             }
-            if !place.wanted_globs.is_empty() {
-                let globs = std::mem::take(&mut place.wanted_globs).into_iter().collect();
-                let anew = std::mem::take(&mut place.walks_anew);
-                let extent = WalkOptions { most: FEW, anew };
-                fetches.push(Fetch::Globs { place: place.root.clone(), globs, extent });
+            if !state.wanted_globs.is_empty() {
+                let globs = std::mem::take(&mut state.wanted_globs).into_iter().collect();
+                let fresh = std::mem::take(&mut state.needs_fresh_walk);
+                let options = WalkOptions { max_files: HOVER_FILES, fresh };
+                fetches.push(Fetch::Globs { root: state.root.clone(), globs, options });
             }
-            if !place.wanted_listings.is_empty() {
-                let globs = std::mem::take(&mut place.wanted_listings).into_iter().collect();
-                // The walk of the globs before, where there was one.
-                let anew = std::mem::take(&mut place.walks_anew);
-                let extent = WalkOptions { most: ENOUGH, anew };
-                fetches.push(Fetch::Listings { place: place.root.clone(), globs, extent });
+            if !state.wanted_listings.is_empty() {
+                let globs = std::mem::take(&mut state.wanted_listings).into_iter().collect();
+                // Reuses the walk that the globs fetch requested.
+                let fresh = std::mem::take(&mut state.needs_fresh_walk);
+                let options = WalkOptions { max_files: ENOUGH, fresh };
+                fetches.push(Fetch::Listings { root: state.root.clone(), globs, options });
             }
         }
-        for (path, beside) in &mut self.facts {
-            if std::mem::take(&mut beside.is_due) {
-                let looks = beside.looks.iter().cloned().collect();
+        for (path, skill_facts) in &mut self.facts {
+            if std::mem::take(&mut skill_facts.is_stale) {
+                let looks = skill_facts.looks.iter().cloned().collect();
                 fetches.push(Fetch::Facts { path: path.clone(), looks });
             }
         }
         fetches
     }
 
-    /// Keeps a place followed.
-    pub(crate) fn take_follow(&mut self, root: &AbsPath, follow: Box<dyn Any + Send>) {
-        if let Some(place) = self.places.iter_mut().find(|it| it.root == *root) {
-            place.follow = Some(follow);
+    /// Stores the subscription of a root.
+    pub(crate) fn set_subscription(&mut self, root: &AbsPath, subscription: Box<dyn Any + Send>) {
+        if let Some(state) = self.roots.iter_mut().find(|it| it.root == *root) {
+            state.subscription = Some(subscription);
         }
     }
 
-    /// Says that a place was asked about, whatever came of it.
-    pub(crate) fn take_answer(&mut self, root: &AbsPath) {
-        if let Some(place) = self.places.iter_mut().find(|it| it.root == *root) {
-            place.is_answered = true;
+    /// Records that the backend was asked about a root, with or without success.
+    pub(crate) fn mark_answered(&mut self, root: &AbsPath) {
+        if let Some(state) = self.roots.iter_mut().find(|it| it.root == *root) {
+            state.has_answered = true;
         }
     }
 
-    /// Takes up what is seen from a place.
-    pub(crate) fn take_known(&mut self, root: &AbsPath, known: WorkspaceSnapshot) {
-        if let Some(place) = self.places.iter_mut().find(|it| it.root == *root) {
-            if place.unknown.iter().any(|it| known.profiles.contains(it)) {
-                place.unknown.retain(|it| !known.profiles.contains(it));
-                place.begin_anew();
+    /// Stores the snapshot of a root.
+    pub(crate) fn set_snapshot(&mut self, root: &AbsPath, snapshot: WorkspaceSnapshot) {
+        if let Some(state) = self.roots.iter_mut().find(|it| it.root == *root) {
+            if state.unknown_profiles.iter().any(|it| snapshot.profiles.contains(it)) {
+                state.unknown_profiles.retain(|it| !snapshot.profiles.contains(it));
+                state.reload();
             }
-            // What is followed is what others have made of the profiles, or are other ones.
+            // Resubscribes if the user's profiles or the checked profiles have changed.
             let is_other =
-                place.known.as_ref().is_some_and(|it| it.own_profiles != known.own_profiles);
-            if is_other || self.wishes.profiles.is_empty() && place.followed != known.counting {
-                place.follow_anew();
+                state.snapshot.as_ref().is_some_and(|it| it.own_profiles != snapshot.own_profiles);
+            if is_other
+                || self.editor_settings.profiles.is_empty()
+                    && state.subscribed_profiles != snapshot.active_profiles
+            {
+                state.resubscribe();
             }
-            place.known = Some(Arc::new(known));
-            self.forget_overlaid();
+            state.snapshot = Some(Arc::new(snapshot));
+            self.clear_overlays();
             self.generation += 1;
         }
     }
 
-    /// Takes up what lies beside a skill.
-    pub(crate) fn take_facts(&mut self, path: &AbsPath, facts: Facts) {
-        let Some(beside) = self.facts.get_mut(path) else { return };
-        if beside.facts.as_deref() != Some(&facts) {
-            beside.facts = Some(Arc::new(facts));
+    /// Stores facts about the files near a skill.
+    pub(crate) fn set_facts(&mut self, path: &AbsPath, facts: Facts) {
+        let Some(skill_facts) = self.facts.get_mut(path) else { return };
+        if skill_facts.facts.as_deref() != Some(&facts) {
+            skill_facts.facts = Some(Arc::new(facts));
             self.generation += 1;
         }
     }
 
-    /// Takes up what globs match.
-    pub(crate) fn take_globs(&mut self, root: &AbsPath, found: Vec<(String, Globbed)>) {
-        let Some(place) = self.places.iter_mut().find(|it| it.root == *root) else { return };
-        let mut globs = BTreeMap::clone(&place.globs);
+    /// Stores the matches of globs.
+    pub(crate) fn set_globs(&mut self, root: &AbsPath, found: Vec<(String, GlobMatches)>) {
+        let Some(state) = self.roots.iter_mut().find(|it| it.root == *root) else { return };
+        let mut globs = BTreeMap::clone(&state.globs);
         globs.extend(found);
-        if globs != *place.globs {
-            place.globs = Arc::new(globs);
+        if globs != *state.globs {
+            state.globs = Arc::new(globs);
             self.generation += 1;
         }
     }
 
-    /// Takes up the files of globs that somebody completes. Nothing that is shown follows from it.
-    pub(crate) fn take_listings(&mut self, root: &AbsPath, found: Vec<(String, Globbed)>) {
-        if let Some(place) = self.places.iter_mut().find(|it| it.root == *root) {
-            Arc::make_mut(&mut place.listings).extend(found);
+    /// Stores the files of globs for completions. They do not affect diagnostics.
+    pub(crate) fn set_listings(&mut self, root: &AbsPath, found: Vec<(String, GlobMatches)>) {
+        if let Some(state) = self.roots.iter_mut().find(|it| it.root == *root) {
+            Arc::make_mut(&mut state.listings).extend(found);
         }
     }
 }
 
-impl Place {
-    fn profiles(&self, wishes: &AllEditorSettings) -> Vec<String> {
-        let wished = wishes.profiles.iter();
-        wished.filter(|it| !self.unknown.contains(*it)).cloned().collect()
+impl RootState {
+    fn profiles(&self, editor_settings: &EditorSettings) -> Vec<String> {
+        let selected = editor_settings.profiles.iter();
+        selected.filter(|it| !self.unknown_profiles.contains(*it)).cloned().collect()
     }
 
-    /// Has the place asked for whole and followed anew, because other profiles count.
-    fn begin_anew(&mut self) {
-        self.follow_anew();
-        self.is_whole = true;
+    /// Requests a full snapshot and a new subscription, because other profiles are checked.
+    fn reload(&mut self) {
+        self.resubscribe();
+        self.needs_full_snapshot = true;
     }
 
-    /// Has the place followed anew, because what is known is of other profiles than what is followed.
-    fn follow_anew(&mut self) {
-        self.follow = None;
-        self.is_due = true;
+    /// Requests a new subscription, because the current one is for other profiles.
+    fn resubscribe(&mut self) {
+        self.subscription = None;
+        self.is_stale = true;
     }
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for RootState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Place").field("root", &self.root).finish_non_exhaustive()
+        f.debug_struct("RootState").field("root", &self.root).finish_non_exhaustive()
     }
 }

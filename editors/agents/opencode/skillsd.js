@@ -1,21 +1,23 @@
-// Tells skillsd which files opencode's tools touch, and opencode's model what skillsd answers.
+// Reports the files that opencode's tools touch to skillsd, and adds its answers to the tools'
+// output.
 //
-// Put this file, or a link to it, into ~/.config/opencode/plugins/ or a project's .opencode/plugins/.
-// It runs `skillsd hook opencode` after each tool, and never fails or delays a tool for longer than
-// PATIENCE: without skillsd nothing happens.
+// Put this file, or a link to it, into ~/.config/opencode/plugins/ or a project's
+// .opencode/plugins/.
+// It runs `skillsd hook opencode` after each tool. It never fails a tool, and delays it by at most
+// TIMEOUT_MS; without skillsd it does nothing.
 
 import { spawn } from "node:child_process"
 
 const PROGRAM = process.env.SKILLSD_PROGRAM || "skillsd"
-const PATIENCE = 6000
+const TIMEOUT_MS = 6000
 
-// Resolves to what the model is to be told; "" when there is nothing, also after any failure.
+// Resolves to the text for the model; "" if there is none or the hook fails.
 function ask(payload) {
   return new Promise((resolve) => {
     const child = spawn(PROGRAM, ["hook", "opencode"], {
       cwd: payload.cwd,
       stdio: ["pipe", "pipe", "ignore"],
-      timeout: PATIENCE,
+      timeout: TIMEOUT_MS,
     })
     let answer = ""
     child.on("error", () => resolve(""))
@@ -33,12 +35,12 @@ function ask(payload) {
 }
 
 export const Skillsd = async ({ directory }) => {
-  // The session that started a sub-agent's session.
+  // The parent of each sub-agent's session.
   const parents = new Map()
-  // What is to be told with the next tool's output, by session.
+  // Text to add to the next tool's output, by session.
   const pending = new Map()
 
-  function named(sessionID) {
+  function context(sessionID) {
     let root = sessionID
     while (parents.has(root)) root = parents.get(root)
     return root === sessionID
@@ -49,23 +51,23 @@ export const Skillsd = async ({ directory }) => {
   return {
     event: async ({ event }) => {
       const { info, sessionID } = event.properties ?? {}
-      const tell = (id) => ask({ hook_event_name: event.type, ...named(id) })
+      const report = (id) => ask({ hook_event_name: event.type, ...context(id) })
       switch (event.type) {
         case "session.created":
           if (info.parentID) parents.set(info.id, info.parentID)
-          else await tell(info.id)
+          else await report(info.id)
           break
         case "session.compacted": {
-          const text = await tell(sessionID)
+          const text = await report(sessionID)
           if (text) pending.set(sessionID, text)
           break
         }
         case "session.idle":
-          // Of a session of its own it says only that it waits for the user.
-          if (parents.has(sessionID)) await tell(sessionID)
+          // In a top-level session this event only means that it waits for the user.
+          if (parents.has(sessionID)) await report(sessionID)
           break
         case "session.deleted":
-          await tell(info.id)
+          await report(info.id)
           parents.delete(info.id)
           pending.delete(info.id)
           break
@@ -75,7 +77,7 @@ export const Skillsd = async ({ directory }) => {
     "tool.execute.after": async (input, output) => {
       const answer = await ask({
         hook_event_name: "tool.execute.after",
-        ...named(input.sessionID),
+        ...context(input.sessionID),
         tool_name: input.tool,
         tool_input: input.args,
       })

@@ -15,7 +15,7 @@ else
     group = group,
     pattern = "*.md",
     callback = function(event)
-      if skillsd.is_ours(vim.fn.fnamemodify(event.file, ":p")) then
+      if skillsd.is_supported(vim.fn.fnamemodify(event.file, ":p")) then
         skillsd.attach(event.buf)
       end
     end,
@@ -29,25 +29,25 @@ end
 local command = vim.api.nvim_create_user_command
 command("SkillsdExplain", function(options)
   skillsd.explain(options.args)
-end, { nargs = "?", desc = "Why a skill is seen or not: by name, or the current file" })
+end, { nargs = "?", desc = "Explain why an agent loads a skill or not: by name, or the current file" })
 command("SkillsdList", function()
   skillsd.show({ "list", "--all" }, true)
-end, { desc = "The skills an agent would see here, and the others with the reason" })
+end, { desc = "List the skills an agent loads here, and the others with the reason" })
 command("SkillsdSearch", function(options)
   skillsd.show({ "search", options.args })
-end, { nargs = "+", desc = "Find skills by name or by what they say they do" })
+end, { nargs = "+", desc = "Search skills by name or description" })
 command("SkillsdCatalog", function(options)
   skillsd.catalog(options.args)
-end, { nargs = "?", desc = "What an agent's prompt is told of the skills here" })
+end, { nargs = "?", desc = "Show an agent's prompt listing of the skills here" })
 command("SkillsdTrust", function()
   skillsd.trust()
 end, { desc = "Trust the skills of this worktree" })
 command("SkillsdStatus", function()
   skillsd.show({ "status" })
-end, { desc = "How the daemon is" })
+end, { desc = "Show the daemon's status" })
 command("SkillsdLog", function()
   skillsd.show({ "logs" })
-end, { desc = "The log of the daemon" })
+end, { desc = "Show the daemon's log" })
 command("SkillsdRestart", function()
   skillsd.restart()
-end, { desc = "Start the language server again" })
+end, { desc = "Restart the language server" })

@@ -1,82 +1,82 @@
-// The commands that ask the program and show what it says.
+// The commands that run the program and show its output.
 
 import * as path from "node:path";
 import * as vscode from "vscode";
-import type { Conversations } from "./conversation";
+import type { Sessions } from "./sessions";
 import type { Pages } from "./pages";
 import * as program from "./program";
 import type { Node } from "./skills";
 import type { CatalogResult, SearchResult } from "./wire";
 
-/** What the commands work with. */
-export interface Tools {
+/** The objects that commands use. */
+export interface CommandContext {
   readonly program: () => string | undefined;
   readonly pages: Pages;
-  readonly conversations: Conversations;
+  readonly sessions: Sessions;
 }
 
-/** Explains a skill of the view, else the SKILL.md in the editor, else the folder. */
-export async function explain(tools: Tools, node?: Node): Promise<void> {
+/** Explains the given skill, else the open SKILL.md; otherwise lists the skills of the folder. */
+export async function explain(context: CommandContext, node?: Node): Promise<void> {
   if (node?.kind === "skill") {
-    await page(tools, `explain ${node.entry.name}`, ["explain", node.entry.path, ...session(tools)]);
+    await page(context, `explain ${node.entry.name}`, ["explain", node.entry.path, ...session(context)]);
     return;
   }
   const file = vscode.window.activeTextEditor?.document.uri;
   if (file?.scheme === "file" && path.basename(file.fsPath) === "SKILL.md") {
     const name = path.basename(path.dirname(file.fsPath));
-    await page(tools, `explain ${name}`, ["explain", file.fsPath, ...session(tools)]);
+    await page(context, `explain ${name}`, ["explain", file.fsPath, ...session(context)]);
     return;
   }
-  await page(tools, "list --all", ["list", "--all", ...session(tools)]);
+  await page(context, "list --all", ["list", "--all", ...session(context)]);
 }
 
-/** Shows what an agent would put into its prompt: that of the settings, or one that is chosen. */
-export async function catalog(tools: Tools): Promise<void> {
-  const found = tools.program();
+/** Shows the prompt listing of the configured profile, or of a chosen one. */
+export async function catalog(context: CommandContext): Promise<void> {
+  const found = context.program();
   if (found === undefined) {
     return program.tellMissing();
   }
-  const own = "As the settings say";
+  const own = "Configured profile";
   const profiles = profileNames();
-  const placeHolder = "Whose prompt?";
+  const placeHolder = "Select a profile";
   const chosen = await vscode.window.showQuickPick([own, ...profiles], { placeHolder });
   if (chosen === undefined) {
     return;
   }
   const profile = chosen === own ? program.profileArgs(folder()) : ["--profile", chosen];
-  const output = await program.run(found, ["catalog", "--json", "--cwd", here(), ...profile, ...session(tools)]);
+  const output = await program.run(found, ["catalog", "--json", "--cwd", here(), ...profile, ...session(context)]);
   const title = chosen === own ? "catalog" : `catalog ${chosen}`;
-  await tools.pages.show(title, output.code === 0 ? preview(JSON.parse(output.stdout)) : output.stderr);
+  await context.pages.show(title, output.code === 0 ? preview(JSON.parse(output.stdout)) : output.stderr);
 }
 
 function preview(result: CatalogResult): string {
-  const said = [
+  const counts = [
     `${result.count} ${result.count === 1 ? "skill" : "skills"}, about ${result.tokens} tokens`,
-    ...(result.shortened > 0 ? [`${result.shortened} descriptions shortened for want of room`] : []),
-    ...(result.omitted > 0 ? [`${result.omitted} left out for want of room`] : []),
+    ...(result.shortened > 0 ? [`${result.shortened} descriptions dropped: listing budget exceeded`] : []),
+    ...(result.omitted > 0 ? [`${result.omitted} skills omitted: listing budget exceeded`] : []),
   ];
-  const text = result.text === "" ? "Nothing: the model is told of no skill." : result.text;
-  return `${said.join("; ")}. The prompt gets what is below the line.\n${"─".repeat(60)}\n${text}`;
+  const text = result.text === "" ? "(empty: the prompt lists no skills)" : result.text;
+  return `${counts.join("; ")}. The prompt listing follows below the line.\n${"─".repeat(60)}\n${text}`;
 }
 
-/** Asks for words, and opens the skill that is chosen among the answers. */
-export async function search(tools: Tools): Promise<void> {
-  const found = tools.program();
+/** Searches skills by the words that the user types, and opens the chosen one. */
+export async function search(context: CommandContext): Promise<void> {
+  const found = context.program();
   if (found === undefined) {
     return program.tellMissing();
   }
-  const place = here();
+  const cwd = here();
   const pick = vscode.window.createQuickPick<vscode.QuickPickItem & { readonly file: string }>();
-  pick.placeholder = "A name, or what the skill does";
+  pick.placeholder = "Name or description of a skill";
   pick.matchOnDescription = true;
-  const ask = program.settled(async () => {
+  const ask = program.debounce(async () => {
     const query = pick.value.trim();
     if (query === "") {
       pick.items = [];
       return;
     }
     pick.busy = true;
-    const args = ["search", "--json", "--cwd", place, ...program.profileArgs(folder()), "--", query];
+    const args = ["search", "--json", "--cwd", cwd, ...program.profileArgs(folder()), "--", query];
     const output = await program.run(found, args);
     pick.busy = false;
     if (query === pick.value.trim() && output.code === 0) {
@@ -101,9 +101,9 @@ export async function search(tools: Tools): Promise<void> {
   pick.show();
 }
 
-/** Trusts the skills of a folder. The program asks in a terminal; returns whether the answer was yes. */
-export async function trust(tools: Tools, node?: Node): Promise<boolean> {
-  const found = tools.program();
+/** Trusts the skills of a folder. The program asks in a terminal; returns true if the user confirmed. */
+export async function trust(context: CommandContext, node?: Node): Promise<boolean> {
+  const found = context.program();
   if (found === undefined) {
     await program.tellMissing();
     return false;
@@ -113,11 +113,11 @@ export async function trust(tools: Tools, node?: Node): Promise<boolean> {
     return false;
   }
   if ((await program.run(found, ["trust", "--help"])).code !== 0) {
-    const text = `Agent Skills: ${found} is too old to be told of trust. Install a newer one.`;
+    const text = `Agent Skills: ${found} is too old: it has no trust command. Install a newer version.`;
     await vscode.window.showErrorMessage(text);
     return false;
   }
-  // Only a person grants, so that the program asks one at a terminal.
+  // Trust can be granted only by a person, so the program asks in a terminal.
   const terminal = vscode.window.createTerminal({ name: "skillsd trust", shellPath: found, shellArgs: ["trust", dir] });
   terminal.show();
   return new Promise((resolve) => {
@@ -130,36 +130,36 @@ export async function trust(tools: Tools, node?: Node): Promise<boolean> {
   });
 }
 
-/** Runs a command of the program here and shows what it says. */
-export async function page(tools: Tools, title: string, args: readonly string[]): Promise<void> {
-  const found = tools.program();
+/** Runs a command of the program in the current folder and shows its output. */
+export async function page(context: CommandContext, title: string, args: readonly string[]): Promise<void> {
+  const found = context.program();
   if (found === undefined) {
     return program.tellMissing();
   }
   const flags = ["--color", "never", "--cwd", here(), ...program.profileArgs(folder())];
   const output = await program.run(found, [...flags, ...args]);
-  await tools.pages.show(title, output.stdout === "" ? output.stderr : output.stdout);
+  await context.pages.show(title, output.stdout === "" ? output.stderr : output.stdout);
 }
 
-/** Returns the folder that a command is about: that of the file, else the first. */
+/** Returns the folder for a command: that of the active file, else the first. */
 function folder(): vscode.WorkspaceFolder | undefined {
   const file = vscode.window.activeTextEditor?.document.uri;
-  const of = file === undefined ? undefined : vscode.workspace.getWorkspaceFolder(file);
-  return of ?? vscode.workspace.workspaceFolders?.[0];
+  const containing = file === undefined ? undefined : vscode.workspace.getWorkspaceFolder(file);
+  return containing ?? vscode.workspace.workspaceFolders?.[0];
 }
 
-/** Returns the directory that a command is about: the folder's, the file's, home. */
+/** Returns the working directory for a command: the folder, else the active file's directory, else home. */
 function here(): string {
   const file = vscode.window.activeTextEditor?.document.uri;
   const dir = file?.scheme === "file" ? path.dirname(file.fsPath) : undefined;
   return folder()?.uri.fsPath ?? dir ?? process.env["HOME"] ?? "/";
 }
 
-function session(tools: Tools): string[] {
-  return tools.conversations.args(folder());
+function session(context: CommandContext): string[] {
+  return context.sessions.args(folder());
 }
 
-/** Returns the profiles that the setting offers, which are made from the program's own table. */
+/** Returns the profiles that the setting offers; they are generated from the program's table. */
 function profileNames(): string[] {
   const extension = vscode.extensions.getExtension("skillsd.skillsd");
   const manifest = extension?.packageJSON as Manifest | undefined;

@@ -2,74 +2,74 @@
 
 import * as vscode from "vscode";
 import * as commands from "./commands";
-import { Conversations } from "./conversation";
+import { Sessions } from "./sessions";
 import { Language } from "./language";
 import { Pages, SCHEME } from "./pages";
 import * as program from "./program";
 import { Skills, type Node } from "./skills";
 import * as status from "./status";
 
-/** What has to be ended in order. */
-let running: { readonly language: Language; readonly conversations: Conversations } | undefined;
+/** Stopped by `deactivate`. */
+let running: { readonly language: Language; readonly sessions: Sessions } | undefined;
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const output = vscode.window.createOutputChannel("Agent Skills", { log: true });
   const find = () => program.find(context);
   const pages = new Pages();
-  const conversations = new Conversations(find, output);
-  const skills = new Skills(find, conversations);
-  const language = new Language(find, conversations, output);
-  running = { language, conversations };
-  const tools: commands.Tools = { program: find, pages, conversations };
-  const refresh = program.settled(() => skills.refresh());
-  const again = async () => {
-    await conversations.begin();
+  const sessions = new Sessions(find, output);
+  const skills = new Skills(find, sessions);
+  const language = new Language(find, sessions, output);
+  running = { language, sessions };
+  const commandContext: commands.CommandContext = { program: find, pages, sessions };
+  const refresh = program.debounce(() => skills.refresh());
+  const restart = async () => {
+    await sessions.restart();
     await language.restart();
     await skills.refresh();
   };
-  // One after the other, so that no language server is left behind.
+  // Restarts run one after the other, so that no language server is left running.
   let last = Promise.resolve();
-  const begin = () => (last = last.catch(() => undefined).then(again));
+  const queueRestart = () => (last = last.catch(() => undefined).then(restart));
   const register = (name: string, handler: (node?: Node) => Promise<void>) =>
     vscode.commands.registerCommand(`skillsd.${name}`, handler);
 
   context.subscriptions.push(
     output,
-    conversations,
+    sessions,
     vscode.workspace.registerTextDocumentContentProvider(SCHEME, pages),
     skills.show(),
     status.create(skills),
     language.showReferences(),
-    conversations.onDidChange(refresh),
+    sessions.onDidChange(refresh),
     vscode.workspace.onDidChangeWorkspaceFolders(refresh),
     vscode.workspace.onDidChangeConfiguration(async (event) => {
       if (event.affectsConfiguration("skillsd.path") || event.affectsConfiguration("skillsd.profile")) {
-        await begin();
+        await queueRestart();
       }
     }),
     register("refresh", () => skills.refresh()),
-    register("restart", begin),
-    register("explain", (node) => commands.explain(tools, node)),
-    register("catalog", () => commands.catalog(tools)),
-    register("search", () => commands.search(tools)),
+    register("restart", queueRestart),
+    register("explain", (node) => commands.explain(commandContext, node)),
+    register("catalog", () => commands.catalog(commandContext)),
+    register("search", () => commands.search(commandContext)),
     register("trust", async (node) => {
-      if (await commands.trust(tools, node)) {
+      if (await commands.trust(commandContext, node)) {
         await skills.refresh();
       }
     }),
-    register("status", () => commands.page(tools, "skillsd status", ["status"])),
-    register("showLog", () => commands.page(tools, "skillsd log", ["logs"])),
-    // Changes on the disk that no editor made, for a program that cannot tell of them.
-    watched(refresh),
+    register("status", () => commands.page(commandContext, "skillsd status", ["status"])),
+    register("showLog", () => commands.page(commandContext, "skillsd log", ["logs"])),
+    // Refreshes on changes on the disk even if the program reports none.
+    watchSkillFiles(refresh),
   );
-  await begin();
+  await queueRestart();
 }
 
 export async function deactivate(): Promise<void> {
-  await Promise.all([running?.language.stop(), running?.conversations.end()]);
+  await Promise.all([running?.language.stop(), running?.sessions.end()]);
 }
 
-function watched(refresh: () => void): vscode.Disposable {
+function watchSkillFiles(refresh: () => void): vscode.Disposable {
   const watcher = vscode.workspace.createFileSystemWatcher("**/SKILL.md");
   watcher.onDidChange(refresh);
   watcher.onDidCreate(refresh);

@@ -1,4 +1,4 @@
-// The language server: started, and started again.
+// Starts and restarts the language server.
 
 import * as vscode from "vscode";
 import {
@@ -9,23 +9,23 @@ import {
   type ServerOptions,
   type StaticFeature,
 } from "vscode-languageclient/node";
-import type { Conversations } from "./conversation";
+import type { Sessions } from "./sessions";
 import * as program from "./program";
 
-/** Skills, and the files that speak of them. */
+/** The files that the language server supports. */
 const FILES = [
   "**/SKILL.md",
   "**/{CLAUDE,CLAUDE.local,AGENTS,AGENTS.override,GEMINI}.md",
   "**/{.claude,.opencode,.agents,.codex,.gemini,opencode}/{commands,command,agents,agent,prompts}/**/*.md",
 ];
 
-/** What the line above a skill calls when it is chosen: shows the places that name the skill. */
-const SHOW = "skillsd.showReferences";
+/** The command of a code lens: shows the locations that mention the skill. */
+const SHOW_REFERENCES = "skillsd.showReferences";
 
-/** Tells the server that this client knows the command. */
-const KNOWS_SHOW: StaticFeature = {
+/** Announces the command in the client's capabilities. */
+const SHOW_REFERENCES_FEATURE: StaticFeature = {
   fillClientCapabilities(capabilities) {
-    capabilities.experimental = { ...capabilities.experimental, commands: { commands: [SHOW] } };
+    capabilities.experimental = { ...capabilities.experimental, commands: { commands: [SHOW_REFERENCES] } };
   },
   initialize() {},
   getState: () => ({ kind: "static" }),
@@ -37,54 +37,55 @@ export class Language {
 
   constructor(
     private readonly program: () => string | undefined,
-    private readonly conversations: Conversations,
+    private readonly sessions: Sessions,
     private readonly output: vscode.LogOutputChannel,
   ) {}
 
-  /** Takes up the command of the lines above a skill: what they hold are the protocol's own types. */
+  /** Registers the command of code lenses. Its arguments are LSP types. */
   showReferences(): vscode.Disposable {
-    return vscode.commands.registerCommand(SHOW, async (uri: string, at: Position, places: Location[]) => {
+    return vscode.commands.registerCommand(SHOW_REFERENCES, async (uri: string, at: Position, locations: Location[]) => {
       const convert = this.client?.protocol2CodeConverter;
       if (convert !== undefined) {
-        const shown = [convert.asUri(uri), convert.asPosition(at), await convert.asReferences(places)];
+        const shown = [convert.asUri(uri), convert.asPosition(at), await convert.asReferences(locations)];
         await vscode.commands.executeCommand("editor.action.showReferences", ...shown);
       }
     });
   }
 
-  /** Starts the language server, in place of the one that runs. */
+  /** Starts the language server, after stopping the running one. */
   async restart(): Promise<void> {
     await this.stop();
     const found = this.program();
     if (found === undefined) {
-      // Not waited for: a message stays until somebody answers it.
+      // Not awaited: the message stays open until the user dismisses it.
       void program.tellMissing();
       return;
     }
     const server: ServerOptions = { command: found, args: ["lsp"] };
     const options: LanguageClientOptions = {
-      // By name and not by language: newer versions call a SKILL.md `skill`, older ones `markdown`.
+      // Selected by file name, because newer versions of VS Code give SKILL.md the language
+      // `skill`, older ones `markdown`.
       documentSelector: FILES.map((pattern) => ({ scheme: "file", pattern })),
       outputChannel: this.output,
-      // It sees what the conversations see, and leaves touched files to them.
-      initializationOptions: { session: this.conversations.name() },
+      // The language server uses these sessions and leaves touches to them.
+      initializationOptions: { session: this.sessions.sessionPrefix() },
       synchronize: { configurationSection: "skillsd" },
     };
     const client = new LanguageClient("skillsd", "Agent Skills", server, options);
-    client.registerFeature(KNOWS_SHOW);
+    client.registerFeature(SHOW_REFERENCES_FEATURE);
     try {
       await client.start();
       this.client = client;
     } catch (error) {
-      this.output.error(`the language server did not start: ${String(error)}`);
-      void vscode.window.showErrorMessage("Agent Skills: the language server did not start; see the output.");
+      this.output.error(`cannot start the language server: ${String(error)}`);
+      void vscode.window.showErrorMessage("Agent Skills: cannot start the language server. See the output.");
     }
   }
 
   async stop(): Promise<void> {
     const client = this.client;
     this.client = undefined;
-    // One that has died already cannot be stopped, which is as good.
+    // Stopping fails if the server has already died; that is fine.
     await client?.stop().catch(() => undefined);
   }
 }

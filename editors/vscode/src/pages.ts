@@ -1,4 +1,4 @@
-// What the program says, as read-only documents.
+// Shows the program's output as read-only documents.
 
 import * as vscode from "vscode";
 
@@ -14,7 +14,7 @@ export class Pages implements vscode.TextDocumentContentProvider {
     return this.texts.get(uri.path) ?? "";
   }
 
-  /** Shows a text under a title, in the place of what that title showed before. */
+  /** Shows a text, replacing the previous one with the same title. */
   async show(title: string, text: string): Promise<void> {
     const uri = vscode.Uri.from({ scheme: SCHEME, path: `/${title}` });
     this.texts.set(uri.path, text);

@@ -1,15 +1,15 @@
-// The `skillsd` program: where it is, and how it is asked.
+// Finds and runs the `skillsd` program.
 
 import { execFile, type ChildProcess } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import * as path from "node:path";
 import * as vscode from "vscode";
 
-/** What a run of the program gave. */
+/** The result of running the program. */
 export interface Output {
   readonly stdout: string;
   readonly stderr: string;
-  /** 0 is fine and 1 has findings; everything else is a failure. */
+  /** The exit code: 0 is success, 1 means findings, others are failures; -1 if it did not run. */
   readonly code: number;
 }
 
@@ -23,8 +23,8 @@ function isExecutable(file: string): boolean {
 }
 
 /**
- * Returns the program's path: the setting's, the one in the extension, the one on PATH, one where
- * installers put it. An editor that was not started from a shell often has a shorter PATH than one.
+ * Returns the path of the program: from the setting, the extension's package, PATH, or the usual
+ * install directories. Editors that are not started from a shell often have a shorter PATH.
  */
 export function find(context: vscode.ExtensionContext): string | undefined {
   const setting = vscode.workspace.getConfiguration("skillsd").get<string>("path", "").trim();
@@ -38,18 +38,18 @@ export function find(context: vscode.ExtensionContext): string | undefined {
     return bundled;
   }
   const home = process.env["HOME"] ?? "";
-  const places = (process.env["PATH"] ?? "").split(path.delimiter).filter((it) => it !== "");
-  places.push(path.join(home, ".cargo", "bin"), path.join(home, ".local", "bin"));
-  return places.map((it) => path.join(it, "skillsd")).find(isExecutable);
+  const directories = (process.env["PATH"] ?? "").split(path.delimiter).filter((it) => it !== "");
+  directories.push(path.join(home, ".cargo", "bin"), path.join(home, ".local", "bin"));
+  return directories.map((it) => path.join(it, "skillsd")).find(isExecutable);
 }
 
-/** Says that the program is missing, and offers what helps. */
+/** Shows that the program is missing, with actions to fix it. */
 export async function tellMissing(): Promise<void> {
   const setting = vscode.workspace.getConfiguration("skillsd").get<string>("path", "").trim();
   const what =
     setting === ""
       ? "`skillsd` is not on PATH. Install it with `cargo install skillsd`, or set `skillsd.path`."
-      : `\`skillsd.path\` names \`${setting}\`, which cannot be run.`;
+      : `\`skillsd.path\` is \`${setting}\`, which is not executable.`;
   const copy = "Copy Install Command";
   const open = "Open Setting";
   const chosen = await vscode.window.showErrorMessage(`Agent Skills: ${what}`, copy, open);
@@ -60,14 +60,14 @@ export async function tellMissing(): Promise<void> {
   }
 }
 
-/** Returns the flags for the profile that the settings name. */
+/** Returns the flags for the configured profile. */
 export function profileArgs(scope: vscode.ConfigurationScope | undefined): string[] {
   const profile = vscode.workspace.getConfiguration("skillsd", scope).get<string>("profile", "");
   return profile === "" ? [] : ["--profile", profile];
 }
 
-/** Returns a function that runs once after the last of its calls has settled. */
-export function settled(run: () => Promise<void>, afterMs = 300): () => void {
+/** Returns a function that calls `run` once, `afterMs` after its last call. */
+export function debounce(run: () => Promise<void>, afterMs = 300): () => void {
   let timer: NodeJS.Timeout | undefined;
   return () => {
     clearTimeout(timer);
@@ -75,14 +75,14 @@ export function settled(run: () => Promise<void>, afterMs = 300): () => void {
   };
 }
 
-/** Runs the program once. Never throws: what went wrong is in the output. */
+/** Runs the program once. Never throws: errors are in the output. */
 export function run(program: string, args: readonly string[], timeoutMs = 20_000): Promise<Output> {
   return new Promise((resolve) => {
     const options = { timeout: timeoutMs, maxBuffer: 64 * 1024 * 1024 };
     const child: ChildProcess = execFile(program, args, options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
-      const said = error !== null && stderr === "" ? error.message : stderr;
-      resolve({ stdout, stderr: said, code });
+      const errorText = error !== null && stderr === "" ? error.message : stderr;
+      resolve({ stdout, stderr: errorText, code });
     });
     child.stdin?.end();
   });

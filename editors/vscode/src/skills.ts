@@ -1,26 +1,26 @@
-// The view of a worktree's skills, by state, each with the reason.
+// The tree view of a worktree's skills, grouped by state.
 
 import * as vscode from "vscode";
-import type { Conversations } from "./conversation";
+import type { Sessions } from "./sessions";
 import { profileArgs, run } from "./program";
 import type { Entry, Health, ListResult, State } from "./wire";
 
-/** The states in the order in which they are shown, with what a person calls them. */
+/** The states in display order, with their titles. */
 const STATES: readonly (readonly [State, string])[] = [
   ["active", "Seen by the model"],
   ["activated", "Activated by a file"],
   ["conditional", "Waiting for a matching file"],
   ["untrusted", "Waiting for trust"],
   ["invalid", "Dropped: the file is broken"],
-  ["denied", "Denied by a rule"],
-  ["shadowed", "Shadowed by another of the same name"],
-  ["hidden", "Not for the model"],
-  ["ignored", "Switched off"],
-  ["refused", "Refused: a link leads out"],
+  ["denied", "Denied by a permission rule"],
+  ["shadowed", "Shadowed by a skill with the same name"],
+  ["hidden", "Hidden from the model"],
+  ["ignored", "Disabled"],
+  ["refused", "Refused: symlink leads outside"],
 ];
 
-/** The states whose skills show without a click. */
-const OPEN: readonly State[] = ["active", "activated", "conditional", "untrusted", "invalid"];
+/** The states that are expanded initially. */
+const EXPANDED: readonly State[] = ["active", "activated", "conditional", "untrusted", "invalid"];
 
 const ICONS: Readonly<Record<State, readonly [string, string?]>> = {
   active: ["pass", "testing.iconPassed"],
@@ -35,11 +35,11 @@ const ICONS: Readonly<Record<State, readonly [string, string?]>> = {
   refused: ["error", "list.errorForeground"],
 };
 
-/** What the view shows, and what the status item counts. */
+/** The skills and health of one folder. */
 export interface Snapshot {
   readonly skills: readonly Entry[];
   readonly health: readonly Health[];
-  /** Why there is no answer. */
+  /** The error message if the request failed. */
   readonly failure?: string;
 }
 
@@ -53,32 +53,32 @@ export class Skills implements vscode.TreeDataProvider<Node> {
   private readonly changed = new vscode.EventEmitter<Node | undefined>();
   readonly onDidChangeTreeData = this.changed.event;
   private readonly updated = new vscode.EventEmitter<void>();
-  /** Fires when an answer has come. */
+  /** Fires after a refresh. */
   readonly onDidUpdate = this.updated.event;
   private readonly snapshots = new Map<string, Snapshot>();
 
   private view: vscode.TreeView<Node> | undefined;
-  private asked = 0;
+  private requests = 0;
 
   constructor(
     private readonly program: () => string | undefined,
-    private readonly conversations: Conversations,
+    private readonly sessions: Sessions,
   ) {}
 
-  /** Puts the view where it is contributed. */
+  /** Creates the contributed tree view. */
   show(): vscode.Disposable {
     this.view = vscode.window.createTreeView("skillsd.skills", { treeDataProvider: this });
     return this.view;
   }
 
-  /** Asks again for all folders. */
+  /** Lists the skills of all folders again. */
   async refresh(): Promise<void> {
-    this.asked += 1;
-    const turn = this.asked;
+    this.requests += 1;
+    const request = this.requests;
     const folders = vscode.workspace.workspaceFolders ?? [];
     const answers = await Promise.all(folders.map((it) => this.ask(it)));
-    if (turn !== this.asked) {
-      // A later question has the newer answer, whichever comes first.
+    if (request !== this.requests) {
+      // Drops the result: a later request has a newer one.
       return;
     }
     this.snapshots.clear();
@@ -91,7 +91,7 @@ export class Skills implements vscode.TreeDataProvider<Node> {
     this.updated.fire();
   }
 
-  /** Returns what is known of a folder. */
+  /** Returns the last snapshot of a folder. */
   snapshot(folder: vscode.WorkspaceFolder): Snapshot | undefined {
     return this.snapshots.get(folder.uri.toString());
   }
@@ -101,8 +101,8 @@ export class Skills implements vscode.TreeDataProvider<Node> {
     if (program === undefined) {
       return { skills: [], health: [], failure: "not installed" };
     }
-    const place = ["--cwd", folder.uri.fsPath, ...profileArgs(folder), ...this.conversations.args(folder)];
-    const output = await run(program, ["list", "--all", "--json", ...place]);
+    const context = ["--cwd", folder.uri.fsPath, ...profileArgs(folder), ...this.sessions.args(folder)];
+    const output = await run(program, ["list", "--all", "--json", ...context]);
     return read(output.stdout, output.stderr);
   }
 
@@ -133,34 +133,34 @@ export class Skills implements vscode.TreeDataProvider<Node> {
       case "folder":
         return this.states(node.folder);
       case "state":
-        return this.of(node.folder, node.state).map((entry) => ({ kind: "skill", entry }));
+        return this.skillsIn(node.folder, node.state).map((entry) => ({ kind: "skill", entry }));
       case "skill":
         return [];
     }
   }
 
   private states(folder: vscode.WorkspaceFolder): Node[] {
-    const held = STATES.filter(([state]) => this.of(folder, state).length > 0);
-    return held.map(([state]) => ({ kind: "state", folder, state }));
+    const present = STATES.filter(([state]) => this.skillsIn(folder, state).length > 0);
+    return present.map(([state]) => ({ kind: "state", folder, state }));
   }
 
-  private of(folder: vscode.WorkspaceFolder, state: State): Entry[] {
+  private skillsIn(folder: vscode.WorkspaceFolder, state: State): Entry[] {
     return this.snapshot(folder)?.skills.filter((it) => it.state === state) ?? [];
   }
 
   private stateItem(folder: vscode.WorkspaceFolder, state: State): vscode.TreeItem {
     const title = STATES.find(([it]) => it === state)?.[1] ?? state;
     const { Expanded, Collapsed } = vscode.TreeItemCollapsibleState;
-    const open = OPEN.includes(state);
+    const open = EXPANDED.includes(state);
     const item = new vscode.TreeItem(title, open ? Expanded : Collapsed);
-    item.description = String(this.of(folder, state).length);
-    // The same item when its count changes, so that it stays as open as it was.
+    item.description = String(this.skillsIn(folder, state).length);
+    // Keeps its id when the count changes, so that it stays expanded or collapsed.
     item.id = `${folder.uri.toString()} ${state}`;
     return item;
   }
 }
 
-/** Returns whether the model is told of a skill. */
+/** Returns true if the prompt lists a skill. */
 export function isListed(entry: Entry): boolean {
   return entry.state === "active" || entry.state === "activated";
 }
@@ -174,7 +174,7 @@ function skillItem(entry: Entry): vscode.TreeItem {
     tooltip.appendText(`\n\n${entry.reason}`);
   }
   if (entry.paths.length > 0) {
-    tooltip.appendText(`\n\nFor files that match ${entry.paths.join(", ")}`);
+    tooltip.appendText(`\n\nActivated by files that match ${entry.paths.join(", ")}`);
   }
   tooltip.appendText(`\n\n${entry.scope}: ${entry.path}`);
   item.tooltip = tooltip;
@@ -186,12 +186,12 @@ function skillItem(entry: Entry): vscode.TreeItem {
   return item;
 }
 
-/** Reads an answer; anything else is why there is none. */
+/** Parses the output of `skillsd list`; other output becomes the failure. */
 function read(stdout: string, stderr: string): Snapshot {
   try {
     const result = JSON.parse(stdout) as ListResult;
     const { skills, health, nextCursor } = result;
-    const more = { code: "more", message: `Only the first ${skills.length} skills are shown`, hint: "`skillsd list --all` shows the others." };
+    const more = { code: "more", message: `The view shows only the first ${skills.length} skills`, hint: "Run `skillsd list --all` to see all of them." };
     return { skills, health: nextCursor === null ? health : [...health, more] };
   } catch {
     return { skills: [], health: [], failure: stderr.trim() || "no answer" };

@@ -1,4 +1,4 @@
-// The status item: how many skills there are, and whether all is well.
+// The status bar item: the number of skills, and warnings.
 
 import * as vscode from "vscode";
 import { isListed, type Skills } from "./skills";
@@ -17,18 +17,18 @@ function show(item: vscode.StatusBarItem, skills: Skills): void {
   const count = (state: string) => entries.filter((it) => it.state === state).length;
   const listed = entries.filter(isListed).length;
   const broken = count("invalid");
-  const unwell = snapshots.flatMap((it) => it.health);
-  const isWell = failure === undefined && unwell.length === 0;
+  const problems = snapshots.flatMap((it) => it.health);
+  const isHealthy = failure === undefined && problems.length === 0;
   const bad = broken > 0 ? ` $(error) ${broken}` : "";
-  item.text = failure === undefined ? `$(book) ${listed}${bad}${isWell ? "" : " $(warning)"}` : "$(warning) skills";
+  item.text = failure === undefined ? `$(book) ${listed}${bad}${isHealthy ? "" : " $(warning)"}` : "$(warning) skills";
   const counts = [
     `${listed} ${listed === 1 ? "skill is" : "skills are"} seen by the model`,
     ...(count("activated") > 0 ? [`${count("activated")} of them activated by a file`] : []),
     ...(count("conditional") > 0 ? [`${count("conditional")} waiting for a matching file`] : []),
-    `${entries.length - listed} left out in all`,
+    `${entries.length - listed} not loaded`,
   ];
-  const health = unwell.map((it) => `${it.message}. ${it.hint}`);
+  const health = problems.map((it) => `${it.message}. ${it.hint}`);
   item.tooltip = [failure === undefined ? counts.join(", ") : `skillsd: ${failure}`, ...health].join("\n");
-  item.backgroundColor = isWell ? undefined : new vscode.ThemeColor("statusBarItem.warningBackground");
+  item.backgroundColor = isHealthy ? undefined : new vscode.ThemeColor("statusBarItem.warningBackground");
   item.show();
 }

@@ -1,4 +1,5 @@
-// The parts of skillsd's answers that the view reads; docs/protocol.md has all of them.
+// The parts of the daemon's answers that the extension reads; docs/protocol.md describes all of
+// them.
 
 export type State =
   | "active"

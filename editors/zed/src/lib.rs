@@ -1,7 +1,7 @@
-//! skillsd in Zed: starts the language server for skills and the files that speak of them.
+//! skillsd in Zed: starts the language server for skills and for files that mention them.
 //!
-//! The program is the one that Zed's settings name (`lsp.skillsd.binary`), else the one on the
-//! worktree's PATH; nothing is downloaded.
+//! The program is the one in Zed's settings (`lsp.skillsd.binary`), else the one on the worktree's
+//! PATH; nothing is downloaded.
 
 use zed_extension_api::settings::LspSettings;
 use zed_extension_api::{
@@ -26,7 +26,7 @@ impl Extension for Skillsd {
         let (path, arguments) = binary.map(|it| (it.path, it.arguments)).unwrap_or_default();
         let command = path.or_else(|| worktree.which(PROGRAM)).ok_or_else(|| {
             "`skillsd` is not on PATH. Install it with `cargo install skillsd`, \
-             or name it in the settings under `lsp.skillsd.binary.path`."
+             or set `lsp.skillsd.binary.path` in Zed's settings."
                 .to_owned()
         })?;
         let args = arguments.unwrap_or_else(|| vec!["lsp".to_owned()]);

@@ -1,5 +1,4 @@
-//! `textDocument/codeAction`: the fixes of what is wrong here, all of them at once, and changes of
-//! shape.
+//! `textDocument/codeAction`: quick fixes for findings, all fixes as one action, and refactorings.
 
 use std::collections::HashMap;
 
@@ -20,29 +19,29 @@ use tower_lsp::ls_types::{
 use crate::analysis::AnalysisContext;
 use crate::document::Document;
 use crate::handlers::execute_command::{apply_edit, make_executable};
-use crate::handlers::{converting, rename};
+use crate::handlers::{convert_command, rename};
 use crate::settings::Settings;
 use crate::texts::Texts;
 use crate::{from_proto, to_proto};
 
-/// The kind of the action that applies every fix which is the only right one.
+/// The kind of the action that applies every unambiguous fix.
 pub(crate) const FIX_ALL: CodeActionKind = CodeActionKind::new("source.fixAll.skillsd");
 
-/// Up to this many bytes a text is short, and checked in less than a millisecond.
-const SHORT: usize = 64 * 1024;
+/// Documents up to this length, in bytes, are checked in less than a millisecond.
+const MAX_CHEAP_LEN: usize = 64 * 1024;
 
-/// What can be done in a range of a skill.
+/// The actions found for a range of a document.
 #[derive(Default)]
-struct Found {
+struct FoundActions {
     actions: Vec<CodeAction>,
-    /// The names that the skill or its directory can be given, each with the action that does so and
-    /// lacks its edit still: other files have a part in it.
+    /// New names for the skill or its directory, each with its action. The edit is added later,
+    /// because it changes other files too.
     renamings: Vec<(String, CodeAction)>,
-    /// What becomes of a command.
+    /// The conversion of a command to a skill.
     conversion: Option<Conversion>,
 }
 
-/// Returns the actions for a range of a text that is checked; nothing for others.
+/// Returns the actions for a range; `None` for documents that are not checked.
 pub(crate) async fn code_action(
     document: &Document,
     params: &CodeActionParams,
@@ -50,38 +49,43 @@ pub(crate) async fn code_action(
 ) -> Option<CodeActionResponse> {
     let settings = texts.session.settings();
     if let Some(path) = document.path()
-        && rename::stays_inside(path, texts).await.is_err()
+        && rename::check_inside_worktree(path, texts).await.is_err()
     {
         return None;
     }
-    let found =
-        |scene: &AnalysisContext| found(document, params.range, &params.context, scene, settings);
-    let Found { mut actions, renamings, conversion } =
-        texts.session.in_scene(document, found).await?;
+    let found = |analysis: &AnalysisContext| {
+        find_actions(document, params.range, &params.context, analysis, settings)
+    };
+    let FoundActions { mut actions, renamings, conversion } =
+        texts.session.with_complete_analysis(document, found).await?;
     let is_automatic = params.context.trigger_kind == Some(CodeActionTriggerKind::AUTOMATIC);
     drop_creations_outside(&mut actions, texts).await;
     for (name, action) in renamings {
-        let Some(meant) = texts.meant_by(document) else { continue };
-        // What would collide, or the client cannot do, is not offered.
-        if rename::allowed(&Renaming::new(&meant.skill.path, &name), &meant, texts).is_err() {
+        let Some(resolved) = texts.skill_of(document) else { continue };
+        // Conflicting names, and renames that the client cannot do, are not offered.
+        if rename::check_allowed(&Renaming::new(&resolved.skill.path, &name), &resolved, texts)
+            .is_err()
+        {
             continue;
         }
-        // Whoever has a part in it takes a walk of the worktree to find, and some clients ask each
-        // time that the cursor moves.
+        // The search for mentions walks the worktree, and some clients request actions at each
+        // cursor move.
         if settings.resolves_actions {
             let data = serde_json::json!({"skill": document.uri(), "name": name});
             actions.push(CodeAction { data: Some(data), ..action });
-        } else if !is_automatic && let Ok(edit) = rename::renamed(&meant, &name, texts).await {
+        } else if !is_automatic
+            && let Ok(edit) = rename::rename_skill(&resolved, &name, texts).await
+        {
             actions.push(CodeAction { edit: Some(edit), ..action });
         }
     }
     if let Some(found) = conversion {
-        actions.extend(converting::action(document, found, is_automatic, texts).await);
+        actions.extend(convert_command::action(document, found, is_automatic, texts).await);
     }
-    Some(actions.into_iter().filter_map(|it| offered(it, document, settings)).collect())
+    Some(actions.into_iter().filter_map(|it| for_client(it, document, settings)).collect())
 }
 
-/// Drops the actions that would create a file where a link leads out of the worktree.
+/// Drops actions that would create a file behind a symlink that leads out of the worktree.
 async fn drop_creations_outside(actions: &mut Vec<CodeAction>, texts: Texts<'_>) {
     let created = |action: &CodeAction| {
         let DocumentChanges::Operations(all) = action.edit.as_ref()?.document_changes.as_ref()?
@@ -97,14 +101,14 @@ async fn drop_creations_outside(actions: &mut Vec<CodeAction>, texts: Texts<'_>)
     if paths.is_empty() {
         return;
     }
-    let leads_out = texts.session.source().leads_out(paths).await.unwrap_or_default();
-    let mut leads_out = leads_out.into_iter();
-    actions.retain(|it| created(it).is_none() || leads_out.next() == Some(false));
+    let escapes = texts.session.backend().escape_worktree(paths).await.unwrap_or_default();
+    let mut escapes = escapes.into_iter();
+    actions.retain(|it| created(it).is_none() || escapes.next() == Some(false));
 }
 
-/// Returns an action as the client takes it: some take commands alone, and what such a client cannot
-/// be asked for is not offered.
-fn offered(
+/// Returns an action in a form that the client accepts; `None` if the client accepts only commands
+/// and cannot apply edits.
+fn for_client(
     action: CodeAction,
     document: &Document,
     settings: Settings,
@@ -120,54 +124,55 @@ fn offered(
     command.map(CodeActionOrCommand::Command)
 }
 
-/// Returns an action that was chosen with the edit that it lacks still.
+/// Returns a chosen action with its edit.
 pub(crate) async fn resolve(action: CodeAction, texts: Texts<'_>) -> Result<CodeAction, Error> {
     let Some(data) = &action.data else { return Ok(action) };
-    let said = |key: &str| data.get(key).and_then(Value::as_str);
-    if let Some(command) = said("command") {
+    let data_field = |key: &str| data.get(key).and_then(Value::as_str);
+    if let Some(command) = data_field("command") {
         let document = texts.session.document(command);
-        let gone = || rename::refusal("the command is not open any more; open it and choose again");
+        let gone = || rename::refusal("the command is no longer open; open it and try again");
         let document = document.ok_or_else(gone)?;
-        let edit = converting::resolved(&document, texts).await?;
+        let edit = convert_command::resolve(&document, texts).await?;
         return Ok(CodeAction { edit: Some(edit), ..action });
     }
-    let (Some(skill), Some(name)) = (said("skill"), said("name")) else {
-        let why = format!("the data of `{}` are `{{skill, name}}` or `{{command}}`", action.title);
+    let (Some(skill), Some(name)) = (data_field("skill"), data_field("name")) else {
+        let why =
+            format!("the data of `{}` must be `{{skill, name}}` or `{{command}}`", action.title);
         return Err(Error { message: why.into(), ..Error::invalid_params("") });
     };
     let document = texts.session.document(skill);
-    let Some(meant) = document.and_then(|it| texts.meant_by(&it)) else {
-        return Err(rename::refusal("the skill is not open any more; open it and choose again"));
+    let Some(resolved) = document.and_then(|it| texts.skill_of(&it)) else {
+        return Err(rename::refusal("the skill is no longer open; open it and try again"));
     };
-    let edit = rename::renamed(&meant, name, texts).await?;
+    let edit = rename::rename_skill(&resolved, name, texts).await?;
     Ok(CodeAction { edit: Some(edit), ..action })
 }
 
-fn found(
+fn find_actions(
     document: &Document,
     range: Range,
     context: &CodeActionContext,
-    scene: &AnalysisContext,
+    analysis: &AnalysisContext,
     settings: Settings,
-) -> Option<Found> {
+) -> Option<FoundActions> {
     if !from_proto::is_checked(document.uri()) {
         return None;
     }
     let wanted = |kind: &CodeActionKind| match &context.only {
         Some(only) => only.iter().any(|it| {
-            let (asked, offered) = (it.as_str(), kind.as_str());
-            offered == asked || offered.starts_with(&format!("{asked}."))
+            let (requested, offered) = (it.as_str(), kind.as_str());
+            offered == requested || offered.starts_with(&format!("{requested}."))
         }),
         None => true,
     };
-    let findings = document.findings(scene);
-    let Found { mut actions, mut renamings, mut conversion } = Found::default();
+    let findings = document.findings(analysis);
+    let FoundActions { mut actions, mut renamings, mut conversion } = FoundActions::default();
     if wanted(&CodeActionKind::QUICKFIX) {
-        let asked = from_proto::span(document, range, settings.encoding);
-        let here = findings.iter().filter(|it| touch(it.diagnostic.span, asked));
+        let requested = from_proto::span(document, range, settings.encoding);
+        let here = findings.iter().filter(|it| overlaps(it.diagnostic.span, requested));
         for finding in here {
             let quick = |title: &str| {
-                let page = scene.rules_page.as_deref();
+                let page = analysis.rules_page.as_deref();
                 let mended = to_proto::diagnostic(document, finding, page, settings.encoding);
                 CodeAction {
                     title: title.to_owned(),
@@ -195,20 +200,21 @@ fn found(
                     Offer::RenameDirectory(name) | Offer::RenameSkill(name) => {
                         renamings.push((name.clone(), quick(&title)));
                     }
-                    // The mark is the editor's: it would write it again.
+                    // The editor would write the byte order mark again.
                     Offer::RemoveMark => {}
                 }
             }
         }
     }
-    // It takes some checks of the whole text, and lamps ask for all there is with each step.
-    let is_cheap = context.only.is_some() || document.text().len() <= SHORT;
+    // The fix loop checks the whole document several times, and clients request all actions at each
+    // cursor move.
+    let is_cheap = context.only.is_some() || document.text().len() <= MAX_CHEAP_LEN;
     if wanted(&FIX_ALL) && is_cheap {
-        let again = |text: &str| document.with_text(text).findings_to_mend(scene);
+        let again = |text: &str| document.with_text(text).fixable_findings(analysis);
         let settled = skills_lint::settle(document.text(), findings, again);
         if !settled.edits.is_empty() {
             actions.push(CodeAction {
-                title: "Fix all that has one right answer".to_owned(),
+                title: "Apply all unambiguous fixes".to_owned(),
                 kind: Some(FIX_ALL),
                 edit: Some(edit(document, &settled.edits, settings)),
                 ..CodeAction::default()
@@ -218,17 +224,17 @@ fn found(
     let kinds = [CodeActionKind::REFACTOR_EXTRACT, CodeActionKind::REFACTOR_REWRITE];
     if kinds.iter().any(wanted) && from_proto::is_skill(document.uri()) {
         let offset = from_proto::offset(document, range.start, settings.encoding);
-        let found = document.as_subject(|it| skills_ide::refactorings(it, scene, offset));
+        let found = document.as_subject(|it| skills_ide::refactorings(it, analysis, offset));
         let actions_here = found.iter().filter_map(|it| refactoring(document, it, settings));
         actions.extend(actions_here.filter(|it| it.kind.as_ref().is_some_and(wanted)));
     }
     if wanted(&CodeActionKind::REFACTOR_REWRITE) {
         conversion = document.as_subject(skills_ide::conversion);
     }
-    Some(Found { actions, renamings, conversion })
+    Some(FoundActions { actions, renamings, conversion })
 }
 
-/// Returns a change of shape as an action; nothing where the client cannot make it.
+/// Returns a refactoring as an action; `None` if the client cannot apply it.
 fn refactoring(
     document: &Document,
     refactoring: &Refactoring,
@@ -271,8 +277,8 @@ fn changed(uri: Uri, version: Option<i32>, edits: Vec<TextEdit>) -> DocumentChan
     })
 }
 
-/// Whether two spans have a place in common; a cursor beside one counts.
-fn touch(one: Span, other: Span) -> bool {
+/// Returns true if two spans overlap or touch, so that a cursor next to a span counts.
+fn overlaps(one: Span, other: Span) -> bool {
     one.start <= other.end && other.start <= one.end
 }
 
@@ -299,13 +305,13 @@ mod tests {
         let at = Position { line, character: 18 };
         let context = CodeActionContext { only, ..CodeActionContext::default() };
         let range = Range::new(at, at);
-        found(&document, range, &context, &AnalysisContext::default(), Settings::default())
+        find_actions(&document, range, &context, &AnalysisContext::default(), Settings::default())
             .unwrap()
             .actions
     }
 
     #[test]
-    fn a_finding_offers_its_fix_where_it_lies() {
+    fn quick_fix_is_offered_at_the_finding() {
         let quick = Some(vec![CodeActionKind::QUICKFIX]);
         let [fix] = &actions(2, quick.clone())[..] else { panic!("not one fix") };
         let edits = fix.edit.as_ref().unwrap().changes.as_ref().unwrap();
@@ -315,21 +321,22 @@ mod tests {
     }
 
     #[test]
-    fn all_fixes_are_one_action_of_its_own_kind() {
+    fn fix_all_is_one_action() {
         let all = actions(5, Some(vec![CodeActionKind::new("source.fixAll")]));
         assert_eq!(all.iter().map(|it| it.kind.clone()).collect::<Vec<_>>(), [Some(FIX_ALL)]);
     }
 
     #[test]
-    fn all_fixes_are_made_with_what_they_uncover_and_touch_nothing_else() {
+    fn fix_all_repeats_until_nothing_is_left_and_edits_one_line() {
         let uri: Uri = "file:///w/.claude/skills/pdf/SKILL.md".parse().unwrap();
         let text = "---\nname: pdf\ndescription: Reads. Use when asked.\nallowed-tools: \"Raed, Bash(x\"\n---\n# PDF\n";
         let context = CodeActionContext { only: Some(vec![FIX_ALL]), ..Default::default() };
         let edits = |text: &str| {
             let document = Document::new(uri.clone(), 1, Revision::default(), text.to_owned());
             let settings = Settings::default();
-            let scene = AnalysisContext::default();
-            let found = found(&document, Range::default(), &context, &scene, settings).unwrap();
+            let analysis = AnalysisContext::default();
+            let found =
+                find_actions(&document, Range::default(), &context, &analysis, settings).unwrap();
             let edits = found.actions.into_iter().filter_map(|it| it.edit?.changes);
             edits.flat_map(HashMap::into_values).flatten().collect::<Vec<_>>()
         };
@@ -345,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_files_is_for_clients_that_make_it() {
+    fn extract_is_offered_only_to_clients_that_create_files() {
         let uri: Uri = "file:///w/.claude/skills/pdf/SKILL.md".parse().unwrap();
         let lines = "line\n".repeat(12);
         let text = format!("---\nname: pdf\n---\n# Forms\n{lines}");
@@ -357,7 +364,8 @@ mod tests {
             let settings = Settings { creates_files, ..Settings::default() };
             let range = Range::new(at, at);
             let found =
-                found(&document, range, &context, &AnalysisContext::default(), settings).unwrap();
+                find_actions(&document, range, &context, &AnalysisContext::default(), settings)
+                    .unwrap();
             serde_json::to_value(found.actions).unwrap()
         };
         assert_eq!(actions(false), serde_json::json!([]));

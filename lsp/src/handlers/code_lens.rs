@@ -1,4 +1,5 @@
-//! `textDocument/codeLens`: who uses a skill, what hides it, how many files bring it up.
+//! `textDocument/codeLens`: usages of a skill, the skill that shadows it, and files that activate
+//! it.
 
 use skills_ide::LensTarget;
 use tower_lsp::ls_types::{CodeLens, Command, Location, Range, Uri};
@@ -9,58 +10,58 @@ use crate::handlers::execute_command::open;
 use crate::settings::Settings;
 use crate::{from_proto, to_proto};
 
-/// What a client calls that shows places in its own way: a name of ours, because the arguments of
-/// a client's own command are its own types. It says that it knows it.
+/// The client's command that shows locations. It has its own name, because the arguments of VS
+/// Code's built-in command are not JSON. Clients announce that they support it.
 pub(crate) const SHOW: &str = "skillsd.showReferences";
 
-/// Returns the lines above a skill; nothing for other texts, or where nobody wants them.
+/// Returns the code lenses of a skill; `None` for other documents, or if lenses are disabled.
 ///
-/// `users` are the places that name the skill, where they are known.
+/// `usages` are the locations that mention the skill, if known.
 pub(crate) fn code_lens(
     document: &Document,
-    scene: &AnalysisContext,
-    users: Option<&[Location]>,
+    analysis: &AnalysisContext,
+    usages: Option<&[Location]>,
     settings: Settings,
 ) -> Option<Vec<CodeLens>> {
     if !settings.features.code_lens || !from_proto::is_skill(document.uri()) {
         return None;
     }
-    let findings = document.findings(scene);
-    let n_users = users.map(<[Location]>::len);
-    let lenses = document.as_subject(|it| skills_ide::lenses(it, scene, n_users, &findings));
+    let findings = document.findings(analysis);
+    let n_usages = usages.map(<[Location]>::len);
+    let lenses = document.as_subject(|it| skills_ide::lenses(it, analysis, n_usages, &findings));
     let shown = lenses.into_iter().map(|lens| {
         let range = to_proto::range(document, lens.span, settings.encoding);
-        let places = match &lens.target {
-            LensTarget::Users => users.unwrap_or_default().to_vec(),
+        let locations = match &lens.target {
+            LensTarget::Users => usages.unwrap_or_default().to_vec(),
             LensTarget::File(path) => {
                 let uri = Uri::from_file_path(&**path);
                 uri.map(|it| Location::new(it, Range::default())).into_iter().collect()
             }
             LensTarget::None => Vec::new(),
         };
-        let command = command(lens.title, document, range, &places, settings);
+        let command = command(lens.title, document, range, &locations, settings);
         CodeLens { range, command: Some(command), data: None }
     });
     Some(shown.collect())
 }
 
-/// Returns what the client does when the words are chosen: what it can do best.
+/// Returns the command of a lens: the best one that the client supports.
 fn command(
     title: String,
     document: &Document,
     range: Range,
-    places: &[Location],
+    locations: &[Location],
     settings: Settings,
 ) -> Command {
-    match places {
+    match locations {
         [] => Command { title, ..Command::default() },
-        places if settings.shows_references => {
-            let arguments = serde_json::json!([document.uri(), range.start, places]);
+        locations if settings.shows_references => {
+            let arguments = serde_json::json!([document.uri(), range.start, locations]);
             let arguments = arguments.as_array().cloned();
             Command { title, command: SHOW.to_owned(), arguments }
         }
         [first, ..] if settings.shows_documents => open(title, first),
-        // Words alone call nothing.
+        // A lens without a command is only text.
         _ => Command { title, ..Command::default() },
     }
 }
@@ -75,22 +76,22 @@ mod tests {
         let text = "---\nname: a\n---\nBody\n".to_owned();
         let document = Document::new(uri, 1, Revision::default(), text);
         let at = tower_lsp::ls_types::Position::new(3, 4);
-        let users = [Location::new("file:///w/CLAUDE.md".parse().unwrap(), Range::new(at, at))];
+        let usages = [Location::new("file:///w/CLAUDE.md".parse().unwrap(), Range::new(at, at))];
         let lenses =
-            code_lens(&document, &AnalysisContext::default(), Some(&users), settings).unwrap();
+            code_lens(&document, &AnalysisContext::default(), Some(&usages), settings).unwrap();
         assert_eq!(lenses[0].range.start.line, 1);
         serde_json::to_value(lenses[0].command.as_ref().unwrap()).unwrap()
     }
 
     #[test]
-    fn a_lens_leads_to_its_places_as_well_as_the_client_can() {
+    fn code_lens_command_depends_on_client_capabilities() {
         let both =
             Settings { shows_references: true, shows_documents: true, ..Settings::default() };
         let shown = lens(both);
         assert_eq!((&shown["title"], &shown["command"]), (&"used by 1".into(), &SHOW.into()));
-        let place = &shown["arguments"][2][0];
-        assert_eq!(place["uri"], "file:///w/CLAUDE.md");
-        assert_eq!(place["range"]["start"]["line"], 3);
+        let location = &shown["arguments"][2][0];
+        assert_eq!(location["uri"], "file:///w/CLAUDE.md");
+        assert_eq!(location["range"]["start"]["line"], 3);
 
         let opened = lens(Settings { shows_documents: true, ..Settings::default() });
         assert_eq!(opened["command"], "skillsd.open");

@@ -1,7 +1,7 @@
-//! `textDocument/completion` and `completionItem/resolve`: what may be written at a place.
+//! `textDocument/completion` and `completionItem/resolve`.
 //!
-//! Which items there are is [`skills_ide`]'s to say. Their documentation is long and seldom
-//! looked at, so it comes when the client asks for an item's.
+//! [`skills_ide`] computes the items. Their documentation is long and rarely shown, so it is sent
+//! only when the client resolves an item.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,40 +18,40 @@ use crate::analysis::AnalysisContext;
 use crate::document::Document;
 use crate::handlers::hover;
 use crate::settings::Settings;
-use crate::snapshot::{OverlaySnapshot, Skill};
+use crate::snapshot::{OverlaySnapshot, SkillEntry};
 use crate::{from_proto, to_proto};
 
-/// Returns what may be written at a position: the skills where one may be named and, in a skill,
-/// what the catalog offers and the files that there are.
+/// Returns the completions at a position: skill names, and in a skill also fields, values and
+/// paths.
 pub(crate) fn completion(
     document: &Document,
     position: Position,
-    scene: &AnalysisContext,
+    analysis: &AnalysisContext,
     settings: Settings,
 ) -> Option<CompletionResponse> {
     let offset = from_proto::offset(document, position, settings.encoding);
-    let mut items = skills(document, offset, scene, settings);
+    let mut items = skill_items(document, offset, analysis, settings);
     if from_proto::is_skill(document.uri()) {
-        items.extend(offered(document, offset, settings).into_iter().flatten());
-        items.extend(paths(document, offset, scene, settings).into_iter().flatten());
+        items.extend(field_items(document, offset, settings).into_iter().flatten());
+        items.extend(path_items(document, offset, analysis, settings).into_iter().flatten());
     }
     (!items.is_empty()).then_some(CompletionResponse::Array(items))
 }
 
-/// Returns the skills that may be named at a place.
-fn skills(
+/// Returns the skills that can be named at an offset.
+fn skill_items(
     document: &Document,
     offset: usize,
-    scene: &AnalysisContext,
+    analysis: &AnalysisContext,
     settings: Settings,
 ) -> Vec<CompletionItem> {
     let word = skills_ide::mention::name_at(document.text(), document.parsed(), offset);
     let Some(word) = word else { return Vec::new() };
     let range = to_proto::range(document, word, settings.encoding);
-    let others = scene.overlaid.skills.iter().filter(|it| document.path() != Some(&it.path));
-    // Of those that share a name, the one that it means.
-    let meant = others.filter(|it| scene.overlaid.meant(&it.name) == Some(*it));
-    let item = |skill: &Skill| CompletionItem {
+    let others = analysis.snapshot.skills.iter().filter(|it| document.path() != Some(&it.path));
+    // If several skills share a name, only the one that the name refers to.
+    let resolved = others.filter(|it| analysis.snapshot.resolve_name(&it.name) == Some(*it));
+    let item = |skill: &SkillEntry| CompletionItem {
         label: skill.name.clone(),
         kind: Some(CompletionItemKind::REFERENCE),
         detail: Some(skill.path.display().to_string()),
@@ -59,11 +59,15 @@ fn skills(
         data: Some(json!({"skill": skill.path.to_string_lossy()})),
         ..CompletionItem::default()
     };
-    meant.map(item).collect()
+    resolved.map(item).collect()
 }
 
-/// Returns what the catalog offers at a place of a skill.
-fn offered(document: &Document, offset: usize, settings: Settings) -> Option<Vec<CompletionItem>> {
+/// Returns the fields and values of the field table that fit at an offset.
+fn field_items(
+    document: &Document,
+    offset: usize,
+    settings: Settings,
+) -> Option<Vec<CompletionItem>> {
     let directory = from_proto::directory(document.uri());
     let written = if from_proto::is_command(document.uri()) {
         FileKind::Command
@@ -74,14 +78,14 @@ fn offered(document: &Document, offset: usize, settings: Settings) -> Option<Vec
     Some(items(document, &found, settings))
 }
 
-/// Returns the paths that may be written at a place of a skill.
-fn paths(
+/// Returns the paths that fit at an offset.
+fn path_items(
     document: &Document,
     offset: usize,
-    scene: &AnalysisContext,
+    analysis: &AnalysisContext,
     settings: Settings,
 ) -> Option<Vec<CompletionItem>> {
-    let found = skills_ide::complete_paths(document.text(), document.parsed(), offset, scene)?;
+    let found = skills_ide::complete_paths(document.text(), document.parsed(), offset, analysis)?;
     Some(items(document, &found, settings))
 }
 
@@ -100,25 +104,25 @@ fn item(item: &Suggestion, rank: usize, range: Range, settings: Settings) -> Com
         label: item.label.clone(),
         kind: Some(kind(item.kind)),
         detail: (!item.detail.is_empty()).then(|| item.detail.clone()),
-        // Clients sort by letters, and we by what is likely.
+        // Clients sort alphabetically; this keeps the order by relevance.
         sort_text: Some(format!("{rank:04}")),
         filter_text: Some(item.label.clone()),
         insert_text_format: Some(format),
         text_edit: Some(CompletionTextEdit::Edit(TextEdit::new(range, text.clone()))),
-        data: Some(json!(word(item.kind))),
+        data: Some(json!(kind_name(item.kind))),
         ..CompletionItem::default()
     }
 }
 
-/// Adds to an item what is to be said of it. `places` are what is seen from each.
+/// Adds the documentation to an item. `snapshots` are those of all roots.
 pub(crate) fn resolve(
     item: CompletionItem,
-    places: &[(AbsPath, Arc<OverlaySnapshot>)],
+    snapshots: &[(AbsPath, Arc<OverlaySnapshot>)],
 ) -> CompletionItem {
     let path = item.data.as_ref().and_then(|it| it.get("skill")?.as_str());
     let path = path.and_then(|it| AbsPath::new(Path::new(it)).ok());
     let skill = path.and_then(|path| {
-        places.iter().find_map(|(_, it)| Some(hover::describe(it.at(&path)?, it)))
+        snapshots.iter().find_map(|(_, it)| Some(hover::describe(it.at(&path)?, it)))
     });
     if let Some(value) = skill {
         let markup = MarkupContent { kind: MarkupKind::Markdown, value };
@@ -127,9 +131,9 @@ pub(crate) fn resolve(
             ..item
         };
     }
-    let kind = item.data.as_ref().and_then(|it| it.as_str()).and_then(unword);
-    let told = kind.and_then(|it| skills_ide::documentation(it, &item.label));
-    let documentation = told.map(|value| {
+    let kind = item.data.as_ref().and_then(|it| it.as_str()).and_then(kind_from_name);
+    let text = kind.and_then(|it| skills_ide::documentation(it, &item.label));
+    let documentation = text.map(|value| {
         Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value })
     });
     CompletionItem { documentation: documentation.or(item.documentation), ..item }
@@ -158,8 +162,8 @@ const KINDS: [SuggestionKind; 8] = [
     SuggestionKind::Path,
 ];
 
-/// Returns how a kind is told to the client, which hands it back.
-fn word(kind: SuggestionKind) -> &'static str {
+/// Returns the name of a kind in an item's `data`, which the client returns.
+fn kind_name(kind: SuggestionKind) -> &'static str {
     match kind {
         SuggestionKind::Field => "field",
         SuggestionKind::Key => "key",
@@ -172,8 +176,8 @@ fn word(kind: SuggestionKind) -> &'static str {
     }
 }
 
-fn unword(text: &str) -> Option<SuggestionKind> {
-    KINDS.into_iter().find(|it| word(*it) == text)
+fn kind_from_name(text: &str) -> Option<SuggestionKind> {
+    KINDS.into_iter().find(|it| kind_name(*it) == text)
 }
 
 #[cfg(test)]
@@ -205,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_replaces_the_word_under_the_cursor() {
+    fn completion_replaces_the_word_under_the_cursor() {
         let items = items("---\nname: pdf\nmod\n---\n", 2, 1, false);
         let model = items.iter().find(|it| it.label == "model").unwrap();
         let (range, text) = edit(model);
@@ -214,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn snippets_are_for_clients_that_take_them() {
+    fn snippets_are_sent_only_to_clients_with_snippet_support() {
         let plain = items("", 0, 0, false);
         assert!(!edit(&plain[0]).1.contains("${"), "{plain:?}");
         let snippets = items("", 0, 0, true);
@@ -223,17 +227,18 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_command_is_begun_as_one() {
+    fn empty_command_is_completed_with_the_command_template() {
         let uri = "file:///w/.claude/commands/release.md".parse().unwrap();
         let document = Document::new(uri, 1, Revision::default(), String::new());
-        let place = Position::default();
-        let found = completion(&document, place, &AnalysisContext::default(), Settings::default());
+        let position = Position::default();
+        let found =
+            completion(&document, position, &AnalysisContext::default(), Settings::default());
         let Some(CompletionResponse::Array(items)) = found else { panic!("{found:?}") };
         assert_eq!((items.len(), &*items[0].label), (1, "command"));
     }
 
     #[test]
-    fn documentation_comes_when_it_is_asked_for() {
+    fn documentation_is_added_on_resolve() {
         let items = items("---\n\n---\n", 1, 0, true);
         assert!(items.iter().all(|it| it.documentation.is_none()));
         let resolved = resolve(items[0].clone(), &[]);

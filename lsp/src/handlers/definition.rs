@@ -1,5 +1,4 @@
-//! `textDocument/definition` and `textDocument/references`: a skill, and where it is named; and for
-//! what the body asks of its arguments, where that is named.
+//! `textDocument/definition` and `textDocument/references`: for skills, paths and arguments.
 
 use skills_syntax::text::Span;
 use tower_lsp::ls_types::{Location, Position, Range};
@@ -8,7 +7,7 @@ use crate::document::Document;
 use crate::texts::Texts;
 use crate::{from_proto, to_proto};
 
-/// Returns where the skill, the file or the argument is that a position names.
+/// Returns the location of the skill, file or argument at a position.
 pub(crate) async fn definition(
     document: &Document,
     position: Position,
@@ -19,27 +18,27 @@ pub(crate) async fn definition(
         let range = to_proto::range(document, declared, texts.session.settings().encoding);
         return Some(Location::new(document.uri().clone(), range));
     }
-    let meant = texts.meant_at(document, offset).map(|(meant, _)| meant.skill);
+    let resolved = texts.skill_at_offset(document, offset).map(|(resolved, _)| resolved.skill);
     if skills_agents::references::reference_at(document.references(), offset).is_some() {
-        return texts.location(&meant?.path).await;
+        return texts.location(&resolved?.path).await;
     }
     let links = skills_agents::references::links(document.text(), document.parsed());
-    let overlaid = texts.session.place(document).unwrap_or_default();
-    let bases = overlaid.bases(document.path()?);
+    let snapshot = texts.session.snapshot_for(document).unwrap_or_default();
+    let bases = snapshot.bases(document.path()?);
     let links = skills_agents::references::links_at(links, offset);
     for target in links.iter().flat_map(|it| bases.targets(it)) {
-        if overlaid.at(&target).is_some() {
+        if snapshot.at(&target).is_some() {
             return texts.location(&target).await;
         }
         if let Some((found, _)) = texts.document(&target).await {
             return Some(Location::new(found.uri().clone(), Range::default()));
         }
     }
-    // A directory, or nothing that can be read: the skill that it is of.
-    texts.location(&meant?.path).await
+    // A directory or an unreadable file: use the skill that contains it.
+    texts.location(&resolved?.path).await
 }
 
-/// Returns where the argument is named that a skill's body asks for at a place.
+/// Returns the declaration of the argument that a skill's body uses at an offset.
 fn argument(document: &Document, offset: usize) -> Option<Span> {
     if !from_proto::is_skill(document.uri()) || offset < document.parsed().body.start {
         return None;
@@ -47,8 +46,7 @@ fn argument(document: &Document, offset: usize) -> Option<Span> {
     skills_ide::argument(document.text(), document.parsed(), offset)?.declared
 }
 
-/// Returns everywhere that the skill at a position is named; its own name as well where the client
-/// wants the declaration.
+/// Returns all mentions of the skill at a position, with its own name if `with_declaration` is set.
 pub(crate) async fn references(
     document: &Document,
     position: Position,
@@ -57,13 +55,13 @@ pub(crate) async fn references(
 ) -> Option<Vec<Location>> {
     let encoding = texts.session.settings().encoding;
     let offset = from_proto::offset(document, position, encoding);
-    let (meant, _) = texts.meant_at(document, offset)?;
+    let (resolved, _) = texts.skill_at_offset(document, offset)?;
     let mut locations = Vec::new();
     if with_declaration {
-        locations.extend(texts.location(&meant.skill.path).await);
+        locations.extend(texts.location(&resolved.skill.path).await);
     }
-    for speaker in texts.speakers(&meant).await.unwrap_or_default() {
-        locations.extend(speaker.locations(encoding));
+    for referencing_file in texts.referencing_files(&resolved).await.unwrap_or_default() {
+        locations.extend(referencing_file.locations(encoding));
     }
     Some(locations)
 }

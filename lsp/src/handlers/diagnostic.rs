@@ -1,4 +1,4 @@
-//! `textDocument/diagnostic`, and the diagnostics of a text for those who are sent them unasked.
+//! `textDocument/diagnostic`, and the diagnostics of a document for `publish`.
 
 use tower_lsp::ls_types::{
     Diagnostic, DocumentDiagnosticParams, DocumentDiagnosticReport, FullDocumentDiagnosticReport,
@@ -12,7 +12,7 @@ use crate::session::Session;
 use crate::settings::Encoding;
 use crate::{from_proto, to_proto};
 
-/// Returns what is wrong with a text, or that it is still what it was when last asked.
+/// Returns the diagnostics of a document, or `unchanged` if the client has them already.
 pub(crate) async fn diagnostic(
     document: Option<&Document>,
     params: &DocumentDiagnosticParams,
@@ -21,8 +21,8 @@ pub(crate) async fn diagnostic(
     let Some(document) = document.filter(|it| from_proto::is_checked(it.uri())) else {
         return full(None, Vec::new());
     };
-    session.looked_again().await;
-    // What is known of the disk is part of the answer.
+    session.rescan().await;
+    // The result depends on the state of the disk too.
     let now = result_id(document, session.generation());
     if params.previous_result_id.as_ref() == Some(&now) {
         return DocumentDiagnosticReport::Unchanged(RelatedUnchangedDocumentDiagnosticReport {
@@ -33,13 +33,14 @@ pub(crate) async fn diagnostic(
         });
     }
     let encoding = session.settings().encoding;
-    let found =
-        |scene: &AnalysisContext| (scene.generation, diagnostics(document, scene, encoding));
-    let (generation, found) = session.in_scene(document, found).await;
+    let found = |analysis: &AnalysisContext| {
+        (analysis.generation, diagnostics(document, analysis, encoding))
+    };
+    let (generation, found) = session.with_complete_analysis(document, found).await;
     full(Some(result_id(document, generation)), found)
 }
 
-/// Returns an id for what is said of a state of a text while that much is known of the disk.
+/// Returns the id of a result: the document's revision and the generation of the disk state.
 pub(crate) fn result_id(document: &Document, generation: u64) -> String {
     format!("{}.{generation}", document.revision().0)
 }
@@ -51,14 +52,15 @@ fn full(result_id: Option<String>, items: Vec<Diagnostic>) -> DocumentDiagnostic
     })
 }
 
-/// Returns what is wrong with a text, in its order: the gravest when there is too much.
+/// Returns the diagnostics of a document, in document order. If there are too many, the most severe
+/// ones are kept.
 pub(crate) fn diagnostics(
     document: &Document,
-    scene: &AnalysisContext,
+    analysis: &AnalysisContext,
     encoding: Encoding,
 ) -> Vec<Diagnostic> {
-    let findings = document.shown(scene);
-    let page = scene.rules_page.as_deref();
+    let findings = document.shown_findings(analysis);
+    let page = analysis.rules_page.as_deref();
     findings.iter().map(|it| to_proto::diagnostic(document, it, page, encoding)).collect()
 }
 
@@ -72,7 +74,7 @@ mod tests {
     use crate::session::Revision;
 
     #[tokio::test]
-    async fn a_text_that_has_not_changed_is_not_reported_again() {
+    async fn unchanged_document_is_reported_as_unchanged() {
         let report = async |uri: &str, previous: Option<&str>| {
             let uri: Uri = uri.parse().unwrap();
             let document = Document::new(uri.clone(), 1, Revision(7), "no skill".to_owned());

@@ -1,4 +1,4 @@
-//! `textDocument/documentHighlight`: where a text says the same as at a position.
+//! `textDocument/documentHighlight`: arguments and skill names.
 
 use skills_agents::references::reference_at;
 use skills_syntax::text::Span;
@@ -8,8 +8,8 @@ use crate::document::Document;
 use crate::settings::Settings;
 use crate::{from_proto, to_proto};
 
-/// Returns where the argument of a skill is named and asked for that a position is about, or all
-/// places that name the same skill; nothing for other places.
+/// Returns the declaration and all uses of the argument at a position, or all mentions of the skill
+/// at that position; `None` elsewhere.
 pub(crate) fn document_highlight(
     document: &Document,
     position: Position,
@@ -30,8 +30,8 @@ pub(crate) fn document_highlight(
         return Some(declared.into_iter().chain(uses).collect());
     }
     let references = document.references();
-    let meant = reference_at(references, offset)?;
-    let same = references.iter().filter(|it| it.name == meant.name);
+    let resolved = reference_at(references, offset)?;
+    let same = references.iter().filter(|it| it.name == resolved.name);
     Some(same.map(|it| highlight(it.span, DocumentHighlightKind::READ)).collect())
 }
 
@@ -54,13 +54,13 @@ mod tests {
     const SKILL: &str = "---\nname: a\narguments: [issue, branch]\n---\nFix $issue on $branch, or $0; see /pdf, `/pdf`.\n";
 
     #[test]
-    fn an_argument_is_highlighted_where_it_is_named_and_asked_for() {
+    fn argument_declaration_and_uses_are_highlighted() {
         check(SKILL, 4, 5, &[(2, 12), (4, 4), (4, 26)]);
         check(SKILL, 2, 20, &[(2, 19), (4, 14)]);
     }
 
     #[test]
-    fn names_of_the_same_skill_are_highlighted() {
+    fn mentions_of_the_same_skill_are_highlighted() {
         check(SKILL, 4, 35, &[(4, 35), (4, 42)]);
         check(SKILL, 4, 1, &[]);
     }

@@ -1,4 +1,4 @@
-//! `textDocument/documentLink`: what leads to a file, and the skills that a text names.
+//! `textDocument/documentLink`: paths to files, and skill names.
 
 use skills_agents::references::{Link, LinkBase, LinkForm, links, path_steps};
 use skills_ide::moves::relative;
@@ -11,11 +11,11 @@ use crate::document::Document;
 use crate::settings::Settings;
 use crate::to_proto;
 
-/// Returns the links of a text. A path that no link is written around is one where a file is there,
-/// and a word with slashes where it leads into a skill.
+/// Returns the links of a document. A path outside Markdown links becomes a link if its file
+/// exists; a plain word with slashes, only if it leads into a skill.
 pub(crate) fn document_link(
     document: &Document,
-    scene: &AnalysisContext,
+    analysis: &AnalysisContext,
     settings: Settings,
 ) -> Vec<DocumentLink> {
     let link = |span, target: Option<Uri>, tooltip: Option<String>| {
@@ -25,17 +25,17 @@ pub(crate) fn document_link(
     let mut found: Vec<DocumentLink> = Vec::new();
     let mut end = 0;
     for file in links(document.text(), document.parsed()) {
-        // A command in backticks may be read as one path, and word by word.
+        // A command in backticks is found as one path and again word by word.
         if end <= file.span.start
-            && let Some(target) = target(document, &file, scene)
+            && let Some(target) = target(document, &file, analysis)
         {
             end = file.span.end;
             found.extend(link(file.span, Uri::from_file_path(&*target), None));
         }
     }
     let skills = document.references().iter().filter_map(|it| {
-        let skill = scene.overlaid.meant(&it.name)?;
-        // A skill does not lead to itself.
+        let skill = analysis.snapshot.resolve_name(&it.name)?;
+        // A skill does not link to itself.
         let other = document.path() != Some(&skill.path);
         let target = to_proto::uri(&skill.path).filter(|_| other);
         link(it.span, target, Some(format!("Open the skill {}", skill.name)))
@@ -44,22 +44,22 @@ pub(crate) fn document_link(
     found
 }
 
-/// Returns the file that a path leads to, as far as it is known to be one.
-fn target(document: &Document, link: &Link, scene: &AnalysisContext) -> Option<AbsPath> {
+/// Returns the file that a path leads to, if it is known to exist.
+fn target(document: &Document, link: &Link, analysis: &AnalysisContext) -> Option<AbsPath> {
     let path = document.path()?;
-    let bases = scene.overlaid.bases(path);
+    let bases = analysis.snapshot.bases(path);
     let dir = path.parent()?;
     let leads = |base: &AbsPath| {
         let target = base.join_lexically(&link.path);
-        let skill = scene.overlaid.around(&target);
+        let skill = analysis.snapshot.enclosing_skill(&target);
         let is_named = || {
             let passed = path_steps(link, document.text(), base);
-            passed.iter().any(|it| scene.overlaid.at(&it.reached.child("SKILL.md")).is_some())
+            passed.iter().any(|it| analysis.snapshot.at(&it.reached.child("SKILL.md")).is_some())
         };
         if link.way == LinkForm::Word && !is_named() {
             return None;
         }
-        match scene.look(&relative(&dir, &target)?)? {
+        match analysis.look(&relative(&dir, &target)?)? {
             Look::File { .. } => Some(target),
             Look::Directory => {
                 let own = skill.filter(|it| it.path.parent().as_ref() == Some(&target));
@@ -70,7 +70,7 @@ fn target(document: &Document, link: &Link, scene: &AnalysisContext) -> Option<A
     };
     let starts = bases.candidates(link.start);
     let found = starts.iter().find_map(leads);
-    // A link says that it is one, whether or not anything is there.
+    // A Markdown link is shown even if its target is missing.
     let is_link = link.way == LinkForm::Target && link.start == LinkBase::Text;
     found.or_else(|| starts.first().filter(|_| is_link).map(|it| it.join_lexically(&link.path)))
 }

@@ -1,6 +1,6 @@
 //! `textDocument/documentSymbol`: the keys of the frontmatter.
 //!
-//! Headings of the body are left to the editor's own Markdown outline, which would show them twice.
+//! Headings of the body are left to the editor's Markdown outline, which would show them twice.
 
 use tower_lsp::ls_types::DocumentSymbolResponse;
 
@@ -8,7 +8,7 @@ use crate::document::Document;
 use crate::settings::Settings;
 use crate::{from_proto, to_proto};
 
-/// Returns the keys of a skill, in the order of the text; nothing for other texts.
+/// Returns the keys of a skill, in document order; `None` for other documents.
 pub(crate) fn document_symbol(
     document: &Document,
     settings: Settings,
@@ -62,7 +62,7 @@ mod tests {
         features: crate::settings::Features { inlay_hints: false, code_lens: false },
     };
 
-    fn place(range: Range) -> String {
+    fn format_range(range: Range) -> String {
         let Range { start, end } = range;
         format!("{}:{}-{}:{}", start.line, start.character, end.line, end.character)
     }
@@ -70,7 +70,8 @@ mod tests {
     fn render(symbols: &[DocumentSymbol], depth: usize, text: &mut String) {
         for it in symbols {
             let detail = it.detail.as_deref().unwrap_or("-");
-            let (name, range, own) = (&it.name, place(it.range), place(it.selection_range));
+            let (name, range, own) =
+                (&it.name, format_range(it.range), format_range(it.selection_range));
             writeln!(text, "{:depth$}{name} {range} {own} {:?} {detail}", "", it.kind).unwrap();
             render(it.children.as_deref().unwrap_or_default(), depth + 2, text);
         }
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_symbols_and_hold_the_keys_in_them() {
+    fn keys_are_nested_symbols() {
         check(
             "---\nname: pdf 🦀\ndescription: |\n  Reads\n  PDFs.\nmetadata:\n  team: docs\n  a: [1]\n---\n# H\n",
             &expect![[r#"
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_frontmatter_has_symbols_too() {
+    fn broken_frontmatter_has_symbols() {
         check(
             "---\nname: a: b\n\"\": 1\n? x\ntools: [\n",
             &expect![[r#"
@@ -120,19 +121,20 @@ mod tests {
     }
 
     #[test]
-    fn clients_that_know_no_better_get_the_top_level() {
+    fn clients_without_nested_symbols_get_top_level_keys() {
         let flat = Settings { nested_symbols: false, ..NESTED };
         let text = "---\nname: a\nmetadata:\n  b: c\n---\n";
         let Some(DocumentSymbolResponse::Flat(symbols)) = symbols("file:///SKILL.md", text, flat)
         else {
             panic!("not flat");
         };
-        let shown = symbols.iter().map(|it| format!("{} {}", it.name, place(it.location.range)));
+        let shown =
+            symbols.iter().map(|it| format!("{} {}", it.name, format_range(it.location.range)));
         assert_eq!(shown.collect::<Vec<_>>(), ["name 1:0-1:7", "metadata 2:0-3:6"]);
     }
 
     #[test]
-    fn other_texts_have_none() {
+    fn other_documents_have_no_symbols() {
         assert_eq!(symbols("file:///w/README.md", "---\na: b\n---\n", NESTED), None);
         assert_eq!(symbols("file:///w/SKILL.md", "# Title\n", NESTED), None);
     }

@@ -1,7 +1,6 @@
-//! `workspace/executeCommand`: what a client has us do when the user chooses something that is no
-//! edit.
+//! `workspace/executeCommand`: the server's commands.
 //!
-//! Nothing is waited for here that the client has to answer: it may be waiting for this.
+//! A command never waits for the client, because the client may be waiting for its result.
 
 use serde::{Deserialize, Serialize};
 use skills_syntax::path::AbsPath;
@@ -12,48 +11,48 @@ use crate::document::Document;
 use crate::from_proto;
 use crate::session::{Session, Task};
 
-/// Opens a place in the client.
+/// Opens a location in the client.
 const OPEN: &str = "skillsd.open";
 
 /// Makes a file of a skill executable.
 const MAKE_EXECUTABLE: &str = "skillsd.makeExecutable";
 
-/// Has the client make an edit: for clients that take no actions with edits in them.
+/// Applies an edit, for clients that accept only commands as code actions.
 const APPLY_EDIT: &str = "skillsd.applyEdit";
 
-/// The commands that a client may have executed.
+/// The commands that a client can execute.
 pub(crate) const COMMANDS: [&str; 3] = [OPEN, MAKE_EXECUTABLE, APPLY_EDIT];
 
-/// Returns the command that opens a place.
-pub(crate) fn open(title: String, place: &Location) -> Command {
-    Command { title, command: OPEN.to_owned(), arguments: Some(vec![serde_json::json!(place)]) }
+/// Returns the command that opens a location.
+pub(crate) fn open(title: String, location: &Location) -> Command {
+    Command { title, command: OPEN.to_owned(), arguments: Some(vec![serde_json::json!(location)]) }
 }
 
-/// Returns the command that makes a file of the skill executable whose SKILL.md is `skill`.
+/// Returns the command that makes a file executable; `skill` is the URI of its SKILL.md.
 pub(crate) fn make_executable(title: String, skill: &Uri, relative: &str) -> Command {
     let argument = serde_json::json!({"skill": skill, "file": relative});
     Command { title, command: MAKE_EXECUTABLE.to_owned(), arguments: Some(vec![argument]) }
 }
 
-/// An edit that was offered for a text.
+/// An edit offered for a document.
 #[derive(Serialize, Deserialize)]
-struct Offered {
+struct OfferedEdit {
     title: String,
-    /// The text, and the version that it was offered for.
+    /// The document, and the version for which the edit was offered.
     text: Uri,
     version: i32,
     edit: WorkspaceEdit,
 }
 
-/// Returns the command that makes an edit which is offered for a text as it is now.
+/// Returns the command that applies an edit to the current version of a document.
 pub(crate) fn apply_edit(title: String, document: &Document, edit: &WorkspaceEdit) -> Command {
     let (text, version) = (document.uri().clone(), document.version());
-    let offered = Offered { title: title.clone(), text, version, edit: edit.clone() };
+    let offered = OfferedEdit { title: title.clone(), text, version, edit: edit.clone() };
     let arguments = Some(vec![serde_json::json!(offered)]);
     Command { title, command: APPLY_EDIT.to_owned(), arguments }
 }
 
-/// Does what a command says.
+/// Executes a command.
 pub(crate) async fn execute_command(
     session: &Session,
     params: ExecuteCommandParams,
@@ -61,43 +60,45 @@ pub(crate) async fn execute_command(
     let ExecuteCommandParams { command, mut arguments, .. } = params;
     let refused = |why: String| Err(Error { message: why.into(), ..Error::invalid_params("") });
     let Some(argument) = arguments.pop() else {
-        return refused(format!("`{command}` is called without its argument"));
+        return refused(format!("`{command}` needs an argument"));
     };
     match &*command {
         OPEN => match serde_json::from_value::<Location>(argument) {
-            Ok(place) => {
-                session.send(Task::Show(place));
+            Ok(location) => {
+                session.send(Task::Show(location));
                 Ok(())
             }
-            Err(error) => refused(format!("the argument of `{command}` is no place: {error}")),
+            Err(error) => {
+                refused(format!("the argument of `{command}` is not a location: {error}"))
+            }
         },
         MAKE_EXECUTABLE => {
             let Some((skill, file)) = script(&argument) else {
-                return refused(format!("the argument of `{command}` is `{{skill, file}}`"));
+                return refused(format!("the argument of `{command}` must be `{{skill, file}}`"));
             };
-            match session.source().make_executable(skill, file.clone()).await {
+            match session.backend().make_executable(skill, file.clone()).await {
                 Some(()) => {
-                    session.doubt_all();
+                    session.invalidate_all();
                     Ok(())
                 }
-                None => {
-                    refused(format!("`{file}` could not be made executable; run `chmod +x` on it"))
-                }
+                None => refused(format!("cannot make `{file}` executable; run `chmod +x` on it")),
             }
         }
-        APPLY_EDIT => match serde_json::from_value::<Offered>(argument) {
-            Ok(Offered { title, text, version, edit }) => {
-                // Its places are those of that version.
+        APPLY_EDIT => match serde_json::from_value::<OfferedEdit>(argument) {
+            Ok(OfferedEdit { title, text, version, edit }) => {
+                // The edit's positions refer to that version.
                 let now = session.document(text.as_str()).map(|it| it.version());
                 if now != Some(version) {
-                    return refused(format!("the text has changed since `{title}` was offered"));
+                    return refused(format!(
+                        "the document has changed since `{title}` was offered; try again"
+                    ));
                 }
                 session.send(Task::Apply { title, edit: Box::new(edit) });
                 Ok(())
             }
-            Err(error) => refused(format!("the argument of `{command}` is no edit: {error}")),
+            Err(error) => refused(format!("the argument of `{command}` is not an edit: {error}")),
         },
-        other => refused(format!("there is no command `{other}`")),
+        other => refused(format!("unknown command `{other}`")),
     }
 }
 

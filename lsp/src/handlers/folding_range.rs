@@ -1,4 +1,4 @@
-//! `textDocument/foldingRange`: the frontmatter, and each value in it that has several lines.
+//! `textDocument/foldingRange`: the frontmatter, and its values with several lines.
 
 use skills_syntax::parse::{Entry, Frontmatter, Value, ValueKind};
 use skills_syntax::text::Span;
@@ -8,7 +8,7 @@ use crate::document::Document;
 use crate::settings::Settings;
 use crate::{from_proto, to_proto};
 
-/// Returns what can be folded in a skill, in the order of the text; nothing for other texts.
+/// Returns the folding ranges of a skill, in document order; `None` for other documents.
 pub(crate) fn folding_range(document: &Document, settings: Settings) -> Option<Vec<FoldingRange>> {
     if !from_proto::is_skill(document.uri()) {
         return None;
@@ -19,7 +19,7 @@ pub(crate) fn folding_range(document: &Document, settings: Settings) -> Option<V
     in_entries(&frontmatter.entries, &mut spans);
     let folds = spans.into_iter().filter_map(|span| to_proto::fold(document, span));
     let mut folds: Vec<FoldingRange> = folds.collect();
-    // An editor has one mark for each line: the outermost fold that starts on it gets it.
+    // Editors show one fold marker per line, so only the outermost range that starts there is kept.
     folds.dedup_by_key(|fold| fold.start_line);
     folds.truncate(settings.max_folds.unwrap_or(usize::MAX));
     Some(folds)
@@ -69,7 +69,7 @@ mod tests {
     const HOOKS: &str = "---\nname: a\nhooks:\n  Stop:\n    - matcher: x\n      hooks:\n        - type: command\n---\n\nBody\n";
 
     #[test]
-    fn frontmatter_and_long_values_fold() {
+    fn frontmatter_and_multiline_values_fold() {
         check(HOOKS, None, &[(0, 7), (2, 6), (3, 6), (4, 6), (5, 6)]);
         check(
             "---\r\ndescription: |\r\n  a\r\n  b\r\n\r\nname: x\r\n---\r\n",
@@ -80,13 +80,13 @@ mod tests {
     }
 
     #[test]
-    fn a_client_gets_no_more_than_it_wants() {
+    fn folding_ranges_respect_the_client_limit() {
         check(HOOKS, Some(2), &[(0, 7), (2, 6)]);
         check(HOOKS, Some(0), &[]);
     }
 
     #[test]
-    fn what_is_on_one_line_or_open_does_not_fold() {
+    fn single_lines_and_unclosed_frontmatter_do_not_fold() {
         check("# Title\n\nText\n", None, &[]);
         check("---\nname: a\n", None, &[]);
         check("", None, &[]);

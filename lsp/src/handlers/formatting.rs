@@ -1,4 +1,4 @@
-//! `textDocument/formatting`: the frontmatter in its usual form; the body stays as it is.
+//! `textDocument/formatting`: formats the frontmatter; the body is unchanged.
 
 use tower_lsp::ls_types::TextEdit;
 
@@ -6,7 +6,7 @@ use crate::document::Document;
 use crate::settings::Settings;
 use crate::{from_proto, to_proto};
 
-/// Returns the edits of a skill; nothing for other texts.
+/// Returns the edits for a skill; `None` for other documents.
 pub(crate) fn formatting(document: &Document, settings: Settings) -> Option<Vec<TextEdit>> {
     if !from_proto::is_skill(document.uri()) {
         return None;
@@ -21,7 +21,7 @@ mod tests {
     use crate::session::Revision;
 
     #[test]
-    fn only_the_lines_that_change_are_edited() {
+    fn formatting_edits_only_changed_lines() {
         let edits = |uri: &str| {
             let text = "---\nname: a\nlicense:   MIT\n---\nBody  text\n".to_owned();
             let document = Document::new(uri.parse().unwrap(), 1, Revision::default(), text);

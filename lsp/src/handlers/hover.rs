@@ -1,4 +1,4 @@
-//! `textDocument/hover`: what the thing under the cursor is.
+//! `textDocument/hover`: skill names, globs, and frontmatter.
 
 use std::fmt::Write as _;
 
@@ -12,24 +12,26 @@ use tower_lsp::ls_types::{Hover, HoverContents, MarkupContent, MarkupKind, Posit
 use crate::analysis::AnalysisContext;
 use crate::document::Document;
 use crate::settings::Settings;
-use crate::snapshot::{OverlaySnapshot, Skill};
+use crate::snapshot::{OverlaySnapshot, SkillEntry};
 use crate::{from_proto, to_proto};
 
-/// Returns what is to be said about a position of a text: the skill that it names, what a glob
-/// matches, and in a skill what the catalog says; nothing for other places.
+/// Returns the hover at a position: for a skill name, for a glob in a skill, or for an entry of the
+/// field table; `None` elsewhere.
 pub(crate) fn hover(
     document: &Document,
     position: Position,
-    scene: &AnalysisContext,
+    analysis: &AnalysisContext,
     settings: Settings,
 ) -> Option<Hover> {
     let offset = from_proto::offset(document, position, settings.encoding);
-    let (span, value) = match named(document, offset, scene) {
+    let (span, value) = match hover_skill(document, offset, analysis) {
         Some(found) => found,
-        None if from_proto::is_skill(document.uri()) => match matched(document, offset, scene) {
-            Some(found) => found,
-            None => skills_ide::hover(document.text(), offset).map(|it| (it.span, it.text))?,
-        },
+        None if from_proto::is_skill(document.uri()) => {
+            match hover_glob(document, offset, analysis) {
+                Some(found) => found,
+                None => skills_ide::hover(document.text(), offset).map(|it| (it.span, it.text))?,
+            }
+        }
         None => return None,
     };
     Some(Hover {
@@ -38,29 +40,37 @@ pub(crate) fn hover(
     })
 }
 
-fn named(document: &Document, offset: usize, scene: &AnalysisContext) -> Option<(Span, String)> {
+fn hover_skill(
+    document: &Document,
+    offset: usize,
+    analysis: &AnalysisContext,
+) -> Option<(Span, String)> {
     let Some(reference) = skills_agents::references::reference_at(document.references(), offset)
     else {
-        // A skill's own name means the skill as well.
+        // A skill's own `name` refers to the skill too.
         let name = &document.parsed().frontmatter.as_ref()?.get("name")?.value;
         let is_there = name.span.start <= offset && offset <= name.span.end;
-        let skill = scene.overlaid.at(document.path().filter(|_| is_there)?)?;
-        return Some((name.span, describe(skill, &scene.overlaid)));
+        let skill = analysis.snapshot.at(document.path().filter(|_| is_there)?)?;
+        return Some((name.span, describe(skill, &analysis.snapshot)));
     };
-    let skill = scene.overlaid.meant(&reference.name)?;
-    Some((reference.span, describe(skill, &scene.overlaid)))
+    let skill = analysis.snapshot.resolve_name(&reference.name)?;
+    Some((reference.span, describe(skill, &analysis.snapshot)))
 }
 
-/// Returns how many files the glob under the cursor matches, and the first of them.
-fn matched(document: &Document, offset: usize, scene: &AnalysisContext) -> Option<(Span, String)> {
+/// Returns the number of files that the glob under the cursor matches, and the first of them.
+fn hover_glob(
+    document: &Document,
+    offset: usize,
+    analysis: &AnalysisContext,
+) -> Option<(Span, String)> {
     let frontmatter = document.parsed().frontmatter.as_ref()?;
     let globs = Fields::new(frontmatter, document.text()).list(&field_table::PATHS);
     let glob = globs.iter().find(|it| it.span.start <= offset && offset <= it.span.end)?;
-    let found = scene.globbed(&glob.text)?;
+    let found = analysis.glob_matches(&glob.text)?;
     let mut text = match found.count? {
-        0 => "Matches no file of this worktree.".to_owned(),
-        1 => "Matches 1 file of this worktree.".to_owned(),
-        count => format!("Matches {count} files of this worktree."),
+        0 => "Matches no files in this worktree.".to_owned(),
+        1 => "Matches 1 file in this worktree.".to_owned(),
+        count => format!("Matches {count} files in this worktree."),
     };
     for file in &found.files {
         let _ = write!(text, "\n- `{file}`");
@@ -71,14 +81,13 @@ fn matched(document: &Document, offset: usize, scene: &AnalysisContext) -> Optio
     Some((glob.span, text))
 }
 
-/// Returns what is to be said of a skill that a text names: its description, what each agent makes
-/// of it, and where it lies.
-pub(crate) fn describe(skill: &Skill, overlaid: &OverlaySnapshot) -> String {
+/// Returns the Markdown for a skill: its description, its state for each agent, and its path.
+pub(crate) fn describe(skill: &SkillEntry, snapshot: &OverlaySnapshot) -> String {
     let mut text = format!("**{}**", skill.name);
     if let Some(description) = skill.description.as_deref().filter(|it| !it.is_empty()) {
         let _ = write!(text, "\n\n{description}");
     }
-    let states = states(&skill.path, overlaid);
+    let states = states(&skill.path, snapshot);
     if !states.is_empty() {
         text.push('\n');
         for (state, agents, reason) in states {
@@ -90,13 +99,13 @@ pub(crate) fn describe(skill: &Skill, overlaid: &OverlaySnapshot) -> String {
     text
 }
 
-/// Returns the states of a skill with the profiles in which it has them, and why.
+/// Returns the states of a skill, each with its profiles and reason.
 fn states<'a>(
     path: &'a AbsPath,
-    overlaid: &'a OverlaySnapshot,
+    snapshot: &'a OverlaySnapshot,
 ) -> Vec<(State, Vec<String>, Option<&'a str>)> {
     let mut states: Vec<(State, Vec<String>, Option<&str>)> = Vec::new();
-    for (ranking, ranked) in overlaid.places(path) {
+    for (ranking, ranked) in snapshot.rankings_of(path) {
         let agent = ranking.profile.id.to_string();
         let reason = ranked.reason.as_deref();
         match states.iter_mut().find(|it| it.0 == ranked.state && it.2 == reason) {

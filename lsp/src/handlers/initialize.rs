@@ -1,11 +1,11 @@
-//! `initialize`: who we are and what we can do for this client.
+//! `initialize`: the server's name and capabilities.
 
 use tower_lsp::ls_types::{InitializeResult, ServerInfo};
 
 use crate::settings::Settings;
 use crate::to_proto;
 
-/// Introduces the server to a client with which `settings` were agreed.
+/// Returns the result of `initialize` for a client with these `settings`.
 pub(crate) fn initialize(settings: Settings) -> InitializeResult {
     InitializeResult {
         capabilities: to_proto::capabilities(settings),

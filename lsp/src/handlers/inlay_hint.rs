@@ -1,5 +1,4 @@
-//! `textDocument/inlayHint`: what a text costs and how many files its globs match, for those who
-//! want to see it.
+//! `textDocument/inlayHint`: token costs, and the number of files that a glob matches.
 
 use skills_lint::FsContext;
 use tower_lsp::ls_types::{InlayHint, InlayHintLabel, InlayHintTooltip, Range};
@@ -8,7 +7,7 @@ use crate::document::Document;
 use crate::settings::Settings;
 use crate::{from_proto, to_proto};
 
-/// Returns the hints in a range of a skill; nothing for other texts, or where nobody wants them.
+/// Returns the hints in a range of a skill; `None` for other documents, or if hints are disabled.
 pub(crate) fn inlay_hint(
     document: &Document,
     range: Range,
@@ -18,9 +17,10 @@ pub(crate) fn inlay_hint(
     if !settings.features.inlay_hints || !from_proto::is_skill(document.uri()) {
         return None;
     }
-    let asked = from_proto::span(document, range, settings.encoding);
+    let requested = from_proto::span(document, range, settings.encoding);
     let hints = document.as_subject(|it| skills_ide::hints(it, surroundings));
-    let here = hints.into_iter().filter(|it| asked.start <= it.offset && it.offset <= asked.end);
+    let here =
+        hints.into_iter().filter(|it| requested.start <= it.offset && it.offset <= requested.end);
     let shown = here.map(|it| InlayHint {
         position: to_proto::position(document, it.offset, settings.encoding),
         label: InlayHintLabel::String(it.text),
@@ -44,7 +44,7 @@ mod tests {
     use crate::settings::Features;
 
     #[test]
-    fn hints_are_for_those_who_want_them() {
+    fn inlay_hints_are_sent_only_if_enabled() {
         let uri = "file:///w/SKILL.md".parse().unwrap();
         let text = "---\ndescription: Reads 漢字.\n---\nBody\n".to_owned();
         let document = Document::new(uri, 1, Revision::default(), text);

@@ -1,7 +1,7 @@
-//! `textDocument/rename` and `prepareRename`: a skill or a command under another name.
+//! `textDocument/rename` and `prepareRename`: renames a skill or a command.
 //!
-//! Its directory or its file, its `name:` and every reference change in one edit, or nothing does:
-//! what would collide, and a client that cannot rename files, is refused with the reason.
+//! One edit changes the directory or file, the `name:` and all mentions. If a name conflicts or the
+//! client cannot rename files, the request fails with the reason.
 
 use std::path::Path;
 
@@ -17,13 +17,13 @@ use tower_lsp::ls_types::{
     Position, PrepareRenameResponse, RenameFile, ResourceOp, TextDocumentEdit, Uri, WorkspaceEdit,
 };
 
-use super::rename_edits::follow;
+use super::rename_edits::collect_edits;
 use crate::document::Document;
 use crate::settings::{Encoding, Settings};
-use crate::texts::{Meant, ReferencingFile, Texts};
+use crate::texts::{ReferencingFile, ResolvedSkill, Texts};
 use crate::{from_proto, to_proto};
 
-/// Returns what would be renamed at a position; nothing where no skill is named.
+/// Returns the name to rename at a position; `None` if no skill is named there.
 pub(crate) fn prepare_rename(
     document: &Document,
     position: Position,
@@ -31,16 +31,16 @@ pub(crate) fn prepare_rename(
 ) -> Result<Option<PrepareRenameResponse>, Error> {
     let settings = texts.session.settings();
     let offset = from_proto::offset(document, position, settings.encoding);
-    let Some((meant, span)) = texts.meant_at(document, offset) else { return Ok(None) };
-    let placeholder = name(&meant)?;
-    can_move(RenameKind::of(&meant.skill.path), settings)?;
+    let Some((resolved, span)) = texts.skill_at_offset(document, offset) else { return Ok(None) };
+    let placeholder = current_name(&resolved)?;
+    can_move(RenameKind::of(&resolved.skill.path), settings)?;
     Ok(Some(PrepareRenameResponse::RangeWithPlaceholder {
         range: to_proto::range(document, span, settings.encoding),
         placeholder,
     }))
 }
 
-/// Returns the edit that gives the skill at a position another name.
+/// Returns the edit that renames the skill at a position.
 pub(crate) async fn rename(
     document: &Document,
     position: Position,
@@ -49,56 +49,56 @@ pub(crate) async fn rename(
 ) -> Result<Option<WorkspaceEdit>, Error> {
     let settings = texts.session.settings();
     let offset = from_proto::offset(document, position, settings.encoding);
-    let Some((meant, _)) = texts.meant_at(document, offset) else {
-        return Err(refusal("no skill is named here"));
+    let Some((resolved, _)) = texts.skill_at_offset(document, offset) else {
+        return Err(refusal("there is no skill name at this position"));
     };
-    Ok(Some(renamed(&meant, new.trim(), texts).await?))
+    Ok(Some(rename_skill(&resolved, new.trim(), texts).await?))
 }
 
-/// Returns the edit that gives a skill and its directory, or a command and its file, another name.
-pub(crate) async fn renamed(
-    meant: &Meant,
+/// Returns the edit that renames a skill with its directory, or a command with its file.
+pub(crate) async fn rename_skill(
+    resolved: &ResolvedSkill,
     new: &str,
     texts: Texts<'_>,
 ) -> Result<WorkspaceEdit, Error> {
-    let meant = &texts.identified(meant).await;
-    edited(&Renaming::new(&meant.skill.path, new), meant, Vec::new(), texts).await
+    let resolved = &texts.with_disk_identity(resolved).await;
+    rename_edit(&Renaming::new(&resolved.skill.path, new), resolved, Vec::new(), texts).await
 }
 
-/// Returns the edit that makes of a skill what it is renamed to, with more edits of its own text.
-pub(super) async fn edited(
+/// Returns the edit for a renaming. `more` are additional edits of the skill's own file.
+pub(super) async fn rename_edit(
     renaming: &Renaming<'_>,
-    meant: &Meant,
+    resolved: &ResolvedSkill,
     more: Vec<Edit>,
     texts: Texts<'_>,
 ) -> Result<WorkspaceEdit, Error> {
-    stays_inside(&meant.skill.path, texts).await?;
-    possible(renaming, meant, texts).await?;
-    let moves = renaming.moves(&meant.places);
+    check_inside_worktree(&resolved.skill.path, texts).await?;
+    check_possible(renaming, resolved, texts).await?;
+    let moves = renaming.moves(&resolved.path_targets);
     let changed = match renaming.kind {
-        RenameKind::Skill => text_edits(renaming, meant, texts).await,
+        RenameKind::Skill => text_edits(renaming, resolved, texts).await,
         RenameKind::Command | RenameKind::Conversion => {
-            let places = texts.session.all_places();
-            let edited = follow(&moves, &[(renaming, meant)], &places, texts).await;
+            let snapshots = texts.session.all_snapshots();
+            let edited = collect_edits(&moves, &[(renaming, resolved)], &snapshots, texts).await;
             match edited {
-                Some(edited) => Some(edited.operations(meant, more, texts).await),
+                Some(edited) => Some(edited.operations(resolved, more, texts).await),
                 None => None,
             }
         }
     };
-    let unknown = || refusal("what names the skill cannot be found out now; try again");
+    let unknown = || refusal("cannot search for mentions of the skill now; try again");
     let (mut operations, own) = changed.ok_or_else(unknown)?;
     if !renaming.is_moved() && !texts.session.settings().renames_files {
-        return Ok(plain(operations));
+        return Ok(plain_text_edits(operations));
     }
-    // By the way by which the editor has it open, since all lead to the same.
+    // Renames by the path that the editor has open; all paths lead to the same file.
     let old = if renaming.kind == RenameKind::Skill { own.parent().unwrap_or(own) } else { own };
     let moved = moves.all().iter().find(|it| it.old == old);
     if let Some(Move { old, new }) = moved
         && let (Some(old_uri), Some(new_uri)) =
             (Uri::from_file_path(&**old), Uri::from_file_path(&**new))
     {
-        // Last: the edits before it speak of the files where they are.
+        // The rename is last, because the edits before it use the old paths.
         let rename = RenameFile { old_uri, new_uri, options: None, annotation_id: None };
         operations.push(DocumentChangeOperation::Op(ResourceOp::Rename(rename)));
     }
@@ -108,106 +108,111 @@ pub(super) async fn edited(
     })
 }
 
-/// Refuses to write a file to which a link leads out of its worktree.
-pub(super) async fn stays_inside(path: &AbsPath, texts: Texts<'_>) -> Result<(), Error> {
-    let leads_out = texts.session.source().leads_out(vec![path.clone()]).await.unwrap_or_default();
-    if leads_out.contains(&true) {
+/// Refuses to write to a file behind a symlink that leads out of its worktree.
+pub(super) async fn check_inside_worktree(path: &AbsPath, texts: Texts<'_>) -> Result<(), Error> {
+    let escapes =
+        texts.session.backend().escape_worktree(vec![path.clone()]).await.unwrap_or_default();
+    if escapes.contains(&true) {
         let path = path.display();
         return Err(refusal(format!(
-            "`{path}` leads out of the worktree by a link; edit its target"
+            "a symlink leads from `{path}` out of the worktree; edit its target instead"
         )));
     }
     Ok(())
 }
 
-/// Says why a skill cannot be renamed so, by what is known and by what is on the disk.
-pub(super) async fn possible(
+/// Returns an error if the renaming conflicts with known skills or with files on the disk.
+pub(super) async fn check_possible(
     renaming: &Renaming<'_>,
-    meant: &Meant,
+    resolved: &ResolvedSkill,
     texts: Texts<'_>,
 ) -> Result<(), Error> {
-    allowed(renaming, meant, texts)?;
+    check_allowed(renaming, resolved, texts)?;
     if renaming.is_moved() {
-        let unknown = || refusal("what is on the disk cannot be found out now; try again");
-        let (ways, target) = accesses(renaming, meant, texts).await.ok_or_else(unknown)?;
-        if let Some(why) = move_obstacle(renaming, &ways, target) {
+        let unknown = || refusal("cannot read the disk now; try again");
+        let (found, target) = accesses(renaming, resolved, texts).await.ok_or_else(unknown)?;
+        if let Some(why) = move_obstacle(renaming, &found, target) {
             return Err(refusal(why));
         }
     }
     Ok(())
 }
 
-/// Returns what the disk has of all ways to a skill, and of where it would be; nothing where nobody
-/// can say.
+/// Returns the entries on the disk at all paths of a skill, and at the target; `None` if the
+/// backend cannot answer.
 async fn accesses(
     renaming: &Renaming<'_>,
-    meant: &Meant,
+    resolved: &ResolvedSkill,
     texts: Texts<'_>,
 ) -> Option<(Vec<AccessPath>, Option<Entry>)> {
     let target = renaming.target()?;
-    let directories = meant.ways.iter().filter_map(AbsPath::parent);
-    let asked = meant.ways.iter().cloned().chain(directories).chain([target]);
-    let entries = texts.session.source().entries(asked.collect()).await?;
-    let (files, rest) = entries.split_at_checked(meant.ways.len())?;
+    let directories = resolved.all_paths.iter().filter_map(AbsPath::parent);
+    let paths = resolved.all_paths.iter().cloned().chain(directories).chain([target]);
+    let entries = texts.session.backend().entries(paths.collect()).await?;
+    let (files, rest) = entries.split_at_checked(resolved.all_paths.len())?;
     let (target, directories) = rest.split_last()?;
     let access = |(path, (file, directory)): (&AbsPath, (&Option<Entry>, &Option<Entry>))| {
         AccessPath { path: path.clone(), file: *file, directory: *directory }
     };
     let entries = files.iter().zip(directories);
-    Some((meant.ways.iter().zip(entries).map(access).collect(), *target))
+    Some((resolved.all_paths.iter().zip(entries).map(access).collect(), *target))
 }
 
-/// Says why a skill cannot have another name, by what is known without the disk.
-pub(crate) fn allowed(
+/// Returns an error if the renaming conflicts with known skills or is not supported by the client.
+/// Does not read the disk.
+pub(crate) fn check_allowed(
     renaming: &Renaming<'_>,
-    meant: &Meant,
+    resolved: &ResolvedSkill,
     texts: Texts<'_>,
 ) -> Result<(), Error> {
-    name(meant)?;
+    current_name(resolved)?;
     if renaming.is_moved() {
         can_move(renaming.kind, texts.session.settings())?;
     }
-    if let Some(why) = in_the_way(renaming, meant, texts) {
+    if let Some(why) = name_conflict(renaming, resolved, texts) {
         return Err(refusal(why));
     }
     let is_open = |dir: &Path| texts.session.folders().iter().any(|it| it.starts_with(dir));
     let moved = renaming.file_move().filter(|it| it.old != it.new && is_open(&it.old));
     if let Some(Move { old, .. }) = moved {
-        return Err(refusal(format!("`{}` is open as a folder of its own", old.display())));
+        return Err(refusal(format!(
+            "`{}` is open as a workspace folder; close that folder first",
+            old.display()
+        )));
     }
     Ok(())
 }
 
-/// Returns what is in the way of a name wherever the skill is seen from.
-pub(super) fn in_the_way(
+/// Returns the reason why a name cannot be used, in any root that contains the skill.
+pub(super) fn name_conflict(
     renaming: &Renaming<'_>,
-    meant: &Meant,
+    resolved: &ResolvedSkill,
     texts: Texts<'_>,
 ) -> Option<String> {
-    let places = texts.session.places_seeing(renaming.path);
-    let mut seeing = places.iter().flat_map(|(_, it)| it.places(renaming.path));
+    let snapshots = texts.session.snapshots_containing(renaming.path);
+    let mut seeing = snapshots.iter().flat_map(|(_, it)| it.rankings_of(renaming.path));
     if let Some((ranking, _)) = seeing.find(|(it, _)| it.profile.is_reserved(renaming.new)) {
         let (agent, new) = (&ranking.profile.agent, renaming.new);
         return Some(format!(
-            "{agent} keeps the directory name `{new}` for itself and reads no skill there"
+            "{agent} reserves the directory name `{new}` and loads no skill from it"
         ));
     }
-    let mut called = places.iter().flat_map(|(_, it)| it.called(renaming.new));
-    let others = places.iter().flat_map(|(_, it)| &it.skills);
-    let others = others.filter(|it| !meant.ways.contains(&it.path));
+    let mut called = snapshots.iter().flat_map(|(_, it)| it.skills_named(renaming.new));
+    let others = snapshots.iter().flat_map(|(_, it)| &it.skills);
+    let others = others.filter(|it| !resolved.all_paths.contains(&it.path));
     name_obstacle(renaming, others.map(|it| (it.name.as_str(), &it.path))).or_else(|| {
-        let (agent, path) = called.find(|(_, it)| !meant.ways.contains(it))?;
+        let (agent, path) = called.find(|(_, it)| !resolved.all_paths.contains(it))?;
         let new = renaming.new;
         Some(if is_built_in(path) {
-            format!("{agent} has a skill `{new}` of its own")
+            format!("{agent} has a built-in skill `{new}`")
         } else {
-            format!("{agent} calls the skill in `{}` `{new}` already", path.display())
+            format!("{agent} already has a skill named `{new}`: `{}`", path.display())
         })
     })
 }
 
-/// Returns the operation that edits a text; none where nothing changes in it. What is found twice,
-/// as a name that is a path as well, is edited once.
+/// Returns the operation that edits a document; `None` without edits. Overlapping edits, such as
+/// for a name inside a path, are applied once.
 pub(super) fn operation(
     document: &Document,
     is_open: bool,
@@ -228,33 +233,33 @@ pub(super) fn operation(
     Some(DocumentChangeOperation::Edit(TextDocumentEdit { text_document, edits }))
 }
 
-/// Returns what changes in all texts, and the path by which the skill's own is edited.
+/// Returns the edits of all documents, and the path by which the skill's own file is edited.
 async fn text_edits(
     renaming: &Renaming<'_>,
-    meant: &Meant,
+    resolved: &ResolvedSkill,
     texts: Texts<'_>,
 ) -> Option<(Vec<DocumentChangeOperation>, AbsPath)> {
     let encoding = texts.session.settings().encoding;
-    let moves = renaming.moves(&meant.places);
+    let moves = renaming.moves(&resolved.path_targets);
     let mut operations = Vec::new();
     let mut own = renaming.path.clone();
-    for speaker in texts.speakers(meant).await? {
-        let ReferencingFile { path, is_own, document, is_open, references, .. } = &speaker;
+    for referencing_file in texts.referencing_files(resolved).await? {
+        let ReferencingFile { path, is_own, document, is_open, references, .. } = &referencing_file;
         if *is_own {
             own.clone_from(path);
         }
         let (text, parsed) = (document.text(), document.parsed());
         let at = if *is_own { renaming.path } else { path };
         let mut found = edits(renaming, at, text, parsed, references);
-        let bases = texts.bases(&speaker, meant);
+        let bases = texts.bases(&referencing_file, resolved);
         found.extend(moves.edits(path, &bases, text, parsed, |_| false));
         operations.extend(operation(document, *is_open, found, encoding));
     }
     Some((operations, own))
 }
 
-/// Returns edits of texts for a client that knows no others.
-fn plain(operations: Vec<DocumentChangeOperation>) -> WorkspaceEdit {
+/// Returns the text edits in the form for clients without resource operations.
+fn plain_text_edits(operations: Vec<DocumentChangeOperation>) -> WorkspaceEdit {
     let changes = operations.into_iter().filter_map(|it| match it {
         DocumentChangeOperation::Edit(it) => {
             let edits = it.edits.into_iter().filter_map(|it| match it {
@@ -268,9 +273,9 @@ fn plain(operations: Vec<DocumentChangeOperation>) -> WorkspaceEdit {
     WorkspaceEdit { changes: Some(changes.collect()), ..WorkspaceEdit::default() }
 }
 
-/// Returns what a skill is called, where it can be called otherwise.
-fn name(meant: &Meant) -> Result<String, Error> {
-    let skill = &meant.skill;
+/// Returns the current name of a skill, or an error if it cannot be renamed.
+fn current_name(resolved: &ResolvedSkill) -> Result<String, Error> {
+    let skill = &resolved.skill;
     match (RenameKind::of(&skill.path), command::name(&skill.path)) {
         (RenameKind::Skill, _) => Ok(skill.name.clone()),
         (_, Some(name)) => Ok(name),
@@ -288,13 +293,13 @@ fn can_move(kind: RenameKind, settings: Settings) -> Result<(), Error> {
     let what =
         if kind == RenameKind::Skill { "the skill's directory" } else { "the command's file" };
     Err(refusal(format!(
-        "this editor cannot rename files for a language server; rename {what} by hand"
+        "this editor cannot rename files for a language server; rename {what} manually"
     )))
 }
 
-/// Returns the error of a request that cannot be done, and why.
+/// Returns the error for a request that is valid but cannot be done.
 pub(crate) fn refusal(why: impl Into<String>) -> Error {
     let why = why.into();
-    // The code for a request that is well formed and cannot be done.
+    // `RequestFailed` of LSP 3.17.
     Error { code: ErrorCode::ServerError(-32803), message: why.into(), data: None }
 }

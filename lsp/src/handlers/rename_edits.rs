@@ -1,8 +1,7 @@
-//! What changes in all texts when files move and skills get other names with that.
+//! Collects the text edits for moved files and renamed skills.
 //!
-//! Whoever moves them says what goes where, and which skills are called otherwise then. The names
-//! are looked for in what agents read, the paths in every text; each text is edited once, by
-//! whatever ways it is reached.
+//! Names are searched in the files that agents read, paths in all files. Each file is edited once,
+//! even if several paths lead to it.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,14 +19,14 @@ use super::rename::operation;
 use crate::document::Document;
 use crate::settings::Encoding;
 use crate::snapshot::OverlaySnapshot;
-use crate::texts::{Identity, Meant, Texts, is_text};
+use crate::texts::{FileIdentity, ResolvedSkill, Texts, can_mention_skills};
 
-/// The texts that are looked at, with what changes in each.
+/// The edits of each file.
 #[derive(Default)]
-pub(super) struct RenameEdits(BTreeMap<Identity, Edited>);
+pub(super) struct RenameEdits(BTreeMap<FileIdentity, EditedText>);
 
-/// A text, by the path at which it was first met, and what was found in it so far.
-struct Edited {
+/// A file, by the first path found, and its edits so far.
+struct EditedText {
     path: AbsPath,
     document: Arc<Document>,
     is_open: bool,
@@ -35,7 +34,7 @@ struct Edited {
 }
 
 impl RenameEdits {
-    fn add(&mut self, identity: Identity, found: Edited) {
+    fn add(&mut self, identity: FileIdentity, found: EditedText) {
         match self.0.get_mut(&identity) {
             Some(known) => known.edits.extend(found.edits),
             None => {
@@ -44,79 +43,81 @@ impl RenameEdits {
         }
     }
 
-    /// Returns the operations that edit the texts, sorted by path.
+    /// Returns the operations that edit the files, sorted by path.
     pub(super) fn into_operations(self, encoding: Encoding) -> Vec<DocumentChangeOperation> {
-        let mut edited: Vec<Edited> = self.0.into_values().collect();
+        let mut edited: Vec<EditedText> = self.0.into_values().collect();
         edited.sort_by(|a, b| a.path.cmp(&b.path));
-        let operation = |it: Edited| operation(&it.document, it.is_open, it.edits, encoding);
+        let operation = |it: EditedText| operation(&it.document, it.is_open, it.edits, encoding);
         edited.into_iter().filter_map(operation).collect()
     }
 
-    /// Returns the same with more edits of a skill's own text, and the path by which that is edited.
+    /// Returns the operations, with `more` edits of the skill's own file, and the path by which
+    /// that is edited.
     pub(super) async fn operations(
         mut self,
-        meant: &Meant,
+        resolved: &ResolvedSkill,
         more: Vec<Edit>,
         texts: Texts<'_>,
     ) -> (Vec<DocumentChangeOperation>, AbsPath) {
-        let own = |it: &&mut Edited| meant.ways.contains(&it.path);
-        let mut path = meant.skill.path.clone();
+        let own = |it: &&mut EditedText| resolved.all_paths.contains(&it.path);
+        let mut path = resolved.skill.path.clone();
         if let Some(own) = self.0.values_mut().find(own) {
             own.edits.extend(more);
             path.clone_from(&own.path);
         } else if let Some((document, is_open)) = texts.document(&path).await {
-            let found = Edited { path: path.clone(), document, is_open, edits: more };
-            self.add(Identity::Path(path.clone()), found);
+            let found = EditedText { path: path.clone(), document, is_open, edits: more };
+            self.add(FileIdentity::Path(path.clone()), found);
         }
         (self.into_operations(texts.session.settings().encoding), path)
     }
 }
 
-/// Returns what changes in all texts, seen from these places; nothing where nobody can say.
-pub(super) async fn follow(
+/// Returns the edits of all files in these snapshots; `None` if the backend cannot answer.
+pub(super) async fn collect_edits(
     moves: &Moves,
-    named: &[(&Renaming<'_>, &Meant)],
-    places: &[(AbsPath, Arc<OverlaySnapshot>)],
+    named: &[(&Renaming<'_>, &ResolvedSkill)],
+    snapshots: &[(AbsPath, Arc<OverlaySnapshot>)],
     texts: Texts<'_>,
 ) -> Option<RenameEdits> {
     let mut edited = RenameEdits::default();
-    for (renaming, meant) in named {
-        name(renaming, meant, texts, &mut edited).await?;
+    for (renaming, resolved) in named {
+        rename_references(renaming, resolved, texts, &mut edited).await?;
     }
-    lead(moves, places, texts, &mut edited).await?;
+    update_paths(moves, snapshots, texts, &mut edited).await?;
     Some(edited)
 }
 
-/// Gives a skill its new name wherever it is named.
-async fn name(
+/// Adds the edits that rename all mentions of a skill.
+async fn rename_references(
     renaming: &Renaming<'_>,
-    meant: &Meant,
+    resolved: &ResolvedSkill,
     texts: Texts<'_>,
     edited: &mut RenameEdits,
 ) -> Option<()> {
-    for speaker in texts.speakers(meant).await? {
-        let (text, parsed) = (speaker.document.text(), speaker.document.parsed());
-        let at = if speaker.is_own { renaming.path } else { &speaker.path };
-        let edits = edits(renaming, at, text, parsed, &speaker.references);
-        let (path, document, is_open) = (speaker.path, speaker.document, speaker.is_open);
-        edited.add(speaker.identity, Edited { path, document, is_open, edits });
+    for referencing_file in texts.referencing_files(resolved).await? {
+        let (text, parsed) = (referencing_file.document.text(), referencing_file.document.parsed());
+        let at = if referencing_file.is_own { renaming.path } else { &referencing_file.path };
+        let edits = edits(renaming, at, text, parsed, &referencing_file.references);
+        let (path, document, is_open) =
+            (referencing_file.path, referencing_file.document, referencing_file.is_open);
+        edited.add(referencing_file.identity, EditedText { path, document, is_open, edits });
     }
     Some(())
 }
 
-/// Has the paths of all texts lead where they did.
-async fn lead(
+/// Adds the edits that keep paths valid in all files.
+async fn update_paths(
     moves: &Moves,
-    places: &[(AbsPath, Arc<OverlaySnapshot>)],
+    snapshots: &[(AbsPath, Arc<OverlaySnapshot>)],
     texts: Texts<'_>,
     edited: &mut RenameEdits,
 ) -> Option<()> {
     let mut paths: BTreeMap<AbsPath, LinkBases> = BTreeMap::new();
-    for (_, overlaid) in places {
-        let found = texts.session.source().texts(search(moves, overlaid)).await?;
+    for (_, snapshot) in snapshots {
+        let found = texts.session.backend().find_texts(search(moves, snapshot)).await?;
         for path in found {
-            let bases = overlaid.bases(&path);
-            // Of several worktrees that see a text it belongs to the one around it.
+            let bases = snapshot.bases(&path);
+            // If several worktrees see a file, it belongs to the one that contains it.
             let is_within = bases.top.is_some();
             if is_within || !paths.contains_key(&path) {
                 paths.insert(path, bases);
@@ -124,14 +125,14 @@ async fn lead(
         }
     }
     for document in texts.session.documents() {
-        // What is typed but not saved counts as well.
-        if let Some(path) = document.path().filter(|it| is_text(it)) {
-            let place = texts.session.place(&document).unwrap_or_default();
-            paths.entry(path.clone()).or_insert_with(|| place.bases(path));
+        // Unsaved text is searched too.
+        if let Some(path) = document.path().filter(|it| can_mention_skills(it)) {
+            let snapshot = texts.session.snapshot_for(&document).unwrap_or_default();
+            paths.entry(path.clone()).or_insert_with(|| snapshot.bases(path));
         }
     }
     let known = paths.keys().cloned().collect();
-    for (identity, path) in texts.each_once(known, |it| moves.new_path(it).is_some()).await {
+    for (identity, path) in texts.dedup_by_file(known, |it| moves.new_path(it).is_some()).await {
         let before = edited.0.get(&identity).map(|it| (it.path.clone(), Arc::clone(&it.document)));
         let (path, document, is_open) = if let Some((path, document)) = before {
             (path, document, false)
@@ -139,16 +140,17 @@ async fn lead(
             let Some((document, is_open)) = texts.document(&path).await else { continue };
             (path, document, is_open)
         };
-        let place = || texts.session.place(&document).unwrap_or_default().bases(&path);
-        let bases = paths.get(&path).cloned().unwrap_or_else(place);
-        let edits = led(moves, &path, &bases, &document, texts).await;
-        edited.add(identity, Edited { path, document, is_open, edits });
+        let own_bases = || texts.session.snapshot_for(&document).unwrap_or_default().bases(&path);
+        let bases = paths.get(&path).cloned().unwrap_or_else(own_bases);
+        let edits = path_edits(moves, &path, &bases, &document, texts).await;
+        edited.add(identity, EditedText { path, document, is_open, edits });
     }
     Some(())
 }
 
-/// Returns what changes of the paths in one text; what it speaks of is looked at where that counts.
-async fn led(
+/// Returns the edits of paths in one file. The existence of targets is checked on the disk where it
+/// matters.
+async fn path_edits(
     moves: &Moves,
     path: &AbsPath,
     bases: &LinkBases,
@@ -156,29 +158,30 @@ async fn led(
     texts: Texts<'_>,
 ) -> Vec<Edit> {
     let (text, parsed) = (document.text(), document.parsed());
-    let asked = RefCell::new(BTreeSet::new());
+    let lookups = RefCell::new(BTreeSet::new());
     let found = moves.edits(path, bases, text, parsed, |it| {
-        asked.borrow_mut().extend(relative(&bases.text, it));
+        lookups.borrow_mut().extend(relative(&bases.text, it));
         false
     });
-    let looks: Vec<String> = asked.into_inner().into_iter().collect();
+    let looks: Vec<String> = lookups.into_inner().into_iter().collect();
     if looks.is_empty() {
         return found;
     }
-    let facts = texts.session.source().facts(path.clone(), looks).await.unwrap_or_default();
+    let facts = texts.session.backend().facts(path.clone(), looks).await.unwrap_or_default();
     moves.edits(path, bases, text, parsed, |it| {
         let look = relative(&bases.text, it).and_then(|it| facts.looks.get(&it).copied().flatten());
         matches!(look, Some(Look::File { .. } | Look::Directory))
     })
 }
 
-/// Says which texts may have to change: those that hold the name of what moves, and those that move.
-fn search(moves: &Moves, overlaid: &OverlaySnapshot) -> TextSearch {
+/// Returns the search for files to edit: those that contain the name of a moved file, and those
+/// that are moved.
+fn search(moves: &Moves, snapshot: &OverlaySnapshot) -> TextSearch {
     let mut words = Vec::new();
     let mut below = Vec::new();
     for Move { old, .. } in moves.all() {
         let name = old.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-        // However a name is escaped, its plain parts are not.
+        // Alphanumeric parts of a name are the same in every escaping.
         let plain = name.split(|it: char| !it.is_ascii_alphanumeric());
         words.extend(plain.max_by_key(|it| it.len()).map(str::to_owned));
         below.push(old.clone());
@@ -187,9 +190,9 @@ fn search(moves: &Moves, overlaid: &OverlaySnapshot) -> TextSearch {
         words.clear();
     }
     TextSearch {
-        top: overlaid.top.clone(),
-        home: overlaid.home.clone(),
-        skills: overlaid.skills.iter().map(|it| it.path.clone()).collect(),
+        top: snapshot.top.clone(),
+        home: snapshot.home.clone(),
+        skills: snapshot.skills.iter().map(|it| it.path.clone()).collect(),
         words,
         below,
     }

@@ -1,4 +1,4 @@
-//! `textDocument/selectionRange`: what each cursor lies in, from its word to the whole text.
+//! `textDocument/selectionRange`: from the word at each cursor to the whole document.
 
 use tower_lsp::ls_types::{Position, SelectionRange};
 
@@ -6,7 +6,7 @@ use crate::document::Document;
 use crate::settings::Settings;
 use crate::{from_proto, to_proto};
 
-/// Returns the steps of each position of a skill, in their order; nothing for other texts.
+/// Returns the selection ranges at each position of a skill, in order; `None` for other documents.
 pub(crate) fn selection_range(
     document: &Document,
     positions: &[Position],
@@ -18,12 +18,12 @@ pub(crate) fn selection_range(
     let steps = positions.iter().map(|position| {
         let offset = from_proto::offset(document, *position, settings.encoding);
         let spans = skills_ide::selection(document.text(), document.parsed(), offset);
-        // From the outside in, since each holds the one around it.
+        // Built from the outside in, because each range contains its parent.
         let whole = spans.iter().rev().fold(None, |parent, span| {
             let range = to_proto::range(document, *span, settings.encoding);
             Some(SelectionRange { range, parent: parent.map(Box::new) })
         });
-        // Every position gets an answer: of an empty text the place itself.
+        // Every position needs a result; in an empty document it is the position itself.
         whole.unwrap_or_else(|| SelectionRange {
             range: tower_lsp::ls_types::Range::new(*position, *position),
             parent: None,
@@ -38,7 +38,7 @@ mod tests {
     use crate::session::Revision;
 
     #[test]
-    fn each_position_has_its_steps() {
+    fn every_position_has_selection_ranges() {
         let uri = "file:///w/SKILL.md".parse().unwrap();
         let text = "---\nname: 漢字\n---\nBody\n".to_owned();
         let document = Document::new(uri, 1, Revision::default(), text);

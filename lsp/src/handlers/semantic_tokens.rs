@@ -1,4 +1,4 @@
-//! `textDocument/semanticTokens`: keys, variables and references that lead somewhere.
+//! `textDocument/semanticTokens`: keys, variables, and references to skills.
 
 use skills_ide::{Token, TokenKind};
 use skills_syntax::text::Span;
@@ -12,14 +12,14 @@ use crate::document::Document;
 use crate::settings::Settings;
 use crate::{from_proto, to_proto};
 
-/// The types of tokens, in the order of their numbers.
+/// The token types; their index is their number on the wire.
 const TYPES: [SemanticTokenType; 3] =
     [SemanticTokenType::PROPERTY, SemanticTokenType::VARIABLE, SemanticTokenType::FUNCTION];
 
-/// The one modifier: a key that nobody reads.
+/// The modifier bit of keys that no agent reads.
 const DEPRECATED: u32 = 1;
 
-/// Returns what the server says of its tokens.
+/// Returns the legend and options of semantic tokens.
 pub(crate) fn options() -> SemanticTokensOptions {
     SemanticTokensOptions {
         legend: SemanticTokensLegend {
@@ -32,25 +32,29 @@ pub(crate) fn options() -> SemanticTokensOptions {
     }
 }
 
-/// Returns what stands out in a skill, or in a range of it; nothing for other texts.
+/// Returns the tokens of a skill, or of a range of it; `None` for other documents.
 pub(crate) fn semantic_tokens(
     document: &Document,
     range: Option<Range>,
-    scene: &AnalysisContext,
+    analysis: &AnalysisContext,
     settings: Settings,
 ) -> Option<SemanticTokens> {
     if !from_proto::is_skill(document.uri()) {
         return None;
     }
-    let asked = range.map(|it| from_proto::span(document, it, settings.encoding));
-    let is_asked = |it: &&Token| {
-        asked.is_none_or(|asked| it.span.start < asked.end && asked.start < it.span.end)
+    let requested = range.map(|it| from_proto::span(document, it, settings.encoding));
+    let is_requested = |it: &&Token| {
+        requested
+            .is_none_or(|requested| it.span.start < requested.end && requested.start < it.span.end)
     };
-    let meant = document.references().iter().filter(|it| scene.overlaid.meant(&it.name).is_some());
-    let meant: Vec<Span> = meant.map(|it| it.span).collect();
-    let tokens = skills_ide::tokens(document.text(), document.parsed(), &meant);
+    let resolved = document
+        .references()
+        .iter()
+        .filter(|it| analysis.snapshot.resolve_name(&it.name).is_some());
+    let resolved: Vec<Span> = resolved.map(|it| it.span).collect();
+    let tokens = skills_ide::tokens(document.text(), document.parsed(), &resolved);
     let (mut line, mut character) = (0, 0);
-    let data = tokens.iter().filter(is_asked).map(|token| {
+    let data = tokens.iter().filter(is_requested).map(|token| {
         let range = to_proto::range(document, token.span, settings.encoding);
         let (start, end) = (range.start, range.end);
         let delta_line = start.line - line;
@@ -101,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_told_from_one_to_the_next() {
+    fn tokens_are_delta_encoded() {
         assert_eq!(
             tokens(None),
             [[1, 0, 4, 0, 0], [1, 0, 3, 0, 1], [2, 3, 10, 1, 0], [0, 15, 2, 1, 0]]

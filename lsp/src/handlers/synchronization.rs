@@ -1,6 +1,6 @@
-//! `textDocument/didOpen`, `didChange` and `didClose`: the texts as the editor has them.
+//! `textDocument/didOpen`, `didChange` and `didClose`.
 //!
-//! Called in the order of the wire. What follows from a change is none of their business.
+//! Called in wire order.
 
 use tower_lsp::ls_types::{
     DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
@@ -11,13 +11,13 @@ use crate::from_proto;
 use crate::session::Session;
 use crate::settings::Settings;
 
-/// Takes a text up.
+/// Opens a document.
 pub(crate) fn did_open(session: &Session, params: DidOpenTextDocumentParams) {
     let item = params.text_document;
     session.open(item.uri, item.version, item.text);
 }
 
-/// Applies all changes, each to the text that the one before it has led to.
+/// Applies all changes, each to the text after the previous one.
 pub(crate) fn did_change(session: &Session, params: DidChangeTextDocumentParams) {
     let edits = params.content_changes.into_iter().map(|change| {
         move |document: &Document, settings: Settings| {
@@ -27,7 +27,7 @@ pub(crate) fn did_change(session: &Session, params: DidChangeTextDocumentParams)
     session.change(params.text_document.uri, params.text_document.version, edits);
 }
 
-/// Lets a text go.
+/// Closes a document.
 pub(crate) fn did_close(session: &Session, params: DidCloseTextDocumentParams) {
     session.close(params.text_document.uri);
 }

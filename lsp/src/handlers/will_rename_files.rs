@@ -1,10 +1,9 @@
-//! `workspace/willRenameFiles`: what else changes when the client renames files and directories that
-//! skills lie in, lie under, or consist of.
+//! `workspace/willRenameFiles`: edits that go with renamed files and directories of skills.
 //!
-//! Paths that would lead nowhere are written anew in every text, those that move among them. A
-//! directory that is a skill's, and a command's file or a directory of commands, takes the name
-//! along, unless that is taken: that it is renamed cannot be refused here. Of what an edit of ours
-//! asked for the texts say so already.
+//! Relative paths that would break are updated in every file, including the moved ones. If a
+//! skill's directory, a command's file or a directory of commands is renamed, the skill's name and
+//! its mentions change too, unless the new name is taken: the rename itself cannot be refused here.
+//! For a rename that is part of the server's own edit, the files already contain the new names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,51 +14,53 @@ use skills_ide::rename::{RenameKind, Renaming, renamed_by_move};
 use skills_syntax::path::AbsPath;
 use tower_lsp::ls_types::{DocumentChanges, FileRename, Uri, WorkspaceEdit};
 
-use super::rename::in_the_way;
-use super::rename_edits::follow;
+use super::rename::name_conflict;
+use super::rename_edits::collect_edits;
 use crate::snapshot::OverlaySnapshot;
-use crate::texts::{Meant, Texts};
+use crate::texts::{ResolvedSkill, Texts};
 
-/// Returns the edits that go with files and directories that are about to be renamed by the client.
+/// Returns the edits that go with files and directories that the client is about to rename.
 pub(crate) async fn will_rename_files(
     files: &[FileRename],
     texts: Texts<'_>,
 ) -> Option<WorkspaceEdit> {
     let path = |uri: &str| AbsPath::new(&uri.parse::<Uri>().ok()?.to_file_path()?).ok();
-    let asked = files.iter().filter_map(|it| {
+    let requested = files.iter().filter_map(|it| {
         let (old, new) = (path(&it.old_uri)?, path(&it.new_uri)?);
         Some(Move { old, new })
     });
-    let places = texts.session.all_places();
-    let moves = Moves::new(asked.filter(|it| concerns(it, &places)));
-    let moves = possible(&moves, &places);
+    let snapshots = texts.session.all_snapshots();
+    let moves = Moves::new(requested.filter(|it| affects_skills(it, &snapshots)));
+    let moves = drop_conflicting(&moves, &snapshots);
     if moves.all().is_empty() {
         return None;
     }
-    let called = called(&moves, &places);
-    let meant = called.iter().filter_map(|(path, (new, kind))| {
-        let (_, overlaid) = texts.session.places_seeing(path).into_iter().next()?;
-        let meant = texts.meant(overlaid.at(path)?.clone(), overlaid);
+    let new_names = new_names(&moves, &snapshots);
+    let resolved = new_names.iter().filter_map(|(path, (new, kind))| {
+        let (_, snapshot) = texts.session.snapshots_containing(path).into_iter().next()?;
+        let resolved = texts.resolve(snapshot.at(path)?.clone(), snapshot);
         let renaming = Renaming { path, new, kind: *kind };
-        in_the_way(&renaming, &meant, texts).is_none().then_some((renaming, meant))
+        name_conflict(&renaming, &resolved, texts).is_none().then_some((renaming, resolved))
     });
-    let meant: Vec<(Renaming<'_>, Meant)> = meant.collect();
-    let named: Vec<_> = meant.iter().map(|(renaming, meant)| (renaming, meant)).collect();
-    let moves = by_all_ways(moves, &places, texts).await;
+    let resolved: Vec<(Renaming<'_>, ResolvedSkill)> = resolved.collect();
+    let renamings: Vec<_> =
+        resolved.iter().map(|(renaming, resolved)| (renaming, resolved)).collect();
+    let moves = with_aliases(moves, &snapshots, texts).await;
     let encoding = texts.session.settings().encoding;
-    let operations = follow(&moves, &named, &places, texts).await?.into_operations(encoding);
+    let operations =
+        collect_edits(&moves, &renamings, &snapshots, texts).await?.into_operations(encoding);
     (!operations.is_empty()).then(|| WorkspaceEdit {
         document_changes: Some(DocumentChanges::Operations(operations)),
         ..WorkspaceEdit::default()
     })
 }
 
-/// Returns what skills and commands are called by where they will lie, where that is another name.
-fn called(
+/// Returns the new names of skills and commands, by their old paths, where the name changes.
+fn new_names(
     moves: &Moves,
-    places: &[(AbsPath, Arc<OverlaySnapshot>)],
+    snapshots: &[(AbsPath, Arc<OverlaySnapshot>)],
 ) -> BTreeMap<AbsPath, (String, RenameKind)> {
-    let skills = places.iter().flat_map(|(_, it)| &it.skills);
+    let skills = snapshots.iter().flat_map(|(_, it)| &it.skills);
     let called = skills.filter_map(|it| {
         let (old, new) = (it.path.clone(), moves.new_path(&it.path)?);
         Some((old.clone(), renamed_by_move(&Move { old, new })?))
@@ -67,42 +68,43 @@ fn called(
     called.collect()
 }
 
-/// Whether skills, or what speaks of them, have a part in a move.
-fn concerns(it: &Move, places: &[(AbsPath, Arc<OverlaySnapshot>)]) -> bool {
-    let skills = places.iter().flat_map(|(_, it)| &it.skills);
+/// Returns true if a move affects skills or files that mention them.
+fn affects_skills(it: &Move, snapshots: &[(AbsPath, Arc<OverlaySnapshot>)]) -> bool {
+    let skills = snapshots.iter().flat_map(|(_, it)| &it.skills);
     let mut dirs = skills.filter_map(|it| it.path.parent());
     is_referencing_file(&it.old)
         || dirs.any(|dir| dir.starts_with(&*it.old) || it.old.starts_with(&*dir))
 }
 
-/// Returns those moves that do not end where another skill is.
-fn possible(moves: &Moves, places: &[(AbsPath, Arc<OverlaySnapshot>)]) -> Moves {
+/// Drops the moves whose target is another skill.
+fn drop_conflicting(moves: &Moves, snapshots: &[(AbsPath, Arc<OverlaySnapshot>)]) -> Moves {
     let is_taken = |it: &Move| {
         let (new, skill) = (&it.new, it.new.child("SKILL.md"));
         let is_there = |it: &OverlaySnapshot| it.at(&skill).or_else(|| it.at(new)).is_some();
-        moves.new_path(new).is_none() && places.iter().any(|(_, it)| is_there(it))
+        moves.new_path(new).is_none() && snapshots.iter().any(|(_, it)| is_there(it))
     };
     Moves::new(moves.all().iter().filter(|it| !is_taken(it)).cloned())
 }
 
-/// Adds what moves as seen by the other ways to the skills that have a part in it: where the parent
-/// of what is renamed is reached by several paths, it is renamed by all of them.
-async fn by_all_ways(
+/// Adds the same moves by other paths: if several paths lead to the parent directory, the renamed
+/// file moves at all of them.
+async fn with_aliases(
     moves: Moves,
-    places: &[(AbsPath, Arc<OverlaySnapshot>)],
+    snapshots: &[(AbsPath, Arc<OverlaySnapshot>)],
     texts: Texts<'_>,
 ) -> Moves {
     let mut all: Vec<Move> = moves.all().to_vec();
     for it in moves.all().iter().filter(|it| it.old.parent() == it.new.parent()) {
         let (Some(dir), Some(name)) = (it.old.parent(), it.new.file_name()) else { continue };
-        for other in other_ways(&it.old, places) {
+        for other in aliases(&it.old, snapshots) {
             let Some(parent) = other.parent() else { continue };
-            let asked = vec![it.old.clone(), other.clone(), dir.clone(), parent.clone()];
-            let entries = texts.session.source().entries(asked).await.unwrap_or_default();
+            let paths = vec![it.old.clone(), other.clone(), dir.clone(), parent.clone()];
+            let entries = texts.session.backend().entries(paths).await.unwrap_or_default();
             let [Some(one), Some(two), Some(dir), Some(parent_entry)] = entries[..] else {
                 continue;
             };
-            // A link of its own stays where it is, and so does what a link is renamed of.
+            // Only entries inside the same directory move; a symlink to the renamed file stays, and
+            // so does the target of a renamed symlink.
             let is_same = one.id == two.id && dir.id == parent_entry.id && dir.id.is_some();
             let new = parent.child(name);
             if is_same && !one.is_link && !two.is_link && moves.new_path(&other).is_none() {
@@ -113,19 +115,20 @@ async fn by_all_ways(
     Moves::new(all)
 }
 
-/// Returns what else may lead to a path, as the ways to skills in it and around it tell.
-fn other_ways(path: &AbsPath, places: &[(AbsPath, Arc<OverlaySnapshot>)]) -> BTreeSet<AbsPath> {
-    let skills = || places.iter().flat_map(|(_, it)| &it.skills);
+/// Returns other paths that may lead to the same file, derived from skills with several paths.
+fn aliases(path: &AbsPath, snapshots: &[(AbsPath, Arc<OverlaySnapshot>)]) -> BTreeSet<AbsPath> {
+    let skills = || snapshots.iter().flat_map(|(_, it)| &it.skills);
     let mut others = BTreeSet::new();
     for skill in skills() {
         let Some(dir) = skill.path.parent() else { continue };
-        for way in skills().filter(|it| it.path != skill.path && it.is_file_of(skill)) {
-            let Some(way_dir) = way.path.parent() else { continue };
+        for alias in skills().filter(|it| it.path != skill.path && it.is_file_of(skill)) {
+            let Some(alias_dir) = alias.path.parent() else { continue };
             if let Ok(rest) = path.strip_prefix(&*dir) {
-                others.insert(way_dir.child(rest));
+                others.insert(alias_dir.child(rest));
             } else if let Ok(rest) = dir.strip_prefix(&**path) {
                 let n_up = rest.components().count();
-                others.extend(way_dir.ancestors().nth(n_up).filter(|_| way_dir.ends_with(rest)));
+                others
+                    .extend(alias_dir.ancestors().nth(n_up).filter(|_| alias_dir.ends_with(rest)));
             }
         }
     }

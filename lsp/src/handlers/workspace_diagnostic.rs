@@ -1,4 +1,4 @@
-//! `workspace/diagnostic`: what is wrong with every skill of the editor's folders, open or not.
+//! `workspace/diagnostic`: the diagnostics of all skills in the workspace folders, open or not.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -25,29 +25,29 @@ use crate::session::Revision;
 use crate::settings::Encoding;
 use crate::snapshot::path;
 use crate::texts::Texts;
-use crate::workspace::{AllEditorSettings, EditorSettings};
+use crate::workspace::{EditorSettings, LevelOverride};
 use crate::{from_proto, handlers, to_proto};
 
-/// How many texts are in one part of a report that is sent in parts.
-const PART: usize = 64;
+/// The number of documents in one partial result.
+const PART_SIZE: usize = 64;
 
-/// Takes the parts of a report, for a client that wants them as they come.
-pub(crate) type Parts = UnboundedSender<Vec<WorkspaceDocumentDiagnosticReport>>;
+/// Receives partial results, for a client that requested them.
+pub(crate) type PartSender = UnboundedSender<Vec<WorkspaceDocumentDiagnosticReport>>;
 
-/// What is reported to a client that knows some of it already.
+/// A report for a client that may have some results already.
 struct Report<'a> {
-    /// The ids of what it knows, by address.
+    /// The ids of the client's results, by URI.
     previous: HashMap<&'a str, &'a str>,
-    /// What was reported, each text once: folders may lie in each other.
-    said: HashSet<Uri>,
+    /// The documents in the report. Each is added once, because folders can be nested.
+    reported: HashSet<Uri>,
     items: Vec<WorkspaceDocumentDiagnosticReport>,
-    parts: Option<Parts>,
+    parts: Option<PartSender>,
 }
 
 impl Report<'_> {
-    /// Reports a text whose findings have an id, unless the client has these.
+    /// Adds the diagnostics of a document, or `unchanged` if the client has the same result id.
     fn add(&mut self, uri: &Uri, version: Option<i32>, id: String, found: Vec<Diagnostic>) {
-        if !self.said.insert(uri.clone()) {
+        if !self.reported.insert(uri.clone()) {
             return;
         }
         let (uri, version) = (uri.clone(), version.map(i64::from));
@@ -69,28 +69,28 @@ impl Report<'_> {
                 full_document_diagnostic_report: report,
             })
         });
-        if self.items.len() >= PART {
+        if self.items.len() >= PART_SIZE {
             self.send();
         }
     }
 
-    /// Sends what there is so far, where the client wants it in parts.
+    /// Sends the documents added so far, if the client requested partial results.
     fn send(&mut self) {
         if let Some(parts) = self.parts.as_ref().filter(|_| !self.items.is_empty()) {
-            // Fails when nobody listens any more, and then nobody wants them.
+            // Fails only if the request was cancelled.
             let _ = parts.send(std::mem::take(&mut self.items));
         }
     }
 
-    /// Says of all others that the client has heard of that nothing is wrong with them any more, but
-    /// of those below `unanswered`, of which nobody knows.
+    /// Clears the client's other results, except below the `unanswered` folders, whose state is
+    /// unknown.
     fn clear(&mut self, previous: &[PreviousResultId], unanswered: &[AbsPath]) {
         let is_unknown = |it: &Uri| {
             let path = from_proto::path(it);
             path.is_some_and(|path| unanswered.iter().any(|it| path.starts_with(it)))
         };
         let gone = previous.iter().map(|it| &it.uri);
-        let gone = gone.filter(|it| !self.said.contains(*it) && !is_unknown(it));
+        let gone = gone.filter(|it| !self.reported.contains(*it) && !is_unknown(it));
         let nothing = |uri: &Uri| {
             let report = FullDocumentDiagnosticReport { result_id: None, items: Vec::new() };
             WorkspaceDocumentDiagnosticReport::Full(WorkspaceFullDocumentDiagnosticReport {
@@ -104,45 +104,45 @@ impl Report<'_> {
     }
 }
 
-/// Returns the findings of each folder's skills: of an open text those of the text as it is. What
-/// the client has already, by `previous`, is not sent again; what was sent in `parts` is not in the
-/// answer.
+/// Returns the diagnostics of each folder's skills; those of open documents are for the current
+/// text. Results in `previous` are not sent again, and results sent through `parts` are not
+/// repeated.
 pub(crate) async fn workspace_diagnostic(
     texts: Texts<'_>,
     previous: &[PreviousResultId],
-    parts: Option<Parts>,
+    parts: Option<PartSender>,
 ) -> WorkspaceDiagnosticReport {
     let session = texts.session;
     let encoding = session.settings().encoding;
     let known = previous.iter().map(|it| (it.uri.as_str(), it.value.as_str()));
-    let (said, items) = (HashSet::new(), Vec::new());
-    let mut report = Report { previous: known.collect(), said, items, parts };
+    let (reported, items) = (HashSet::new(), Vec::new());
+    let mut report = Report { previous: known.collect(), reported, items, parts };
     let open = session.documents();
     for document in open.iter().filter(|it| from_proto::is_checked(it.uri())) {
-        let found = |scene: &AnalysisContext| {
-            (scene.generation, handlers::diagnostic::diagnostics(document, scene, encoding))
+        let found = |analysis: &AnalysisContext| {
+            (analysis.generation, handlers::diagnostic::diagnostics(document, analysis, encoding))
         };
-        let (generation, found) = session.in_scene(document, found).await;
+        let (generation, found) = session.with_complete_analysis(document, found).await;
         let id = handlers::diagnostic::result_id(document, generation);
         report.add(document.uri(), Some(document.version()), id, found);
     }
     report.send();
-    let AllEditorSettings { levels, .. } = session.wishes();
-    let level = |EditorSettings { glob, rule, level }| RuleLevel {
+    let EditorSettings { levels, .. } = session.editor_settings();
+    let level = |LevelOverride { glob, rule, level }| RuleLevel {
         rule,
         level: Level::word(level).to_owned(),
         glob,
     };
     let levels: Vec<RuleLevel> = levels.into_iter().map(level).collect();
     let mut unanswered = Vec::new();
-    // The innermost first: a text that two folders see is told of from the one that it belongs to.
+    // Innermost folders first: a document in two folders is reported for the root it belongs to.
     let mut folders = session.folders();
     folders.sort_by_key(|it| std::cmp::Reverse(it.as_os_str().len()));
     for folder in folders {
         let profiles = session.profiles(&folder);
-        let checked = session.source().check(folder.clone(), profiles, levels.clone()).await;
+        let checked = session.backend().check(folder.clone(), profiles, levels.clone()).await;
         let Some(checked) = checked else {
-            // What the client shows of it stays, as while a daemon starts anew.
+            // The client keeps its results, for example while the daemon restarts.
             unanswered.push(folder);
             continue;
         };
@@ -153,7 +153,7 @@ pub(crate) async fn workspace_diagnostic(
             }
             let document = match texts.document(&at).await {
                 Some((document, _)) => document,
-                // What cannot be read has findings too, at its beginning.
+                // Unreadable files have findings too, at their start.
                 None => match Uri::from_file_path(&*at) {
                     Some(uri) => {
                         Arc::new(Document::new(uri, 0, Revision::default(), String::new()))
@@ -171,10 +171,10 @@ pub(crate) async fn workspace_diagnostic(
     WorkspaceDiagnosticReport { items: report.items }
 }
 
-/// Returns an id for the findings of a text that nobody has open: the same for the same.
+/// Returns a result id for a document that is not open: a hash of its diagnostics.
 fn fingerprint(found: &[Diagnostic]) -> String {
     let mut hasher = DefaultHasher::new();
-    // They are plain data, so that they can always be written.
+    // Serialization of plain data does not fail.
     serde_json::to_string(found).unwrap_or_default().hash(&mut hasher);
     format!("disk.{:x}", hasher.finish())
 }
@@ -219,7 +219,7 @@ fn diagnostic(document: &Document, finding: &CheckFinding, encoding: Encoding) -
     }
 }
 
-/// Returns the byte of a place that the source counts for people: from 1, in characters.
+/// Returns the byte offset of a wire position, which counts lines and characters from 1.
 fn offset(document: &Document, spot: LineColumn) -> usize {
     let position =
         Position { line: spot.line.saturating_sub(1), character: spot.column.saturating_sub(1) };

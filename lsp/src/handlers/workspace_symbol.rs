@@ -1,4 +1,4 @@
-//! `workspace/symbol`: every skill that can be seen from any of the editor's folders, each once.
+//! `workspace/symbol`: all skills of all workspace roots, each once.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -12,15 +12,15 @@ use crate::session::Session;
 use crate::snapshot::OverlaySnapshot;
 use crate::to_proto;
 
-/// Returns the skills whose name has the letters of the query in their order.
-#[expect(deprecated, reason = "the field has to be there, and is left empty")]
+/// Returns the skills whose name contains the characters of the query in order.
+#[expect(deprecated, reason = "the type requires the deprecated field; it stays empty")]
 pub(crate) fn symbol(session: &Session, query: &str) -> Vec<SymbolInformation> {
-    let places = session.all_places();
-    let others = other_ways(&places, |it| session.document_at(it).is_some());
+    let snapshots = session.all_snapshots();
+    let others = hidden_aliases(&snapshots, |it| session.document_at(it).is_some());
     let mut seen = BTreeSet::new();
     let mut symbols = Vec::new();
-    for (_, overlaid) in &places {
-        for skill in overlaid.skills.iter().filter(|it| fits(&it.name, query)) {
+    for (_, snapshot) in &snapshots {
+        for skill in snapshot.skills.iter().filter(|it| matches_query(&it.name, query)) {
             if others.contains(&skill.path) || !seen.insert(&skill.path) {
                 continue;
             }
@@ -43,30 +43,30 @@ pub(crate) fn symbol(session: &Session, query: &str) -> Vec<SymbolInformation> {
     symbols
 }
 
-/// Returns the paths by which no file is shown, since it is by another: by one at which it is open,
-/// else by the one that most agents know it by; some of them know a link by where it leads.
-fn other_ways(
-    places: &[(AbsPath, Arc<OverlaySnapshot>)],
+/// Returns the paths to hide because the same file is listed by another path: an open one, else the
+/// one that most agents use. Some agents list a symlink by its target.
+fn hidden_aliases(
+    snapshots: &[(AbsPath, Arc<OverlaySnapshot>)],
     is_open: impl Fn(&AbsPath) -> bool,
 ) -> BTreeSet<&AbsPath> {
-    let mut ways: BTreeMap<FileId, BTreeSet<&AbsPath>> = BTreeMap::new();
-    for skill in places.iter().flat_map(|(_, it)| &it.skills) {
+    let mut paths_by_file: BTreeMap<FileId, BTreeSet<&AbsPath>> = BTreeMap::new();
+    for skill in snapshots.iter().flat_map(|(_, it)| &it.skills) {
         if let Some(file) = skill.file {
-            ways.entry(file).or_default().insert(&skill.path);
+            paths_by_file.entry(file).or_default().insert(&skill.path);
         }
     }
-    // Of most files there is one, and nothing to choose.
-    ways.retain(|_, it| it.len() > 1);
+    // Most files have one path, so there is nothing to choose.
+    paths_by_file.retain(|_, it| it.len() > 1);
     let mut known_by: HashMap<&AbsPath, usize> =
-        ways.values().flatten().map(|it| (*it, 0)).collect();
-    let rankings = places.iter().flat_map(|(_, it)| it.company.rankings());
+        paths_by_file.values().flatten().map(|it| (*it, 0)).collect();
+    let rankings = snapshots.iter().flat_map(|(_, it)| it.skill_set.rankings());
     for ranked in rankings.flat_map(|it| &it.skills) {
         if let Some(count) = known_by.get_mut(&ranked.path) {
             *count += 1;
         }
     }
     let mut others = BTreeSet::new();
-    for paths in ways.into_values() {
+    for paths in paths_by_file.into_values() {
         let rank = |it: &&AbsPath| (!is_open(it), Reverse(known_by[it]));
         let shown = paths.iter().copied().min_by_key(rank);
         others.extend(paths.into_iter().filter(|it| Some(*it) != shown));
@@ -74,8 +74,8 @@ fn other_ways(
     others
 }
 
-/// Whether all letters of a query stand in a name, in their order.
-fn fits(name: &str, query: &str) -> bool {
+/// Returns true if the name contains all characters of the query, in order and ignoring case.
+fn matches_query(name: &str, query: &str) -> bool {
     let mut letters = name.chars().flat_map(char::to_lowercase);
     let mut wanted = query.chars().filter(|it| !it.is_whitespace()).flat_map(char::to_lowercase);
     wanted.all(|it| letters.any(|letter| letter == it))
@@ -86,8 +86,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_query_is_letters_in_their_order() {
-        assert!(fits("release-notes", "") && fits("release-notes", "RN") && fits("pdf", "p d f"));
-        assert!(!fits("release-notes", "nr") && !fits("pdf", "pdff"));
+    fn query_matches_a_subsequence_ignoring_case() {
+        assert!(
+            matches_query("release-notes", "")
+                && matches_query("release-notes", "RN")
+                && matches_query("pdf", "p d f")
+        );
+        assert!(!matches_query("release-notes", "nr") && !matches_query("pdf", "pdff"));
     }
 }

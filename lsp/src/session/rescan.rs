@@ -1,58 +1,58 @@
-//! When files outside of the index are looked up again.
+//! [`RescanThrottle`] limits how often files outside the index are looked up again.
 //!
-//! Nobody watches a whole worktree, so whatever a client says may be a sign that a file has come or
-//! gone. Signs come at every keystroke and a look costs a walk: after a look there is a rest, the
-//! longer the more the walk has cost, and what was said meanwhile is looked into behind it.
+//! No whole worktree is watched, so any message of the client may mean that a file was created or
+//! deleted. Such messages come at every keystroke, and a rescan walks the worktree. After a rescan
+//! the next one waits, longer after slow walks; requests in between are merged into it.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How long a look counts at least.
-const REST: Duration = Duration::from_secs(1);
+/// The minimum time between two rescans.
+const MIN_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How much longer than a walk the rest behind it is, so that walks are a twentieth of the time.
-const SHARE: u32 = 20;
+/// The wait after a walk as a multiple of its duration; walks take at most a twentieth of the time.
+const INTERVAL_PER_WALK: u32 = 20;
 
-/// How long the rest is at most, whatever a walk had to wait for.
-const LONGEST: Duration = Duration::from_secs(30);
+/// The maximum wait, even if a walk was slow.
+const MAX_INTERVAL: Duration = Duration::from_secs(30);
 
-/// What was said since the last look, and until when there is none.
+/// A requested rescan, and the earliest time for it.
 #[derive(Debug, Default)]
 pub(super) struct RescanThrottle {
-    may_differ: bool,
-    rests_until: Option<Instant>,
+    is_requested: bool,
+    earliest: Option<Instant>,
 }
 
 impl RescanThrottle {
-    /// Says that a file may have come or gone.
-    pub(super) fn doubt(&mut self) {
-        self.may_differ = true;
+    /// Requests a rescan: a file may have been created or deleted.
+    pub(super) fn request(&mut self) {
+        self.is_requested = true;
     }
 
-    /// Whether a look is due now.
-    pub(super) fn is_time(&self) -> bool {
-        self.may_differ && self.rests_until.is_none_or(|it| it <= Instant::now())
+    /// Returns true if a rescan is due now.
+    pub(super) fn is_due(&self) -> bool {
+        self.is_requested && self.earliest.is_none_or(|it| it <= Instant::now())
     }
 
-    /// Returns whether a look is due now, and counts it as done.
-    pub(super) fn look(&mut self) -> bool {
-        let is_time = self.is_time();
-        if is_time {
-            self.may_differ = false;
-            self.rests_until = Some(Instant::now() + REST);
+    /// Returns true if a rescan is due now, and marks it as started.
+    pub(super) fn take_if_due(&mut self) -> bool {
+        let is_due = self.is_due();
+        if is_due {
+            self.is_requested = false;
+            self.earliest = Some(Instant::now() + MIN_INTERVAL);
         }
-        is_time
+        is_due
     }
 
-    /// Says how long the walk of a look took.
-    pub(super) fn walked(&mut self, took: Duration) {
-        let until = Instant::now() + took.saturating_mul(SHARE).min(LONGEST);
-        self.rests_until = self.rests_until.max(Some(until));
+    /// Records the duration of a rescan's walk.
+    pub(super) fn record_walk(&mut self, took: Duration) {
+        let until = Instant::now() + took.saturating_mul(INTERVAL_PER_WALK).min(MAX_INTERVAL);
+        self.earliest = self.earliest.max(Some(until));
     }
 
-    /// Returns when the next look is due, where one is.
-    pub(super) fn wakes(&self) -> Option<Instant> {
-        self.rests_until.filter(|_| self.may_differ)
+    /// Returns when the requested rescan is due; `None` without a request.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.earliest.filter(|_| self.is_requested)
     }
 }

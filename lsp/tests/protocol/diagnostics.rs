@@ -1,4 +1,4 @@
-//! Diagnostics: sent unasked or asked for, never both.
+//! Diagnostics: pushed or pulled, never both.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use skills_lsp::Ending;
 
 use crate::editor::{Editor, URI, changed, framed, list, message, part, shown, whole};
-use crate::told::{RULES_PAGE, Told};
+use crate::mock_backend::{MockBackend, RULES_PAGE};
 
 const BROKEN: &str = "---\nname: pdf\ndescription: Use when: needed\n---\nb\n";
 const SOUND: &str = "---\nname: pdf\ndescription: Use when needed\n---\nb\n";
@@ -20,7 +20,7 @@ async fn check(editor: &mut Editor, expected: Expect) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn diagnostics_follow_the_text() {
+async fn diagnostics_follow_edits() {
     let mut editor = Editor::with(json!({})).await;
     editor.open(4, BROKEN).await;
     check(
@@ -32,7 +32,7 @@ async fn diagnostics_follow_the_text() {
         "#]],
     )
     .await;
-    // Each change is about the text after the one before it.
+    // Each change refers to the text after the previous one.
     let changes = [part((2, 13), (2, 16), "Now"), part((2, 13), (2, 22), "Use when")];
     editor.change(5, &changes).await;
     check(
@@ -63,8 +63,8 @@ async fn diagnostics_follow_the_text() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_finding_leads_to_its_section_where_there_is_a_page() {
-    let mut editor = Editor::connect_over(64 * 1024, Arc::new(Told::default()) as _);
+async fn finding_links_to_its_section_of_the_rules_page() {
+    let mut editor = Editor::connect_over(64 * 1024, Arc::new(MockBackend::default()) as _);
     editor.initialize_in(&["/w"], json!({})).await;
     editor.open(1, BROKEN).await;
     let finding = &editor.published().await["diagnostics"][0];
@@ -77,7 +77,7 @@ async fn a_finding_leads_to_its_section_where_there_is_a_page() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_version_is_published_even_when_nothing_else_changed() {
+async fn new_version_is_published_without_other_changes() {
     let mut editor = Editor::with(json!({})).await;
     editor.open(1, SOUND).await;
     for version in 2..6 {
@@ -88,7 +88,7 @@ async fn a_version_is_published_even_when_nothing_else_changed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_burst_of_changes_ends_in_few_publishes_and_the_right_one() {
+async fn burst_of_changes_causes_few_publishes() {
     let mut editor = Editor::connect(16 * 1024 * 1024);
     editor.initialize(json!({})).await;
     editor.open(0, BROKEN).await;
@@ -113,7 +113,7 @@ async fn a_burst_of_changes_ends_in_few_publishes_and_the_right_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn texts_are_told_apart_by_the_clients_own_spelling() {
+async fn documents_are_identified_by_the_clients_uri() {
     let mut editor = Editor::with(json!({})).await;
     for uri in ["file:///w/%61%C3%A9/SKILL.md", "file:///W/a%c3%a9/SKILL.md", "untitled:SKILL.md"] {
         editor.open_at(uri, 1, BROKEN).await;
@@ -124,7 +124,7 @@ async fn texts_are_told_apart_by_the_clients_own_spelling() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_said_about_other_texts() {
+async fn other_documents_get_no_diagnostics() {
     let mut editor = Editor::with(json!({})).await;
     editor.open_at("file:///w/README.md", 1, BROKEN).await;
     editor.close("file:///w/README.md").await;
@@ -133,7 +133,7 @@ async fn nothing_is_said_about_other_texts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_asks_is_sent_nothing_unasked() {
+async fn pulling_client_gets_no_pushed_diagnostics() {
     let mut editor = Editor::with(json!({"textDocument": {"diagnostic": {}}})).await;
     editor.open(1, BROKEN).await;
     let first = editor.ask("textDocument/diagnostic").await.expect("it is advertised");
@@ -160,7 +160,7 @@ async fn a_client_that_asks_is_sent_nothing_unasked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hundred_are_shown_and_the_number_of_the_others() {
+async fn diagnostics_are_limited_to_a_hundred_and_a_count() {
     let mut text = "---\n".to_owned();
     for _ in 0..131 {
         writeln!(text, "name: pdf").expect("a text takes text");
@@ -180,7 +180,7 @@ async fn a_hundred_are_shown_and_the_number_of_the_others() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_odd_version_or_range_changes_the_text_all_the_same() {
+async fn change_with_odd_version_or_range_is_applied() {
     let mut editor = Editor::with(json!({})).await;
     editor.open(7, BROKEN).await;
     editor.published().await;

@@ -1,7 +1,7 @@
-//! An editor for tests: sends messages, keeps what comes back, and renders it.
+//! [`Editor`]: an LSP client for tests that sends messages, collects responses and renders them.
 //!
-//! It frames and reads by itself, so that a fault in the server's framing is seen. Every wait has
-//! a limit; on the paused clock of these tests it passes at once when nothing moves any more.
+//! It has its own framing, so that errors in the server's framing are found. Every wait has a time
+//! limit; on the paused clock of these tests it ends at once when nothing is running.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use tokio::io::{
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// Where the text under test is.
+/// The URI of the document under test.
 pub(crate) const URI: &str = "file:///w/skills/pdf/SKILL.md";
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// One editor connected to a server of its own.
+/// An editor connected to its own server.
 pub(crate) struct Editor {
     to_server: Option<WriteHalf<DuplexStream>>,
     from_server: BufReader<ReadHalf<DuplexStream>>,
@@ -29,12 +29,12 @@ pub(crate) struct Editor {
     notes: VecDeque<Value>,
 }
 
-/// Returns what a client says that takes actions with their edits in them.
-pub(crate) fn literals() -> Value {
+/// Returns the capability for code action literals.
+pub(crate) fn action_literals() -> Value {
     json!({"codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["", "quickfix"]}}})
 }
 
-/// Returns a request or, without an id, a note.
+/// Returns a request or, without an id, a notification.
 pub(crate) fn message(id: Option<u64>, method: &str, params: &Value) -> Value {
     let mut message = json!({"jsonrpc": "2.0", "method": method, "params": params});
     if let Some(id) = id {
@@ -43,7 +43,7 @@ pub(crate) fn message(id: Option<u64>, method: &str, params: &Value) -> Value {
     message
 }
 
-/// Returns `message` as it goes over the wire.
+/// Returns `message` with its header.
 pub(crate) fn framed(message: &Value) -> Vec<u8> {
     let text = message.to_string();
     format!("Content-Length: {}\r\n\r\n{text}", text.len()).into_bytes()
@@ -54,7 +54,7 @@ pub(crate) fn whole(text: &str) -> Value {
     json!({"text": text})
 }
 
-/// Returns a change of what lies between two positions.
+/// Returns a change of the text between two positions.
 pub(crate) fn part(start: (u32, u32), end: (u32, u32), text: &str) -> Value {
     let position = |(line, character)| json!({"line": line, "character": character});
     json!({"range": {"start": position(start), "end": position(end)}, "text": text})
@@ -66,16 +66,16 @@ pub(crate) fn changed(version: i32, changes: &[Value]) -> Value {
 }
 
 impl Editor {
-    /// Connects to a new server. At most `capacity` bytes are on the way in each direction.
+    /// Connects to a new server. `capacity` limits the bytes in transit in each direction.
     pub(crate) fn connect(capacity: usize) -> Self {
-        Self::connect_over(capacity, Arc::new(skills_lsp::Nothing))
+        Self::connect_over(capacity, Arc::new(skills_lsp::NoBackend))
     }
 
-    /// Connects to a new server that learns what is on the disk from `source`.
-    pub(crate) fn connect_over(capacity: usize, source: Arc<dyn Backend>) -> Self {
+    /// Connects to a new server with a backend.
+    pub(crate) fn connect_over(capacity: usize, backend: Arc<dyn Backend>) -> Self {
         let (ours, theirs) = tokio::io::duplex(capacity);
         let (input, output) = tokio::io::split(theirs);
-        let server = tokio::spawn(skills_lsp::serve(input, output, source));
+        let server = tokio::spawn(skills_lsp::serve(input, output, backend));
         let (from_server, to_server) = tokio::io::split(ours);
         Self {
             to_server: Some(to_server),
@@ -93,12 +93,12 @@ impl Editor {
         editor
     }
 
-    /// Initializes and returns the answer.
+    /// Initializes and returns the result.
     pub(crate) async fn initialize(&mut self, capabilities: Value) -> Value {
         self.initialize_in(&[], capabilities).await
     }
 
-    /// Initializes with these folders and returns the answer.
+    /// Initializes with these folders and returns the result.
     pub(crate) async fn initialize_in(&mut self, folders: &[&str], capabilities: Value) -> Value {
         let folders = folders.iter().map(|it| json!({"uri": format!("file://{it}"), "name": it}));
         let params = json!({"processId": null, "rootUri": null, "capabilities": capabilities,
@@ -108,18 +108,18 @@ impl Editor {
         result
     }
 
-    /// Sends bytes as they are.
+    /// Sends raw bytes.
     pub(crate) async fn send(&mut self, bytes: &[u8]) {
         let stream = self.to_server.as_mut().expect("it has not hung up");
         timeout(PATIENCE, stream.write_all(bytes)).await.expect("it reads").expect("it is there");
     }
 
-    /// Sends a note.
+    /// Sends a notification.
     pub(crate) async fn note(&mut self, method: &str, params: Value) {
         self.send(&framed(&message(None, method, &params))).await;
     }
 
-    /// Sends a request and returns its result or its error's code.
+    /// Sends a request and returns its result or its error code.
     pub(crate) async fn request(&mut self, method: &str, params: Value) -> Result<Value, i64> {
         self.last_id += 1;
         let id = self.last_id;
@@ -127,7 +127,7 @@ impl Editor {
         self.answer(&json!(id)).await
     }
 
-    /// Reads until the answer to `id` comes, and keeps the notes on the way.
+    /// Reads until the response to `id` arrives, and keeps notifications that arrive before it.
     pub(crate) async fn answer(&mut self, id: &Value) -> Result<Value, i64> {
         loop {
             let answer = self.receive().await.expect("it answers before it hangs up");
@@ -141,8 +141,8 @@ impl Editor {
         }
     }
 
-    /// Returns the next note of the server.
-    pub(crate) async fn next_note(&mut self) -> Value {
+    /// Returns the next notification or request of the server.
+    pub(crate) async fn next_message(&mut self) -> Value {
         if let Some(note) = self.notes.pop_front() {
             return note;
         }
@@ -151,45 +151,45 @@ impl Editor {
         note
     }
 
-    /// Returns the notes that came so far and were not asked for.
-    pub(crate) fn kept(&mut self) -> Vec<Value> {
+    /// Returns the notifications received so far.
+    pub(crate) fn take_messages(&mut self) -> Vec<Value> {
         self.notes.drain(..).collect()
     }
 
-    /// Returns the parameters of the next note, which must be diagnostics.
+    /// Returns the parameters of the next notification, which must be diagnostics.
     pub(crate) async fn published(&mut self) -> Value {
-        let note = self.next_note().await;
+        let note = self.next_message().await;
         assert_eq!(note["method"], "textDocument/publishDiagnostics", "{note}");
         note["params"].clone()
     }
 
-    /// Opens the text under test.
+    /// Opens the document under test.
     pub(crate) async fn open(&mut self, version: i32, text: &str) {
         self.open_at(URI, version, text).await;
     }
 
-    /// Opens a text.
+    /// Opens a document.
     pub(crate) async fn open_at(&mut self, uri: &str, version: i32, text: &str) {
         let item = json!({"uri": uri, "languageId": "markdown", "version": version, "text": text});
         self.note("textDocument/didOpen", json!({"textDocument": item})).await;
     }
 
-    /// Changes the text under test.
+    /// Changes the document under test.
     pub(crate) async fn change(&mut self, version: i32, changes: &[Value]) {
         self.note("textDocument/didChange", changed(version, changes)).await;
     }
 
-    /// Closes a text.
+    /// Closes a document.
     pub(crate) async fn close(&mut self, uri: &str) {
         self.note("textDocument/didClose", json!({"textDocument": {"uri": uri}})).await;
     }
 
-    /// Asks something about the text under test.
+    /// Sends a request about the document under test.
     pub(crate) async fn ask(&mut self, method: &str) -> Result<Value, i64> {
         self.request(method, json!({"textDocument": {"uri": URI}})).await
     }
 
-    /// Stops sending, and returns what else comes and how the server ends.
+    /// Stops sending; returns the remaining messages and how the server ends.
     pub(crate) async fn hang_up(mut self) -> (Vec<Value>, Ending) {
         let mut stream = self.to_server.take().expect("it has not hung up");
         stream.shutdown().await.expect("the stream is open");
@@ -200,12 +200,12 @@ impl Editor {
         (rest, self.ended().await)
     }
 
-    /// Waits for the server to end, though the stream is still open.
+    /// Waits for the server to end while the stream is still open.
     pub(crate) async fn ended(self) -> Ending {
         timeout(PATIENCE, self.server).await.expect("it ends").expect("it does not panic")
     }
 
-    /// Reads one message; nothing when the server hung up.
+    /// Reads one message; `None` if the server has disconnected.
     async fn receive(&mut self) -> Option<Value> {
         timeout(PATIENCE, self.read()).await.expect("a message comes, or the end")
     }
@@ -230,7 +230,7 @@ impl Editor {
     }
 }
 
-/// Renders published diagnostics: version, then a line for each.
+/// Renders published diagnostics: the version, then one line for each.
 pub(crate) fn shown(params: &Value) -> String {
     let version =
         params.get("version").map_or("no version".to_owned(), |it| format!("version {it}"));
@@ -238,7 +238,7 @@ pub(crate) fn shown(params: &Value) -> String {
     version + "\n" + &list(items)
 }
 
-/// Renders diagnostics, a line for each and its help below.
+/// Renders diagnostics, one line for each, with its help below.
 pub(crate) fn list(items: &[Value]) -> String {
     items.iter().map(line).collect()
 }
@@ -251,7 +251,7 @@ fn line(item: &Value) -> String {
     format!("{} {severity} {} {}: {message}\n", range(&item["range"]), text("source"), text("code"))
 }
 
-/// Renders a range as `line:column-line:column`, from zero as on the wire.
+/// Renders a range as `line:column-line:column`, counted from zero.
 pub(crate) fn range(range: &Value) -> String {
     let place = |key: &str| format!("{}:{}", range[key]["line"], range[key]["character"]);
     format!("{}-{}", place("start"), place("end"))

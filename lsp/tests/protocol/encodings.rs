@@ -1,14 +1,14 @@
-//! Columns as agreed: the same text and the same finding in each encoding, out and in.
+//! Position encodings: columns of the same finding in each encoding, sent and received.
 
 use serde_json::{Value, json};
 
 use crate::editor::{Editor, part, range};
 
-/// Opens `before`, a key and a value with a fault, and checks where the fault is said to be; then
-/// mends it at that place and checks that it is gone.
+/// Opens `before` followed by an invalid value and checks the range of the finding; then replaces
+/// that range and checks that the finding is gone.
 async fn check(kind: &str, before: &str, expected: &str) {
     let offer = json!({"general": {"positionEncodings": [kind, "utf-16"]}});
-    // A client that offers UTF-16 gets that rather than UTF-32.
+    // With UTF-16 on offer, the server would not choose UTF-32.
     let offer =
         if kind == "utf-32" { json!({"general": {"positionEncodings": [kind]}}) } else { offer };
     let mut editor = Editor::connect(4096);

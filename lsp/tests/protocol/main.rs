@@ -1,32 +1,32 @@
-//! The server as an editor sees it: real messages over a pair of streams in memory.
+//! Tests of the server through LSP messages over an in-memory stream.
 //!
-//! Nothing of the server is reached into. What comes back is rendered into a few lines, so that
-//! the expected text can be judged by reading it.
+//! The tests use the public API only. Results are rendered as a few lines of text, so that
+//! expectations are easy to review.
 
 mod editor;
 
-mod agreement;
+mod initialize;
 
 mod diagnostics;
 
-mod addresses;
+mod uris;
 
 mod encodings;
 
-mod endings;
+mod shutdown;
 
 mod progress;
 
-mod refreshing;
+mod refresh;
 
-mod renaming;
+mod rename;
 
-mod setting;
+mod settings;
 
-mod shaping;
+mod formatting_and_actions;
 
-mod told;
+mod mock_backend;
 
-mod outside;
+mod disk_changes;
 
 mod typing;

@@ -1,4 +1,4 @@
-//! What takes long: that it is under way is shown by clients that can, and nobody waits for it.
+//! Progress of slow fetches, for clients that support it; no request waits for them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,33 +6,38 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::editor::{Editor, framed};
-use crate::told::Told;
+use crate::mock_backend::MockBackend;
 
 async fn open(seconds: u64, able: Value) -> Editor {
-    let source = Arc::new(Told { delay: Duration::from_secs(seconds), ..Told::default() });
-    let mut editor = Editor::connect_over(64 * 1024, source);
+    let backend =
+        Arc::new(MockBackend { delay: Duration::from_secs(seconds), ..MockBackend::default() });
+    let mut editor = Editor::connect_over(64 * 1024, backend);
     editor.initialize(able).await;
     editor.open(1, "---\nname: pdf\ndescription: Use it when asked.\n---\nb\n").await;
     editor
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_takes_long_is_shown_by_those_who_can() {
+async fn slow_fetch_shows_progress() {
     let mut editor = open(9, json!({"window": {"workDoneProgress": true}})).await;
-    assert_eq!(editor.published().await["diagnostics"], json!([]), "nobody waits for it");
-    let create = editor.next_note().await;
+    assert_eq!(
+        editor.published().await["diagnostics"],
+        json!([]),
+        "publishing does not wait for the fetch"
+    );
+    let create = editor.next_message().await;
     assert_eq!(create["method"], "window/workDoneProgress/create");
     let answer = json!({"jsonrpc": "2.0", "id": create["id"], "result": null});
     editor.send(&framed(&answer)).await;
     for kind in ["begin", "end"] {
-        let note = editor.next_note().await;
+        let note = editor.next_message().await;
         assert_eq!(note["params"]["token"], create["params"]["token"]);
         assert_eq!(note["params"]["value"]["kind"], kind, "{note}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_quick_or_cannot_be_shown_is_not() {
+async fn fast_fetch_or_unsupporting_client_shows_no_progress() {
     for (seconds, able) in [(0, json!({"window": {"workDoneProgress": true}})), (9, json!({}))] {
         let editor = open(seconds, able).await;
         tokio::time::sleep(Duration::from_secs(20)).await;

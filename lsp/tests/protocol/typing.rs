@@ -1,4 +1,4 @@
-//! An editor that types: keystroke by keystroke from nothing, and in a text of a megabyte.
+//! Typing in an editor: keystroke by keystroke in an empty document, and in a document of 1 MB.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ fn at(line: usize, character: usize) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_skill_is_typed_from_nothing_and_every_request_is_answered() {
+async fn every_request_is_answered_while_a_skill_is_typed() {
     let mut editor = Editor::with(json!({"textDocument": {"diagnostic": {}}})).await;
     editor.open(0, "").await;
     let (mut line, mut column) = (0, 0);
@@ -41,7 +41,7 @@ async fn a_skill_is_typed_from_nothing_and_every_request_is_answered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_text_of_a_megabyte_is_served() {
+async fn document_of_a_megabyte_is_served() {
     let mut editor = Editor::connect(4 * 1024 * 1024);
     editor.initialize(json!({})).await;
     let body = "A line of some words, and `code` in it.\n".repeat(27_000);

@@ -151,7 +151,7 @@ async function activation() {
 }
 
 async function pages() {
-  await it.command("Agent Skills: Show Catalog Preview");
+  await it.command("Agent Skills: Show Prompt Listing");
   await it.pick("claude-code", "claude-code");
   await it.shows(".tab.active", "catalog claude-code");
   await it.reads(" skills, about ");

@@ -52,14 +52,18 @@ struct Vicinity {
 }
 
 /// Rings whenever something may have changed, and once when it is watched, for ever.
-pub(super) async fn heed(nearby: Vec<WatchTarget>, configuration: Option<PathBuf>, bell: OnChange) {
+pub(super) async fn heed(
+    targets: Vec<WatchTarget>,
+    configuration: Option<PathBuf>,
+    on_change: OnChange,
+) {
     loop {
-        let (of, file) = (nearby.clone(), configuration.clone());
+        let (of, file) = (targets.clone(), configuration.clone());
         // A directory on a server may not answer.
         let armed = spawn_blocking(move || Vicinity::arm(&of, file.as_deref())).await;
         let heard = match armed.map_err(io::Error::from).flatten() {
             Ok(vicinity) => {
-                bell();
+                on_change();
                 vicinity.stir().await
             }
             Err(error) => Err(error),
@@ -73,12 +77,12 @@ pub(super) async fn heed(nearby: Vec<WatchTarget>, configuration: Option<PathBuf
 }
 
 impl Vicinity {
-    fn arm(nearby: &[WatchTarget], configuration: Option<&Path>) -> io::Result<Self> {
+    fn arm(targets: &[WatchTarget], configuration: Option<&Path>) -> io::Result<Self> {
         let mut vicinity = Self { queue: Queue::new()?, names: HashMap::new() };
         if let Some(file) = configuration {
             vicinity.file(file);
         }
-        for it in nearby {
+        for it in targets {
             match it {
                 WatchTarget::Configuration(place) => {
                     let top = top(place);
@@ -87,11 +91,11 @@ impl Vicinity {
                 }
                 WatchTarget::File(path) => vicinity.file(path),
                 WatchTarget::Directory(dir) => vicinity.directory(dir),
-                WatchTarget::Glob { place, below, is_deep } => {
-                    let top = top(place);
-                    vicinity.directory(&top.join(below));
-                    if *is_deep {
-                        for dir in inspect::directories(&top, below, MOST_BELOW) {
+                WatchTarget::Glob { root, dir, is_recursive } => {
+                    let top = top(root);
+                    vicinity.directory(&top.join(dir));
+                    if *is_recursive {
+                        for dir in inspect::directories(&top, dir, MOST_BELOW) {
                             vicinity.add(&dir, None);
                         }
                     }
@@ -170,12 +174,12 @@ mod tests {
         for made in [".git", "a"] {
             fs::create_dir(top.join(made)).unwrap();
         }
-        let nearby = [
+        let targets = [
             WatchTarget::File(top.join_lexically("a/scripts/x.py")),
             WatchTarget::Configuration(top.join_lexically("a")),
-            WatchTarget::Glob { place: top.clone(), below: "src".to_owned(), is_deep: true },
+            WatchTarget::Glob { root: top.clone(), dir: "src".to_owned(), is_recursive: true },
         ];
-        let armed = || Vicinity::arm(&nearby, None).unwrap();
+        let armed = || Vicinity::arm(&targets, None).unwrap();
         let told = async |vicinity: Vicinity| {
             timeout(Duration::from_secs(30), vicinity.stir()).await.expect("it is told").unwrap();
         };

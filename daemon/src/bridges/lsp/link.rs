@@ -260,7 +260,12 @@ impl Drop for Follow {
 }
 
 impl Backend for Link {
-    fn follow(&self, place: &AbsPath, profiles: &[String], bell: OnChange) -> Box<dyn Any + Send> {
+    fn subscribe(
+        &self,
+        place: &AbsPath,
+        profiles: &[String],
+        on_change: OnChange,
+    ) -> Box<dyn Any + Send> {
         let profiles: Vec<String> = match profiles {
             [] => DEFAULT_PROFILES.map(str::to_owned).to_vec(),
             named => named.to_vec(),
@@ -284,16 +289,16 @@ impl Backend for Link {
             let caller = inner.connect().await;
             let mut following = tokio::task::JoinSet::new();
             for profile in profiles {
-                let (caller, bell) = (caller.clone(), Arc::clone(&bell));
-                following.spawn(heed(caller, params(profile, &place), bell));
+                let (caller, on_change) = (caller.clone(), Arc::clone(&on_change));
+                following.spawn(heed(caller, params(profile, &place), on_change));
             }
             while following.join_next().await.is_some() {}
         });
         Box::new(Follow(vec![task.abort_handle()]))
     }
 
-    fn watch(&self, nearby: Vec<WatchTarget>, bell: OnChange) -> Box<dyn Any + Send> {
-        let task = tokio::spawn(dependency_watcher::heed(nearby, config_file(), bell));
+    fn watch(&self, targets: Vec<WatchTarget>, on_change: OnChange) -> Box<dyn Any + Send> {
+        let task = tokio::spawn(dependency_watcher::heed(targets, config_file(), on_change));
         Box::new(Follow(vec![task.abort_handle()]))
     }
 
@@ -315,17 +320,17 @@ impl Backend for Link {
         })
     }
 
-    fn matches(
+    fn match_globs(
         &self,
         place: AbsPath,
         patterns: Vec<String>,
-        WalkOptions { most, anew }: WalkOptions,
+        WalkOptions { max_files, fresh }: WalkOptions,
     ) -> Answer<Vec<PathMatches>> {
         let encoding = encoding_of([&*place]);
         let answer = self.ask::<PathsMatch>(PathsMatchParams {
             patterns,
-            limit: Some(most),
-            freshness: anew.then_some(Freshness::Verified),
+            limit: Some(max_files),
+            freshness: fresh.then_some(Freshness::Verified),
             cwd: Some(encode(&place, encoding)),
             path_encoding: encoding,
             ..PathsMatchParams::default()
@@ -378,21 +383,21 @@ impl Backend for Link {
         Box::pin(async move { spawn_blocking(look).await.ok() })
     }
 
-    fn whereabouts(&self, paths: Vec<AbsPath>) -> Answer<Vec<DocumentLocation>> {
+    fn locate(&self, paths: Vec<AbsPath>) -> Answer<Vec<DocumentLocation>> {
         let look = |it: &AbsPath| DocumentLocation {
             worktree: inspect::worktree_top(it),
-            is_there: inspect::entry(it).is_some(),
+            exists: inspect::entry(it).is_some(),
         };
         let look = move || paths.iter().map(look).collect();
         Box::pin(async move { spawn_blocking(look).await.ok() })
     }
 
-    fn leads_out(&self, paths: Vec<AbsPath>) -> Answer<Vec<bool>> {
+    fn escape_worktree(&self, paths: Vec<AbsPath>) -> Answer<Vec<bool>> {
         let look = move || paths.iter().map(inspect::leads_out).collect();
         Box::pin(async move { spawn_blocking(look).await.ok() })
     }
 
-    fn texts(&self, search: TextSearch) -> Answer<Vec<AbsPath>> {
+    fn find_texts(&self, search: TextSearch) -> Answer<Vec<AbsPath>> {
         Box::pin(async move { spawn_blocking(move || inspect::search(search)).await.ok() })
     }
 
@@ -414,7 +419,7 @@ impl Backend for Link {
         Box::pin(async move { spawn_blocking(made).await.ok()? })
     }
 
-    fn converse(&self, name: String) {
+    fn use_client_sessions(&self, name: String) {
         // An editor says it once, when it begins.
         let _ = self.0.conversation.set(name);
     }
@@ -443,7 +448,7 @@ impl Backend for Link {
 }
 
 /// Rings for whatever a view tells, from one daemon to the next.
-async fn heed(caller: Caller, params: SubscribeParams, bell: OnChange) {
+async fn heed(caller: Caller, params: SubscribeParams, on_change: OnChange) {
     match caller {
         Caller::Daemon(client) => {
             let mut subscription = Subscription::new(client, params);
@@ -452,7 +457,7 @@ async fn heed(caller: Caller, params: SubscribeParams, bell: OnChange) {
                 match subscription.next().await {
                     // The first one is followed by a snapshot anyway.
                     Ok(Heard::Begun(_)) if is_first => is_first = false,
-                    Ok(Heard::Begun(_) | Heard::Event(_)) => bell(),
+                    Ok(Heard::Begun(_) | Heard::Event(_)) => on_change(),
                     Err(error) => {
                         tracing::debug!(%error, "a place is not followed for now");
                         tokio::time::sleep(REST).await;
@@ -464,7 +469,7 @@ async fn heed(caller: Caller, params: SubscribeParams, bell: OnChange) {
             let Ok(begun) = connection.call::<EventsSubscribe>(&params).await else { return };
             let name = begun.subscription;
             while connection.next_note_of(EventsEvent::METHOD, &name).await.is_some() {
-                bell();
+                on_change();
             }
         }
     }

@@ -1,7 +1,7 @@
---- `:checkhealth skillsd`: is the program there, does it answer, is the language server attached?
+--- `:checkhealth skillsd`: checks the program, the language server and the daemon.
 local M = {}
 
--- Names before and since Neovim 0.10.
+-- Function names before and since Neovim 0.10.
 local health = vim.health or require("health")
 local start = health.start or health.report_start
 local ok = health.ok or health.report_ok
@@ -13,8 +13,8 @@ function M.check()
   start("skillsd")
   local program = skillsd.server_command()[1]
   if not skillsd.is_installed() then
-    error(("`%s` cannot be run"):format(program), {
-      "Install skillsd, or set its path: require('skillsd').setup{ cmd = { '/path/to/skillsd' } }",
+    error(("`%s` is not executable"):format(program), {
+      "Install skillsd, or set its path with require('skillsd').setup{ cmd = { '/path/to/skillsd' } }",
     })
     return
   end
@@ -29,11 +29,11 @@ function M.check()
   for _, client in ipairs(all) do
     if client.name == "skillsd" then
       attached = attached + 1
-      ok("the language server runs for " .. (client.config.root_dir or "a single file"))
+      ok("the language server is running for " .. (client.config.root_dir or "a single file"))
     end
   end
   if attached == 0 then
-    warn("the language server does not run", { "Open a SKILL.md: it starts with the first." })
+    warn("the language server is not running", { "Open a SKILL.md to start it." })
   end
   local doctor = vim.fn.systemlist({ program, "--color", "never", "doctor" })
   local say = vim.v.shell_error == 0 and ok or warn

@@ -1,8 +1,8 @@
---- skillsd for Neovim: starts the language server for SKILL.md, and asks the program about skills.
---- Works from Neovim 0.7 on; from 0.11 on the server is configured the built-in way (lsp/skillsd.lua).
+--- skillsd for Neovim: starts the language server for SKILL.md, and runs the program's commands.
+--- Supports Neovim 0.7 and later; since 0.11, lsp/skillsd.lua configures the language server.
 local M = {}
 
---- What can be set, by `require("skillsd").setup{}` or before by `vim.g.skillsd`.
+--- Options of `require("skillsd").setup{}`, or of `vim.g.skillsd` set before.
 local defaults = {
   --- The program and its arguments before `lsp`; found on PATH.
   cmd = { "skillsd" },
@@ -12,15 +12,15 @@ local defaults = {
 
 local settings = vim.tbl_extend("force", {}, defaults)
 
---- What says where a worktree begins.
+--- Files and directories that mark the top of a worktree.
 local MARKERS = { ".git", ".skillsd.toml" }
 
---- Takes the user's settings.
+--- Applies the user's options.
 function M.setup(options)
   settings = vim.tbl_extend("force", defaults, vim.g.skillsd or {}, options or {})
 end
 
---- Returns the program with the arguments that come before a command.
+--- Returns the program with its arguments before the subcommand.
 function M.program()
   return settings.cmd
 end
@@ -32,12 +32,13 @@ function M.server_command()
   return vim.list_extend(command, settings.args)
 end
 
---- Returns whether the program can be run.
+--- Returns true if the program is executable.
 function M.is_installed()
   return vim.fn.executable(settings.cmd[1]) == 1
 end
 
---- Returns the worktree of a file: the nearest directory above it that holds a marker, else its own.
+--- Returns the worktree of a file: the nearest directory above it with a marker, else its own
+--- directory.
 function M.root(path)
   local dir = vim.fn.fnamemodify(path, ":p:h")
   local at = dir
@@ -56,19 +57,19 @@ function M.root(path)
   end
 end
 
---- Files that speak of skills besides SKILL.md, by their names and by the directories they are in.
-local SPEAKERS = { "SKILL.md", "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md" }
-local HOMES = { ".claude", ".opencode", ".agents", ".codex", ".gemini", "opencode" }
-local KEPT = { "commands", "command", "agents", "agent", "prompts" }
+--- Files that the language server supports, by their names or by their directories.
+local FILE_NAMES = { "SKILL.md", "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md" }
+local AGENT_DIRS = { ".claude", ".opencode", ".agents", ".codex", ".gemini", "opencode" }
+local SUBDIRS = { "commands", "command", "agents", "agent", "prompts" }
 
---- Returns whether the language server is about a file.
-function M.is_ours(path)
-  if vim.tbl_contains(SPEAKERS, vim.fn.fnamemodify(path, ":t")) then
+--- Returns true if the language server supports a file.
+function M.is_supported(path)
+  if vim.tbl_contains(FILE_NAMES, vim.fn.fnamemodify(path, ":t")) then
     return true
   end
-  for _, home in ipairs(path:sub(-3) == ".md" and HOMES or {}) do
-    for _, kept in ipairs(KEPT) do
-      if path:find("/" .. home .. "/" .. kept .. "/", 1, true) then
+  for _, agent_dir in ipairs(path:sub(-3) == ".md" and AGENT_DIRS or {}) do
+    for _, subdir in ipairs(SUBDIRS) do
+      if path:find("/" .. agent_dir .. "/" .. subdir .. "/", 1, true) then
         return true
       end
     end
@@ -76,7 +77,7 @@ function M.is_ours(path)
   return false
 end
 
---- Says once that the program is missing, and what to do.
+--- Shows once that the program is missing and how to install it.
 local warned = false
 local function warn_missing()
   if warned then
@@ -84,18 +85,18 @@ local function warn_missing()
   end
   warned = true
   vim.notify(
-    ("skillsd: `%s` is not on PATH. Install it, or set its path: "):format(settings.cmd[1])
+    ("skillsd: `%s` is not on PATH. Install it, or set its path with "):format(settings.cmd[1])
       .. "require('skillsd').setup{ cmd = { '/path/to/skillsd' } }",
     vim.log.levels.WARN
   )
 end
 
---- Clients that this plugin started, by root; for versions without `vim.lsp.enable`.
+--- Clients started by this plugin, by root; for versions without `vim.lsp.enable`.
 local clients = {}
 
---- Returns what is said of the editor besides what it says itself: that it makes versioned edits, and so
---- can rename a skill (older ones fail on a directory; the server refuses them with the reason), and
---- that it knows the command below.
+--- Returns additional client capabilities. Versioned edits allow renaming a skill with its
+--- directory; Neovim before 0.11 fails to rename directories, so the server refuses it there with
+--- the reason. The command is `show_references` below.
 function M.capabilities()
   local can_rename = vim.fn.has("nvim-0.11") == 1
   return {
@@ -104,23 +105,23 @@ function M.capabilities()
   }
 end
 
---- What the line above a skill calls when it is run: goes to the one place that names the skill, or
---- lists them all.
+--- Runs the command of a code lens: jumps to the only location that mentions the skill, or lists
+--- all of them.
 function M.show_references(command, context)
-  local places = command.arguments[3]
+  local locations = command.arguments[3]
   local client = vim.lsp.get_client_by_id(context.client_id)
-  local items = vim.lsp.util.locations_to_items(places, client and client.offset_encoding or "utf-16")
+  local items = vim.lsp.util.locations_to_items(locations, client and client.offset_encoding or "utf-16")
   vim.fn.setqflist({}, " ", { title = command.title, items = items })
   vim.cmd(#items == 1 and "cfirst" or "copen")
 end
 
---- Starts the language server for a buffer, or attaches it to the one of the same worktree.
+--- Starts the language server for a buffer, or attaches it to the server of the same worktree.
 function M.attach(buffer)
   if not M.is_installed() then
     warn_missing()
     return nil
   end
-  require("skillsd.session").begin()
+  require("skillsd.session").start()
   local root = M.root(vim.api.nvim_buf_get_name(buffer))
   local config = {
     name = "skillsd",
@@ -137,8 +138,8 @@ function M.attach(buffer)
   if vim.lsp.start then
     return vim.lsp.start(config, { bufnr = buffer })
   end
-  -- 0.7 has no `vim.lsp.start`, which would find the client of the same root, and leaves
-  -- completion to the file type's plugin.
+  -- Neovim 0.7 has no `vim.lsp.start`, which finds the client of the same root, and it does not set
+  -- 'omnifunc'.
   vim.bo[buffer].omnifunc = "v:lua.vim.lsp.omnifunc"
   local id = clients[root]
   if not (id and vim.lsp.get_client_by_id(id)) then
@@ -162,7 +163,7 @@ local function running()
   end, all)
 end
 
---- Stops the language server and starts it again for every open SKILL.md.
+--- Restarts the language server for all open files that it supports.
 function M.restart()
   for _, client in ipairs(running()) do
     client.stop(client)
@@ -172,13 +173,13 @@ function M.restart()
     return #running() == 0
   end, 20)
   for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
-    if vim.api.nvim_buf_is_loaded(buffer) and M.is_ours(vim.api.nvim_buf_get_name(buffer)) then
+    if vim.api.nvim_buf_is_loaded(buffer) and M.is_supported(vim.api.nvim_buf_get_name(buffer)) then
       M.attach(buffer)
     end
   end
 end
 
---- Shows lines in a split, in the place of what that title showed before.
+--- Shows lines in a split, replacing the previous one with the same title.
 local function show_page(title, lines)
   local name = "skillsd://" .. title
   for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
@@ -193,9 +194,9 @@ local function show_page(title, lines)
   vim.bo.modifiable = false
 end
 
---- Runs the program in the worktree of the current file and shows what it says in a split.
---- With `seen`, as the editor's conversation sees it.
-function M.show(args, seen)
+--- Runs the program in the worktree of the current file and shows its output in a split. If
+--- `with_session` is set, the command uses the editor's session.
+function M.show(args, with_session)
   if not M.is_installed() then
     warned = false
     warn_missing()
@@ -207,7 +208,7 @@ function M.show(args, seen)
   local command = vim.list_extend({}, settings.cmd)
   vim.list_extend(command, { "--cwd", root, "--color", "never" })
   vim.list_extend(command, args)
-  if seen then
+  if with_session then
     vim.list_extend(command, require("skillsd.session").args(root))
   end
   show_page(table.concat(args, " "), vim.fn.systemlist(command))
@@ -221,12 +222,13 @@ function M.explain(name)
   M.show({ "explain", name }, true)
 end
 
---- Shows what an agent's prompt is told of the skills; without a profile that of the configuration.
+--- Shows the prompt listing of a profile; an empty `profile` means the configured one.
 function M.catalog(profile)
   M.show(profile == "" and { "catalog" } or { "catalog", "--profile", profile }, true)
 end
 
---- Trusts the skills of the worktree: the program asks in a terminal, since only a person grants.
+--- Trusts the skills of the worktree. Trust can be granted only by a person, so the program asks in
+--- a terminal.
 function M.trust()
   if not M.is_installed() then
     warned = false

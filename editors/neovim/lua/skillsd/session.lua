@@ -1,32 +1,33 @@
---- The editor's own conversations with the daemon, one for each worktree: files that are opened and
---- saved count as touched, so that the skills that wait for them are activated as for an agent.
---- None is begun, and no daemon started, before somebody opens a SKILL.md or asks for something.
+--- The editor's own sessions with the daemon, one for each worktree. Files opened and saved count
+--- as touched, so that skills with matching `paths` are activated as they are for an agent.
+--- The sessions start, and with them the daemon, with the first supported file or the first
+--- command.
 local M = {}
 
---- Told apart from other editors by this; the worktree comes behind it.
-local base
+--- The prefix of all session ids, unique to this Neovim; the worktree follows it.
+local prefix
 
---- Jobs that tell of touched files and have not ended.
+--- Jobs that report touched files and are still running.
 local pending = {}
 
---- How long an answer waits for what was touched before it.
-local PATIENCE_MS = 10000
+--- Time limit for earlier touches to be reported before a command runs.
+local TOUCH_TIMEOUT_MS = 10000
 
 local function program(args)
   return vim.list_extend(vim.list_extend({}, require("skillsd").program()), args)
 end
 
---- Returns what the language server is told at its start: that the conversations are ours.
+--- Returns the initialization options of the language server, which name the sessions.
 function M.options()
-  return { session = base }
+  return { session = prefix }
 end
 
---- Returns the conversation about a worktree.
+--- Returns the session id of a worktree.
 function M.id(root)
-  return base .. ":" .. root
+  return prefix .. ":" .. root
 end
 
---- Returns the file of a buffer that can be touched; nil for others.
+--- Returns the file of a buffer; nil for buffers without a readable file.
 local function file_of(buffer)
   local name = vim.api.nvim_buf_get_name(buffer)
   if name ~= "" and vim.bo[buffer].buftype == "" and vim.fn.filereadable(name) == 1 then
@@ -34,7 +35,7 @@ local function file_of(buffer)
   end
 end
 
---- Tells of files of one worktree, without waiting.
+--- Reports touched files of one worktree, without waiting.
 local function touch(root, files, op)
   local command = program({ "touch", "--cwd", root, "--session", M.id(root), "--op", op, "--" })
   local job
@@ -48,13 +49,13 @@ local function touch(root, files, op)
   end
 end
 
---- Begins, with the files that are open now; does nothing when that was done.
-function M.begin()
+--- Starts the sessions and reports the open files; does nothing if started already.
+function M.start()
   local skillsd = require("skillsd")
-  if base or not skillsd.is_installed() then
+  if prefix or not skillsd.is_installed() then
     return
   end
-  base = ("nvim-%d-%d"):format(vim.fn.getpid(), vim.loop.hrtime())
+  prefix = ("nvim-%d-%d"):format(vim.fn.getpid(), vim.loop.hrtime())
   local group = vim.api.nvim_create_augroup("skillsd_session", {})
   for event, op in pairs({ BufReadPost = "read", BufWritePost = "write" }) do
     vim.api.nvim_create_autocmd(event, {
@@ -80,14 +81,15 @@ function M.begin()
   end
 end
 
---- Returns the flags that have a command speak of a worktree as its conversation sees it.
+--- Returns the flags that make a command use the session of a worktree, after all touches are
+--- reported.
 function M.args(root)
-  M.begin()
+  M.start()
   local jobs = vim.tbl_keys(pending)
   if #jobs > 0 then
-    vim.fn.jobwait(jobs, PATIENCE_MS)
+    vim.fn.jobwait(jobs, TOUCH_TIMEOUT_MS)
   end
-  return base and { "--session", M.id(root) } or {}
+  return prefix and { "--session", M.id(root) } or {}
 end
 
 return M

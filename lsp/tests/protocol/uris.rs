@@ -1,14 +1,14 @@
-//! Addresses that a client spells in its own way: it is served, and answered in its own letters.
+//! URIs that are not percent-encoded: accepted, and returned in the client's form.
 
 use serde_json::{Value, json};
 
-use crate::editor::{Editor, literals};
+use crate::editor::{Editor, action_literals};
 
 const OWN: &str = "file:///w/[a] b/{c|d}/é/SKILL.md";
 
 #[tokio::test(start_paused = true)]
-async fn an_address_with_letters_that_belong_encoded_is_taken_and_given_back() {
-    let mut editor = Editor::with(json!({"textDocument": {"codeAction": literals()}})).await;
+async fn unencoded_uri_is_accepted_and_returned() {
+    let mut editor = Editor::with(json!({"textDocument": {"codeAction": action_literals()}})).await;
     editor.open_at(OWN, 1, "---\nname: x\n---\n").await;
     let published = editor.published().await;
     assert_eq!(published["uri"], OWN);
@@ -32,7 +32,7 @@ async fn an_address_with_letters_that_belong_encoded_is_taken_and_given_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_bad_folder_is_no_reason_to_serve_none() {
+async fn invalid_folders_do_not_prevent_serving() {
     for folders in [json!([{"uri": "file:///w/[x]", "name": "x"}, {"uri": "", "name": "y"}, {}])] {
         let mut editor = Editor::connect(64 * 1024);
         let params = json!({"processId": null, "rootUri": "::", "capabilities": {},

@@ -1,4 +1,4 @@
-//! How a server ends: on `exit` at once, on the end of input in order, and never for anything else.
+//! Server shutdown: at once on `exit`, in order at the end of input, and never otherwise.
 
 use serde_json::{Value, json};
 use skills_lsp::Ending;
@@ -6,7 +6,7 @@ use skills_lsp::Ending;
 use crate::editor::{Editor, URI, framed, message};
 
 #[tokio::test(start_paused = true)]
-async fn exit_ends_it_while_the_stream_is_open() {
+async fn exit_ends_the_server_while_the_stream_is_open() {
     let mut editor = Editor::with(json!({})).await;
     assert_eq!(editor.request("shutdown", Value::Null).await, Ok(Value::Null));
     editor.note("exit", Value::Null).await;
@@ -34,7 +34,7 @@ async fn after_shutdown_requests_are_refused_and_nothing_is_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn at_the_end_of_input_what_was_asked_is_answered_first() {
+async fn pending_requests_are_answered_at_the_end_of_input() {
     let mut editor = Editor::with(json!({})).await;
     editor.open(1, "").await;
     let ask = message(Some(9), "textDocument/foldingRange", &json!({"textDocument": {"uri": URI}}));
@@ -46,7 +46,7 @@ async fn at_the_end_of_input_what_was_asked_is_answered_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_does_not_read_does_not_keep_it() {
+async fn client_that_does_not_read_does_not_block_exit() {
     let mut editor = Editor::connect(2048);
     editor.initialize(json!({})).await;
     for version in 0..200 {
@@ -58,7 +58,7 @@ async fn a_client_that_does_not_read_does_not_keep_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_that_is_no_protocol_ends_it() {
+async fn stream_without_lsp_framing_ends_the_server() {
     let mut editor = Editor::with(json!({})).await;
     editor.send(b"GET / HTTP/1.1\r\n\r\n").await;
     assert_eq!(editor.ended().await, Ending::Abrupt);

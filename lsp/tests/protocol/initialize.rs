@@ -1,4 +1,4 @@
-//! What is agreed in `initialize`, and what is served after it.
+//! Capabilities, and requests before and after `initialize`.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ async fn check(capabilities: Value, expected: Expect) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_implemented_is_advertised_and_nothing_else() {
+async fn capabilities_list_exactly_what_is_implemented() {
     check(
         json!({}),
         expect![[r#"
@@ -73,7 +73,7 @@ async fn what_is_implemented_is_advertised_and_nothing_else() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_not_implemented_is_refused() {
+async fn unimplemented_methods_are_refused() {
     let mut editor = Editor::with(json!({})).await;
     editor.open(1, "---\nname: a\n---\n").await;
     for method in ["textDocument/declaration", "textDocument/diagnostic", "no/such", "$/odd"] {
@@ -82,7 +82,10 @@ async fn what_is_not_implemented_is_refused() {
         assert_eq!(editor.request(method, params).await, Err(-32601), "{method}");
     }
     editor.note("$/odd", json!({})).await;
-    assert!(editor.ask("textDocument/documentSymbol").await.is_ok(), "a note may be ignored");
+    assert!(
+        editor.ask("textDocument/documentSymbol").await.is_ok(),
+        "a notification may be ignored"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -95,7 +98,7 @@ async fn nothing_is_served_before_initialize() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn keys_are_symbols_and_long_values_fold() {
+async fn symbols_and_folding_ranges_are_served() {
     let nested = json!({"documentSymbol": {"hierarchicalDocumentSymbolSupport": true}});
     let mut editor = Editor::with(json!({"textDocument": nested})).await;
     editor.open(1, "---\nname: pdf\nmetadata:\n  🦀: x\n---\n").await;
@@ -111,7 +114,7 @@ async fn keys_are_symbols_and_long_values_fold() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn messages_that_are_none_cost_nothing_else() {
+async fn invalid_messages_get_errors_and_serving_continues() {
     let mut editor = Editor::with(json!({})).await;
     for (body, code) in [
         ("{\"jsonrpc\": \"2.0\", ", -32700),
@@ -124,7 +127,7 @@ async fn messages_that_are_none_cost_nothing_else() {
         editor.send(framed.as_bytes()).await;
         assert_eq!(editor.answer(&Value::Null).await, Err(code), "{body}");
     }
-    // Neither a note nor an answer that nobody waits for is answered.
+    // Unknown notifications and unexpected responses get no response.
     editor.note("$/no/such", json!({})).await;
     editor.send(&framed(&json!({"jsonrpc": "2.0", "id": 9, "result": null}))).await;
     assert_eq!(editor.request("shutdown", Value::Null).await, Ok(Value::Null));

@@ -1,8 +1,8 @@
-//! What the client is asked to watch, so that it tells of files that the index knows nothing of.
+//! Registers file watchers with the client, for files outside the index.
 //!
-//! Skills and what lies beside them wherever they are, at every change. Globs and links speak of any
-//! file of a worktree, but only of whether it is there: below the client's folders what comes and
-//! goes counts, where the client can be told that.
+//! Skill files and files near them are watched everywhere, for every change. Globs and links can
+//! refer to any file of a worktree, but only its existence matters: below the workspace folders,
+//! creation and deletion are watched if the client supports relative patterns.
 
 use std::path::Path;
 
@@ -18,8 +18,8 @@ use crate::settings::Settings;
 
 const METHOD: &str = "workspace/didChangeWatchedFiles";
 
-/// The files whose changes may change what is said: skills and what lies beside them, agents'
-/// files, and configurations.
+/// Globs of files whose content can change findings: skills and files near them, agents' files, and
+/// configuration.
 const WATCHED: [&str; 6] = [
     "**/SKILL.md",
     "**/{CLAUDE,CLAUDE.local,AGENTS,AGENTS.override,GEMINI}.md",
@@ -29,24 +29,24 @@ const WATCHED: [&str; 6] = [
     "**/.gitignore",
 ];
 
-/// The directories of [`WATCHED`], all of whose files count.
+/// The directories in [`WATCHED`]; every file below them is relevant.
 const DIRECTORIES: [&str; 7] =
     ["skills", "skill", ".claude", ".agents", ".opencode", ".codex", ".gemini"];
 
-/// Returns whether a change of a file may change what is said, and not only whether it is there:
-/// one of [`WATCHED`], or another text that speaks of skills.
-pub(crate) fn is_ours(path: &Path) -> bool {
+/// Returns true if the content of a file can change findings, not only its existence: files in
+/// [`WATCHED`], and other files that mention skills.
+pub(crate) fn is_relevant(path: &Path) -> bool {
     let is_configuration =
         path.file_name().is_some_and(|it| it == ".skillsd.toml" || it == ".gitignore");
     let is_below = || path.iter().any(|it| DIRECTORIES.iter().any(|directory| it == *directory));
     is_configuration || is_below() || is_referencing_file(path)
 }
 
-/// What each of the two registrations is called.
+/// Ids of the two registrations.
 const FILES: &str = "skillsd-files";
 const FOLDERS: &str = "skillsd-folders";
 
-/// Asks the client to watch, where it can be asked.
+/// Registers file watchers, if the client supports that.
 pub(super) async fn register(session: &Session, client: &Client) {
     let Settings { registers_watchers, watches_below, .. } = session.settings();
     if !registers_watchers {
@@ -61,23 +61,23 @@ pub(super) async fn register(session: &Session, client: &Client) {
         registrations.push(registration(FOLDERS, below(session)));
     }
     if let Err(error) = client.register_capability(registrations).await {
-        tracing::debug!(%error, "the client does not watch files");
+        tracing::debug!(%error, "the client did not register file watchers");
     }
 }
 
-/// Asks the client to watch below the folders that there are now.
+/// Registers watchers for the current workspace folders.
 pub(super) async fn follow(session: &Session, client: &Client) {
     let Settings { registers_watchers, watches_below, .. } = session.settings();
     if !(registers_watchers && watches_below) {
         return;
     }
     let before = Unregistration { id: FOLDERS.to_owned(), method: METHOD.to_owned() };
-    let asked = async {
+    let update = async {
         client.unregister_capability(vec![before]).await?;
         client.register_capability(vec![registration(FOLDERS, below(session))]).await
     };
-    if let Err(error) = asked.await {
-        tracing::debug!(%error, "the client does not watch other folders");
+    if let Err(error) = update.await {
+        tracing::debug!(%error, "the client did not update its file watchers");
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_build_makes_is_not_ours() {
+    fn build_outputs_are_not_relevant() {
         for (path, expected) in [
             ("/w/.claude/skills/pdf/scripts/a.py", true),
             ("/w/tools/skill", true),
@@ -119,7 +119,7 @@ mod tests {
             ("/w/target/debug/deps/skills-1.o", false),
             ("/w/dist/README.md", false),
         ] {
-            assert_eq!(is_ours(Path::new(path)), expected, "{path}");
+            assert_eq!(is_relevant(Path::new(path)), expected, "{path}");
         }
     }
 }

@@ -1,13 +1,12 @@
-//! What changes or marks a text and is no diagnostic: formatting, growing selections, tokens,
-//! hints, lenses and changes of shape, over the wire.
+//! Formatting, selection ranges, semantic tokens, inlay hints, code lenses and refactorings.
 
 use serde_json::{Value, json};
 
-use crate::editor::{Editor, URI, framed, literals, whole};
+use crate::editor::{Editor, URI, action_literals, framed, whole};
 
 const TEXT: &str = "---\nname:   pdf\ndescription: Reads. Use when asked.\npaths: 'src/**'\n---\nRead $ARGUMENTS.\n";
 
-async fn asked(editor: &mut Editor, method: &str, more: Value) -> Value {
+async fn request(editor: &mut Editor, method: &str, more: Value) -> Value {
     let mut params = json!({"textDocument": {"uri": URI}});
     let more = more.as_object().expect("an object").clone();
     params.as_object_mut().expect("an object").extend(more);
@@ -19,23 +18,23 @@ async fn formatting_selection_and_tokens_are_served() {
     let mut editor = Editor::with(json!({})).await;
     editor.open(1, TEXT).await;
     let options = json!({"options": {"tabSize": 2, "insertSpaces": true}});
-    let edits = asked(&mut editor, "textDocument/formatting", options).await;
+    let edits = request(&mut editor, "textDocument/formatting", options).await;
     assert_eq!(edits[0]["newText"], "name: pdf\n");
 
     let positions = json!({"positions": [{"line": 1, "character": 9}]});
-    let steps = asked(&mut editor, "textDocument/selectionRange", positions).await;
+    let steps = request(&mut editor, "textDocument/selectionRange", positions).await;
     assert_eq!(steps[0]["range"]["start"], json!({"line": 1, "character": 8}));
     assert_eq!(steps[0]["parent"]["range"]["start"], json!({"line": 1, "character": 0}));
 
-    let tokens = asked(&mut editor, "textDocument/semanticTokens/full", json!({})).await;
+    let tokens = request(&mut editor, "textDocument/semanticTokens/full", json!({})).await;
     assert_eq!(tokens["data"].as_array().map(Vec::len), Some(4 * 5));
     let hints = json!({"range": {"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}}});
-    let hints = asked(&mut editor, "textDocument/inlayHint", hints).await;
-    assert_eq!(hints, Value::Null, "nobody asked to see them");
+    let hints = request(&mut editor, "textDocument/inlayHint", hints).await;
+    assert_eq!(hints, Value::Null, "inlay hints are disabled by default");
 }
 
 #[tokio::test(start_paused = true)]
-async fn hints_are_shown_to_those_who_want_them() {
+async fn inlay_hints_are_enabled_by_initialization_options() {
     let mut editor = Editor::connect(64 * 1024);
     let options = json!({"inlayHints": true});
     let params = json!({"capabilities": {}, "initializationOptions": options});
@@ -43,65 +42,64 @@ async fn hints_are_shown_to_those_who_want_them() {
     assert_eq!(result["capabilities"]["inlayHintProvider"], true);
     editor.open(1, TEXT).await;
     let range = json!({"range": {"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}}});
-    let hints = asked(&mut editor, "textDocument/inlayHint", range).await;
+    let hints = request(&mut editor, "textDocument/inlayHint", range).await;
     let labels: Vec<_> = hints.as_array().expect("a list").iter().map(|it| &it["label"]).collect();
     assert_eq!(labels, ["6 tokens", "4 tokens"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_section_is_extracted_where_files_can_be_made() {
+async fn section_is_extracted_if_the_client_creates_files() {
     let edits = json!({"documentChanges": true, "resourceOperations": ["create", "rename"]});
-    let able =
-        json!({"textDocument": {"codeAction": literals()}, "workspace": {"workspaceEdit": edits}});
+    let able = json!({"textDocument": {"codeAction": action_literals()}, "workspace": {"workspaceEdit": edits}});
     let mut editor = Editor::with(able).await;
     editor.open(1, &format!("---\nname: pdf\n---\n# Forms\n{}", "line\n".repeat(12))).await;
     let at = json!({"line": 5, "character": 0});
     let params = json!({"range": {"start": at, "end": at}, "context": {"diagnostics": [], "only": ["refactor"]}});
-    let actions = asked(&mut editor, "textDocument/codeAction", params).await;
+    let actions = request(&mut editor, "textDocument/codeAction", params).await;
     assert_eq!(actions[0]["title"], "Extract `Forms` to `references/forms.md`");
     let steps = actions[0]["edit"]["documentChanges"].as_array().expect("a list");
     assert_eq!(steps.len(), 3);
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_takes_no_actions_gets_commands_that_make_their_edits() {
+async fn clients_without_action_literals_get_commands() {
     let params = json!({"range": {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 9}},
         "context": {"diagnostics": []}});
     let text = "---\nname: pdf\ndescription: Reads: PDFs. Use when asked.\n---\nb\n";
     let mut editor = Editor::with(json!({})).await;
     editor.open(1, text).await;
-    let actions = asked(&mut editor, "textDocument/codeAction", params.clone()).await;
-    assert_eq!(actions, json!([]), "it cannot be asked to make an edit");
+    let actions = request(&mut editor, "textDocument/codeAction", params.clone()).await;
+    assert_eq!(actions, json!([]), "the client cannot apply edits");
 
     let mut editor = Editor::with(json!({"workspace": {"applyEdit": true}})).await;
     editor.open(1, text).await;
-    let actions = asked(&mut editor, "textDocument/codeAction", params).await;
+    let actions = request(&mut editor, "textDocument/codeAction", params).await;
     let actions = actions.as_array().expect("a list");
-    assert!(!actions.is_empty(), "there is something to mend");
+    assert!(!actions.is_empty(), "there is a fix");
     for it in actions {
         assert!(it["command"].is_string() && it.get("edit").is_none(), "no literal: {it}");
     }
     let chosen = json!({"command": actions[0]["command"], "arguments": actions[0]["arguments"]});
     let done = editor.request("workspace/executeCommand", chosen.clone()).await;
     assert_eq!(done, Ok(Value::Null));
-    let asked = loop {
-        let note = editor.next_note().await;
+    let apply = loop {
+        let note = editor.next_message().await;
         if note["method"] == "workspace/applyEdit" {
             break note;
         }
     };
-    assert_eq!(asked["params"]["label"], actions[0]["title"]);
-    assert_eq!(asked["params"]["edit"], actions[0]["arguments"][0]["edit"]);
+    assert_eq!(apply["params"]["label"], actions[0]["title"]);
+    assert_eq!(apply["params"]["edit"], actions[0]["arguments"][0]["edit"]);
     let refused = json!({"applied": false, "failureReason": "it is read-only"});
-    editor.send(&framed(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": refused}))).await;
-    let told = loop {
-        let note = editor.next_note().await;
+    editor.send(&framed(&json!({"jsonrpc": "2.0", "id": apply["id"], "result": refused}))).await;
+    let shown = loop {
+        let note = editor.next_message().await;
         if note["method"] == "window/showMessage" {
             break note;
         }
     };
-    assert!(told["params"]["message"].to_string().contains("it is read-only"), "{told}");
-    // Its places are those of another text by now.
+    assert!(shown["params"]["message"].to_string().contains("it is read-only"), "{shown}");
+    // The edit's positions now refer to an old version.
     editor.change(2, &[whole("---\nname: pdf\n---\n")]).await;
     assert_eq!(editor.request("workspace/executeCommand", chosen).await, Err(-32602));
 }

@@ -1,5 +1,4 @@
-//! Files that the index knows nothing of: what is said of them follows the disk, at the cost of few
-//! walks.
+//! Files outside the index: diagnostics follow the disk, with few walks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,62 +6,62 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::editor::{Editor, URI, framed, whole};
-use crate::told::Told;
+use crate::mock_backend::MockBackend;
 
 const TEXT: &str = "---\nname: pdf\ndescription: Reads PDF files. Use it when asked.\npaths: lib/a.ts\n---\nSee [it](scripts/g.py).\n";
 
-async fn begin(source: &Arc<Told>, able: Value) -> Editor {
-    let mut editor = Editor::connect_over(64 * 1024, Arc::clone(source) as _);
+async fn begin(backend: &Arc<MockBackend>, able: Value) -> Editor {
+    let mut editor = Editor::connect_over(64 * 1024, Arc::clone(backend) as _);
     editor.initialize_in(&["/w"], able).await;
     editor.open(1, TEXT).await;
     editor
 }
 
-fn source() -> Arc<Told> {
-    let source = Told { places: [("/w", &[][..])].into(), ..Told::default() };
-    source.keep(&[]);
-    Arc::new(source)
+fn backend() -> Arc<MockBackend> {
+    let backend = MockBackend { roots: [("/w", &[][..])].into(), ..MockBackend::default() };
+    backend.set_files(&[]);
+    Arc::new(backend)
 }
 
-/// Returns the codes that were published last once nothing moves any more.
+/// Returns the codes of the last published diagnostics, after everything has settled.
 async fn codes(editor: &mut Editor) -> Vec<String> {
     tokio::time::sleep(Duration::from_mins(2)).await;
-    // An answer comes behind all that was said before it.
+    // A response comes after all earlier notifications.
     let _ = editor.ask("textDocument/foldingRange").await;
-    let notes = editor.kept();
+    let notes = editor.take_messages();
     let mut published = notes.iter().filter(|it| it["method"] == "textDocument/publishDiagnostics");
-    let last = published.next_back().expect("something was said");
+    let last = published.next_back().expect("diagnostics were published");
     let found = last["params"]["diagnostics"].as_array().expect("a list");
     found.iter().map(|it| it["code"].as_str().expect("a code").to_owned()).collect()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_does_not_believe_a_walk_of_before() {
-    let source = source();
-    let mut first = begin(&source, json!({})).await;
+async fn new_session_does_not_reuse_an_earlier_walk() {
+    let backend = backend();
+    let mut first = begin(&backend, json!({})).await;
     assert_eq!(codes(&mut first).await, ["paths/nothing", "body/broken-link"]);
-    source.keep(&["lib/a.ts", "scripts/g.py"]);
-    let mut second = begin(&source, json!({})).await;
+    backend.set_files(&["lib/a.ts", "scripts/g.py"]);
+    let mut second = begin(&backend, json!({})).await;
     assert_eq!(codes(&mut second).await, [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn files_that_came_are_seen_at_the_next_change_of_a_text() {
-    let source = source();
-    let mut editor = begin(&source, json!({})).await;
+async fn new_files_are_noticed_at_the_next_edit() {
+    let backend = backend();
+    let mut editor = begin(&backend, json!({})).await;
     assert_eq!(codes(&mut editor).await, ["paths/nothing", "body/broken-link"]);
-    source.keep(&["lib/a.ts", "scripts/g.py"]);
+    backend.set_files(&["lib/a.ts", "scripts/g.py"]);
     editor.change(2, &[whole(&format!("{TEXT}More.\n"))]).await;
     assert_eq!(codes(&mut editor).await, [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_asks_and_cannot_be_told_gets_what_there_is() {
-    let source = source();
-    let mut editor = begin(&source, json!({"textDocument": {"diagnostic": {}}})).await;
+async fn pulling_client_without_refresh_gets_current_files() {
+    let backend = backend();
+    let mut editor = begin(&backend, json!({"textDocument": {"diagnostic": {}}})).await;
     let mut last = Value::Null;
     for files in [&[][..], &["lib/a.ts", "scripts/g.py"]] {
-        source.keep(files);
+        backend.set_files(files);
         tokio::time::sleep(Duration::from_mins(2)).await;
         let params = json!({"textDocument": {"uri": URI}, "previousResultId": last["resultId"]});
         last = editor.request("textDocument/diagnostic", params).await.expect("it answers");
@@ -72,36 +71,36 @@ async fn a_client_that_asks_and_cannot_be_told_gets_what_there_is() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_flood_of_notes_is_few_walks() {
-    let source = source();
-    let mut editor = begin(&source, json!({})).await;
+async fn many_file_notifications_cause_few_walks() {
+    let backend = backend();
+    let mut editor = begin(&backend, json!({})).await;
     codes(&mut editor).await;
-    let before = source.n_walks();
-    source.keep(&["lib/a.ts", "scripts/g.py"]);
+    let before = backend.n_walks();
+    backend.set_files(&["lib/a.ts", "scripts/g.py"]);
     for at in 0..1000 {
         let change = json!({"uri": format!("file:///w/out/{at}"), "type": 1});
         editor.note("workspace/didChangeWatchedFiles", json!({"changes": [change]})).await;
     }
     assert_eq!(codes(&mut editor).await, [""; 0]);
-    assert!(source.n_walks() - before <= 2, "{}", source.n_walks() - before);
+    assert!(backend.n_walks() - before <= 2, "{}", backend.n_walks() - before);
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_comes_and_goes_below_each_folder_is_watched() {
+async fn creation_and_deletion_below_each_folder_are_watched() {
     let watching = |more: Value| json!({"workspace": {"didChangeWatchedFiles": more}});
     let able = json!({"dynamicRegistration": true, "relativePatternSupport": true});
-    let mut editor = Editor::connect_over(64 * 1024, source());
+    let mut editor = Editor::connect_over(64 * 1024, backend());
     editor.initialize_in(&["/w"], watching(able)).await;
     let mut below = async |method: &str| {
-        let asked = editor.next_note().await;
-        assert_eq!(asked["method"], method, "{asked}");
-        editor.send(&framed(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": null}))).await;
+        let request = editor.next_message().await;
+        assert_eq!(request["method"], method, "{request}");
+        editor.send(&framed(&json!({"jsonrpc": "2.0", "id": request["id"], "result": null}))).await;
         if method == "client/registerCapability" {
             let add = json!([{"uri": "file:///v", "name": "v"}]);
             let event = json!({"event": {"added": add, "removed": []}});
             editor.note("workspace/didChangeWorkspaceFolders", event).await;
         }
-        let registered = asked["params"]["registrations"].as_array().cloned().unwrap_or_default();
+        let registered = request["params"]["registrations"].as_array().cloned().unwrap_or_default();
         registered
             .iter()
             .filter(|it| it["id"] == "skillsd-folders")
@@ -119,11 +118,11 @@ async fn what_comes_and_goes_below_each_folder_is_watched() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_check_that_nobody_answers_takes_nothing_back() {
-    let source = source();
+async fn unanswered_check_keeps_earlier_results() {
+    let backend = backend();
     let skill = "/w/.claude/skills/a/SKILL.md";
-    *source.unsound.lock().unwrap() = Some(skill);
-    let mut editor = Editor::connect_over(64 * 1024, Arc::clone(&source) as _);
+    *backend.broken_skill.lock().unwrap() = Some(skill);
+    let mut editor = Editor::connect_over(64 * 1024, Arc::clone(&backend) as _);
     let able = json!({"textDocument": {"diagnostic": {}}});
     editor.initialize_in(&["/w"], able).await;
     let uri = format!("file://{skill}");
@@ -139,19 +138,19 @@ async fn a_check_that_nobody_answers_takes_nothing_back() {
     assert_eq!(addresses, [json!(uri), json!("file:///v/SKILL.md")]);
     assert_eq!(found[0]["items"].as_array().map(Vec::len), Some(1), "{found:?}");
     assert_eq!(ask(&found[0]["resultId"]).await[0]["kind"], "unchanged");
-    *source.unsound.lock().unwrap() = None;
+    *backend.broken_skill.lock().unwrap() = None;
     let unanswered = ask(&found[0]["resultId"]).await;
     let addresses: Vec<_> = unanswered.iter().map(|it| it["uri"].clone()).collect();
-    assert_eq!(addresses, ["file:///v/SKILL.md"], "only what is no folder's any more");
+    assert_eq!(addresses, ["file:///v/SKILL.md"], "only results outside the folders are cleared");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_text_of_two_folders_is_reported_once_and_in_parts_where_that_is_wanted() {
+async fn document_in_two_folders_is_reported_once_and_in_parts() {
     let skill = "/w/.claude/skills/a/SKILL.md";
-    let places = [("/w", &[("a", "a")][..]), ("/w/.claude", &[("a", "a")][..])].into();
-    let source = Arc::new(Told { places, ..Told::default() });
-    *source.unsound.lock().unwrap() = Some(skill);
-    let mut editor = Editor::connect_over(64 * 1024, Arc::clone(&source) as _);
+    let roots = [("/w", &[("a", "a")][..]), ("/w/.claude", &[("a", "a")][..])].into();
+    let backend = Arc::new(MockBackend { roots, ..MockBackend::default() });
+    *backend.broken_skill.lock().unwrap() = Some(skill);
+    let mut editor = Editor::connect_over(64 * 1024, Arc::clone(&backend) as _);
     let able = json!({"textDocument": {"diagnostic": {}}});
     editor.initialize_in(&["/w", "/w/.claude"], able).await;
     let uri = format!("file://{skill}");
@@ -163,17 +162,17 @@ async fn a_text_of_two_folders_is_reported_once_and_in_parts_where_that_is_wante
     let mut params = whole.clone();
     params["partialResultToken"] = json!("p");
     params["previousResultIds"] = json!([{"uri": uri, "value": items[0]["resultId"]}]);
-    editor.kept();
+    editor.take_messages();
     let report = editor.request("workspace/diagnostic", params).await.expect("it answers");
     assert_eq!(report, json!({"items": []}), "all was sent before");
     let parts: Vec<_> =
-        editor.kept().into_iter().filter(|it| it["method"] == "$/progress").collect();
+        editor.take_messages().into_iter().filter(|it| it["method"] == "$/progress").collect();
     let [part] = &parts[..] else { panic!("{parts:?}") };
     assert_eq!(part["params"]["token"], "p");
     let items = &part["params"]["value"]["items"];
     assert_eq!((&items[0]["kind"], &items[0]["uri"]), (&json!("unchanged"), &json!(uri)));
 
-    // As the editor has it, once as well.
+    // Now open in the editor; still reported once.
     editor.open_at(&uri, 7, "---\nname: a\n---\nb\n").await;
     let report = editor.request("workspace/diagnostic", whole).await.expect("it answers");
     let items = report["items"].as_array().expect("a list");
@@ -181,34 +180,34 @@ async fn a_text_of_two_folders_is_reported_once_and_in_parts_where_that_is_wante
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_build_makes_has_no_text_looked_for_again() {
-    let places = [("/w", &[("pdf", "pdf")][..])].into();
-    let source = Arc::new(Told { places, ..Told::default() });
-    source.keep(&[]);
-    let mut editor = Editor::connect_over(64 * 1024, Arc::clone(&source) as _);
+async fn build_outputs_do_not_repeat_the_search_for_mentions() {
+    let roots = [("/w", &[("pdf", "pdf")][..])].into();
+    let backend = Arc::new(MockBackend { roots, ..MockBackend::default() });
+    backend.set_files(&[]);
+    let mut editor = Editor::connect_over(64 * 1024, Arc::clone(&backend) as _);
     editor.initialize_in(&["/w"], json!({})).await;
     let uri = "file:///w/.claude/skills/pdf/SKILL.md";
     editor.open_at(uri, 1, TEXT).await;
     tokio::time::sleep(Duration::from_mins(2)).await;
-    let mut asked = async |changed: &str| {
+    let mut searches_after = async |changed: &str| {
         let change = json!({"uri": changed, "type": 1});
         editor.note("workspace/didChangeWatchedFiles", json!({"changes": [change]})).await;
         tokio::time::sleep(Duration::from_mins(2)).await;
         let params = json!({"textDocument": {"uri": uri}});
         editor.request("textDocument/codeLens", params).await.expect("it answers");
-        source.n_asked()
+        backend.n_searches()
     };
-    let first = asked("file:///w/CLAUDE.md").await;
+    let first = searches_after("file:///w/CLAUDE.md").await;
     assert!(first > 0);
-    assert_eq!(asked("file:///w/target/debug/a.o").await, first);
-    assert!(asked("file:///w/b/AGENTS.md").await > first);
+    assert_eq!(searches_after("file:///w/target/debug/a.o").await, first);
+    assert!(searches_after("file:///w/b/AGENTS.md").await > first);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_import_leads_only_to_a_file_that_is_there() {
-    let source = source();
-    source.keep(&["docs/a.md"]);
-    let mut editor = Editor::connect_over(64 * 1024, source);
+async fn import_links_only_to_an_existing_file() {
+    let backend = backend();
+    backend.set_files(&["docs/a.md"]);
+    let mut editor = Editor::connect_over(64 * 1024, backend);
     editor.initialize_in(&["/w"], json!({})).await;
     let uri = "file:///w/CLAUDE.md";
     editor.open_at(uri, 1, "First @docs/a.md, then @docs/b.md, and [c](docs/c.md).\n").await;
@@ -222,12 +221,13 @@ async fn an_import_leads_only_to_a_file_that_is_there() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_worktree_below_a_folder_is_a_place_of_its_own() {
+async fn nested_worktree_has_its_own_root() {
     for top in ["/w/other", "/v"] {
-        let places = [("/w", &[("beta", "beta")][..])].into();
-        let source = Arc::new(Told { places, tops: vec!["/w", top], ..Told::default() });
-        source.keep(&[]);
-        let mut editor = Editor::connect_over(64 * 1024, source as _);
+        let roots = [("/w", &[("beta", "beta")][..])].into();
+        let backend =
+            Arc::new(MockBackend { roots, tops: vec!["/w", top], ..MockBackend::default() });
+        backend.set_files(&[]);
+        let mut editor = Editor::connect_over(64 * 1024, backend as _);
         editor.initialize_in(&["/w"], json!({})).await;
         let text = |name: &str| {
             format!("---\nname: {name}\ndescription: Reads. Use when asked.\n---\nb\n")
@@ -238,9 +238,9 @@ async fn another_worktree_below_a_folder_is_a_place_of_its_own() {
         let is_rival = async |editor: &mut Editor| {
             tokio::time::sleep(Duration::from_mins(2)).await;
             let _ = editor.ask("textDocument/foldingRange").await;
-            let notes = editor.kept();
+            let notes = editor.take_messages();
             let own = |it: &&Value| it["params"]["uri"] == "file:///w/.claude/skills/beta/SKILL.md";
-            let last = notes.iter().rfind(own).expect("something was said");
+            let last = notes.iter().rfind(own).expect("diagnostics were published");
             last.to_string().contains("name/case")
         };
         assert!(!is_rival(&mut editor).await, "{top} is another worktree");
@@ -250,14 +250,14 @@ async fn another_worktree_below_a_folder_is_a_place_of_its_own() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_look_that_leads_to_another_is_waited_for() {
-    let source = Told {
-        places: [("/w", &[("pdf", "pdf")][..])].into(),
-        beside: &["scripts/run.sh"],
-        ..Told::default()
+async fn request_waits_for_follow_up_lookups() {
+    let backend = MockBackend {
+        roots: [("/w", &[("pdf", "pdf")][..])].into(),
+        sibling_files: &["scripts/run.sh"],
+        ..MockBackend::default()
     };
-    source.keep(&["scripts/run.sh"]);
-    let mut editor = Editor::connect_over(64 * 1024, Arc::new(source) as _);
+    backend.set_files(&["scripts/run.sh"]);
+    let mut editor = Editor::connect_over(64 * 1024, Arc::new(backend) as _);
     editor.initialize_in(&["/w"], json!({"textDocument": {"diagnostic": {}}})).await;
     let uri = "file:///w/.claude/skills/pdf/SKILL.md";
     let text = "---\nname: pdf\ndescription: Reads. Use when asked.\n---\nRun `scripts/rnu.sh`.\n";

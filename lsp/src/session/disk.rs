@@ -1,0 +1,502 @@
+//! The part of [`Session`] that concerns the disk: cached knowledge and the task queue.
+//!
+//! It answers from the cache at once, records missing answers, and hands tasks one at a time to
+//! [`crate::tasks`], the only module that waits for the backend or the client.
+
+use std::any::Any;
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use skills_agents::references::is_referencing_file;
+use skills_lint::Facts;
+use skills_syntax::path::AbsPath;
+use tokio::time::{Instant, timeout, timeout_at};
+use tower_lsp::ls_types::{Location, WorkspaceEdit};
+
+use super::Session;
+use crate::analysis::{AnalysisContext, GlobMatches};
+use crate::backend::{DocumentLocation, WatchTarget};
+use crate::document::Document;
+use crate::options::SettingsProblem;
+use crate::session::rescan::RescanThrottle;
+use crate::settings::Features;
+use crate::snapshot::{OverlaySnapshot, SkillEntry, WorkspaceSnapshot};
+use crate::workspace::{EditorSettings, Fetch, WorkspaceState};
+
+/// Time limit of a request for missing answers; then it uses cached answers.
+const LOOKUP_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Cached knowledge about the disk, and the tasks that update it.
+#[derive(Debug, Default)]
+pub(super) struct DiskState {
+    pub(super) workspace: WorkspaceState,
+    tasks: VecDeque<Task>,
+    /// True while a task is running.
+    is_under_way: bool,
+    throttle: RescanThrottle,
+    /// The unopened files that mention an open skill, by the skill's file. Cached because code
+    /// lenses ask at each keystroke; cleared when a document is closed or the disk may have
+    /// changed.
+    referrers: BTreeMap<AbsPath, Referrers>,
+    /// Counts how often `referrers` was cleared.
+    invalidations: u64,
+    /// The watched targets; `watch` ends their watches when dropped.
+    watch_targets: Vec<WatchTarget>,
+    watch: WatchHandle,
+}
+
+/// Keeps watches alive until it is dropped.
+#[derive(Default)]
+struct WatchHandle(Option<Box<dyn Any + Send>>);
+
+impl fmt::Debug for WatchHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WatchHandle").field(&self.0.is_some()).finish()
+    }
+}
+
+/// The unopened files that mention a skill.
+#[derive(Debug)]
+struct Referrers {
+    /// The skill name that was searched for.
+    name: String,
+    texts: Arc<[Arc<Document>]>,
+}
+
+/// A request to the backend or the client that runs in the background.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// Register file watchers with the client, and request its settings.
+    Startup,
+    /// Register file watchers for the current workspace folders.
+    UpdateWatchers,
+    /// Request the client's settings.
+    FetchSettings,
+    /// Ask the client to refresh what it shows.
+    Refresh,
+    /// Ask the client to open a document at a location.
+    Show(Location),
+    /// Ask the client to apply a chosen edit.
+    Apply {
+        title: String,
+        edit: Box<WorkspaceEdit>,
+    },
+    /// Show a problem in the settings to the user.
+    ReportProblem(SettingsProblem),
+    /// Report that the user opened or saved a file.
+    Touch {
+        root: AbsPath,
+        path: AbsPath,
+    },
+    Fetch(Fetch),
+}
+
+impl DiskState {
+    fn clear_referrers(&mut self) {
+        self.referrers.clear();
+        self.invalidations += 1;
+    }
+
+    fn is_idle(&self) -> bool {
+        !self.is_under_way
+            && self.tasks.is_empty()
+            && !self.workspace.has_pending_fetches()
+            && !self.throttle.is_due()
+    }
+}
+
+impl Session {
+    /// Calls `with` on the document's analysis context. Missing answers are fetched in the
+    /// background.
+    pub(crate) fn with_analysis<R>(
+        &self,
+        document: &Document,
+        with: impl FnOnce(&AnalysisContext) -> R,
+    ) -> R {
+        let buffers = self.buffers();
+        let mut analysis = self.disk().workspace.analysis_context(document.path(), &buffers);
+        analysis.rules_page.clone_from(&self.rules_page);
+        let result = with(&analysis);
+        let has_pending_fetches = analysis.can_fetch && !analysis.missing.borrow().is_empty();
+        if has_pending_fetches && self.disk().workspace.request_missing(&analysis) {
+            self.task_wake.notify_one();
+        }
+        result
+    }
+
+    /// Like [`Self::with_analysis`], but calls `with` again after missing answers were fetched: for
+    /// requests that the client does not repeat.
+    ///
+    /// The answers may raise new questions; for example, a missing file leads to a search for
+    /// similar names. Repeats until no question is left or the time limit is reached.
+    pub(crate) async fn with_complete_analysis<R>(
+        &self,
+        document: &Document,
+        with: impl Fn(&AnalysisContext) -> R,
+    ) -> R {
+        let until = Instant::now() + LOOKUP_TIMEOUT;
+        let mut previous = None;
+        loop {
+            let look = |it: &AnalysisContext| (with(it), it.missing.borrow().clone());
+            let (result, missing) = self.with_analysis(document, look);
+            // Questions that stay unanswered are asked once.
+            if missing.is_empty() || previous.as_ref() == Some(&missing) {
+                return result;
+            }
+            previous = Some(missing);
+            if timeout_at(until, self.wait_until_idle()).await.is_err() {
+                return result;
+            }
+        }
+    }
+
+    /// Requests new lookups of files outside the index; the throttle limits how often they run.
+    pub(crate) fn request_rescan(&self) {
+        self.disk().throttle.request();
+        self.task_wake.notify_one();
+    }
+
+    /// Like [`Self::request_rescan`], but waits for the result if the client cannot be asked to
+    /// refresh.
+    pub(crate) async fn rescan(&self) {
+        self.request_rescan();
+        if !self.settings().refreshes.diagnostics {
+            // On timeout, the cached answers are used.
+            let _ = timeout(LOOKUP_TIMEOUT, self.wait_until_idle()).await;
+        }
+    }
+
+    /// Records the duration of a walk of a worktree.
+    pub(crate) fn record_walk(&self, took: Duration) {
+        self.disk().throttle.record_walk(took);
+    }
+
+    /// Waits until no task is left.
+    async fn wait_until_idle(&self) {
+        loop {
+            let task_finished = self.task_finished.notified();
+            if self.disk().is_idle() {
+                return;
+            }
+            task_finished.await;
+        }
+    }
+
+    /// Returns the snapshot of the root that a document belongs to.
+    pub(crate) fn snapshot_for(&self, document: &Document) -> Option<Arc<OverlaySnapshot>> {
+        let buffers = self.buffers();
+        let analysis = self.disk().workspace.analysis_context(document.path(), &buffers);
+        analysis.root.is_some().then_some(analysis.snapshot)
+    }
+
+    /// Returns the snapshots that contain a skill, that of its own root first.
+    pub(crate) fn snapshots_containing(
+        &self,
+        skill: &AbsPath,
+    ) -> Vec<(AbsPath, Arc<OverlaySnapshot>)> {
+        let mut snapshots = self.all_snapshots();
+        snapshots.retain(|(_, it)| it.at(skill).is_some());
+        let own = self.disk().workspace.root_of(skill);
+        snapshots.sort_by_key(|(root, _)| Some(root) != own.as_ref());
+        snapshots
+    }
+
+    /// Returns the snapshot of each root.
+    pub(crate) fn all_snapshots(&self) -> Vec<(AbsPath, Arc<OverlaySnapshot>)> {
+        let buffers = self.buffers();
+        self.disk().workspace.all_snapshots(&buffers)
+    }
+
+    /// Returns the client's workspace folders.
+    pub(crate) fn folders(&self) -> Vec<AbsPath> {
+        self.disk().workspace.folders()
+    }
+
+    /// Adds workspace folders.
+    pub(crate) fn add_folders(&self, folders: impl IntoIterator<Item = AbsPath>) {
+        let mut disk = self.disk();
+        for folder in folders {
+            disk.workspace.add_root(folder, true);
+        }
+        drop(disk);
+        self.task_wake.notify_one();
+    }
+
+    /// Removes workspace folders.
+    pub(crate) fn remove_folders(&self, folders: impl IntoIterator<Item = AbsPath>) {
+        let mut disk = self.disk();
+        for folder in folders {
+            disk.workspace.remove_root(&folder);
+        }
+        disk.clear_referrers();
+        drop(disk);
+        self.task_wake.notify_one();
+        self.republish_all();
+    }
+
+    /// Returns the cached files that mention a skill. If there are none, returns the token to pass
+    /// to [`Self::cache_referrers`].
+    pub(crate) fn cached_referrers(&self, skill: &SkillEntry) -> Result<Arc<[Arc<Document>]>, u64> {
+        let disk = self.disk();
+        let known = disk.referrers.get(&skill.path).filter(|it| it.name == skill.name);
+        known.map(|it| Arc::clone(&it.texts)).ok_or(disk.invalidations)
+    }
+
+    /// Caches the files that mention a skill, unless the disk may have changed since or the skill
+    /// was closed.
+    pub(crate) fn cache_referrers(
+        &self,
+        skill: &SkillEntry,
+        texts: Arc<[Arc<Document>]>,
+        invalidations: u64,
+    ) {
+        let is_open = self.document_at(&skill.path).is_some();
+        let mut disk = self.disk();
+        if is_open && disk.invalidations == invalidations {
+            disk.referrers
+                .insert(skill.path.clone(), Referrers { name: skill.name.clone(), texts });
+        }
+    }
+
+    /// Drops cached values of a closed document. `open` are the paths of the remaining documents.
+    pub(super) fn forget_closed(&self, closed: Option<&AbsPath>, open: &[AbsPath]) {
+        let mut disk = self.disk();
+        if let Some(path) = closed {
+            disk.workspace.forget_document(path);
+        }
+        disk.workspace.retain_roots(|root| open.iter().any(|it| it.starts_with(root)));
+        disk.clear_referrers();
+    }
+
+    /// Returns the new watch targets; `None` if they are unchanged.
+    pub(crate) fn watch_targets(&self) -> Option<Vec<WatchTarget>> {
+        let mut disk = self.disk();
+        let watch_targets = disk.workspace.watch_targets();
+        let is_new = watch_targets != disk.watch_targets;
+        disk.watch_targets.clone_from(&watch_targets);
+        is_new.then_some(watch_targets)
+    }
+
+    /// Replaces the current watch.
+    pub(crate) fn set_watch(&self, watch: Box<dyn Any + Send>) {
+        let before = self.disk().watch.0.replace(watch);
+        // Dropped outside the lock, because the drop runs the backend's code.
+        drop(before);
+    }
+
+    /// Queues a task.
+    pub(crate) fn send(&self, task: Task) {
+        self.disk().tasks.push_back(task);
+        self.task_wake.notify_one();
+    }
+
+    /// Marks the snapshot of a root as stale.
+    pub(crate) fn invalidate_root(&self, root: &AbsPath) {
+        let mut disk = self.disk();
+        disk.workspace.invalidate_root(root);
+        disk.clear_referrers();
+        drop(disk);
+        self.task_wake.notify_one();
+    }
+
+    /// Handles files that were created or deleted and whose content does not matter, such as build
+    /// output. The files that mention skills stay cached.
+    pub(crate) fn invalidate_listings(&self) {
+        let mut disk = self.disk();
+        disk.workspace.clear_listings();
+        disk.throttle.request();
+        drop(disk);
+        self.task_wake.notify_one();
+    }
+
+    /// Handles changes of files that mention skills or belong to one.
+    pub(crate) fn invalidate_roots(&self) {
+        let mut disk = self.disk();
+        disk.workspace.invalidate_roots();
+        disk.workspace.clear_listings();
+        disk.clear_referrers();
+        // The throttle absorbs thousands of notifications.
+        disk.throttle.request();
+        drop(disk);
+        self.task_wake.notify_one();
+    }
+
+    /// Marks everything as stale.
+    pub(crate) fn invalidate_all(&self) {
+        let mut disk = self.disk();
+        disk.workspace.invalidate_all();
+        disk.clear_referrers();
+        drop(disk);
+        self.task_wake.notify_one();
+    }
+
+    pub(crate) fn editor_settings(&self) -> EditorSettings {
+        self.disk().workspace.editor_settings.clone()
+    }
+
+    /// Returns the existing profiles that the editor's settings select for a root.
+    pub(crate) fn profiles(&self, root: &AbsPath) -> Vec<String> {
+        self.disk().workspace.profiles(root)
+    }
+
+    /// Excludes unknown profiles of a root until a snapshot lists them.
+    pub(crate) fn exclude_profiles(&self, root: &AbsPath, unknown: Vec<String>) {
+        self.disk().workspace.exclude_profiles(root, unknown);
+        self.task_wake.notify_one();
+    }
+
+    /// Applies the editor's settings.
+    pub(crate) fn set_editor_settings(&self, editor_settings: EditorSettings, features: Features) {
+        let before = std::mem::replace(&mut self.lock().settings.features, features);
+        if self.disk().workspace.set_editor_settings(editor_settings) {
+            self.task_wake.notify_one();
+        } else if before != features {
+            self.send(Task::Refresh);
+        }
+    }
+
+    /// Returns the generation of the cached values; it grows with each change.
+    pub(crate) fn generation(&self) -> u64 {
+        self.disk().workspace.generation
+    }
+
+    pub(crate) fn set_subscription(&self, root: &AbsPath, follow: Box<dyn Any + Send>) {
+        self.disk().workspace.set_subscription(root, follow);
+    }
+
+    /// Stores the snapshot of a root and the locations of the open documents. Both are updated
+    /// together, because a skill missing from the snapshot may be deleted.
+    pub(crate) fn set_snapshot(
+        &self,
+        root: &AbsPath,
+        known: Option<WorkspaceSnapshot>,
+        found: Vec<(AbsPath, DocumentLocation)>,
+    ) {
+        let mut disk = self.disk();
+        disk.workspace.set_locations(found);
+        let Some(known) = known else { return };
+        disk.workspace.set_snapshot(root, known);
+        // Another root may now contain the skill.
+        disk.clear_referrers();
+    }
+
+    pub(crate) fn set_locations(&self, found: Vec<(AbsPath, DocumentLocation)>) {
+        self.disk().workspace.set_locations(found);
+    }
+
+    /// Returns the open files that may mention skills.
+    pub(crate) fn open_relevant_paths(&self) -> Vec<AbsPath> {
+        let open = self.documents();
+        open.iter()
+            .filter_map(|it| it.path())
+            .filter(|it| is_referencing_file(it))
+            .cloned()
+            .collect()
+    }
+
+    pub(crate) fn mark_answered(&self, root: &AbsPath) {
+        self.disk().workspace.mark_answered(root);
+    }
+
+    pub(crate) fn set_facts(&self, path: &AbsPath, facts: Facts) {
+        self.disk().workspace.set_facts(path, facts);
+    }
+
+    pub(crate) fn set_listings(&self, root: &AbsPath, found: Vec<(String, GlobMatches)>) {
+        self.disk().workspace.set_listings(root, found);
+    }
+
+    pub(crate) fn set_globs(&self, root: &AbsPath, found: Vec<(String, GlobMatches)>) {
+        self.disk().workspace.set_globs(root, found);
+    }
+
+    /// Marks the running task as finished and wakes waiters.
+    pub(crate) fn task_done(&self) {
+        self.disk().is_under_way = false;
+        self.task_finished.notify_waiters();
+    }
+
+    /// Waits until every root has a first answer.
+    pub(crate) async fn wait_until_loaded(&self) {
+        loop {
+            let task_finished = self.task_finished.notified();
+            if self.is_loaded() {
+                return;
+            }
+            task_finished.await;
+        }
+    }
+
+    fn is_loaded(&self) -> bool {
+        let open = self.open_relevant_paths();
+        let DiskState { workspace, .. } = &*self.disk();
+        let is_home = |it: &AbsPath| workspace.is_located(it) && workspace.root_of(it).is_some();
+        workspace.is_loaded() && open.iter().all(is_home)
+    }
+
+    /// Waits for the next task; returns `None` after the end of the input.
+    pub(crate) async fn next_task(&self) -> Option<Task> {
+        loop {
+            if self.lock().finished {
+                return None;
+            }
+            if let Some(task) = self.try_next_task() {
+                return Some(task);
+            }
+            let wake = self.task_wake.notified();
+            let deadline = self.disk().throttle.deadline();
+            match deadline {
+                // Both conditions are checked again after either wake-up.
+                Some(at) => {
+                    let _ = timeout_at(at, wake).await;
+                }
+                None => wake.await,
+            }
+        }
+    }
+
+    /// Returns the next task. Fetches come before touches, because a touch needs to know its root.
+    pub(crate) fn try_next_task(&self) -> Option<Task> {
+        let open = self.open_relevant_paths();
+        let mut disk = self.disk();
+        let DiskState { workspace, tasks, is_under_way, throttle, .. } = &mut *disk;
+        if throttle.take_if_due() {
+            workspace.invalidate_files();
+        }
+        let paths: Vec<_> = open.iter().filter(|it| !workspace.is_located(it)).cloned().collect();
+        if tasks.is_empty() && !paths.is_empty() {
+            tasks.push_back(Task::Fetch(Fetch::Locations { paths }));
+        }
+        if tasks.is_empty() {
+            tasks.extend(workspace.take_fetches().into_iter().map(Task::Fetch));
+        }
+        if tasks.is_empty() && workspace.is_loaded() {
+            // A document outside all roots gets its own root.
+            for path in &open {
+                if workspace.root_of(path).is_none() {
+                    workspace.add_root(path.parent().unwrap_or_else(|| path.clone()), false);
+                }
+            }
+            tasks.extend(workspace.take_fetches().into_iter().map(Task::Fetch));
+        }
+        if let Some(task) = tasks.pop_front() {
+            *is_under_way = true;
+            return Some(task);
+        }
+        drop(disk);
+        loop {
+            let path = self.lock().touched.pop()?;
+            if let Some(root) = self.disk().workspace.root_of(&path) {
+                return Some(Task::Touch { root, path });
+            }
+        }
+    }
+
+    pub(super) fn disk(&self) -> MutexGuard<'_, DiskState> {
+        // Every update under the lock is complete before code that can panic, so poisoning is
+        // ignored.
+        self.disk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

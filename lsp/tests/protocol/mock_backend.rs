@@ -1,0 +1,275 @@
+//! [`MockBackend`]: a backend with fixed answers and an optional delay, which counts its calls.
+
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use skills_agents::references::TextSearch;
+use skills_discovery::discover::Entry;
+use skills_lint::{Facts, Look};
+use skills_lsp::{
+    Answer, Backend, DocumentLocation, NoBackend, OnChange, WalkOptions, WatchTarget,
+};
+use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
+use skills_syntax::path::AbsPath;
+
+/// A backend with fixed answers.
+#[derive(Default)]
+pub(crate) struct MockBackend {
+    /// The delay of a snapshot.
+    pub(crate) delay: Duration,
+    /// The skills of each root: directory and name.
+    pub(crate) roots: BTreeMap<&'static str, &'static [(&'static str, &'static str)]>,
+    /// The files that mention skills, with their content.
+    pub(crate) referencing_files: Mutex<BTreeMap<&'static str, String>>,
+    /// The number of calls of `references`.
+    pub(crate) reference_requests: Mutex<usize>,
+    /// The files of the worktree and next to the skill; `None` for no answer. Globs match by exact
+    /// name.
+    pub(crate) files: Mutex<Option<BTreeSet<&'static str>>>,
+    /// Files next to a skill, relative to it; part of the facts for near-miss searches.
+    pub(crate) sibling_files: &'static [&'static str],
+    /// The files found by the last walk, used until a fresh walk is requested.
+    pub(crate) last_walk: Mutex<Option<BTreeSet<&'static str>>>,
+    /// The number of walks.
+    pub(crate) walks: Mutex<usize>,
+    /// The skill in which `check` reports a finding; `None` for no answer.
+    pub(crate) broken_skill: Mutex<Option<&'static str>>,
+    /// The user's own profiles, as TOML.
+    pub(crate) own_profiles: Mutex<String>,
+    /// The profiles of the last snapshot.
+    pub(crate) profiles: Mutex<Vec<String>>,
+    /// The callbacks of subscriptions and watches.
+    pub(crate) callbacks: Mutex<Vec<OnChange>>,
+    /// The current watch targets.
+    pub(crate) targets: Mutex<Vec<WatchTarget>>,
+    /// The tops of worktrees.
+    pub(crate) tops: Vec<&'static str>,
+    /// Incremented at each change.
+    pub(crate) clock: Mutex<u64>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl MockBackend {
+    /// Notifies all subscribers of a change.
+    pub(crate) fn notify_change(&self) {
+        *lock(&self.clock) += 1;
+        for on_change in lock(&self.callbacks).iter() {
+            on_change();
+        }
+    }
+
+    /// Sets the existing files.
+    pub(crate) fn set_files(&self, files: &[&'static str]) {
+        *lock(&self.files) = Some(files.iter().copied().collect());
+    }
+
+    /// Returns the number of walks.
+    pub(crate) fn n_walks(&self) -> usize {
+        *lock(&self.walks)
+    }
+
+    /// Returns the number of calls of `references`.
+    pub(crate) fn n_searches(&self) -> usize {
+        *lock(&self.reference_requests)
+    }
+
+    fn view(&self, root: &AbsPath) -> Option<SnapshotResult> {
+        let root = root.to_str()?;
+        let skills: Vec<(String, &str)> = self
+            .roots
+            .get(root)?
+            .iter()
+            .map(|(dir, name)| (format!("{root}/.claude/skills/{dir}/SKILL.md"), *name))
+            .collect();
+        let files = skills.iter().map(|(path, name)| {
+            json!({"path": path, "name": name, "description": "Use it.", "paths": [], "hash": null})
+        });
+        let ranked = skills.iter().enumerate().map(|(turn, (_, name))| {
+            json!({"skill": turn, "name": name, "description": 7, "state": "active",
+                "reason": null, "turn": turn, "winner": null})
+        });
+        let snapshot = json!({
+            "clock": lock(&self.clock).to_string(),
+            "fresh": true,
+            "worktree": root,
+            "ownProfiles": *lock(&self.own_profiles),
+            "skills": files.collect::<Value>(),
+            "profiles": [{"profile": "claude-code", "unique": true, "skills": ranked.collect::<Value>()}],
+        });
+        Some(serde_json::from_value(snapshot).expect("it is a snapshot"))
+    }
+}
+
+/// The address of the rules page.
+pub(crate) const RULES_PAGE: &str = "file:///cache/rules.md";
+
+impl Backend for MockBackend {
+    fn rules_page(&self) -> Answer<String> {
+        Box::pin(std::future::ready(Some(RULES_PAGE.to_owned())))
+    }
+
+    fn subscribe(&self, _: &AbsPath, _: &[String], on_change: OnChange) -> Box<dyn Any + Send> {
+        lock(&self.callbacks).push(on_change);
+        Box::new(())
+    }
+
+    fn watch(&self, targets: Vec<WatchTarget>, on_change: OnChange) -> Box<dyn Any + Send> {
+        *lock(&self.targets) = targets;
+        lock(&self.callbacks).push(on_change);
+        Box::new(())
+    }
+
+    fn snapshot(
+        &self,
+        root: AbsPath,
+        profiles: Vec<String>,
+        since: Option<String>,
+    ) -> Answer<SnapshotResult> {
+        // Unknown profiles get no answer.
+        let own_profiles = lock(&self.own_profiles).clone();
+        let is_known = profiles
+            .iter()
+            .all(|it| it == "claude-code" || it == "codex" || own_profiles.contains(&**it));
+        *lock(&self.profiles) = profiles;
+        let answer = self.view(&root).filter(|_| is_known).map(|mut it| {
+            // Derived from the content, like the daemon's clock.
+            it.clock = serde_json::to_string(&it).expect("it is JSON");
+            it.fresh = since.as_ref() != Some(&it.clock);
+            it
+        });
+        let delay = self.delay;
+        Box::pin(async move {
+            tokio::time::sleep(delay).await;
+            answer
+        })
+    }
+
+    fn match_globs(
+        &self,
+        root: AbsPath,
+        globs: Vec<String>,
+        options: WalkOptions,
+    ) -> Answer<Vec<PathMatches>> {
+        let Some(files) = lock(&self.files).clone() else {
+            return NoBackend.match_globs(root, globs, options);
+        };
+        let mut last_walk = lock(&self.last_walk);
+        if options.fresh || last_walk.is_none() {
+            *last_walk = Some(files);
+            *lock(&self.walks) += 1;
+        }
+        let files = last_walk.clone().unwrap_or_default();
+        let matches = globs.into_iter().map(|pattern| PathMatches {
+            count: Some(u64::from(files.contains(&*pattern))),
+            files: files.iter().filter(|it| **it == pattern).map(|it| (*it).to_owned()).collect(),
+            pattern,
+        });
+        Box::pin(std::future::ready(Some(matches.collect())))
+    }
+
+    fn references(&self, _: AbsPath, name: Option<String>) -> Answer<Vec<SkillReference>> {
+        *lock(&self.reference_requests) += 1;
+        let root = json!({"line": 1, "column": 1, "offset": 0});
+        let referencing_files = lock(&self.referencing_files);
+        let found = referencing_files.keys().map(|path| {
+            json!({"name": name.clone().unwrap_or_default(), "path": path, "form": "called",
+                "range": {"start": root, "end": root}})
+        });
+        let found = serde_json::from_value(found.collect()).expect("they are references");
+        Box::pin(std::future::ready(Some(found)))
+    }
+
+    fn check(
+        &self,
+        root: AbsPath,
+        profiles: Vec<String>,
+        levels: Vec<RuleLevel>,
+    ) -> Answer<CheckResult> {
+        let Some(path) = *lock(&self.broken_skill) else {
+            return NoBackend.check(root, profiles, levels);
+        };
+        let root = json!({"line": 1, "column": 1, "offset": 0});
+        let finding = json!({"code": "name/case", "href": "https://example.org/", "severity": "error",
+            "message": "It is.", "help": null, "range": {"start": root, "end": root}, "related": [], "fixes": []});
+        let files = json!([{"path": path, "findings": [finding]}]);
+        let checked = json!({"clock": "1", "checked": 1, "files": files});
+        let checked = serde_json::from_value(checked).expect("it is what a check finds");
+        Box::pin(std::future::ready(Some(checked)))
+    }
+
+    fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<Facts> {
+        let Some(files) = lock(&self.files).clone() else { return NoBackend.facts(path, looks) };
+        let look = |it: String| {
+            let is_there = files.contains(&*it);
+            let found = if is_there {
+                Look::File { executable: false, script: false }
+            } else if self.sibling_files.iter().any(|file| file.starts_with(&format!("{it}/"))) {
+                Look::Directory
+            } else {
+                Look::Missing
+            };
+            (it, Some(found))
+        };
+        let looks = looks.into_iter().map(look).collect();
+        let mut sibling_files = self.sibling_files.iter().map(|it| (*it).to_owned()).peekable();
+        let files = sibling_files.peek().is_some().then(|| sibling_files.collect());
+        Box::pin(std::future::ready(Some(Facts { looks, files, ..Facts::default() })))
+    }
+
+    fn entries(&self, paths: Vec<AbsPath>) -> Answer<Vec<Option<Entry>>> {
+        let dir = |root: &str, dir: &str| format!("{root}/.claude/skills/{dir}");
+        let dirs: Vec<String> = self
+            .roots
+            .iter()
+            .flat_map(|(root, skills)| skills.iter().map(|it| dir(root, it.0)))
+            .collect();
+        let entry = |it: AbsPath| {
+            // No file has a second path.
+            let is_there = dirs.iter().any(|dir| it.starts_with(dir));
+            is_there.then_some(Entry { id: None, is_link: false })
+        };
+        Box::pin(std::future::ready(Some(paths.into_iter().map(entry).collect())))
+    }
+
+    fn locate(&self, paths: Vec<AbsPath>) -> Answer<Vec<DocumentLocation>> {
+        let whereabouts = |it: &AbsPath| {
+            let tops = self.tops.iter().filter(|top| it.starts_with(top));
+            let top = tops.max_by_key(|it| it.len());
+            let worktree = top.and_then(|it| AbsPath::new(Path::new(it)).ok());
+            DocumentLocation { worktree, ..DocumentLocation::default() }
+        };
+        Box::pin(std::future::ready(Some(paths.iter().map(whereabouts).collect())))
+    }
+
+    fn find_texts(&self, _: TextSearch) -> Answer<Vec<AbsPath>> {
+        let paths: Vec<_> = lock(&self.referencing_files)
+            .keys()
+            .filter_map(|it| AbsPath::new(Path::new(it)).ok())
+            .collect();
+        Box::pin(std::future::ready(Some(paths)))
+    }
+
+    fn read(&self, path: AbsPath) -> Answer<String> {
+        let text = path.to_str().and_then(|it| lock(&self.referencing_files).get(it).cloned());
+        Box::pin(std::future::ready(text))
+    }
+
+    fn make_executable(&self, path: AbsPath, relative: String) -> Answer<()> {
+        NoBackend.make_executable(path, relative)
+    }
+
+    fn use_client_sessions(&self, name: String) {
+        NoBackend.use_client_sessions(name);
+    }
+
+    fn touch(&self, root: AbsPath, path: AbsPath) -> Answer<()> {
+        NoBackend.touch(root, path)
+    }
+}
