@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use skills_testkit::{Framing, Wire};
 
-use crate::world::{Dice, World, connect};
+use crate::soak_state::{Dice, SoakState, connect};
 
 const PROFILES: [&str; 5] = ["agentskills", "claude-code", "opencode", "codex", "gemini-cli"];
 const NAMES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "own"];
@@ -18,36 +18,36 @@ const NAMES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "own"];
 const SESSIONS: usize = 400;
 
 /// Connects, makes calls and hangs up, repeatedly until the run ends.
-pub(crate) fn client(world: &World<'_>, nth: usize) {
+pub(crate) fn client(soak: &SoakState<'_>, nth: usize) {
     let mut dice = Dice::new(1_000 + nth);
-    while world.goes_on() {
-        world.attempt(|| {
+    while soak.is_running() {
+        soak.attempt(|| {
             let framing = if nth.is_multiple_of(2) { Framing::Header } else { Framing::Lines };
-            let mut wire = connect(&world.home.socket(), framing);
+            let mut wire = connect(&soak.home.socket(), framing);
             if dice.below(3) == 0 {
                 let kinds = json!({"kinds": ["skills/changed", "session/changed"],
-                    "cwd": world.top(&mut dice)});
+                    "cwd": soak.top(&mut dice)});
                 wire.call("events/subscribe", &kinds);
             }
             for _ in 0..5 + dice.below(30) {
-                let (method, params) = call(&mut dice, world);
+                let (method, params) = call(&mut dice, soak);
                 // A skill removed meanwhile is refused, as expected.
                 let _ = wire.try_call(method, &params);
-                world.count_call();
-                world.rest(Duration::from_millis(dice.below(200) as u64));
+                soak.count_call();
+                soak.rest(Duration::from_millis(dice.below(200) as u64));
             }
             if dice.below(2) == 0 {
                 // Hangs up with a call in flight.
-                let (method, params) = call(&mut dice, world);
+                let (method, params) = call(&mut dice, soak);
                 wire.start(method, &params);
             }
         });
-        world.rest(Duration::from_millis(dice.below(2_000) as u64));
+        soak.rest(Duration::from_millis(dice.below(2_000) as u64));
     }
 }
 
-fn call(dice: &mut Dice, world: &World<'_>) -> (&'static str, Value) {
-    let top = world.top(dice);
+fn call(dice: &mut Dice, soak: &SoakState<'_>) -> (&'static str, Value) {
+    let top = soak.top(dice);
     let profile = dice.pick(&PROFILES);
     let name = dice.pick(&NAMES);
     let session = format!("soak-{}", dice.below(SESSIONS));
@@ -69,14 +69,14 @@ fn call(dice: &mut Dice, world: &World<'_>) -> (&'static str, Value) {
 }
 
 /// Opens files in an editor, types and closes it, repeatedly until the run ends.
-pub(crate) fn editor(world: &World<'_>, nth: usize) {
+pub(crate) fn editor(soak: &SoakState<'_>, nth: usize) {
     let mut dice = Dice::new(2_000 + nth);
-    let socket = world.home.socket().with_file_name("v1-lsp.sock");
-    while world.goes_on() {
-        world.attempt(|| {
+    let socket = soak.home.socket().with_file_name("v1-lsp.sock");
+    while soak.is_running() {
+        soak.attempt(|| {
             let wire = connect(&socket, Framing::Header);
             let mut editor = Editor { wire, last_id: 0 };
-            let top = world.top(&mut dice);
+            let top = soak.top(&mut dice);
             editor.ask(
                 "initialize",
                 &json!({"processId": null, "rootUri": uri(top),
@@ -91,7 +91,7 @@ pub(crate) fn editor(world: &World<'_>, nth: usize) {
                     "text": text}}),
             );
             for version in 2..60 + dice.below(60) {
-                if !world.goes_on() {
+                if !soak.is_running() {
                     break;
                 }
                 let place = json!({"line": 2, "character": 13});
@@ -105,15 +105,15 @@ pub(crate) fn editor(world: &World<'_>, nth: usize) {
                 if version % 5 == 0 {
                     let method = dice.pick(&["textDocument/completion", "textDocument/hover"]);
                     editor.ask(method, &json!({"textDocument": {"uri": file}, "position": place}));
-                    world.count_call();
+                    soak.count_call();
                 }
-                world.rest(Duration::from_millis(50 + dice.below(150) as u64));
+                soak.rest(Duration::from_millis(50 + dice.below(150) as u64));
             }
             editor.note("textDocument/didClose", &json!({"textDocument": {"uri": file}}));
             editor.ask("shutdown", &Value::Null);
             editor.note("exit", &Value::Null);
         });
-        world.rest(Duration::from_millis(dice.below(3_000) as u64));
+        soak.rest(Duration::from_millis(dice.below(3_000) as u64));
     }
 }
 
@@ -152,15 +152,15 @@ fn uri(path: &Path) -> String {
 }
 
 /// Starts `skillsd mcp`, calls its tools and ends it, repeatedly until the run ends.
-pub(crate) fn mcp(world: &World<'_>, nth: usize, program: &str) {
+pub(crate) fn mcp(soak: &SoakState<'_>, nth: usize, program: &str) {
     let mut dice = Dice::new(3_000 + nth);
-    while world.goes_on() {
-        world.attempt(|| {
-            let mut child = world
+    while soak.is_running() {
+        soak.attempt(|| {
+            let mut child = soak
                 .home
                 .command(program)
                 .arg("mcp")
-                .current_dir(world.top(&mut dice))
+                .current_dir(soak.top(&mut dice))
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
                 .stderr(Stdio::null())
@@ -192,7 +192,7 @@ pub(crate) fn mcp(world: &World<'_>, nth: usize, program: &str) {
                     "clientInfo": {"name": "soak", "version": "1"}}),
             );
             for id in 1..20 + dice.below(40) {
-                if !world.goes_on() {
+                if !soak.is_running() {
                     break;
                 }
                 match dice.below(4) {
@@ -208,12 +208,12 @@ pub(crate) fn mcp(world: &World<'_>, nth: usize, program: &str) {
                         ask(id, "tools/call", call);
                     }
                 }
-                world.count_call();
-                world.rest(Duration::from_millis(100 + dice.below(400) as u64));
+                soak.count_call();
+                soak.rest(Duration::from_millis(100 + dice.below(400) as u64));
             }
             drop(input);
             child.wait().expect("our child can be waited for");
         });
-        world.rest(Duration::from_millis(dice.below(3_000) as u64));
+        soak.rest(Duration::from_millis(dice.below(3_000) as u64));
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use skills_testkit::fixture::skill_text;
 
-use crate::world::{Dice, World};
+use crate::soak_state::{Dice, SoakState};
 
 const ROOTS: [&str; 5] = [
     ".agents/skills",
@@ -20,20 +20,20 @@ const ROOTS: [&str; 5] = [
 const NAMES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
 
 /// Changes every `of`th worktree until the run ends.
-pub(crate) fn run(world: &World<'_>, nth: usize, of: usize) {
+pub(crate) fn run(soak: &SoakState<'_>, nth: usize, of: usize) {
     let mut dice = Dice::new(nth);
-    while world.goes_on() {
-        world.attempt(|| {
-            let changing = world.changing();
-            let top = &world.tops[nth + of * dice.below(world.tops.len() / of)];
+    while soak.is_running() {
+        soak.attempt(|| {
+            let changing = soak.changing();
+            let top = &soak.tops[nth + of * dice.below(soak.tops.len() / of)];
             for _ in 0..=dice.below(6) {
                 // Fails if another thread's change is in the way, as on a real disk.
                 let _ = operation(&mut dice, top);
-                world.count_operation();
+                soak.count_operation();
             }
             drop(changing);
         });
-        world.rest(Duration::from_millis(100 + dice.below(200) as u64));
+        soak.rest(Duration::from_millis(100 + dice.below(200) as u64));
     }
 }
 

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use skills_testkit::Framing;
-use skills_testkit::plain::{self, Place, Skill};
+use skills_testkit::plain::{self, AgentLocation, Skill};
 
-use crate::world::{Dice, World, connect};
+use crate::soak_state::{Dice, SoakState, connect};
 
 /// The time between two quiet points.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -15,30 +15,30 @@ const PAUSE: Duration = Duration::from_secs(10);
 const COMPARED: usize = 5;
 
 /// Compares until the run ends.
-pub(crate) fn run(world: &World<'_>) {
+pub(crate) fn run(soak: &SoakState<'_>) {
     let mut dice = Dice::new(999);
-    while world.goes_on() {
-        world.rest(PAUSE);
-        world.attempt(|| {
-            let quiet = world.quiet();
-            let mut wire = connect(&world.home.socket(), Framing::Header);
+    while soak.is_running() {
+        soak.rest(PAUSE);
+        soak.attempt(|| {
+            let quiet = soak.quiet();
+            let mut wire = connect(&soak.home.socket(), Framing::Header);
             for _ in 0..COMPARED {
-                let top = world.top(&mut dice);
+                let top = soak.top(&mut dice);
                 let cwd = if dice.below(3) == 0 { top.join("pkg") } else { top.to_owned() };
-                let place = Place::new(&cwd, world.home.path());
+                let location = AgentLocation::new(&cwd, soak.home.path());
                 for (profile, expected) in [
-                    ("agentskills", plain::agentskills(&place)),
-                    ("claude-code", plain::claude_code(&place)),
+                    ("agentskills", plain::agentskills(&location)),
+                    ("claude-code", plain::claude_code(&location)),
                 ] {
                     let result = wire.call("skills/list", &json!({"cwd": cwd, "profile": profile}));
                     let listed: Vec<Skill> = entries(&result).iter().map(skill).collect();
-                    world.count_check();
+                    soak.count_check();
                     if listed != expected {
                         let message = format!(
                             "{profile} at {}: listed {listed:?}, expected {expected:?}",
                             cwd.display()
                         );
-                        world.wrong(&message);
+                        soak.wrong(&message);
                     }
                 }
             }

@@ -12,7 +12,7 @@ mod churn;
 mod compare;
 mod report;
 mod sample;
-mod world;
+mod soak_state;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -22,7 +22,7 @@ use std::time::Duration;
 use skills_testkit::{Daemon, Home};
 
 use report::Report;
-use world::World;
+use soak_state::SoakState;
 
 /// Number of socket clients that make calls and hang up.
 const CLIENTS: usize = 50;
@@ -46,25 +46,25 @@ fn main() -> io::Result<ExitCode> {
     let program = env!("CARGO_BIN_EXE_test-skillsd");
     let home = Home::new();
     let daemon = Daemon::start(&home, program);
-    let world = World::new(&home, Duration::from_secs_f64(hours * 3600.0));
+    let soak = SoakState::new(&home, Duration::from_secs_f64(hours * 3600.0));
     let samples = thread::scope(|scope| {
-        let world = &world;
+        let soak = &soak;
         for nth in 0..CHURNERS {
-            scope.spawn(move || churn::run(world, nth, CHURNERS));
+            scope.spawn(move || churn::run(soak, nth, CHURNERS));
         }
         for nth in 0..CLIENTS {
-            scope.spawn(move || callers::client(world, nth));
+            scope.spawn(move || callers::client(soak, nth));
         }
         for nth in 0..EDITORS {
-            scope.spawn(move || callers::editor(world, nth));
+            scope.spawn(move || callers::editor(soak, nth));
         }
         for nth in 0..MCP_CLIENTS {
-            scope.spawn(move || callers::mcp(world, nth, program));
+            scope.spawn(move || callers::mcp(soak, nth, program));
         }
-        scope.spawn(move || compare::run(world));
-        sample::run(world, daemon.pid())
+        scope.spawn(move || compare::run(soak));
+        sample::run(soak, daemon.pid())
     });
-    let counts = world.counts();
+    let counts = soak.counts();
     let report = Report::new(hours, &samples, &counts);
     report.write(output.as_ref())?;
     writeln!(io::stdout(), "{}", report.text())?;

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use crate::sample::Sample;
-use crate::world::Counts;
+use crate::soak_state::Counts;
 
 /// Seconds before growth is measured, while caches fill and worktrees are opened.
 const WARM_UP: f64 = 600.0;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use skills_testkit::Framing;
 
-use crate::world::{World, connect};
+use crate::soak_state::{SoakState, connect};
 
 /// The time between two samples.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -48,21 +48,21 @@ impl Sample {
 }
 
 /// Takes samples until the run ends.
-pub(crate) fn run(world: &World<'_>, pid: u32) -> Vec<Sample> {
+pub(crate) fn run(soak: &SoakState<'_>, pid: u32) -> Vec<Sample> {
     let mut samples = Vec::new();
-    while world.goes_on() {
-        world.rest(PAUSE);
-        world.attempt(|| {
-            let sample = take(world, pid);
-            world.say(&sample.line());
+    while soak.is_running() {
+        soak.rest(PAUSE);
+        soak.attempt(|| {
+            let sample = take(soak, pid);
+            soak.say(&sample.line());
             samples.push(sample);
         });
     }
     samples
 }
 
-fn take(world: &World<'_>, pid: u32) -> Sample {
-    let mut wire = connect(&world.home.socket(), Framing::Lines);
+fn take(soak: &SoakState<'_>, pid: u32) -> Sample {
+    let mut wire = connect(&soak.home.socket(), Framing::Lines);
     let status = wire.call("server/status", &json!({}));
     let number = |value: &serde_json::Value| value.as_f64().unwrap_or_default();
     let entries = |dir: &str| {
@@ -73,13 +73,13 @@ fn take(world: &World<'_>, pid: u32) -> Sample {
     let line = text.lines().find_map(|it| it.strip_prefix("RssAnon:")).expect("Linux tells it");
     let kib: f64 = line.trim().trim_end_matches(" kB").parse().expect("it is a number");
     Sample {
-        at: world.elapsed().as_secs_f64(),
+        at: soak.elapsed().as_secs_f64(),
         memory: kib * 1024.0 / 1e6,
         descriptors: entries("fd"),
         threads: entries("task"),
         watches: number(&status["watches"]["used"]),
         connections: number(&status["connections"]),
-        store: size(&world.home.state_dir()) / 1e6,
+        store: size(&soak.home.state_dir()) / 1e6,
     }
 }
 

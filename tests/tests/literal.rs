@@ -17,7 +17,7 @@ use skills_agents::profile::{self, DuplicatePolicy};
 use skills_discovery::discover::{DiscoveryContext, Policy, State, Trusts};
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
 use skills_syntax::path::AbsPath;
-use skills_testkit::literal::{self, AGENTS, Listed, Stand};
+use skills_testkit::literal::{self, AGENTS, AgentLocation, Listed};
 
 /// Number of trees.
 const ROUNDS: u64 = 6;
@@ -45,7 +45,7 @@ impl Random {
 
 /// A file system entry.
 #[derive(Clone, Debug)]
-enum Thing {
+enum FsEntry {
     Dir,
     File(String),
     /// A link to a path below the top.
@@ -55,7 +55,7 @@ enum Thing {
 /// A random tree, with the agent's home and working directory.
 #[derive(Clone, Debug)]
 struct Tree {
-    entries: Vec<(String, Thing)>,
+    entries: Vec<(String, FsEntry)>,
     home: &'static str,
     cwd: &'static str,
 }
@@ -88,11 +88,11 @@ fn random_tree(random: &mut Random) -> Tree {
     };
     let pkg = format!("{work}/pkg");
     let bases = [home, work, &*pkg, &*pkg, "h/w/pkg/below", "."];
-    let mut entries = vec![(home.to_owned(), Thing::Dir), (pkg.clone(), Thing::Dir)];
+    let mut entries = vec![(home.to_owned(), FsEntry::Dir), (pkg.clone(), FsEntry::Dir)];
     match random.below(6) {
         // Linked to a main worktree, whose own skills are not listed here.
         5 => {
-            let file = |path: &str, text: &str| (path.to_owned(), Thing::File(text.to_owned()));
+            let file = |path: &str, text: &str| (path.to_owned(), FsEntry::File(text.to_owned()));
             let back = format!("$TOP/{work}/.git\n");
             entries.extend([
                 file(&format!("{work}/.git"), "gitdir: $TOP/main/.git/worktrees/it\n"),
@@ -101,12 +101,12 @@ fn random_tree(random: &mut Random) -> Tree {
                 file("main/.git/worktrees/it/commondir", "../..\n"),
             ]);
             let dir = format!("main/{}/there", random.pick(&ROOTS));
-            entries.push((format!("{dir}/SKILL.md"), Thing::File(random_text(random, &dir))));
+            entries.push((format!("{dir}/SKILL.md"), FsEntry::File(random_text(random, &dir))));
         }
         0 => {}
-        1 => entries.push((format!("{work}/.git"), Thing::File("gitdir: /nowhere\n".into()))),
-        2 => entries.push((format!("{pkg}/.git"), Thing::Dir)),
-        _ => entries.push((format!("{work}/.git"), Thing::Dir)),
+        1 => entries.push((format!("{work}/.git"), FsEntry::File("gitdir: /nowhere\n".into()))),
+        2 => entries.push((format!("{pkg}/.git"), FsEntry::Dir)),
+        _ => entries.push((format!("{work}/.git"), FsEntry::Dir)),
     }
     for extension in ["one", "two"] {
         let text = match random.below(3) {
@@ -115,7 +115,7 @@ fn random_tree(random: &mut Random) -> Tree {
             _ => format!("{{\"name\": \"{extension}\", \"version\": \"1\"}}"),
         };
         let path = format!("{home}/.gemini/extensions/{extension}/gemini-extension.json");
-        entries.push((path, Thing::File(text)));
+        entries.push((path, FsEntry::File(text)));
     }
     let mut dirs: Vec<String> = Vec::new();
     for _ in 0..20 + random.below(20) {
@@ -125,7 +125,7 @@ fn random_tree(random: &mut Random) -> Tree {
             dir = format!("{dir}/{}", random.pick(&NAMES));
         }
         let file = if random.chance(12) { "skill.md" } else { "SKILL.md" };
-        entries.push((format!("{dir}/{file}"), Thing::File(random_text(random, &dir))));
+        entries.push((format!("{dir}/{file}"), FsEntry::File(random_text(random, &dir))));
         dirs.push(dir);
     }
     for _ in 0..random.below(5) {
@@ -147,7 +147,7 @@ fn random_tree(random: &mut Random) -> Tree {
         if at.ends_with("SKILL.md") && area.is_some_and(|it| !Path::new(&target).starts_with(it)) {
             continue;
         }
-        entries.push((at, Thing::Link(target)));
+        entries.push((at, FsEntry::Link(target)));
     }
     Tree { entries, home, cwd }
 }
@@ -172,15 +172,15 @@ fn random_text(random: &mut Random, dir: &str) -> String {
 impl Tree {
     /// Lays out the tree; conflicting entries are skipped, because only the disk counts.
     fn lay_out(&self, top: &Path) {
-        for (path, thing) in &self.entries {
+        for (path, entry) in &self.entries {
             let path = top.join(path);
             let _ = fs::create_dir_all(path.parent().unwrap());
-            let _ = match thing {
-                Thing::Dir => fs::create_dir_all(&path),
-                Thing::File(text) => {
+            let _ = match entry {
+                FsEntry::Dir => fs::create_dir_all(&path),
+                FsEntry::File(text) => {
                     fs::write(&path, text.replace("$TOP", top.to_str().expect("it is UTF-8")))
                 }
-                Thing::Link(target) => symlink(top.join(target), &path),
+                FsEntry::Link(target) => symlink(top.join(target), &path),
             };
         }
         fs::create_dir_all(top.join(self.cwd)).unwrap();
@@ -199,11 +199,11 @@ impl Tree {
 impl fmt::Display for Tree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "HOME is /{}, the working directory /{}", self.home, self.cwd)?;
-        for (path, thing) in &self.entries {
-            match thing {
-                Thing::Dir => writeln!(f, "//- /{path} dir")?,
-                Thing::File(text) => write!(f, "//- /{path}\n{text}")?,
-                Thing::Link(target) => writeln!(f, "//- /{path} link=/{target}")?,
+        for (path, entry) in &self.entries {
+            match entry {
+                FsEntry::Dir => writeln!(f, "//- /{path} dir")?,
+                FsEntry::File(text) => write!(f, "//- /{path}\n{text}")?,
+                FsEntry::Link(target) => writeln!(f, "//- /{path} link=/{target}")?,
             }
         }
         Ok(())
@@ -211,12 +211,12 @@ impl fmt::Display for Tree {
 }
 
 /// One engine for all trees; each tree has its own directory.
-struct Bench {
+struct ListChecker {
     engine: Engine,
     runtime: tokio::runtime::Runtime,
 }
 
-impl Bench {
+impl ListChecker {
     fn new() -> Self {
         let engine = Engine::start(Options::new("literal".to_owned())).unwrap();
         // With trust, linked directories are followed as the agents do.
@@ -260,7 +260,7 @@ impl Bench {
         let active = in_files.filter(|it| it.state == State::Active);
         let mut ours: Vec<Listed> =
             active.map(|it| (it.name.clone(), fs::canonicalize(&*it.path).unwrap())).collect();
-        let mut theirs = literal::listed(agent, &Stand { cwd, home });
+        let mut theirs = literal::listed(agent, &AgentLocation { cwd, home });
         // Unless the first wins, the order of the remaining skills is unspecified.
         if view.ctx.profile.duplicates != DuplicatePolicy::FirstWins {
             ours.sort();
@@ -291,23 +291,24 @@ fn lists_of_random_trees_equal_the_published_rules() {
     let only = number("LITERAL_SEED");
     let rounds = number("LITERAL_ROUNDS").unwrap_or(ROUNDS);
     let seeds = only.map_or(0..rounds, |seed| seed..seed + 1);
-    let bench = Bench::new();
+    let checker = ListChecker::new();
     let mut n_listed = 0;
     for seed in seeds {
         let tree = random_tree(&mut Random(seed));
         for agent in AGENTS {
-            if let Some(fault) = bench.fault(&tree, agent) {
-                let small = bench.shrunk(tree, agent);
-                let fault = bench.fault(&small, agent).unwrap_or(fault);
-                bench.engine.stop();
+            if let Some(fault) = checker.fault(&tree, agent) {
+                let small = checker.shrunk(tree, agent);
+                let fault = checker.fault(&small, agent).unwrap_or(fault);
+                checker.engine.stop();
                 panic!("seed {seed}: {fault}\n{small}");
             }
         }
         let dir = tempfile::tempdir().unwrap();
         tree.lay_out(dir.path());
-        let stand = Stand { cwd: dir.path().join(tree.cwd), home: dir.path().join(tree.home) };
-        n_listed += AGENTS.iter().map(|it| literal::listed(it, &stand).len()).sum::<usize>();
+        let location =
+            AgentLocation { cwd: dir.path().join(tree.cwd), home: dir.path().join(tree.home) };
+        n_listed += AGENTS.iter().map(|it| literal::listed(it, &location).len()).sum::<usize>();
     }
-    bench.engine.stop();
+    checker.engine.stop();
     assert!(only.is_some() || n_listed as u64 > rounds * 4, "{n_listed} skills are too few");
 }

@@ -84,12 +84,12 @@ pub(crate) fn compare(
 ) -> (Duration, Duration) {
     let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
     let request = frame(request.to_string().as_bytes());
-    let mut daemon = Line::connect(daemon);
+    let mut daemon = FrameConnection::connect(daemon);
     let answer = daemon.ask(&request);
     let text = String::from_utf8_lossy(&answer);
     assert!(text.contains("\"result\""), "{method} was refused: {text}");
 
-    let mut echo = Line::connect(&echo.socket);
+    let mut echo = FrameConnection::connect(&echo.socket);
     // The echo server answers all later messages with the first one.
     echo.ask(&frame(&answer));
     let (mut echo_times, mut daemon_times) = (Vec::new(), Vec::new());
@@ -105,16 +105,16 @@ pub(crate) fn frame(body: &[u8]) -> Vec<u8> {
 }
 
 /// A blocking connection that reads frames without decoding them.
-pub(crate) struct Line {
+pub(crate) struct FrameConnection {
     reader: BufReader<UnixStream>,
     answer: Vec<u8>,
 }
 
-impl Line {
-    pub(crate) fn connect(socket: &Path) -> Line {
+impl FrameConnection {
+    pub(crate) fn connect(socket: &Path) -> FrameConnection {
         let stream = UnixStream::connect(socket).expect("the server listens");
         // Large enough for any answer here, so that both sides need as few reads.
-        Line { reader: BufReader::with_capacity(1 << 16, stream), answer: Vec::new() }
+        FrameConnection { reader: BufReader::with_capacity(1 << 16, stream), answer: Vec::new() }
     }
 
     pub(crate) fn ask(&mut self, request: &[u8]) -> Vec<u8> {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use skills_testkit::fixture::write_skill;
 use skills_testkit::{Daemon, Home};
 
-use crate::call::{Echo, Line, frame};
+use crate::call::{Echo, FrameConnection, frame};
 use crate::table::{Bar, Figure, Table};
 
 const CLIENTS: usize = 64;
@@ -39,7 +39,8 @@ pub(crate) fn measure(table: &mut Table) {
         let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         frame(request.to_string().as_bytes())
     });
-    let answers = requests.each_ref().map(|it| frame(&Line::connect(&home.socket()).ask(it)));
+    let answers =
+        requests.each_ref().map(|it| frame(&FrameConnection::connect(&home.socket()).ask(it)));
     let (mut floor, mut measured) = (0, 0);
     for _ in 0..ROUNDS {
         floor += calls_in_a_turn(&echo.socket, &requests, Some(&answers));
@@ -66,7 +67,7 @@ fn calls_in_a_turn(socket: &Path, requests: &[Vec<u8>], stored: Option<&[Vec<u8>
             let kind = client % requests.len();
             let n_calls = &n_calls;
             scope.spawn(move || {
-                let mut line = Line::connect(socket);
+                let mut line = FrameConnection::connect(socket);
                 if let Some(stored) = stored {
                     line.exchange(&stored[kind]);
                 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use skills_testkit::fixture::skill_text;
 use skills_testkit::{Daemon, Home};
 
-use crate::call::{Line, frame};
+use crate::call::{FrameConnection, frame};
 use crate::table::{Bar, Figure, Table, median};
 
 const ROUNDS: usize = 400;
@@ -28,7 +28,7 @@ pub(crate) fn measure(table: &mut Table) {
     let params = json!({"cwd": top, "name": "s", "freshness": "cached"});
     let request = json!({"jsonrpc": "2.0", "id": 1, "method": "skills/load", "params": params});
     let request = frame(request.to_string().as_bytes());
-    let mut line = Line::connect(&home.socket());
+    let mut line = FrameConnection::connect(&home.socket());
     assert!(line.ask(&request).len() > 10_000, "the text was loaded");
     let (mut floor, mut measured) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {

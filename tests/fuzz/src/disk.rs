@@ -17,7 +17,7 @@ const SKILL: &str = "---\nname: n\ndescription: d\n---\nbody\n";
 
 /// An entry of the file system. Link targets are absolute.
 #[derive(Debug)]
-enum Thing {
+enum FsEntry {
     Directory,
     File(String),
     Link(PathBuf),
@@ -26,7 +26,7 @@ enum Thing {
 /// A file system of directories, text files and links, all owned by the user.
 #[derive(Debug, Default)]
 pub struct Disk {
-    things: BTreeMap<PathBuf, Thing>,
+    entries: BTreeMap<PathBuf, FsEntry>,
 }
 
 impl Disk {
@@ -44,7 +44,7 @@ impl Disk {
     /// Adds a directory and its parents.
     pub fn directory(&mut self, path: &str) {
         for dir in Path::new(path).ancestors() {
-            self.things.entry(dir.to_owned()).or_insert(Thing::Directory);
+            self.entries.entry(dir.to_owned()).or_insert(FsEntry::Directory);
         }
     }
 
@@ -52,13 +52,13 @@ impl Disk {
     pub fn file(&mut self, path: &str, text: &str) {
         let above = Path::new(path).parent().and_then(Path::to_str).unwrap_or("/");
         self.directory(above);
-        self.things.insert(path.into(), Thing::File(text.to_owned()));
+        self.entries.insert(path.into(), FsEntry::File(text.to_owned()));
     }
 
     /// Adds a symbolic link to an absolute path.
     pub fn link(&mut self, path: &str, target: &str) {
         self.file(path, "");
-        self.things.insert(path.into(), Thing::Link(target.into()));
+        self.entries.insert(path.into(), FsEntry::Link(target.into()));
     }
 
     /// Adds a directory with a SKILL.md.
@@ -68,7 +68,7 @@ impl Disk {
 
     /// Removes the entry at a path.
     pub fn remove(&mut self, path: &str) {
-        self.things.remove(Path::new(path));
+        self.entries.remove(Path::new(path));
     }
 
     /// Runs discovery for a working directory with a built-in profile, and asserts the invariants
@@ -102,7 +102,7 @@ impl Disk {
         }
         for file in &resolution.settings {
             let Ok(place) = self.physical(&file.path) else { continue };
-            let Some(Thing::File(text)) = self.things.get(&place) else { continue };
+            let Some(FsEntry::File(text)) = self.entries.get(&place) else { continue };
             for note in &file.notes {
                 super::assert_place(text, note.at.line, note.at.column);
             }
@@ -118,23 +118,23 @@ impl Disk {
         let mut links = 0;
         while let Some(name) = todo.pop() {
             let next = at.join(&name);
-            match self.things.get(&next) {
+            match self.entries.get(&next) {
                 None if links > 0 => return Err(fault(FaultKind::Dangling)),
                 None => return Err(Place::Missing),
-                Some(Thing::Link(_)) if links == 40 => return Err(fault(FaultKind::Loop)),
-                Some(Thing::Link(target)) => {
+                Some(FsEntry::Link(_)) if links == 40 => return Err(fault(FaultKind::Loop)),
+                Some(FsEntry::Link(target)) => {
                     links += 1;
                     at = PathBuf::from("/");
                     todo.extend(names(target));
                 }
-                Some(Thing::File(_) | Thing::Directory) => at = next,
+                Some(FsEntry::File(_) | FsEntry::Directory) => at = next,
             }
         }
         Ok(at)
     }
 
     fn id(&self, path: &Path) -> FileId {
-        FileId { device: 1, inode: self.things.range(..path.to_owned()).count() as u64 }
+        FileId { device: 1, inode: self.entries.range(..path.to_owned()).count() as u64 }
     }
 }
 
@@ -153,8 +153,8 @@ impl Tree for Disk {
     fn look(&self, path: &AbsPath) -> Option<Place> {
         Some(match self.physical(path) {
             Err(place) => place,
-            Ok(physical) => match self.things.get(&physical) {
-                Some(Thing::File(_)) => Place::File,
+            Ok(physical) => match self.entries.get(&physical) {
+                Some(FsEntry::File(_)) => Place::File,
                 _ => Place::Directory { foreign: false },
             },
         })
@@ -164,17 +164,17 @@ impl Tree for Disk {
         let Ok(physical) = self.physical(path) else {
             return Some(Err(Fault { kind: FaultKind::Vanished, detail: String::new() }));
         };
-        if let Some(Thing::File(_)) = self.things.get(&physical) {
+        if let Some(FsEntry::File(_)) = self.entries.get(&physical) {
             return Some(Err(Fault { kind: FaultKind::NotDirectory, detail: String::new() }));
         }
-        let children = self.things.iter().filter(|(it, _)| it.parent() == Some(&physical));
+        let children = self.entries.iter().filter(|(it, _)| it.parent() == Some(&physical));
         let items: Box<[Item]> = children
-            .map(|(path, thing)| Item {
+            .map(|(path, entry)| Item {
                 name: path.file_name().unwrap_or_default().to_owned(),
-                kind: match thing {
-                    Thing::Directory => ItemKind::Directory,
-                    Thing::File(_) => ItemKind::File,
-                    Thing::Link(_) => ItemKind::Link,
+                kind: match entry {
+                    FsEntry::Directory => ItemKind::Directory,
+                    FsEntry::File(_) => ItemKind::File,
+                    FsEntry::Link(_) => ItemKind::Link,
                 },
             })
             .collect();
@@ -188,7 +188,7 @@ impl Tree for Disk {
 
     fn read(&self, path: &AbsPath) -> Option<Result<SkillFile, Fault>> {
         let physical = self.physical(path).unwrap_or_default();
-        let Some(Thing::File(text)) = self.things.get(&physical) else {
+        let Some(FsEntry::File(text)) = self.entries.get(&physical) else {
             return Some(Err(Fault { kind: FaultKind::Vanished, detail: String::new() }));
         };
         let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
@@ -198,8 +198,8 @@ impl Tree for Disk {
 
     fn text(&self, path: &AbsPath) -> Option<Result<Arc<TextFile>, Fault>> {
         let physical = self.physical(path).unwrap_or_default();
-        Some(match self.things.get(&physical) {
-            Some(Thing::File(text)) => Ok(Arc::new(TextFile::new(text.as_bytes()))),
+        Some(match self.entries.get(&physical) {
+            Some(FsEntry::File(text)) => Ok(Arc::new(TextFile::new(text.as_bytes()))),
             _ => Err(Fault { kind: FaultKind::Vanished, detail: String::new() }),
         })
     }

@@ -14,7 +14,7 @@ pub use agents::{AGENTS, listed};
 
 /// Location that an agent runs in.
 #[derive(Clone, Debug)]
-pub struct Stand {
+pub struct AgentLocation {
     /// The agent's working directory, absolute.
     pub cwd: PathBuf,
     /// HOME.
@@ -26,7 +26,7 @@ pub type Listed = (String, PathBuf);
 
 /// A SKILL.md found by a walk.
 #[derive(Clone, Debug)]
-struct Met {
+struct FoundSkill {
     /// Path as reached, with links.
     path: PathBuf,
     /// Canonical path, or `None` if the file cannot be read.
@@ -35,14 +35,14 @@ struct Met {
 
 /// Fields of a simple SKILL.md.
 #[derive(Clone, Debug, Default)]
-struct Said {
+struct SkillFields {
     has_frontmatter: bool,
     name: Option<String>,
     description: Option<String>,
     paths: bool,
 }
 
-impl Stand {
+impl AgentLocation {
     /// Returns the nearest directory, from the working directory up, that contains `.git`.
     fn worktree(&self) -> Option<PathBuf> {
         self.cwd.ancestors().find(|dir| dir.join(".git").exists()).map(Path::to_path_buf)
@@ -82,31 +82,31 @@ fn is_hidden(path: &Path) -> bool {
 }
 
 /// Returns the SKILL.md of a directory, if an entry has exactly that name.
-fn skill_in(dir: &Path) -> Option<Met> {
+fn skill_in(dir: &Path) -> Option<FoundSkill> {
     let path = dir.join("SKILL.md");
     fs::symlink_metadata(&path).ok()?;
     let real = fs::canonicalize(&path).ok().filter(|it| it.is_file());
-    Some(Met { path, real })
+    Some(FoundSkill { path, real })
 }
 
 fn is_link(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink())
 }
 
-fn said(met: &Met) -> Option<Said> {
-    let text = fs::read_to_string(met.real.as_ref()?).ok()?;
-    let mut said = Said::default();
-    let Some(rest) = text.strip_prefix("---\n") else { return Some(said) };
-    said.has_frontmatter = true;
+fn fields(found: &FoundSkill) -> Option<SkillFields> {
+    let text = fs::read_to_string(found.real.as_ref()?).ok()?;
+    let mut fields = SkillFields::default();
+    let Some(rest) = text.strip_prefix("---\n") else { return Some(fields) };
+    fields.has_frontmatter = true;
     for line in rest.lines().take_while(|line| *line != "---") {
         match line.split_once(": ") {
-            Some(("name", value)) => said.name = Some(value.trim().trim_matches('"').to_owned()),
-            Some(("description", value)) => said.description = Some(value.to_owned()),
-            Some(("paths", _)) => said.paths = true,
+            Some(("name", value)) => fields.name = Some(value.trim().trim_matches('"').to_owned()),
+            Some(("description", value)) => fields.description = Some(value.to_owned()),
+            Some(("paths", _)) => fields.paths = true,
             _ => {}
         }
     }
-    Some(said)
+    Some(fields)
 }
 
 /// Returns whether all agents read a SKILL.md alike: only fields of the standard, a name of

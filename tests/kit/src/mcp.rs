@@ -86,7 +86,7 @@ impl Hostile {
 }
 
 #[derive(Default)]
-struct Manners {
+struct Behavior {
     hostile: Option<Hostile>,
     sent: Option<PathBuf>,
     prompts: Option<PathBuf>,
@@ -101,37 +101,37 @@ struct Manners {
 #[expect(clippy::print_stderr, reason = "a server that complains does so there")]
 pub fn run() {
     let mut args = std::env::args().skip(1);
-    let mut manners = Manners::default();
+    let mut behavior = Behavior::default();
     while let Some(arg) = args.next() {
         let mut value = || args.next().expect("it has a value");
         match arg.as_str() {
-            "--prompts" => manners.prompts = Some(value().into()),
+            "--prompts" => behavior.prompts = Some(value().into()),
             "--complain" => eprintln!("{}", value()),
             "--die" => exit(value().parse().expect("a number")),
-            "--mute" => manners.mute = true,
-            "--rubbish" => manners.rubbish = true,
-            "--slow" => manners.slow = Duration::from_millis(value().parse().expect("a number")),
+            "--mute" => behavior.mute = true,
+            "--rubbish" => behavior.rubbish = true,
+            "--slow" => behavior.slow = Duration::from_millis(value().parse().expect("a number")),
             "--starts" => {
                 let file = fs::OpenOptions::new().create(true).append(true).open(value());
                 let written = file.and_then(|mut it| writeln!(it, "{}", std::process::id()));
                 written.expect("it can be written");
             }
-            "--hostile" => manners.hostile = Some(Hostile::parse(&value())),
-            "--sent" => manners.sent = Some(value().into()),
+            "--hostile" => behavior.hostile = Some(Hostile::parse(&value())),
+            "--sent" => behavior.sent = Some(value().into()),
             "--family" => {
                 let mut child = Command::new("sleep").arg("1000").spawn().expect("it can be run");
                 let ids = format!("{} {}", std::process::id(), child.id());
                 fs::write(value(), ids).expect("it can be written");
-                manners.family = Some(thread::spawn(move || child.wait().map(|_| ())));
+                behavior.family = Some(thread::spawn(move || child.wait().map(|_| ())));
             }
             other => panic!("there is no argument `{other}`"),
         }
     }
-    serve(&mut manners);
+    serve(&mut behavior);
 }
 
-fn serve(manners: &mut Manners) {
-    if let Some(path) = manners.prompts.clone() {
+fn serve(behavior: &mut Behavior) {
+    if let Some(path) = behavior.prompts.clone() {
         // The content before the first announcement.
         let before = fs::read(&path).ok();
         thread::spawn(move || follow(&path, before));
@@ -140,35 +140,35 @@ fn serve(manners: &mut Manners) {
         let Ok(message) = serde_json::from_str::<Value>(&line.unwrap_or_default()) else {
             continue;
         };
-        if manners.rubbish {
+        if behavior.rubbish {
             say("this is no message");
             say("{\"neither\": \"is this\"}");
         }
-        if manners.mute || message.get("id").is_none() {
+        if behavior.mute || message.get("id").is_none() {
             continue;
         }
-        if manners.hostile == Some(Hostile::Silent) && message["method"] != "initialize" {
+        if behavior.hostile == Some(Hostile::Silent) && message["method"] != "initialize" {
             continue;
         }
-        let answer = answer(&message, manners);
+        let answer = answer(&message, behavior);
         let (name, body) = match answer {
             Ok(result) => ("result", result),
             Err(error) => ("error", json!({"code": -32602, "message": error})),
         };
         say(&json!({"jsonrpc": "2.0", "id": message["id"], name: body}).to_string());
         if message["method"] == "initialize"
-            && let Some(hostile) = manners.hostile
+            && let Some(hostile) = behavior.hostile
         {
-            flood(hostile, manners.sent.as_deref());
+            flood(hostile, behavior.sent.as_deref());
         }
     }
-    if let Some(family) = manners.family.take() {
+    if let Some(family) = behavior.family.take() {
         // The child only ends when the test ends both processes.
         let _ = family.join();
     }
 }
 
-fn answer(message: &Value, manners: &Manners) -> Result<Value, String> {
+fn answer(message: &Value, behavior: &Behavior) -> Result<Value, String> {
     let params = &message["params"];
     match message["method"].as_str().unwrap_or_default() {
         "initialize" => Ok(json!({
@@ -176,7 +176,7 @@ fn answer(message: &Value, manners: &Manners) -> Result<Value, String> {
             "capabilities": {"prompts": {"listChanged": true}},
             "serverInfo": {"name": "test", "version": "1"},
         })),
-        "prompts/list" => match manners.hostile {
+        "prompts/list" => match behavior.hostile {
             Some(Hostile::Pages) => {
                 let nth = params["cursor"].as_str().and_then(|it| it.parse().ok()).unwrap_or(0_u64);
                 let prompts = [json!({"name": format!("p{nth}")})];
@@ -193,11 +193,11 @@ fn answer(message: &Value, manners: &Manners) -> Result<Value, String> {
                 let prompts = [json!({"name": format!("p{nth}"), "description": description})];
                 Ok(json!({"prompts": prompts, "nextCursor": (nth + 1).to_string()}))
             }
-            _ => Ok(json!({"prompts": prompts(manners.prompts.as_deref())})),
+            _ => Ok(json!({"prompts": prompts(behavior.prompts.as_deref())})),
         },
         "prompts/get" => {
-            thread::sleep(manners.slow);
-            let all = prompts(manners.prompts.as_deref());
+            thread::sleep(behavior.slow);
+            let all = prompts(behavior.prompts.as_deref());
             let asked =
                 all.as_array().and_then(|it| it.iter().find(|it| it["name"] == params["name"]));
             let Some(prompt) = asked else { return Err("there is no such prompt".to_owned()) };

@@ -55,7 +55,7 @@ impl Turn {
 
 /// A request received from an agent.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct ModelRequest {
     /// The path, with its query.
     pub path: String,
     /// The body, or null if there was none.
@@ -64,7 +64,7 @@ pub struct Asked {
     pub is_turn: bool,
 }
 
-impl Asked {
+impl ModelRequest {
     /// Returns all text in the body, string after string, with line breaks as they are.
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -86,17 +86,17 @@ fn collect(value: &Value, text: &mut String) {
 }
 
 #[derive(Debug)]
-struct State {
+struct ModelState {
     script: Vec<Turn>,
     spoken: usize,
-    asked: Vec<Asked>,
+    requests: Vec<ModelRequest>,
 }
 
 /// A scripted model. It listens until the process ends.
 #[derive(Debug)]
 pub struct Model {
     address: SocketAddr,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<ModelState>>,
 }
 
 impl Model {
@@ -104,7 +104,7 @@ impl Model {
     pub fn start(script: Vec<Turn>) -> Model {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port on loopback");
         let address = listener.local_addr().expect("it is bound");
-        let state = Arc::new(Mutex::new(State { script, spoken: 0, asked: Vec::new() }));
+        let state = Arc::new(Mutex::new(ModelState { script, spoken: 0, requests: Vec::new() }));
         let shared = Arc::clone(&state);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -128,13 +128,13 @@ impl Model {
     }
 
     /// Returns all requests so far.
-    pub fn asked(&self) -> Vec<Asked> {
-        lock(&self.state).asked.clone()
+    pub fn requests(&self) -> Vec<ModelRequest> {
+        lock(&self.state).requests.clone()
     }
 
     /// Returns the requests that were answered from the script, in order.
-    pub fn turns(&self) -> Vec<Asked> {
-        self.asked().into_iter().filter(|asked| asked.is_turn).collect()
+    pub fn turns(&self) -> Vec<ModelRequest> {
+        self.requests().into_iter().filter(|it| it.is_turn).collect()
     }
 
     /// Returns the steps of the script that were not requested.
@@ -144,12 +144,12 @@ impl Model {
     }
 }
 
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+fn lock(state: &Mutex<ModelState>) -> MutexGuard<'_, ModelState> {
     // A panic in another thread fails its own test; the stored requests are still valid.
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn serve(stream: &TcpStream, state: &Mutex<State>) {
+fn serve(stream: &TcpStream, state: &Mutex<ModelState>) {
     // The agent may disconnect at any time; its test reports missing requests.
     while let Ok(Some(request)) = http::read(stream) {
         let (content_type, body) = answer(&request, state);
@@ -159,27 +159,27 @@ fn serve(stream: &TcpStream, state: &Mutex<State>) {
     }
 }
 
-fn answer(request: &http::Request, state: &Mutex<State>) -> (&'static str, String) {
+fn answer(request: &http::Request, state: &Mutex<ModelState>) -> (&'static str, String) {
     let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
     let mut state = lock(state);
-    let mut asked = Asked { path: request.path.clone(), body, is_turn: false };
-    let Some(dialect) = Dialect::of(&asked.path) else {
-        state.asked.push(asked);
+    let mut model_request = ModelRequest { path: request.path.clone(), body, is_turn: false };
+    let Some(dialect) = Dialect::of(&model_request.path) else {
+        state.requests.push(model_request);
         return ("application/json", "{}".to_owned());
     };
     let turn = state.script.get(state.spoken).cloned();
-    let tools = dialect.tools(&asked.body);
+    let tools = dialect.tools(&model_request.body);
     // A request without tools is not a turn, and one without the wanted tool comes from a sub-agent
     // or helper.
     let suits = |turn: &Turn| match turn.tool() {
         Some(wanted) => tools.iter().any(|tool| tool == wanted),
         None => !tools.is_empty(),
     };
-    asked.is_turn = turn.as_ref().is_some_and(suits);
+    model_request.is_turn = turn.as_ref().is_some_and(suits);
     let nth = state.spoken;
-    state.spoken += usize::from(asked.is_turn);
-    let said = turn.filter(|_| asked.is_turn).unwrap_or_else(|| Turn::say("Done."));
-    let answer = dialect.answer(&asked, &said, nth);
-    state.asked.push(asked);
+    state.spoken += usize::from(model_request.is_turn);
+    let said = turn.filter(|_| model_request.is_turn).unwrap_or_else(|| Turn::say("Done."));
+    let answer = dialect.answer(&model_request, &said, nth);
+    state.requests.push(model_request);
     answer
 }

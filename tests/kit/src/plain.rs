@@ -18,7 +18,7 @@ pub use claude_code::claude_code;
 
 /// Inputs of the two profiles besides files.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct AgentLocation {
     /// The agent's working directory, absolute.
     pub cwd: PathBuf,
     /// HOME.
@@ -38,10 +38,10 @@ pub struct Skill {
     pub description: String,
 }
 
-impl Place {
+impl AgentLocation {
     /// Returns the location of an agent that works in `cwd` with HOME at `home`.
-    pub fn new(cwd: impl Into<PathBuf>, home: impl Into<PathBuf>) -> Place {
-        Place { cwd: cwd.into(), home: home.into(), claude_config_dir: None }
+    pub fn new(cwd: impl Into<PathBuf>, home: impl Into<PathBuf>) -> AgentLocation {
+        AgentLocation { cwd: cwd.into(), home: home.into(), claude_config_dir: None }
     }
 
     /// Returns the working directory and its parents up to the top of the worktree, nearest first;
@@ -79,12 +79,12 @@ mod tests {
     fn check(text: &str, cwd: &str, agentskills_names: &[&str], claude_code_names: &[&str]) {
         let home = Home::new();
         let top = home.worktree("w", text);
-        let place = Place::new(top.join(cwd), home.path());
+        let location = AgentLocation::new(top.join(cwd), home.path());
         let names = |skills: Vec<Skill>| -> Vec<String> {
             skills.into_iter().map(|skill| skill.name).collect()
         };
-        assert_eq!(names(agentskills(&place)), agentskills_names, "agentskills");
-        assert_eq!(names(claude_code(&place)), claude_code_names, "claude-code");
+        assert_eq!(names(agentskills(&location)), agentskills_names, "agentskills");
+        assert_eq!(names(claude_code(&location)), claude_code_names, "claude-code");
     }
 
     #[test]

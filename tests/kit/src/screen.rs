@@ -25,13 +25,13 @@ const REST: Duration = Duration::from_secs(1);
 pub struct Screen {
     child: Child,
     main: File,
-    seen: Arc<Mutex<Seen>>,
+    state: Arc<Mutex<ScreenState>>,
     // Ends when the other side is closed.
     reader: JoinHandle<()>,
 }
 
 /// The written bytes, and the emulator's state.
-struct Seen {
+struct ScreenState {
     parser: vt100::Parser,
     bytes: Vec<u8>,
 }
@@ -61,19 +61,19 @@ impl Screen {
         drop(side);
         let main = File::from(main);
         let parser = vt100::Parser::new(cells(rows), cells(columns), 0);
-        let seen = Arc::new(Mutex::new(Seen { parser, bytes: Vec::new() }));
+        let state = Arc::new(Mutex::new(ScreenState { parser, bytes: Vec::new() }));
         let (mut source, sink) =
-            (main.try_clone().expect("a terminal can be had"), Arc::clone(&seen));
+            (main.try_clone().expect("a terminal can be had"), Arc::clone(&state));
         let reader = thread::spawn(move || {
             let mut buffer = [0; 4096];
             // Fails when the other side is closed.
             while let Ok(length @ 1..) = source.read(&mut buffer) {
-                let mut seen = sink.lock().expect("nobody has failed with it");
-                seen.parser.process(&buffer[..length]);
-                seen.bytes.extend_from_slice(&buffer[..length]);
+                let mut state = sink.lock().expect("nobody has failed with it");
+                state.parser.process(&buffer[..length]);
+                state.bytes.extend_from_slice(&buffer[..length]);
             }
         });
-        Screen { child, main, seen, reader }
+        Screen { child, main, state, reader }
     }
 
     /// Types keys.
@@ -83,7 +83,7 @@ impl Screen {
 
     /// Resizes the window.
     pub fn resize(&mut self, rows: u16, columns: u16) {
-        self.seen
+        self.state
             .lock()
             .expect("nobody has failed with it")
             .parser
@@ -94,23 +94,23 @@ impl Screen {
 
     /// Returns the screen's text.
     pub fn text(&self) -> String {
-        self.seen.lock().expect("nobody has failed with it").parser.screen().contents()
+        self.state.lock().expect("nobody has failed with it").parser.screen().contents()
     }
 
     /// Returns everything written to the terminal.
     pub fn written(&self) -> String {
-        String::from_utf8_lossy(&self.seen.lock().expect("nobody has failed with it").bytes)
+        String::from_utf8_lossy(&self.state.lock().expect("nobody has failed with it").bytes)
             .into_owned()
     }
 
     /// Gives access to the screen's cells.
     pub fn look<T>(&self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
-        look(self.seen.lock().expect("nobody has failed with it").parser.screen())
+        look(self.state.lock().expect("nobody has failed with it").parser.screen())
     }
 
     /// Returns whether the program uses the alternate screen.
     pub fn is_taken_over(&self) -> bool {
-        self.seen.lock().expect("nobody has failed with it").parser.screen().alternate_screen()
+        self.state.lock().expect("nobody has failed with it").parser.screen().alternate_screen()
     }
 
     /// Waits until the screen shows this text, and returns the whole text.

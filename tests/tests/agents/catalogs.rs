@@ -9,19 +9,19 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use skills_testkit::Turn;
-use skills_testkit::model::Asked;
+use skills_testkit::model::ModelRequest;
 
-use crate::scene::{Agent, Scene};
+use crate::agent_fixture::{Agent, AgentFixture};
 
 const TREE: &str = include_str!("../../golden/agents/tree.txt");
 const NO_SKILLS: &str = "//- /proj/README.md\n# A project\n";
 
 /// Compares `text`, with paths redacted, with a recording.
 #[track_caller]
-pub(crate) fn check(scene: &Scene, name: &str, text: &str) {
+pub(crate) fn check(fixture: &AgentFixture, name: &str, text: &str) {
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden/agents");
-    let path = dir.join(scene.agent.name()).join(name);
-    let text = scene.home.redact(text);
+    let path = dir.join(fixture.agent.name()).join(name);
+    let text = fixture.home.redact(text);
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, &text).unwrap();
@@ -38,7 +38,7 @@ fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
 }
 
 /// Returns the definition of a tool in a model request.
-fn tool(asked: &Asked, name: &str) -> String {
+fn tool(asked: &ModelRequest, name: &str) -> String {
     fn search<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
         match value {
             Value::Object(fields)
@@ -77,65 +77,71 @@ fn opencode_listing_and_loads_match_recordings() {
         load("missing"),
         Turn::say("Done."),
     ];
-    let Some(scene) = Scene::set(Agent::OpenCode, TREE, script) else { return };
-    scene.run("Deploy it.");
-    let turns = scene.model.turns();
+    let Some(fixture) = AgentFixture::set(Agent::OpenCode, TREE, script) else { return };
+    fixture.run("Deploy it.");
+    let turns = fixture.model.turns();
     let system = turns[0].body["messages"][0]["content"].as_str().unwrap();
     let catalog = between(system, "Skills provide specialized instructions", "</available_skills>");
-    check(&scene, "catalog.txt", catalog);
-    check(&scene, "tool.json", &tool(&turns[0], "skill"));
+    check(&fixture, "catalog.txt", catalog);
+    check(&fixture, "tool.json", &tool(&turns[0], "skill"));
     let names = ["load.txt", "load-not-ascii.txt", "load-empty-body.txt", "load-unknown.txt"];
     for (name, turn) in names.iter().zip(&turns[1..]) {
         let answers = turn.body["messages"].as_array().unwrap();
         let answer = answers.last().unwrap()["content"].as_str().unwrap();
-        check(&scene, name, &with_sorted_files(answer));
+        check(&fixture, name, &with_sorted_files(answer));
     }
 }
 
 #[test]
 fn opencode_command_output_matches_recording() {
-    let Some(scene) = Scene::set(Agent::OpenCode, TREE, vec![Turn::say("Done.")]) else { return };
-    scene.run_command("deploy", "one two");
-    let turns = scene.model.turns();
+    let Some(fixture) = AgentFixture::set(Agent::OpenCode, TREE, vec![Turn::say("Done.")]) else {
+        return;
+    };
+    fixture.run_command("deploy", "one two");
+    let turns = fixture.model.turns();
     let messages = turns[0].body["messages"].as_array().unwrap();
     let message = messages.iter().find(|message| message["role"] == "user").unwrap();
     let text = match &message["content"] {
         Value::String(text) => text.clone(),
         parts => parts[0]["text"].as_str().unwrap().to_owned(),
     };
-    check(&scene, "command.txt", &text);
+    check(&fixture, "command.txt", &text);
 }
 
 #[test]
 fn opencode_listing_without_skills_matches_recording() {
     let script = vec![Turn::say("Done.")];
-    let Some(scene) = Scene::set(Agent::OpenCode, NO_SKILLS, script) else { return };
-    scene.run("Deploy it.");
-    let turns = scene.model.turns();
+    let Some(fixture) = AgentFixture::set(Agent::OpenCode, NO_SKILLS, script) else { return };
+    fixture.run("Deploy it.");
+    let turns = fixture.model.turns();
     let system = turns[0].body["messages"][0]["content"].as_str().unwrap();
     let start = "Skills provide specialized instructions";
     let catalog = system.find(start).map_or("", |at| &system[at..]);
     let catalog = catalog.split("\n\n").next().unwrap_or_default();
-    check(&scene, "catalog-empty.txt", catalog);
+    check(&fixture, "catalog-empty.txt", catalog);
 }
 
 #[test]
 fn codex_listing_and_mention_match_recordings() {
-    let Some(scene) = Scene::set(Agent::Codex, TREE, vec![Turn::say("Done.")]) else { return };
-    scene.run("Please $deploy it.");
-    let text = scene.model.turns()[0].text();
+    let Some(fixture) = AgentFixture::set(Agent::Codex, TREE, vec![Turn::say("Done.")]) else {
+        return;
+    };
+    fixture.run("Please $deploy it.");
+    let text = fixture.model.turns()[0].text();
     let catalog = between(&text, "<skills_instructions>", "</skills_instructions>");
-    check(&scene, "catalog.txt", catalog);
-    check(&scene, "mention.txt", between(&text, "<skill>", "</skill>"));
+    check(&fixture, "catalog.txt", catalog);
+    check(&fixture, "mention.txt", between(&text, "<skill>", "</skill>"));
 }
 
 #[test]
 fn codex_listing_without_skills_matches_recording() {
-    let Some(scene) = Scene::set(Agent::Codex, NO_SKILLS, vec![Turn::say("Done.")]) else { return };
-    scene.run("Deploy it.");
-    let text = scene.model.turns()[0].text();
+    let Some(fixture) = AgentFixture::set(Agent::Codex, NO_SKILLS, vec![Turn::say("Done.")]) else {
+        return;
+    };
+    fixture.run("Deploy it.");
+    let text = fixture.model.turns()[0].text();
     let catalog = between(&text, "<skills_instructions>", "</skills_instructions>");
-    check(&scene, "catalog-empty.txt", catalog);
+    check(&fixture, "catalog-empty.txt", catalog);
 }
 
 #[test]
@@ -148,28 +154,32 @@ fn gemini_listing_and_loads_match_recordings() {
         load("missing"),
         Turn::say("Done."),
     ];
-    let Some(scene) = Scene::set(Agent::GeminiCli, TREE, script) else { return };
-    scene.run("Deploy it.");
-    let turns = scene.model.turns();
+    let Some(fixture) = AgentFixture::set(Agent::GeminiCli, TREE, script) else { return };
+    fixture.run("Deploy it.");
+    let turns = fixture.model.turns();
     let text = turns[0].text();
-    check(&scene, "catalog.txt", between(&text, "# Available Agent Skills", "</available_skills>"));
-    check(&scene, "tool.json", &tool(&turns[0], "activate_skill"));
+    check(
+        &fixture,
+        "catalog.txt",
+        between(&text, "# Available Agent Skills", "</available_skills>"),
+    );
+    check(&fixture, "tool.json", &tool(&turns[0], "activate_skill"));
     let names = ["load.txt", "load-not-ascii.txt", "load-empty-body.txt", "load-unknown.txt"];
     for (name, turn) in names.iter().zip(&turns[1..]) {
         let contents = turn.body["contents"].as_array().unwrap();
         let parts = contents.last().unwrap()["parts"].as_array().unwrap();
         let response = &parts[0]["functionResponse"]["response"];
         let answer = response["output"].as_str().or_else(|| response["error"].as_str());
-        check(&scene, name, answer.unwrap());
+        check(&fixture, name, answer.unwrap());
     }
 }
 
 #[test]
 fn gemini_listing_without_skills_matches_recording() {
     let script = vec![Turn::say("Done.")];
-    let Some(scene) = Scene::set(Agent::GeminiCli, NO_SKILLS, script) else { return };
-    scene.run("Deploy it.");
-    let text = scene.model.turns()[0].text();
+    let Some(fixture) = AgentFixture::set(Agent::GeminiCli, NO_SKILLS, script) else { return };
+    fixture.run("Deploy it.");
+    let text = fixture.model.turns()[0].text();
     let catalog = between(&text, "# Available Agent Skills", "</available_skills>");
-    check(&scene, "catalog-empty.txt", catalog);
+    check(&fixture, "catalog-empty.txt", catalog);
 }

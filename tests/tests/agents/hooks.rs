@@ -14,8 +14,8 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use skills_testkit::{Framing, Turn, Wire};
 
+use crate::agent_fixture::{Agent, AgentFixture};
 use crate::catalogs::check;
-use crate::scene::{Agent, Scene};
 
 const TREE: &str = include_str!("../../golden/agents/touched.txt");
 
@@ -106,23 +106,23 @@ fn gemini(_: &str) -> Vec<Step> {
 /// Runs `agent` through its steps and checks the daemon's session and the model's requests.
 #[track_caller]
 fn touches(agent: Agent, steps: fn(&str) -> Vec<Step>) {
-    let Some(scene) = Scene::set(agent, TREE, Vec::new()) else { return };
-    let scene = scene.with_known_model();
-    let steps = steps(scene.cwd().to_str().unwrap());
+    let Some(fixture) = AgentFixture::set(agent, TREE, Vec::new()) else { return };
+    let fixture = fixture.with_known_model();
+    let steps = steps(fixture.cwd().to_str().unwrap());
     let mut script: Vec<Turn> = steps.iter().map(|(turn, _)| turn.clone()).collect();
     script.push(Turn::say("Done."));
-    scene.model.follow(script);
-    let record = Record::between(&scene);
-    scene.register();
-    scene.run("Do it.");
+    fixture.model.follow(script);
+    let recorder = HookRecorder::between(&fixture);
+    fixture.register();
+    fixture.run("Do it.");
 
-    let session = record.session(&scene);
+    let session = recorder.session(&fixture);
     let mut expected: Vec<String> = Vec::new();
-    let turns = scene.model.turns();
+    let turns = fixture.model.turns();
     for (nth, (turn, files)) in steps.iter().enumerate() {
         for file in files.split_whitespace() {
             let words = match file {
-                "searched" => format!("(in {}/searched/.claude/skills;", scene.cwd().display()),
+                "searched" => format!("(in {}/searched/.claude/skills;", fixture.cwd().display()),
                 file => format!("(for files like `{file}`;"),
             };
             let answered = &turns[nth + 1];
@@ -137,7 +137,7 @@ fn touches(agent: Agent, steps: fn(&str) -> Vec<Step>) {
     let activated = session["activated"].as_array().unwrap().iter();
     let mut found: Vec<String> = activated
         .map(|it| it["matched"]["path"].as_str().unwrap())
-        .map(|path| path.strip_prefix(scene.cwd().to_str().unwrap()).unwrap()[1..].to_owned())
+        .map(|path| path.strip_prefix(fixture.cwd().to_str().unwrap()).unwrap()[1..].to_owned())
         .collect();
     let discovered = session["discovered"].as_array().unwrap();
     assert_eq!(discovered.len(), 1, "{session:#}");
@@ -147,20 +147,20 @@ fn touches(agent: Agent, steps: fn(&str) -> Vec<Step>) {
     expected.sort();
     assert_eq!(found, expected, "{session:#}");
 
-    record.end(&scene);
+    recorder.end(&fixture);
 
-    check(&scene, "hooks.jsonl", &record.sanitised(&scene));
+    check(&fixture, "hooks.jsonl", &recorder.sanitised(&fixture));
 }
 
 /// A `skillsd` on the agent's PATH that stores each hook payload and runs the real program.
-struct Record {
+struct HookRecorder {
     dir: PathBuf,
 }
 
-impl Record {
-    fn between(scene: &Scene) -> Record {
-        let bin = scene.home.path().join("bin");
-        let dir = scene.home.path().join("record");
+impl HookRecorder {
+    fn between(fixture: &AgentFixture) -> HookRecorder {
+        let bin = fixture.home.path().join("bin");
+        let dir = fixture.home.path().join("record");
         fs::create_dir_all(&bin).unwrap();
         fs::create_dir_all(&dir).unwrap();
         // The last event closes the session, so it is held back until the test has read the
@@ -177,7 +177,7 @@ impl Record {
         let program = bin.join("skillsd");
         fs::write(&program, text).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        Record { dir }
+        HookRecorder { dir }
     }
 
     fn payloads(&self) -> Vec<Value> {
@@ -187,32 +187,32 @@ impl Record {
 
     /// Returns the daemon's session before its end.
     #[track_caller]
-    fn session(&self, scene: &Scene) -> Value {
+    fn session(&self, fixture: &AgentFixture) -> Value {
         let errors = fs::read_to_string(self.dir.join("errors")).unwrap_or_default();
         assert_eq!(errors, "", "a hook complained");
         let id = self.payloads()[0]["session_id"].clone();
-        let mut wire = Wire::connect(&scene.home.socket(), Framing::Header).unwrap();
+        let mut wire = Wire::connect(&fixture.home.socket(), Framing::Header).unwrap();
         wire.call("session/get", &json!({"session": id}))
     }
 
     /// Sends the session's end, if the agent reports it, and checks that the session is closed.
     #[track_caller]
-    fn end(&self, scene: &Scene) {
+    fn end(&self, fixture: &AgentFixture) {
         let payloads = self.payloads();
         let Some(last) = payloads.iter().find(|it| it["hook_event_name"] == "SessionEnd") else {
             return;
         };
-        let mut hook = scene.home.command(env!("CARGO_BIN_EXE_test-skillsd"));
-        hook.args(["hook", scene.agent.name()]).stdin(Stdio::piped());
+        let mut hook = fixture.home.command(env!("CARGO_BIN_EXE_test-skillsd"));
+        hook.args(["hook", fixture.agent.name()]).stdin(Stdio::piped());
         let mut hook = hook.spawn().unwrap();
         hook.stdin.take().unwrap().write_all(last.to_string().as_bytes()).unwrap();
         assert!(hook.wait().unwrap().success());
-        let mut wire = Wire::connect(&scene.home.socket(), Framing::Header).unwrap();
+        let mut wire = Wire::connect(&fixture.home.socket(), Framing::Header).unwrap();
         assert_eq!(wire.call("session/list", &json!({}))["sessions"], json!([]));
     }
 
     /// Returns the payloads, one per line, with volatile fields replaced.
-    fn sanitised(&self, scene: &Scene) -> String {
+    fn sanitised(&self, fixture: &AgentFixture) -> String {
         let volatile = [
             "session_id",
             "transcript_path",
@@ -228,7 +228,7 @@ impl Record {
                     *value = json!(format!("({field})"));
                 }
             }
-            format!("{}\n", scene.home.redact(&payload.to_string()))
+            format!("{}\n", fixture.home.redact(&payload.to_string()))
         });
         lines.collect()
     }
@@ -268,15 +268,15 @@ fn agents_work_when_skillsd_is_missing() {
         (Agent::Codex, codex),
         (Agent::GeminiCli, gemini),
     ] {
-        let Some(scene) = Scene::set(agent, TREE, Vec::new()) else { return };
-        let (turn, _) = steps(scene.cwd().to_str().unwrap()).remove(0);
-        scene.model.follow(vec![turn, Turn::say("Done.")]);
-        scene.register();
-        let bin = scene.home.path().join("bin");
+        let Some(fixture) = AgentFixture::set(agent, TREE, Vec::new()) else { return };
+        let (turn, _) = steps(fixture.cwd().to_str().unwrap()).remove(0);
+        fixture.model.follow(vec![turn, Turn::say("Done.")]);
+        fixture.register();
+        let bin = fixture.home.path().join("bin");
         assert!(!Path::new(&bin).exists());
-        let output = scene.run("Do it.");
+        let output = fixture.run("Do it.");
         assert!(output.status.success(), "{output:?}");
-        let answered = &scene.model.turns()[1];
+        let answered = &fixture.model.turns()[1];
         let is_read = answered.text().lines().any(|line| line == "Old" || line == "1: Old");
         assert!(is_read, "{agent:?} was kept from its work: {:?}", answered.text().lines().last());
     }

@@ -10,7 +10,7 @@
     reason = "tests: they say what they left out, and what is missing fails them"
 )]
 
+mod agent_fixture;
 mod catalogs;
 mod hooks;
 mod registrations;
-mod scene;

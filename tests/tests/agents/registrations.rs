@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::scene::{Agent, Scene};
+use crate::agent_fixture::{Agent, AgentFixture};
 
 const TREE: &str =
     "//- /proj/.agents/skills/a/SKILL.md\n---\nname: a\ndescription: Use it when asked.\n---\nb\n";
@@ -23,18 +23,18 @@ fn line(beginning: &str) -> String {
 /// Runs the page's command for an agent, and returns the agent's list of servers.
 #[track_caller]
 fn listed_after(agent: Agent, program: &str) -> Option<String> {
-    let scene = Scene::set(agent, TREE, Vec::new())?;
+    let fixture = AgentFixture::set(agent, TREE, Vec::new())?;
     let command = line(&format!("{program} mcp add "));
     let words: Vec<&str> = command.split(' ').skip(1).collect();
-    scene.manage(&words);
-    Some(scene.manage(&["mcp", "list"]))
+    fixture.manage(&words);
+    Some(fixture.manage(&["mcp", "list"]))
 }
 
 #[test]
 fn opencode_connects_with_the_documented_configuration() {
-    let Some(scene) = Scene::set(Agent::OpenCode, TREE, Vec::new()) else { return };
-    fs::write(scene.cwd().join("opencode.json"), line("{\"mcp\": ")).unwrap();
-    let said = scene.manage(&["mcp", "list"]);
+    let Some(fixture) = AgentFixture::set(Agent::OpenCode, TREE, Vec::new()) else { return };
+    fs::write(fixture.cwd().join("opencode.json"), line("{\"mcp\": ")).unwrap();
+    let said = fixture.manage(&["mcp", "list"]);
     assert!(said.contains("✓ skills") && said.contains("connected"), "{said}");
 }
 

@@ -11,13 +11,13 @@ use skills_testkit::fixture::{lay_out, write_skill};
 use crate::support::{Live, entries, listed, run, run_json, stdout};
 
 /// A running daemon with one worktree, queried with one profile.
-struct Place {
+struct ProfileFixture {
     live: Live,
     top: PathBuf,
     profile: &'static str,
 }
 
-impl Place {
+impl ProfileFixture {
     fn new(profile: &'static str, tree: &str) -> Self {
         let live = Live::start();
         let top = live.home.worktree("w", tree);
@@ -53,56 +53,56 @@ fn write(path: &Path, text: &str) {
 
 #[test]
 fn edit_of_opencode_json_shows_in_the_next_list() {
-    let mut place = Place::new("opencode", "");
-    let config = place.top.join("opencode.json");
-    write_skill(&place.top.join("more/a"), "a", "d");
-    write_skill(&place.top.join("other/b"), "b", "d");
-    assert!(place.names().is_empty());
+    let mut fixture = ProfileFixture::new("opencode", "");
+    let config = fixture.top.join("opencode.json");
+    write_skill(&fixture.top.join("more/a"), "a", "d");
+    write_skill(&fixture.top.join("other/b"), "b", "d");
+    assert!(fixture.names().is_empty());
     write(&config, r#"{"skills": {"paths": ["more"]}}"#);
-    assert_eq!(place.names(), ["a"]);
+    assert_eq!(fixture.names(), ["a"]);
     write(
         &config,
         "{\n  // the other one\n  \"skills\": {\"paths\": [\"other\", \"gone\"],},\n}\n",
     );
-    assert_eq!(place.names(), ["b"]);
-    let problems = place.problems();
+    assert_eq!(fixture.names(), ["b"]);
+    let problems = fixture.problems();
     assert!(
         problems[0].contains("opencode.json:3:33") && problems[0].contains("gone"),
         "{problems:?}"
     );
     // A configured path that does not exist yet is watched.
-    write_skill(&place.top.join("gone/c"), "c", "d");
-    assert_eq!(place.names(), ["b", "c"]);
-    assert!(place.problems().is_empty());
+    write_skill(&fixture.top.join("gone/c"), "c", "d");
+    assert_eq!(fixture.names(), ["b", "c"]);
+    assert!(fixture.problems().is_empty());
     write(&config, "{\n  \"skills\": {\"paths\": [\"more\" \"other\"]}\n}\n");
-    assert!(place.names().is_empty());
-    let problems = place.problems();
+    assert!(fixture.names().is_empty());
+    let problems = fixture.problems();
     assert!(
         problems[0].contains("opencode.json:2:30") && problems[0].contains("not JSON"),
         "{problems:?}"
     );
     // Editors write a new file and rename it over the old one.
-    let beside = place.top.join("opencode.json.tmp");
+    let beside = fixture.top.join("opencode.json.tmp");
     write(&beside, r#"{"skills": {"paths": ["./more", "./other"]}}"#);
     fs::rename(&beside, &config).expect("it is moved");
-    assert_eq!(place.names(), ["a", "b"]);
+    assert_eq!(fixture.names(), ["a", "b"]);
     // A file with higher precedence is added, then removed with its directory.
-    write(&place.top.join(".opencode/opencode.json"), r#"{"skills": {"paths": []}}"#);
-    assert!(place.names().is_empty());
-    fs::remove_dir_all(place.top.join(".opencode")).expect("it is removed");
-    assert_eq!(place.names(), ["a", "b"]);
+    write(&fixture.top.join(".opencode/opencode.json"), r#"{"skills": {"paths": []}}"#);
+    assert!(fixture.names().is_empty());
+    fs::remove_dir_all(fixture.top.join(".opencode")).expect("it is removed");
+    assert_eq!(fixture.names(), ["a", "b"]);
     fs::remove_file(&config).expect("it is removed");
-    assert!(place.names().is_empty());
+    assert!(fixture.names().is_empty());
 }
 
 #[test]
 fn explain_names_the_line_that_denies_the_skill_tool() {
-    let place = Place::new(
+    let fixture = ProfileFixture::new(
         "opencode",
         "//- /opencode.json\n{\n  \"permission\": {\"skill\": {\"a\": \"allow\",\n    \"*\": \"deny\"}}\n}\n",
     );
-    write_skill(&place.top.join(".opencode/skills/a"), "a", "d");
-    let explained = place.explain("a");
+    write_skill(&fixture.top.join(".opencode/skills/a"), "a", "d");
+    let explained = fixture.explain("a");
     let summary = explained["verdict"]["summary"].as_str().expect("a sentence");
     assert!(
         summary.contains("opencode.json:3:5") && summary.contains("skill tool off"),
@@ -120,72 +120,72 @@ fn explain_names_the_line_that_denies_the_skill_tool() {
         })
         .collect();
     assert_eq!(decided, [(Some(2), true), (Some(3), true), (Some(3), true)]);
-    let text = run(&place.live.home, &place.top, &["--profile", "opencode", "explain", "a"]);
+    let text = run(&fixture.live.home, &fixture.top, &["--profile", "opencode", "explain", "a"]);
     assert!(stdout(&text).contains("opencode.json:3:5"), "{}", stdout(&text));
 }
 
 #[test]
 fn plugin_skills_follow_the_plugin_files() {
-    let mut place = Place::new("claude-code", "");
-    let home = place.live.home.path().to_owned();
+    let mut fixture = ProfileFixture::new("claude-code", "");
+    let home = fixture.live.home.path().to_owned();
     let plugin = home.join(".claude/plugins/cache/market/tools/1.0");
     write_skill(&plugin.join("skills/a"), "a", "d");
-    assert!(place.names().is_empty());
+    assert!(fixture.names().is_empty());
     let installed = json!({"version": 2, "plugins": {"tools@market": [{"scope": "user", "installPath": plugin}]}});
     write(&home.join(".claude/plugins/installed_plugins.json"), &installed.to_string());
-    assert!(place.names().is_empty(), "it is not on");
-    let settings = place.top.join(".claude/settings.json");
+    assert!(fixture.names().is_empty(), "it is not on");
+    let settings = fixture.top.join(".claude/settings.json");
     write(&settings, r#"{"enabledPlugins": {"tools@market": true}}"#);
-    assert!(place.names().is_empty(), "the worktree is not trusted");
-    place.live.wire.grant("trust/set", &json!({"dir": place.top, "trusted": true}));
-    assert_eq!(place.names(), ["tools:a"]);
-    let result = place.list(&[]);
+    assert!(fixture.names().is_empty(), "the worktree is not trusted");
+    fixture.live.wire.grant("trust/set", &json!({"dir": fixture.top, "trusted": true}));
+    assert_eq!(fixture.names(), ["tools:a"]);
+    let result = fixture.list(&[]);
     let entry = &entries(&result)[0];
     assert_eq!(
         (&entry["scope"], &entry["namespace"], &entry["trusted"]),
         (&json!("plugin"), &json!("tools"), &json!(true))
     );
     write(&plugin.join("commands/git/push.md"), "Push it.\n");
-    assert_eq!(place.names(), ["tools:a", "tools:git:push"]);
+    assert_eq!(fixture.names(), ["tools:a", "tools:git:push"]);
     write(&plugin.join(".claude-plugin/plugin.json"), r#"{"name": "kit"}"#);
-    assert_eq!(place.names(), ["kit:a", "kit:git:push"]);
+    assert_eq!(fixture.names(), ["kit:a", "kit:git:push"]);
     write(&settings, r#"{"enabledPlugins": {"tools@market": false}}"#);
-    assert!(place.names().is_empty());
-    let local = place.top.join(".claude/settings.local.json");
+    assert!(fixture.names().is_empty());
+    let local = fixture.top.join(".claude/settings.local.json");
     write(&local, r#"{"enabledPlugins": {"tools@market": true}}"#);
-    assert_eq!(place.names().len(), 2);
+    assert_eq!(fixture.names().len(), 2);
     fs::remove_file(home.join(".claude/plugins/installed_plugins.json")).expect("it is removed");
     // The plugin is still in the cache.
-    assert_eq!(place.names().len(), 2);
+    assert_eq!(fixture.names().len(), 2);
     fs::remove_dir_all(home.join(".claude/plugins")).expect("it is removed");
-    assert!(place.names().is_empty());
+    assert!(fixture.names().is_empty());
 }
 
 #[test]
 fn commands_are_listed_as_skills_and_follow_their_files() {
-    let mut place = Place::new("claude-code", "");
-    let commands = place.top.join(".claude/commands");
+    let mut fixture = ProfileFixture::new("claude-code", "");
+    let commands = fixture.top.join(".claude/commands");
     write(&commands.join("front/make.md"), "---\ndescription: Makes\n---\nMake $1.\n");
-    assert_eq!(place.names(), ["front:make"]);
-    let result = place.list(&[]);
+    assert_eq!(fixture.names(), ["front:make"]);
+    let result = fixture.list(&[]);
     let entry = &entries(&result)[0];
     assert_eq!(
         (&entry["scope"], &entry["namespace"], &entry["trusted"]),
         (&json!("command"), &json!("front"), &json!(false))
     );
     write(&commands.join("go.md"), "Go.\n");
-    assert_eq!(place.names(), ["front:make", "go"]);
-    write_skill(&place.top.join(".claude/skills/go"), "go", "d");
-    assert_eq!(place.names(), ["go", "front:make"]);
+    assert_eq!(fixture.names(), ["front:make", "go"]);
+    write_skill(&fixture.top.join(".claude/skills/go"), "go", "d");
+    assert_eq!(fixture.names(), ["go", "front:make"]);
     fs::rename(commands.join("front"), commands.join("back")).expect("it is moved");
-    assert_eq!(place.names(), ["go", "back:make"]);
+    assert_eq!(fixture.names(), ["go", "back:make"]);
     fs::remove_dir_all(&commands).expect("it is removed");
-    assert_eq!(place.names(), ["go"]);
+    assert_eq!(fixture.names(), ["go"]);
 }
 
 #[test]
 fn codex_config_and_openai_yaml_switch_skills_off_and_on() {
-    let mut codex = Place::new("codex", "");
+    let mut codex = ProfileFixture::new("codex", "");
     let home = codex.live.home.path().to_owned();
     write_skill(&codex.top.join(".codex/skills/a"), "a", "d");
     write_skill(&codex.top.join(".codex/skills/b"), "b", "d");
@@ -208,46 +208,52 @@ fn codex_config_and_openai_yaml_switch_skills_off_and_on() {
 
 #[test]
 fn gemini_cli_applies_trusted_folders_and_disabled_names() {
-    let mut place = Place::new("gemini-cli", "");
-    let home = place.live.home.path().to_owned();
+    let mut fixture = ProfileFixture::new("gemini-cli", "");
+    let home = fixture.live.home.path().to_owned();
     lay_out(&home, "//- /.gemini/settings.json\n{\"skills\": {\"disabled\": [\"OFF\"]}}\n");
     write_skill(&home.join(".gemini/skills/off"), "off", "d");
     write_skill(&home.join(".gemini/skills/on"), "on", "d");
-    write_skill(&place.top.join(".gemini/skills/own"), "own", "d");
-    assert_eq!(place.names(), ["on"]);
+    write_skill(&fixture.top.join(".gemini/skills/own"), "own", "d");
+    assert_eq!(fixture.names(), ["on"]);
     let folders = home.join(".gemini/trustedFolders.json");
-    write(&folders, &json!({place.top.to_str().expect("it is UTF-8"): "TRUST_FOLDER"}).to_string());
-    assert_eq!(place.names(), ["on", "own"]);
-    write(&folders, &json!({place.top.to_str().expect("it is UTF-8"): "DO_NOT_TRUST"}).to_string());
-    assert_eq!(place.names(), ["on"]);
+    write(
+        &folders,
+        &json!({fixture.top.to_str().expect("it is UTF-8"): "TRUST_FOLDER"}).to_string(),
+    );
+    assert_eq!(fixture.names(), ["on", "own"]);
+    write(
+        &folders,
+        &json!({fixture.top.to_str().expect("it is UTF-8"): "DO_NOT_TRUST"}).to_string(),
+    );
+    assert_eq!(fixture.names(), ["on"]);
 }
 
 #[test]
 fn unreadable_agent_configuration_is_reported_and_skills_stay_listed() {
-    let mut place = Place::new("opencode", "//- /opencode.json fifo\n");
-    write_skill(&place.top.join(".opencode/skills/a"), "a", "d");
-    assert_eq!(place.names(), ["a"]);
-    assert!(place.problems()[0].contains("named pipe"));
-    fs::remove_file(place.top.join("opencode.json")).expect("it is removed");
-    lay_out(&place.top, "//- /opencode.json size=3000000\n{}\n");
-    assert!(place.problems()[0].contains("too large"));
-    fs::remove_file(place.top.join("opencode.json")).expect("it is removed");
-    write(&place.top.join("opencode.json"), &"[".repeat(200_000));
-    assert!(place.problems()[0].contains("not JSON"));
-    assert_eq!(place.names(), ["a"]);
+    let mut fixture = ProfileFixture::new("opencode", "//- /opencode.json fifo\n");
+    write_skill(&fixture.top.join(".opencode/skills/a"), "a", "d");
+    assert_eq!(fixture.names(), ["a"]);
+    assert!(fixture.problems()[0].contains("named pipe"));
+    fs::remove_file(fixture.top.join("opencode.json")).expect("it is removed");
+    lay_out(&fixture.top, "//- /opencode.json size=3000000\n{}\n");
+    assert!(fixture.problems()[0].contains("too large"));
+    fs::remove_file(fixture.top.join("opencode.json")).expect("it is removed");
+    write(&fixture.top.join("opencode.json"), &"[".repeat(200_000));
+    assert!(fixture.problems()[0].contains("not JSON"));
+    assert_eq!(fixture.names(), ["a"]);
 }
 
 #[test]
 fn name_only_override_removes_the_description_from_the_listing() {
-    let mut place = Place::new("claude-code", "");
-    write_skill(&place.top.join(".claude/skills/a"), "a", "all of it");
-    write_skill(&place.top.join(".claude/skills/b"), "b", "not this");
+    let mut fixture = ProfileFixture::new("claude-code", "");
+    write_skill(&fixture.top.join(".claude/skills/a"), "a", "all of it");
+    write_skill(&fixture.top.join(".claude/skills/b"), "b", "not this");
     let mut catalog = || {
-        let params = json!({"cwd": place.top, "profile": place.profile});
-        place.live.wire.call("catalog/render", &params)["text"].to_string()
+        let params = json!({"cwd": fixture.top, "profile": fixture.profile});
+        fixture.live.wire.call("catalog/render", &params)["text"].to_string()
     };
     assert!(catalog().contains("- b: not this"), "{}", catalog());
-    write(&place.top.join(".claude/settings.json"), r#"{"skillOverrides": {"b": "name-only"}}"#);
+    write(&fixture.top.join(".claude/settings.json"), r#"{"skillOverrides": {"b": "name-only"}}"#);
     let text = catalog();
     assert!(text.contains("- a: all of it") && text.contains("- b"), "{text}");
     assert!(!text.contains("not this"), "{text}");
@@ -255,37 +261,37 @@ fn name_only_override_removes_the_description_from_the_listing() {
 
 #[test]
 fn extension_skills_follow_manifest_and_enablement_files() {
-    let mut place = Place::new("gemini-cli", "");
-    let extensions = place.live.home.path().join(".gemini/extensions");
+    let mut fixture = ProfileFixture::new("gemini-cli", "");
+    let extensions = fixture.live.home.path().join(".gemini/extensions");
     write_skill(&extensions.join("tools/skills/a"), "a", "d");
-    assert!(place.names().is_empty());
+    assert!(fixture.names().is_empty());
     let manifest = extensions.join("tools/gemini-extension.json");
     write(&manifest, r#"{"name": "tools", "version": "1"}"#);
-    assert_eq!(place.names(), ["a"]);
+    assert_eq!(fixture.names(), ["a"]);
     let enablement = extensions.join("extension-enablement.json");
     write(&enablement, r#"{"tools": {"overrides": ["!/*"]}}"#);
-    assert!(place.names().is_empty());
-    let explained = place.explain("a");
+    assert!(fixture.names().is_empty());
+    let explained = fixture.explain("a");
     let summary = explained["verdict"]["summary"].to_string();
     assert!(summary.contains("extension-enablement.json:1:26"), "{summary}");
     fs::remove_file(&enablement).expect("it is there");
-    assert_eq!(place.names(), ["a"]);
+    assert_eq!(fixture.names(), ["a"]);
     fs::remove_file(&manifest).expect("it is there");
-    assert!(place.names().is_empty());
+    assert!(fixture.names().is_empty());
 }
 
 #[test]
 fn files_written_by_opencode_do_not_change_the_clock() {
     let tree = "//- /.opencode/skills/a/SKILL.md\n---\nname: a\ndescription: d\n---\n";
-    let mut place = Place::new("opencode", tree);
-    let before = place.list(&[])["clock"].clone();
-    write(&place.top.join(".opencode/.gitignore"), "node_modules\n");
-    write(&place.top.join(".git/opencode"), "an id\n");
-    assert_eq!(place.list(&[])["clock"], before);
+    let mut fixture = ProfileFixture::new("opencode", tree);
+    let before = fixture.list(&[])["clock"].clone();
+    write(&fixture.top.join(".opencode/.gitignore"), "node_modules\n");
+    write(&fixture.top.join(".git/opencode"), "an id\n");
+    assert_eq!(fixture.list(&[])["clock"], before);
     // A skill added in the same directories does change the list.
-    write_skill(&place.top.join(".opencode/skill/b"), "b", "d");
-    assert_eq!(place.names(), ["b", "a"]);
-    assert_ne!(place.list(&[])["clock"], before);
+    write_skill(&fixture.top.join(".opencode/skill/b"), "b", "d");
+    assert_eq!(fixture.names(), ["b", "a"]);
+    assert_ne!(fixture.list(&[])["clock"], before);
 }
 
 /// Returns the directory that a settings rule refers to, or `None` for one that a test must not

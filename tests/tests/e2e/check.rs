@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use skills_testkit::Home;
 use skills_testkit::daemon::listener;
 
-use crate::configured::configure;
+use crate::configuration::configure;
 use crate::support::{Live, run, run_json, skillsd, stderr, stdout};
 
 const TREE: &str = "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: Use when: asked\n---\nBody.\n\

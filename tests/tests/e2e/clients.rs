@@ -30,12 +30,12 @@ Fix $ARGUMENTS in !`printf %s here`.
 ";
 
 /// A home with `skillsd` on the `PATH`, and a worktree.
-struct Scene {
+struct ExampleHome {
     home: Home,
     top: PathBuf,
 }
 
-impl Scene {
+impl ExampleHome {
     fn new() -> Self {
         let home = Home::new();
         let top = home.worktree("shop", SHOP);
@@ -73,12 +73,12 @@ impl Scene {
 }
 
 /// A running program whose output is read line by line.
-struct Printing {
+struct RunningProgram {
     child: Child,
     lines: Receiver<String>,
 }
 
-impl Printing {
+impl RunningProgram {
     fn start(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (sender, lines) = channel();
@@ -109,7 +109,7 @@ impl Printing {
     }
 }
 
-impl Drop for Printing {
+impl Drop for RunningProgram {
     fn drop(&mut self) {
         // Both fail if the process has already exited, which is fine.
         let _ = self.child.kill();
@@ -119,34 +119,34 @@ impl Drop for Printing {
 
 #[test]
 fn rust_examples_list_and_load() {
-    let scene = Scene::new();
-    let listed = scene.run(env!("CARGO_BIN_EXE_example-list"), &[".", "claude-code"]);
+    let example_home = ExampleHome::new();
+    let listed = example_home.run(env!("CARGO_BIN_EXE_example-list"), &[".", "claude-code"]);
     assert_eq!(listed, "fix: Fixes an issue.\n");
     let load = env!("CARGO_BIN_EXE_example-load");
-    let loaded = scene.run(load, &[scene.top.to_str().unwrap(), "fix", "the door"]);
+    let loaded = example_home.run(load, &[example_home.top.to_str().unwrap(), "fix", "the door"]);
     let (_, body) = loaded.split_once("\n\n").unwrap();
     assert_eq!(body, "Fix the door in here.\n\n(may use Read without asking)\n");
-    let missing = scene.run(load, &[scene.top.to_str().unwrap(), "fic"]);
+    let missing = example_home.run(load, &[example_home.top.to_str().unwrap(), "fic"]);
     assert_eq!(missing, "there is no skill `fic`. Did you mean `fix`?\n");
 }
 
 #[test]
 fn rust_follow_example_survives_a_daemon_restart() {
-    let scene = Scene::new();
-    scene.add("old");
-    let mut command = scene.command(env!("CARGO_BIN_EXE_example-follow"));
-    command.arg(&scene.top);
-    let mut follow = Printing::start(command);
+    let example_home = ExampleHome::new();
+    example_home.add("old");
+    let mut command = example_home.command(env!("CARGO_BIN_EXE_example-follow"));
+    command.arg(&example_home.top);
+    let mut follow = RunningProgram::start(command);
     follow.line("+ old");
     follow.line("1 skills");
-    scene.add("new");
+    example_home.add("new");
     follow.line("+ new");
-    let pid = listener(&scene.home.socket()).expect("it has started one");
+    let pid = listener(&example_home.home.socket()).expect("it has started one");
     kill(pid);
-    fs::remove_dir_all(scene.top.join(".claude/skills/new")).unwrap();
+    fs::remove_dir_all(example_home.top.join(".claude/skills/new")).unwrap();
     follow.line("- new");
     follow.line("1 skills");
-    assert_ne!(listener(&scene.home.socket()), Some(pid));
+    assert_ne!(listener(&example_home.home.socket()), Some(pid));
 }
 
 /// Returns the directory of the installed clients, or `None` if they are optional here and missing.
@@ -168,19 +168,19 @@ fn example(name: &str) -> PathBuf {
 }
 
 /// Asserts what the Python and TypeScript examples print: the listing, a loaded skill, and changes.
-fn check_agent(scene: &Scene, command: impl Fn() -> Command) {
-    let mut agent = Printing::start({
+fn check_agent(example_home: &ExampleHome, command: impl Fn() -> Command) {
+    let mut agent = RunningProgram::start({
         let mut command = command();
-        command.arg(&scene.top).arg("fix");
+        command.arg(&example_home.top).arg("fix");
         command
     });
     agent.line("- fix: Fixes an issue.");
     agent.line("Fix  in !`printf %s here`.");
-    scene.add("new");
+    example_home.add("new");
     agent.line("+ new");
-    let mut agent = Printing::start({
+    let mut agent = RunningProgram::start({
         let mut command = command();
-        command.arg(&scene.top).arg("fic");
+        command.arg(&example_home.top).arg("fic");
         command
     });
     agent.line("there is no skill `fic`. Did you mean `fix`?");
@@ -189,9 +189,9 @@ fn check_agent(scene: &Scene, command: impl Fn() -> Command) {
 #[test]
 fn python_example_lists_loads_and_follows() {
     let Some(clients) = installed("the example in Python") else { return };
-    let scene = Scene::new();
-    check_agent(&scene, || {
-        let mut command = scene.command("python3");
+    let example_home = ExampleHome::new();
+    check_agent(&example_home, || {
+        let mut command = example_home.command("python3");
         command.env("PYTHONPATH", clients.join("python")).arg(example("skills.py"));
         command
     });
@@ -201,14 +201,14 @@ fn python_example_lists_loads_and_follows() {
 #[test]
 fn typescript_example_lists_loads_and_follows() {
     let Some(clients) = installed("the example in TypeScript") else { return };
-    let scene = Scene::new();
+    let example_home = ExampleHome::new();
     // Next to `node_modules`, as in a real project.
     let project = tempfile::TempDir::new().unwrap();
     let modules = clients.join("node_modules");
     symlink(&modules, project.path().join("node_modules")).unwrap();
     fs::write(project.path().join("package.json"), r#"{"type": "module"}"#).unwrap();
     fs::copy(example("skills.ts"), project.path().join("skills.ts")).unwrap();
-    let compiled = scene
+    let compiled = example_home
         .command("node")
         .current_dir(project.path())
         .arg(modules.join("typescript/lib/tsc.js"))
@@ -217,8 +217,8 @@ fn typescript_example_lists_loads_and_follows() {
         .output()
         .unwrap();
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stdout));
-    check_agent(&scene, || {
-        let mut command = scene.command("node");
+    check_agent(&example_home, || {
+        let mut command = example_home.command("node");
         command.arg(project.path().join("skills.js"));
         command
     });
@@ -228,14 +228,14 @@ fn typescript_example_lists_loads_and_follows() {
 #[test]
 fn official_mcp_clients_are_served() {
     let Some(clients) = installed("the MCP clients") else { return };
-    let scene = Scene::new();
-    let worktree = scene.home.worktree("mcp", "//- /src dir\n");
+    let example_home = ExampleHome::new();
+    let worktree = example_home.home.worktree("mcp", "//- /src dir\n");
     let project = tempfile::TempDir::new().unwrap();
     symlink(clients.join("node_modules"), project.path().join("node_modules")).unwrap();
     let script = project.path().join("mcp.mjs");
     fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/mcp.mjs"), &script).unwrap();
     let program = exe().to_str().unwrap();
     let args = [script.to_str().unwrap(), program, worktree.to_str().unwrap()];
-    let said = scene.run("node", &args);
+    let said = example_home.run("node", &args);
     assert_eq!(said.lines().count(), 3, "{said}");
 }

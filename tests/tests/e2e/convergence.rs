@@ -99,7 +99,7 @@ impl Drop for Shell {
 }
 
 /// The tree under change and the processes that change it.
-struct Disk {
+struct ChangingTree {
     top: PathBuf,
     dice: Dice,
     shells: [Shell; 2],
@@ -107,7 +107,7 @@ struct Disk {
     history: Vec<String>,
 }
 
-impl Disk {
+impl ChangingTree {
     fn dir(&mut self) -> String {
         let root = ROOTS[self.dice.below(ROOTS.len())];
         let nested = self.dice.below(5) == 0;
@@ -248,8 +248,13 @@ fn converge(mode: Mode) {
     let mut live = Live { wire: daemon.connect(Framing::Header), daemon, home };
     let seed = number("SKILLSD_TEST_SEED").unwrap_or(0x00c0_ffee) + mode as usize;
     let shells = [Shell::start(&top), Shell::start(&top)];
-    let mut disk =
-        Disk { top: top.clone(), dice: Dice::new(seed), shells, n_done: 0, history: Vec::new() };
+    let mut disk = ChangingTree {
+        top: top.clone(),
+        dice: Dice::new(seed),
+        shells,
+        n_done: 0,
+        history: Vec::new(),
+    };
     let wanted = number("SKILLSD_TEST_OPERATIONS").unwrap_or(2000);
     let (mut n_compared, mut n_special, mut n_stages) = (0, 0, 0);
     while disk.n_done < wanted {
@@ -290,7 +295,7 @@ fn converge(mode: Mode) {
 }
 
 /// Makes more changes than the watcher's queue holds while the daemon is stopped.
-fn overflow(live: &Live, disk: &mut Disk) {
+fn overflow(live: &Live, disk: &mut ChangingTree) {
     let pid = i32::try_from(live.daemon.pid()).ok().and_then(Pid::from_raw).expect("it runs");
     kill_process(pid, Signal::STOP).expect("it is our child");
     // The worktree's top is always watched.
@@ -305,7 +310,7 @@ fn overflow(live: &Live, disk: &mut Disk) {
 
 /// Compares the live list with a fresh read.
 #[track_caller]
-fn compare(live: &mut Live, disk: &mut Disk, mode: Mode, seed: usize) {
+fn compare(live: &mut Live, disk: &mut ChangingTree, mode: Mode, seed: usize) {
     let profile = PROFILES[disk.dice.below(PROFILES.len())];
     let cwd = disk.top.join("pkg/deep");
     fs::create_dir_all(&cwd).expect("the directory can be made");

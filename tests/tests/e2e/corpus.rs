@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use skills_testkit::Corpus;
-use skills_testkit::literal::{self, AGENTS, Stand, is_plain};
+use skills_testkit::literal::{self, AGENTS, AgentLocation, is_plain};
 
 use crate::support::{Live, PROFILES, assert_same, listed, oracle, run_json};
 
@@ -66,14 +66,14 @@ fn check_all(live: &mut Live, cwd: &Path) -> usize {
     for agent in AGENTS {
         let home = live.home.path();
         let environment = json!({"HOME": home, "GEMINI_CLI_TRUST_WORKSPACE": "true"});
-        let stand = Stand { cwd: cwd.to_owned(), home: home.to_owned() };
+        let location = AgentLocation { cwd: cwd.to_owned(), home: home.to_owned() };
         let params = json!({"cwd": cwd, "profile": agent, "environment": environment});
         let listed = listed(&live.wire.call("skills/list", &params));
         let ours = listed.into_iter().map(|it| {
             let real = fs::canonicalize(&it.path).expect("what is listed is there");
             (it.name, real)
         });
-        let (mut ours, mut theirs) = (ours.collect::<Vec<_>>(), literal::listed(agent, &stand));
+        let (mut ours, mut theirs) = (ours.collect::<Vec<_>>(), literal::listed(agent, &location));
         // A file that is not plain may shadow one that is, so drop such names from both lists.
         let odd = ours.iter().chain(&theirs).filter(|(_, path)| !is_plain(path));
         let odd: BTreeSet<String> = odd.map(|(name, _)| name.clone()).collect();

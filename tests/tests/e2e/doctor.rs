@@ -16,19 +16,19 @@ use crate::support::{exe, run, run_json, skillsd, stderr, stdout};
 const ONE_SKILL: &str = "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: d\n---\n";
 
 /// A home with a worktree, in which a test causes a fault.
-struct Patient {
+struct DoctorFixture {
     home: Home,
     top: PathBuf,
 }
 
-impl Patient {
-    fn new() -> Patient {
-        Patient::of(Home::new())
+impl DoctorFixture {
+    fn new() -> DoctorFixture {
+        DoctorFixture::of(Home::new())
     }
 
-    fn of(home: Home) -> Patient {
+    fn of(home: Home) -> DoctorFixture {
         let top = home.worktree("w", ONE_SKILL);
-        Patient { home, top }
+        DoctorFixture { home, top }
     }
 
     fn directory(&self) -> PathBuf {
@@ -85,28 +85,28 @@ fn bind(socket: &Path) -> UnixListener {
 
 #[test]
 fn doctor_finds_nothing_and_starts_no_daemon_in_a_healthy_setup() {
-    let patient = Patient::new();
-    patient.check(&[]);
-    assert_eq!(listener(&patient.home.socket()), None, "`doctor` starts no daemon");
-    let _daemon = Daemon::start(&patient.home, exe());
-    patient.check(&[]);
-    let output = run(&patient.home, &patient.top, &["doctor"]);
+    let fixture = DoctorFixture::new();
+    fixture.check(&[]);
+    assert_eq!(listener(&fixture.home.socket()), None, "`doctor` starts no daemon");
+    let _daemon = Daemon::start(&fixture.home, exe());
+    fixture.check(&[]);
+    let output = run(&fixture.home, &fixture.top, &["doctor"]);
     assert!(stdout(&output).contains("answers at"), "{}", stdout(&output));
 }
 
 #[test]
 fn doctor_fixes_a_world_writable_runtime_dir() {
-    let patient = Patient::new();
-    set_mode(&patient.make_directory(), 0o777);
-    patient.check(&["directory-open"]);
-    patient.check_fix();
+    let fixture = DoctorFixture::new();
+    set_mode(&fixture.make_directory(), 0o777);
+    fixture.check(&["directory-open"]);
+    fixture.check_fix();
 }
 
 #[test]
 fn doctor_reports_a_file_at_the_runtime_dir() {
-    let patient = Patient::new();
-    fs::write(patient.directory(), "").expect("a file can be written");
-    patient.check(&["directory-not-one"]);
+    let fixture = DoctorFixture::new();
+    fs::write(fixture.directory(), "").expect("a file can be written");
+    fixture.check(&["directory-not-one"]);
 }
 
 #[test]
@@ -115,46 +115,46 @@ fn doctor_reports_a_runtime_dir_of_another_user() {
         println!("left out: only root can give a directory away");
         return;
     }
-    let patient = Patient::new();
-    chown(patient.make_directory(), Some(65_534), None).expect("root can");
-    patient.check(&["directory-foreign"]);
+    let fixture = DoctorFixture::new();
+    chown(fixture.make_directory(), Some(65_534), None).expect("root can");
+    fixture.check(&["directory-foreign"]);
 }
 
 #[test]
 fn doctor_fixes_a_stale_socket() {
-    let patient = Patient::new();
-    patient.make_directory();
-    drop(bind(&patient.home.socket()));
-    patient.check(&["socket-stale"]);
-    patient.check_fix();
-    assert!(!patient.home.socket().exists());
+    let fixture = DoctorFixture::new();
+    fixture.make_directory();
+    drop(bind(&fixture.home.socket()));
+    fixture.check(&["socket-stale"]);
+    fixture.check_fix();
+    assert!(!fixture.home.socket().exists());
 }
 
 #[test]
 fn doctor_reports_and_keeps_a_file_at_the_socket_path() {
-    let patient = Patient::new();
-    patient.make_directory();
-    fs::write(patient.home.socket(), "precious").expect("a file can be written");
-    patient.check(&["socket-not-one"]);
-    patient.findings(&["--fix"]);
-    assert_eq!(fs::read_to_string(patient.home.socket()).expect("kept"), "precious");
+    let fixture = DoctorFixture::new();
+    fixture.make_directory();
+    fs::write(fixture.home.socket(), "precious").expect("a file can be written");
+    fixture.check(&["socket-not-one"]);
+    fixture.findings(&["--fix"]);
+    assert_eq!(fs::read_to_string(fixture.home.socket()).expect("kept"), "precious");
 }
 
 #[test]
 fn doctor_fixes_a_world_writable_socket() {
-    let patient = Patient::new();
-    let _daemon = Daemon::start(&patient.home, exe());
-    set_mode(&patient.home.socket(), 0o666);
-    patient.check(&["socket-open"]);
-    patient.check_fix();
+    let fixture = DoctorFixture::new();
+    let _daemon = Daemon::start(&fixture.home, exe());
+    set_mode(&fixture.home.socket(), 0o666);
+    fixture.check(&["socket-open"]);
+    fixture.check_fix();
 }
 
 #[test]
 fn doctor_reports_a_silent_daemon() {
-    let patient = Patient::new();
-    patient.make_directory();
-    let _deaf = bind(&patient.home.socket());
-    let findings = patient.findings(&[]);
+    let fixture = DoctorFixture::new();
+    fixture.make_directory();
+    let _deaf = bind(&fixture.home.socket());
+    let findings = fixture.findings(&[]);
     assert_eq!(findings.len(), 1, "{findings:#?}");
     assert_eq!(findings[0]["code"], "daemon-silent");
 }
@@ -193,21 +193,21 @@ fn introduce(stream: &UnixStream, version: &str, protocol: &str) -> std::io::Res
 
 #[test]
 fn doctor_and_commands_report_another_protocol_version() {
-    let patient = Patient::new();
-    patient.make_directory();
-    pretend(&patient.home.socket(), "9.0.0", "9.0");
-    patient.check(&["protocol-version"]);
-    let output = run(&patient.home, &patient.top, &["list"]);
+    let fixture = DoctorFixture::new();
+    fixture.make_directory();
+    pretend(&fixture.home.socket(), "9.0.0", "9.0");
+    fixture.check(&["protocol-version"]);
+    let output = run(&fixture.home, &fixture.top, &["list"]);
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
     assert!(stderr(&output).contains("skillsd stop"), "{}", stderr(&output));
 }
 
 #[test]
 fn doctor_reports_a_daemon_of_another_version() {
-    let patient = Patient::new();
-    patient.make_directory();
-    pretend(&patient.home.socket(), "0.0.1", "1.0");
-    let findings = patient.findings(&[]);
+    let fixture = DoctorFixture::new();
+    fixture.make_directory();
+    pretend(&fixture.home.socket(), "0.0.1", "1.0");
+    let findings = fixture.findings(&[]);
     let found = findings.iter().find(|it| it["code"] == "daemon-version");
     let found = found.unwrap_or_else(|| panic!("{findings:#?}"));
     assert!(found["message"].as_str().is_some_and(|it| it.contains("0.0.1")), "{found}");
@@ -216,48 +216,48 @@ fn doctor_reports_a_daemon_of_another_version() {
 
 #[test]
 fn doctor_reports_mistakes_in_the_user_configuration() {
-    let patient = Patient::new();
-    let directory = patient.home.config_dir().join("skillsd");
+    let fixture = DoctorFixture::new();
+    let directory = fixture.home.config_dir().join("skillsd");
     fs::create_dir(&directory).expect("a directory can be made");
     fs::write(directory.join("config.toml"), "[log]\nlevle = \"debug\"\n").expect("written");
-    patient.check(&["config"]);
-    let message = patient.findings(&[])[0]["message"].to_string();
+    fixture.check(&["config"]);
+    let message = fixture.findings(&[])[0]["message"].to_string();
     assert!(message.contains("line 2, column 1") && message.contains("`log.level`"), "{message}");
     // A running daemon reports the same.
-    let _daemon = Daemon::start(&patient.home, exe());
-    patient.check(&["config"]);
+    let _daemon = Daemon::start(&fixture.home, exe());
+    fixture.check(&["config"]);
 }
 
 #[test]
 fn doctor_reports_mistakes_in_the_repository_configuration() {
-    let patient = Patient::new();
-    fs::write(patient.top.join(".skillsd.toml"), "daemon.idle_exit = 1\n").expect("written");
+    let fixture = DoctorFixture::new();
+    fs::write(fixture.top.join(".skillsd.toml"), "daemon.idle_exit = 1\n").expect("written");
     // The check reads the repository's configuration even if no call does.
-    patient.check(&["config"]);
+    fixture.check(&["config"]);
 }
 
 #[test]
 fn doctor_reports_an_unreadable_root() {
     let root = rustix::process::geteuid().is_root();
-    let patient = Patient::of(if root { Home::of_user(65_534) } else { Home::new() });
-    set_mode(&patient.top.join(".agents/skills"), if root { 0o700 } else { 0o000 });
-    let findings = patient.findings(&[]);
+    let fixture = DoctorFixture::of(if root { Home::of_user(65_534) } else { Home::new() });
+    set_mode(&fixture.top.join(".agents/skills"), if root { 0o700 } else { 0o000 });
+    let findings = fixture.findings(&[]);
     let found = findings.iter().find(|it| it["code"] == "root-unreadable");
     let found = found.unwrap_or_else(|| panic!("{findings:#?}"));
     assert!(found["path"].as_str().is_some_and(|it| it.ends_with(".agents/skills")), "{found}");
-    set_mode(&patient.top.join(".agents/skills"), 0o755);
+    set_mode(&fixture.top.join(".agents/skills"), 0o755);
 }
 
 #[test]
 fn doctor_reports_two_daemons_for_one_socket() {
-    let patient = Patient::new();
-    let first = Daemon::start(&patient.home, exe());
+    let fixture = DoctorFixture::new();
+    let first = Daemon::start(&fixture.home, exe());
     let pid = i32::try_from(first.pid()).ok().and_then(Pid::from_raw).expect("a process");
     // Stopped, so that it does not notice the removal and exit.
     kill_process(pid, Signal::STOP).expect("our child");
-    fs::remove_dir_all(patient.directory()).expect("it is there");
-    let second = Daemon::start(&patient.home, exe());
-    let findings = patient.findings(&[]);
+    fs::remove_dir_all(fixture.directory()).expect("it is there");
+    let second = Daemon::start(&fixture.home, exe());
+    let findings = fixture.findings(&[]);
     kill_process(pid, Signal::CONT).expect("our child");
     assert_eq!(findings.len(), 1, "{findings:#?}");
     assert_eq!(findings[0]["code"], "daemons-many");
@@ -269,23 +269,23 @@ fn doctor_reports_two_daemons_for_one_socket() {
 
 #[test]
 fn doctor_reports_an_open_or_unwritable_state_dir() {
-    let patient = Patient::new();
-    let directory = patient.home.state_dir().join("skillsd");
+    let fixture = DoctorFixture::new();
+    let directory = fixture.home.state_dir().join("skillsd");
     fs::create_dir(&directory).expect("a directory can be made");
     set_mode(&directory, 0o755);
-    patient.check(&["state-open"]);
-    patient.check_fix();
+    fixture.check(&["state-open"]);
+    fixture.check_fix();
     set_mode(&directory, 0o500);
-    patient.check(&["state-unwritable"]);
+    fixture.check(&["state-unwritable"]);
 }
 
 #[test]
 fn doctor_reports_and_removes_a_damaged_store() {
-    let patient = Patient::new();
-    let directory = patient.home.state_dir().join("skillsd");
+    let fixture = DoctorFixture::new();
+    let directory = fixture.home.state_dir().join("skillsd");
     let touch = ["touch", ".agents/skills/a/SKILL.md", "--session", "s"];
-    run(&patient.home, &patient.top, &touch);
-    run(&patient.home, &patient.top, &["stop"]);
+    run(&fixture.home, &fixture.top, &touch);
+    run(&fixture.home, &fixture.top, &["stop"]);
     let names = || -> Vec<String> {
         let entries = fs::read_dir(&directory).expect("it is there").flatten();
         entries.map(|it| it.file_name().to_string_lossy().into_owned()).collect()
@@ -299,8 +299,8 @@ fn doctor_reports_and_removes_a_damaged_store() {
     for name in names().iter().filter(|it| it.contains(".db")) {
         fs::write(directory.join(name), "no database at all").expect("it can be written");
     }
-    run(&patient.home, &patient.top, &touch);
-    run(&patient.home, &patient.top, &["stop"]);
+    run(&fixture.home, &fixture.top, &touch);
+    run(&fixture.home, &fixture.top, &["stop"]);
     // SQLite's `-wal` and `-shm` files are moved with the store if they exist.
     let is_store =
         |it: &String| it.contains(".db.damaged-") && !it.ends_with("-wal") && !it.ends_with("-shm");
@@ -309,19 +309,19 @@ fn doctor_reports_and_removes_a_damaged_store() {
     for name in &aside {
         fs::write(directory.join(name), "").expect("it can be written");
     }
-    patient.check(&["store-aside"]);
-    let hint = patient.findings(&[])[0]["hint"].as_str().expect("a hint").to_owned();
+    fixture.check(&["store-aside"]);
+    let hint = fixture.findings(&[])[0]["hint"].as_str().expect("a hint").to_owned();
     assert!(aside.iter().all(|it| hint.contains(&format!("/{it}`"))), "{hint}: {aside:?}");
-    patient.check_fix();
+    fixture.check_fix();
     assert!(!names().iter().any(|it| it.contains("damaged")), "{:?}", names());
     assert!(names().iter().any(|it| it.contains(".db")), "what counts stays: {:?}", names());
 }
 
 #[test]
 fn doctor_reports_an_invalid_socket_path() {
-    let patient = Patient::new();
-    let mut command = skillsd(&patient.home, &["doctor", "--json"]);
-    command.current_dir(&patient.top).env("SKILLSD_SOCKET", "relative.sock");
+    let fixture = DoctorFixture::new();
+    let mut command = skillsd(&fixture.home, &["doctor", "--json"]);
+    command.current_dir(&fixture.top).env("SKILLSD_SOCKET", "relative.sock");
     let output = command.output().expect("our program can be run");
     let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(result["findings"][0]["code"], "no-socket-path", "{result}");

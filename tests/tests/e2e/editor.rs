@@ -3,19 +3,19 @@
 //! The test editor answers the server's requests, opens files as they are on disk, and waits until
 //! diagnostics are as expected; nothing sleeps.
 
-mod across;
-mod agreeing;
-mod apart;
-mod assisting;
+mod assist;
 pub(crate) mod client;
 mod commands;
+mod cross_file;
 mod encodings;
 mod fixes;
-mod moving;
-mod odd;
-mod renaming;
+mod linked_paths;
+mod move_files;
+mod nearby_files;
+mod rename_matches_references;
+mod rename_skill;
+mod separate_repositories;
 mod settings;
 mod socket;
-mod vicinity;
-mod waiting;
-mod ways;
+mod unusual_renames;
+mod waiting_requests;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use skills_protocol::error as code;
 use skills_testkit::{Framing, Home, Wire, wait_for};
 
-use crate::configured::configure;
+use crate::configuration::configure;
 use crate::support::Live;
 
 const SKILLS: &str = "\
@@ -65,12 +65,12 @@ sleep 1000
 /// The connection limit.
 const CONNECTIONS: usize = 4;
 
-struct Scene {
+struct ErrorFixture {
     live: Live,
     top: PathBuf,
 }
 
-impl Scene {
+impl ErrorFixture {
     fn new() -> Self {
         let home = Home::new();
         home.lay_out(OWN);
@@ -81,32 +81,32 @@ impl Scene {
 
     /// Calls a method for the worktree and returns the error it must fail with.
     #[track_caller]
-    fn refused(&mut self, method: &str, mut params: Value) -> Met {
+    fn refused(&mut self, method: &str, mut params: Value) -> ErrorResponse {
         params["cwd"] = json!(self.top);
         let error = self.live.wire.try_call(method, &params).expect_err("it is refused");
-        Met { code: error.code, data: error.data, message: error.message }
+        ErrorResponse { code: error.code, data: error.data, message: error.message }
     }
 
     /// Sends bytes that are not a valid call on a new connection and returns the error.
     #[track_caller]
-    fn said(&self, bytes: &str) -> Met {
+    fn error_for_bytes(&self, bytes: &str) -> ErrorResponse {
         let mut wire = self.live.daemon.connect(Framing::Lines);
         wire.send_bytes(bytes.as_bytes()).expect("the daemon reads");
-        met(&wire.receive().expect("an answer"))
+        error_response(&wire.receive().expect("an answer"))
     }
 }
 
 /// An error response.
-struct Met {
+struct ErrorResponse {
     code: i64,
     message: String,
     data: Value,
 }
 
 #[track_caller]
-fn met(answer: &Value) -> Met {
+fn error_response(answer: &Value) -> ErrorResponse {
     let error = &answer["error"];
-    Met {
+    ErrorResponse {
         code: error["code"].as_i64().unwrap_or_else(|| panic!("no error: {answer}")),
         message: error["message"].as_str().unwrap_or_default().to_owned(),
         data: error["data"].clone(),
@@ -114,14 +114,14 @@ fn met(answer: &Value) -> Met {
 }
 
 /// Produces one error code.
-type Provocation = fn(&mut Scene) -> Met;
+type ErrorTrigger = fn(&mut ErrorFixture) -> ErrorResponse;
 
-const PROVOCATIONS: &[(i32, Provocation)] = &[
-    (code::PARSE_ERROR, |it| it.said("{\"jsonrpc\": \n")),
+const ERROR_TRIGGERS: &[(i32, ErrorTrigger)] = &[
+    (code::PARSE_ERROR, |it| it.error_for_bytes("{\"jsonrpc\": \n")),
     (code::INVALID_REQUEST, |it| {
         let mut wire = it.live.daemon.connect(Framing::Header);
         wire.send(&json!([{"jsonrpc": "2.0", "id": 1, "method": "server/status"}]));
-        met(&wire.receive().expect("an answer"))
+        error_response(&wire.receive().expect("an answer"))
     }),
     (code::METHOD_NOT_FOUND, |it| it.refused("skills/lift", json!({}))),
     (code::INVALID_PARAMS, |it| it.refused("skills/list", json!({"limit": "many"}))),
@@ -160,48 +160,48 @@ const PROVOCATIONS: &[(i32, Provocation)] = &[
 ];
 
 /// Trusting a worktree while the state directory is unusable.
-fn not_kept(_: &mut Scene) -> Met {
+fn not_kept(_: &mut ErrorFixture) -> ErrorResponse {
     let home = Home::new();
     let top = home.worktree("w", SKILLS);
     std::fs::write(home.state_dir().join("skillsd"), "").expect("written");
     for no_daemon in [&[][..], &["--no-daemon"]] {
         let args = [&["trust"], no_daemon].concat();
-        let (code, said) = crate::support::run_at_terminal(&home, &top, &args, "y");
-        assert_eq!(code, Some(5), "{said}");
-        assert!(said.contains("is not kept") && said.contains("state directory"), "{said}");
+        let (code, output) = crate::support::run_at_terminal(&home, &top, &args, "y");
+        assert_eq!(code, Some(5), "{output}");
+        assert!(output.contains("is not kept") && output.contains("state directory"), "{output}");
     }
     crate::support::run(&home, &top, &["stop"]);
     let live = Live::start_in(home);
     let params = json!({"dir": top, "trusted": true});
     let error = live.wire.try_grant("trust/set", &params).expect_err("it is refused");
-    Met { code: error.code, data: error.data, message: error.message }
+    ErrorResponse { code: error.code, data: error.data, message: error.message }
 }
 
 /// Cancels a call that waits for the user.
-fn cancelled(scene: &mut Scene) -> Met {
-    let mut wire = scene.live.daemon.connect(Framing::Header);
-    let params = json!({"cwd": scene.top, "permission": "skill", "patterns": ["asks"],
+fn cancelled(fixture: &mut ErrorFixture) -> ErrorResponse {
+    let mut wire = fixture.live.daemon.connect(Framing::Header);
+    let params = json!({"cwd": fixture.top, "permission": "skill", "patterns": ["asks"],
         "profile": "claude-code"});
     let call = wire.start("permission/request", &params);
     wait_for("the question", || {
-        let pending = scene.live.wire.call("permission/pending", &json!({}));
+        let pending = fixture.live.wire.call("permission/pending", &json!({}));
         pending["requests"].as_array()?.iter().any(|it| it["waiting"] == true).then_some(())
     });
     wire.send(&json!({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": call}}));
     let error = wire.answer(call).expect_err("it was given up");
-    Met { code: error.code, data: error.data, message: error.message }
+    ErrorResponse { code: error.code, data: error.data, message: error.message }
 }
 
 /// Opens connections up to the limit.
-fn crowded(scene: &mut Scene) -> Met {
-    let list = json!({"cwd": scene.top});
+fn crowded(fixture: &mut ErrorFixture) -> ErrorResponse {
+    let list = json!({"cwd": fixture.top});
     let mut more: Vec<Wire> = Vec::new();
     loop {
         assert!(more.len() < CONNECTIONS, "one is too many");
-        more.push(scene.live.daemon.connect(Framing::Header));
+        more.push(fixture.live.daemon.connect(Framing::Header));
         let last = more.last_mut().expect("it was just put there");
         if let Err(error) = last.try_call("skills/list", &list) {
-            return Met { code: error.code, data: error.data, message: error.message };
+            return ErrorResponse { code: error.code, data: error.data, message: error.message };
         }
     }
 }
@@ -217,53 +217,61 @@ fn codes() -> BTreeMap<String, i32> {
 
 #[test]
 fn every_error_code_is_reachable_and_has_a_hint() {
-    let mut scene = Scene::new();
+    let mut fixture = ErrorFixture::new();
     let commands = "---\nname: commands\ndescription: Has one.\n---\n!`true`\n";
-    scene.live.home.lay_out(&format!("//- /home/.agents/skills/commands/SKILL.md\n{commands}"));
-    for (code, provoke) in PROVOCATIONS {
-        let met = provoke(&mut scene);
-        assert_eq!(met.code, i64::from(*code), "{}: {}", met.message, met.data);
-        assert!(!met.message.is_empty() && !met.message.ends_with('.'), "{}", met.message);
+    fixture.live.home.lay_out(&format!("//- /home/.agents/skills/commands/SKILL.md\n{commands}"));
+    for (code, trigger) in ERROR_TRIGGERS {
+        let response = trigger(&mut fixture);
+        assert_eq!(response.code, i64::from(*code), "{}: {}", response.message, response.data);
+        assert!(
+            !response.message.is_empty() && !response.message.ends_with('.'),
+            "{}",
+            response.message
+        );
         // A call cancelled by its caller needs no hint.
-        let hint = met.data["hint"].as_str().unwrap_or_default();
+        let hint = response.data["hint"].as_str().unwrap_or_default();
         let is_told = hint.ends_with(['.', '?']) || *code == code::REQUEST_CANCELLED;
-        assert!(is_told, "{code} says nothing of what to do: {} {}", met.message, met.data);
+        assert!(
+            is_told,
+            "{code} says nothing of what to do: {} {}",
+            response.message, response.data
+        );
     }
-    let tried: Vec<i32> = PROVOCATIONS.iter().map(|it| it.0).collect();
+    let tried: Vec<i32> = ERROR_TRIGGERS.iter().map(|it| it.0).collect();
     let untried: Vec<_> = codes().into_iter().filter(|it| !tried.contains(&it.1)).collect();
     assert!(untried.is_empty(), "nobody gets {untried:?}");
 }
 
 #[test]
 fn invalid_script_arguments_are_named() {
-    let mut scene = Scene::new();
+    let mut fixture = ErrorFixture::new();
     let long = "x".repeat(200_000);
     for (args, expected) in [
         (json!(["a", "b\0c"]), "argument 2 of `args` has a NUL character"),
         (json!([long]), "argument 1 of `args` has 200000 bytes"),
     ] {
         let params = json!({"name": "own", "relative": "slow", "args": args});
-        let met = scene.refused("skills/run", params);
-        assert!(met.message.starts_with(expected), "{}", met.message);
+        let response = fixture.refused("skills/run", params);
+        assert!(response.message.starts_with(expected), "{}", response.message);
     }
     let few = vec!["x".repeat(100_000); 9];
-    let met = scene.refused(
+    let response = fixture.refused(
         "skills/run",
         json!({"name": "own", "relative": "slow", "args": few, "timeoutMs": 20}),
     );
-    assert_eq!(met.code, i64::from(code::TIMED_OUT), "they fit: {}", met.message);
-    let met =
-        scene.refused("skills/run", json!({"name": "own", "relative": "slow", "timeoutMs": 0}));
-    assert_eq!(met.code, i64::from(code::INVALID_PARAMS), "{}", met.message);
+    assert_eq!(response.code, i64::from(code::TIMED_OUT), "they fit: {}", response.message);
+    let response =
+        fixture.refused("skills/run", json!({"name": "own", "relative": "slow", "timeoutMs": 0}));
+    assert_eq!(response.code, i64::from(code::INVALID_PARAMS), "{}", response.message);
 }
 
 #[test]
 fn shell_execute_warns_when_the_format_has_no_commands() {
-    let mut scene = Scene::new();
+    let mut fixture = ErrorFixture::new();
     for (format, is_told) in [("agentskills", true), ("opencode", true), ("claude", false)] {
         let params =
-            json!({"cwd": scene.top, "name": "good", "format": format, "shell": "execute"});
-        let loaded = scene.live.wire.call("skills/load", &params);
+            json!({"cwd": fixture.top, "name": "good", "format": format, "shell": "execute"});
+        let loaded = fixture.live.wire.call("skills/load", &params);
         let warnings = loaded["warnings"].to_string();
         assert_eq!(warnings.contains("this format has no commands"), is_told, "{warnings}");
     }
@@ -271,7 +279,7 @@ fn shell_execute_warns_when_the_format_has_no_commands() {
 
 #[test]
 fn claude_code_error_numbers_are_reported() {
-    let mut scene = Scene::new();
+    let mut fixture = ErrorFixture::new();
     for (name, number) in [
         ("/", json!(1)),
         ("nobody", json!(2)),
@@ -279,40 +287,41 @@ fn claude_code_error_numbers_are_reported() {
         ("/clear", json!(5)),
         ("_canonical_notes", json!(6)),
     ] {
-        let top = scene.top.join(".claude/skills/hidden/SKILL.md");
+        let top = fixture.top.join(".claude/skills/hidden/SKILL.md");
         let text = "---\ndescription: Is the user's.\ndisable-model-invocation: true\n---\nNo.\n";
         std::fs::create_dir_all(top.parent().expect("a directory")).expect("made");
         std::fs::write(top, text).expect("written");
-        let met = scene.refused("skills/load", json!({"name": name, "profile": "claude-code"}));
-        assert_eq!(met.data["errorCode"], number, "{name}: {}", met.message);
-        assert!(met.data["hint"].is_string(), "{name}: {}", met.data);
+        let response =
+            fixture.refused("skills/load", json!({"name": name, "profile": "claude-code"}));
+        assert_eq!(response.data["errorCode"], number, "{name}: {}", response.message);
+        assert!(response.data["hint"].is_string(), "{name}: {}", response.data);
     }
 }
 
 #[test]
 fn load_with_wait_waits_for_the_answer() {
-    let mut scene = Scene::new();
+    let mut fixture = ErrorFixture::new();
     let args = ["load", "asks", "--profile", "claude-code", "--wait"];
     for (reply, exit) in [("once", 0), ("reject", 5)] {
-        let mut command = crate::support::skillsd(&scene.live.home, &args);
-        command.current_dir(&scene.top);
+        let mut command = crate::support::skillsd(&fixture.live.home, &args);
+        command.current_dir(&fixture.top);
         let waiting = std::thread::spawn(move || command.output().expect("it runs"));
         let id = wait_for("the question", || {
-            let pending = scene.live.wire.call("permission/pending", &json!({}));
+            let pending = fixture.live.wire.call("permission/pending", &json!({}));
             let one = pending["requests"].as_array()?.first()?;
             (one["waiting"] == true).then(|| one["id"].as_str().expect("an id").to_owned())
         });
-        let home = &scene.live.home;
+        let home = &fixture.live.home;
         let args = ["permission", "reply", &id, reply];
-        let (code, said) = crate::support::run_at_terminal(home, &scene.top, &args, "y");
-        assert_eq!(code, Some(0), "{said}");
+        let (code, screen) = crate::support::run_at_terminal(home, &fixture.top, &args, "y");
+        assert_eq!(code, Some(0), "{screen}");
         let output = waiting.join().expect("it ends");
-        let said = crate::support::stderr(&output);
-        assert_eq!(output.status.code(), Some(exit), "{said}");
+        let errors = crate::support::stderr(&output);
+        assert_eq!(output.status.code(), Some(exit), "{errors}");
         let text = crate::support::stdout(&output);
         assert_eq!(text.contains("Asks."), reply == "once", "{text}");
     }
     let alone = [&args[..], &["--no-daemon"]].concat();
-    let output = crate::support::run(&scene.live.home, &scene.top, &alone);
+    let output = crate::support::run(&fixture.live.home, &fixture.top, &alone);
     assert_eq!(output.status.code(), Some(2), "nobody could answer");
 }

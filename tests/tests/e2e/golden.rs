@@ -12,12 +12,12 @@ use crate::support::Live;
 const TREE: &str = include_str!("../../golden/agents/tree.txt");
 
 /// A daemon on the tree that the agents were recorded with.
-struct Recorded {
+struct GoldenFixture {
     live: Live,
     project: PathBuf,
 }
 
-impl Recorded {
+impl GoldenFixture {
     fn new() -> Self {
         let home = Home::new();
         let project = home.worktree("proj", "");
@@ -55,9 +55,9 @@ fn golden(profile: &str, file: &str) -> String {
 
 #[test]
 fn opencode_output_matches_recordings_byte_for_byte() {
-    let mut recorded = Recorded::new();
+    let mut fixture = GoldenFixture::new();
     let mut check = |method: &str, params: Value, part: &str, file: &str| {
-        recorded.check(method, "opencode", params, part, file);
+        fixture.check(method, "opencode", params, part, file);
     };
     check("catalog/render", json!({}), "text", "catalog.txt");
     check("skills/load", json!({"name": "deploy"}), "output", "load.txt");
@@ -65,11 +65,11 @@ fn opencode_output_matches_recordings_byte_for_byte() {
     check("skills/load", json!({"name": "empty-body"}), "output", "load-empty-body.txt");
     let slash = json!({"name": "deploy", "args": "one two", "by": "user"});
     check("skills/load", slash, "output", "command.txt");
-    let unknown = recorded.call("skills/load", "opencode", json!({"name": "missing"}));
+    let unknown = fixture.call("skills/load", "opencode", json!({"name": "missing"}));
     assert_eq!(unknown["error"], golden("opencode", "load-unknown.txt"));
 
     // Our schema lists the skill names; the agent's tool does not.
-    let mut tool = recorded.call("catalog/tool", "opencode", json!({}))["tool"].take();
+    let mut tool = fixture.call("catalog/tool", "opencode", json!({}))["tool"].take();
     let agents: Value = serde_json::from_str(&golden("opencode", "tool.json")).expect("JSON");
     let name = tool["inputSchema"]["properties"]["name"].as_object_mut().expect("an object");
     assert_eq!(name.remove("enum").and_then(|it| it.as_array().map(Vec::len)), Some(11));
@@ -79,22 +79,22 @@ fn opencode_output_matches_recordings_byte_for_byte() {
 
 #[test]
 fn codex_output_matches_recordings_byte_for_byte() {
-    let mut recorded = Recorded::new();
-    recorded.check("catalog/render", "codex", json!({}), "text", "catalog.txt");
-    recorded.check("skills/load", "codex", json!({"name": "deploy"}), "output", "mention.txt");
+    let mut fixture = GoldenFixture::new();
+    fixture.check("catalog/render", "codex", json!({}), "text", "catalog.txt");
+    fixture.check("skills/load", "codex", json!({"name": "deploy"}), "output", "mention.txt");
 }
 
 #[test]
 fn gemini_cli_output_matches_recordings_byte_for_byte() {
-    let mut recorded = Recorded::new();
+    let mut fixture = GoldenFixture::new();
     let mut check = |method: &str, params: Value, part: &str, file: &str| {
-        recorded.check(method, "gemini-cli", params, part, file);
+        fixture.check(method, "gemini-cli", params, part, file);
     };
     check("catalog/render", json!({}), "text", "catalog.txt");
     check("skills/load", json!({"name": "deploy"}), "output", "load.txt");
     check("skills/load", json!({"name": "éclair"}), "output", "load-not-ascii.txt");
     check("skills/load", json!({"name": "empty-body"}), "output", "load-empty-body.txt");
-    let tool = recorded.call("catalog/tool", "gemini-cli", json!({}))["tool"].take();
+    let tool = fixture.call("catalog/tool", "gemini-cli", json!({}))["tool"].take();
     let agents: Value = serde_json::from_str(&golden("gemini-cli", "tool.json")).expect("JSON");
     assert_eq!(tool["inputSchema"], agents["parametersJsonSchema"]);
     assert_eq!((&tool["name"], &tool["description"]), (&agents["name"], &agents["description"]));

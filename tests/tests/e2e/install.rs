@@ -44,23 +44,23 @@ command = "docs"
 "#;
 
 /// A home with `skillsd` on the `PATH`, with or without a fake `systemctl`.
-struct Place {
+struct InstallFixture {
     home: Home,
     bin: PathBuf,
 }
 
-impl Place {
-    fn new(files: &str) -> Place {
+impl InstallFixture {
+    fn new(files: &str) -> InstallFixture {
         let home = Home::new();
         home.lay_out(files);
         let bin = home.path().join("bin");
         fs::create_dir(&bin).unwrap();
         symlink(exe(), bin.join("skillsd")).unwrap();
-        Place { home, bin }
+        InstallFixture { home, bin }
     }
 
     /// Adds a fake `systemctl` that logs its arguments and exits with `code`.
-    fn with_manager(self, code: u8) -> Place {
+    fn with_manager(self, code: u8) -> InstallFixture {
         let log = self.home.runtime_dir().join("asked");
         let text = format!("#!/bin/sh\necho \"$@\" >>'{}'\nexit {code}\n", log.display());
         let program = self.bin.join("systemctl");
@@ -120,73 +120,73 @@ fn gather(dir: &Path, all: &mut BTreeMap<PathBuf, Option<String>>) {
 fn uninstall_restores_every_file_byte_for_byte() {
     for files in [FILES, "//- /home/.claude/CLAUDE.md\nMine.\n//- /home/.codex/AGENTS.md\nMine.\n"]
     {
-        let place = Place::new(files).with_manager(1);
-        let before = place.all();
-        let shown = stdout(&place.run(&["install", "--dry-run"], 0));
-        assert_eq!(place.all(), before);
+        let fixture = InstallFixture::new(files).with_manager(1);
+        let before = fixture.all();
+        let shown = stdout(&fixture.run(&["install", "--dry-run"], 0));
+        assert_eq!(fixture.all(), before);
         assert!(shown.contains("~/.claude/settings.json  claude-code hooks"), "{shown}");
         assert!(shown.contains("skillsd hook codex || true"), "{shown}");
 
-        place.run(&["install", "--yes"], 0);
-        let installed = place.all();
+        fixture.run(&["install", "--yes"], 0);
+        let installed = fixture.all();
         assert!(installed.len() > before.len());
-        let again = stdout(&place.run(&["install", "--yes"], 0));
+        let again = stdout(&fixture.run(&["install", "--yes"], 0));
         assert!(again.contains("nothing is to be changed"), "{again}");
-        assert_eq!(place.all(), installed);
+        assert_eq!(fixture.all(), installed);
 
-        place.run(&["uninstall", "--yes"], 0);
-        assert_eq!(place.all(), before);
-        let nothing = stdout(&place.run(&["uninstall", "--yes"], 0));
+        fixture.run(&["uninstall", "--yes"], 0);
+        assert_eq!(fixture.all(), before);
+        let nothing = stdout(&fixture.run(&["uninstall", "--yes"], 0));
         assert!(nothing.contains("nothing is to be changed"), "{nothing}");
-        assert!(!place.home.state_dir().join("skillsd/installed.json").exists());
+        assert!(!fixture.home.state_dir().join("skillsd/installed.json").exists());
     }
 }
 
 #[test]
 fn install_registers_each_agent_and_keeps_its_settings() {
-    let place = Place::new(FILES);
-    let result = place.run(&["install", "--yes", "--json"], 0);
+    let fixture = InstallFixture::new(FILES);
+    let result = fixture.run(&["install", "--yes", "--json"], 0);
     let result: Value = serde_json::from_slice(&result.stdout).unwrap();
     assert_eq!(result["written"], true);
     assert_eq!(result["changes"].as_array().unwrap().len(), 8, "{result:#}");
 
-    let claude = place.json(".claude/settings.json");
+    let claude = fixture.json(".claude/settings.json");
     let after = claude["hooks"]["PostToolUse"].as_array().unwrap();
     assert_eq!(after.len(), 2);
     assert_eq!(after[0]["hooks"][0]["command"], "fmt");
     assert_eq!(after[1]["hooks"][0]["command"], "skillsd hook claude-code || true");
     assert_eq!(claude["hooks"]["SessionEnd"].as_array().unwrap().len(), 1);
     let server = json!({"type": "stdio", "command": "skillsd", "args": ["mcp"]});
-    assert_eq!(place.json(".claude.json")["mcpServers"]["skills"], server);
-    let codex = place.read(".codex/config.toml");
+    assert_eq!(fixture.json(".claude.json")["mcpServers"]["skills"], server);
+    let codex = fixture.read(".codex/config.toml");
     assert!(codex.starts_with("# Mine.\nmodel = \"x\" # why\n"), "{codex}");
     assert!(codex.contains("[mcp_servers.skills]\ncommand = \"skillsd\"\n"), "{codex}");
-    assert!(place.json(".codex/hooks.json")["hooks"]["PreToolUse"].is_array());
-    let gemini = place.read(".gemini/settings.json");
+    assert!(fixture.json(".codex/hooks.json")["hooks"]["PreToolUse"].is_array());
+    let gemini = fixture.read(".gemini/settings.json");
     assert!(gemini.starts_with("{\n  // Dark.\n  \"theme\": \"x\",\n"), "{gemini}");
     assert!(
         gemini.contains("skillsd hook gemini-cli") && gemini.contains("mcpServers"),
         "{gemini}"
     );
-    let opencode = place.read(".config/opencode/opencode.jsonc");
+    let opencode = fixture.read(".config/opencode/opencode.jsonc");
     assert!(opencode.contains("/* mine */ \"model\": \"a/b\""), "{opencode}");
     assert!(opencode.contains("[\"skillsd\", \"mcp\"]"), "{opencode}");
     let plugin = concat!(env!("CARGO_MANIFEST_DIR"), "/../editors/agents/opencode/skillsd.js");
     let plugin = fs::read_to_string(plugin).unwrap();
-    assert_eq!(place.read(".config/opencode/plugins/skillsd.js"), plugin);
+    assert_eq!(fixture.read(".config/opencode/plugins/skillsd.js"), plugin);
 
     // The previous version is kept next to the file.
-    assert!(FILES.contains(&place.read(".claude.json.before-skillsd")));
+    assert!(FILES.contains(&fixture.read(".claude.json.before-skillsd")));
 }
 
 #[test]
 fn uninstall_keeps_entries_changed_by_the_user() {
-    let place = Place::new(FILES).with_manager(1);
-    place.run(&["install", "--yes"], 0);
+    let fixture = InstallFixture::new(FILES).with_manager(1);
+    fixture.run(&["install", "--yes"], 0);
     let edit = |path: &str, from: &str, to: &str| {
-        let text = place.read(path);
+        let text = fixture.read(path);
         assert!(text.contains(from), "{text}");
-        fs::write(place.home.path().join(path), text.replace(from, to)).unwrap();
+        fs::write(fixture.home.path().join(path), text.replace(from, to)).unwrap();
     };
     edit(".config/systemd/user/skillsd.service", "RestartSec=1", "RestartSec=7");
     edit(".codex/config.toml", "command = \"skillsd\"", "command = \"mine\"");
@@ -194,29 +194,29 @@ fn uninstall_keeps_entries_changed_by_the_user() {
     edit(".claude/settings.json", "\"Edit\"", "\"Write\"");
     edit(".gemini/settings.json", "hook gemini-cli ||", "hook gemini-cli --profile codex ||");
     // A second install keeps the changes as well.
-    let again = stdout(&place.run(&["install", "--yes"], 0));
+    let again = stdout(&fixture.run(&["install", "--yes"], 0));
     assert!(again.contains("are there in other words, and stay so"), "{again}");
-    let shown = stdout(&place.run(&["uninstall", "--yes"], 0));
+    let shown = stdout(&fixture.run(&["uninstall", "--yes"], 0));
     assert!(shown.contains("It was changed since, and stays."), "{shown}");
 
-    assert!(place.read(".config/systemd/user/skillsd.service").contains("RestartSec=7"));
-    assert!(!place.home.path().join(".config/systemd/user/skillsd.socket").exists());
-    assert!(place.read(".codex/config.toml").contains("command = \"mine\""));
-    let claude = place.json(".claude/settings.json");
+    assert!(fixture.read(".config/systemd/user/skillsd.service").contains("RestartSec=7"));
+    assert!(!fixture.home.path().join(".config/systemd/user/skillsd.socket").exists());
+    assert!(fixture.read(".codex/config.toml").contains("command = \"mine\""));
+    let claude = fixture.json(".claude/settings.json");
     assert_eq!(claude["model"], "haiku");
     assert_eq!(claude["hooks"]["PostToolUse"].as_array().unwrap().len(), 1);
     assert_eq!(claude["hooks"].as_object().unwrap().len(), 1, "{claude}");
-    let gemini = place.read(".gemini/settings.json");
+    let gemini = fixture.read(".gemini/settings.json");
     assert!(gemini.contains("--profile codex") && !gemini.contains("mcpServers"), "{gemini}");
 }
 
 #[test]
 fn install_names_an_uneditable_file_and_continues() {
-    let place = Place::new(
+    let fixture = InstallFixture::new(
         "//- /home/.gemini/settings.json\n{\n  \"a\": ]\n}\n//- /home/.codex/config.toml\nx = = 1\n//- /home/.claude/settings.json\n{\"hooks\": 1}\n",
     );
-    let before = place.all();
-    let shown = stdout(&place.run(&["install", "--yes", "--only", "hooks,mcp"], 1));
+    let before = fixture.all();
+    let shown = stdout(&fixture.run(&["install", "--yes", "--only", "hooks,mcp"], 1));
     assert!(
         shown.contains("~/.gemini/settings.json  gemini-cli hooks · cannot be edited"),
         "{shown}"
@@ -226,127 +226,127 @@ fn install_names_an_uneditable_file_and_continues() {
     assert!(shown.contains("It cannot be edited at 1:5"), "{shown}");
     assert!(shown.contains("`hooks` is no object"), "{shown}");
     for (path, text) in before {
-        assert_eq!(place.all().get(&path), Some(&text), "{}", path.display());
+        assert_eq!(fixture.all().get(&path), Some(&text), "{}", path.display());
     }
-    assert!(place.read(".codex/hooks.json").contains("skillsd hook codex"));
-    assert!(place.read(".claude.json").contains("mcpServers"));
+    assert!(fixture.read(".codex/hooks.json").contains("skillsd hook codex"));
+    assert!(fixture.read(".claude.json").contains("mcpServers"));
 }
 
 #[test]
 fn install_only_changes_present_agents_and_selected_parts() {
-    let place = Place::new("//- /home/.codex/AGENTS.md\nMine.\n").with_manager(0);
-    let shown = stdout(&place.run(&["install", "--dry-run", "--only", "mcp"], 0));
+    let fixture = InstallFixture::new("//- /home/.codex/AGENTS.md\nMine.\n").with_manager(0);
+    let shown = stdout(&fixture.run(&["install", "--dry-run", "--only", "mcp"], 0));
     assert!(shown.contains("codex MCP server"), "{shown}");
     assert!(!shown.contains("hooks.json") && !shown.contains("systemd"), "{shown}");
     assert!(shown.contains("left out: Claude Code is not there"), "{shown}");
     assert!(shown.contains("left out: opencode is not there"), "{shown}");
-    place.run(&["install", "--yes", "--only", "mcp"], 0);
-    place.run(&["install", "--yes", "--only", "hooks"], 0);
-    place.run(&["uninstall", "--yes", "--only", "hooks"], 0);
-    place.run(&["install", "--yes", "--only", "hooks"], 0);
-    place.run(&["uninstall", "--yes", "--only", "hooks"], 0);
-    assert!(place.read(".codex/config.toml").contains("mcp_servers.skills"));
-    assert!(!place.home.path().join(".codex/hooks.json").exists());
-    assert_eq!(place.asked(), "", "units were not asked for");
-    place.run(&["install", "--only", "nothing"], 2);
+    fixture.run(&["install", "--yes", "--only", "mcp"], 0);
+    fixture.run(&["install", "--yes", "--only", "hooks"], 0);
+    fixture.run(&["uninstall", "--yes", "--only", "hooks"], 0);
+    fixture.run(&["install", "--yes", "--only", "hooks"], 0);
+    fixture.run(&["uninstall", "--yes", "--only", "hooks"], 0);
+    assert!(fixture.read(".codex/config.toml").contains("mcp_servers.skills"));
+    assert!(!fixture.home.path().join(".codex/hooks.json").exists());
+    assert_eq!(fixture.asked(), "", "units were not asked for");
+    fixture.run(&["install", "--only", "nothing"], 2);
 }
 
 #[test]
 fn parts_of_one_file_are_installed_and_removed_in_any_order() {
-    let place = Place::new("//- /home/.gemini/GEMINI.md\nMine.\n");
-    let before = place.all();
+    let fixture = InstallFixture::new("//- /home/.gemini/GEMINI.md\nMine.\n");
+    let before = fixture.all();
     for (first, second) in [("hooks", "mcp"), ("mcp", "hooks")] {
-        place.run(&["install", "--yes", "--only", "hooks"], 0);
-        place.run(&["install", "--yes", "--only", "mcp"], 0);
-        place.run(&["uninstall", "--yes", "--only", first], 0);
-        let left = place.read(".gemini/settings.json");
+        fixture.run(&["install", "--yes", "--only", "hooks"], 0);
+        fixture.run(&["install", "--yes", "--only", "mcp"], 0);
+        fixture.run(&["uninstall", "--yes", "--only", first], 0);
+        let left = fixture.read(".gemini/settings.json");
         assert_eq!(
             (left.contains("hooks"), left.contains("mcp")),
             (second == "hooks", second == "mcp")
         );
-        place.run(&["uninstall", "--yes", "--only", second], 0);
-        assert_eq!(place.all(), before);
+        fixture.run(&["uninstall", "--yes", "--only", second], 0);
+        assert_eq!(fixture.all(), before);
     }
 }
 
 #[test]
 fn install_calls_systemctl_and_reports_its_absence() {
-    let place = Place::new("").with_manager(0);
-    place.run(&["list"], 0);
-    let daemon = skills_testkit::daemon::listener(&place.home.socket()).unwrap();
-    place.run(&["install", "--yes", "--only", "units"], 0);
+    let fixture = InstallFixture::new("").with_manager(0);
+    fixture.run(&["list"], 0);
+    let daemon = skills_testkit::daemon::listener(&fixture.home.socket()).unwrap();
+    fixture.run(&["install", "--yes", "--only", "units"], 0);
     assert_eq!(
-        place.asked(),
+        fixture.asked(),
         "--user show-environment\n--user daemon-reload\n--user enable --now skillsd.socket\n"
     );
     let gone = || skills_testkit::daemon::gone(daemon).then_some(());
     skills_testkit::wait_for("the daemon to leave its place to the manager's", gone);
-    let service = place.read(".config/systemd/user/skillsd.service");
-    let line = format!("ExecStart={}/skillsd serve\n", place.bin.display());
+    let service = fixture.read(".config/systemd/user/skillsd.service");
+    let line = format!("ExecStart={}/skillsd serve\n", fixture.bin.display());
     assert!(service.contains(&line), "{service}");
-    place.run(&["uninstall", "--yes"], 0);
-    let asked = place.asked();
+    fixture.run(&["uninstall", "--yes"], 0);
+    let asked = fixture.asked();
     assert!(asked.ends_with(
         "--user disable --now skillsd.socket\n--user stop skillsd.service\n--user daemon-reload\n"
     ));
-    assert!(!place.home.path().join(".config/systemd").exists());
+    assert!(!fixture.home.path().join(".config/systemd").exists());
 
-    let place = Place::new("").with_manager(1);
-    let shown = stdout(&place.run(&["install", "--yes", "--only", "units"], 0));
+    let fixture = InstallFixture::new("").with_manager(1);
+    let shown = stdout(&fixture.run(&["install", "--yes", "--only", "units"], 0));
     assert!(shown.contains("No user manager of systemd runs here"), "{shown}");
     assert!(shown.contains("systemctl --user enable --now skillsd.socket"), "{shown}");
-    let place = Place::new("");
-    let shown = stdout(&place.run(&["install", "--yes", "--only", "units"], 0));
+    let fixture = InstallFixture::new("");
+    let shown = stdout(&fixture.run(&["install", "--yes", "--only", "units"], 0));
     assert!(shown.contains("systemd is not there"), "{shown}");
-    assert!(!place.home.path().join(".config/systemd").exists());
+    assert!(!fixture.home.path().join(".config/systemd").exists());
 }
 
 #[test]
 fn install_without_confirmation_changes_nothing() {
-    let place = Place::new(FILES);
-    let before = place.all();
-    let output = place.run(&["install"], 2);
+    let fixture = InstallFixture::new(FILES);
+    let before = fixture.all();
+    let output = fixture.run(&["install"], 2);
     assert!(stderr(&output).contains("skillsd install --yes"), "{}", stderr(&output));
-    assert_eq!(place.all(), before);
-    place.run(&["install", "--json"], 2);
-    assert_eq!(place.all(), before);
+    assert_eq!(fixture.all(), before);
+    fixture.run(&["install", "--json"], 2);
+    assert_eq!(fixture.all(), before);
 }
 
 #[test]
 fn install_writes_the_full_path_of_a_program_off_path() {
-    let place = Place::new("//- /home/.codex/AGENTS.md\nMine.\n");
-    let odd = place.home.path().join("my programs/skillsd");
+    let fixture = InstallFixture::new("//- /home/.codex/AGENTS.md\nMine.\n");
+    let odd = fixture.home.path().join("my programs/skillsd");
     fs::create_dir(odd.parent().unwrap()).unwrap();
     // A second file rather than a link, because the link's target would be reported.
     fs::hard_link(exe(), &odd).or_else(|_| fs::copy(exe(), &odd).map(drop)).unwrap();
     let run = |args: &[&str]| {
-        let mut command = place.home.command(&odd);
+        let mut command = fixture.home.command(&odd);
         assert!(command.args(args).env("PATH", "/nowhere").status().unwrap().success());
     };
     run(&["install", "--yes"]);
-    let hooks = place.read(".codex/hooks.json");
+    let hooks = fixture.read(".codex/hooks.json");
     let line = format!("\"command\": \"'{}' hook codex || true\"", odd.display());
     assert!(hooks.contains(&line), "{hooks}");
-    assert!(place.read(".codex/config.toml").contains(odd.to_str().unwrap()));
+    assert!(fixture.read(".codex/config.toml").contains(odd.to_str().unwrap()));
     // Installed from the `PATH`, the entries are rewritten once.
-    place.run(&["install", "--yes"], 0);
-    let hooks = place.read(".codex/hooks.json");
+    fixture.run(&["install", "--yes"], 0);
+    let hooks = fixture.read(".codex/hooks.json");
     assert!(hooks.contains("\"command\": \"skillsd hook codex || true\""), "{hooks}");
     assert!(!hooks.contains("my programs"), "{hooks}");
-    place.run(&["uninstall", "--yes"], 0);
-    assert!(!place.home.path().join(".codex/hooks.json").exists());
+    fixture.run(&["uninstall", "--yes"], 0);
+    assert!(!fixture.home.path().join(".codex/hooks.json").exists());
 }
 
 #[test]
 fn install_asks_on_a_terminal() {
     for (answer, is_written) in [("n\r", false), ("\r", false), ("y\r", true)] {
-        let place = Place::new("//- /home/.codex/AGENTS.md\nMine.\n");
-        let command = place.command(&["install", "--only", "hooks"]);
+        let fixture = InstallFixture::new("//- /home/.codex/AGENTS.md\nMine.\n");
+        let command = fixture.command(&["install", "--only", "hooks"]);
         let mut screen = Screen::start(&command, 60, 100);
         screen.wait_for("Make these changes? [y/N]");
         screen.type_in(answer);
         assert!(screen.wait().success());
         screen.wait_for(if is_written { "1 file changed" } else { "Nothing was changed." });
-        assert_eq!(place.home.path().join(".codex/hooks.json").exists(), is_written);
+        assert_eq!(fixture.home.path().join(".codex/hooks.json").exists(), is_written);
     }
 }

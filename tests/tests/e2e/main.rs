@@ -11,7 +11,7 @@ mod sources;
 mod corpus;
 
 mod permissions;
-mod rounds;
+mod read_your_writes;
 
 mod since;
 
@@ -19,8 +19,8 @@ mod events;
 
 mod watch;
 
+mod agent_session;
 mod convergence;
-mod conversation;
 
 mod hooks;
 mod lifecycle;
@@ -29,18 +29,18 @@ mod mcp;
 
 mod clients;
 
-mod configured;
+mod configuration;
 
-mod ends;
 mod errors;
+mod shutdown;
 
 mod manual;
 
-mod denied;
+mod denied_skills;
 
 mod install;
 
-mod looks;
+mod terminal_output;
 mod top;
 
 mod doctor;
@@ -56,9 +56,9 @@ mod views;
 
 mod sessions;
 
-mod shut;
+mod unreadable;
 
-mod automatic;
+mod auto_touch;
 
 mod bad_input;
 
@@ -76,6 +76,6 @@ mod snapshot;
 
 mod large;
 
-mod hung;
+mod hung_daemon;
 
 mod editor;

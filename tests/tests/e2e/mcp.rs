@@ -1,7 +1,7 @@
 //! `skillsd mcp` with the official Rust MCP client: tools, resources, prompts and notifications.
 
-mod asked;
 pub(crate) mod client;
+mod client_requests;
 
 use std::fs;
 
@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use skills_testkit::daemon::listener;
 use skills_testkit::{Home, fixture, wait_for};
 
-use self::client::{Agent, Said};
-use crate::configured::configure;
+use self::client::{Agent, ToolOutput};
+use crate::configuration::configure;
 
 const SHOP: &str = "\
 //- /.agents/skills/pdf/SKILL.md
@@ -68,30 +68,30 @@ async fn mcp_tools_list_search_read_and_load_skills() {
         );
 
         let loaded = agent.call("skill", json!({"name": "pdf"})).await;
-        let Said::Fine(text) = &loaded else { panic!("{loaded:?}") };
+        let ToolOutput::Text(text) = &loaded else { panic!("{loaded:?}") };
         assert!(text.starts_with("<skill_content name=\"pdf\">\n# PDF"), "{text}");
         assert!(text.contains("<file>reference/forms.md</file>"), "{text}");
 
         let found = agent.call("search_skills", json!({"query": "fill a form"})).await;
-        assert_eq!(found, Said::Fine("- pdf: Reads and fills PDF forms.".into()));
+        assert_eq!(found, ToolOutput::Text("- pdf: Reads and fills PDF forms.".into()));
         let file = json!({"name": "pdf", "path": "reference/forms.md"});
         assert_eq!(
             agent.call("read_skill_file", file).await,
-            Said::Fine("Forms have fields.\n".into())
+            ToolOutput::Text("Forms have fields.\n".into())
         );
         let part = json!({"name": "pdf", "path": "reference/forms.md", "length": 5, "offset": 6});
         assert_eq!(
             agent.call("read_skill_file", part).await,
-            Said::Fine(
+            ToolOutput::Text(
                 "have \nThe file goes on: it has 19 bytes. Read on with `offset` 11.".into()
             )
         );
         assert_eq!(
             agent.call("read_skill_file", json!({"name": "pdf"})).await,
-            Said::Fine("reference/forms.md (19 bytes)\nseal.png (7 bytes)".into())
+            ToolOutput::Text("reference/forms.md (19 bytes)\nseal.png (7 bytes)".into())
         );
         let explained = agent.call("explain_skill", json!({"name": "broken"})).await;
-        let Said::Fine(text) = &explained else { panic!("{explained:?}") };
+        let ToolOutput::Text(text) = &explained else { panic!("{explained:?}") };
         assert!(text.contains("description") && text.contains("broken/SKILL.md"), "{text}");
         agent.end().await;
     }
@@ -102,9 +102,9 @@ async fn mcp_tool_errors_say_what_to_do() {
     let home = Home::new();
     let top = home.worktree("shop", SHOP);
     let agent = Agent::start(&home, &top, &[]).await;
-    let failed = |said: Said| match said {
-        Said::Failed(text) => text,
-        Said::Fine(text) => panic!("it was given: {text}"),
+    let failed = |said: ToolOutput| match said {
+        ToolOutput::Error(text) => text,
+        ToolOutput::Text(text) => panic!("it was given: {text}"),
     };
     let unknown = failed(agent.call("skill", json!({"name": "pfd"})).await);
     assert_eq!(unknown, "there is no skill `pfd`. Did you mean `pdf`?");
@@ -198,14 +198,14 @@ async fn mcp_never_runs_commands_in_skills() {
     configure(&home, "[run]\nshell = true\n");
     let list = Agent::start(&home, &top, &["--profile", "claude-code"]).await;
     let said = list.call("skill", json!({"name": "state"})).await;
-    let Said::Fine(text) = &said else { panic!("{said:?}") };
+    let ToolOutput::Text(text) = &said else { panic!("{said:?}") };
     assert!(text.contains("Now: !`touch ran; echo ran`"), "{text}");
     assert!(text.contains("They have not been run."), "{text}");
     assert!(text.ends_with("```bash\ntouch ran; echo ran\n```"), "{text}");
     list.end().await;
     let none = Agent::start(&home, &top, &["--profile", "claude-code", "--shell", "none"]).await;
     let said = none.call("skill", json!({"name": "state"})).await;
-    let Said::Fine(text) = &said else { panic!("{said:?}") };
+    let ToolOutput::Text(text) = &said else { panic!("{said:?}") };
     assert!(text.ends_with("Now: [shell command execution disabled by policy]\n"), "{text}");
     none.end().await;
     for dir in [&top, home.path(), &home.path().join(".claude/skills/state")] {
@@ -243,7 +243,7 @@ async fn mcp_2026_client_receives_list_changes() {
     }
     assert_eq!(enumerated(&agent).await, ["deploy", "new", "pdf"]);
     let said = agent.call("skill", json!({"name": "new"})).await;
-    assert!(matches!(&said, Said::Fine(text) if text.contains("# new")), "{said:?}");
+    assert!(matches!(&said, ToolOutput::Text(text) if text.contains("# new")), "{said:?}");
     agent.end().await;
 }
 
@@ -257,7 +257,7 @@ async fn mcp_client_survives_daemon_kills() {
         let pid = listener(&home.socket()).expect("the client has started one");
         skills_testkit::daemon::kill(pid);
         let said = agent.call("skill", json!({"name": "pdf"})).await;
-        assert!(matches!(&said, Said::Fine(_)), "{nth}: {said:?}");
+        assert!(matches!(&said, ToolOutput::Text(_)), "{nth}: {said:?}");
         assert_ne!(listener(&home.socket()), Some(pid));
         // Existing subscriptions survive the restart.
         agent.quiet().await;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use skills_testkit::{Daemon, Framing, Home, Wire, wait_for};
 
-use crate::configured::configure;
+use crate::configuration::configure;
 use crate::support::{Live, exe, run, run_at_terminal, run_json, stderr, stdout};
 
 /// For Claude Code, one skill that needs no approval and two that do.

@@ -46,23 +46,23 @@ fn touch(top: &Path, session: &str, package: usize) -> Value {
 }
 
 /// Acknowledged results of each session: paths of activated skills, and discovered directories.
-type Told = BTreeMap<String, (Vec<String>, Vec<String>)>;
+type Acknowledged = BTreeMap<String, (Vec<String>, Vec<String>)>;
 
-fn take(told: &mut Told, session: &str, answer: &Value) {
+fn take(acknowledged: &mut Acknowledged, session: &str, answer: &Value) {
     let texts = |list: &Value, key: &str| -> Vec<String> {
         let all = list.as_array().expect("a list").iter();
         all.map(|it| it[key].as_str().expect("a text").to_owned()).collect()
     };
-    let entry = told.entry(session.to_owned()).or_default();
+    let entry = acknowledged.entry(session.to_owned()).or_default();
     entry.0.extend(texts(&answer["activated"], "path"));
     entry.1.extend(texts(&answer["discovered"], "dir"));
 }
 
 /// Touches a different package each time until the daemon is gone, and returns the answers. Each
 /// answer is counted before the next call.
-fn storm(socket: &Path, top: &Path, hand: usize, round: u64, answered: &AtomicU64) -> Told {
-    let mut told = Told::new();
-    let Ok(mut stream) = UnixStream::connect(socket) else { return told };
+fn storm(socket: &Path, top: &Path, hand: usize, round: u64, answered: &AtomicU64) -> Acknowledged {
+    let mut acknowledged = Acknowledged::new();
+    let Ok(mut stream) = UnixStream::connect(socket) else { return acknowledged };
     let mut answers = BufReader::new(stream.try_clone().expect("a descriptor is to be had"));
     for step in 0..PACKAGES {
         // Two connections share each session.
@@ -79,17 +79,17 @@ fn storm(socket: &Path, top: &Path, hand: usize, round: u64, answered: &AtomicU6
         }
         let answer: Value = serde_json::from_str(&line).expect("JSON");
         assert_eq!(answer["error"], Value::Null, "{answer}");
-        take(&mut told, &session, &answer["result"]);
+        take(&mut acknowledged, &session, &answer["result"]);
         answered.fetch_add(1, Ordering::Release);
     }
-    told
+    acknowledged
 }
 
 #[test]
 fn acknowledged_touches_survive_a_kill_at_any_moment() {
     let home = Home::new();
     let top = monorepo(&home);
-    let mut told = Told::new();
+    let mut acknowledged = Acknowledged::new();
     for round in 0..KILLS {
         let running = Daemon::start(&home, exe());
         let pid = running.pid();
@@ -109,16 +109,16 @@ fn acknowledged_touches_survive_a_kill_at_any_moment() {
         for hand in hands {
             for (session, (activated, discovered)) in hand.join().expect("it ends with the daemon")
             {
-                let entry = told.entry(session).or_default();
+                let entry = acknowledged.entry(session).or_default();
                 entry.0.extend(activated);
                 entry.1.extend(discovered);
             }
         }
     }
-    assert!(told.values().any(|it| !it.0.is_empty()), "something was answered");
+    assert!(acknowledged.values().any(|it| !it.0.is_empty()), "something was answered");
     let running = Daemon::start(&home, exe());
     let mut wire = running.connect(Framing::Lines);
-    for (session, (activated, discovered)) in &told {
+    for (session, (activated, discovered)) in &acknowledged {
         let got = wire.call("session/get", &json!({"session": session}));
         assert_eq!(got["health"], json!([]), "{got}");
         let kept = got["activated"].as_array().expect("a list");
@@ -140,7 +140,7 @@ fn acknowledged_touches_survive_a_kill_at_any_moment() {
             assert_eq!(listed(path), 1, "{session}: {path}");
         }
     }
-    for (session, (activated, _)) in &told {
+    for (session, (activated, _)) in &acknowledged {
         let mut once = activated.clone();
         once.sort();
         once.dedup();

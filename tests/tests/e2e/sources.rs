@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use skills_testkit::{Home, wait_for};
 
-use crate::configured::configure;
+use crate::configuration::configure;
 use crate::support::Live;
 
 const ONE_SKILL: &str =

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
-use skills_testkit::plain::{self, Place, Skill};
+use skills_testkit::plain::{self, AgentLocation, Skill};
 use skills_testkit::{Daemon, Framing, Home, Screen, Wire};
 
 /// The profiles that the plain reader supports.
@@ -142,10 +142,10 @@ fn skill(entry: &Value) -> Skill {
 
 /// Returns the plain reader's list.
 pub(crate) fn oracle(home: &Home, cwd: &Path, profile: &str) -> Vec<Skill> {
-    let place = Place::new(cwd, home.path());
+    let location = AgentLocation::new(cwd, home.path());
     match profile {
-        "agentskills" => plain::agentskills(&place),
-        "claude-code" => plain::claude_code(&place),
+        "agentskills" => plain::agentskills(&location),
+        "claude-code" => plain::claude_code(&location),
         other => panic!("the plain reader does not know profile `{other}`"),
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use skills_testkit::{Daemon, Framing, Home};
 
-use crate::configured::configure;
+use crate::configuration::configure;
 use crate::support::{
     Live, entries, entry, exe, run, run_at_terminal, run_json, stderr, stdout, trust_at_terminal,
 };

@@ -6,7 +6,7 @@ use skills_config::{KEYS, Names, Source};
 use skills_protocol::PROFILES;
 use skills_protocol::env::DISCOVERY;
 
-use crate::catalog::stale;
+use crate::frontmatter::stale;
 use crate::tree::none;
 
 const PAGE: &str = "docs/configuration.md";

@@ -32,11 +32,11 @@ type Module = Vec<String>;
 /// The modules of one crate with the paths used in each.
 struct Crate {
     /// Paths used in a module.
-    named: BTreeMap<Module, Vec<Named>>,
+    used: BTreeMap<Module, Vec<UsedPath>>,
 }
 
 /// A path such as `super::walk::Walker`.
-struct Named {
+struct UsedPath {
     path: Vec<String>,
     /// Name introduced by an import, if the path is an import.
     import: Option<String>,
@@ -45,15 +45,15 @@ struct Named {
 impl Crate {
     /// Reads the sources below `src`, which ends in `/`.
     fn read(src: &str, sources: &[Source]) -> Self {
-        let mut named = BTreeMap::new();
+        let mut used = BTreeMap::new();
         for source in sources {
             let Some(path) = source.path.strip_prefix(src) else { continue };
             let module = module_of(path);
             if !module.iter().any(|it| it == "tests") {
-                named.insert(module, paths_in(&without_tests(&code_only(&source.text))));
+                used.insert(module, paths_in(&without_tests(&code_only(&source.text))));
             }
         }
-        Self { named }
+        Self { used }
     }
 
     /// Returns the module that defines the last segment of `path` as used in `from`; `None` for a
@@ -66,7 +66,7 @@ impl Crate {
             first => {
                 let child = child(from, first);
                 let is_import = || self.import(from, first).is_some();
-                if !self.named.contains_key(&child) && !is_import() {
+                if !self.used.contains_key(&child) && !is_import() {
                     return None;
                 }
                 return self.descend(from.clone(), rest, steps);
@@ -86,7 +86,7 @@ impl Crate {
     fn descend(&self, mut at: Module, mut rest: &[String], steps: usize) -> Option<Module> {
         while let Some(name) = rest.first() {
             let child = child(&at, name);
-            if self.named.contains_key(&child) {
+            if self.used.contains_key(&child) {
                 at = child;
                 rest = &rest[1..];
                 continue;
@@ -100,8 +100,8 @@ impl Crate {
 
     /// Returns the path that a module imports as `name`.
     fn import(&self, module: &Module, name: &str) -> Option<&[String]> {
-        let named = self.named.get(module)?;
-        let found = named.iter().find(|it| it.import.as_deref() == Some(name))?;
+        let used = self.used.get(module)?;
+        let found = used.iter().find(|it| it.import.as_deref() == Some(name))?;
         // `use name::…` with the same name leads to no other module.
         (found.path.first().map(String::as_str) != Some(name)).then_some(&found.path)
     }
@@ -109,11 +109,11 @@ impl Crate {
     /// Returns the cycles, each as its sorted modules.
     fn cycles(&self) -> Vec<Vec<Module>> {
         let edges: BTreeMap<&Module, BTreeSet<Module>> = self
-            .named
+            .used
             .iter()
-            .map(|(module, named)| {
-                let targets = named.iter().filter_map(|it| self.definer(module, &it.path, 8));
-                (module, targets.filter(|it| it != module && self.named.contains_key(it)).collect())
+            .map(|(module, used)| {
+                let targets = used.iter().filter_map(|it| self.definer(module, &it.path, 8));
+                (module, targets.filter(|it| it != module && self.used.contains_key(it)).collect())
             })
             .collect();
         let reach: BTreeMap<&Module, BTreeSet<&Module>> = edges
@@ -152,14 +152,14 @@ fn module_of(path: &str) -> Module {
 }
 
 /// Returns the paths in code: of `use` declarations, and qualified ones.
-fn paths_in(code: &str) -> Vec<Named> {
+fn paths_in(code: &str) -> Vec<UsedPath> {
     let tokens = tokens(code);
-    let mut named = Vec::new();
+    let mut used = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
         if tokens[at] == "use" {
             at += 1;
-            use_tree(&tokens, &mut at, &[], &mut named);
+            use_tree(&tokens, &mut at, &[], &mut used);
             continue;
         }
         let mut path = vec![tokens[at].to_owned()];
@@ -168,22 +168,22 @@ fn paths_in(code: &str) -> Vec<Named> {
             at += 2;
         }
         if path.len() > 1 {
-            named.push(Named { path, import: None });
+            used.push(UsedPath { path, import: None });
         }
         at += 1;
     }
-    named
+    used
 }
 
 /// Parses one tree of a `use` declaration: `a::b`, `a::{b, c::d}`, `a as b`, `a::*`.
-fn use_tree(tokens: &[&str], at: &mut usize, prefix: &[String], named: &mut Vec<Named>) {
+fn use_tree(tokens: &[&str], at: &mut usize, prefix: &[String], used: &mut Vec<UsedPath>) {
     let mut path = prefix.to_vec();
     loop {
         match tokens.get(*at) {
             Some(&"{") => {
                 *at += 1;
                 while tokens.get(*at).is_some_and(|it| *it != "}") {
-                    use_tree(tokens, at, &path, named);
+                    use_tree(tokens, at, &path, used);
                     if tokens.get(*at) == Some(&",") {
                         *at += 1;
                     }
@@ -194,13 +194,13 @@ fn use_tree(tokens: &[&str], at: &mut usize, prefix: &[String], named: &mut Vec<
             Some(&"::") => *at += 1,
             Some(&"*") => {
                 *at += 1;
-                named.push(Named { path, import: None });
+                used.push(UsedPath { path, import: None });
                 return;
             }
             Some(&"as") => {
                 let import = tokens.get(*at + 1).map(|it| (*it).to_owned());
                 *at += 2;
-                named.push(Named { path, import });
+                used.push(UsedPath { path, import });
                 return;
             }
             Some(word) if is_word(word) => {
@@ -212,7 +212,7 @@ fn use_tree(tokens: &[&str], at: &mut usize, prefix: &[String], named: &mut Vec<
             }
             _ => {
                 let import = path.last().cloned();
-                named.push(Named { path, import });
+                used.push(UsedPath { path, import });
                 return;
             }
         }

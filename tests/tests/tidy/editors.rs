@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use skills_agents::profile::{self, RootBase, Scope};
 use skills_config::Source;
 
-use crate::catalog::stale;
+use crate::frontmatter::stale;
 use crate::tree::{none, text_of};
 
 const MANIFEST: &str = "editors/vscode/package.json";

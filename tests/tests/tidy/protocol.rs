@@ -12,7 +12,7 @@ use skills_protocol::method::{METHODS, Method, NOTIFICATIONS};
 use skills_testkit::fixture::lay_out;
 use skills_testkit::{Daemon, Framing, Home, Wire};
 
-use crate::catalog::stale;
+use crate::frontmatter::stale;
 use crate::tree::{none, rust_sources};
 
 const PAGE: &str = "docs/protocol.md";

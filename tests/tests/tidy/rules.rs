@@ -1,6 +1,6 @@
 //! The reference page generated from the rule table.
 
-use crate::catalog::stale;
+use crate::frontmatter::stale;
 use crate::tree::none;
 
 #[test]

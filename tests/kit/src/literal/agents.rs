@@ -4,7 +4,10 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Listed, Met, Said, Stand, directories, is_hidden, is_link, name_of, said, skill_in};
+use super::{
+    AgentLocation, FoundSkill, Listed, SkillFields, directories, fields, is_hidden, is_link,
+    name_of, skill_in,
+};
 
 /// Profiles implemented here.
 pub const AGENTS: [&str; 8] = [
@@ -22,27 +25,27 @@ pub const AGENTS: [&str; 8] = [
 ///
 /// # Panics
 /// Panics if `agent` is not one of [`AGENTS`].
-pub fn listed(agent: &str, stand: &Stand) -> Vec<Listed> {
+pub fn listed(agent: &str, location: &AgentLocation) -> Vec<Listed> {
     match agent {
-        "agentskills" => agentskills(stand),
-        "claude-code" => claude_code(stand, &stand.up_to_worktree()),
+        "agentskills" => agentskills(location),
+        "claude-code" => claude_code(location, &location.up_to_worktree()),
         "claude-code@founding" => {
             // Project directories below HOME, which belongs to the user.
-            let above = stand.cwd.ancestors().take_while(|dir| *dir != stand.home);
-            claude_code(stand, &above.map(Path::to_path_buf).collect::<Vec<_>>())
+            let above = location.cwd.ancestors().take_while(|dir| *dir != location.home);
+            claude_code(location, &above.map(Path::to_path_buf).collect::<Vec<_>>())
         }
-        "opencode" => opencode(stand, false),
-        "opencode@founding" => opencode(stand, true),
-        "opencode-agent-skills" => opencode_agent_skills(stand),
-        "codex" => codex(stand),
-        "gemini-cli" => gemini_cli(stand),
+        "opencode" => opencode(location, false),
+        "opencode@founding" => opencode(location, true),
+        "opencode-agent-skills" => opencode_agent_skills(location),
+        "codex" => codex(location),
+        "gemini-cli" => gemini_cli(location),
         other => panic!("`{other}` is not an agent"),
     }
 }
 
 /// Project over user, first in a scope; 6 deep; stops at a skill; skips hidden directories and
 /// `node_modules`; follows links, one per real target; requires name and description.
-fn agentskills(stand: &Stand) -> Vec<Listed> {
+fn agentskills(location: &AgentLocation) -> Vec<Listed> {
     let clients = [
         ".agents/skills",
         ".claude/skills",
@@ -54,36 +57,36 @@ fn agentskills(stand: &Stand) -> Vec<Listed> {
         ".cursor/skills",
     ];
     let mut roots: Vec<PathBuf> = Vec::new();
-    for dir in stand.up_to_worktree().iter().chain([&stand.home]) {
+    for dir in location.up_to_worktree().iter().chain([&location.home]) {
         roots.extend(clients.iter().map(|root| dir.join(root)));
     }
     for root in [".config/opencode/skills", ".config/opencode/skill", ".config/agents/skills"] {
-        roots.push(stand.home.join(root));
+        roots.push(location.home.join(root));
     }
-    let mut met = Vec::new();
+    let mut found = Vec::new();
     for root in &roots {
-        stopping(root, 0, 6, &|dir| is_hidden(dir) || name_of(dir) == "node_modules", &mut met);
+        stopping(root, 0, 6, &|dir| is_hidden(dir) || name_of(dir) == "node_modules", &mut found);
     }
-    let claims = met.iter().filter_map(|met| {
-        let said = said(met)?;
-        said.description.as_ref()?;
-        Some((said.name.clone()?, met.real.clone()?, !said.paths))
+    let claims = found.iter().filter_map(|found| {
+        let fields = fields(found)?;
+        fields.description.as_ref()?;
+        Some((fields.name.clone()?, found.real.clone()?, !fields.paths))
     });
     first_wins(claims.collect())
 }
 
 /// `skills/<x>/SKILL.md` only; managed over user over project; the directory is the name; no field
 /// is required.
-fn claude_code(stand: &Stand, above: &[PathBuf]) -> Vec<Listed> {
+fn claude_code(location: &AgentLocation, above: &[PathBuf]) -> Vec<Listed> {
     let mut claims = Vec::new();
-    for base in [&stand.home].into_iter().chain(above) {
+    for base in [&location.home].into_iter().chain(above) {
         for (dir, _) in directories(&base.join(".claude/skills")) {
             if is_hidden(&dir) || name_of(&dir) == "synced" {
                 continue;
             }
-            let Some(met) = skill_in(&dir) else { continue };
-            let (Some(said), Some(real)) = (said(&met), met.real) else { continue };
-            claims.push((name_of(&dir), real, !said.paths));
+            let Some(found) = skill_in(&dir) else { continue };
+            let (Some(fields), Some(real)) = (fields(&found), found.real) else { continue };
+            claims.push((name_of(&dir), real, !fields.paths));
         }
     }
     first_wins(claims)
@@ -91,49 +94,49 @@ fn claude_code(stand: &Stand, above: &[PathBuf]) -> Vec<Listed> {
 
 /// External directories first, then configured ones; any depth, skills inside skills; hidden
 /// directories only below external ones; the last in scan order wins.
-fn opencode(stand: &Stand, description_required: bool) -> Vec<Listed> {
-    let top = stand.worktree().unwrap_or_else(|| PathBuf::from("/"));
-    let above = stand.up_to(&top);
+fn opencode(location: &AgentLocation, description_required: bool) -> Vec<Listed> {
+    let top = location.worktree().unwrap_or_else(|| PathBuf::from("/"));
+    let above = location.up_to(&top);
     let external = |dir: &PathBuf| [".claude/skills", ".agents/skills"].map(|it| dir.join(it));
     let own = |dir: &PathBuf| [".opencode/skill", ".opencode/skills"].map(|it| dir.join(it));
-    let mut met = Vec::new();
-    for root in [&stand.home].into_iter().chain(&above).flat_map(external) {
-        everywhere(&root, true, &mut HashSet::new(), &mut met);
+    let mut found = Vec::new();
+    for root in [&location.home].into_iter().chain(&above).flat_map(external) {
+        everywhere(&root, true, &mut HashSet::new(), &mut found);
     }
-    let config = stand.home.join(".config/opencode");
+    let config = location.home.join(".config/opencode");
     let config = ["skill", "skills"].map(|it| config.join(it));
-    for root in config.into_iter().chain(above.iter().chain([&stand.home]).flat_map(own)) {
-        everywhere(&root, false, &mut HashSet::new(), &mut met);
+    for root in config.into_iter().chain(above.iter().chain([&location.home]).flat_map(own)) {
+        everywhere(&root, false, &mut HashSet::new(), &mut found);
     }
-    let claims = met.iter().filter_map(|met| {
-        let said = said(met)?;
+    let claims = found.iter().filter_map(|found| {
+        let fields = fields(found)?;
         // A skill without a description is loaded, and claims its name, but is not listed.
         if description_required {
-            said.description.as_ref()?;
+            fields.description.as_ref()?;
         }
-        Some((said.name.clone()?, met.real.clone()?, said.description.is_some()))
+        Some((fields.name.clone()?, found.real.clone()?, fields.description.is_some()))
     });
     last_wins(claims.collect())
 }
 
 /// The working directory and home; 4 and 2 levels; stops at a skill; first wins.
-fn opencode_agent_skills(stand: &Stand) -> Vec<Listed> {
+fn opencode_agent_skills(location: &AgentLocation) -> Vec<Listed> {
     let roots = [
-        (stand.cwd.join(".opencode/skills"), 4),
-        (stand.cwd.join(".claude/skills"), 2),
-        (stand.home.join(".config/opencode/skills"), 4),
-        (stand.home.join(".claude/skills"), 2),
+        (location.cwd.join(".opencode/skills"), 4),
+        (location.cwd.join(".claude/skills"), 2),
+        (location.home.join(".config/opencode/skills"), 4),
+        (location.home.join(".claude/skills"), 2),
     ];
-    let mut met = Vec::new();
+    let mut found = Vec::new();
     for (root, depth) in &roots {
-        stopping(root, 0, *depth, &|_| false, &mut met);
+        stopping(root, 0, *depth, &|_| false, &mut found);
     }
-    let claims = met.iter().filter_map(|met| {
-        let said = said(met)?;
-        said.description.as_ref()?;
-        let name = said.name.clone()?;
+    let claims = found.iter().filter_map(|found| {
+        let fields = fields(found)?;
+        fields.description.as_ref()?;
+        let name = fields.name.clone()?;
         let fits = |it: char| it.is_lowercase() || it.is_numeric() || it == '-';
-        name.chars().all(fits).then_some((name, met.real.clone()?, true))
+        name.chars().all(fits).then_some((name, found.real.clone()?, true))
     });
     first_wins(claims.collect())
 }
@@ -141,37 +144,37 @@ fn opencode_agent_skills(stand: &Stand) -> Vec<Listed> {
 /// All are kept, one per canonical path; 6 deep, including the root and skills inside skills; skips
 /// hidden directories; follows linked directories but not a linked SKILL.md; requires a
 /// description.
-fn codex(stand: &Stand) -> Vec<Listed> {
-    let above = stand.up_to_worktree();
-    let home = &stand.home;
-    let mut met = Vec::new();
+fn codex(location: &AgentLocation) -> Vec<Listed> {
+    let above = location.up_to_worktree();
+    let home = &location.home;
+    let mut found = Vec::new();
     for root in above.iter().map(|dir| dir.join(".codex/skills")) {
-        six_deep(&root, 0, true, &mut met);
+        six_deep(&root, 0, true, &mut found);
     }
-    six_deep(&home.join(".codex/skills"), 0, true, &mut met);
-    six_deep(&home.join(".agents/skills"), 0, true, &mut met);
-    six_deep(&home.join(".codex/skills/.system"), 0, false, &mut met);
+    six_deep(&home.join(".codex/skills"), 0, true, &mut found);
+    six_deep(&home.join(".agents/skills"), 0, true, &mut found);
+    six_deep(&home.join(".codex/skills/.system"), 0, false, &mut found);
     for root in above.iter().map(|dir| dir.join(".agents/skills")) {
-        six_deep(&root, 0, true, &mut met);
+        six_deep(&root, 0, true, &mut found);
     }
     let mut seen = HashSet::new();
     let mut listed = Vec::new();
-    for met in &met {
-        let (Some(said), Some(real)) = (said(met), met.real.clone()) else { continue };
-        if said.description.is_none() || !seen.insert(real.clone()) {
+    for found in &found {
+        let (Some(fields), Some(real)) = (fields(found), found.real.clone()) else { continue };
+        if fields.description.is_none() || !seen.insert(real.clone()) {
             continue;
         }
         let directory = name_of(real.parent().unwrap_or(&real));
-        listed.push((said.name.unwrap_or(directory), real));
+        listed.push((fields.name.unwrap_or(directory), real));
     }
     listed
 }
 
 /// Extensions, then home, then the working directory; the root and `*/SKILL.md`; skips
 /// `node_modules` and hidden directories; the last wins, and a link wins over its target.
-fn gemini_cli(stand: &Stand) -> Vec<Listed> {
+fn gemini_cli(location: &AgentLocation) -> Vec<Listed> {
     let mut roots = Vec::new();
-    for (extension, _) in directories(&stand.home.join(".gemini/extensions")) {
+    for (extension, _) in directories(&location.home.join(".gemini/extensions")) {
         // An extension without a name or version in its manifest is ignored.
         let manifest = fs::read_to_string(extension.join("gemini-extension.json"));
         let manifest = manifest.unwrap_or_default();
@@ -180,30 +183,30 @@ fn gemini_cli(stand: &Stand) -> Vec<Listed> {
         }
     }
     roots.extend([
-        stand.home.join(".gemini/skills"),
-        stand.home.join(".agents/skills"),
-        stand.cwd.join(".gemini/skills"),
-        stand.cwd.join(".agents/skills"),
+        location.home.join(".gemini/skills"),
+        location.home.join(".agents/skills"),
+        location.cwd.join(".gemini/skills"),
+        location.cwd.join(".agents/skills"),
     ]);
-    let mut met = Vec::new();
+    let mut found = Vec::new();
     for root in &roots {
         if !root.is_dir() {
             continue;
         }
-        met.extend(skill_in(root));
+        found.extend(skill_in(root));
         let (links, plain): (Vec<_>, Vec<_>) =
             directories(root).into_iter().partition(|(_, link)| *link);
         for (dir, _) in plain.into_iter().chain(links) {
             if !is_hidden(&dir) && name_of(&dir) != "node_modules" {
-                met.extend(skill_in(&dir));
+                found.extend(skill_in(&dir));
             }
         }
     }
-    let claims = met.iter().filter_map(|met| {
-        let Said { name, description, .. } = said(met)?;
+    let claims = found.iter().filter_map(|found| {
+        let SkillFields { name, description, .. } = fields(found)?;
         description?;
         let name = name?.replace([':', '\\', '/', '<', '>', '*', '?', '"', '|'], "-");
-        Some((name, met.real.clone()?, true))
+        Some((name, found.real.clone()?, true))
     });
     last_wins(claims.collect())
 }
@@ -214,46 +217,51 @@ fn stopping(
     depth: usize,
     deepest: usize,
     passed_over: &dyn Fn(&Path) -> bool,
-    met: &mut Vec<Met>,
+    found: &mut Vec<FoundSkill>,
 ) {
     if depth > 0
         && let Some(skill) = skill_in(dir)
     {
-        met.push(skill);
+        found.push(skill);
         return;
     }
     if depth < deepest {
         for (child, _) in directories(dir) {
             if !passed_over(&child) {
-                stopping(&child, depth + 1, deepest, passed_over, met);
+                stopping(&child, depth + 1, deepest, passed_over, found);
             }
         }
     }
 }
 
 /// Walks all directories below a root, each real directory once.
-fn everywhere(dir: &Path, hidden: bool, walked: &mut HashSet<PathBuf>, met: &mut Vec<Met>) {
+fn everywhere(
+    dir: &Path,
+    hidden: bool,
+    walked: &mut HashSet<PathBuf>,
+    found: &mut Vec<FoundSkill>,
+) {
     let Ok(real) = fs::canonicalize(dir) else { return };
     if !real.is_dir() || !walked.insert(real) {
         return;
     }
-    met.extend(skill_in(dir));
+    found.extend(skill_in(dir));
     for (child, _) in directories(dir) {
         if hidden || !is_hidden(&child) {
-            everywhere(&child, hidden, walked, met);
+            everywhere(&child, hidden, walked, found);
         }
     }
 }
 
-fn six_deep(dir: &Path, depth: usize, links: bool, met: &mut Vec<Met>) {
+fn six_deep(dir: &Path, depth: usize, links: bool, found: &mut Vec<FoundSkill>) {
     if !dir.is_dir() {
         return;
     }
-    met.extend(skill_in(dir).filter(|it| !is_link(&it.path)));
+    found.extend(skill_in(dir).filter(|it| !is_link(&it.path)));
     if depth < 6 {
         for (child, link) in directories(dir) {
             if !is_hidden(&child) && (links || !link) {
-                six_deep(&child, depth + 1, links, met);
+                six_deep(&child, depth + 1, links, found);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Asked, Turn};
+use super::{ModelRequest, Turn};
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
@@ -47,17 +47,22 @@ impl Dialect {
         }
     }
 
-    /// Returns the answer to `asked`: its media type and its body.
-    pub(super) fn answer(self, asked: &Asked, turn: &Turn, nth: usize) -> (&'static str, String) {
+    /// Returns the answer to `request`: its media type and its body.
+    pub(super) fn answer(
+        self,
+        request: &ModelRequest,
+        turn: &Turn,
+        nth: usize,
+    ) -> (&'static str, String) {
         match self {
-            Dialect::Chat if asked.body["stream"] == true => (EVENTS, chat_events(turn, nth)),
+            Dialect::Chat if request.body["stream"] == true => (EVENTS, chat_events(turn, nth)),
             Dialect::Chat => (JSON, chat(turn).to_string()),
             Dialect::Responses => (EVENTS, responses(turn, nth)),
             Dialect::Gemini => {
-                let wants_json = asked.body["generationConfig"]["responseMimeType"] == JSON;
+                let wants_json = request.body["generationConfig"]["responseMimeType"] == JSON;
                 let said = if wants_json { &Turn::say("{}") } else { turn };
                 let answer = gemini(said);
-                if asked.path.contains("stream") {
+                if request.path.contains("stream") {
                     (EVENTS, format!("data: {answer}\n\n"))
                 } else {
                     (JSON, answer.to_string())

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::frontmatter::Frontmatter;
-use super::{Place, Skill, name_of, sub_dirs};
+use super::{AgentLocation, Skill, name_of, sub_dirs};
 
 /// Roots below each directory from the working directory up, and below HOME, in this order.
 const ROOTS: [&str; 8] = [
@@ -26,11 +26,11 @@ const HOME_ROOTS: [&str; 3] =
 /// Maximum depth below a root.
 const DEPTH: usize = 6;
 
-/// Lists the skills of profile `agentskills` at `place`.
-pub fn agentskills(place: &Place) -> Vec<Skill> {
-    let upward = place.upward();
+/// Lists the skills of profile `agentskills` at `location`.
+pub fn agentskills(location: &AgentLocation) -> Vec<Skill> {
+    let upward = location.upward();
     let project = upward.iter().flat_map(|dir| ROOTS.map(|root| dir.join(root)));
-    let user = ROOTS.iter().chain(&HOME_ROOTS).map(|root| place.home.join(root));
+    let user = ROOTS.iter().chain(&HOME_ROOTS).map(|root| location.home.join(root));
 
     let mut found = Vec::new();
     for root in project.chain(user) {

@@ -5,13 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::frontmatter::{Frontmatter, body_of};
-use super::{Place, Skill, name_of, sub_dirs};
+use super::{AgentLocation, Skill, name_of, sub_dirs};
 
-/// Lists the skills of profile `claude-code` at `place`.
-pub fn claude_code(place: &Place) -> Vec<Skill> {
-    let config = place.claude_config_dir.clone().unwrap_or_else(|| place.home.join(".claude"));
+/// Lists the skills of profile `claude-code` at `location`.
+pub fn claude_code(location: &AgentLocation) -> Vec<Skill> {
+    let config =
+        location.claude_config_dir.clone().unwrap_or_else(|| location.home.join(".claude"));
     let mut roots = vec![PathBuf::from("/etc/claude-code/.claude/skills"), config.join("skills")];
-    roots.extend(place.upward().iter().map(|dir| dir.join(".claude/skills")));
+    roots.extend(location.upward().iter().map(|dir| dir.join(".claude/skills")));
 
     let mut targets = HashSet::new();
     let mut names = HashSet::new();

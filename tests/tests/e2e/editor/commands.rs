@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use skills_testkit::Home;
 
 use super::client::{Editor, able, uri};
-use super::renaming::{apply, read};
+use super::rename_skill::{apply, read};
 use crate::support::{run, run_json};
 
 const TREE: &str = "//- /.claude/commands/fix/bug.md\n---\ndescription: Fixes bugs. Use when something is broken.\n---\nSee [how](../../skills/notes/SKILL.md), then /alpha.\n\

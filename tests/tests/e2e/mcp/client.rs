@@ -29,32 +29,32 @@ use crate::support::exe;
 
 /// Result of a tool call.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Said {
-    Fine(String),
-    Failed(String),
+pub(crate) enum ToolOutput {
+    Text(String),
+    Error(String),
 }
 
 /// Client handler: its roots, its user's answers, and counters of list changes.
 #[derive(Clone, Default)]
-struct Ears {
+struct ClientState {
     roots: Arc<Mutex<Option<Vec<Root>>>>,
     /// The user's answers to elicitations, the next one last; `None` if the client cannot elicit.
     answers: Arc<Mutex<Option<Vec<ElicitResult>>>>,
-    tools: Arc<Heard>,
-    prompts: Arc<Heard>,
-    resources: Arc<Heard>,
+    tools: Arc<ChangeCounter>,
+    prompts: Arc<ChangeCounter>,
+    resources: Arc<ChangeCounter>,
 }
 
 /// Counts notifications of one kind.
-struct Heard(Semaphore);
+struct ChangeCounter(Semaphore);
 
-impl Default for Heard {
+impl Default for ChangeCounter {
     fn default() -> Self {
         Self(Semaphore::new(0))
     }
 }
 
-impl ClientHandler for Ears {
+impl ClientHandler for ClientState {
     fn get_info(&self) -> ClientConfig {
         let mut capabilities = ClientCapabilities::default();
         if self.roots.lock().expect("nobody panics under it").is_some() {
@@ -103,22 +103,22 @@ impl ClientHandler for Ears {
 
 /// A client and the server process it has started.
 pub(crate) struct Agent {
-    service: RunningService<RoleClient, Ears>,
-    ears: Ears,
+    service: RunningService<RoleClient, ClientState>,
+    state: ClientState,
     child: Child,
 }
 
 impl Agent {
     /// Starts a server in `cwd` and initializes it.
     pub(crate) async fn start(home: &Home, cwd: &Path, args: &[&str]) -> Self {
-        Self::greet(home, cwd, args, Ears::default(), ClientLifecycleMode::Initialize).await
+        Self::greet(home, cwd, args, ClientState::default(), ClientLifecycleMode::Initialize).await
     }
 
     /// Starts a server with protocol revision 2026-07-28, which has no `initialize`.
     pub(crate) async fn discover(home: &Home, cwd: &Path, args: &[&str]) -> Self {
         let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
         let mode = ClientLifecycleMode::Discover { preferred_versions };
-        Self::greet(home, cwd, args, Ears::default(), mode).await
+        Self::greet(home, cwd, args, ClientState::default(), mode).await
     }
 
     /// Starts a server with a client that supports elicitation and answers with these results, in
@@ -129,9 +129,9 @@ impl Agent {
         is_present: bool,
         mut answers: Vec<ElicitResult>,
     ) -> Self {
-        let ears = Ears::default();
+        let state = ClientState::default();
         answers.reverse();
-        *ears.answers.lock().expect("nobody panics under it") = Some(answers);
+        *state.answers.lock().expect("nobody panics under it") = Some(answers);
         let mode = if is_present {
             ClientLifecycleMode::Discover {
                 preferred_versions: vec![ProtocolVersion::V_2026_07_28],
@@ -139,30 +139,30 @@ impl Agent {
         } else {
             ClientLifecycleMode::Initialize
         };
-        Self::greet(home, cwd, &["--profile", "claude-code"], ears, mode).await
+        Self::greet(home, cwd, &["--profile", "claude-code"], state, mode).await
     }
 
     /// Starts a server with protocol revision 2026-07-28 and roots.
     pub(crate) async fn discover_rooted(home: &Home, cwd: &Path, dirs: &[&Path]) -> Self {
-        let ears = Ears::default();
-        *ears.roots.lock().expect("nobody panics under it") = Some(roots(dirs));
+        let state = ClientState::default();
+        *state.roots.lock().expect("nobody panics under it") = Some(roots(dirs));
         let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
         let mode = ClientLifecycleMode::Discover { preferred_versions };
-        Self::greet(home, cwd, &[], ears, mode).await
+        Self::greet(home, cwd, &[], state, mode).await
     }
 
     /// Starts a server with roots.
     pub(crate) async fn rooted(home: &Home, cwd: &Path, args: &[&str], dirs: &[&Path]) -> Self {
-        let ears = Ears::default();
-        *ears.roots.lock().expect("nobody panics under it") = Some(roots(dirs));
-        Self::greet(home, cwd, args, ears, ClientLifecycleMode::Initialize).await
+        let state = ClientState::default();
+        *state.roots.lock().expect("nobody panics under it") = Some(roots(dirs));
+        Self::greet(home, cwd, args, state, ClientLifecycleMode::Initialize).await
     }
 
     async fn greet(
         home: &Home,
         cwd: &Path,
         args: &[&str],
-        ears: Ears,
+        state: ClientState,
         mode: ClientLifecycleMode,
     ) -> Self {
         let mut command = home.command(exe());
@@ -173,8 +173,8 @@ impl Agent {
             .spawn()
             .expect("our program can be run");
         let streams = child.stdout.take().zip(child.stdin.take()).expect("both are piped");
-        let service = ears.clone().serve_with_lifecycle(streams, mode).await.expect("it greets");
-        Self { service, ears, child }
+        let service = state.clone().serve_with_lifecycle(streams, mode).await.expect("it greets");
+        Self { service, state, child }
     }
 
     /// Returns the server's information.
@@ -200,12 +200,12 @@ impl Agent {
     }
 
     /// Calls a tool and returns its result.
-    pub(crate) async fn call(&self, tool: &'static str, arguments: Value) -> Said {
+    pub(crate) async fn call(&self, tool: &'static str, arguments: Value) -> ToolOutput {
         let result = self.service.call_tool(request(tool, &arguments)).await.expect("it answers");
         let texts = result.content.iter().filter_map(|it| it.as_text());
         let text: Vec<_> = texts.map(|it| it.text.clone()).collect();
         let text = text.join("\n");
-        if result.is_error == Some(true) { Said::Failed(text) } else { Said::Fine(text) }
+        if result.is_error == Some(true) { ToolOutput::Error(text) } else { ToolOutput::Text(text) }
     }
 
     /// Calls a tool that does not exist and returns the error.
@@ -248,7 +248,7 @@ impl Agent {
         // Notifications sent before a response are received before it; later ones belong to the
         // daemon's own timing, and an expected change is reported again.
         self.service.list_all_resource_templates().await.expect("it answers");
-        for heard in [&self.ears.tools, &self.ears.prompts, &self.ears.resources] {
+        for heard in [&self.state.tools, &self.state.prompts, &self.state.resources] {
             let n_heard = heard.0.available_permits();
             heard.0.forget_permits(n_heard);
         }
@@ -256,14 +256,14 @@ impl Agent {
 
     /// Waits until all three lists are reported as changed.
     pub(crate) async fn told(&self) {
-        for heard in [&self.ears.tools, &self.ears.prompts, &self.ears.resources] {
+        for heard in [&self.state.tools, &self.state.prompts, &self.state.resources] {
             let told = timeout(DEADLINE, heard.0.acquire()).await;
             told.expect("it is told in time").expect("it is never closed").forget();
         }
     }
 
     /// Opens a subscription as in protocol revision 2026-07-28.
-    pub(crate) async fn listen(&self) -> Listening {
+    pub(crate) async fn listen(&self) -> ChangeSubscription {
         let filter = SubscriptionFilter::builder()
             .tools_list_changed()
             .prompts_list_changed()
@@ -271,11 +271,11 @@ impl Agent {
             .build();
         let subscription = self.service.listen(filter.clone()).await.expect("it can be listened");
         assert_eq!(subscription.acknowledged(), &filter);
-        Listening(subscription)
+        ChangeSubscription(subscription)
     }
 
     pub(crate) async fn set_roots(&self, dirs: &[&Path]) {
-        *self.ears.roots.lock().expect("nobody panics under it") = Some(roots(dirs));
+        *self.state.roots.lock().expect("nobody panics under it") = Some(roots(dirs));
         self.service.notify_roots_list_changed().await.expect("it listens");
     }
 
@@ -289,9 +289,9 @@ impl Agent {
 }
 
 /// A subscription as in protocol revision 2026-07-28.
-pub(crate) struct Listening(Subscription);
+pub(crate) struct ChangeSubscription(Subscription);
 
-impl Listening {
+impl ChangeSubscription {
     pub(crate) async fn next(&mut self) {
         let heard = timeout(DEADLINE, self.0.next()).await.expect("it is told in time");
         assert!(matches!(heard, Ok(Some(_))), "it goes on: {heard:?}");

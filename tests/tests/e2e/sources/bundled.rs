@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use skills_testkit::Home;
 
 use super::{live, names, source};
-use crate::configured::configure;
+use crate::configuration::configure;
 use crate::support::{run_json, stdout};
 
 const CONFIG: &str = "bundled.profiles = [\"agentskills\", \"opencode\", \"codex\", \"gemini-cli\", \"claude-code\", \"opencode-agent-skills\"]\n";

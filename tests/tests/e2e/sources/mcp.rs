@@ -13,7 +13,7 @@ use skills_testkit::{Home, wait_for};
 use tokio::runtime::Builder;
 
 use super::{ONE_SKILL, names, source, unwell, wait_for_names};
-use crate::configured::configure;
+use crate::configuration::configure;
 use crate::support::{Live, run_json};
 
 fn prompts(names: &[&str]) -> String {
@@ -25,22 +25,22 @@ fn prompts(names: &[&str]) -> String {
     json!(names.iter().map(prompt).collect::<Vec<_>>()).to_string()
 }
 
-struct Rig {
+struct McpFixture {
     home: Home,
     top: PathBuf,
     file: PathBuf,
 }
 
-impl Rig {
+impl McpFixture {
     /// Creates a home that configures the MCP server `notes` with these additional arguments.
     fn new(args: &[&str], more: &str) -> Self {
         let home = Home::new();
         let top = home.worktree("w", ONE_SKILL);
         let file = home.work().join("prompts.json");
         fs::write(&file, prompts(&["daily", "week/ly"])).expect("it can be written");
-        let rig = Self { home, top, file };
-        rig.configure(args, more);
-        rig
+        let fixture = Self { home, top, file };
+        fixture.configure(args, more);
+        fixture
     }
 
     fn configure(&self, args: &[&str], more: &str) {
@@ -69,7 +69,7 @@ fn is_running(pid: &str) -> bool {
 
 #[test]
 fn mcp_prompts_are_skills_without_files() {
-    let (mut live, top, _) = Rig::new(&[], "").start();
+    let (mut live, top, _) = McpFixture::new(&[], "").start();
     assert_eq!(names(&mut live, &top, "agentskills"), LISTED);
     assert_eq!(names(&mut live, &top, "claude-code"), &LISTED[1..]);
     assert_eq!(names(&mut live, &top, "codex"), ["own"]);
@@ -99,7 +99,7 @@ fn mcp_prompts_are_skills_without_files() {
 
 #[test]
 fn commands_in_mcp_prompts_are_not_run() {
-    let (mut live, top, _) = Rig::new(&[], "[run]\nshell = true").start();
+    let (mut live, top, _) = McpFixture::new(&[], "[run]\nshell = true").start();
     assert_eq!(names(&mut live, &top, "agentskills"), LISTED);
     let params = json!({"cwd": top, "name": "mcp__notes__daily", "args": "\"!`touch ran`\"",
         "format": "claude", "shell": "execute"});
@@ -111,7 +111,7 @@ fn commands_in_mcp_prompts_are_not_run() {
 
 #[test]
 fn mcp_prompt_is_loaded_with_its_arguments() {
-    let (mut live, top, _) = Rig::new(&[], "").start();
+    let (mut live, top, _) = McpFixture::new(&[], "").start();
     assert_eq!(names(&mut live, &top, "agentskills"), LISTED);
     let params = json!({"cwd": top, "name": "mcp__notes__daily", "args": "tea \"with milk\""});
     let loaded = live.wire.call("skills/load", &params);
@@ -123,7 +123,7 @@ fn mcp_prompt_is_loaded_with_its_arguments() {
 
 #[test]
 fn changed_prompt_list_updates_skills_and_clock() {
-    let (mut live, top, file) = Rig::new(&[], "").start();
+    let (mut live, top, file) = McpFixture::new(&[], "").start();
     wait_for_names(&mut live, &top, &LISTED);
     let clock =
         |live: &mut Live| live.wire.call("skills/list", &json!({"cwd": top}))["clock"].clone();
@@ -136,7 +136,7 @@ fn changed_prompt_list_updates_skills_and_clock() {
 
 #[test]
 fn local_skill_shadows_an_mcp_prompt() {
-    let (mut live, top, _) = Rig::new(&[], "").start();
+    let (mut live, top, _) = McpFixture::new(&[], "").start();
     wait_for_names(&mut live, &top, &LISTED);
     let dir = top.join(".claude/skills/mcp__notes__daily");
     fs::create_dir_all(&dir).expect("it can be made");
@@ -150,7 +150,8 @@ fn local_skill_shadows_an_mcp_prompt() {
 
 #[test]
 fn mcp_server_that_exits_is_reported_and_does_not_block() {
-    let (mut live, top, _) = Rig::new(&["--complain", "no database", "--die", "3"], "").start();
+    let (mut live, top, _) =
+        McpFixture::new(&["--complain", "no database", "--die", "3"], "").start();
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
     let unwell = unwell(&mut live, &top);
     assert_eq!(unwell[0].0, "mcp");
@@ -171,7 +172,7 @@ fn missing_mcp_server_program_is_reported() {
 
 #[test]
 fn silent_mcp_server_times_out() {
-    let (mut live, top, _) = Rig::new(&["--mute"], "mcp.timeout = 1").start();
+    let (mut live, top, _) = McpFixture::new(&["--mute"], "mcp.timeout = 1").start();
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
     let unwell = unwell(&mut live, &top);
     assert!(unwell[0].1.contains("did not answer in time"), "{unwell:?}");
@@ -179,7 +180,7 @@ fn silent_mcp_server_times_out() {
 
 #[test]
 fn garbage_from_an_mcp_server_is_tolerated() {
-    let (mut live, top, _) = Rig::new(&["--rubbish"], "").start();
+    let (mut live, top, _) = McpFixture::new(&["--rubbish"], "").start();
     // Either the prompts are listed, or the server is reported; other skills are listed in both
     // cases.
     let names = names(&mut live, &top, "agentskills");
@@ -189,10 +190,10 @@ fn garbage_from_an_mcp_server_is_tolerated() {
 
 #[test]
 fn removing_an_mcp_server_ends_its_child_processes() {
-    let rig = Rig::new(&[], "");
-    let ids = rig.home.work().join("ids");
-    rig.configure(&["--family", ids.to_str().expect("a plain path")], "");
-    let (mut live, top, _) = rig.start();
+    let fixture = McpFixture::new(&[], "");
+    let ids = fixture.home.work().join("ids");
+    fixture.configure(&["--family", ids.to_str().expect("a plain path")], "");
+    let (mut live, top, _) = fixture.start();
     wait_for_names(&mut live, &top, &LISTED);
     let read = || fs::read_to_string(&ids).expect("it was written");
     let first: Vec<String> = read().split(' ').map(str::to_owned).collect();
@@ -204,10 +205,10 @@ fn removing_an_mcp_server_ends_its_child_processes() {
 
 #[test]
 fn mcp_prompts_are_listed_without_a_daemon_and_leave_no_processes() {
-    let rig = Rig::new(&[], "");
-    let ids = rig.home.work().join("ids");
-    rig.configure(&["--family", ids.to_str().expect("a plain path")], "");
-    let list = run_json(&rig.home, &rig.top, &["list", "--no-daemon"]);
+    let fixture = McpFixture::new(&[], "");
+    let ids = fixture.home.work().join("ids");
+    fixture.configure(&["--family", ids.to_str().expect("a plain path")], "");
+    let list = run_json(&fixture.home, &fixture.top, &["list", "--no-daemon"]);
     let names: Vec<_> =
         list["skills"].as_array().expect("a list").iter().map(|it| &it["name"]).collect();
     assert_eq!(names, LISTED);
@@ -217,14 +218,14 @@ fn mcp_prompts_are_listed_without_a_daemon_and_leave_no_processes() {
 
 #[test]
 fn repository_cannot_configure_mcp_servers() {
-    let rig = Rig::new(&[], "");
-    configure(&rig.home, "");
-    let marker = rig.home.work().join("ids");
+    let fixture = McpFixture::new(&[], "");
+    configure(&fixture.home, "");
+    let marker = fixture.home.work().join("ids");
     let exe = env!("CARGO_BIN_EXE_test-mcp");
     let args = json!(["--family", marker]);
     let text = format!("[mcp.servers.x]\ncommand = \"{exe}\"\nargs = {args}\n");
-    fs::write(rig.top.join(".skillsd.toml"), text).expect("it can be written");
-    let (mut live, top, _) = rig.start();
+    fs::write(fixture.top.join(".skillsd.toml"), text).expect("it can be written");
+    let (mut live, top, _) = fixture.start();
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
     let unwell = unwell(&mut live, &top);
     assert!(unwell[0].1.contains("is not for a repository to decide"), "{unwell:?}");
@@ -233,8 +234,14 @@ fn repository_cannot_configure_mcp_servers() {
 }
 
 /// Requests a prompt from the engine without a daemon, and renders the answer.
-fn ask(rig: &Rig, more: &[&str], timeout: u64, path: &AbsPath, topic: Option<&str>) -> String {
-    let mut args = vec!["--prompts".to_owned(), rig.file.to_str().expect("plain").to_owned()];
+fn ask(
+    fixture: &McpFixture,
+    more: &[&str],
+    timeout: u64,
+    path: &AbsPath,
+    topic: Option<&str>,
+) -> String {
+    let mut args = vec!["--prompts".to_owned(), fixture.file.to_str().expect("plain").to_owned()];
     args.extend(more.iter().map(|it| (*it).to_owned()));
     let command = env!("CARGO_BIN_EXE_test-mcp").to_owned();
     let server = McpServer { command, args, ..McpServer::default() };
@@ -257,22 +264,22 @@ fn ask(rig: &Rig, more: &[&str], timeout: u64, path: &AbsPath, topic: Option<&st
 
 #[test]
 fn engine_prompt_returns_the_text_or_the_error() {
-    let rig = Rig::new(&[], "");
+    let fixture = McpFixture::new(&[], "");
     let daily = prompt_path("notes", "daily");
     assert_eq!(
-        ask(&rig, &[], 20, &daily, Some("rain")),
+        ask(&fixture, &[], 20, &daily, Some("rain")),
         r#"Text("\"daily\" with {\"topic\":\"rain\"}")"#
     );
     let refused = "the MCP server `notes` refused: `topic` is missing";
-    assert_eq!(ask(&rig, &[], 20, &daily, None), refused);
+    assert_eq!(ask(&fixture, &[], 20, &daily, None), refused);
     let none = prompt_path("notes", "none");
     let refused = "the MCP server `notes` refused: there is no such prompt";
-    assert_eq!(ask(&rig, &[], 20, &none, Some("x")), refused);
+    assert_eq!(ask(&fixture, &[], 20, &none, Some("x")), refused);
     let other = prompt_path("other", "daily");
-    assert_eq!(ask(&rig, &[], 20, &other, None), "there is no MCP server for it");
+    assert_eq!(ask(&fixture, &[], 20, &other, None), "there is no MCP server for it");
     let late = "the MCP server `notes` took longer than it may";
-    assert_eq!(ask(&rig, &["--slow", "60000"], 3, &daily, Some("x")), late);
-    let gone = ask(&rig, &["--die", "4"], 20, &daily, Some("x"));
+    assert_eq!(ask(&fixture, &["--slow", "60000"], 3, &daily, Some("x")), late);
+    let gone = ask(&fixture, &["--die", "4"], 20, &daily, Some("x"));
     assert_eq!(gone, "the MCP server `notes` is not available: ended with exit status: 4");
 }
 
@@ -284,10 +291,10 @@ fn family(ids: &Path) -> Vec<String> {
 
 /// Starts a daemon with a server that writes its process ids, and waits for its prompts.
 fn with_family(more: &str) -> (Live, PathBuf, PathBuf) {
-    let rig = Rig::new(&[], "");
-    let ids = rig.home.work().join("ids");
-    rig.configure(&["--family", ids.to_str().expect("a plain path")], more);
-    let (mut live, top, _) = rig.start();
+    let fixture = McpFixture::new(&[], "");
+    let ids = fixture.home.work().join("ids");
+    fixture.configure(&["--family", ids.to_str().expect("a plain path")], more);
+    let (mut live, top, _) = fixture.start();
     wait_for_names(&mut live, &top, &LISTED);
     (live, top, ids)
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use skills_testkit::{Catalog, Home, Page, wait_for};
 
 use super::{live, names, source, unwell, wait_for_names};
-use crate::configured::configure;
+use crate::configuration::configure;
 use crate::support::{Live, run_json};
 
 fn config(catalog: &Catalog) -> String {

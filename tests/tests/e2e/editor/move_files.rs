@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use skills_testkit::Home;
 
 use super::client::{Editor, able, uri};
-use super::renaming::{apply, read};
+use super::rename_skill::{apply, read};
 use crate::support::run;
 
 const TREE: &str = "//- /.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: Bash(python .claude/skills/pdf/scripts/x.py:*)\n---\nSee [forms](references/forms.md#a), run `scripts/x.py` and:\n\n```sh\npython .claude/skills/pdf/scripts/x.py\n```\n\

@@ -61,7 +61,7 @@ impl Agent {
 }
 
 /// A home, a worktree in it and a model.
-pub(crate) struct Scene {
+pub(crate) struct AgentFixture {
     pub(crate) agent: Agent,
     pub(crate) home: Home,
     pub(crate) model: Model,
@@ -72,13 +72,13 @@ pub(crate) struct Scene {
     tools: PathBuf,
 }
 
-impl Scene {
+impl AgentFixture {
     /// Lays `tree` out and configures the agent for a model that follows `script`; `None` if the
     /// agent is not installed.
     ///
     /// `tree` contains the worktree below `/proj/` and the user's files below `/home/`.
     #[track_caller]
-    pub(crate) fn set(agent: Agent, tree: &str, script: Vec<Turn>) -> Option<Scene> {
+    pub(crate) fn set(agent: Agent, tree: &str, script: Vec<Turn>) -> Option<AgentFixture> {
         let program = agent.program()?;
         let tools = Agent::Codex.program()?.remove(0);
         let tools = tools.parent()?.parent()?.join("codex-path");
@@ -86,13 +86,13 @@ impl Scene {
         home.worktree("proj", "");
         home.lay_out(tree);
         let model = Model::start(script);
-        let scene = Scene { agent, home, model, program, codex_model: "scripted", tools };
-        scene.configure();
-        Some(scene)
+        let fixture = AgentFixture { agent, home, model, program, codex_model: "scripted", tools };
+        fixture.configure();
+        Some(fixture)
     }
 
     /// Configures a model that Codex knows.
-    pub(crate) fn with_known_model(mut self) -> Scene {
+    pub(crate) fn with_known_model(mut self) -> AgentFixture {
         self.codex_model = "gpt-5.5";
         self.configure();
         self
@@ -238,9 +238,9 @@ impl Scene {
             String::from_utf8_lossy(&output.stdout),
             String::from_utf8_lossy(&output.stderr),
             self.model
-                .asked()
+                .requests()
                 .iter()
-                .map(|asked| format!("{} {}", asked.path, asked.body["tools"]))
+                .map(|it| format!("{} {}", it.path, it.body["tools"]))
                 .collect::<Vec<_>>(),
         );
         output

@@ -28,7 +28,7 @@ pub(crate) fn connect(socket: &Path, framing: Framing) -> Wire {
 }
 
 /// State shared by the threads of a run.
-pub(crate) struct World<'a> {
+pub(crate) struct SoakState<'a> {
     pub(crate) home: &'a Home,
     pub(crate) tops: Vec<PathBuf>,
     start: Instant,
@@ -54,7 +54,7 @@ pub(crate) struct Counts {
     pub(crate) first: Vec<String>,
 }
 
-impl<'a> World<'a> {
+impl<'a> SoakState<'a> {
     /// Creates the worktrees, with a few skills each, and starts the clock.
     pub(crate) fn new(home: &'a Home, time: Duration) -> Self {
         let tops: Vec<PathBuf> =
@@ -86,7 +86,7 @@ impl<'a> World<'a> {
     }
 
     /// Returns whether the run continues.
-    pub(crate) fn goes_on(&self) -> bool {
+    pub(crate) fn is_running(&self) -> bool {
         self.elapsed() < self.time
     }
 

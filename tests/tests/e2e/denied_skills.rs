@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::configured::configure;
+use crate::configuration::configure;
 use crate::support::{Live, entries, entry, is_built_in, run, stderr, stdout};
 
 const SKILLS: &str = "//- /.git/HEAD

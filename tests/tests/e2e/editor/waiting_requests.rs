@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::client::{Editor, able, uri};
-use crate::hung::Hung;
+use crate::hung_daemon::HungDaemon;
 
 /// LSP error codes `RequestCancelled` and `ContentModified`.
 const CANCELLED: i64 = -32800;
@@ -15,7 +15,7 @@ const MODIFIED: i64 = -32801;
 const WAITING: [&str; 2] = ["textDocument/documentLink", "textDocument/semanticTokens/full"];
 
 /// Starts an editor on a hung daemon, so that requests that need it wait.
-fn hanging(hung: &Hung) -> (Editor, PathBuf) {
+fn hanging(hung: &HungDaemon) -> (Editor, PathBuf) {
     hung.hang();
     let mut editor = Editor::start(hung.home(), &[], &[&hung.top], able());
     let skill = hung.top.join(".agents/skills/pdf/SKILL.md");
@@ -29,7 +29,7 @@ fn begin(editor: &mut Editor, method: &str, path: &Path) -> u64 {
 
 #[test]
 fn cancelled_waiting_requests_answer_request_cancelled() {
-    let hung = Hung::new();
+    let hung = HungDaemon::new();
     let (mut editor, skill) = hanging(&hung);
     for method in WAITING {
         let id = begin(&mut editor, method, &skill);
@@ -44,7 +44,7 @@ fn cancelled_waiting_requests_answer_request_cancelled() {
 
 #[test]
 fn outdated_waiting_requests_answer_content_modified() {
-    let hung = Hung::new();
+    let hung = HungDaemon::new();
     let (mut editor, skill) = hanging(&hung);
     for method in WAITING {
         let id = begin(&mut editor, method, &skill);
@@ -62,7 +62,7 @@ fn outdated_waiting_requests_answer_content_modified() {
 
 #[test]
 fn cancelling_one_waiting_request_keeps_the_others() {
-    let hung = Hung::new();
+    let hung = HungDaemon::new();
     let (mut editor, skill) = hanging(&hung);
     let ids = WAITING.map(|method| begin(&mut editor, method, &skill));
     editor.note("$/cancelRequest", json!({"id": ids[0]}));

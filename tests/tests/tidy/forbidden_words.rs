@@ -5,7 +5,7 @@ use crate::code::{code_only, lines_with, without_tests};
 use crate::tree::{Source, none, rust_sources};
 
 /// Words that must not occur in the code of some files.
-struct Wall {
+struct ForbiddenWords {
     /// Path prefixes that the rule applies to; empty means all files.
     within: &'static [&'static str],
     /// Path prefixes that are exempt.
@@ -53,8 +53,8 @@ const LIBRARIES: &[&str] = &[
     "lsp/ide/src",
 ];
 
-const WALLS: &[Wall] = &[
-    Wall {
+const FORBIDDEN: &[ForbiddenWords] = &[
+    ForbiddenWords {
         within: PURE,
         except: &[],
         words: &[
@@ -70,13 +70,13 @@ const WALLS: &[Wall] = &[
         ],
         why: "a pure crate takes text and values and touches no file, environment, clock, thread or network",
     },
-    Wall {
+    ForbiddenWords {
         within: PURE,
         except: &[],
         words: &["Serialize", "Deserialize", "serde::"],
         why: "model types of pure crates are not wire types",
     },
-    Wall {
+    ForbiddenWords {
         within: OFFLINE,
         except: &[],
         words: &[
@@ -90,38 +90,38 @@ const WALLS: &[Wall] = &[
         ],
         why: "sockets belong to the daemon and the client",
     },
-    Wall {
+    ForbiddenWords {
         within: &["lsp/src"],
         except: &[],
         words: &["skills_engine", "skills_client"],
         why: "the language server is handed a source of snapshots and does not know whose",
     },
-    Wall {
+    ForbiddenWords {
         within: &[],
         except: &["lsp/src"],
         words: &["tower_lsp"],
         why: "LSP types stay inside lsp/",
     },
-    Wall {
+    ForbiddenWords {
         within: &[],
         except: &["client/cli/src/", "daemon/src/main.rs", "daemon/src/cli.rs"],
         words: &["clap"],
         why: "clap stays in the files of the command line",
     },
-    Wall {
+    ForbiddenWords {
         within: LIBRARIES,
         except: &[],
         words: &["println!", "eprintln!", "print!", "eprint!", "dbg!"],
         why: "a library does not print",
     },
-    Wall {
+    ForbiddenWords {
         within: OFFLINE,
         // It sets the working directory of third-party programs.
         except: &["daemon/engine/src/sources/mcp_client/process.rs"],
         words: &["current_dir"],
         why: "the current directory matters at start-up only",
     },
-    Wall {
+    ForbiddenWords {
         within: &[],
         except: &[],
         words: &["set_current_dir"],
@@ -143,16 +143,16 @@ fn product_code(sources: &[Source]) -> Vec<(&str, String)> {
     ours.map(|source| (source.path.as_str(), without_tests(&code_only(&source.text)))).collect()
 }
 
-fn broken(walls: &[Wall], sources: &[Source]) -> Vec<String> {
+fn broken(rules: &[ForbiddenWords], sources: &[Source]) -> Vec<String> {
     let mut findings = Vec::new();
     for (path, code) in product_code(sources) {
         let is_under = |places: &[&str]| places.iter().any(|place| path.starts_with(place));
-        let meant = walls.iter().filter(|wall| wall.within.is_empty() || is_under(wall.within));
-        for wall in meant.filter(|wall| !is_under(wall.except)) {
-            for word in wall.words {
+        let meant = rules.iter().filter(|rule| rule.within.is_empty() || is_under(rule.within));
+        for rule in meant.filter(|rule| !is_under(rule.except)) {
+            for word in rule.words {
                 let lines = lines_with(&code, word);
                 let lines =
-                    lines.iter().map(|line| format!("{path}:{line}: `{word}`: {}", wall.why));
+                    lines.iter().map(|line| format!("{path}:{line}: `{word}`: {}", rule.why));
                 findings.extend(lines);
             }
         }
@@ -176,7 +176,7 @@ fn spread(word: &str, home: &str, sources: &[Source]) -> Vec<String> {
 
 #[test]
 fn forbidden_words_are_absent_from_crates() {
-    none(&broken(WALLS, &rust_sources()));
+    none(&broken(FORBIDDEN, &rust_sources()));
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn forbidden_word_check_ignores_comments_tests_and_strings() {
         Source::new("client/cli/src/d.rs", "use clap::Parser;\n"),
         Source::new("client/src/e.rs", "use clap::Parser;\n"),
     ];
-    let findings = broken(WALLS, &sources);
+    let findings = broken(FORBIDDEN, &sources);
     let places: Vec<&str> =
         findings.iter().map(|finding| finding.split(": ").next().unwrap_or_default()).collect();
     assert_eq!(places, ["daemon/agents/src/a.rs:2", "client/src/b.rs:2", "client/src/e.rs:1"]);

@@ -6,7 +6,7 @@ use rmcp::model::{ElicitResult, ElicitationAction, Reference};
 use serde_json::json;
 use skills_testkit::{Home, fixture};
 
-use super::client::{Agent, Said};
+use super::client::{Agent, ToolOutput};
 use super::{SHOP, enumerated, wait_until};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -49,7 +49,10 @@ async fn mcp_roots_apply_from_the_first_call_without_initialize() {
         match nth {
             0 => {
                 let said = agent.call("skill", json!({"name": "pdf"})).await;
-                assert!(matches!(&said, Said::Fine(text) if text.contains("# PDF")), "{said:?}");
+                assert!(
+                    matches!(&said, ToolOutput::Text(text) if text.contains("# PDF")),
+                    "{said:?}"
+                );
             }
             1 => {
                 let read = agent.read("skill://pdf/SKILL.md").await.unwrap();
@@ -65,7 +68,7 @@ async fn mcp_roots_apply_from_the_first_call_without_initialize() {
         }
         assert_eq!(enumerated(&agent).await, ["deploy", "pdf"]);
         let said = agent.call("read_skill_file", json!({"name": "pdf"})).await;
-        assert!(matches!(said, Said::Fine(_)), "nobody is asked twice: {said:?}");
+        assert!(matches!(said, ToolOutput::Text(_)), "nobody is asked twice: {said:?}");
         agent.end().await;
     }
 }
@@ -90,16 +93,19 @@ async fn mcp_elicitation_asks_before_a_skill_is_loaded() {
         let load = async || agent.call("skill", json!({"name": "deploy"})).await;
         // A cancelled elicitation is not an answer; the approval stays pending.
         let cancelled = load().await;
-        assert!(matches!(&cancelled, Said::Failed(it) if it.contains("permission reply")));
+        assert!(matches!(&cancelled, ToolOutput::Error(it) if it.contains("permission reply")));
         for _ in 0..2 {
             let refused = load().await;
             let no = "the user does not want `deploy` used";
-            assert!(matches!(&refused, Said::Failed(it) if it.contains(no)), "{refused:?}");
+            assert!(matches!(&refused, ToolOutput::Error(it) if it.contains(no)), "{refused:?}");
         }
         // After `always` the user is not asked again.
         for _ in 0..3 {
             let loaded = load().await;
-            assert!(matches!(&loaded, Said::Fine(it) if it.ends_with("Deploy.\n")), "{loaded:?}");
+            assert!(
+                matches!(&loaded, ToolOutput::Text(it) if it.ends_with("Deploy.\n")),
+                "{loaded:?}"
+            );
         }
         agent.end().await;
     }
@@ -132,12 +138,12 @@ async fn mcp_refusal_names_the_command_that_answers_it() {
     let top = home.worktree("shop", &format!("//- /.claude/skills/deploy/SKILL.md\n{text}"));
     let agent = Agent::start(&home, &top, &["--profile", "claude-code"]).await;
     let asked = agent.call("skill", json!({"name": "deploy"})).await;
-    let Said::Failed(text) = &asked else { panic!("{asked:?}") };
+    let ToolOutput::Error(text) = &asked else { panic!("{asked:?}") };
     // The model asks the user, and is not offered `always`.
     assert!(text.contains("Only the user can agree") && !text.contains("always"), "{text}");
     let file = || json!({"name": "deploy", "path": "SKILL.md"});
     let unread = agent.call("read_skill_file", file()).await;
-    assert!(matches!(&unread, Said::Failed(it) if it.contains("Only the user")), "{unread:?}");
+    assert!(matches!(&unread, ToolOutput::Error(it) if it.contains("Only the user")), "{unread:?}");
     let error = agent.read("skill://deploy/SKILL.md").await.unwrap_err();
     assert!(error.contains("Only the user can agree"), "{error}");
     let (_, reply) = text.split_once("`skillsd permission reply ").expect("how it is answered");
@@ -146,10 +152,10 @@ async fn mcp_refusal_names_the_command_that_answers_it() {
     let (code, said) = crate::support::run_at_terminal(&home, &top, &args, "y");
     assert_eq!(code, Some(0), "{said}");
     let loaded = agent.call("skill", json!({"name": "deploy"})).await;
-    assert!(matches!(&loaded, Said::Fine(text) if text.ends_with("Deploy.\n")), "{loaded:?}");
+    assert!(matches!(&loaded, ToolOutput::Text(text) if text.ends_with("Deploy.\n")), "{loaded:?}");
     // Access to the skill includes its files.
     let read = agent.call("read_skill_file", file()).await;
-    assert!(matches!(&read, Said::Fine(text) if text.ends_with("Deploy.\n")), "{read:?}");
+    assert!(matches!(&read, ToolOutput::Text(text) if text.ends_with("Deploy.\n")), "{read:?}");
     agent.read("skill://deploy/SKILL.md").await.unwrap();
     agent.end().await;
 }

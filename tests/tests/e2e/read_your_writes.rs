@@ -17,7 +17,7 @@ fn every_change_shows_in_the_next_list() {
     let top = live.home.worktree("w", "//- /.gitignore\n/other/\n");
     let seed = number("SKILLSD_TEST_SEED").unwrap_or(0x5eed);
     let n_rounds = number("SKILLSD_TEST_ROUNDS").unwrap_or(1000);
-    let mut disk = Disk { top: top.clone(), dice: Dice::new(seed), n_made: 0 };
+    let mut disk = ChangingTree { top: top.clone(), dice: Dice::new(seed), n_made: 0 };
     for branch in ["one", "two"] {
         live.home.git(&top, &["checkout", "-q", "-b", branch]);
         for name in ["a", "b", branch] {
@@ -44,13 +44,13 @@ fn every_change_shows_in_the_next_list() {
 }
 
 /// Random changes of the worktree's skill roots.
-struct Disk {
+struct ChangingTree {
     top: PathBuf,
     dice: Dice,
     n_made: usize,
 }
 
-impl Disk {
+impl ChangingTree {
     /// Makes one change and returns its description.
     fn change(&mut self) -> String {
         let dirs = self.skill_dirs();

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use skills_testkit::Home;
 
 use super::client::{Editor, able, uri};
-use super::renaming::apply;
+use super::rename_skill::apply;
 use crate::support::{Dice, run, run_json};
 
 const ROOTS: [&str; 2] = [".claude/skills", ".agents/skills"];

@@ -10,7 +10,7 @@ use skills_testkit::Home;
 use skills_testkit::fixture::write_skill;
 
 use crate::editor::client::{Editor, able};
-use crate::mcp::client::{Agent, Said};
+use crate::mcp::client::{Agent, ToolOutput};
 use crate::support::{Live, run, stderr};
 
 const TREE: &str = "//- /.agents/skills/report-writer/SKILL.md\n---\nname: report-writer\ndescription: Writes reports. Use when asked for one.\n---\nb\n\
@@ -18,12 +18,12 @@ const TREE: &str = "//- /.agents/skills/report-writer/SKILL.md\n---\nname: repor
      //- /CLAUDE.md\nUse the `report-writr` skill.\n";
 
 /// A daemon stopped by `SIGSTOP`; it is continued on drop, so that it can exit.
-pub(crate) struct Hung {
+pub(crate) struct HungDaemon {
     live: Live,
     pub(crate) top: PathBuf,
 }
 
-impl Hung {
+impl HungDaemon {
     pub(crate) fn new() -> Self {
         let live = Live::start();
         let top = live.home.worktree("w", TREE);
@@ -44,7 +44,7 @@ impl Hung {
     }
 }
 
-impl Drop for Hung {
+impl Drop for HungDaemon {
     fn drop(&mut self) {
         // Fails if the process has already exited.
         let _ = kill_process(self.pid(), Signal::CONT);
@@ -53,7 +53,7 @@ impl Drop for Hung {
 
 #[test]
 fn command_names_the_hung_daemon_and_times_out() {
-    let hung = Hung::new();
+    let hung = HungDaemon::new();
     hung.hang();
     let pid = hung.live.daemon.pid();
     let said = stderr(&run(hung.home(), &hung.top, &["list", "--timeout", "1"]));
@@ -78,7 +78,7 @@ fn command_names_the_hung_daemon_and_times_out() {
 
 #[test]
 fn editor_is_answered_while_the_daemon_hangs() {
-    let hung = Hung::new();
+    let hung = HungDaemon::new();
     let mut editor = Editor::start(hung.home(), &[], &[&hung.top], able());
     let doc = hung.top.join("CLAUDE.md");
     editor.open(&doc);
@@ -99,10 +99,10 @@ fn editor_is_answered_while_the_daemon_hangs() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn mcp_agent_is_answered_while_the_daemon_hangs() {
-    let hung = Hung::new();
+    let hung = HungDaemon::new();
     hung.hang();
     let agent = Agent::start(hung.home(), &hung.top, &[]).await;
     let said = agent.call("skill", json!({"name": "pdf"})).await;
-    assert!(matches!(&said, Said::Fine(_)), "{said:?}");
+    assert!(matches!(&said, ToolOutput::Text(_)), "{said:?}");
     agent.end().await;
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use skills_testkit::Home;
 
 use super::client::{Editor, able, uri};
-use super::renaming::{apply, read};
+use super::rename_skill::{apply, read};
 use crate::support::run;
 
 const PDF: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nI am `/pdf`, at .claude/skills/pdf/x.md and .agents/skills/pdf/x.md.\n";

@@ -10,7 +10,7 @@ use serde_json::json;
 use skills_testkit::daemon::{gone, listener, status};
 use skills_testkit::{Daemon, Framing, Home, Wire, wait_for};
 
-use crate::configured::configure;
+use crate::configuration::configure;
 use crate::support::{exe, run, run_json, stderr, stdout};
 
 const ONE_SKILL: &str = "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: d\n---\n";

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use skills_testkit::Home;
 
 use super::client::{Editor, able, uri};
-use super::renaming::{apply, read};
+use super::rename_skill::{apply, read};
 use crate::support::run;
 
 fn skill(name: &str, body: &str) -> String {
