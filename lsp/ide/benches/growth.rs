@@ -1,11 +1,11 @@
-//! How the time that is spent on a text grows with it, over texts made to hurt.
+//! Measures how the time of each operation grows with the length of pathological texts.
 //!
-//! Each text is asked all that editors and the linter ask, at 16 KiB and at eight times as much.
-//! What grows as the text does takes eight times as long, or less where a bound is met; printed is
-//! what takes more than twelve times, and of each question the text that it takes longest over.
+//! Each operation runs on a text of 16 KiB and on one of 128 KiB. Linear operations take eight
+//! times as long, or less if a limit applies. The benchmark prints pairs that take more than twelve
+//! times as long, and the slowest text of each operation.
 //!
-//! `cargo bench -p skills-ide --bench growth -- links check` looks at the texts and questions
-//! whose names hold one of the words.
+//! `cargo bench -p skills-ide --bench growth -- links check` runs only texts and operations whose
+//! names contain one of the words.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -17,8 +17,8 @@ use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
 use skills_ide::mention::name_at;
 use skills_ide::moves::{Move, Moves};
 use skills_ide::{
-    FileKind, complete, complete_paths, format, hints, hover, lenses, refactorings, selection,
-    tokens,
+    FileKind, complete, complete_paths, format, hints, hover, lenses, refactorings,
+    selection_ranges, tokens,
 };
 use skills_lint::{
     Finding, FsContext, Neighbour, Settings, SkillSet, Subject, check, check_to_mend, settle,
@@ -30,29 +30,29 @@ use skills_syntax::text::{LineIndex, Span};
 #[path = "../src/tests/pathological/texts.rs"]
 mod texts;
 
-/// How long the shorter texts are; a frontmatter is read up to sixteen times as much.
+/// Length of the shorter texts. A frontmatter is parsed up to sixteen times this length.
 const SHORT: usize = 16 << 10;
 
-/// How many times as long the longer ones are.
+/// Length ratio of the longer texts.
 const TIMES: usize = 8;
 
-/// From which ratio on a pair is printed: a machine that does other things as well is uneven.
+/// Minimum ratio to report; lower ratios may be noise of a busy machine.
 const TOLERATED: f64 = 12.0;
 
-/// How long each is asked, again and again, but not more often than so.
+/// Time and maximum number of repetitions per measurement.
 const LONG: Duration = Duration::from_millis(20);
-const MOST_ASKED: u32 = 40;
+const MAX_RUNS: u32 = 40;
 
-/// What takes less than this is not compared.
+/// Shorter times are not compared.
 const LEAST: Duration = Duration::from_millis(4);
 
-/// A directory with a file and a skill beside it.
-struct Bare {
+/// A directory with one file and a neighbouring skill.
+struct SmallDir {
     files: Vec<String>,
     company: SkillSet,
 }
 
-impl FsContext for Bare {
+impl FsContext for SmallDir {
     fn files(&self) -> Option<&[String]> {
         Some(&self.files)
     }
@@ -63,29 +63,29 @@ impl FsContext for Bare {
 }
 
 fn path(text: &str) -> AbsPath {
-    AbsPath::new(Path::new(text)).expect("it is absolute")
+    AbsPath::new(Path::new(text)).expect("absolute path")
 }
 
-/// A text with all that the questions need, which is not timed.
-struct Asked {
+/// A text with the inputs of all operations, prepared outside the measurement.
+struct Input {
     text: String,
     document: Document,
     record: SkillRecord,
     path: AbsPath,
-    bare: Bare,
+    fs: SmallDir,
     places: [usize; 3],
 }
 
-impl Asked {
+impl Input {
     fn new(text: String) -> Self {
         let document = parse(&text);
         let record = record(&text, &document);
         let beside =
             Neighbour { name: "skill-name".to_owned(), path: path("/w/b/SKILL.md"), file: None };
         let company = SkillSet::new(vec![beside], Vec::new());
-        let bare = Bare { files: vec!["references/b.md".to_owned()], company };
+        let fs = SmallDir { files: vec!["references/b.md".to_owned()], company };
         let places = [text.len() / 2, text.len() - 8, 12].map(|it| text.floor_char_boundary(it));
-        Self { text, document, record, path: path("/w/a/SKILL.md"), bare, places }
+        Self { text, document, record, path: path("/w/a/SKILL.md"), fs, places }
     }
 
     fn subject(&self) -> Subject<'_> {
@@ -103,32 +103,34 @@ fn record(text: &str, document: &Document) -> SkillRecord {
     SkillRecord::from_document(text, document, facts, DecodeFacts::default())
 }
 
-/// Returns what is to be mended in a text that fixes have come to.
-fn found(asked: &Asked, text: &str) -> Vec<Finding> {
+/// Returns the fixable findings of a text.
+fn fixable(input: &Input, text: &str) -> Vec<Finding> {
     let document = parse(text);
     let record = record(text, &document);
-    let subject = Subject { text, document: &document, record: &record, path: Some(&asked.path) };
-    check_to_mend(&subject, &Settings::default(), &asked.bare)
+    let subject = Subject { text, document: &document, record: &record, path: Some(&input.path) };
+    check_to_mend(&subject, &Settings::default(), &input.fs)
 }
 
-/// Something that is asked of a text; what is answered comes with how much it is.
-type Question = (&'static str, fn(&Asked) -> usize);
+/// An operation on a text; returns the size of its result.
+type Operation = (&'static str, fn(&Input) -> usize);
 
-const QUESTIONS: [Question; 12] = [
+const OPERATIONS: [Operation; 12] = [
     ("parse", |it| parse(&it.text).diagnostics.len()),
     ("record", |it| record(&it.text, &it.document).findings.len()),
-    ("check", |it| check(&it.subject(), &Settings::default(), &it.bare).len()),
-    ("fix", |it| settle(&it.text, found(it, &it.text), |text| found(it, text)).n_made),
+    ("check", |it| check(&it.subject(), &Settings::default(), &it.fs).len()),
+    ("fix", |it| settle(&it.text, fixable(it, &it.text), |text| fixable(it, text)).n_made),
     ("complete", |it| {
         let complete = |at: &usize| {
             name_at(&it.text, &it.document, *at);
-            complete_paths(&it.text, &it.document, *at, &it.bare);
+            complete_paths(&it.text, &it.document, *at, &it.fs);
             complete(&it.text, *at, FileKind::Skill(None)).map_or(0, |it| it.items.len())
         };
         it.places.iter().map(complete).sum()
     }),
     ("hover", |it| it.places.iter().filter_map(|at| hover(&it.text, *at)).count()),
-    ("select", |it| it.places.iter().map(|at| selection(&it.text, &it.document, *at).len()).sum()),
+    ("select", |it| {
+        it.places.iter().map(|at| selection_ranges(&it.text, &it.document, *at).len()).sum()
+    }),
     ("tokens", |it| {
         let references = references(&it.text, &it.document);
         let spans: Vec<Span> = references.iter().map(|it| it.span).collect();
@@ -144,9 +146,9 @@ const QUESTIONS: [Question; 12] = [
     ("format", |it| format(&it.text, &it.document).len()),
     ("refactor", |it| {
         let findings = Vec::new();
-        hints(&it.subject(), &it.bare).len()
-            + lenses(&it.subject(), &it.bare, None, &findings).len()
-            + refactorings(&it.subject(), &it.bare, it.places[0]).len()
+        hints(&it.subject(), &it.fs).len()
+            + lenses(&it.subject(), &it.fs, None, &findings).len()
+            + refactorings(&it.subject(), &it.fs, it.places[0]).len()
     }),
     ("rename", |it| {
         let moves = Moves::new([Move { old: path("/w/a"), new: path("/w/c/a") }]);
@@ -155,24 +157,24 @@ const QUESTIONS: [Question; 12] = [
     }),
 ];
 
-/// Returns how long this thread has been on a processor, where the system tells: other programs take
-/// no part in it. It is told a few milliseconds late.
-fn on_processor() -> Option<Duration> {
-    let told = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    told.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+/// Returns the CPU time of this thread, if the system reports it. The value lags by a few
+/// milliseconds.
+fn cpu_time() -> Option<Duration> {
+    let stat = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    stat.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
-/// Returns how long an answer takes, in the middle of as many as take some time.
-fn time(question: fn(&Asked) -> usize, asked: &Asked) -> Duration {
-    let (start, began) = (Instant::now(), on_processor());
-    let mut n_asked = 0;
+/// Returns the mean time of an operation over several repetitions.
+fn time(operation: fn(&Input) -> usize, input: &Input) -> Duration {
+    let (start, began) = (Instant::now(), cpu_time());
+    let mut n_runs = 0;
     loop {
-        black_box(question(black_box(asked)));
-        n_asked += 1;
-        let taken = on_processor().zip(began).map(|(now, began)| now.saturating_sub(began));
+        black_box(operation(black_box(input)));
+        n_runs += 1;
+        let taken = cpu_time().zip(began).map(|(now, began)| now.saturating_sub(began));
         let taken = taken.unwrap_or_else(|| start.elapsed());
-        if taken > LONG || n_asked == MOST_ASKED {
-            return taken / n_asked;
+        if taken > LONG || n_runs == MAX_RUNS {
+            return taken / n_runs;
         }
     }
 }
@@ -185,28 +187,30 @@ fn is_more(one: Duration, other: Duration) -> bool {
     other > LEAST && ratio(one, other) > TOLERATED
 }
 
-#[expect(clippy::print_stdout, reason = "a bench says what it has measured")]
+#[expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 fn main() {
     let words: Vec<String> = env::args().skip(1).filter(|it| !it.starts_with('-')).collect();
-    let is_question = |it: &str| QUESTIONS.iter().any(|(name, _)| *name == it);
-    let (questions, names): (Vec<_>, Vec<_>) = words.iter().partition(|it| is_question(it));
-    let is_asked = |name: &str| questions.is_empty() || questions.iter().any(|it| *it == name);
-    let is_named = |name: &str| names.is_empty() || names.iter().any(|it| name.contains(&***it));
-    let mut longest = QUESTIONS.map(|(name, _)| (name, Duration::ZERO, String::new()));
+    let is_operation = |it: &str| OPERATIONS.iter().any(|(name, _)| *name == it);
+    let (operations, names): (Vec<_>, Vec<_>) = words.iter().partition(|it| is_operation(it));
+    let is_selected_operation =
+        |name: &str| operations.is_empty() || operations.iter().any(|it| *it == name);
+    let is_selected_text =
+        |name: &str| names.is_empty() || names.iter().any(|it| name.contains(&***it));
+    let mut longest = OPERATIONS.map(|(name, _)| (name, Duration::ZERO, String::new()));
     let mut n_compared = 0;
     let mut n_worse = 0;
     for ((name, short), (_, long)) in
         texts::texts(SHORT).into_iter().zip(texts::texts(SHORT * TIMES))
     {
-        if !is_named(&name) {
+        if !is_selected_text(&name) {
             continue;
         }
-        let (short, long) = (Asked::new(short), Asked::new(long));
-        for ((question, ask), longest) in QUESTIONS.into_iter().zip(&mut longest) {
-            if !is_asked(question) {
+        let (short, long) = (Input::new(short), Input::new(long));
+        for ((operation, run), longest) in OPERATIONS.into_iter().zip(&mut longest) {
+            if !is_selected_operation(operation) {
                 continue;
             }
-            let (one, other) = (time(ask, &short), time(ask, &long));
+            let (one, other) = (time(run, &short), time(run, &long));
             if other > longest.1 {
                 (longest.1, longest.2) = (other, name.clone());
             }
@@ -214,14 +218,14 @@ fn main() {
             if is_more(one, other) {
                 n_worse += 1;
                 let ratio = ratio(one, other);
-                println!("{question:>8} {ratio:6.1} times: {one:>10.2?} {other:>10.2?}  {name}");
+                println!("{operation:>8} {ratio:6.1} times: {one:>10.2?} {other:>10.2?}  {name}");
             }
         }
     }
     println!(
         "{n_worse} of {n_compared} grow more than {TOLERATED} times over {TIMES} times the text"
     );
-    for (question, time, name) in longest.iter().filter(|it| !it.2.is_empty()) {
-        println!("{question:>8} {time:>10.2?} at the longest: {name}");
+    for (operation, time, name) in longest.iter().filter(|it| !it.2.is_empty()) {
+        println!("{operation:>8} {time:>10.2?} slowest text: {name}");
     }
 }

@@ -1,4 +1,4 @@
-//! What the headings of a text are called in links: `#like-this`, as renderers of Markdown have it.
+//! Heading anchors (`#like-this`) as Markdown renderers generate them.
 
 use std::collections::HashMap;
 
@@ -6,24 +6,25 @@ use skills_syntax::text::Span;
 
 use super::sections::Section;
 
-/// What a heading is called once a section has become a page.
+/// The anchor of a heading after a section has been extracted to a page.
 pub(super) struct Anchor {
-    /// In the page; none where it is not there.
+    /// Its anchor on the page; `None` if the heading is not there.
     pub(super) on_page: Option<String>,
-    /// In the text that stays.
+    /// Its anchor in the remaining text; `None` if the heading is not there.
     pub(super) in_text: Option<String>,
 }
 
-/// Returns the headings of a text of which one section becomes a page, by their names before that;
-/// `below` is what is taken out of the text, without the section's own heading. What is named by an
-/// `id` goes by that.
+/// Returns the anchors of all headings after the extraction, keyed by their current anchor.
+/// `section` becomes a page; `below` is the part removed from the text, without the section's own
+/// heading. HTML `id` and `name` attributes count as anchors.
 pub(super) fn anchors(
     text: &str,
     all: &[Section],
     section: Span,
     below: Span,
 ) -> HashMap<String, Anchor> {
-    let (mut names, mut page, mut rest) = (Names::default(), Names::default(), Names::default());
+    let (mut names, mut page, mut rest) =
+        (AnchorNames::default(), AnchorNames::default(), AnchorNames::default());
     let mut anchors = HashMap::new();
     for mark in [" id=\"", " name=\""] {
         for (at, _) in text.match_indices(mark) {
@@ -44,13 +45,13 @@ pub(super) fn anchors(
     anchors
 }
 
-/// Gives headings their names; one that is taken gets a number.
+/// Generates unique anchors; a repeated one gets a number.
 #[derive(Default)]
-struct Names(HashMap<String, usize>);
+struct AnchorNames(HashMap<String, usize>);
 
-impl Names {
+impl AnchorNames {
     fn next(&mut self, title: &str) -> String {
-        let plain = plain(title);
+        let plain = slugify(title);
         let mut name = plain.clone();
         while self.0.contains_key(&name) {
             let count = self.0.entry(plain.clone()).or_default();
@@ -62,8 +63,8 @@ impl Names {
     }
 }
 
-/// Returns a title in small letters, with hyphens for blanks and without other marks.
-fn plain(title: &str) -> String {
+/// Returns the lower-case title with hyphens for spaces and without punctuation.
+fn slugify(title: &str) -> String {
     let letters = title.chars().filter(|it| it.is_alphanumeric() || matches!(it, ' ' | '-' | '_'));
     letters.flat_map(char::to_lowercase).map(|it| if it == ' ' { '-' } else { it }).collect()
 }
@@ -73,8 +74,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headings_have_the_names_that_renderers_give_them() {
-        let mut names = Names::default();
+    fn heading_anchors_match_markdown_renderers() {
+        let mut names = AnchorNames::default();
         let titles = ["Big 😀 section", "`run` it!", "Use", "Use", "Use-1", "Use", "Éa_b"];
         let found = titles.map(|it| names.next(it));
         assert_eq!(found, ["big--section", "run-it", "use", "use-1", "use-1-1", "use-2", "éa_b"]);

@@ -1,7 +1,8 @@
-//! The arguments of a skill: what they are called, where the body asks for them, and who puts what
-//! in there.
+//! Skill arguments: their declarations, their placeholders in the body, and how Claude Code and
+//! opencode substitute them.
 //!
-//! Where an argument is asked for is what loading the skill goes by as well.
+//! PlaceholderSyntax are found by the same code that substitutes them when a skill is loaded
+//! ([`skills_render::PlaceholderSyntax`]).
 
 use std::fmt::Write as _;
 
@@ -15,19 +16,19 @@ use skills_syntax::text::Span;
 
 use super::complete::{Suggestion, SuggestionKind};
 
-/// How many names are heeded. Nobody types as many words.
-const MOST: usize = 100;
+/// Maximum number of argument names considered.
+const MAX_NAMES: usize = 100;
 
-/// Where one argument of a skill is named, and where the body asks for it.
+/// The declaration and the uses of one argument.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Argument {
-    /// Its entry in `arguments`, where it has one.
+    /// Its entry in `arguments`, if declared.
     pub declared: Option<Span>,
-    /// Where the body asks for it, by its name or its number.
+    /// Its placeholders in the body, by name or by number.
     pub uses: Vec<Span>,
 }
 
-/// Returns the argument that a place names or asks for, as Claude Code counts them.
+/// Returns the argument declared or used at `offset`, with Claude Code's numbering.
 pub fn argument(text: &str, document: &Document, offset: usize) -> Option<Argument> {
     let is_body = offset >= document.body.start;
     if is_body && !has_mark(text, offset) {
@@ -37,28 +38,28 @@ pub fn argument(text: &str, document: &Document, offset: usize) -> Option<Argume
     let uses = arguments.uses(PlaceholderSyntax::Claude { braced: false });
     let meets = |it: Span| it.start <= offset && offset <= it.end;
     let named = arguments.names.iter().position(|it| meets(it.span));
-    let asked = || uses.iter().find(|it| meets(it.span)).and_then(|it| index(it.kind));
+    let asked = || uses.iter().find(|it| meets(it.span)).and_then(|it| claude_index(it.kind));
     let index_here = named.or_else(asked)?;
     let declared = arguments.names.get(index_here).map(|it| it.span);
-    let same = uses.iter().filter(|it| index(it.kind) == Some(index_here));
+    let same = uses.iter().filter(|it| claude_index(it.kind) == Some(index_here));
     Some(Argument { declared, uses: same.map(|it| it.span).collect() })
 }
 
-/// Whether there is a `$` on the line of a place: without one nothing is asked for.
+/// Returns whether the line of `offset` contains `$`; without one it has no placeholder.
 fn has_mark(text: &str, offset: usize) -> bool {
     let start = text[..offset].rfind('\n').map_or(0, |it| it + 1);
     text[start..].lines().next().is_some_and(|it| it.contains('$'))
 }
 
-/// Returns where the body asks for arguments.
-pub(super) fn places(text: &str, document: &Document) -> Vec<Span> {
+/// Returns the spans of the argument placeholders in the body.
+pub(super) fn placeholder_spans(text: &str, document: &Document) -> Vec<Span> {
     let arguments = Arguments::new(text, document);
     let claude = arguments.uses(PlaceholderSyntax::Claude { braced: false });
     claude.into_iter().map(|it| it.span).collect()
 }
 
-/// Returns what is to be said of the argument that the body asks for at a place.
-pub(super) fn told(text: &str, document: &Document, offset: usize) -> Option<(Span, String)> {
+/// Returns the hover text for the argument placeholder at `offset`, and its span.
+pub(super) fn hover_text(text: &str, document: &Document, offset: usize) -> Option<(Span, String)> {
     if offset < document.body.start || !has_mark(text, offset) {
         return None;
     }
@@ -74,11 +75,11 @@ pub(super) fn told(text: &str, document: &Document, offset: usize) -> Option<(Sp
     if text[..found.span.start].ends_with('\\') {
         return None;
     }
-    let mut told = format!("**`{}`**: ", found.span.slice(text));
+    let mut shown = format!("**`{}`**: ", found.span.slice(text));
     if let Some(found) = claude {
-        let index = index(found.kind)?;
-        let _ = write!(told, "{}. Replaced by Claude Code", arguments.word(index));
-        told.push_str(match found.kind {
+        let index = claude_index(found.kind)?;
+        let _ = write!(shown, "{}. Replaced by Claude Code", arguments.describe_word(index));
+        shown.push_str(match found.kind {
             PlaceholderKind::Named(_) => ", and empty where there is none.",
             _ => ", which counts from 0; it stays as it is where there is none.",
         });
@@ -86,33 +87,33 @@ pub(super) fn told(text: &str, document: &Document, offset: usize) -> Option<(Sp
     match (claude.map(|it| it.kind), slash.map(|it| it.kind)) {
         (claude, Some(PlaceholderKind::Numbered(number))) => {
             if claude.is_some() {
-                told.push_str("\n\n");
+                shown.push_str("\n\n");
             }
-            told.push_str("In a slash command opencode ");
+            shown.push_str("In a slash command opencode ");
             match number.checked_sub(1) {
                 Some(index) => {
-                    let _ = write!(told, "puts in {}", arguments.word(index));
+                    let _ = write!(shown, "puts in {}", arguments.describe_word(index));
                     if number == highest_number(arguments.body.slice(text)) {
-                        told.push_str(" and all that follow");
+                        shown.push_str(" and all that follow");
                     }
-                    told.push('.');
+                    shown.push('.');
                 }
-                None => told.push_str("puts nothing in: it counts from 1."),
+                None => shown.push_str("puts nothing in: it counts from 1."),
             }
         }
         (Some(PlaceholderKind::Indexed(index)), _) => {
             let _ = write!(
-                told,
+                shown,
                 "\n\nIn a slash command opencode puts in all that was typed, and leaves `[{index}]` behind it."
             );
         }
-        _ => told.push_str("\n\nopencode leaves it as it is."),
+        _ => shown.push_str("\n\nopencode leaves it as it is."),
     }
-    Some((found.span, told))
+    Some((found.span, shown))
 }
 
-/// Returns the placeholders that may be written for the arguments: their names, and their numbers.
-pub(super) fn items(text: &str, document: &Document) -> Vec<Suggestion> {
+/// Returns suggestions for argument placeholders, by name and by number.
+pub(super) fn suggestions(text: &str, document: &Document) -> Vec<Suggestion> {
     let arguments = Arguments::new(text, document);
     let item = |text: String, detail: String| Suggestion {
         label: text.clone(),
@@ -136,8 +137,8 @@ pub(super) fn items(text: &str, document: &Document) -> Vec<Suggestion> {
     names.chain(numbers).collect()
 }
 
-/// Returns what is to be said of a placeholder for an argument, whatever the skill.
-pub(super) fn described(label: &str) -> Option<String> {
+/// Returns the documentation of an argument placeholder, independent of the skill.
+pub(super) fn documentation(label: &str) -> Option<String> {
     let asked = label.strip_prefix('$')?;
     let Ok(number) = asked.parse::<usize>() else {
         return Some(format!(
@@ -152,12 +153,12 @@ pub(super) fn described(label: &str) -> Option<String> {
     Some(format!("**`{label}`**: Claude Code puts in the {}. {slash}", nth(number)))
 }
 
-/// What is known of a skill's arguments.
+/// The declared arguments of a skill.
 struct Arguments<'t> {
     text: &'t str,
     body: Span,
     names: Vec<FieldItem>,
-    /// What `argument-hint` calls the words, in their order.
+    /// The argument names in `argument-hint`, in order.
     hints: Vec<String>,
     prose: Vec<Span>,
 }
@@ -166,14 +167,14 @@ impl<'t> Arguments<'t> {
     fn new(text: &'t str, document: &Document) -> Self {
         let fields = document.frontmatter.as_ref().map(|it| Fields::new(it, text));
         let mut names = fields.map(|it| it.list(&ARGUMENTS)).unwrap_or_default();
-        names.truncate(MOST);
+        names.truncate(MAX_NAMES);
         let hint = fields.and_then(|it| it.text(&ARGUMENT_HINT)).unwrap_or_default();
         let prose = Body::new(text, document.body).prose;
         Self { text, body: document.body, names, hints: hints(&hint), prose }
     }
 
-    /// Returns where the body asks for arguments in an agent's way. Amounts of money are none: a
-    /// rule says of them what agents do.
+    /// Returns the argument placeholders in an agent's syntax, without amounts of money such as
+    /// `$5`, which a lint rule covers.
     fn uses(&self, placeholders: PlaceholderSyntax) -> Vec<Placeholder<'t>> {
         let names: Vec<String> = self.names.iter().map(|it| it.text.clone()).collect();
         let start = self.body.start;
@@ -200,8 +201,8 @@ impl<'t> Arguments<'t> {
         name.or_else(|| self.hints.get(index).map(String::as_str))
     }
 
-    /// Returns the word of that index, with its name.
-    fn word(&self, index: usize) -> String {
+    /// Describes the argument at an index, with its name.
+    fn describe_word(&self, index: usize) -> String {
         let name = self.names.get(index).map(|it| format!(" (`{}` of `arguments`)", it.text));
         let hint = self.hints.get(index).map(|it| format!(" (`{it}` of `argument-hint`)"));
         let name = name.or(hint).unwrap_or_default();
@@ -209,8 +210,8 @@ impl<'t> Arguments<'t> {
     }
 }
 
-/// Returns the index of the word that is asked for, as Claude Code counts.
-const fn index(asked: PlaceholderKind<'_>) -> Option<usize> {
+/// Returns the index of the argument, as Claude Code counts.
+const fn claude_index(asked: PlaceholderKind<'_>) -> Option<usize> {
     match asked {
         PlaceholderKind::Indexed(index)
         | PlaceholderKind::Numbered(index)
@@ -227,7 +228,7 @@ fn ordinal(index: usize) -> String {
     WORDS.get(index).map_or_else(|| format!("{}th", index.saturating_add(1)), |it| (*it).to_owned())
 }
 
-/// Returns what a hint calls the words, each without its brackets: `[issue number] <branch>`.
+/// Returns the argument names in a hint such as `[issue number] <branch>`, without brackets.
 fn hints(hint: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut depth = 0_usize;
@@ -240,6 +241,6 @@ fn hints(hint: &str) -> Vec<String> {
         }
     }
     words.retain(|it| !it.trim().is_empty());
-    words.truncate(MOST);
+    words.truncate(MAX_NAMES);
     words
 }

@@ -1,4 +1,4 @@
-//! Completion: what may be written where the cursor stands.
+//! Completion of keys, values, tools, hook events, variables and whole files.
 
 use skills_agents::field_table::hooks::{COMMON, GROUP, HookKey, KINDS, find_event, find_kind};
 use skills_agents::field_table::tools::{Tool, tools};
@@ -8,48 +8,48 @@ use skills_agents::skill::parse;
 use skills_syntax::parse::{Document, Entry};
 use skills_syntax::text::Span;
 
-use super::keys::{KeyForm, escape, keys};
+use super::keys::{KeyForm, escape_snippet, keys};
 use super::patterns::{Pattern, pattern, patterns};
-use super::quote_value::{fitted, gap, others};
+use super::quote_value::{leading_space, other_items, quote_suggestions};
 use super::{arguments, describe};
 use crate::cursor_context::{CursorContext, InsertStyle, context_at};
 
-/// What may be written at a place.
+/// The suggestions at a position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Completion {
-    /// What an item is put in the place of: the word under the cursor.
+    /// The span replaced by a suggestion: the word under the cursor.
     pub span: Span,
-    /// The items, the likeliest first.
+    /// The suggestions, most likely first.
     pub items: Vec<Suggestion>,
 }
 
-/// One thing that may be written.
+/// One completion suggestion.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Suggestion {
-    /// What it is called in the list.
+    /// The label shown in the list.
     pub label: String,
-    /// What sort of thing it is.
+    /// Its kind.
     pub kind: SuggestionKind,
-    /// A few words beside the label; may be empty.
+    /// Short text shown next to the label; may be empty.
     pub detail: String,
-    /// What is written, as plain text.
+    /// The inserted plain text.
     pub text: String,
-    /// The same with places to fill in, in the syntax of LSP's snippets.
+    /// The inserted text with tab stops, in LSP snippet syntax.
     pub snippet: Option<String>,
 }
 
-/// What sort of thing an item is.
+/// The kind of a suggestion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SuggestionKind {
-    /// The key of a field.
+    /// A frontmatter field.
     Field,
     /// A value of a field.
     Value,
     /// A tool.
     Tool,
-    /// An event that hooks are bound to.
+    /// A hook event.
     Event,
-    /// A key within hooks or metadata.
+    /// A key inside `hooks` or `metadata`.
     Key,
     /// A variable of the body.
     Variable,
@@ -59,16 +59,16 @@ pub enum SuggestionKind {
     Path,
 }
 
-/// What a text is that is being written.
+/// The kind of file being edited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileKind<'a> {
-    /// A skill, in a directory of that name, where it is known.
+    /// A skill, with the name of its directory if known.
     Skill(Option<&'a str>),
-    /// A command: its file is its name.
+    /// A command, named after its file.
     Command,
 }
 
-/// Returns what may be written at `offset`; nothing where there is nothing to say.
+/// Returns the suggestions at `offset`, or `None` if there are none.
 pub fn complete(text: &str, offset: usize, written: FileKind<'_>) -> Option<Completion> {
     let offset = text.floor_char_boundary(offset);
     let directory = match written {
@@ -92,11 +92,11 @@ pub fn complete(text: &str, offset: usize, written: FileKind<'_>) -> Option<Comp
                 entries.filter(|it| !it.key.span.covers(word)).any(|it| it.key.text == key)
             };
             let keys = keys(&path, &written, form, directory);
-            let gap = gap(text, word);
-            (word, keys.into_iter().map(|it| it.behind(gap)).collect())
+            let gap = leading_space(text, word);
+            (word, keys.into_iter().map(|it| it.prefixed(gap)).collect())
         }
         CursorContext::Value { path, word, style, is_alone } => {
-            let others = others(text, &document, &path, word);
+            let others = other_items(text, &document, &path, word);
             if let Some(Pattern { tool, inner, is_closed }) = pattern(text, &path, word, offset) {
                 let close = if is_closed { "" } else { ")" };
                 let item = |(pattern, detail): &(String, &str)| Suggestion {
@@ -110,16 +110,18 @@ pub fn complete(text: &str, offset: usize, written: FileKind<'_>) -> Option<Comp
             } else {
                 let mut values = values(&path, word.slice(text), is_alone, directory);
                 values.retain(|it| !others.contains(&it.text));
-                (word, fitted(values, text, word, style))
+                (word, quote_suggestions(values, text, word, style))
             }
         }
-        CursorContext::Variable { word } => (word, variables(arguments::items(text, &document))),
+        CursorContext::Variable { word } => {
+            (word, variables(arguments::suggestions(text, &document)))
+        }
         CursorContext::Other => return None,
     };
     (!items.is_empty()).then_some(Completion { span, items })
 }
 
-/// Returns the keys that stand beside one under these keys, as far as they are known by those alone.
+/// Returns the siblings of a key below `path`. Only paths of at most one key identify a mapping.
 fn siblings<'d>(document: &'d Document, path: &[&str]) -> &'d [Entry] {
     let Some(frontmatter) = &document.frontmatter else { return &[] };
     match path {
@@ -129,7 +131,7 @@ fn siblings<'d>(document: &'d Document, path: &[&str]) -> &'d [Entry] {
     }
 }
 
-/// Returns what is to be said of an item, as Markdown; for clients that ask when it is looked at.
+/// Returns the Markdown documentation of a suggestion, for clients that resolve items lazily.
 pub fn documentation(kind: SuggestionKind, label: &str) -> Option<String> {
     match kind {
         SuggestionKind::Field => field_table::find(label).map(describe::field),
@@ -143,7 +145,7 @@ pub fn documentation(kind: SuggestionKind, label: &str) -> Option<String> {
         SuggestionKind::Key => [&GROUP[..], &COMMON[..]].concat_find(label).map(describe::key),
         SuggestionKind::Variable => {
             let known = find_variable(label.trim_matches(['$', '{', '}'])).map(describe::variable);
-            known.or_else(|| arguments::described(label))
+            known.or_else(|| arguments::documentation(label))
         }
         SuggestionKind::Value => find_kind(label).map(describe::kind),
         SuggestionKind::File | SuggestionKind::Path => None,
@@ -189,7 +191,7 @@ fn skill(directory: Option<&str>) -> Suggestion {
         detail: "A new skill".to_owned(),
         text: whole(name, "What it does. Use it when …", "What to do, step by step."),
         snippet: Some(whole(
-            &format!("${{1:{}}}", escape(name)),
+            &format!("${{1:{}}}", escape_snippet(name)),
             "${2:What it does.} Use it when ${3:somebody asks for it}.",
             "$0",
         )),
@@ -199,7 +201,7 @@ fn skill(directory: Option<&str>) -> Suggestion {
 fn values(path: &[&str], word: &str, is_alone: bool, directory: Option<&str>) -> Vec<Suggestion> {
     let is_tools = |key: &str| [ALLOWED_TOOLS.key, DISALLOWED_TOOLS.key].contains(&key);
     match path {
-        // One word is all there can be.
+        // These values are a single word.
         [key] if !is_alone && !is_tools(key) => Vec::new(),
         ["hooks", .., "type"] if !is_alone => Vec::new(),
         ["hooks", event, .., "matcher"] => {
@@ -210,7 +212,7 @@ fn values(path: &[&str], word: &str, is_alone: bool, directory: Option<&str>) ->
         [key] => {
             let Some(field) = field_table::find(key) else { return Vec::new() };
             if is_tools(key) {
-                // Behind the closing parenthesis nothing is missing.
+                // A tool with a pattern is complete.
                 return if word.contains('(') { Vec::new() } else { tool_items(field) };
             }
             match (field.shape, directory) {
@@ -238,7 +240,7 @@ fn value(text: &str, detail: &str) -> Suggestion {
     }
 }
 
-/// Returns the tools of the agents that read the field, those of today, each name once.
+/// Returns the current tools of the agents that read the field, without duplicate names.
 fn tool_items(field: &Field) -> Vec<Suggestion> {
     let reads = |agent: Agent| field.reader(agent).is_some();
     let mut items: Vec<Suggestion> = Vec::new();
@@ -261,10 +263,10 @@ fn tool_item(tool: &Tool) -> Suggestion {
     }
 }
 
-/// Returns the variables: all that was typed, the words of it, and what else there is.
+/// Returns the variables: `$ARGUMENTS`, then single arguments, then the others.
 fn variables(arguments: Vec<Suggestion>) -> Vec<Suggestion> {
     let item = |it: &Variable| {
-        let text = describe::spelled(it);
+        let text = describe::variable_syntax(it);
         let detail = it.summary.to_owned();
         Suggestion {
             label: text.clone(),

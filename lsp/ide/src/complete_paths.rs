@@ -1,4 +1,5 @@
-//! Completion of paths: files of the skill in links and backticks, files of the worktree in globs.
+//! Completion of paths: files of the skill in links and inline code, globs of the worktree in
+//! `paths`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,33 +11,34 @@ use skills_syntax::text::Span;
 
 use super::complete::{Completion, Suggestion, SuggestionKind};
 use super::hints::files;
-use super::quote_value::{fitted, others};
+use super::quote_value::{other_items, quote_suggestions};
 use crate::cursor_context::{CursorContext, context_at};
 
-/// How many directories and kinds of files are offered at most.
+/// Maximum number of globs offered.
 const MOST: usize = 30;
 
-/// Returns the paths that may be written at `offset`; nothing where none is meant or known.
+/// Returns the paths that may be written at `offset`, or `None` if no path is expected or known
+/// there.
 pub fn complete_paths(
     text: &str,
     document: &Document,
     offset: usize,
-    surroundings: &dyn FsContext,
+    fs: &dyn FsContext,
 ) -> Option<Completion> {
     let offset = text.floor_char_boundary(offset);
     let (span, items) = match context_at(text, document, offset) {
         CursorContext::Value { path, word, style, .. } if path == [PATHS.key] => {
-            let mut globs = globs(&text[word.start..offset.max(word.start)], surroundings);
-            let written = others(text, document, &path, word);
+            let mut globs = globs(&text[word.start..offset.max(word.start)], fs);
+            let written = other_items(text, document, &path, word);
             globs.retain(|it| !written.contains(&it.label));
-            (word, fitted(globs, text, word, style))
+            (word, quote_suggestions(globs, text, word, style))
         }
         CursorContext::Other if offset >= document.body.start => {
             let word = path_at(text, document, offset)?;
-            let mut items = own_files(&text[word.start..offset], surroundings);
+            let mut items = own_files(&text[word.start..offset], fs);
             if text[..word.start].ends_with("](") {
                 for item in &mut items {
-                    item.text = encoded(&item.text);
+                    item.text = percent_encode(&item.text);
                 }
             }
             (word, items)
@@ -46,14 +48,14 @@ pub fn complete_paths(
     (!items.is_empty()).then_some(Completion { span, items })
 }
 
-/// Returns the path that is being written: the target of a link, or a path in backticks.
+/// Returns the span of the path being written: a link target, or a path in inline code.
 fn path_at(text: &str, document: &Document, offset: usize) -> Option<Span> {
     let start = text[..offset].rfind('\n').map_or(0, |it| it + 1).max(document.body.start);
     let before = &text[start..offset];
     let is_path = |it: char| it.is_alphanumeric() || "/._-@+%".contains(it);
     let stem = before.trim_end_matches(is_path);
     let in_link = stem.ends_with("](") || stem.ends_with("](<");
-    // In backticks most words are no paths: one has to be begun.
+    // Most words in backticks are not paths, so at least one character must be typed.
     let in_code = stem.ends_with('`')
         && !stem.trim_start().starts_with("```")
         && stem.matches('`').count() % 2 == 1
@@ -63,17 +65,16 @@ fn path_at(text: &str, document: &Document, offset: usize) -> Option<Span> {
     (in_link || in_code).then(|| Span::new(start + stem.len(), end))
 }
 
-fn own_files(typed: &str, surroundings: &dyn FsContext) -> Vec<Suggestion> {
+fn own_files(typed: &str, fs: &dyn FsContext) -> Vec<Suggestion> {
     let dot = if typed.starts_with("./") { "./" } else { "" };
     let typed = skills_syntax::markdown::percent_decode(&typed[dot.len()..]);
-    let known = surroundings.files().unwrap_or_default();
+    let known = fs.files().unwrap_or_default();
     let begun = known.iter().filter(|it| it.starts_with(&*typed));
     begun.map(|it| path(&format!("{dot}{it}"), String::new())).collect()
 }
 
-/// Returns a path as it stands in a link: what would end it, or mean something else there, in `%` and
-/// two digits.
-fn encoded(path: &str) -> String {
+/// Percent-encodes the characters that would end a link target or change its meaning.
+fn percent_encode(path: &str) -> String {
     let mut written = String::with_capacity(path.len());
     for letter in path.chars() {
         if letter.is_ascii_control() || " %#?()<>\\\"".contains(letter) {
@@ -85,8 +86,8 @@ fn encoded(path: &str) -> String {
     written
 }
 
-/// Returns the directories below what is typed, and the kinds of files in them.
-fn globs(typed: &str, surroundings: &dyn FsContext) -> Vec<Suggestion> {
+/// Returns globs for the directories below the typed prefix, and for the file extensions in them.
+fn globs(typed: &str, fs: &dyn FsContext) -> Vec<Suggestion> {
     let (not, typed) = match typed.strip_prefix('!') {
         Some(rest) => ("!", rest),
         None => ("", typed),
@@ -96,10 +97,10 @@ fn globs(typed: &str, surroundings: &dyn FsContext) -> Vec<Suggestion> {
         return Vec::new();
     }
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    let known = surroundings.first_matches(&format!("{dir}**"));
-    // Of a larger worktree not all files are named, and a number of them would be wrong.
+    let known = fs.first_matches(&format!("{dir}**"));
+    // The file list of a large worktree is truncated, so counts would be wrong.
     let is_whole = known.len() < ENOUGH as usize;
-    // What means something else in a glob, or ends it, is not offered: it would match nothing.
+    // Names with glob syntax are not offered, because they would match nothing.
     let is_plain = |it: &str| !it.contains(['*', '?', '[', ']', '{', '}', '!', ',', '\\']);
     for file in known {
         let Some(below) = file.strip_prefix(dir) else { continue };
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn links_and_backticks_name_files_of_the_skill() {
+    fn links_and_inline_code_complete_skill_files() {
         let body = |line: &str| format!("---\nname: a\n---\n{line}\n");
         check(
             &body("See [x](|)."),
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn globs_are_made_of_the_directories_that_there_are() {
+    fn globs_are_derived_from_existing_directories_and_extensions() {
         check(
             "---\npaths: |\n---\n",
             &expect![[r#"[] src/** "**/*.md" "**/*.rs" "**/*.ts" docs/**"#]],
@@ -209,7 +210,7 @@ mod tests {
             &expect!["[!src/] !src/**/*.rs !src/deep/** !src/**/*.ts"],
         );
         check("---\npaths:\n  - docs/|\n---\n", &expect!["[docs/] docs/**/*.md"]);
-        // What would be read otherwise in a glob is left out.
+        // Names with glob syntax are omitted.
         check("---\npaths: odd/|\n---\n", &expect!["[odd/] odd/c/**"]);
         check("---\nname: |\n---\n", &expect!["nothing"]);
     }

@@ -1,8 +1,8 @@
-//! A command as a skill: what it is called then, and what its file says.
+//! Converts a command file into a skill: its name and the edits of its frontmatter.
 //!
-//! A command is called by its file and its directories, whatever they are called; a skill by one
-//! directory, for whose name the standard has rules. What else speaks of the command, and where its
-//! own paths lead, is for whoever moves the file.
+//! A command is named after its file and directories without restrictions; a skill is named after
+//! one directory, and the standard restricts that name. Moving the file and updating references to
+//! it is the caller's task (see [`rename`](crate::rename)).
 
 use std::fmt::Write as _;
 
@@ -12,24 +12,26 @@ use skills_syntax::edit::Edit;
 use skills_syntax::quote::quote_scalar;
 use skills_syntax::text::Span;
 
-/// The longest name, and the longest description, that the standard allows.
+/// Limits of the Agent Skills standard, in characters.
 const MAX_NAME: usize = 64;
 const MAX_DESCRIPTION: usize = 1024;
 
-/// What becomes of a command.
+/// The result of converting a command.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Conversion {
-    /// What the skill is called; no name of a skill where none can be made of the command's.
+    /// The skill name. If no valid name can be derived, the command's own name; the caller rejects
+    /// it.
     pub name: String,
     /// The edits of the frontmatter.
     pub edits: Vec<Edit>,
 }
 
-/// Returns what becomes of a command; nothing for other texts.
-pub fn conversion(subject: &Subject<'_>) -> Option<Conversion> {
+/// Returns the conversion of a command, or `None` for other files.
+pub fn convert_command(subject: &Subject<'_>) -> Option<Conversion> {
     let called = command::name(subject.path?)?;
     let file = called.rsplit(':').next().unwrap_or(&called);
-    let name = Some(plain(file)).filter(|it| !it.is_empty()).unwrap_or_else(|| file.to_owned());
+    let name =
+        Some(valid_name(file)).filter(|it| !it.is_empty()).unwrap_or_else(|| file.to_owned());
     let line = if subject.text.contains("\r\n") { "\r\n" } else { "\n" };
     let frontmatter = subject.document.frontmatter.as_ref();
     let mut edits = Vec::new();
@@ -43,7 +45,7 @@ pub fn conversion(subject: &Subject<'_>) -> Option<Conversion> {
         None => head = format!("name: {name}{line}"),
     }
     if frontmatter.is_none_or(|it| it.get("description").is_none()) {
-        // What the agent takes where there is none.
+        // Claude Code uses the first line if the description is missing.
         let _ = write!(head, "description: {}{line}", quote_scalar(&first_line(subject)));
     }
     match frontmatter {
@@ -58,8 +60,8 @@ pub fn conversion(subject: &Subject<'_>) -> Option<Conversion> {
     Some(Conversion { name, edits })
 }
 
-/// Returns a name as the standard has it, with single hyphens for whatever it does not take.
-fn plain(name: &str) -> String {
+/// Returns a valid skill name, with single hyphens for characters that the standard forbids.
+fn valid_name(name: &str) -> String {
     let mut plain = String::new();
     for letter in name.chars().take(MAX_NAME) {
         if letter.is_ascii_alphanumeric() {
@@ -71,8 +73,8 @@ fn plain(name: &str) -> String {
     plain.trim_end_matches('-').to_owned()
 }
 
-/// Returns the first line of the body that says something, without the marks of a heading and
-/// without what a description may not hold.
+/// Returns the first non-blank line of the body, without heading marks and without characters that
+/// a description must not contain.
 fn first_line(subject: &Subject<'_>) -> String {
     let body = subject.document.body.slice(subject.text);
     let line = body.lines().map(str::trim).find(|it| !it.is_empty()).unwrap_or_default();
@@ -91,14 +93,14 @@ mod tests {
     #[track_caller]
     fn check(path: &str, text: &str, expected: &Expect) {
         let shown = with_subject_at(path, text, |subject| {
-            let found = conversion(subject).unwrap();
+            let found = convert_command(subject).unwrap();
             format!("= {}\n{}", found.name, apply(text, &found.edits))
         });
         expected.assert_eq(&shown);
     }
 
     #[test]
-    fn a_command_says_what_a_skill_has_to() {
+    fn converted_command_has_name_and_description() {
         check(
             "/w/.claude/commands/git/push.md",
             "# Push: all of <it>\n\nRun git push.\n",
@@ -129,17 +131,17 @@ mod tests {
     }
 
     #[test]
-    fn its_name_is_one_that_the_standard_takes() {
+    fn converted_name_is_valid_in_the_standard() {
         let named = |file: &str| {
             let path = format!("/w/.claude/commands/{file}.md");
-            with_subject_at(&path, "x\n", |it| conversion(it).unwrap().name)
+            with_subject_at(&path, "x\n", |it| convert_command(it).unwrap().name)
         };
         for (file, expected) in [
             ("Up_Case", "up-case"),
             ("Up Case", "up-case"),
             ("a__b--", "a-b"),
             ("fix/bug", "bug"),
-            // Which is refused by whoever asks.
+            // No valid name: the caller rejects it.
             ("\u{444}\u{43e}", "\u{444}\u{43e}"),
         ] {
             assert_eq!(named(file), expected);
@@ -148,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_it_gave_itself_gives_way() {
+    fn existing_name_field_is_replaced() {
         check(
             "/w/.claude/commands/push.md",
             "---\ndescription: Pushes.\nname: Other\n---\nRun git push.\n",

@@ -1,9 +1,9 @@
-//! Where in a SKILL.md a cursor stands: on which key, in which key's value, on which item of it.
+//! Classifies a cursor position in a SKILL.md as a [`CursorContext`]: on a frontmatter key, in a
+//! value, on a variable of the body, or elsewhere.
 //!
-//! The one place that says which value a line belongs to; completion, hover and whatever else is
-//! asked about a cursor ask here. A text that is being typed is seldom YAML, so the lines before the
-//! cursor are followed by their shape ([`open`]): what they leave open is what the cursor stands in.
-//! Where the parser has read a value, it is believed on how far the value reaches.
+//! Completion, hover and selection share this classification. A text that is being typed is rarely
+//! valid YAML, so [`open_state`] tracks which keys, quotes and brackets the lines before the cursor
+//! leave open. If the parser has read a value, its span decides how far the value reaches.
 
 mod flow;
 mod item;
@@ -16,64 +16,64 @@ use skills_agents::field_table::{self, Shape};
 use skills_syntax::parse::{Document, Frontmatter};
 use skills_syntax::text::Span;
 
-/// Where a cursor stands.
+/// The syntactic context of a cursor position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum CursorContext<'a> {
-    /// In a file that says nothing yet.
+    /// The file is empty or blank.
     Empty,
-    /// On a key of the frontmatter, or where one may be written.
+    /// On a frontmatter key, or where a key may be written.
     Key {
-        /// The keys it lies under, from the outermost.
+        /// The parent keys, outermost first.
         path: Vec<&'a str>,
-        /// The key as far as it is there.
+        /// The key typed so far.
         word: Span,
-        /// Whether it is whole without a colon: one follows it, or it stands in quotes.
+        /// True if completion must not add a colon: a colon follows, or the key is quoted.
         has_colon: bool,
-        /// Whether it lies in braces.
+        /// True inside a flow mapping, `{…}`.
         in_flow: bool,
     },
-    /// On a value of the frontmatter, or where one may be written.
+    /// In a frontmatter value, or where a value may be written.
     Value {
-        /// The keys it lies under, the last is its own.
+        /// The keys of the value, outermost first; the last one is its own key.
         path: Vec<&'a str>,
-        /// The part of the value that stands alone: an item, or all of it.
+        /// The list item under the cursor, or the whole value.
         word: Span,
-        /// How what stands there is read.
+        /// The YAML context of inserted text.
         style: InsertStyle,
-        /// Whether nothing of the value stands beside the word.
+        /// True if the value consists of the word only.
         is_alone: bool,
     },
     /// On a variable of the body.
     Variable {
-        /// All of it, with `$` and braces.
+        /// The variable, including `$` and braces.
         word: Span,
     },
     /// Anywhere else.
     Other,
 }
 
-/// How YAML reads what is written at a place of a value.
+/// The YAML context of a position in a value; decides how inserted text is quoted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum InsertStyle {
-    /// As the beginning of a value, or of an item in brackets.
+    /// As the start of a value or of a flow list item.
     Start {
-        /// Whether it stands in brackets.
+        /// True inside brackets or braces.
         in_flow: bool,
     },
-    /// As more of a value without quotes.
+    /// As the continuation of an unquoted value.
     Continuation {
-        /// Whether it stands in brackets.
+        /// True inside brackets or braces.
         in_flow: bool,
     },
-    /// As it is, up to this quotation mark.
+    /// Literally, up to this closing quote.
     Quoted(char),
-    /// As it is.
+    /// Literally, as text of a block scalar.
     Block,
-    /// As nothing that belongs to the value: it is behind its end, or before the text of a block.
+    /// Not as part of the value: the position is past its end, or on a block header.
     Outside,
 }
 
-/// Returns where `offset` stands in a text.
+/// Returns the context of `offset`.
 pub(crate) fn context_at<'a>(
     text: &'a str,
     document: &'a Document,
@@ -84,7 +84,7 @@ pub(crate) fn context_at<'a>(
     }
     let Some(frontmatter) = &document.frontmatter else { return in_body(text, offset) };
     let content = content(text, frontmatter);
-    // On the opening line itself nothing can be written.
+    // The opening `---` line takes no input.
     let is_opening = content.start > 0 && content.start == frontmatter.open.end;
     if offset < content.start || (is_opening && offset == content.start) {
         return CursorContext::Other;
@@ -95,8 +95,8 @@ pub(crate) fn context_at<'a>(
     in_body(text, offset)
 }
 
-/// Returns what keys and values may be written in. Where nothing closes it, that is also the white
-/// space in which it is being typed on.
+/// Returns the span in which keys and values may be written. Without a closing line it includes the
+/// trailing white space, where the next key is being typed.
 fn content(text: &str, frontmatter: &Frontmatter) -> Span {
     let Span { start, end } = frontmatter.content;
     if frontmatter.close.is_some() {
@@ -106,7 +106,7 @@ fn content(text: &str, frontmatter: &Frontmatter) -> Span {
     Span::new(start, end + behind.len() - behind.trim_start().len())
 }
 
-/// Whether what lies under these keys is keys again, and not a value.
+/// Returns whether the children of `path` are keys rather than a value.
 fn holds_keys(path: &[&str]) -> bool {
     match path {
         [] | ["hooks"] | ["hooks", _] | ["hooks", _, "hooks"] => true,

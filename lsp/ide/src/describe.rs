@@ -1,4 +1,4 @@
-//! What is in the catalog, as Markdown for a person who is writing.
+//! Renders entries of the field table as Markdown.
 
 use std::fmt::Write as _;
 
@@ -41,7 +41,7 @@ pub(super) fn field(field: &Field) -> String {
     text
 }
 
-/// Returns the agents that read a field, with the version where one is known.
+/// Returns the agents that read a field, with their minimum version if known.
 pub(super) fn readers(field: &Field) -> String {
     let readers = field.readers.iter().map(|it| match it.since {
         Some(since) => format!("{} since {since}", it.agent.name()),
@@ -92,10 +92,15 @@ pub(super) fn key(key: &HookKey) -> String {
 
 pub(super) fn variable(variable: &Variable) -> String {
     let agents: Vec<_> = variable.agents.iter().map(|it| it.name()).collect();
-    format!("**`{}`**: {} Replaced by {}.", spelled(variable), variable.summary, agents.join(", "))
+    format!(
+        "**`{}`**: {} Replaced by {}.",
+        variable_syntax(variable),
+        variable.summary,
+        agents.join(", ")
+    )
 }
 
-/// Returns a variable as it is written in a body.
-pub(super) fn spelled(variable: &Variable) -> String {
+/// Returns the syntax of a variable in the body.
+pub(super) fn variable_syntax(variable: &Variable) -> String {
     if variable.braces { format!("${{{}}}", variable.name) } else { format!("${}", variable.name) }
 }

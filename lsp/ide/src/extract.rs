@@ -1,8 +1,7 @@
-//! A long section as a page of its own below `references/`.
+//! Refactoring that moves a long section to a page below `references/`.
 //!
-//! What is said in it says the same there: its paths start where the page lies, its links to
-//! headings lead to where those are then, and what its labels mean goes with it. The same holds for
-//! the text that stays, which keeps the section's heading and says where to read on.
+//! Relative paths, heading links and label definitions are adjusted on both sides, so that every
+//! link keeps its target. The remaining text keeps the section's heading and links to the page.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,25 +21,25 @@ use super::sections::{Section, sections};
 use super::tokens::{TokenKind, tokens};
 use crate::moves::{Move, Moves, relative};
 
-/// How many lines a section has that is worth a file of its own.
-const LONG: usize = 10;
+/// A section with more lines than this can be extracted.
+const MIN_LINES: usize = 10;
 
-/// How many names are tried for a file where others are taken.
-const NAMES: usize = 9;
+/// Number of file names tried if the first ones exist.
+const MAX_NAME_ATTEMPTS: usize = 9;
 
-/// Moves the innermost long section around a place to a file below `references/`.
-pub(super) fn extraction(
+/// Extracts the innermost long section around `offset` to a file below `references/`.
+pub(super) fn extract_section(
     subject: &Subject<'_>,
-    surroundings: &dyn FsContext,
+    fs: &dyn FsContext,
     offset: usize,
 ) -> Option<Refactoring> {
     let (text, document) = (subject.text, subject.document);
     let path = subject.path.filter(|it| !command::is_command(it))?;
     let all = sections(text, document);
-    let is_long = |it: &&Section| it.span.slice(text).lines().count() > LONG;
+    let is_long = |it: &&Section| it.span.slice(text).lines().count() > MIN_LINES;
     let around = |it: &&Section| it.span.start <= offset && offset <= it.span.end;
     let section = all.iter().filter(around).rfind(is_long)?;
-    // What an agent replaces it replaces in the body alone.
+    // Agents substitute variables in the body only, not in files that it links to.
     let is_replaced = tokens(text, document, &[])
         .iter()
         .any(|it| it.kind == TokenKind::Variable && section.span.covers(it.span))
@@ -49,11 +48,11 @@ pub(super) fn extraction(
         return None;
     }
     let title = section.title.slice(text);
-    let file = format!("references/{}.md", free_name(&slug(title), surroundings)?);
+    let file = format!("references/{}.md", free_name(&slug(title), fs)?);
     let below = Span::new(after_line_end(text, section.heading.end), section.span.end);
     let body = Body::new(text, document.body);
     let page = path.parent()?.child(&file);
-    let split = Split {
+    let split = SectionSplit {
         text,
         document,
         path,
@@ -64,44 +63,44 @@ pub(super) fn extraction(
         anchors: anchors(text, &all, section.span, below),
         labels: Labels::new(text, &body),
         body,
-        surroundings,
+        fs,
     };
-    let [on_page, in_rest] = [Side::Page, Side::Rest].map(|it| split.links(it));
+    let [on_page, in_rest] = [Side::Page, Side::Rest].map(|it| split.link_edits(it));
     Some(Refactoring {
         title: format!("Extract `{title}` to `{file}`"),
         kind: RefactorKind::Extract,
-        edits: split.rest(&in_rest),
-        creates: Some((page.clone(), split.page(&all, &on_page))),
+        edits: split.rest_edits(&in_rest),
+        creates: Some((page.clone(), split.page_text(&all, &on_page))),
     })
 }
 
-/// A text that is split into a page and what stays.
-struct Split<'a> {
+/// A text split into a page and the remaining text.
+struct SectionSplit<'a> {
     text: &'a str,
     document: &'a Document,
     path: &'a AbsPath,
-    /// Where the page will be, and the way to it.
+    /// Absolute path of the new page, and its path relative to the skill.
     page: &'a AbsPath,
     file: &'a str,
     section: &'a Section,
-    /// The section without its heading, which stays as well.
+    /// The section without its heading, which also stays in the text.
     below: Span,
     anchors: HashMap<String, Anchor>,
     labels: Labels,
     body: Body,
-    surroundings: &'a dyn FsContext,
+    fs: &'a dyn FsContext,
 }
 
-/// Where something is written.
+/// One of the two texts after the split.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Page,
     Rest,
 }
 
-impl Split<'_> {
-    /// Returns what stands in the page, of which `links` are the edits.
-    fn page(&self, all: &[Section], links: &[Edit]) -> String {
+impl SectionSplit<'_> {
+    /// Returns the text of the page; `links` are the edits of its links.
+    fn page_text(&self, all: &[Section], links: &[Edit]) -> String {
         let (text, span) = (self.text, self.section.span);
         let up = self.section.level - 1;
         let headings = all.iter().filter(|it| span.covers(it.heading));
@@ -111,29 +110,31 @@ impl Split<'_> {
                 text: String::new(),
             })
             .collect();
-        let (needed, elsewhere) = (self.needed(Side::Page), self.needed(Side::Rest));
+        let (needed, elsewhere) =
+            (self.needed_definitions(Side::Page), self.needed_definitions(Side::Rest));
         let here = self.labels.definitions.iter().filter(|it| span.covers(it.span));
-        let gone = here.filter(|it| has(&elsewhere, it) && !has(&needed, it));
+        let gone = here
+            .filter(|it| contains_definition(&elsewhere, it) && !contains_definition(&needed, it));
         edits.extend(self.removals(gone));
         edits.sort_by_key(|it| it.span);
-        let kept = of(links, span).iter().filter(|it| !is_in(&edits, it.span));
+        let kept = edits_within(links, span).iter().filter(|it| !is_replaced(&edits, it.span));
         let kept: Vec<Edit> = kept.cloned().collect();
         edits.extend(kept);
         edits.sort_by_key(|it| it.span);
-        let mut page = within(text, span, &edits).trim_end().to_owned();
-        let line = self.line();
+        let mut page = apply_within(text, span, &edits).trim_end().to_owned();
+        let line = self.line_break();
         let mut before = format!("{line}{line}");
         for it in needed.iter().filter(|it| !span.covers(it.span)) {
             page.push_str(&std::mem::replace(&mut before, line.to_owned()));
-            page.push_str(within(text, it.span, links).trim_end());
+            page.push_str(apply_within(text, it.span, links).trim_end());
         }
         page + line
     }
 
-    /// Returns the edits of the text that stays, of which `links` are those that it leads by.
-    fn rest(&self, links: &[Edit]) -> Vec<Edit> {
-        let edits = self.edits_of_rest(links, "");
-        let files = self.surroundings.files().unwrap_or_default();
+    /// Returns the edits of the remaining text; `links` are the edits of its links.
+    fn rest_edits(&self, links: &[Edit]) -> Vec<Edit> {
+        let edits = self.rest_edits_with(links, "");
+        let files = self.fs.files().unwrap_or_default();
         let body = |text: &str| text[self.document.body.start..].to_owned();
         let (before, after) = (body(self.text), body(&apply(self.text, &edits)));
         let known = unnamed(files, &before);
@@ -142,40 +143,44 @@ impl Split<'_> {
             .filter(|it| !known.contains(it))
             .map(|it| format!("`{it}`"))
             .collect();
-        // A model that does not open the page still knows what there is.
+        // The pointer mentions files that only the page names, so that a model that skips the page
+        // still knows them.
         let Some((last, others)) = lost.split_last() else { return edits };
         let others = others.join(", ");
         let and = if others.is_empty() { "" } else { " and " };
-        self.edits_of_rest(links, &format!(", which speaks of {others}{and}{last}"))
+        self.rest_edits_with(links, &format!(", which speaks of {others}{and}{last}"))
     }
 
-    fn edits_of_rest(&self, links: &[Edit], more: &str) -> Vec<Edit> {
-        let (text, line) = (self.text, self.line());
+    fn rest_edits_with(&self, links: &[Edit], more: &str) -> Vec<Edit> {
+        let (text, line) = (self.text, self.line_break());
         let (below, title) = (self.below, self.section.title.slice(text));
         let mut pointer = format!("{line}Read [{title}]({}){more}.{line}", self.file);
-        let (needed, elsewhere) = (self.needed(Side::Rest), self.needed(Side::Page));
+        let (needed, elsewhere) =
+            (self.needed_definitions(Side::Rest), self.needed_definitions(Side::Page));
         for (at, it) in needed.iter().filter(|it| below.covers(it.span)).enumerate() {
             pointer.push_str(if at == 0 { line } else { "" });
-            pointer.push_str(within(text, it.span, links).trim_end());
+            pointer.push_str(apply_within(text, it.span, links).trim_end());
             pointer.push_str(line);
         }
         if below.end < text.len() {
             pointer.push_str(line);
         }
         let here = self.labels.definitions.iter().filter(|it| !below.covers(it.span));
-        let gone = here.filter(|it| has(&elsewhere, it) && !has(&needed, it));
+        let gone = here
+            .filter(|it| contains_definition(&elsewhere, it) && !contains_definition(&needed, it));
         let mut edits = self.removals(gone);
         edits.push(Edit { span: below, text: pointer });
         edits.sort_by_key(|it| it.span);
-        let kept: Vec<Edit> = links.iter().filter(|it| !is_in(&edits, it.span)).cloned().collect();
+        let kept: Vec<Edit> =
+            links.iter().filter(|it| !is_replaced(&edits, it.span)).cloned().collect();
         edits.extend(kept);
         edits.sort_by_key(|it| it.span);
         edits
     }
 
-    /// Returns the definitions that are used on one side, in their order, each label once: the one
-    /// that is there already, else the first.
-    fn needed(&self, side: Side) -> Vec<&Definition> {
+    /// Returns the definitions used on one side, in order, one per label: preferably one that is
+    /// already on that side, else the first.
+    fn needed_definitions(&self, side: Side) -> Vec<&Definition> {
         let span = self.section.span;
         let is_here = |at: usize| match side {
             Side::Page => span.contains(at),
@@ -193,7 +198,8 @@ impl Split<'_> {
         chosen
     }
 
-    /// Returns the edits that remove definitions, with the blank line before them where one follows.
+    /// Returns the edits that remove definitions, each with the preceding blank line if another
+    /// follows.
     fn removals<'d>(&self, gone: impl Iterator<Item = &'d Definition>) -> Vec<Edit> {
         let mut spans: Vec<Span> = Vec::new();
         for it in gone {
@@ -202,7 +208,7 @@ impl Split<'_> {
                 _ => spans.push(it.span),
             }
         }
-        let line = self.line();
+        let line = self.line_break();
         let removal = |Span { start, end }: Span| {
             let is_last = self.text[end..].is_empty() || self.text[end..].starts_with(line);
             let is_apart = is_last && self.text[..start].ends_with(&line.repeat(2));
@@ -212,22 +218,22 @@ impl Split<'_> {
         spans.into_iter().map(removal).collect()
     }
 
-    /// Returns the edits of all that leads anywhere, were it on a side, in the order of the text.
-    fn links(&self, side: Side) -> Vec<Edit> {
+    /// Returns the link edits for one side, sorted by position.
+    fn link_edits(&self, side: Side) -> Vec<Edit> {
         let links = self.body.links.iter();
-        let mut edits: Vec<Edit> = links.filter_map(|it| self.heading(*it, side)).collect();
+        let mut edits: Vec<Edit> = links.filter_map(|it| self.heading_edit(*it, side)).collect();
         edits.sort_by_key(|it| it.span);
         if side == Side::Page {
-            let mut paths = self.paths();
-            paths.retain(|it| !is_in(&edits, it.span));
+            let mut paths = self.path_edits();
+            paths.retain(|it| !is_replaced(&edits, it.span));
             edits.extend(paths);
             edits.sort_by_key(|it| it.span);
         }
         edits
     }
 
-    /// Has a link lead to a heading of the text, wherever that is then.
-    fn heading(&self, link: Span, side: Side) -> Option<Edit> {
+    /// Returns the edit that keeps a heading link pointing to its heading.
+    fn heading_edit(&self, link: Span, side: Side) -> Option<Edit> {
         let target = link.slice(self.text);
         let (path, fragment) = target.split_once('#')?;
         let own = self.path.file_name()?.to_str()?;
@@ -253,22 +259,22 @@ impl Split<'_> {
         self.path.parent().is_some_and(|it| it.join_lexically(path) == *self.path)
     }
 
-    /// Returns the edits of the paths, were they in the page. What a block of code or a command runs it
-    /// runs where it did.
-    fn paths(&self) -> Vec<Edit> {
+    /// Returns the path edits for the page. Paths in fenced code and commands stay unchanged,
+    /// because their working directory does not move.
+    fn path_edits(&self) -> Vec<Edit> {
         let Some(dir) = self.path.parent() else { return Vec::new() };
-        // As if the text were a file of its own, from which nothing else moves.
+        // Treats the section as a file of its own that moves alone.
         let old = dir.child(format!("{}#", self.file.replace('/', "#")));
         let moves = Moves::new([Move { old: old.clone(), new: self.page.clone() }]);
         let bases = LinkBases::for_file(&old, None, None).with_skill(Some(dir.clone()));
         let is_known = |it: &AbsPath| {
-            let look = relative(&dir, it).and_then(|it| self.surroundings.look(&it));
+            let look = relative(&dir, it).and_then(|it| self.fs.look(&it));
             matches!(look, Some(Look::File { .. } | Look::Directory))
         };
         let edits = |is_there: &dyn Fn(&AbsPath) -> bool| {
             moves.edits(&old, &bases, self.text, self.document, is_there)
         };
-        // A link is meant as one, whether or not anything is there.
+        // Link targets are paths even if no file exists.
         let mut found = edits(&|_| true);
         found.retain(|it| covers(&self.body.links, it.span));
         let is_word = |it: &&Span| !it.slice(self.text).contains(char::is_whitespace);
@@ -276,7 +282,7 @@ impl Split<'_> {
         let mut known = edits(&is_known);
         known.retain(|it| covers(&codes, it.span) || covers(&self.body.prose, it.span));
         found.extend(known);
-        // A word alone is as often a placeholder as a file.
+        // A single word is often a placeholder, so the file must exist.
         for link in &self.body.links {
             let path = link_path(link.slice(self.text)).filter(|it| !it.contains(['/', '.']));
             if path.is_some_and(|it| is_known(&dir.child(it))) {
@@ -286,52 +292,52 @@ impl Split<'_> {
         found
     }
 
-    fn line(&self) -> &'static str {
+    fn line_break(&self) -> &'static str {
         if self.text.contains("\r\n") { "\r\n" } else { "\n" }
     }
 }
 
-/// Whether one of these, which lie in the order of the text and none in another, holds a span.
+/// Returns whether one of the sorted, disjoint spans covers `span`.
 fn covers(spans: &[Span], span: Span) -> bool {
     let next = spans.partition_point(|it| it.start <= span.start);
     next.checked_sub(1).is_some_and(|it| spans[it].covers(span))
 }
 
-/// Whether one of these edits is of what a span is in.
-fn is_in(edits: &[Edit], span: Span) -> bool {
+/// Returns whether one of the edits replaces a span that covers `span`.
+fn is_replaced(edits: &[Edit], span: Span) -> bool {
     let next = edits.partition_point(|it| it.span.start <= span.start);
     next.checked_sub(1).is_some_and(|it| edits[it].span.covers(span))
 }
 
-/// Whether a definition is one of these, which lie in the order of the text.
-fn has(definitions: &[&Definition], it: &Definition) -> bool {
+/// Returns whether the sorted `definitions` contain `it`.
+fn contains_definition(definitions: &[&Definition], it: &Definition) -> bool {
     definitions.binary_search_by_key(&it.span, |it| it.span).is_ok()
 }
 
-/// Returns those of the edits, which lie in the order of the text, that are of a stretch of it.
-fn of(edits: &[Edit], span: Span) -> &[Edit] {
+/// Returns the sorted edits that lie within a span.
+fn edits_within(edits: &[Edit], span: Span) -> &[Edit] {
     let start = edits.partition_point(|it| it.span.start < span.start);
     let length = edits[start..].partition_point(|it| it.span.end <= span.end);
     &edits[start..start + length]
 }
 
-/// Returns a stretch of a text with those edits made that lie in it.
-fn within(text: &str, span: Span, edits: &[Edit]) -> String {
+/// Returns the text of a span with the edits inside it applied.
+fn apply_within(text: &str, span: Span, edits: &[Edit]) -> String {
     let moved = |it: &Edit| {
         let [start, end] = [it.span.start, it.span.end].map(|it| it - span.start);
         Edit { span: Span::new(start, end), text: it.text.clone() }
     };
-    let edits: Vec<Edit> = of(edits, span).iter().map(moved).collect();
+    let edits: Vec<Edit> = edits_within(edits, span).iter().map(moved).collect();
     apply(span.slice(text), &edits)
 }
 
-/// How many characters of a title a file is named by.
-const LONGEST_NAME: usize = 60;
+/// Maximum number of characters of a title used in a file name.
+const MAX_SLUG_CHARS: usize = 60;
 
 fn slug(title: &str) -> String {
     let mut slug = String::new();
-    // A file's name has an end.
-    for letter in title.chars().take(LONGEST_NAME) {
+    // File names have a limited length.
+    for letter in title.chars().take(MAX_SLUG_CHARS) {
         if letter.is_alphanumeric() {
             slug.extend(letter.to_lowercase());
         } else if !slug.ends_with('-') && !slug.is_empty() {
@@ -342,13 +348,13 @@ fn slug(title: &str) -> String {
     if slug.is_empty() { "section".to_owned() } else { slug.to_owned() }
 }
 
-/// Returns the name that no file below `references/` has, as far as that is known.
-fn free_name(name: &str, surroundings: &dyn FsContext) -> Option<String> {
+/// Returns the first variant of `name` that is not known to exist below `references/`.
+fn free_name(name: &str, fs: &dyn FsContext) -> Option<String> {
     let is_free = |name: &String| {
-        let found = surroundings.look(&format!("references/{name}.md"));
+        let found = fs.look(&format!("references/{name}.md"));
         matches!(found, None | Some(Look::Missing))
     };
-    let numbered = (2..=NAMES).map(|number| format!("{name}-{number}"));
+    let numbered = (2..=MAX_NAME_ATTEMPTS).map(|number| format!("{name}-{number}"));
     std::iter::once(name.to_owned()).chain(numbered).find(is_free)
 }
 
@@ -364,16 +370,16 @@ mod tests {
 
     const SKILL: &str = "/w/.claude/skills/a/SKILL.md";
 
-    /// What lies beside the skill.
-    struct Beside(Vec<String>);
+    /// The files of the skill's directory.
+    struct SkillFiles(Vec<String>);
 
-    impl Beside {
+    impl SkillFiles {
         fn new(files: &[&str]) -> Self {
             Self(files.iter().map(|it| (*it).to_owned()).collect())
         }
     }
 
-    impl FsContext for Beside {
+    impl FsContext for SkillFiles {
         fn look(&self, relative: &str) -> Option<Look> {
             let is_there = self.0.iter().any(|it| it == relative);
             let file = Look::File { executable: true, script: true };
@@ -385,19 +391,19 @@ mod tests {
         }
     }
 
-    /// Returns the text that stays and the page, where a section is long enough.
+    /// Returns the remaining text and the page, if the section is long enough.
     fn split(text: &str, at: usize, files: &[&str]) -> Option<(String, String)> {
         with_subject_at(SKILL, text, |subject| {
-            let found = extraction(subject, &Beside::new(files), at)?;
+            let found = extract_section(subject, &SkillFiles::new(files), at)?;
             Some((apply(text, &found.edits), found.creates?.1))
         })
     }
 
-    /// `…` stands for lines that make the section long.
+    /// `…` stands for lines that make the section long enough.
     #[track_caller]
     fn check(marked: &str, files: &[&str], expected: &Expect) {
         let at = marked.find('|').unwrap();
-        let lines = "line\n".repeat(LONG);
+        let lines = "line\n".repeat(MIN_LINES);
         let text = marked.replacen('|', "", 1).replace("…\n", &lines);
         let shown = split(&text, at, files).map_or_else(String::new, |(rest, page)| {
             format!("{rest}=\n{page}").replace(&lines, "…\n")
@@ -406,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_section_becomes_a_page() {
+    fn long_section_is_extracted_to_a_page() {
         check(
             "---\nname: a\n---\n# A\n\n## All forms!\n\nSee [x](references/x.md), [y](scripts/y.py#a), [m](<SKILL.md>) and [z](https://z).\n\n…\n### Deep|er\nx\n\n## Next\nx\n",
             &[],
@@ -435,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_agent_replaces_stays_in_the_body() {
+    fn sections_with_variables_are_not_extracted() {
         for with in ["$ARGUMENTS", "${CLAUDE_SKILL_DIR}", "!`ls`"] {
             check(&format!("---\nname: a\n---\n# A|\n{with}\n…\n"), &[], &expect![[""]]);
         }
@@ -443,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn links_to_headings_lead_to_where_those_are_then() {
+    fn heading_links_follow_the_extracted_headings() {
         check(
             "---\nname: a\n---\n[in](#sub) [own](#big--one) [two](#use-1)\n## Use\n## Big 😀 one|\n[self](#after) [sub](#sub) [own](#big--one) [use](#use-1) [first](#use) [file](SKILL.md#after) [no](#nowhere)\n…\n### Sub\n### Use\n## After\n[up](SKILL.md#sub), [here](#after)\n",
             &[],
@@ -470,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn what_labels_mean_goes_along() {
+    fn label_definitions_move_with_their_uses() {
         check(
             "---\nname: a\n---\n## Big|\n\nSee [self](#after), [ref][r], [both] and note[^1].\n\n…\n## After\n\n[both], [^2] [inner][i]\n\n[r]: x.md 't'\n[both]: #after\n[^1]: foot [r]\n[^2]: other\n\n## Last\nx\n",
             &["x.md"],
@@ -503,7 +509,7 @@ mod tests {
                 [^1]: foot [r]
             "##]],
         );
-        // The last section has what others use.
+        // The last section holds definitions that other sections use.
         check(
             "---\nname: a\n---\n[a], [b]\n\n## Big|\n\n[b]\n\n…\n\n[a]: x.md\n[b]: references/y.md\n",
             &["x.md"],
@@ -529,7 +535,7 @@ mod tests {
                 [b]: y.md
             "##]],
         );
-        // Nothing but a blank line would be left of them.
+        // Removing the definitions also removes the blank line before them.
         check(
             "---\nname: a\n---\n## Big|\n\n[r], [^1]\n\n…\n## After\n\nx\n\n[r]: https://e.org\n[^1]: foot\n",
             &[],
@@ -558,7 +564,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_named_are_named_still() {
+    fn pointer_mentions_files_that_only_the_page_names() {
         check(
             "---\nname: a\n---\n## Big|\n\nRun `scripts/x.sh`, assets/y.json, and/or `python scripts/x.sh`; [it](LICENSE) [no](word).\n\n```sh\nscripts/x.sh\n```\n\n…\n## After\nx\n",
             &["scripts/x.sh", "assets/y.json", "references/z.md", "LICENSE"],
@@ -586,7 +592,7 @@ mod tests {
         );
     }
 
-    /// Returns what is broken in a file of the skill: paths, headings and labels that lead nowhere.
+    /// Returns the broken links of a file: paths, headings and labels without a target.
     fn broken(text: &str, dir: &str, other: &str) -> BTreeSet<String> {
         let document = parse(text);
         let body = Body::new(text, document.body);
@@ -630,7 +636,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_section_says_nothing_is_broken_by_moving_it() {
+    fn extraction_breaks_no_link_in_random_sections() {
         const SAID: [&str; 12] = [
             "[a](references/x.md)",
             "[b](scripts/y.sh#z)",
@@ -648,7 +654,7 @@ mod tests {
         const DEFINED: [&str; 5] =
             ["[r]: references/x.md", "[q]: #two", "[^1]: see [r]", "[^2]: [i](#one)", "plain"];
         let files = ["references/x.md", "scripts/y.sh"];
-        // Numbers that look random, and are the same each time.
+        // Deterministic pseudo-random numbers.
         let mut state = 7_u32;
         let mut below = |limit: usize| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -663,7 +669,7 @@ mod tests {
             let place = below(3);
             let defined = DEFINED.join("\n");
             let here = |it: usize| if it == place { &*defined } else { "plain" };
-            let lines = "line\n".repeat(LONG);
+            let lines = "line\n".repeat(MIN_LINES);
             let text = format!(
                 "---\nname: s\n---\n# One\n\n{first}\n\n{}\n\n## B\n\n{inner}\n\n{lines}\n{}\n\n### One\n\nx\n\n## Two\n\n{last}\n\n{}\n",
                 here(0),

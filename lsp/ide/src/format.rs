@@ -1,8 +1,8 @@
-//! The frontmatter in its usual form: two blanks a level, one behind a colon, none at the end.
+//! Formats the frontmatter: two spaces per level, one space after a colon, no trailing white space.
 //!
-//! Comments, the order and the spelling of values stay as they are, and so does the body. Lines
-//! are moved, never written anew; and when what comes out does not mean the same to every agent's
-//! reader, nothing is done at all. A frontmatter that is not YAML is left to its author.
+//! Comments, the order of keys, the quoting of values and the body are kept. Lines are only
+//! re-indented, and the result is discarded if any agent's loader would read it differently. A
+//! frontmatter that is not valid YAML is not formatted.
 
 use std::collections::HashMap;
 
@@ -13,11 +13,11 @@ use skills_syntax::edit::Edit;
 use skills_syntax::parse::{Closing, Document, Entry, Frontmatter, Key, Opening, Value, ValueKind};
 use skills_syntax::text::{Span, after_line_end, line_end};
 
-/// How many blanks a level has.
+/// Spaces per indentation level.
 const INDENT: usize = 2;
 
-/// Returns the edits that bring the frontmatter into its usual form; none where it is in it, or
-/// where no form is safe.
+/// Returns the edits that format the frontmatter; empty if it is formatted already or cannot be
+/// formatted safely.
 pub fn format(text: &str, document: &Document) -> Vec<Edit> {
     let Some(frontmatter) = document.frontmatter.as_ref().filter(|it| {
         it.opening == Opening::FirstLine && it.closing == Closing::Dashes && it.strict.is_ok()
@@ -31,27 +31,27 @@ pub fn format(text: &str, document: &Document) -> Vec<Edit> {
     }
     let mut whole = text.to_owned();
     whole.replace_range(frontmatter.content.range(), &formatted);
-    if !means_the_same(text, document, &whole) {
+    if !is_equivalent(text, document, &whole) {
         return Vec::new();
     }
     edits(text, frontmatter.content, &formatted)
 }
 
-/// What becomes of a line.
+/// The planned indentation of a line.
 #[derive(Clone, Copy, Debug, Default)]
-struct Plan {
-    /// How many blanks stand before it then; as many as now where nothing is said.
+struct LinePlan {
+    /// The new indentation; `None` keeps the current one.
     indent: Option<usize>,
-    /// Whether it is part of a value that began above, and which line that value began on.
+    /// The first line of the multi-line value that this line continues; both are shifted alike.
     within: Option<usize>,
 }
 
-/// A frontmatter cut into lines, with what becomes of each.
+/// The lines of a frontmatter and the plan for each.
 struct Lines<'a> {
     text: &'a str,
     spans: Vec<Span>,
-    plans: Vec<Plan>,
-    /// Blanks within a line that become one, or none.
+    plans: Vec<LinePlan>,
+    /// Edits that normalize white space within a line.
     gaps: Vec<Edit>,
     line_break: &'static str,
 }
@@ -60,7 +60,7 @@ fn formatted(text: &str, frontmatter: &Frontmatter) -> String {
     let mut lines = Lines::new(text, frontmatter.content);
     lines.entries(&frontmatter.entries, 0);
     lines.gaps.sort_by_key(|it| it.span);
-    lines.written()
+    lines.render()
 }
 
 impl<'a> Lines<'a> {
@@ -75,7 +75,7 @@ impl<'a> Lines<'a> {
                 break;
             }
         }
-        let plans = vec![Plan::default(); spans.len()];
+        let plans = vec![LinePlan::default(); spans.len()];
         let line_break = if text.contains("\r\n") { "\r\n" } else { "\n" };
         Self { text, spans, plans, gaps: Vec::new(), line_break }
     }
@@ -84,7 +84,7 @@ impl<'a> Lines<'a> {
         self.spans.partition_point(|it| it.start <= offset).checked_sub(1)
     }
 
-    /// Returns whether nothing but blanks stands before a place in its line.
+    /// Returns whether only white space precedes `offset` on its line.
     fn is_first(&self, line: usize, offset: usize) -> bool {
         Span::new(self.spans[line].start, offset).slice(self.text).trim().is_empty()
     }
@@ -100,7 +100,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Makes one blank of those behind a colon.
+    /// Replaces the white space after a colon by one space.
     fn colon(&mut self, key: &Key, value: &Value) {
         let between = Span::new(key.span.end, value.span.start);
         let written = between.slice(self.text);
@@ -129,21 +129,21 @@ impl<'a> Lines<'a> {
             | ValueKind::Sequence { flow: true, .. }
             | ValueKind::Scalar { .. }
             | ValueKind::Null
-            | ValueKind::Alias { .. } => self.carried(value.span, line),
+            | ValueKind::Alias { .. } => self.shift_with(value.span, line),
         }
     }
 
-    /// An item of a list, whose dash stands in its line alone before it.
+    /// Plans the line of a list item whose dash starts the line.
     fn item(&mut self, item: &Value, indent: usize) {
         let Some(line) = self.line_of(item.span.start) else { return };
         let before = Span::new(self.spans[line].start, item.span.start);
         let written = before.slice(self.text);
         let Some(dash) = written.find('-').filter(|at| written[..*at].trim().is_empty()) else {
-            return self.carried(item.span, line);
+            return self.shift_with(item.span, line);
         };
-        // Another dash or an anchor: a form that is left alone.
+        // Nested dashes and anchors are left as they are.
         if !written[dash + 1..].trim().is_empty() || item.span.is_empty() {
-            return self.carried(item.span, line);
+            return self.shift_with(item.span, line);
         }
         self.plans[line].indent = Some(indent);
         let blanks = Span::new(before.start + dash + 1, before.end);
@@ -156,8 +156,8 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Marks the lines of a value behind its first as moved together with that.
-    fn carried(&mut self, span: Span, first: usize) {
+    /// Marks the continuation lines of a value to be shifted with its first line.
+    fn shift_with(&mut self, span: Span, first: usize) {
         for line in first + 1..self.spans.len() {
             if self.spans[line].start >= span.end {
                 break;
@@ -166,10 +166,10 @@ impl<'a> Lines<'a> {
         }
     }
 
-    fn written(&self) -> String {
+    fn render(&self) -> String {
         let mut written = String::with_capacity(self.text.len().min(4096));
         let mut shifts = vec![0_isize; self.spans.len()];
-        let targets = self.targets();
+        let targets = self.new_indents();
         for line in 0..self.spans.len() {
             let indent = self.indent(line);
             shifts[line] = match self.plans[line].within {
@@ -184,7 +184,7 @@ impl<'a> Lines<'a> {
             let end = if end.is_empty() { "" } else { end.slice(self.text) };
             let carried = self.plans[line].within.is_some();
             if source.trim().is_empty() && !carried {
-                // One blank line between keys is the author's, more are an accident.
+                // One blank line between keys is intentional, more are not.
                 if !blank && !self.rest_is_blank(line) {
                     written.push_str(self.line_break);
                 }
@@ -193,12 +193,9 @@ impl<'a> Lines<'a> {
             }
             blank = false;
             let line_text = self.with_gaps(*span);
-            let moved = if source.trim().is_empty() {
-                line_text
-            } else {
-                shifted(&line_text, shifts[line])
-            };
-            // What stands at the end of a line of a value may be part of it.
+            let moved =
+                if source.trim().is_empty() { line_text } else { shift(&line_text, shifts[line]) };
+            // Trailing white space may be part of a multi-line value.
             let last = self.plans.get(line + 1).is_none_or(|it| it.within.is_none());
             let kept =
                 if carried || !last { moved.as_str() } else { moved.trim_end_matches([' ', '\t']) };
@@ -217,11 +214,11 @@ impl<'a> Lines<'a> {
         source.len() - source.trim_start_matches(' ').len()
     }
 
-    /// Returns how many blanks stand before each line: a comment stands as the next key does that
-    /// is indented like it.
-    fn targets(&self) -> Vec<usize> {
+    /// Returns the new indentation of each line. A comment takes that of the next key with the same
+    /// current indentation.
+    fn new_indents(&self) -> Vec<usize> {
         let mut targets = vec![0; self.spans.len()];
-        // What becomes of the next line that stands at a column now.
+        // The new indentation of the next key, by its current indentation.
         let mut next: HashMap<usize, usize> = HashMap::new();
         for line in (0..self.spans.len()).rev() {
             let indent = self.indent(line);
@@ -250,7 +247,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-fn shifted(line: &str, by: isize) -> String {
+fn shift(line: &str, by: isize) -> String {
     if by >= 0 {
         return " ".repeat(by.unsigned_abs()) + line;
     }
@@ -258,8 +255,8 @@ fn shifted(line: &str, by: isize) -> String {
     line[by.unsigned_abs().min(blanks)..].to_owned()
 }
 
-/// Whether two texts say the same: to our own reader to the letter, and to every agent's.
-fn means_the_same(text: &str, document: &Document, other: &str) -> bool {
+/// Returns whether two texts have equal parse trees and load identically in every profile.
+fn is_equivalent(text: &str, document: &Document, other: &str) -> bool {
     let parsed = parse(other);
     let (Some(before), Some(after)) = (&document.frontmatter, &parsed.frontmatter) else {
         return false;
@@ -272,7 +269,7 @@ fn means_the_same(text: &str, document: &Document, other: &str) -> bool {
         return false;
     }
     let facts = |text: &str| FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
-    // The facts differ as the texts do; agents look at none of them.
+    // The file facts differ, but no loader depends on them.
     let one = SkillRecord::from_document(text, document, facts(text), DecodeFacts::default());
     let two = SkillRecord::from_document(other, &parsed, facts(other), DecodeFacts::default());
     profile::builtin().iter().all(|it| {
@@ -283,10 +280,13 @@ fn means_the_same(text: &str, document: &Document, other: &str) -> bool {
 
 fn same_entries(one: &[Entry], two: &[Entry]) -> bool {
     one.len() == two.len()
-        && one.iter().zip(two).all(|(a, b)| a.key.text == b.key.text && same(&a.value, &b.value))
+        && one
+            .iter()
+            .zip(two)
+            .all(|(a, b)| a.key.text == b.key.text && same_value(&a.value, &b.value))
 }
 
-fn same(one: &Value, two: &Value) -> bool {
+fn same_value(one: &Value, two: &Value) -> bool {
     match (&one.kind, &two.kind) {
         (ValueKind::Scalar { style: a, text: one }, ValueKind::Scalar { style: b, text: two }) => {
             a == b && one == two
@@ -294,7 +294,7 @@ fn same(one: &Value, two: &Value) -> bool {
         (
             ValueKind::Sequence { flow: a, items: one },
             ValueKind::Sequence { flow: b, items: two },
-        ) => a == b && one.len() == two.len() && one.iter().zip(two).all(|(a, b)| same(a, b)),
+        ) => a == b && one.len() == two.len() && one.iter().zip(two).all(|(a, b)| same_value(a, b)),
         (
             ValueKind::Mapping { flow: a, entries: one },
             ValueKind::Mapping { flow: b, entries: two },
@@ -306,7 +306,7 @@ fn same(one: &Value, two: &Value) -> bool {
     }
 }
 
-/// Returns the lines that differ, as one edit, so that a cursor elsewhere stays where it is.
+/// Returns one edit of the lines that differ, so that a cursor elsewhere keeps its position.
 fn edits(text: &str, content: Span, formatted: &str) -> Vec<Edit> {
     let written = content.slice(text);
     let same = |(a, b): &(&str, &str)| a == b;
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_get_their_usual_indentation_and_comments_stay() {
+    fn formatting_reindents_lines_and_keeps_comments() {
         check(
             "\nname:   pdf  \n\n\n# why\ndescription: a  # cut\nallowed-tools:\n- Read\n-   Grep\nmetadata:\n    # team\n    team:\tdocs\n    deep:\n     x: 1\nhooks:\n    Stop:\n    - matcher: \"*\"\n      hooks:\n      - type: command\n        command: >-\n          a\n            b\n\n",
             &expect![[r#"
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_several_lines_are_moved_and_not_touched() {
+    fn multiline_values_are_shifted_without_changes() {
         check(
             "description:   |+\n     one  \n\n       two\n\nwhen_to_use: one\n    two\n    three\npaths: [a,\n   b]\nmetadata:\n      x: \"a\n         b\"\n",
             &expect![[r#"
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_form_or_broken_is_left_alone() {
+    fn formatted_and_broken_texts_are_not_edited() {
         for text in [
             "---\nname: a\n---\n",
             "---\nname:  a: b\n---\n",
@@ -407,12 +407,12 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_are_kept() {
+    fn crlf_line_ends_are_kept() {
         assert_eq!(format_text("---\r\nname:  a\r\n---\r\n"), "---\r\nname: a\r\n---\r\n");
     }
 
     #[test]
-    fn an_edit_is_no_larger_than_it_has_to_be() {
+    fn format_edit_covers_only_changed_lines() {
         let text = "---\nname: a\nlicense:  MIT\nmodel: opus\n---\n";
         let [edit] = &format(text, &parse(text))[..] else { panic!("one edit") };
         assert_eq!((edit.span.slice(text), &*edit.text), ("license:  MIT\n", "license: MIT\n"));

@@ -1,25 +1,26 @@
-//! What is shown between the letters: what a text costs, and how many files a glob matches.
+//! Inlay hints: token counts of the description and the body, and the number of files a glob
+//! matches.
 
 use skills_agents::field_table::PATHS;
 use skills_agents::fields::Fields;
 use skills_lint::{FsContext, Subject};
 
-/// A few words shown behind a place.
+/// An inlay hint, shown after an offset.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hint {
-    /// Where they stand.
+    /// The offset after which the hint is shown.
     pub offset: usize,
-    /// The words.
+    /// The text.
     pub text: String,
-    /// What they mean, for who rests on them.
+    /// The tooltip.
     pub tooltip: String,
 }
 
-/// About how many bytes a token has.
+/// Approximate number of bytes in a token of English text.
 const BYTES_PER_TOKEN: usize = 4;
 
-/// Returns the hints of a text, in its order.
-pub fn hints(subject: &Subject<'_>, surroundings: &dyn FsContext) -> Vec<Hint> {
+/// Returns the hints of a text, sorted by offset.
+pub fn hints(subject: &Subject<'_>, fs: &dyn FsContext) -> Vec<Hint> {
     let Some(frontmatter) = &subject.document.frontmatter else { return Vec::new() };
     let mut hints = Vec::new();
     if let Some(entry) = frontmatter.get("description")
@@ -47,7 +48,7 @@ pub fn hints(subject: &Subject<'_>, surroundings: &dyn FsContext) -> Vec<Hint> {
         if glob.starts_with('!') {
             continue;
         }
-        if let Some(count) = surroundings.matches(glob) {
+        if let Some(count) = fs.matches(glob) {
             hints.push(Hint {
                 offset: item.span.end,
                 text: files(count),
@@ -63,7 +64,7 @@ fn tokens(text: &str) -> usize {
     text.len().div_ceil(BYTES_PER_TOKEN)
 }
 
-/// Returns a number of files in words.
+/// Returns a file count with its unit.
 pub(super) fn files(count: usize) -> String {
     if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
 }
@@ -84,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_and_counts_stand_behind_what_they_are_about() {
+    fn token_counts_and_glob_counts_are_shown_after_their_text() {
         let text = "---\nname: a\ndescription: Reads PDFs.\npaths: ['*.rs', 'docs/**', '!x']\n---\nDo it.\n";
         let shown = with_subject(text, |subject| {
             let hints = hints(subject, &Counted);

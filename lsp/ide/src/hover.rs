@@ -1,4 +1,4 @@
-//! Hover: what the thing under the cursor is.
+//! Hover: documentation of the key, value or variable under the cursor.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -18,30 +18,30 @@ use skills_syntax::text::Span;
 use super::{arguments, describe};
 use crate::cursor_context::{CursorContext, context_at};
 
-/// What is to be said about a place.
+/// The hover text of a position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hover {
-    /// What it is about.
+    /// The documented span.
     pub span: Span,
-    /// Markdown.
+    /// The text, in Markdown.
     pub text: String,
 }
 
-/// How many bytes of English text make a token, about.
+/// Approximate number of bytes in a token of English text.
 const BYTES_PER_TOKEN: usize = 4;
 
-/// Returns what is to be said about the place at `offset`; nothing where there is nothing to say.
+/// Returns the hover at `offset`, if there is one.
 pub fn hover(text: &str, offset: usize) -> Option<Hover> {
     let offset = text.floor_char_boundary(offset);
     let document = parse(text);
-    if let Some((span, text)) = arguments::told(text, &document, offset) {
+    if let Some((span, text)) = arguments::hover_text(text, &document, offset) {
         return Some(Hover { span, text });
     }
-    let (span, said) = match context_at(text, &document, offset) {
+    let (span, shown) = match context_at(text, &document, offset) {
         CursorContext::Key { path, word, .. } => (word, key(&path, word.slice(text))?),
         CursorContext::Value { path, word, .. } => {
             let whole = match path[..] {
-                [key] => whole_value(text, &document, key),
+                [key] => describe_description(text, &document, key),
                 _ => None,
             };
             whole.or_else(|| Some((word, value(&path, word.slice(text))?)))?
@@ -52,7 +52,7 @@ pub fn hover(text: &str, offset: usize) -> Option<Hover> {
         }
         CursorContext::Empty | CursorContext::Other => return None,
     };
-    Some(Hover { span, text: said })
+    Some(Hover { span, text: shown })
 }
 
 fn key(path: &[&str], name: &str) -> Option<String> {
@@ -96,7 +96,7 @@ fn value(path: &[&str], word: &str) -> Option<String> {
                 return (!known.is_empty()).then(|| known.join("\n\n"));
             }
             let field = field_table::find(key)?;
-            // Any word may be a name; what is to be said of it is what makes one.
+            // Any value may be a name, so hover documents the field.
             let is_name = field.key == field_table::NAME.key && !word.is_empty();
             let is_answer = field.shape == Shape::Switch && matches!(word, "true" | "false");
             field
@@ -108,8 +108,8 @@ fn value(path: &[&str], word: &str) -> Option<String> {
     }
 }
 
-/// Returns what a description looks like in each agent's list, and what it costs.
-fn whole_value(text: &str, document: &Document, key: &str) -> Option<(Span, String)> {
+/// Returns the size of a description and its entry in each agent's prompt listing.
+fn describe_description(text: &str, document: &Document, key: &str) -> Option<(Span, String)> {
     let field =
         field_table::find(key).filter(|it| it.key == "description" && it.shape == Shape::Text)?;
     let frontmatter = document.frontmatter.as_ref()?;
@@ -117,24 +117,29 @@ fn whole_value(text: &str, document: &Document, key: &str) -> Option<(Span, Stri
     let written = skills_agents::fields::Fields::new(frontmatter, text).text(field)?;
     let characters = written.chars().count();
     let tokens = written.len().div_ceil(BYTES_PER_TOKEN);
-    let mut said =
+    let mut shown =
         format!("{characters} characters, about {tokens} tokens in every list of skills.\n");
     for reader in field.readers {
         if let Some(most) = reader.limit.and_then(|it| it.max).filter(|it| characters > *it) {
-            let _ = write!(said, "\n- {}: more than its {most} characters", reader.agent.name());
+            let _ = write!(shown, "\n- {}: more than its {most} characters", reader.agent.name());
         }
     }
     let name = skills_agents::fields::Fields::new(frontmatter, text).text(&field_table::NAME);
     let is_hidden = frontmatter
         .get("disable-model-invocation")
         .is_some_and(|it| it.value.as_str() == Some("true"));
-    catalogs(&name.unwrap_or_else(|| "skill".to_owned()), written.trim(), is_hidden, &mut said);
-    Some((entry.value.span, said))
+    write_listings(
+        &name.unwrap_or_else(|| "skill".to_owned()),
+        written.trim(),
+        is_hidden,
+        &mut shown,
+    );
+    Some((entry.value.span, shown))
 }
 
-/// Adds how each agent lists the skill to its model, and what that costs. `is_hidden`: the skill says
-/// that models are not to call it, which some agents heed.
-fn catalogs(name: &str, description: &str, is_hidden: bool, said: &mut String) {
+/// Appends the skill's entry in each agent's prompt listing with its token count. `is_hidden` is
+/// true if the skill sets `disable-model-invocation`, which some agents respect.
+fn write_listings(name: &str, description: &str, is_hidden: bool, shown: &mut String) {
     const LISTS: [(&str, ListingFormat); 4] = [
         ("claude-code", ListingFormat::Claude),
         ("opencode", ListingFormat::Opencode),
@@ -156,23 +161,26 @@ fn catalogs(name: &str, description: &str, is_hidden: bool, said: &mut String) {
         let Some(profile) = profile::find(profile) else { continue };
         let agent = &profile.agent;
         if is_hidden && profile.hides_from_model {
-            let _ =
-                write!(said, "\n**{agent}** does not list it: `disable-model-invocation: true`.\n");
+            let _ = write!(
+                shown,
+                "\n**{agent}** does not list it: `disable-model-invocation: true`.\n"
+            );
             continue;
         }
         let list =
             |skills: &[ListedSkill<'_>]| listing(format, skills, &ListingBudget::default()).text;
-        // What stands around the list is the same with two skills as with one.
+        // The text around the entries is the same for one and two skills, so the difference is one
+        // entry.
         let (one, two) =
             (list(std::slice::from_ref(&skill)), list(&[skill.clone(), skill.clone()]));
         let own = two.len().saturating_sub(one.len()).div_ceil(BYTES_PER_TOKEN);
-        let shown = shortened(one.trim());
-        let _ = write!(said, "\n**{agent}**, {own} tokens:\n\n```text\n{shown}\n```\n");
+        let entry = elide_middle(one.trim());
+        let _ = write!(shown, "\n**{agent}**, {own} tokens:\n\n```text\n{entry}\n```\n");
     }
 }
 
-/// Returns the beginning and the end of a long text: where a list cuts is at its end.
-fn shortened(text: &str) -> String {
+/// Shortens a long text in the middle; listings are truncated at the end, so both ends matter.
+fn elide_middle(text: &str) -> String {
     const LONG: usize = 700;
     const END: usize = 200;
     if text.len() <= LONG {

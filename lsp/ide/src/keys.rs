@@ -1,4 +1,4 @@
-//! Completion of keys: fields, events, and what lies under them.
+//! Completion of keys: fields, hook events and the keys below them.
 
 use skills_agents::field_table::hooks::{COMMON, EVENTS, GROUP, HookEvent, HookKey, KINDS};
 use skills_agents::field_table::{self, Field, FieldStatus, OnMissing, Shape};
@@ -6,16 +6,16 @@ use skills_agents::field_table::{self, Field, FieldStatus, OnMissing, Shape};
 use super::complete::{Suggestion, SuggestionKind};
 use super::describe;
 
-/// How a key is written at a place.
+/// The syntax in which a key is inserted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KeyForm {
-    /// Whether it is whole without a colon.
+    /// True if no colon must be added.
     pub(super) has_colon: bool,
-    /// Whether it lies in braces, where nothing stands below it.
+    /// True in a flow mapping, which must stay on one line.
     pub(super) in_flow: bool,
 }
 
-/// Returns the keys that may be written under these keys.
+/// Returns the keys that may be written below `path`.
 pub(super) fn keys(
     path: &[&str],
     written: &dyn Fn(&str) -> bool,
@@ -27,7 +27,7 @@ pub(super) fn keys(
             let fields = field_table::fields().iter().copied();
             let mut fields: Vec<_> =
                 fields.filter(|it| it.standing == FieldStatus::Read && !written(it.key)).collect();
-            // Stable: else in the order of the catalog.
+            // The sort is stable, so the rest keeps the order of the field table.
             fields.sort_by_key(|it| !is_needed(it));
             fields.into_iter().map(|it| field(it, form, directory)).collect()
         }
@@ -75,7 +75,7 @@ fn with_colon(key: &str, form: KeyForm, behind: &str) -> String {
 
 fn event(event: &HookEvent, form: KeyForm) -> Suggestion {
     let snippet = || {
-        let matcher = escape(event.matchers.first().copied().unwrap_or(""));
+        let matcher = escape_snippet(event.matchers.first().copied().unwrap_or(""));
         let name = event.name;
         if form.in_flow {
             return format!(
@@ -106,7 +106,7 @@ fn field(field: &'static Field, form: KeyForm, directory: Option<&str>) -> Sugge
             format!("${{1|{}|}}", names.join(","))
         }
         _ => match (field.key, directory) {
-            ("name", Some(directory)) => format!("${{1:{}}}", escape(directory)),
+            ("name", Some(directory)) => format!("${{1:{}}}", escape_snippet(directory)),
             _ => "$1".to_owned(),
         },
     };
@@ -134,8 +134,8 @@ fn nested(key: &HookKey, form: KeyForm) -> Suggestion {
     }
 }
 
-/// Returns a text as a snippet has it.
-pub(super) fn escape(text: &str) -> String {
+/// Escapes a text for use in a snippet.
+pub(super) fn escape_snippet(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         if matches!(character, '$' | '}' | '\\') {

@@ -1,31 +1,31 @@
-//! Labels of a text: what `[label]: target` and `[^note]: text` define, and where it is used.
+//! Link definitions (`[label]: target`) and footnotes (`[^note]: text`) of a body, and their uses.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use skills_syntax::markdown::Body;
 use skills_syntax::text::{Span, after_line_end, line_end};
 
-/// A label that is defined.
+/// A link definition or footnote.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Definition {
     pub(super) label: String,
-    /// Its lines, with their ends.
+    /// Its lines, including line ends.
     pub(super) span: Span,
 }
 
-/// The labels of a text.
+/// The definitions of a body and their uses.
 pub(super) struct Labels {
-    /// In the order of the text; none lies in another.
+    /// Sorted by position; they do not overlap.
     pub(super) definitions: Vec<Definition>,
-    /// Where each is used, in the order of the text.
+    /// Offset and label of each use, sorted by position.
     uses: Vec<(usize, String)>,
 }
 
 impl Labels {
-    /// Finds the labels of a body.
+    /// Finds the definitions and uses in a body.
     pub(super) fn new(text: &str, body: &Body) -> Self {
-        let links = body.links.iter().filter_map(|it| of_link(text, *it));
-        let notes = body.lines.iter().filter_map(|it| of_note(text, *it, body));
+        let links = body.links.iter().filter_map(|it| link_definition(text, *it));
+        let notes = body.lines.iter().filter_map(|it| footnote_definition(text, *it, body));
         let mut definitions: Vec<Definition> = links.chain(notes).collect();
         definitions.sort_by_key(|it| it.span);
         definitions.dedup_by(|it, before| it.span.start < before.span.end);
@@ -39,7 +39,7 @@ impl Labels {
                 let rest = &written[at + 1..];
                 let Some(length) = rest.find([']', '[']) else { continue };
                 let at = prose.start + at;
-                let label = normal(&rest[..length]);
+                let label = normalize(&rest[..length]);
                 let is_use = rest[length..].starts_with(']') && !begun.contains(&at);
                 if is_use && defined.contains(&*label) {
                     uses.push((at, label));
@@ -49,24 +49,25 @@ impl Labels {
         Self { definitions, uses }
     }
 
-    /// Returns the definitions that are needed where `is_here`, those among them that others of them
-    /// use.
+    /// Returns the definitions used at offsets for which `is_here` is true, and those that these
+    /// definitions use in turn.
     pub(super) fn needed(&self, is_here: impl Fn(usize) -> bool) -> Vec<&Definition> {
-        let used = self.reached(|at| self.within(at).is_none());
-        let is_free = |at: usize| match self.within(at) {
-            // What nobody uses stays where it is, and uses others from there.
+        let used = self.reachable(|at| self.definition_at(at).is_none());
+        let is_free = |at: usize| match self.definition_at(at) {
+            // An unused definition stays in place, and its own references count from there.
             Some(definition) => !used.contains(&*definition.label) && is_here(at),
             None => is_here(at),
         };
-        let labels = self.reached(is_free);
+        let labels = self.reachable(is_free);
         self.definitions.iter().filter(|it| labels.contains(&*it.label)).collect()
     }
 
-    /// Returns the labels that are used where `is_used`, and by what these are defined as.
-    fn reached(&self, is_used: impl Fn(usize) -> bool) -> BTreeSet<&str> {
+    /// Returns the labels used at offsets for which `is_used` is true, with all labels that their
+    /// definitions refer to.
+    fn reachable(&self, is_used: impl Fn(usize) -> bool) -> BTreeSet<&str> {
         let mut within: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (at, label) in &self.uses {
-            if let Some(definition) = self.within(*at) {
+            if let Some(definition) = self.definition_at(*at) {
                 within.entry(&definition.label).or_default().push(label);
             }
         }
@@ -81,26 +82,26 @@ impl Labels {
         reached
     }
 
-    /// Returns the definition in which an offset lies.
-    fn within(&self, at: usize) -> Option<&Definition> {
+    /// Returns the definition that contains an offset.
+    fn definition_at(&self, at: usize) -> Option<&Definition> {
         let next = self.definitions.partition_point(|it| it.span.end <= at);
         self.definitions.get(next).filter(|it| it.span.contains(at))
     }
 }
 
-/// Returns the definition that a link is the target of.
-fn of_link(text: &str, target: Span) -> Option<Definition> {
+/// Returns the link definition whose target is at `target`.
+fn link_definition(text: &str, target: Span) -> Option<Definition> {
     let start = text[..target.start].rfind(['\n', '\r']).map_or(0, |it| it + 1);
     let before = text[start..target.start].trim_start().strip_prefix('[')?;
     let (label, rest) = before.split_once("]:")?;
     let is_target = matches!(rest.trim(), "" | "<") && !label.contains(['[', ']']);
     let end = line_end(text, target.end).map_or(text.len(), |it| after_line_end(text, it));
-    is_target.then(|| Definition { label: normal(label), span: Span::new(start, end) })
+    is_target.then(|| Definition { label: normalize(label), span: Span::new(start, end) })
 }
 
-/// Returns the footnote that begins in a line: to the next line that is neither a part of its
-/// paragraph nor indented below it. What begins a block of its own is not of the paragraph.
-fn of_note(text: &str, line: Span, body: &Body) -> Option<Definition> {
+/// Returns the footnote that starts on a line. It extends over its paragraph and the indented lines
+/// below; a line that starts another block ends the paragraph.
+fn footnote_definition(text: &str, line: Span, body: &Body) -> Option<Definition> {
     let rest = line.slice(text).strip_prefix("[^")?;
     let before = body.prose.partition_point(|it| it.end <= line.start);
     body.prose.get(before).filter(|it| it.contains(line.start))?;
@@ -114,7 +115,7 @@ fn of_note(text: &str, line: Span, body: &Body) -> Option<Definition> {
         |it: &str| it.starts_with(['[', '#', '>', '|', '<', '-', '*', '+', '_', '=']);
     for next in body.lines.iter().skip(first + 1) {
         let written = next.slice(text);
-        // A block of code is of the note where it is indented below it.
+        // A fenced block belongs to the footnote if it is indented.
         if next.end > fence && !written.starts_with([' ', '\t']) {
             break;
         }
@@ -125,12 +126,12 @@ fn of_note(text: &str, line: Span, body: &Body) -> Option<Definition> {
             _ => break,
         }
     }
-    let label = normal(&format!("^{label}"));
+    let label = normalize(&format!("^{label}"));
     Some(Definition { label, span: Span::new(line.start, after_line_end(text, end).max(end)) })
 }
 
-/// Returns a label as it is compared.
-fn normal(label: &str) -> String {
+/// Normalizes a label for comparison.
+fn normalize(label: &str) -> String {
     label.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
@@ -139,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn definitions_are_needed_where_they_are_used_and_where_those_are() {
+    fn needed_definitions_include_indirect_uses() {
         let text = "See [a][One], [two] and x[^n].\n\nLater [^m] `[code]`.\n\n[one]: a.md 't'\n[two]: <b c.md>\n[code]: c.md\n[^n]: A note\n  with [four].\n\n  More.\n\n[^m]: Other\nlazy\n\n[four]: d.md\n";
         let body = Body::new(text, Span::new(0, text.len()));
         let labels = Labels::new(text, &body);
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_below_a_note_is_none_of_its() {
+    fn block_below_a_footnote_is_not_part_of_it() {
         for block in ["```\n\nx\n```\n", "- x\n", "> x\n", "| x |\n", "---\n"] {
             let text = format!("[^1]: A note\nlazy\n{block}\nx\n");
             let body = Body::new(&text, Span::new(0, text.len()));

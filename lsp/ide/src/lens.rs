@@ -1,4 +1,4 @@
-//! What stands above a skill: who uses it, what hides it, and how many files bring it up.
+//! Code lenses: references to a skill, skills that shadow it, and the files that activate it.
 
 use skills_agents::field_table::PATHS;
 use skills_agents::fields::Fields;
@@ -8,34 +8,34 @@ use skills_syntax::text::Span;
 
 use super::hints::files;
 
-/// A line of words above a place, which may lead elsewhere.
+/// A line of text shown above a span, with an optional link.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lens {
-    /// The line below it.
+    /// The span below the lens.
     pub span: Span,
-    /// The words.
+    /// The text.
     pub title: String,
-    /// Where they lead.
+    /// The target of a click.
     pub target: LensTarget,
 }
 
-/// Where a lens leads.
+/// The target of a code lens.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LensTarget {
-    /// To the places that name the skill.
+    /// The references to the skill.
     Users,
-    /// To a file.
+    /// A file.
     File(AbsPath),
-    /// Nowhere: it is there to be read.
+    /// No target; the lens is text only.
     None,
 }
 
-/// Returns what stands above a skill.
+/// Returns the lenses of a skill.
 ///
-/// `n_users` is how many places name it, where that is known; `findings` are those of the text.
+/// `n_users` is the number of references to the skill, if known; `findings` are those of its text.
 pub fn lenses(
     subject: &Subject<'_>,
-    surroundings: &dyn FsContext,
+    fs: &dyn FsContext,
     n_users: Option<usize>,
     findings: &[Finding],
 ) -> Vec<Lens> {
@@ -56,7 +56,7 @@ pub fn lenses(
         }
     }
     lenses.dedup();
-    lenses.extend(activation(subject, surroundings).map(|title| Lens {
+    lenses.extend(activation(subject, fs).map(|title| Lens {
         span: at(PATHS.key),
         title,
         target: LensTarget::None,
@@ -64,22 +64,22 @@ pub fn lenses(
     lenses
 }
 
-/// Returns how many files bring the skill up; nothing where its globs say nothing or are unknown.
-fn activation(subject: &Subject<'_>, surroundings: &dyn FsContext) -> Option<String> {
+/// Returns the activation text, or `None` without globs or if a match count is unknown.
+fn activation(subject: &Subject<'_>, fs: &dyn FsContext) -> Option<String> {
     let frontmatter = subject.document.frontmatter.as_ref()?;
     let globs = Fields::new(frontmatter, subject.text).list(&PATHS);
     let globs: Vec<&str> = globs.iter().map(|it| it.text.trim()).collect();
     if globs.is_empty() {
         return None;
     }
-    let counts = globs.iter().filter(|it| !it.starts_with('!')).map(|it| surroundings.matches(it));
+    let counts = globs.iter().filter(|it| !it.starts_with('!')).map(|it| fs.matches(it));
     let total = counts.sum::<Option<usize>>()?;
-    // A file that two globs match, or that a negation takes out again, is counted once too often.
+    // The sum counts files twice that two globs match, and files that a negated glob excludes.
     let about = if globs.len() > 1 && total > 0 { "at most " } else { "" };
     Some(format!("activates on {about}{}", files(total)))
 }
 
-/// Returns the directories and the name of a file, as far as they tell it from others.
+/// Returns the last four path components, enough to tell skills apart.
 fn shown(path: &AbsPath) -> String {
     let parts: Vec<_> = path.iter().rev().take(4).map(|it| it.to_string_lossy()).collect();
     parts.into_iter().rev().collect::<Vec<_>>().join("/")
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn users_and_files_are_counted() {
+    fn lenses_count_references_and_activating_files() {
         assert_eq!(
             titles("---\nname: a\npaths: src/**\n---\nx\n", Some(1)),
             ["name | used by 1", "paths | activates on 12 files"]
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hides_a_skill_is_named_and_led_to() {
+    fn shadowed_skill_links_to_the_skill_that_shadows_it() {
         let tree = "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Use it.\n---\nx\n//- /w/.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Use it.\n---\nx\n";
         let world = World::new(tree);
         let findings = world.check();

@@ -1,10 +1,11 @@
-//! What helps somebody who writes a SKILL.md: completion, hover, selection, what stands out, what is
-//! shown beside the letters, formatting and refactoring.
+//! Editor features for SKILL.md and command files: completion, hover, selection ranges, semantic
+//! tokens, inlay hints, code lenses, formatting, refactoring and rename.
 //!
-//! Pure: a text, a place in it and what is known of its directory go in, items come out. Everything
-//! that is offered and explained stands in the field table ([`skills_agents::field_table`]); nothing is spelled
-//! here a second time. What the text means is worked out line by line, because a text that is
-//! being typed is seldom YAML.
+//! All functions are pure: they take a text, an offset and an
+//! [`FsContext`](skills_lint::FsContext), and return values without LSP types. Fields, tools,
+//! events and variables come from the field table ([`skills_agents::field_table`]); none is repeated
+//! here. The text under the cursor is analysed line by line, because a text that is being typed is
+//! rarely valid YAML.
 
 mod anchors;
 mod arguments;
@@ -35,11 +36,11 @@ mod tokens;
 pub use arguments::{Argument, argument};
 pub use complete::{Completion, FileKind, Suggestion, SuggestionKind, complete, documentation};
 pub use complete_paths::complete_paths;
-pub use convert::{Conversion, conversion};
+pub use convert::{Conversion, convert_command};
 pub use format::format;
 pub use hints::{Hint, hints};
 pub use hover::{Hover, hover};
 pub use lens::{Lens, LensTarget, lenses};
 pub use refactor::{RefactorKind, Refactoring, refactorings};
-pub use selection::selection;
+pub use selection::selection_ranges;
 pub use tokens::{Token, TokenKind, tokens};

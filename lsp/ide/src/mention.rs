@@ -1,4 +1,4 @@
-//! The name of a skill that is being typed.
+//! Finds the skill name being typed at the cursor.
 
 use skills_agents::references::is_letter;
 use skills_syntax::parse::Document;
@@ -6,8 +6,8 @@ use skills_syntax::text::Span;
 
 use crate::cursor_context::{CursorContext, InsertStyle, context_at};
 
-/// Returns the beginning of a name that is being typed where a skill may be named: behind `/` or
-/// `$`, or as an item of `skills:`.
+/// Returns the span of the name being typed where a skill may be mentioned: after `/` or `$` in the
+/// body, or as an item of `skills:`.
 pub fn name_at(text: &str, document: &Document, offset: usize) -> Option<Span> {
     let offset = text.floor_char_boundary(offset);
     let is_name = |it: char| is_letter(it) || it == ':';
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_being_typed_is_known_by_what_stands_before_it() {
+    fn skill_name_is_found_after_a_slash_or_dollar_and_in_the_skills_list() {
         check_typed("---\nname: a\n---\nUse /<CURSOR>", Some(""));
         check_typed("---\nname: a\n---\nUse `/rel<CURSOR>ease` now", Some("release"));
         check_typed("no frontmatter $pd<CURSOR>", Some("pd"));

@@ -1,8 +1,7 @@
-//! Files and directories that get another place: what changes of the paths in one text.
+//! Path edits for moved files and directories ([`Moves`]) in one text.
 //!
-//! A text keeps its paths as they are written wherever they still lead to the same. Of a path that
-//! passes through what is renamed that name alone changes; only where a text and what it speaks of
-//! part is a path written anew.
+//! A path that still resolves to its target is not changed. A path through a renamed directory only
+//! has that component replaced. Other paths are rewritten if the text and its target move apart.
 
 use std::fmt::Write as _;
 use std::path::{Component, Path};
@@ -14,41 +13,41 @@ use skills_syntax::parse::Document;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 
-/// A file or directory that gets another place.
+/// A file or directory that moves.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Move {
-    /// Where it is.
+    /// Its current path.
     pub old: AbsPath,
-    /// Where it will be.
+    /// Its new path.
     pub new: AbsPath,
 }
 
-/// All that moves at once.
+/// A set of simultaneous moves.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Moves(Vec<Move>);
 
 impl Moves {
-    /// Takes what moves; what stays where it is counts for nothing.
+    /// Creates the set, without moves to the same path.
     pub fn new(moves: impl IntoIterator<Item = Move>) -> Self {
         let mut moves: Vec<_> = moves.into_iter().filter(|it| it.old != it.new).collect();
-        // The deepest first: it decides for what lies in it.
+        // Deepest first: the innermost move wins.
         moves.sort_by_key(|it| std::cmp::Reverse(it.old.components().count()));
         Self(moves)
     }
 
-    /// Returns what moves, the deepest first.
+    /// Returns the moves, deepest first.
     pub fn all(&self) -> &[Move] {
         &self.0
     }
 
-    /// Returns where a path leads when all has moved; none where it does not move.
+    /// Returns the new location of `path`, or `None` if it does not move.
     pub fn new_path(&self, path: &AbsPath) -> Option<AbsPath> {
         let moved = self.0.iter().find(|it| path.starts_with(&*it.old))?;
         Some(moved.new.child(path.strip_prefix(&*moved.old).ok()?))
     }
 
-    /// Returns what changes in a text at `path`. `is_there` says whether something is at a path: it
-    /// is asked where a text goes and what it speaks of may stay.
+    /// Returns the edits of the text at `path`. `is_there` returns whether a path exists; it is
+    /// called for paths whose meaning depends on that.
     pub fn edits(
         &self,
         path: &AbsPath,
@@ -68,31 +67,31 @@ impl Moves {
         let after = after.with_skill(skill);
         let is_skill = |it: &AbsPath| it.ends_with("SKILL.md");
         let becomes_skill = !is_skill(path) && self.new_path(path).is_some_and(|it| is_skill(&it));
-        let written = PathRewriter { text, bases, after, becomes_skill, moves: self };
+        let rewriter = PathRewriter { text, bases, after, becomes_skill, moves: self };
         let mut edits: Vec<Edit> = Vec::new();
         for link in links(text, document) {
             let end = edits.last().map_or(0, |it| it.span.end);
-            // A command in backticks may be read as one path, and word by word.
-            let found = written.of(&link, &is_there).into_iter();
+            // A command in backticks is tried as one path and word by word, so links may overlap.
+            let found = rewriter.link_edits(&link, &is_there).into_iter();
             edits.extend(found.filter(|it| end <= it.span.start));
         }
         edits
     }
 }
 
-/// A text whose paths are looked at.
+/// Rewrites the paths of one text.
 struct PathRewriter<'a> {
     text: &'a str,
     bases: &'a LinkBases,
-    /// Where its paths start when all has moved.
+    /// The base directories after the moves.
     after: LinkBases,
-    /// Whether it is a skill only then: its links start nowhere but at its directory.
+    /// True if the file becomes a SKILL.md, whose links resolve from its own directory only.
     becomes_skill: bool,
     moves: &'a Moves,
 }
 
 impl PathRewriter<'_> {
-    fn of(&self, link: &Link, is_there: impl Fn(&AbsPath) -> bool) -> Vec<Edit> {
+    fn link_edits(&self, link: &Link, is_there: impl Fn(&AbsPath) -> bool) -> Vec<Edit> {
         let starts = self.bases.candidates(link.start);
         for base in &starts {
             let steps = path_steps(link, self.text, base);
@@ -101,22 +100,22 @@ impl PathRewriter<'_> {
             if link.is_ambiguous(first) && !is_there(&target) {
                 continue;
             }
-            let named = self.named(link, &steps);
-            let written = replaced(self.text, link.names, &named);
+            let renamed = self.rename_components(link, &steps);
+            let written = apply_within(self.text, link.names, &renamed);
             let then = self.moves.new_path(&target).unwrap_or_else(|| target.clone());
-            let base = self.then(link, base);
+            let base = self.base_after(link, base);
             if base.join_lexically(percent_decode(&written)) == then {
-                return named;
+                return renamed;
             }
-            return self.anew(link, &base, &then).into_iter().collect();
+            return self.rewrite(link, &base, &then).into_iter().collect();
         }
-        // Nothing that moves is named; but what starts at the text's directory goes with it.
-        for base in starts.iter().filter(|it| self.then(link, it) != **it) {
+        // No component is renamed, but the base directory may move with the text.
+        for base in starts.iter().filter(|it| self.base_after(link, it) != **it) {
             let target = base.join_lexically(&link.path);
             let then = self.moves.new_path(&target).unwrap_or_else(|| target.clone());
-            let base = self.then(link, base);
+            let base = self.base_after(link, base);
             if base.join_lexically(&link.path) != then && is_there(&target) {
-                return self.anew(link, &base, &then).into_iter().collect();
+                return self.rewrite(link, &base, &then).into_iter().collect();
             }
         }
         Vec::new()
@@ -126,10 +125,10 @@ impl PathRewriter<'_> {
         self.moves.0.iter().any(|it| it.old == *path)
     }
 
-    /// Returns where a path starts then that starts at `base` now. One directory may be several of
-    /// those that paths start at, and only the text's own and its skill's go anywhere.
-    fn then(&self, link: &Link, base: &AbsPath) -> AbsPath {
-        // Agents run commands at the top, wherever they have read them.
+    /// Returns the base directory after the moves for a path that resolves from `base` now. Several
+    /// bases may be the same directory, and only the text's own and its skill's move.
+    fn base_after(&self, link: &Link, base: &AbsPath) -> AbsPath {
+        // Agents run commands from the worktree root, wherever the text is.
         let is_run = matches!(link.way, LinkForm::Bare | LinkForm::Word);
         match link.start {
             LinkBase::Text if is_run && self.after.top.as_ref() == Some(base) => base.clone(),
@@ -142,20 +141,20 @@ impl PathRewriter<'_> {
         }
     }
 
-    /// Returns the path with other names where what it passes is renamed in its place.
-    fn named(&self, link: &Link, steps: &[PathStep]) -> Vec<Edit> {
+    /// Returns edits of the path components that are renamed in place.
+    fn rename_components(&self, link: &Link, steps: &[PathStep]) -> Vec<Edit> {
         let renamed = steps.iter().filter_map(|step| {
             let moved = self.moves.0.iter().find(|it| it.old == step.reached)?;
             let name = moved.new.file_name().and_then(|it| it.to_str())?;
             let stays = moved.new.parent() == moved.old.parent();
-            let text = self.spelled(link, name);
+            let text = self.encode(link, name);
             stays.then_some(Edit { span: step.span, text })
         });
         renamed.filter(|it| it.span.slice(self.text) != it.text).collect()
     }
 
-    /// Writes a path anew, as far as that can be said from where it starts.
-    fn anew(&self, link: &Link, base: &AbsPath, target: &AbsPath) -> Option<Edit> {
+    /// Rewrites a path relative to its base directory; `None` if that is impossible.
+    fn rewrite(&self, link: &Link, base: &AbsPath, target: &AbsPath) -> Option<Edit> {
         let written = link.names.slice(self.text);
         let mut path = match link.start {
             LinkBase::Text | LinkBase::Skill => relative(base, target)?,
@@ -172,12 +171,12 @@ impl PathRewriter<'_> {
         if written.ends_with('/') && !path.ends_with('/') {
             path.push('/');
         }
-        let text = self.spelled(link, &path);
+        let text = self.encode(link, &path);
         (text != written).then_some(Edit { span: link.names, text })
     }
 
-    /// Returns a path as it has to be written in the place of another.
-    fn spelled(&self, link: &Link, path: &str) -> String {
+    /// Percent-encodes a path as the syntax around the link requires.
+    fn encode(&self, link: &Link, path: &str) -> String {
         if link.way != LinkForm::Target {
             return path.to_owned();
         }
@@ -194,7 +193,7 @@ impl PathRewriter<'_> {
                 continue;
             }
             for byte in letter.encode_utf8(&mut [0; 4]).bytes() {
-                // A text takes whatever is written to it.
+                // Writing to a string cannot fail.
                 let _ = write!(spelled, "%{byte:02X}");
             }
         }
@@ -202,8 +201,8 @@ impl PathRewriter<'_> {
     }
 }
 
-/// Returns a stretch of a text with edits of it made.
-fn replaced(text: &str, span: Span, edits: &[Edit]) -> String {
+/// Returns the text of a span with edits applied.
+fn apply_within(text: &str, span: Span, edits: &[Edit]) -> String {
     let within = |it: &Edit| {
         let [start, end] = [it.span.start, it.span.end].map(|it| it - span.start);
         Edit { span: Span::new(start, end), text: it.text.clone() }
@@ -211,7 +210,7 @@ fn replaced(text: &str, span: Span, edits: &[Edit]) -> String {
     apply(span.slice(text), &edits.iter().map(within).collect::<Vec<_>>())
 }
 
-/// Returns the way from one directory to another path, with `/` between its names.
+/// Returns the relative path from a directory to another path, with `/` as separator.
 pub fn relative(from: &Path, to: &Path) -> Option<String> {
     let [mut ours, mut theirs] = [from, to].map(|it| it.components().peekable());
     while let (Some(one), Some(other)) = (ours.peek(), theirs.peek()) {
@@ -237,7 +236,7 @@ mod tests {
         AbsPath::new(Path::new(text)).unwrap()
     }
 
-    /// Moves what lies below `/w/.claude/skills`, and reads the text from the worktree `/w`.
+    /// Applies moves below `/w/.claude/skills` to a text in the worktree `/w`.
     #[track_caller]
     fn check(moves: &[(&str, &str)], path: &str, text: &str, expected: &str) {
         let below = |it: &str| at("/w/.claude/skills").child(it);
@@ -250,7 +249,7 @@ mod tests {
         if moves.all().iter().any(|it| moves.new_path(&it.new).is_some()) {
             return;
         }
-        // What has moved already is not moved once more.
+        // Applying the moves twice changes nothing.
         let then = moves.new_path(&at(path)).unwrap_or_else(|| at(path));
         let bases = LinkBases::for_file(&then, Some(&at("/w")), Some(&at("/home/me")));
         let again = moves.edits(&then, &bases, expected, &parse(expected), is_there);
@@ -260,7 +259,7 @@ mod tests {
     const RENAMED: &[(&str, &str)] = &[("pdf", "paper")];
 
     #[test]
-    fn paths_from_the_top_are_followed_wherever_they_stand() {
+    fn paths_from_the_worktree_root_are_updated_in_every_text() {
         for path in ["/w/CLAUDE.md", "/w/.claude/agents/a.md", "/w/.claude/skills/notes/SKILL.md"] {
             check(
                 RENAMED,
@@ -272,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_from_elsewhere_are_followed_too() {
+    fn paths_with_variables_and_home_are_updated() {
         check(
             RENAMED,
             "/w/.claude/skills/pdf/SKILL.md",
@@ -291,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_alike_stays() {
+    fn similar_paths_are_not_changed() {
         for text in [
             "pdf/ocr, and/or, skills/pdf/x.md, https://x.org/.claude/skills/pdf/x.md, /pdf/x\n",
             "../other/.claude/skills/pdf/x.md .claude/skills/pdf2/x.md .claude/skills/pdf.md\n",
@@ -299,7 +298,7 @@ mod tests {
         ] {
             check(RENAMED, "/w/CLAUDE.md", text, text);
         }
-        // Beside a skill of that name, whatever there is: nothing, here.
+        // A link next to the moved directory changes even if no file exists.
         let text = "For and/or, [x](and/x.md).\n";
         let moves = [Move { old: at("/w/and"), new: at("/w/or") }];
         let bases = LinkBases::for_file(&at("/w/CLAUDE.md"), None, None);
@@ -309,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn names_with_blanks_are_written_as_the_place_wants_them() {
+    fn names_with_spaces_are_encoded_for_their_syntax() {
         check(
             &[("my pdf", "my (new) pdf")],
             "/w/.claude/skills/notes/SKILL.md",
@@ -319,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_inside_of_a_skill_takes_all_paths_into_it_along() {
+    fn moving_a_directory_updates_all_paths_into_it() {
         let moves: &[_] = &[("pdf/references", "pdf/docs")];
         check(
             moves,
@@ -342,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_goes_elsewhere_still_finds_what_stays() {
+    fn moved_text_keeps_links_to_unmoved_files() {
         check(
             &[("pdf/references/a.md", "pdf/docs/deep/a.md")],
             "/w/.claude/skills/pdf/references/a.md",
@@ -357,7 +356,7 @@ mod tests {
         );
     }
 
-    /// Moves the text alone, from one place to another, and reads it from the worktree `/w`.
+    /// Moves only the text, in the worktree `/w`.
     #[track_caller]
     fn check_text(old: &str, new: &str, text: &str, expected: &str) {
         let moves = Moves::new([Move { old: at(old), new: at(new) }]);
@@ -367,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_leaves_the_top_keeps_what_starts_there() {
+    fn moved_text_keeps_paths_from_the_worktree_root() {
         for kept in [
             "`$CLAUDE_PROJECT_DIR/.claude/skills/pdf/x.sh` and ~/.claude/skills/pdf/x.sh\n",
             "/.claude/skills/pdf/x.sh and `.claude/skills/pdf/x.sh`\n",
@@ -375,19 +374,19 @@ mod tests {
         ] {
             check_text("/w/CLAUDE.md", "/w/.claude/CLAUDE.md", kept, kept);
         }
-        // Whoever follows a link or an import reads it from the text.
+        // Links and imports resolve from the text's directory.
         check_text(
             "/w/CLAUDE.md",
             "/w/.claude/CLAUDE.md",
             "@.claude/skills/pdf/SKILL.md [x](.claude/skills/pdf/x.md)\n",
             "@skills/pdf/SKILL.md [x](skills/pdf/x.md)\n",
         );
-        // Nothing of the worktree is read from its top elsewhere.
+        // Outside the worktree, its root is not a base directory.
         check_text("/w/CLAUDE.md", "/v/CLAUDE.md", "See `a/x.py`.\n", "See `../w/a/x.py`.\n");
     }
 
     #[test]
-    fn links_of_what_becomes_a_skill_start_at_its_directory() {
+    fn links_of_a_converted_command_start_at_the_skill_directory() {
         let path = at("/w/.claude/commands/fix/bug.md");
         let new = at("/w/.claude/skills/bug/SKILL.md");
         let moves = Moves::new([Move { old: path.clone(), new }]);
@@ -403,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_from_a_skill_starts_at_its_directory_in_each_of_its_texts() {
+    fn skill_dir_paths_resolve_from_the_skill_in_all_its_files() {
         let path = at("/w/.claude/skills/pdf/references/a.md");
         let skill = at("/w/.claude/skills/pdf");
         let bases =
@@ -419,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn several_that_move_at_once_are_told_apart() {
+    fn swapped_names_are_updated_in_one_pass() {
         check(
             &[("a", "b"), ("b", "a")],
             "/w/CLAUDE.md",
@@ -429,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_of_skills_takes_them_along() {
+    fn moving_a_skills_directory_updates_paths_to_its_skills() {
         let text = "@.claude/skills/pdf/SKILL.md [x](.claude/skills/notes/x.md) .claude/skills/\n";
         let moves =
             Moves::new([Move { old: at("/w/.claude/skills"), new: at("/w/.opencode/skills") }]);

@@ -1,4 +1,4 @@
-//! What may stand in the parentheses behind a tool: commands, files, skills, addresses.
+//! Completion of permission patterns in the parentheses after a tool: commands, paths, hosts.
 
 use skills_agents::field_table::{ALLOWED_TOOLS, DISALLOWED_TOOLS};
 use skills_syntax::markdown::Body;
@@ -9,18 +9,18 @@ use skills_syntax::text::Span;
 const USUAL: [&str; 9] =
     ["git", "gh", "npm run", "npx", "python3", "node", "make", "cargo", "docker"];
 
-/// How many programs of the body are offered at most.
+/// Maximum number of programs taken from the body.
 const MOST: usize = 50;
 
-/// The parentheses of a tool in which a place lies.
+/// The parentheses after a tool name.
 pub(super) struct Pattern<'t> {
     pub(super) tool: &'t str,
-    /// What stands between them.
+    /// The text between the parentheses.
     pub(super) inner: Span,
     pub(super) is_closed: bool,
 }
 
-/// Returns the parentheses that a place lies in.
+/// Returns the tool pattern around `offset`, if it is inside parentheses.
 pub(super) fn pattern<'t>(
     text: &'t str,
     path: &[&str],
@@ -39,8 +39,8 @@ pub(super) fn pattern<'t>(
     (offset <= inner.end).then_some(Pattern { tool, inner, is_closed: close.is_some() })
 }
 
-/// Returns what may stand in the parentheses behind a tool, each with a few words on it; first
-/// what the skill itself speaks of.
+/// Returns patterns for `tool`, each with a short description; programs used in the body come
+/// first.
 pub(super) fn patterns(tool: &str, text: &str, document: &Document) -> Vec<(String, &'static str)> {
     match tool {
         "Bash" | "PowerShell" => {
@@ -61,7 +61,8 @@ pub(super) fn patterns(tool: &str, text: &str, document: &Document) -> Vec<(Stri
     }
 }
 
-/// Returns the programs that blocks of shell in the body run, each once, in their order.
+/// Returns the programs that shell blocks of the body run, without duplicates, in order of
+/// appearance.
 fn programs(text: &str, document: &Document) -> Vec<String> {
     let body = Body::new(text, document.body);
     let is_shell = |info: &str| {
@@ -75,7 +76,7 @@ fn programs(text: &str, document: &Document) -> Vec<String> {
         let program = command.split_whitespace().next().unwrap_or_default();
         let is_program = program.starts_with(|it: char| it.is_ascii_alphabetic() || it == '.')
             && program.chars().all(|it| it.is_ascii_alphanumeric() || "._-/".contains(it));
-        // What is indented goes on with a command, or lies within another.
+        // Indented lines continue a command or are nested in another one.
         if is_program && !line.starts_with([' ', '\t']) && !programs.iter().any(|it| it == program)
         {
             programs.push(program.to_owned());

@@ -1,4 +1,4 @@
-//! How a value is written where it is offered, so that YAML reads it as it is meant.
+//! Quotes completed values so that YAML reads them unchanged at the cursor.
 
 use skills_agents::field_table;
 use skills_agents::fields::{Fields, SpannedText as FieldItem};
@@ -10,8 +10,8 @@ use super::complete::Suggestion;
 use crate::cursor_context::InsertStyle;
 
 impl Suggestion {
-    /// Returns the same with something before it.
-    pub(super) fn behind(self, gap: &str) -> Self {
+    /// Returns the suggestion with `gap` inserted before its text.
+    pub(super) fn prefixed(self, gap: &str) -> Self {
         if gap.is_empty() {
             return self;
         }
@@ -20,24 +20,26 @@ impl Suggestion {
     }
 }
 
-/// Returns values as they are written in the place of a word, without those that cannot stand there.
-pub(super) fn fitted(
+/// Returns the suggestions quoted for the position of `word`, without those that cannot be written
+/// there.
+pub(super) fn quote_suggestions(
     values: Vec<Suggestion>,
     text: &str,
     word: Span,
     style: InsertStyle,
 ) -> Vec<Suggestion> {
-    let gap = if matches!(style, InsertStyle::Start { .. }) { gap(text, word) } else { "" };
+    let gap =
+        if matches!(style, InsertStyle::Start { .. }) { leading_space(text, word) } else { "" };
     let fitted = values.into_iter().filter_map(|it| {
-        let text = written(text, word, style, &it.text)?;
-        Some(Suggestion { text, ..it }.behind(gap))
+        let text = quote_value(text, word, style, &it.text)?;
+        Some(Suggestion { text, ..it }.prefixed(gap))
     });
     fitted.collect()
 }
 
-/// Returns how a value is written in the place of a word: quoted where it would be read otherwise.
-/// Nothing where it cannot stand there.
-fn written(text: &str, word: Span, style: InsertStyle, value: &str) -> Option<String> {
+/// Returns `value` as it must be written in place of `word`, quoted if needed; `None` if it cannot
+/// be written there.
+fn quote_value(text: &str, word: Span, style: InsertStyle, value: &str) -> Option<String> {
     let (is_first, in_flow) = match style {
         InsertStyle::Outside => return None,
         InsertStyle::Block => return Some(value.to_owned()),
@@ -58,10 +60,14 @@ fn written(text: &str, word: Span, style: InsertStyle, value: &str) -> Option<St
     (is_first && ends).then(|| quote_scalar(value))
 }
 
-/// Returns the other items of a list of the first level: what is left out where more of them are
-/// offered.
-pub(super) fn others(text: &str, document: &Document, path: &[&str], word: Span) -> Vec<String> {
-    // Of a value that nobody has closed yet the brackets are letters.
+/// Returns the other items of a top-level list, which completion omits.
+pub(super) fn other_items(
+    text: &str,
+    document: &Document,
+    path: &[&str],
+    word: Span,
+) -> Vec<String> {
+    // In an unclosed value, brackets are part of the text.
     const MARKS: [char; 6] = ['[', ']', '{', '}', '"', '\''];
     let (Some(frontmatter), [key]) = (&document.frontmatter, path) else { return Vec::new() };
     let Some(field) = field_table::find(key) else { return Vec::new() };
@@ -70,7 +76,7 @@ pub(super) fn others(text: &str, document: &Document, path: &[&str], word: Span)
     items.filter(|it| !meets(it)).map(|it| it.text.trim_matches(MARKS).to_owned()).collect()
 }
 
-/// Whether YAML reads a text as itself without quotes.
+/// Returns whether YAML reads the unquoted value unchanged.
 fn is_plain(value: &str, is_first: bool, in_flow: bool) -> bool {
     const INDICATORS: &[char] =
         &['*', '&', '!', '|', '>', '%', '@', '`', '#', '"', '\'', '[', ']', '{', '}', ','];
@@ -82,9 +88,8 @@ fn is_plain(value: &str, is_first: bool, in_flow: bool) -> bool {
     !is_marked && !is_cut && !is_split && value.trim() == value
 }
 
-/// Returns what has to stand between a word that is yet to be written and what is before it: the
-/// blank behind a colon or a dash.
-pub(super) fn gap(text: &str, word: Span) -> &'static str {
+/// Returns the text needed before an inserted word: a space after a colon or a dash.
+pub(super) fn leading_space(text: &str, word: Span) -> &'static str {
     let is_tight = word.is_empty() && text[..word.start].ends_with([':', '-']);
     if is_tight { " " } else { "" }
 }
@@ -96,7 +101,7 @@ mod tests {
     use super::*;
     use crate::cursor_context::{CursorContext, context_at};
 
-    /// Writes a value at a `|` behind `paths:`.
+    /// Inserts a value at the `|` in the value of `paths:`.
     #[track_caller]
     fn check(marked: &str, value: &str, expected: &str) {
         let at = marked.find('|').unwrap();
@@ -107,7 +112,7 @@ mod tests {
         else {
             panic!("no value: {text}")
         };
-        let shown = written(&text, word, style, value).map_or("nothing".into(), |it| {
+        let shown = quote_value(&text, word, style, value).map_or("nothing".into(), |it| {
             let line = format!("{}{it}{}", &text[..word.start], &text[word.end..]);
             line.lines().nth(1).unwrap()["paths: ".len()..].to_owned()
         });
@@ -115,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_quoted_where_it_would_be_read_otherwise() {
+    fn value_that_yaml_would_misread_is_quoted() {
         check("|", "**/*.ts", "\"**/*.ts\"");
         check("*.t|", "src/**", "src/**");
         check("[*|]", "**/*.ts", "[\"**/*.ts\"]");
@@ -126,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn in_quotes_and_within_a_value_it_stands_as_it_is() {
+    fn value_inside_quotes_or_plain_text_is_inserted_verbatim() {
         check("[\"*|\"]", "**/*.ts", "[\"**/*.ts\"]");
         check("'a, |'", "**/*.ts", "'a, **/*.ts'");
         check("src/**, |", "**/*.ts", "src/**, **/*.ts");
@@ -134,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn where_quotes_would_be_letters_nothing_is_offered() {
+    fn value_that_cannot_be_quoted_is_not_offered() {
         check("|, src/**", "**/*.ts", "nothing");
         check("a, |", "x: y", "nothing");
         check("\"|\"", "a\"b", "nothing");

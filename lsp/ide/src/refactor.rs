@@ -1,5 +1,5 @@
-//! Changes of shape that keep what a skill means: a section into a file of its own, a list of tools
-//! on one line or on several.
+//! Refactorings that keep the meaning of a skill: extracting a section to a file, and writing a
+//! tool list on one line or on several.
 
 use skills_agents::field_table::{ALLOWED_TOOLS, DISALLOWED_TOOLS, Field};
 use skills_agents::fields::Fields;
@@ -10,45 +10,41 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::quote::quote_scalar;
 use skills_syntax::text::Span;
 
-use super::extract::extraction;
+use super::extract::extract_section;
 
-/// A change of shape.
+/// A refactoring that can be applied.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refactoring {
-    /// What it does, as an imperative without a full stop.
+    /// The title, an imperative without a full stop.
     pub title: String,
-    /// What sort of change it is.
+    /// Its kind.
     pub kind: RefactorKind,
-    /// The edits of the text itself, none of which touches another.
+    /// The edits of the text; they do not overlap.
     pub edits: Vec<Edit>,
-    /// A file that is made.
+    /// A file to create, with its text.
     pub creates: Option<(AbsPath, String)>,
 }
 
-/// What sort of change it is.
+/// The kind of a refactoring.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RefactorKind {
-    /// Something gets a place of its own.
+    /// Moves text to a new file.
     Extract,
-    /// The same is written in another form.
+    /// Rewrites text in an equivalent form.
     Rewrite,
 }
 
-/// Returns the changes that can be made at `offset`.
-pub fn refactorings(
-    subject: &Subject<'_>,
-    surroundings: &dyn FsContext,
-    offset: usize,
-) -> Vec<Refactoring> {
+/// Returns the refactorings available at `offset`.
+pub fn refactorings(subject: &Subject<'_>, fs: &dyn FsContext, offset: usize) -> Vec<Refactoring> {
     let offset = subject.text.floor_char_boundary(offset);
     let mut found = Vec::new();
-    found.extend(extraction(subject, surroundings, offset));
-    found.extend(lists(subject, offset));
+    found.extend(extract_section(subject, fs, offset));
+    found.extend(convert_tool_list(subject, offset));
     found
 }
 
-/// Writes tools on one line as a list, and a list on one line.
-fn lists(subject: &Subject<'_>, offset: usize) -> Option<Refactoring> {
+/// Converts a tool list between its one-line and its block form.
+fn convert_tool_list(subject: &Subject<'_>, offset: usize) -> Option<Refactoring> {
     let frontmatter = subject.document.frontmatter.as_ref()?;
     let fields = Fields::new(frontmatter, subject.text);
     let here = |it: &&&Field| {
@@ -59,7 +55,7 @@ fn lists(subject: &Subject<'_>, offset: usize) -> Option<Refactoring> {
     let items: Vec<String> = fields.list(field).into_iter().map(|it| it.text).collect();
     let line = if subject.text.contains("\r\n") { "\r\n" } else { "\n" };
     let span = Span::new(entry.key.span.end, entry.value.span.end);
-    // A comment between them would be lost.
+    // A comment in the value would be lost.
     if items.is_empty() || entry.duplicate_of.is_some() || span.slice(subject.text).contains('#') {
         return None;
     }
@@ -68,16 +64,17 @@ fn lists(subject: &Subject<'_>, offset: usize) -> Option<Refactoring> {
             style: ScalarStyle::Plain | ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted,
             ..
         } => {
-            let items: Vec<_> = items.iter().map(|it| format!("{line}  - {}", item(it))).collect();
+            let items: Vec<_> =
+                items.iter().map(|it| format!("{line}  - {}", yaml_scalar(it))).collect();
             ("Write the tools as a list", format!(":{}", items.concat()))
         }
         ValueKind::Sequence { .. } => {
-            // Blanks that are no separators stand in parentheses.
+            // Spaces inside parentheses are not separators.
             let joins = |it: &String| !it.contains([' ', ',']) || it.ends_with(')');
             if !items.iter().all(joins) {
                 return None;
             }
-            ("Write the tools on one line", format!(": {}", item(&items.join(" "))))
+            ("Write the tools on one line", format!(": {}", yaml_scalar(&items.join(" "))))
         }
         ValueKind::Scalar { .. }
         | ValueKind::Mapping { .. }
@@ -92,8 +89,8 @@ fn lists(subject: &Subject<'_>, offset: usize) -> Option<Refactoring> {
     })
 }
 
-/// Returns a text as a YAML scalar that every reader takes for it.
-fn item(text: &str) -> String {
+/// Returns a text as a YAML scalar, quoted if needed.
+fn yaml_scalar(text: &str) -> String {
     let plain = |it: char| it.is_alphanumeric() || " _-.()/*".contains(it);
     let starts_well = text.starts_with(char::is_alphabetic);
     if starts_well && text.chars().all(plain) && text.trim() == text {
@@ -127,7 +124,7 @@ mod tests {
     const SKILL: &str = "/w/.claude/skills/a/SKILL.md";
 
     #[test]
-    fn tools_are_split_and_joined() {
+    fn tool_list_is_converted_between_one_line_and_block_form() {
         check(
             SKILL,
             "---\nallowed-tools: Re|ad Bash(git add:*), Grep\n---\nx\n",

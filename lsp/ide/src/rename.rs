@@ -1,8 +1,8 @@
-//! Giving a skill another name: what is in the way, and what changes in one text.
+//! Renames a skill or command: obstacles, file moves and name edits in one text.
 //!
-//! A skill's name stands in three places: its directory, its `name:`, and wherever other texts
-//! speak of it, by name or by a path through its directory. A command's stands in the names of its
-//! file and of the directories below `commands`. All of them change together.
+//! The name of a skill appears in its directory, in its `name:`, and in texts that refer to it by
+//! name or path. The name of a command appears in its file name and in the directories below
+//! `commands`. All of them change together.
 
 use std::path::Path;
 
@@ -16,51 +16,51 @@ use skills_syntax::text::Span;
 
 use crate::moves::{Move, Moves, relative};
 
-/// The longest name that the standard allows.
+/// Maximum length of a name in the Agent Skills standard.
 const MAX_NAME: usize = 64;
 
-/// A skill that is given another name.
+/// A skill or command to rename.
 #[derive(Clone, Debug)]
 pub struct Renaming<'a> {
-    /// Its SKILL.md, or the command's file.
+    /// The SKILL.md or command file.
     pub path: &'a AbsPath,
-    /// What it is called then.
+    /// The new name.
     pub new: &'a str,
-    /// What it is, and will be.
+    /// The kind of rename.
     pub kind: RenameKind,
 }
 
-/// What is given another name.
+/// The kind of rename.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RenameKind {
-    /// A skill: its directory has its name.
+    /// A skill, named after its directory.
     Skill,
-    /// A command: its file has its name, and the directories below `commands` what stands before.
+    /// A command, named after its file and the directories below `commands`.
     Command,
-    /// A command that becomes a skill beside its `commands`.
+    /// A command converted to a skill in the `skills` directory next to `commands`.
     Conversion,
 }
 
 impl RenameKind {
-    /// Returns what the file at a path is.
+    /// Returns the kind of the file at a path.
     pub fn of(path: &Path) -> Self {
         if is_skill_file(path) { Self::Skill } else { Self::Command }
     }
 }
 
 impl<'a> Renaming<'a> {
-    /// Gives the skill or the command at a path another name.
+    /// Renames the skill or command at a path.
     pub fn new(path: &'a AbsPath, new: &'a str) -> Self {
         Self { path, new, kind: RenameKind::of(path) }
     }
 
-    /// Makes a skill of the command at a path.
+    /// Converts the command at a path to a skill.
     pub fn to_skill(path: &'a AbsPath, new: &'a str) -> Self {
         Self { path, new, kind: RenameKind::Conversion }
     }
 
-    /// Returns what moves with it; the directory, or the command's file, may be reached by several
-    /// ways.
+    /// Returns the moves for all `places`, the paths by which the skill directory or command file
+    /// can be reached.
     pub fn moves(&self, places: &[AbsPath]) -> Moves {
         let own = self.file_move();
         let moved = |old: &AbsPath| {
@@ -72,8 +72,8 @@ impl<'a> Renaming<'a> {
         Moves::new(places.iter().filter_map(moved))
     }
 
-    /// Returns what gets another place: a skill's directory, a command's file. Nothing for a command
-    /// of which it is not known where its directories begin.
+    /// Returns the move of the skill directory or command file. `None` for a command outside a
+    /// `commands` directory.
     pub fn file_move(&self) -> Option<Move> {
         let old = match self.kind {
             RenameKind::Skill => self.path.parent()?,
@@ -87,7 +87,7 @@ impl<'a> Renaming<'a> {
         Some(Move { old, new })
     }
 
-    /// Returns where nothing may be yet: the new directory, or a command's new file.
+    /// Returns the new directory or command file, which must not exist yet.
     pub fn target(&self) -> Option<AbsPath> {
         match self.kind {
             RenameKind::Skill => Some(self.path.parent()?.parent()?.child(self.new)),
@@ -98,14 +98,14 @@ impl<'a> Renaming<'a> {
         }
     }
 
-    /// Whether it gets another place at all.
+    /// Returns whether the directory or file changes its path.
     pub fn is_moved(&self) -> bool {
         self.file_move().is_some_and(|it| it.old != it.new)
     }
 }
 
-/// Returns the name that the skill or command at `old` is called by when it lies at `new`, and what
-/// becomes of it; nothing where that is no other name.
+/// Returns the new name and the kind of rename implied by moving a skill or command file; `None` if
+/// the name does not change.
 pub fn renamed_by_move(Move { old, new }: &Move) -> Option<(String, RenameKind)> {
     let directory = |it: &AbsPath| it.parent_name().map(str::to_owned);
     let (before, after, kind) = match (is_skill_file(old), is_skill_file(new)) {
@@ -120,22 +120,22 @@ pub fn renamed_by_move(Move { old, new }: &Move) -> Option<(String, RenameKind)>
     (before != after).then_some((after, kind))
 }
 
-/// One of the ways to a skill's file, as the disk has it.
+/// A path to a skill file and its directory entries on disk.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AccessPath {
-    /// The SKILL.md, or the command's file, by this way.
+    /// The path of the SKILL.md or command file.
     pub path: AbsPath,
-    /// What the file itself is; none where there is none.
+    /// The entry of the file; `None` if it does not exist.
     pub file: Option<Entry>,
-    /// What its directory is.
+    /// The entry of its directory.
     pub directory: Option<Entry>,
 }
 
-/// Returns why a skill's directory, or a command's file, cannot be moved on the disk: a sentence for
-/// a person.
+/// Returns the reason why a skill directory or command file cannot be moved, as a sentence for the
+/// user.
 ///
-/// `ways` are all that lead to its file, its own among them; `target` is what is there already
-/// where it would be.
+/// `ways` are all known paths to the file, including its own; `target` is the existing entry at the
+/// new path.
 pub fn move_obstacle(
     renaming: &Renaming<'_>,
     ways: &[AccessPath],
@@ -175,14 +175,14 @@ pub fn move_obstacle(
             ));
         }
     }
-    // Where case does not count, it may be found under its new name already.
+    // On a case-insensitive file system the new name may already resolve to the old file.
     let is_taken = |it: Entry| it.is_link || it.id != own.id;
     target.is_some_and(is_taken).then(|| format!("`{}` is there already", new.display()))
 }
 
-/// Returns why a skill cannot be called that: a sentence for a person.
+/// Returns the reason why the new name is refused, as a sentence for the user.
 ///
-/// `others` are the names and directories of the skills that are seen together with it.
+/// `others` are the names and paths of the skills in the same views.
 pub fn name_obstacle<'a>(
     renaming: &Renaming<'_>,
     others: impl IntoIterator<Item = (&'a str, &'a AbsPath)>,
@@ -217,7 +217,7 @@ pub fn name_obstacle<'a>(
     None
 }
 
-/// Returns why a name is none.
+/// Returns the reason why a name is malformed.
 fn name_syntax_error(new: &str, kind: RenameKind) -> Option<String> {
     if kind == RenameKind::Command {
         let is_name = may_be_name(new, ReferenceForm::Called);
@@ -241,9 +241,8 @@ fn name_syntax_error(new: &str, kind: RenameKind) -> Option<String> {
     })
 }
 
-/// Returns what changes in a text at `path` where the skill is named: in its own `name:`, and at
-/// `references`, all of which mean it. What has the new name already does not change; paths are for
-/// [`Moves`].
+/// Returns the name edits of the text at `path`: its own `name:`, and `references`, all of which
+/// refer to the renamed skill. Occurrences of the new name stay; [`Moves`] edits paths.
 pub fn edits(
     renaming: &Renaming<'_>,
     path: &AbsPath,
@@ -253,7 +252,7 @@ pub fn edits(
 ) -> Vec<Edit> {
     let mut edits = Vec::new();
     let called = command::name(renaming.path);
-    // What a command says of itself is not its name.
+    // The `name` field of a command is not its name.
     if renaming.kind == RenameKind::Skill
         && path == renaming.path
         && let Some(entry) = document.frontmatter.as_ref().and_then(|it| it.get("name"))
@@ -263,7 +262,7 @@ pub fn edits(
         edits.push(Edit { span: entry.value.span, text: renaming.new.to_owned() });
     }
     for reference in references {
-        // What stands before the name (a plugin's) stays.
+        // A prefix, such as that of a plugin, is kept.
         let start = called
             .as_ref()
             .and_then(|it| reference.name.strip_suffix(&**it))
@@ -318,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn the_skill_itself_and_all_that_speak_of_it_change() {
+    fn rename_changes_the_skill_and_its_references() {
         check(
             "/w/.claude/skills/pdf/SKILL.md",
             "---\nname: 'pdf' # a pdf\ndescription: Reads pdf files.\n---\nA pdf: `/pdf x`, [y](../pdf/y.md), [z](z.md).\n",
@@ -340,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_renamed_already_stays_as_it_is() {
+    fn references_with_the_new_name_are_not_changed() {
         let text = "---\nname: 'paper'\n---\nA `/paper` and the `paper` skill.\n";
         let skill = path("/w/.claude/skills/pdf/SKILL.md");
         let document = parse(text);
@@ -361,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_none_or_taken_is_refused() {
+    fn malformed_and_taken_names_are_refused() {
         check_problem("paper", None);
         check_problem("pdf", None);
         check_problem("text", Some("`/w/skills/text` is there already"));
@@ -380,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_others_lead_to_by_name_is_not_moved() {
+    fn directory_with_symlinks_or_hard_links_is_not_moved() {
         let entry = |inode| Entry { id: Some(FileId { device: 1, inode }), is_link: false };
         let link = |inode| Entry { is_link: true, ..entry(inode) };
         let skill = path("/w/a/pdf/SKILL.md");
@@ -396,7 +395,11 @@ mod tests {
         let with = |other: AccessPath| found(&[own.clone(), other], None);
 
         assert_eq!(found(slice::from_ref(&own), None), "");
-        assert_eq!(with(way("/w/b/pdf/SKILL.md", entry(1), entry(2))), "", "its parent is a link");
+        assert_eq!(
+            with(way("/w/b/pdf/SKILL.md", entry(1), entry(2))),
+            "",
+            "its parent is a symlink"
+        );
         for other in ["/w/b/pdf/SKILL.md", "/w/a/alias/SKILL.md"] {
             assert!(with(way(other, entry(1), link(2))).contains("is a link to the skill's dir"));
         }
@@ -412,7 +415,7 @@ mod tests {
         assert_eq!(
             found(slice::from_ref(&own), Some(entry(2))),
             "",
-            "itself, where case does not count"
+            "the same directory on a case-insensitive file system"
         );
         let gone = AccessPath { file: None, directory: None, ..own.clone() };
         assert!(found(&[gone], None).contains("save the skill first"));

@@ -1,27 +1,28 @@
-//! The sections of a body: each from its heading to the next one that is not below it.
+//! Splits a body into sections, each from its heading to the next heading of the same or a higher
+//! level.
 
 use skills_syntax::markdown::Body;
 use skills_syntax::parse::Document;
 use skills_syntax::text::{Span, after_line_end, line_end};
 
-/// A heading with what stands below it.
+/// A heading and the text below it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Section {
-    /// How deep it is, from 1.
+    /// The heading level, from 1.
     pub(super) level: usize,
-    /// The heading's text.
+    /// The heading text.
     pub(super) title: Span,
-    /// The heading's line.
+    /// The heading line.
     pub(super) heading: Span,
-    /// From the heading to the next one that is not below it.
+    /// The heading and its text, up to the next heading of the same or a higher level.
     pub(super) span: Span,
 }
 
-/// Returns the sections of a body, in its order. Headings are lines of `#`, outside of code and of HTML
-/// that holds text as it is written.
+/// Returns the sections in order of appearance. Only `#` headings count, outside code and verbatim
+/// HTML.
 pub(super) fn sections(text: &str, document: &Document) -> Vec<Section> {
     let body = Body::new(text, document.body);
-    // Neither overlap among themselves, and both lie in the order of the text.
+    // Both lists are sorted and free of overlaps.
     let in_code = |at: usize| {
         let next = body.fences.partition_point(|it| it.content.end <= at);
         let raw = body.verbatim.partition_point(|it| it.end <= at);
@@ -29,7 +30,7 @@ pub(super) fn sections(text: &str, document: &Document) -> Vec<Section> {
             || body.verbatim.get(raw).is_some_and(|it| it.contains(at))
     };
     let mut sections: Vec<Section> = Vec::new();
-    // Those that the next heading may end, each below the one before it.
+    // Open sections, each nested in the one before it.
     let mut open: Vec<usize> = Vec::new();
     let mut at = document.body.start;
     while at < document.body.end {
@@ -67,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_section_ends_where_one_begins_that_is_not_below_it() {
+    fn section_ends_at_the_next_heading_of_same_or_higher_level() {
         let text = "---\nname: a\n---\n# A #\nx\n## B\n```\n# no\n```\n<!--\n# no\n-->\n<pre>\n# no\n</pre>\n## C\n# D\n#E\n";
         let found = sections(text, &parse(text));
         let shown: Vec<_> = found

@@ -1,5 +1,4 @@
-//! Selection that grows: from the word under the cursor to the whole text, each step what a
-//! person would call one thing.
+//! Selection ranges: expands a selection from the word under the cursor to the whole text.
 
 use skills_syntax::markdown::Body;
 use skills_syntax::parse::{Document, Entry, Value, ValueKind};
@@ -8,9 +7,9 @@ use skills_syntax::text::Span;
 use super::sections::sections;
 use crate::cursor_context::{CursorContext, context_at};
 
-/// Returns what the place at `offset` lies in, the smallest first; each holds the one before it
-/// and is larger.
-pub fn selection(text: &str, document: &Document, offset: usize) -> Vec<Span> {
+/// Returns the ranges around `offset`, smallest first; each contains the previous one and is
+/// larger.
+pub fn selection_ranges(text: &str, document: &Document, offset: usize) -> Vec<Span> {
     let offset = text.floor_char_boundary(offset);
     let mut around = vec![word(text, offset), line(text, offset), Span::new(0, text.len())];
     match &document.frontmatter {
@@ -23,16 +22,16 @@ pub fn selection(text: &str, document: &Document, offset: usize) -> Vec<Span> {
                 around.push(word);
             }
             for entry in &frontmatter.entries {
-                around.extend(inside(text, entry, offset));
+                around.extend(inside_brackets(text, entry, offset));
             }
         }
         Some(_) | None => in_body(text, document, offset, &mut around),
     }
-    grown(around, offset)
+    nested_spans(around, offset)
 }
 
-/// Returns the spans that hold the offset and each other, the smallest first.
-fn grown(mut spans: Vec<Span>, offset: usize) -> Vec<Span> {
+/// Returns the spans that contain `offset` and each other, smallest first.
+fn nested_spans(mut spans: Vec<Span>, offset: usize) -> Vec<Span> {
     spans.retain(|it| it.start <= offset && offset <= it.end && !it.is_empty());
     spans.sort_by_key(|it| it.len());
     let mut steps: Vec<Span> = Vec::new();
@@ -65,8 +64,8 @@ fn in_value(value: &Value, around: &mut Vec<Span>) {
     }
 }
 
-/// Returns what stands within the quotes or brackets of a value of one line.
-fn inside(text: &str, entry: &Entry, offset: usize) -> Option<Span> {
+/// Returns the text inside the quotes or brackets of a single-line value.
+fn inside_brackets(text: &str, entry: &Entry, offset: usize) -> Option<Span> {
     const PAIRS: [(char, char); 4] = [('"', '"'), ('\'', '\''), ('[', ']'), ('{', '}')];
     let value = entry.value.span;
     let written = value.slice(text);
@@ -97,7 +96,7 @@ fn in_body(text: &str, document: &Document, offset: usize, around: &mut Vec<Span
     around.extend(paragraph(text, document.body, offset));
 }
 
-/// Returns the lines around a place up to blank ones.
+/// Returns the paragraph around `offset`: the lines up to the nearest blank lines.
 fn paragraph(text: &str, body: Span, offset: usize) -> Option<Span> {
     let here = line(text, offset);
     if here.slice(text).trim().is_empty() {
@@ -145,14 +144,14 @@ mod tests {
     fn check(marked: &str, expected: &Expect) {
         let at = marked.find('|').unwrap();
         let text = marked.replacen('|', "", 1);
-        let steps = selection(&text, &parse(&text), at);
+        let steps = selection_ranges(&text, &parse(&text), at);
         assert!(steps.windows(2).all(|it| it[1].covers(it[0]) && it[0] != it[1]), "{steps:?}");
         let shown = steps.iter().map(|it| format!("{:?}\n", it.slice(&text)));
         expected.assert_eq(&shown.collect::<Vec<_>>().concat());
     }
 
     #[test]
-    fn a_key_and_a_value_grow_to_their_entry() {
+    fn selection_expands_from_key_and_value_to_the_entry() {
         check(
             "---\nname: pdf\nmetadata:\n  te|am: docs\n---\nBody.\n",
             &expect![[r#"
@@ -180,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_of_a_value_that_goes_on_grows_as_well() {
+    fn selection_expands_from_an_item_of_a_multiline_value() {
         check(
             "---\nallowed-tools: >\n  Read,\n  Bash(git a|dd)\n---\n",
             &expect![[r#"
@@ -211,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_of_the_body_grows_to_its_section() {
+    fn selection_expands_from_a_body_word_to_its_section() {
         check(
             "---\nname: a\n---\n# One\n\nSee `scripts/r|ead.py` now.\nMore.\n\n## Two\nx\n",
             &expect![[r##"
@@ -227,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_and_empty_texts_grow_as_well() {
+    fn selection_works_in_broken_and_empty_texts() {
         check("|", &expect![[""]]);
         check(
             "---\ndescription: \"op|en\n",

@@ -1,4 +1,4 @@
-//! Completion and hover on texts with a `|` where the cursor stands.
+//! Completion and hover tests; `|` marks the cursor.
 
 mod arguments;
 mod multiline;
@@ -16,12 +16,12 @@ use skills_syntax::text::Span;
 
 use super::{FileKind, SuggestionKind, complete, documentation, hover};
 
-/// Calls `with` on a text as the skill at `/w/.claude/skills/deploy`.
+/// Calls `with` with a text as the skill `/w/.claude/skills/deploy`.
 pub(super) fn with_subject<R>(text: &str, with: impl FnOnce(&Subject<'_>) -> R) -> R {
     with_subject_at("/w/.claude/skills/deploy/SKILL.md", text, with)
 }
 
-/// Calls `with` on a text at a path.
+/// Calls `with` with a text at a path.
 pub(super) fn with_subject_at<R>(
     path: &str,
     text: &str,
@@ -33,13 +33,13 @@ pub(super) fn with_subject_at<R>(
     with(&Subject { text: &text, document: &document, record: &record, path: Some(&path) })
 }
 
-/// Takes the mark out of a text.
+/// Removes the cursor mark and returns its offset.
 fn marked(text: &str) -> (String, usize) {
     let at = text.find('|').expect("a text with a mark");
     (text.replacen('|', "", 1), at)
 }
 
-/// Shows the first items, each as what the line of the cursor becomes.
+/// Shows the first suggestions, each as the line of the cursor after inserting it.
 #[track_caller]
 fn check(marked_text: &str, expected: &Expect) {
     let (text, offset) = marked(marked_text);
@@ -68,7 +68,7 @@ fn check_hover(marked_text: &str, expected: &Expect) {
 }
 
 #[test]
-fn an_empty_file_offers_a_whole_one() {
+fn empty_file_offers_a_skill_template() {
     check(
         "|",
         &expect![[r#"
@@ -86,7 +86,7 @@ fn an_empty_file_offers_a_whole_one() {
 }
 
 #[test]
-fn an_empty_command_is_offered_whole_and_without_a_name() {
+fn empty_command_offers_a_template_without_name() {
     let found = complete("", 0, FileKind::Command).unwrap();
     let [item] = &found.items[..] else { panic!("{found:?}") };
     assert_eq!(
@@ -97,7 +97,7 @@ fn an_empty_command_is_offered_whole_and_without_a_name() {
 }
 
 #[test]
-fn keys_that_are_missing_are_offered_the_needed_first() {
+fn missing_keys_are_offered_required_ones_first() {
     check(
         "---\n|\n---\n",
         &expect![[r#"
@@ -131,7 +131,7 @@ fn keys_that_are_missing_are_offered_the_needed_first() {
 }
 
 #[test]
-fn the_word_under_the_cursor_is_replaced() {
+fn completion_replaces_the_word_under_the_cursor() {
     check(
         "---\nal|lowed: Read\n---\n",
         &expect![[r#"
@@ -155,7 +155,7 @@ fn the_word_under_the_cursor_is_replaced() {
 }
 
 #[test]
-fn broken_and_unclosed_frontmatter_is_no_obstacle() {
+fn completion_works_in_broken_and_unclosed_frontmatter() {
     check(
         "---\nname: deploy\ndescription: \"open\nmod|",
         &expect![[r#"
@@ -199,7 +199,7 @@ fn broken_and_unclosed_frontmatter_is_no_obstacle() {
 }
 
 #[test]
-fn values_are_those_of_the_field() {
+fn values_come_from_the_field_table() {
     check(
         "---\nuser-invocable: |\n---\n",
         &expect![[r#"
@@ -233,7 +233,7 @@ fn values_are_those_of_the_field() {
 }
 
 #[test]
-fn tools_are_offered_in_every_form_of_a_list() {
+fn tools_are_offered_in_every_list_syntax() {
     check(
         "---\nallowed-tools: Read, Ba|\n---\n",
         &expect![[r#"
@@ -286,7 +286,7 @@ fn tools_are_offered_in_every_form_of_a_list() {
     );
 }
 
-/// Shows what the line of the cursor becomes with one item; nothing where it is not offered.
+/// Checks the line of the cursor after inserting one suggestion; `nothing` if it is not offered.
 #[track_caller]
 fn check_with(marked_text: &str, label: &str, expected: &str) {
     let (text, offset) = marked(marked_text);
@@ -302,7 +302,7 @@ fn check_with(marked_text: &str, label: &str, expected: &str) {
 }
 
 #[test]
-fn parentheses_that_nothing_closes_take_nothing_of_the_line_with_them() {
+fn unclosed_parentheses_do_not_replace_the_rest_of_the_line() {
     let check = |value: &str, expected: &str| {
         let text = format!("---\nname: deploy\nallowed-tools: {value}\n---\n");
         check_with(&text, "git *", &format!("allowed-tools: {expected}"));
@@ -319,7 +319,7 @@ fn parentheses_that_nothing_closes_take_nothing_of_the_line_with_them() {
 }
 
 #[test]
-fn behind_a_colon_and_a_dash_a_blank_comes_first() {
+fn a_space_is_inserted_after_colon_and_dash() {
     check_with("---\nmodel:|\n---\n", "sonnet", "model: sonnet");
     check_with("---\nuser-invocable:|\n---\n", "true", "user-invocable: true");
     check_with("---\nallowed-tools:\n  -|\n---\n", "Read", "  - Read");
@@ -327,14 +327,14 @@ fn behind_a_colon_and_a_dash_a_blank_comes_first() {
 }
 
 #[test]
-fn nothing_is_offered_in_a_comment() {
+fn comments_offer_no_completion() {
     check_with("---\ncontext: fork # |\n---\n", "fork", "nothing");
     check_with("---\ncontext: \"fork\" # x |\n---\n", "fork", "nothing");
     check_with("---\nallowed-tools:\n  - Read # |\n---\n", "Read", "nothing");
 }
 
 #[test]
-fn hooks_offer_events_keys_and_kinds() {
+fn hooks_complete_events_keys_and_types() {
     check(
         "---\nhooks:\n  Pre|\n---\n",
         &expect![[r#"
@@ -385,7 +385,7 @@ fn hooks_offer_events_keys_and_kinds() {
 }
 
 #[test]
-fn variables_are_offered_in_the_body() {
+fn variables_complete_in_the_body() {
     check(
         "---\nname: a\narguments: issue\n---\nRun $|",
         &expect![[r#"
@@ -409,7 +409,7 @@ fn variables_are_offered_in_the_body() {
 }
 
 #[test]
-fn nothing_is_offered_where_nothing_is_meant() {
+fn prose_and_delimiters_offer_no_completion() {
     check(
         "---\nname: a\n---\nplain te|xt\n",
         &expect![[r#"
@@ -437,7 +437,7 @@ fn nothing_is_offered_where_nothing_is_meant() {
 }
 
 #[test]
-fn things_under_the_cursor_are_explained() {
+fn hover_documents_keys_values_tools_and_variables() {
     check_hover(
         "---\nal|lowed-tools: Read\n---\n",
         &expect![[r#"
@@ -501,7 +501,7 @@ fn things_under_the_cursor_are_explained() {
 }
 
 #[test]
-fn every_item_has_something_to_say() {
+fn every_suggestion_has_documentation() {
     for text in [
         "---\n|\n---\n",
         "---\nallowed-tools: |\n---\n",
@@ -517,7 +517,7 @@ fn every_item_has_something_to_say() {
 }
 
 #[test]
-fn no_place_in_no_text_is_a_trap() {
+fn completion_and_hover_never_panic_at_any_offset() {
     let texts = [
         "---\nname: é\n  - : [\nhooks:\n - x:\n   - \"(\n---\n$\u{e9} ${",
         "---\n-\n- -\n-a: (\n'k\": v\n: x\n",
@@ -537,7 +537,7 @@ fn no_place_in_no_text_is_a_trap() {
 }
 
 #[test]
-fn the_parentheses_of_a_tool_have_patterns() {
+fn tool_parentheses_complete_patterns() {
     check(
         "---\nallowed-tools: Read Bash(|)\n---\n```sh\npdftotext a.pdf\n  -layout\n```\n",
         &expect![[r#"
@@ -561,7 +561,7 @@ fn the_parentheses_of_a_tool_have_patterns() {
 }
 
 #[test]
-fn at_each_keystroke_completion_knows_the_word() {
+fn completion_span_is_the_typed_word_at_each_keystroke() {
     for skill in SKILLS.into_iter().chain(SPANNING) {
         let ends = skill.char_indices().map(|(at, letter)| at + letter.len_utf8());
         for end in std::iter::once(0).chain(ends) {
@@ -570,7 +570,7 @@ fn at_each_keystroke_completion_knows_the_word() {
             if let Some(found) = &found {
                 assert!(found.span.end == end && !found.items.is_empty(), "{text:?}");
             }
-            // A key of the first level that is half written: the whole of it is offered.
+            // A partly typed top-level key is offered in full.
             let line = text.rsplit('\n').next().unwrap_or_default();
             let whole = skill[end - line.len()..].split([':', '\n']).next().unwrap_or_default();
             let is_begun = text.matches("---\n").count() == 1 && line.len() < whole.len();
@@ -584,25 +584,25 @@ fn at_each_keystroke_completion_knows_the_word() {
 }
 
 #[test]
-fn a_description_is_shown_as_each_agent_lists_it() {
+fn hover_shows_the_listing_entry_of_each_agent() {
     let (text, offset) = marked("---\nname: pdf\ndescription: Reads| PDFs.\n---\n");
-    let said = hover(&text, offset).expect("there is something to say").text;
+    let shown = hover(&text, offset).expect("a hover").text;
     for agent in ["Claude Code", "opencode", "Codex", "Gemini CLI"] {
-        assert!(said.contains(&format!("**{agent}**, ")), "{said}");
+        assert!(shown.contains(&format!("**{agent}**, ")), "{shown}");
     }
-    assert!(said.contains("- pdf: Reads PDFs."), "{said}");
+    assert!(shown.contains("- pdf: Reads PDFs."), "{shown}");
 }
 
 #[test]
-fn a_value_that_goes_on_is_told_of_in_each_of_its_lines() {
+fn hover_works_on_each_line_of_a_multiline_value() {
     for text in [
         "---\nname: pdf\ndescription: >\n  Reads| PDFs.\n---\n",
         "---\nname: pdf\ndescription: |-\n  Reads PDFs.\n  Of| all kinds.\n---\n",
         "---\nname: pdf\ndescription: Reads\n  PDFs| of all kinds.\n---\n",
     ] {
         let (text, offset) = marked(text);
-        let said = hover(&text, offset).unwrap_or_else(|| panic!("nothing is said: {text}")).text;
-        assert!(said.contains("**Codex**, "), "{said}");
+        let shown = hover(&text, offset).unwrap_or_else(|| panic!("no hover: {text}")).text;
+        assert!(shown.contains("**Codex**, "), "{shown}");
     }
     for text in [
         "---\nallowed-tools: [Read,\n  Wri|te]\n---\n",
@@ -610,27 +610,27 @@ fn a_value_that_goes_on_is_told_of_in_each_of_its_lines() {
         "---\nallowed-tools: >\n  Read, Wri|te\n---\n",
     ] {
         let (text, offset) = marked(text);
-        let found = hover(&text, offset).unwrap_or_else(|| panic!("nothing is said: {text}"));
+        let found = hover(&text, offset).unwrap_or_else(|| panic!("no hover: {text}"));
         assert_eq!(found.span.slice(&text), "Write", "{text}");
     }
 }
 
 #[test]
-fn a_description_that_an_agent_hides_is_not_shown_in_its_list() {
+fn hover_omits_listings_of_agents_that_hide_the_skill() {
     let (text, offset) =
         marked("---\nname: pdf\ndescription: Reads| PDFs.\ndisable-model-invocation: true\n---\n");
-    let said = hover(&text, offset).expect("there is something to say").text;
-    assert!(said.contains("**Claude Code** does not list it"), "{said}");
-    assert!(said.contains("**Codex**, "), "{said}");
+    let shown = hover(&text, offset).expect("a hover").text;
+    assert!(shown.contains("**Claude Code** does not list it"), "{shown}");
+    assert!(shown.contains("**Codex**, "), "{shown}");
 }
 
 #[test]
-fn answers_and_tools_of_servers_are_told_of() {
-    let said = |text: &str| {
+fn hover_documents_switches_and_mcp_tools() {
+    let hover_text = |text: &str| {
         let (text, offset) = marked(text);
-        hover(&text, offset).expect("there is something to say").text
+        hover(&text, offset).expect("a hover").text
     };
-    assert!(said("---\nuser-invocable: fal|se\n---\n").contains("`user-invocable`"));
-    let tool = said("---\nallowed-tools: mcp__git|hub__list_issues\n---\n");
+    assert!(hover_text("---\nuser-invocable: fal|se\n---\n").contains("`user-invocable`"));
+    let tool = hover_text("---\nallowed-tools: mcp__git|hub__list_issues\n---\n");
     assert_eq!(tool, "The tool `list_issues` of the MCP server `github`.");
 }

@@ -1,4 +1,4 @@
-//! What stands out in a text beyond Markdown: keys, variables, and references that lead somewhere.
+//! Semantic tokens for keys, variables and skill references.
 
 use skills_agents::field_table::variables::find_variable;
 use skills_agents::field_table::{self, KeyKind};
@@ -7,31 +7,31 @@ use skills_syntax::text::Span;
 
 use super::arguments;
 
-/// A stretch of text, and what it is.
+/// A span and its token kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token {
-    /// Where it is; on one line.
+    /// The span; never crosses a line end.
     pub span: Span,
-    /// What it is.
+    /// The kind.
     pub kind: TokenKind,
 }
 
-/// What a stretch of text is.
+/// The kind of a semantic token.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum TokenKind {
-    /// A key of the frontmatter that some agent reads, or one below such a key.
+    /// A key that some agent reads, or a key nested below one.
     Key,
     /// A key that no agent reads.
     UnreadKey,
-    /// A variable that an agent replaces.
+    /// A variable that an agent substitutes.
     Variable,
-    /// A reference to a skill that there is.
+    /// A reference to an existing skill.
     Reference,
 }
 
-/// Returns what stands out, in the order of the text; no two touch the same letter.
+/// Returns the tokens sorted by position; they do not overlap.
 ///
-/// `references` are the places of those references that lead to a skill.
+/// `references` are the spans of the references that resolve to a skill.
 pub fn tokens(text: &str, document: &Document, references: &[Span]) -> Vec<Token> {
     let mut tokens = Vec::new();
     for entry in document.frontmatter.iter().flat_map(|it| &it.entries) {
@@ -81,7 +81,7 @@ fn variables(text: &str, document: &Document, tokens: &mut Vec<Token>) {
     let body = document.body;
     let written = body.slice(text);
     let mut add = |span| tokens.push(Token { span, kind: TokenKind::Variable });
-    arguments::places(text, document).into_iter().for_each(&mut add);
+    arguments::placeholder_spans(text, document).into_iter().for_each(&mut add);
     for (at, _) in written.match_indices("${") {
         let inner = &written[at + 2..];
         let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_variables_and_references_stand_out() {
+    fn keys_variables_and_references_are_highlighted() {
         check(
             "---\nname: a\nfoo: 1\nhooks:\n  Stop:\n    - matcher: x\narguments: [file]\n---\nRun ${CLAUDE_SKILL_DIR}/x $file $ARGUMENTS $1 $HOME \\$1 ${ARGUMENTS and `/other`.\n",
             &["other"],
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_frontmatter_has_variables() {
+    fn variables_are_highlighted_without_frontmatter() {
         check(
             "Use $ARGUMENTS.\n",
             &[],

@@ -229,7 +229,7 @@ fn find_actions(
         actions.extend(actions_here.filter(|it| it.kind.as_ref().is_some_and(wanted)));
     }
     if wanted(&CodeActionKind::REFACTOR_REWRITE) {
-        conversion = document.as_subject(skills_ide::conversion);
+        conversion = document.as_subject(skills_ide::convert_command);
     }
     Some(FoundActions { actions, renamings, conversion })
 }

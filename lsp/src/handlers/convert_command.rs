@@ -2,7 +2,7 @@
 //! skill name, and updates all mentions and paths.
 
 use skills_ide::rename::Renaming;
-use skills_ide::{Conversion, conversion};
+use skills_ide::{Conversion, convert_command};
 use tower_lsp::jsonrpc::Error;
 use tower_lsp::ls_types::{CodeAction, CodeActionDisabled, CodeActionKind, WorkspaceEdit};
 
@@ -46,7 +46,7 @@ pub(crate) async fn action(
 /// Returns the edit of the chosen action.
 pub(crate) async fn resolve(document: &Document, texts: Texts<'_>) -> Result<WorkspaceEdit, Error> {
     let gone = || rename::refusal("the command has changed; try again");
-    let found = document.as_subject(conversion).ok_or_else(gone)?;
+    let found = document.as_subject(convert_command).ok_or_else(gone)?;
     let resolved = texts.skill_of(document).ok_or_else(gone)?;
     edit(&texts.with_disk_identity(&resolved).await, found, texts).await
 }

@@ -17,7 +17,7 @@ pub(crate) fn selection_range(
     }
     let steps = positions.iter().map(|position| {
         let offset = from_proto::offset(document, *position, settings.encoding);
-        let spans = skills_ide::selection(document.text(), document.parsed(), offset);
+        let spans = skills_ide::selection_ranges(document.text(), document.parsed(), offset);
         // Built from the outside in, because each range contains its parent.
         let whole = spans.iter().rev().fold(None, |parent, span| {
             let range = to_proto::range(document, *span, settings.encoding);

@@ -1,54 +1,54 @@
-//! Values in brackets and quotes: what of them is open at a place.
+//! Incremental scanner for flow collections and quoted scalars.
 
 use skills_syntax::text::Span;
 
-/// Brackets that are open, and what is being written in the innermost.
+/// The open brackets, and the token being written in the innermost one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct FlowState<'t> {
     brackets: Vec<Bracket<'t>>,
-    /// The text that is begun, and no separator is behind it yet.
+    /// The current token; cleared at each separator.
     pub(super) token: Option<FlowToken>,
 }
 
-/// One bracket that is open.
+/// An open bracket.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Bracket<'t> {
     is_map: bool,
-    /// The key whose value is being written.
+    /// The key of the value being written.
     key: Option<&'t str>,
 }
 
-/// A text that stands alone between separators.
+/// The text between two separators.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct FlowToken {
-    /// Where it begins, behind its quotation mark.
+    /// Offset of its first character, after an opening quote.
     pub(super) start: usize,
-    /// The mark that it stands in.
+    /// The opening quote.
     pub(super) quote: Option<char>,
-    /// Where it is closed, if it stands in quotes.
+    /// Offset of the closing quote.
     pub(super) closed: Option<usize>,
 }
 
 impl FlowToken {
-    /// Whether it stands in quotes that are open.
+    /// Returns whether its quote is still open.
     pub(super) const fn is_quoted(self) -> bool {
         self.quote.is_some() && self.closed.is_none()
     }
 }
 
-/// What a part of a line has made of a value that was open before it.
+/// Outcome of feeding part of a line to an open value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FeedResult {
-    /// It is still open.
+    /// The value is still open.
     Open,
-    /// It ended at this offset.
+    /// The value ended at this offset.
     Closed(usize),
-    /// A comment has begun, and goes on to the end of the line.
+    /// A comment started; it extends to the end of the line.
     Comment,
 }
 
 impl<'t> FlowState<'t> {
-    /// Goes on with the part of a line from `from` to `to`.
+    /// Consumes the part of a line from `from` to `to`.
     pub(super) fn feed(&mut self, text: &'t str, from: usize, to: usize) -> FeedResult {
         let mut at = from;
         while at < to {
@@ -73,7 +73,8 @@ impl<'t> FlowState<'t> {
                 }
                 b']' | b'}' => {
                     self.brackets.pop();
-                    // What follows belongs to what the bracket stood in: it has its value.
+                    // The closed collection is the value of the outer bracket, so the next token
+                    // starts after it.
                     self.token =
                         Some(FlowToken { start: at + 1, quote: Some(' '), closed: Some(at) });
                     if self.brackets.is_empty() {
@@ -87,7 +88,7 @@ impl<'t> FlowState<'t> {
                     }
                 }
                 b':' if self.ends_key(text, at) => {
-                    let key = self.written(text, at);
+                    let key = self.token_text(text, at);
                     if let Some(bracket) = self.brackets.last_mut() {
                         bracket.key = Some(key);
                     }
@@ -109,7 +110,7 @@ impl<'t> FlowState<'t> {
         FeedResult::Open
     }
 
-    /// Whether a colon ends a key: what follows cannot be more of a word.
+    /// Returns whether the colon at `at` ends a key.
     fn ends_key(&self, text: &str, at: usize) -> bool {
         let is_first = self.brackets.last().is_some_and(|it| it.key.is_none());
         let follows = text.as_bytes().get(at + 1).copied();
@@ -117,23 +118,23 @@ impl<'t> FlowState<'t> {
         is_first && (is_apart || self.token.is_some_and(|it| it.closed.is_some()))
     }
 
-    fn written(&self, text: &'t str, end: usize) -> &'t str {
+    fn token_text(&self, text: &'t str, end: usize) -> &'t str {
         self.token
             .map_or("", |it| text[it.start..it.closed.unwrap_or(end).max(it.start)].trim_end())
     }
 
-    /// Returns the keys that lie open, the outermost first.
+    /// Returns the keys of the open brackets, outermost first.
     pub(super) fn keys(&self) -> impl Iterator<Item = &'t str> {
         self.brackets.iter().filter_map(|it| it.key)
     }
 
-    /// Whether a key is what may be written next: braces are open, and behind no colon.
+    /// Returns whether a key may be written next: braces are open and no colon has been read.
     pub(super) fn wants_key(&self) -> bool {
         self.brackets.last().is_some_and(|it| it.is_map && it.key.is_none())
     }
 }
 
-/// Returns where a quotation mark closes between `from` and `to`.
+/// Returns the offset of the closing quote between `from` and `to`.
 pub(super) fn closing(text: &str, quote: char, from: usize, to: usize) -> Option<usize> {
     let mut letters = Span::new(from, to).slice(text).char_indices().peekable();
     while let Some((at, letter)) = letters.next() {

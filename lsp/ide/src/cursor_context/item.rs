@@ -1,9 +1,9 @@
-//! The part of a value that stands alone: an item between separators.
+//! Finds the list item under the cursor within a value.
 
 use skills_agents::field_table::{self, Shape};
 use skills_syntax::text::Span;
 
-/// What keeps together what stands between it.
+/// Brackets inside which separators do not split an item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum BracketPair {
     /// `Bash(git add, git rm)`.
@@ -13,7 +13,7 @@ pub(super) enum BracketPair {
 }
 
 impl BracketPair {
-    /// Returns what keeps together items of the value under these keys.
+    /// Returns the bracket pair used by the items of the value at `path`.
     pub(super) fn of(path: &[&str]) -> Self {
         let field = path.last().filter(|_| path.len() == 1).and_then(|it| field_table::find(it));
         match field.map(|it| it.shape) {
@@ -37,10 +37,10 @@ pub(super) fn item(text: &str, within: Span, offset: usize, pair: BracketPair) -
     let is_separator =
         |it: char| it.is_whitespace() || matches!(it, ',' | '[' | ']' | '"' | '\'' | '{' | '}');
     let mut depth = 0_i32;
-    // Blanks and commas between the pair belong to what stands before it.
+    // Spaces and commas inside the pair belong to the item.
     let mut from = start;
     for (at, letter) in text[start..offset].char_indices() {
-        // In brackets a brace is no part of an item that it begins.
+        // A brace that starts an item opens a flow mapping, not a glob alternative.
         let begins = from == start + at && pair == BracketPair::Braces;
         match letter {
             it if it == open && !begins => depth += 1,
@@ -49,7 +49,7 @@ pub(super) fn item(text: &str, within: Span, offset: usize, pair: BracketPair) -
             _ => {}
         }
     }
-    // What nothing closes ends as everything else does.
+    // An unclosed pair does not protect separators.
     let mut depth = if closes(&text[offset..end], depth, pair) { depth } else { 0 };
     let mut to = end;
     for (at, letter) in text[offset..end].char_indices() {
@@ -66,7 +66,7 @@ pub(super) fn item(text: &str, within: Span, offset: usize, pair: BracketPair) -
     Span::new(from, to)
 }
 
-/// Whether as many pairs as are open are closed in a text.
+/// Returns whether `text` closes all `open` pairs.
 fn closes(text: &str, open: i32, pair: BracketPair) -> bool {
     let (opens, closes) = pair.letters();
     let mut depth = open;

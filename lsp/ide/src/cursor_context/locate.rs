@@ -1,4 +1,5 @@
-//! On what of a frontmatter a cursor stands, once it is known what the lines before it leave open.
+//! Determines the [`CursorContext`] of an offset in the frontmatter from the [`OpenState`] of the
+//! lines before it.
 
 use skills_syntax::parse::{Frontmatter, Line, block_header, lines, split_key};
 use skills_syntax::text::{Span, after_line_end, line_end};
@@ -8,14 +9,14 @@ use super::item::{BracketPair, item};
 use super::open_state::{OpenState, OpenValue, ValueForm};
 use super::{CursorContext, InsertStyle, holds_keys};
 
-/// Returns where `offset` stands in the `content` of a frontmatter.
+/// Returns the context of `offset` in the `content` of a frontmatter.
 pub(super) fn in_frontmatter<'t>(
     text: &'t str,
     frontmatter: &'t Frontmatter,
     content: Span,
     offset: usize,
 ) -> CursorContext<'t> {
-    // Within a line end nothing can be written.
+    // Between `\r` and `\n` nothing can be written.
     let is_in_end = text[..offset].ends_with('\r') && text[offset..].starts_with('\n');
     let offset = offset - usize::from(is_in_end);
     let mut open = OpenState { text, frontmatter, content, levels: Vec::new(), leaf: None };
@@ -30,7 +31,7 @@ pub(super) fn in_frontmatter<'t>(
 }
 
 impl<'t> OpenState<'t> {
-    /// Returns where `offset` stands in a line before which all is taken.
+    /// Returns the context of `offset` in `line`, after all lines before it have been taken.
     fn at(mut self, line: Line, offset: usize) -> CursorContext<'t> {
         if line.is_blank() {
             return self.at_blank(line, offset);
@@ -49,19 +50,19 @@ impl<'t> OpenState<'t> {
         if offset < rest.start {
             return CursorContext::Other;
         }
-        // Behind a dash alone it begins where the cursor is.
+        // After a lone dash the item begins at the cursor.
         let at = if rest.is_blank() { offset } else { rest.start };
         self.at_content(Line { start: at, end: rest.end.max(at), ..rest }, is_item, offset)
     }
 
-    /// The same on a line with nothing on it.
+    /// Handles [`Self::at`] for a blank line.
     fn at_blank(mut self, line: Line, offset: usize) -> CursorContext<'t> {
         let column = offset - line.first;
         if let Some(leaf) = &self.leaf {
             let is_deep = column >= leaf.least;
             let is_inside = match &leaf.form {
                 ValueForm::Plain => is_deep,
-                // Where its text stands, or further to the right.
+                // At the column of its text, or to the right of it.
                 ValueForm::Block(first) => is_deep && first.is_none_or(|it| column >= it),
                 ValueForm::Quoted(_) | ValueForm::FlowState(_) => {
                     is_deep || self.reaches(leaf, offset)
@@ -86,7 +87,7 @@ impl<'t> OpenState<'t> {
         self.at_content(line, false, offset)
     }
 
-    /// Returns where `offset` stands in a line in which no value goes on, behind its dashes.
+    /// Returns the context in a line that continues no value, past its dashes.
     fn at_content(mut self, line: Line, is_item: bool, offset: usize) -> CursorContext<'t> {
         let head = split_key(self.text, line);
         if let Some(head) = head.filter(|it| it.after <= offset) {
@@ -98,7 +99,7 @@ impl<'t> OpenState<'t> {
         let is_value = match self.levels.last() {
             _ if line.content(self.text).starts_with(['[', '{']) => true,
             None => false,
-            // A key may stand behind or below the dash where it lies in hooks.
+            // In hooks, a key may follow the dash or stand below it.
             Some(parent) if is_item || parent.key.is_none() && !parent.has_value => {
                 path.first() != Some(&"hooks") || !holds_keys(&path)
             }
@@ -119,7 +120,7 @@ impl<'t> OpenState<'t> {
         key(self.text, path, Span::new(line.start, line.end.max(offset)), offset, head.is_some())
     }
 
-    /// Returns where `offset` stands behind `after`, where a value may begin.
+    /// Returns the context of `offset` past `after`, the earliest start of a value.
     fn at_value(
         mut self,
         after: usize,
@@ -135,7 +136,7 @@ impl<'t> OpenState<'t> {
         if self.leaf.is_some() {
             return self.inside(Span::new(after, end), offset);
         }
-        // Nothing is begun before the cursor; what stands behind it may be.
+        // No value starts before the cursor; one may start after it.
         let behind = self.text[offset..end].trim_start();
         let begins =
             behind.starts_with(['"', '\'', '[', '{', '&', '!']) || block_header(behind).is_some();
@@ -144,7 +145,7 @@ impl<'t> OpenState<'t> {
         self.value(Span::new(offset, end), offset, style, offset)
     }
 
-    /// Returns the place in the value that is open, of which `part` stands on the line.
+    /// Returns the context inside the open value; `part` is its span on this line.
     fn inside(self, part: Span, offset: usize) -> CursorContext<'t> {
         let Some(leaf) = &self.leaf else { return CursorContext::Other };
         let from = |start: usize| start.clamp(part.start, offset);
@@ -171,7 +172,7 @@ impl<'t> OpenState<'t> {
         }
     }
 
-    /// Returns where the line below an offset begins.
+    /// Returns the start of the line below an offset.
     fn below(&self, offset: usize) -> Option<usize> {
         line_end(self.text, offset).map(|it| after_line_end(self.text, it))
     }
@@ -207,7 +208,8 @@ impl<'t> OpenState<'t> {
         self.value(within, offset, style, start)
     }
 
-    /// Returns the place on the item of `within`; `start` is where its text begins.
+    /// Returns the context for the item of `within` at `offset`; `start` is the start of the
+    /// value's text.
     fn value(
         &self,
         within: Span,
@@ -244,7 +246,7 @@ impl<'t> OpenState<'t> {
     }
 }
 
-/// Returns the place on the word of a key; a sentence is none.
+/// Returns the context on a key, or `Other` if the text before the cursor is not a single word.
 fn key<'t>(
     text: &'t str,
     path: Vec<&'t str>,

@@ -1,9 +1,8 @@
-//! What the lines of a frontmatter leave open: the keys that a line lies under, and the value that
-//! goes on in it.
+//! Tracks the keys and the value that a frontmatter line leaves open ([`OpenState`]).
 //!
-//! One pass over the lines up to the cursor, whatever is wrong with them. A value goes on as long as
-//! YAML would let it, by its columns, its quotation marks and brackets; one that nobody has closed
-//! yet ends where the next key stands, unless the parser has read it further.
+//! One pass over the lines up to the cursor; tolerates malformed YAML. A value continues as long as
+//! YAML allows by its columns, quotes and brackets. An unclosed value ends at the next key, unless
+//! the parser has read it further.
 
 use skills_syntax::parse::{
     Entry, Frontmatter, KeyHead, Line, Value, ValueKind, block_header, rest_of, split_key,
@@ -12,49 +11,49 @@ use skills_syntax::text::{Span, line_end};
 
 use super::flow::{FeedResult, FlowState, closing, is_blank};
 
-/// What is open where a line begins.
+/// The keys and the value that are open at the start of a line.
 pub(super) struct OpenState<'t> {
     pub(super) text: &'t str,
     pub(super) frontmatter: &'t Frontmatter,
-    /// What keys and values may be written in.
+    /// The span in which keys and values may be written.
     pub(super) content: Span,
-    /// The keys and items that it may lie under, the outermost first.
+    /// The keys and items that the line may belong to, outermost first.
     pub(super) levels: Vec<Level<'t>>,
-    /// The value that may go on in it.
+    /// The value that the line may continue.
     pub(super) leaf: Option<OpenValue<'t>>,
 }
 
 /// A key, or the dash of an item.
 pub(super) struct Level<'t> {
     pub(super) column: usize,
-    /// The key; nothing for a dash.
+    /// The key; `None` for a dash.
     pub(super) key: Option<&'t str>,
-    /// Whether something is written behind or below it.
+    /// True if a value follows, on the same line or below.
     pub(super) has_value: bool,
 }
 
-/// A value that no key or item lies in.
+/// A scalar or flow collection.
 pub(super) struct OpenValue<'t> {
-    /// Where it begins, with its quotation mark, bracket or header.
+    /// Offset of its start, including a quote, bracket or block header.
     pub(super) start: usize,
-    /// The column that its other lines have at least.
+    /// The minimum column of its continuation lines.
     pub(super) least: usize,
     pub(super) form: ValueForm<'t>,
 }
 
-/// How a value is written.
+/// The syntax of an open value.
 pub(super) enum ValueForm<'t> {
     Plain,
     Quoted(char),
     FlowState(FlowState<'t>),
-    /// Below a header; the column of its first line, once there is one.
+    /// A block scalar; the column of its first line, once known.
     Block(Option<usize>),
-    /// Of which there is no more: it is closed.
+    /// Closed; nothing can continue it.
     Closed,
 }
 
 impl<'t> OpenState<'t> {
-    /// Goes on behind a line.
+    /// Consumes a line.
     pub(super) fn take(&mut self, line: Line) {
         if line.is_blank() {
             return;
@@ -80,7 +79,7 @@ impl<'t> OpenState<'t> {
         }
     }
 
-    /// Whether a line that is not blank belongs to the value that is open.
+    /// Returns whether a non-blank line continues the open value.
     pub(super) fn goes_on(&self, line: Line) -> bool {
         let Some(leaf) = &self.leaf else { return false };
         let is_deep = line.indent >= leaf.least;
@@ -98,23 +97,24 @@ impl<'t> OpenState<'t> {
         }
     }
 
-    /// Whether the parser has read a key of the first level there: one that is indented by mistake.
+    /// Returns whether the parser has read a top-level key at `offset`, such as one indented by
+    /// mistake.
     fn is_key_to_parser(&self, offset: usize) -> bool {
         self.frontmatter.entries.binary_search_by_key(&offset, |it| it.key.span.start).is_ok()
     }
 
-    /// Whether the parser has read the value further than to `offset`.
+    /// Returns whether the parser's span of the value extends past `offset`.
     pub(super) fn reaches(&self, leaf: &OpenValue<'_>, offset: usize) -> bool {
         let value = value_at(&self.frontmatter.entries, leaf.start);
         value.is_some_and(|it| it.span.start == leaf.start && offset < it.span.end)
     }
 
-    /// Enters the items whose dashes a line begins with; returns what is behind them, and whether
-    /// there are any.
+    /// Enters the items whose dashes start the line. Returns the rest of the line, and whether it
+    /// has a dash.
     pub(super) fn items(&mut self, line: Line) -> (Line, bool) {
         let mut rest = line;
         while rest.is_item(self.text) {
-            // A list may stand in the column of its own key.
+            // A list may have the same indentation as its key.
             self.drop_levels(|it| {
                 it.column > rest.indent || it.column == rest.indent && it.key.is_none()
             });
@@ -127,15 +127,15 @@ impl<'t> OpenState<'t> {
     /// Enters a key.
     pub(super) fn enter(&mut self, column: usize, head: KeyHead) {
         self.drop_levels(|it| it.column >= column);
-        // It may be indented by mistake.
+        // The key may be indented by mistake.
         if self.is_key_to_parser(head.key.start) {
             self.levels.clear();
         }
         self.push(column, Some(head.key.slice(self.text).trim_matches(['"', '\''])));
     }
 
-    /// Leaves the keys and items that a line without a key does not lie under; returns what it
-    /// stands beside, if anything. Behind a dash of its own a line lies under that.
+    /// Leaves the keys and items that a line without a key does not belong to. Returns the last one
+    /// left, which is a sibling of the line. A line with its own dash belongs to that dash.
     pub(super) fn leave(&mut self, column: usize, is_item: bool) -> Option<Level<'t>> {
         let mut left = None;
         while !is_item && let Some(level) = self.levels.pop_if(|it| it.column >= column) {
@@ -155,16 +155,16 @@ impl<'t> OpenState<'t> {
         self.levels.push(Level { column, key, has_value: false });
     }
 
-    /// Returns the least column of a value's other lines.
+    /// Returns the minimum column of a value's continuation lines.
     pub(super) fn least(&self) -> usize {
         self.levels.last().map_or(0, |it| it.column + 1)
     }
 
-    /// Begins the value that stands between `after` and `to`, if one does; returns whether a comment
-    /// is begun there. `below` is where the next line begins.
+    /// Starts the value between `after` and `to`, if there is one. Returns whether a comment starts
+    /// there. `below` is the start of the next line.
     pub(super) fn begin(&mut self, after: usize, to: usize, below: usize, least: usize) -> bool {
         let mut at = self.skip_blanks(after, to);
-        // What names a value or its type is no part of it.
+        // Anchors and tags are not part of the value.
         while self.text[at..to].starts_with(['&', '!']) {
             let written = &self.text[at..to];
             let Some(length) = written.find([' ', '\t']) else { break };
@@ -196,7 +196,7 @@ impl<'t> OpenState<'t> {
         from.min(to) + written.len() - written.trim_start_matches([' ', '\t']).len()
     }
 
-    /// Goes on with the value that is open.
+    /// Continues the open value with the text from `from` to `to`.
     pub(super) fn feed(&mut self, from: usize, to: usize) -> FeedResult {
         let text = self.text;
         let Some(leaf) = &mut self.leaf else { return FeedResult::Open };
@@ -217,13 +217,13 @@ impl<'t> OpenState<'t> {
     }
 }
 
-/// Whether a comment begins in a part of a line, behind a blank.
+/// Returns whether part of a line contains ` #`, the start of a comment.
 fn has_comment(text: &str, from: usize, to: usize) -> bool {
     let bytes = text.as_bytes();
     (from..to).any(|at| bytes[at] == b'#' && at > 0 && is_blank(bytes[at - 1]))
 }
 
-/// Returns the innermost value at an offset that is no block of keys or items.
+/// Returns the innermost scalar or flow value at an offset.
 fn value_at(entries: &[Entry], offset: usize) -> Option<&Value> {
     let mut entries = entries;
     loop {

@@ -1,4 +1,4 @@
-//! Places in texts with a `<CURSOR>`: which value a line belongs to.
+//! Tests of [`context_at`]; `<CURSOR>` marks the cursor.
 
 use expect_test::{Expect, expect};
 use skills_agents::skill::parse;
@@ -6,8 +6,8 @@ use skills_syntax::parse::{Document, Value, ValueKind};
 
 use super::{CursorContext, InsertStyle, context_at};
 
-fn shown(text: &str, place: &CursorContext<'_>) -> String {
-    match place {
+fn shown(text: &str, context: &CursorContext<'_>) -> String {
+    match context {
         CursorContext::Empty => "an empty text".to_owned(),
         CursorContext::Other => "elsewhere".to_owned(),
         CursorContext::Variable { word } => format!("variable [{}]", word.slice(text)),
@@ -38,8 +38,8 @@ fn at(marked: &str) -> String {
     shown(&text, &context_at(&text, &parse(&text), offset))
 }
 
-/// Shows the place in each of several frontmatters; the same with other line ends, behind a byte
-/// order mark and letters of many bytes, and without a closing line.
+/// Checks the context in each frontmatter, also with CRLF, with a byte order mark and multi-byte
+/// characters, and without a closing line.
 #[track_caller]
 fn check(frontmatters: &[&str], expected: &Expect) {
     let mut all = String::new();
@@ -53,7 +53,7 @@ fn check(frontmatters: &[&str], expected: &Expect) {
     expected.assert_eq(&all);
 }
 
-/// The same where nothing follows: the frontmatter is being typed.
+/// Checks the context at the end of an unclosed frontmatter.
 #[track_caller]
 fn check_typed(frontmatters: &[&str], expected: &Expect) {
     let found = frontmatters.iter().map(|it| at(&format!("---\n{it}")) + "\n");
@@ -61,7 +61,7 @@ fn check_typed(frontmatters: &[&str], expected: &Expect) {
 }
 
 #[test]
-fn on_the_opening_line_nothing_is_written() {
+fn opening_line_has_no_context() {
     for text in ["---<CURSOR>", "--<CURSOR>-\n", "---<CURSOR>\nname: a\n---\n"] {
         assert_eq!(at(text), "elsewhere", "{text}");
     }
@@ -69,7 +69,7 @@ fn on_the_opening_line_nothing_is_written() {
 }
 
 #[test]
-fn a_list_in_brackets_goes_on_over_lines() {
+fn flow_list_continues_over_lines() {
     check(
         &[
             "allowed-tools: [Read,\n  <CURSOR>]",
@@ -99,7 +99,7 @@ fn a_list_in_brackets_goes_on_over_lines() {
 }
 
 #[test]
-fn a_list_whose_bracket_is_not_closed_ends_where_a_key_stands() {
+fn unclosed_flow_list_ends_at_the_next_key() {
     check(
         &[
             "allowed-tools: [Read,\n  Wr<CURSOR>",
@@ -135,7 +135,7 @@ fn a_list_whose_bracket_is_not_closed_ends_where_a_key_stands() {
 }
 
 #[test]
-fn a_text_goes_on_where_it_is_indented() {
+fn plain_scalar_continues_on_indented_lines() {
     check(
         &[
             "allowed-tools: Read,\n  <CURSOR>",
@@ -169,7 +169,7 @@ fn a_text_goes_on_where_it_is_indented() {
 }
 
 #[test]
-fn a_text_in_quotes_goes_on_until_they_close() {
+fn quoted_scalar_continues_until_its_closing_quote() {
     check(
         &[
             "allowed-tools: \"Read,\n  Wr<CURSOR>\"",
@@ -209,7 +209,7 @@ fn a_text_in_quotes_goes_on_until_they_close() {
 }
 
 #[test]
-fn blocks_are_text_as_far_as_they_are_indented() {
+fn block_scalar_continues_while_indented() {
     check(
         &[
             "allowed-tools: >\n  Read, <CURSOR>",
@@ -253,7 +253,7 @@ fn blocks_are_text_as_far_as_they_are_indented() {
 }
 
 #[test]
-fn braces_hold_keys_and_values() {
+fn flow_mappings_have_keys_and_values() {
     check(
         &[
             "metadata: {<CURSOR>}",
@@ -297,7 +297,7 @@ fn braces_hold_keys_and_values() {
 }
 
 #[test]
-fn keys_and_items_lie_under_what_their_columns_say() {
+fn indentation_determines_the_parent_keys() {
     check(
         &[
             "metadata:\n  <CURSOR>",
@@ -354,19 +354,24 @@ fn keys_and_items_lie_under_what_their_columns_say() {
     );
 }
 
-/// Checks that the place in the middle of each text of a tree lies under the same keys as there.
-fn agrees<'t>(text: &'t str, document: &'t Document, value: &'t Value, path: &mut Vec<&'t str>) {
+/// Asserts that every offset of each scalar has the keys that the parser gives it.
+fn assert_matches_parser<'t>(
+    text: &'t str,
+    document: &'t Document,
+    value: &'t Value,
+    path: &mut Vec<&'t str>,
+) {
     match &value.kind {
         ValueKind::Mapping { entries, .. } => {
             for entry in entries {
                 path.push(&entry.key.text);
-                agrees(text, document, &entry.value, path);
+                assert_matches_parser(text, document, &entry.value, path);
                 path.pop();
             }
         }
         ValueKind::Sequence { items, .. } => {
             for item in items {
-                agrees(text, document, item, path);
+                assert_matches_parser(text, document, item, path);
             }
         }
         ValueKind::Scalar { .. } => {
@@ -376,7 +381,7 @@ fn agrees<'t>(text: &'t str, document: &'t Document, value: &'t Value, path: &mu
                         CursorContext::Value { path: found, .. } => {
                             assert_eq!(&found, path, "{text:?} at {offset}");
                         }
-                        // Between two lines, and in what indents the next.
+                        // Blank lines and indentation belong to no value.
                         CursorContext::Other => {
                             let start = text[..offset].rfind('\n').map_or(0, |it| it + 1);
                             let line = text[start..].lines().next().unwrap_or_default();
@@ -396,7 +401,7 @@ fn agrees<'t>(text: &'t str, document: &'t Document, value: &'t Value, path: &mu
 }
 
 #[test]
-fn what_the_parser_reads_lies_where_it_reads_it() {
+fn contexts_agree_with_the_parser() {
     let others = [
         "---\nallowed-tools: [Read,\n  'Bash(git add:*)',\n  \"Write\" ]\nname: a\n---\n",
         "---\nname: \"a\n  b: c\n\n  d\"\nmetadata: {a: b, 'c': [d, {e: f}],\n g: \"h, i\"}\n---\n",
@@ -410,7 +415,7 @@ fn what_the_parser_reads_lies_where_it_reads_it() {
         let document = parse(text);
         let frontmatter = document.frontmatter.as_ref().unwrap();
         for entry in &frontmatter.entries {
-            agrees(text, &document, &entry.value, &mut vec![&entry.key.text]);
+            assert_matches_parser(text, &document, &entry.value, &mut vec![&entry.key.text]);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a body asks of its arguments: hovers, completion, and where they are named.
+//! Tests of skill arguments: hover, completion and highlights.
 
 use expect_test::{Expect, expect};
 use skills_agents::skill::parse;
@@ -12,7 +12,7 @@ fn unmarked(marked: &str) -> (String, usize) {
     (marked.replacen(CURSOR, "", 1), at)
 }
 
-/// Shows all that is said at the cursor in a body below this frontmatter.
+/// Checks the hover at the cursor in a body below the given frontmatter.
 #[track_caller]
 fn check(head: &str, body: &str, expected: &Expect) {
     let (text, offset) = unmarked(&format!("---\nname: a\n{head}---\n{body}\n"));
@@ -21,12 +21,12 @@ fn check(head: &str, body: &str, expected: &Expect) {
     expected.assert_eq(&(shown + "\n"));
 }
 
-const NAMED: &str = "arguments: issue branch\n";
+const TWO_ARGUMENTS: &str = "arguments: issue branch\n";
 
 #[test]
-fn a_number_is_the_word_that_each_agent_counts() {
+fn hover_explains_numbered_arguments_per_agent() {
     check(
-        NAMED,
+        TWO_ARGUMENTS,
         "Fix $<CURSOR>0 on $1.",
         &expect![[r#"
             [$0] **`$0`**: the first word that is typed behind the skill's name (`issue` of `arguments`). Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
@@ -35,7 +35,7 @@ fn a_number_is_the_word_that_each_agent_counts() {
         "#]],
     );
     check(
-        NAMED,
+        TWO_ARGUMENTS,
         "Fix $0 on $1<CURSOR>.",
         &expect![[r#"
             [$1] **`$1`**: the second word that is typed behind the skill's name (`branch` of `arguments`). Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
@@ -44,7 +44,7 @@ fn a_number_is_the_word_that_each_agent_counts() {
         "#]],
     );
     check(
-        NAMED,
+        TWO_ARGUMENTS,
         "Fix $<CURSOR>1 on $2.",
         &expect![[r#"
             [$1] **`$1`**: the second word that is typed behind the skill's name (`branch` of `arguments`). Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
@@ -80,7 +80,7 @@ fn a_number_is_the_word_that_each_agent_counts() {
         "#]],
     );
     check(
-        NAMED,
+        TWO_ARGUMENTS,
         "```sh\ngit checkout $<CURSOR>1\n```",
         &expect![[r#"
             [$1] **`$1`**: the second word that is typed behind the skill's name (`branch` of `arguments`). Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
@@ -91,9 +91,9 @@ fn a_number_is_the_word_that_each_agent_counts() {
 }
 
 #[test]
-fn a_name_is_the_word_in_its_place() {
+fn hover_explains_named_arguments() {
     check(
-        NAMED,
+        TWO_ARGUMENTS,
         "Fix $iss<CURSOR>ue.",
         &expect![[r#"
             [$issue] **`$issue`**: the first word that is typed behind the skill's name (`issue` of `arguments`). Replaced by Claude Code, and empty where there is none.
@@ -122,9 +122,9 @@ fn a_name_is_the_word_in_its_place() {
 }
 
 #[test]
-fn an_index_is_claude_codes_alone() {
+fn hover_explains_indexed_arguments() {
     check(
-        NAMED,
+        TWO_ARGUMENTS,
         "Fix $ARGU<CURSOR>MENTS[1].",
         &expect![[r#"
             [$ARGUMENTS[1]] **`$ARGUMENTS[1]`**: the second word that is typed behind the skill's name (`branch` of `arguments`). Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
@@ -133,7 +133,7 @@ fn an_index_is_claude_codes_alone() {
         "#]],
     );
     check(
-        NAMED,
+        TWO_ARGUMENTS,
         "Fix $ARGUMENTS[0<CURSOR>].",
         &expect![[r#"
             [$ARGUMENTS[0]] **`$ARGUMENTS[0]`**: the first word that is typed behind the skill's name (`issue` of `arguments`). Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
@@ -142,7 +142,7 @@ fn an_index_is_claude_codes_alone() {
         "#]],
     );
     check(
-        NAMED,
+        TWO_ARGUMENTS,
         "Fix $ARGU<CURSOR>MENTS.",
         &expect![[r#"
         [$ARGUMENTS] **`$ARGUMENTS`**: All that was typed behind the skill's name; `$ARGUMENTS[0]` is its first word. Replaced by Claude Code, opencode.
@@ -151,7 +151,7 @@ fn an_index_is_claude_codes_alone() {
 }
 
 #[test]
-fn what_no_agent_takes_so_is_not_explained() {
+fn amounts_and_escaped_placeholders_have_no_hover() {
     for body in [
         "It costs $<CURSOR>5 a month.",
         "The price is $<CURSOR>5.",
@@ -163,11 +163,11 @@ fn what_no_agent_takes_so_is_not_explained() {
         "See ${iss<CURSOR>ue}.",
         "It is 5<CURSOR>$.",
     ] {
-        check(NAMED, body, &expect!["nothing\n"]);
+        check(TWO_ARGUMENTS, body, &expect!["nothing\n"]);
     }
-    // To opencode the number ends where the letters begin.
+    // opencode ends the number at the first letter.
     check(
-        NAMED,
+        TWO_ARGUMENTS,
         "The $<CURSOR>1st.",
         &expect![[r#"
             [$1] **`$1`**: In a slash command opencode puts in the first word that is typed behind the skill's name (`issue` of `arguments`) and all that follow.
@@ -176,7 +176,7 @@ fn what_no_agent_takes_so_is_not_explained() {
 }
 
 #[test]
-fn names_and_numbers_are_offered() {
+fn argument_names_and_numbers_complete() {
     let offered = |head: &str, body: &str| {
         let (text, offset) = unmarked(&format!("---\nname: a\n{head}---\n{body}\n"));
         let found = complete(&text, offset, FileKind::Skill(None));
@@ -192,7 +192,7 @@ fn names_and_numbers_are_offered() {
         $1 (`branch` in Claude Code, `issue` in opencode)
         $2 (`branch` in opencode)
     "#]]
-    .assert_eq(&offered(NAMED, "Fix $<CURSOR>"));
+    .assert_eq(&offered(TWO_ARGUMENTS, "Fix $<CURSOR>"));
     expect![[r#"
         $ARGUMENTS (All that was typed behind the skill's name; `$ARGUMENTS[0]` is its first word.)
         $0 (`a b` in Claude Code)
@@ -200,13 +200,13 @@ fn names_and_numbers_are_offered() {
     "#]]
     .assert_eq(&offered("argument-hint: \"[a b]\"\n", "Fix $<CURSOR>"));
     assert_eq!(offered("", "Fix $<CURSOR>").lines().count(), 1);
-    assert_eq!(offered(NAMED, "Fix \\$<CURSOR>"), "");
+    assert_eq!(offered(TWO_ARGUMENTS, "Fix \\$<CURSOR>"), "");
     for label in ["$0", "$1", "$issue"] {
         assert!(documentation(super::SuggestionKind::Variable, label).is_some(), "{label}");
     }
 }
 
-/// Shows where the argument at the cursor is named and asked for.
+/// Checks the declaration and the uses of the argument at the cursor.
 #[track_caller]
 fn check_places(marked: &str, expected: &str) {
     let (text, offset) = unmarked(marked);
@@ -219,7 +219,7 @@ fn check_places(marked: &str, expected: &str) {
 }
 
 #[test]
-fn an_argument_is_found_by_its_name_its_number_and_its_entry() {
+fn argument_is_found_by_name_number_and_declaration() {
     let body = "Fix $issue, $0, $ARGUMENTS[0] on $branch; \\$issue costs $0 a month.\n";
     let text = |body: &str| format!("---\narguments: [issue, 'branch']\n---\n{body}");
     check_places(

@@ -1,5 +1,4 @@
-//! Values of several lines: what is offered in them, what the text becomes with it, and that no
-//! place in any text is a trap.
+//! Completion and hover in values of several lines, and absence of panics at every offset.
 
 use skills_agents::field_table::{ALLOWED_TOOLS, PATHS};
 use skills_agents::fields::Fields;
@@ -10,9 +9,9 @@ use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
 
 use crate::mention::name_at;
-use crate::{FileKind, SuggestionKind, complete, complete_paths, hover, selection};
+use crate::{FileKind, SuggestionKind, complete, complete_paths, hover, selection_ranges};
 
-/// A worktree with these files.
+/// A worktree with three files.
 struct Tree;
 
 impl FsContext for Tree {
@@ -25,8 +24,8 @@ impl FsContext for Tree {
 
 const CURSOR: &str = "<CURSOR>";
 
-/// Puts what is offered as `label` at the cursor and returns the text; nothing where it is not.
-fn with(marked: &str, label: &str) -> Option<String> {
+/// Inserts the suggestion `label` at the cursor and returns the text; `None` if it is not offered.
+fn complete_with(marked: &str, label: &str) -> Option<String> {
     let offset = marked.find(CURSOR).expect("a cursor");
     let text = marked.replacen(CURSOR, "", 1);
     let all = [
@@ -49,8 +48,8 @@ fn list(
     Fields::new(frontmatter, text).list(field).into_iter().map(|it| it.text).collect()
 }
 
-/// Completes a frontmatter in each of several forms of text. What it becomes is YAML, and its list
-/// these items.
+/// Completes a frontmatter in several variants of a text. The result must be valid YAML, and its
+/// list must equal `expected`.
 #[track_caller]
 fn check(head: &str, label: &str, expected: &[&str]) {
     for text in [
@@ -58,7 +57,7 @@ fn check(head: &str, label: &str, expected: &[&str]) {
         format!("---\r\nname: a\r\n{}\r\nlicense: x\r\n---\r\n", head.replace('\n', "\r\n")),
         format!("\u{FEFF}---\nwhen_to_use: 技能 🦀\n{head}\n---\n"),
     ] {
-        let after = with(&text, label).unwrap_or_else(|| panic!("nothing is offered: {text}"));
+        let after = complete_with(&text, label).unwrap_or_else(|| panic!("no suggestion: {text}"));
         let document = parse(&after);
         let strict = &document.frontmatter.as_ref().expect("one").strict;
         assert!(strict.is_ok(), "{after}\n{strict:?}");
@@ -70,7 +69,7 @@ fn check(head: &str, label: &str, expected: &[&str]) {
 }
 
 #[test]
-fn tools_are_completed_in_every_line_of_their_value() {
+fn tools_complete_in_every_line_of_a_multiline_value() {
     let check = |head: &str, expected: &[&str]| check(head, "Write", expected);
     check("allowed-tools: [Read,\n  <CURSOR>]", &["Read", "Write"]);
     check("allowed-tools: [Read,\n  Wr<CURSOR>]", &["Read", "Write"]);
@@ -95,7 +94,7 @@ fn tools_are_completed_in_every_line_of_their_value() {
 }
 
 #[test]
-fn globs_are_completed_in_every_line_of_their_value() {
+fn globs_complete_in_every_line_of_a_multiline_value() {
     check("paths: |\n  <CURSOR>", "src/**", &["src/**"]);
     check("paths: |\n  src/<CURSOR>", "src/**/*.rs", &["src/**/*.rs"]);
     check("paths: |\n  docs/**,\n  s<CURSOR>", "**/*.rs", &["docs/**", "**/*.rs"]);
@@ -109,17 +108,17 @@ fn globs_are_completed_in_every_line_of_their_value() {
     check("paths:\n  src/<CURSOR>", "src/**/*.rs", &["src/**/*.rs"]);
 }
 
-/// Shows the line of the cursor with what is offered as `label`.
+/// Checks the line of the cursor after inserting the suggestion `label`.
 #[track_caller]
 fn check_line(text: &str, label: &str, expected: &str) {
     let line = text[..text.find(CURSOR).expect("a cursor")].matches('\n').count();
-    let after = with(text, label);
+    let after = complete_with(text, label);
     let shown = after.as_deref().map_or("nothing", |it| it.lines().nth(line).unwrap_or_default());
     assert_eq!(shown, expected, "{text}");
 }
 
 #[test]
-fn half_typed_values_are_completed_as_well() {
+fn unclosed_multiline_values_complete() {
     for end in ["", "\n", "\nmodel: opus\n---\nBody.\n", "\n---\n", "\nhooks:\n  Stop:\n---\n"] {
         let check = |head: &str, label: &str, expected: &str| {
             check_line(&format!("---\nname: a\n{head}{end}"), label, expected);
@@ -142,7 +141,7 @@ fn half_typed_values_are_completed_as_well() {
 }
 
 #[test]
-fn values_below_keys_of_maps_know_their_keys() {
+fn nested_values_complete_by_their_key() {
     let head = |text: &str| format!("---\nname: a\n{text}\n---\n");
     let check = |text: &str, label: &str, expected: &str| check_line(&head(text), label, expected);
     let hooks = "hooks:\n  PreToolUse:\n    - matcher: ";
@@ -163,7 +162,7 @@ fn values_below_keys_of_maps_know_their_keys() {
 }
 
 #[test]
-fn keys_are_not_offered_in_values_nor_values_where_keys_go() {
+fn keys_and_values_are_offered_only_at_their_positions() {
     for (text, label) in [
         ("allowed-tools: [Read,\n  <CURSOR>]", "model"),
         ("allowed-tools: >\n  Read,\n  <CURSOR>", "model"),
@@ -186,14 +185,14 @@ fn keys_are_not_offered_in_values_nor_values_where_keys_go() {
     ] {
         check_line(&format!("---\n{text}\n---\n"), label, "nothing");
     }
-    // Where a value has ended, keys go.
+    // After the end of a value, keys are offered.
     check_line("---\nallowed-tools: [Read,\n  Write]\n<CURSOR>\n---\n", "model", "model: ");
     check_line("---\nallowed-tools: >\n  Read\n<CURSOR>\n---\n", "model", "model: ");
     check_line("---\nallowed-tools: [Read,\nmod<CURSOR>\n---\n", "model", "model: ");
 }
 
 #[test]
-fn what_is_written_already_is_left_out() {
+fn items_already_in_the_list_are_not_offered() {
     for value in [
         "Read, Write <CURSOR>",
         "[Read, Write, <CURSOR>]",
@@ -207,10 +206,12 @@ fn what_is_written_already_is_left_out() {
         for label in ["Read", "Write"] {
             check_line(&text, label, "nothing");
         }
-        assert!(with(&text, "Grep").is_some(), "{text}");
+        assert!(complete_with(&text, "Grep").is_some(), "{text}");
     }
-    // What stands under the cursor is what is written there.
-    assert!(with("---\nallowed-tools: [Read,\n  Wri<CURSOR>te]\n---\n", "Write").is_some());
+    // The item under the cursor does not count as present.
+    assert!(
+        complete_with("---\nallowed-tools: [Read,\n  Wri<CURSOR>te]\n---\n", "Write").is_some()
+    );
     check_line("---\npaths: |\n  src/**, <CURSOR>\n---\n", "src/**", "nothing");
     check_line("---\nallowed-tools: Bash(git *) Bash(<CURSOR>)\n---\n", "git *", "nothing");
     check_line("---\nmetadata:\n  author: x\n  <CURSOR>\n---\n", "author", "nothing");
@@ -218,7 +219,7 @@ fn what_is_written_already_is_left_out() {
 }
 
 #[test]
-fn events_in_braces_are_written_in_braces() {
+fn hook_event_in_flow_mapping_is_inserted_in_flow_style() {
     let text = "---\nhooks: {}\n---\n";
     let found = complete(text, text.find('}').unwrap(), FileKind::Skill(None)).unwrap();
     let event = found.items.iter().find(|it| it.label == "PreToolUse").unwrap();
@@ -231,8 +232,8 @@ fn events_in_braces_are_written_in_braces() {
 }
 
 #[test]
-fn at_each_keystroke_of_a_value_that_goes_on_its_words_are_offered() {
-    // Of each text what stands before a word, and the word.
+fn multiline_values_complete_at_each_keystroke() {
+    // Index of the text, the text before a word, and the word.
     let words = [
         (0, "[\n  ", "Read"),
         (0, "  \"", "Bash"),
@@ -267,7 +268,7 @@ fn at_each_keystroke_of_a_value_that_goes_on_its_words_are_offered() {
         let skill = SPANNING[nth];
         let found = skill.find(&format!("{before}{word}"));
         let start = found.unwrap_or_else(|| panic!("{before}{word} is there")) + before.len();
-        // Of a variable the `$` says that one is meant.
+        // A variable is offered once its `$` is typed.
         for length in usize::from(word.starts_with('$'))..word.len() {
             let typed = &skill[..start + length];
             let offered = [
@@ -278,7 +279,7 @@ fn at_each_keystroke_of_a_value_that_goes_on_its_words_are_offered() {
                 it.span.slice(typed) == &word[..length]
                     && it.items.iter().any(|it| it.label == word)
             });
-            // What is a directory already is not offered for itself.
+            // A fully typed directory is not offered again.
             let is_whole = word.strip_suffix("**").is_some_and(|it| length >= it.len());
             assert!(is_offered || is_whole, "{word} behind {typed:?}");
         }
@@ -286,7 +287,7 @@ fn at_each_keystroke_of_a_value_that_goes_on_its_words_are_offered() {
 }
 
 #[test]
-fn items_of_skills_are_known_in_every_form() {
+fn skill_names_are_found_in_every_list_syntax() {
     let check = |value: &str, expected: Option<&str>| {
         let text = format!("---\nskills: {value}\n---\n");
         let offset = text.find(CURSOR).expect("a cursor");
@@ -302,8 +303,8 @@ fn items_of_skills_are_known_in_every_form() {
     check("[pdf] re<CURSOR>", None);
 }
 
-/// Asks everything at each place of a text.
-fn ask_everywhere(text: &str) {
+/// Runs completion, hover and selection at each offset of a text.
+fn run_at_each_offset(text: &str) {
     let document = parse(text);
     for offset in (0..=text.len()).filter(|it| text.is_char_boundary(*it)) {
         let is_in_end = text[..offset].ends_with('\r') && text[offset..].starts_with('\n');
@@ -321,13 +322,13 @@ fn ask_everywhere(text: &str) {
         if let Some(found) = hover(text, offset) {
             assert!(text.get(found.span.range()).is_some(), "{text:?} at {offset}");
         }
-        selection(text, &document, offset);
+        selection_ranges(text, &document, offset);
         name_at(text, &document, offset);
     }
 }
 
 #[test]
-fn no_place_in_nasty_texts_is_a_trap() {
+fn malformed_frontmatters_never_panic() {
     for text in [
         "---\n- - - a: [\n - {b: \"\n  c: |\n\t d\r\n  >\n---\n",
         "---\n{a: [b, {c: 'd', e\n: f}, g]\n: h\n---\n",
@@ -336,16 +337,16 @@ fn no_place_in_nasty_texts_is_a_trap() {
         "---\na: |9\n b\n- c\n  - d:\n- ? e\n ,\n#\n # f\n---",
         "---\n\u{2028}a: \u{85}[\u{a0}b\u{FEFF}: c\n\u{0}: \u{0}\n---\n",
     ] {
-        ask_everywhere(text);
+        run_at_each_offset(text);
     }
 }
 
 mod random {
     use proptest::prelude::*;
 
-    use super::ask_everywhere;
+    use super::run_at_each_offset;
 
-    /// Parts of which frontmatters are made.
+    /// Fragments from which random frontmatters are built.
     const PARTS: [&str; 46] = [
         "name",
         "allowed-tools",
@@ -399,17 +400,17 @@ mod random {
         #![proptest_config(ProptestConfig::with_cases(200))]
 
         #[test]
-        fn no_place_in_a_random_frontmatter_is_a_trap(
+        fn random_frontmatters_never_panic(
             parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..28),
             ending in prop::sample::select(&["", "\n", "\n---\n", "\n---\n$1 /x `a`"][..]),
         ) {
-            ask_everywhere(&format!("---\n{}{ending}", parts.concat()));
+            run_at_each_offset(&format!("---\n{}{ending}", parts.concat()));
         }
     }
 }
 
 #[test]
-fn ten_thousand_lines_are_read_once() {
+fn ten_thousand_lines_are_processed_in_linear_time() {
     let line = |it: &str| it.repeat(10_000);
     for head in [
         format!("allowed-tools: [\n{}", line("  Read,\n")),

@@ -1,6 +1,5 @@
-//! Texts made to hurt: of nothing but beginnings, or all in one line. All that is said of a text is
-//! asked of each; and of a megabyte of the worst, whose rest nobody may look at at every place: that
-//! would take hours.
+//! Runs every feature on pathological texts: repeated openings, very long lines. Quadratic code
+//! would take hours on the one-megabyte texts.
 
 mod texts;
 
@@ -16,22 +15,22 @@ use super::with_subject;
 use crate::mention::name_at;
 use crate::{
     FileKind, argument, complete, complete_paths, format, hints, hover, lenses, refactorings,
-    selection, tokens,
+    selection_ranges, tokens,
 };
 use texts::texts;
 
-/// A directory with one file, of which nothing else is there.
-struct Bare(Vec<String>);
+/// A directory that contains one file.
+struct OneFile(Vec<String>);
 
-impl FsContext for Bare {
+impl FsContext for OneFile {
     fn files(&self) -> Option<&[String]> {
         Some(&self.0)
     }
 }
 
-/// Asks all that is said of a text.
-fn ask(text: &str) {
-    let bare = Bare(vec!["references/a.md".to_owned()]);
+/// Runs every feature on a text.
+fn run_all(text: &str) {
+    let fs = OneFile(vec!["references/a.md".to_owned()]);
     let document = parse(text);
     let path = AbsPath::new(Path::new("/w/a/SKILL.md")).unwrap();
     let found = references(text, &document);
@@ -43,36 +42,36 @@ fn ask(text: &str) {
         let at = text.floor_char_boundary(at);
         hover(text, at);
         complete(text, at, FileKind::Skill(None));
-        complete_paths(text, &document, at, &bare);
+        complete_paths(text, &document, at, &fs);
         name_at(text, &document, at);
         argument(text, &document, at);
-        selection(text, &document, at);
+        selection_ranges(text, &document, at);
     }
     format(text, &document);
     with_subject(text, |subject| {
         let settings = Settings::default();
-        let findings = check(subject, &settings, &bare);
-        hints(subject, &bare);
-        lenses(subject, &bare, None, &findings);
-        refactorings(subject, &bare, text.floor_char_boundary(text.len() / 2));
+        let findings = check(subject, &settings, &fs);
+        hints(subject, &fs);
+        lenses(subject, &fs, None, &findings);
+        refactorings(subject, &fs, text.floor_char_boundary(text.len() / 2));
         if findings.len() > MAX_SHOWN {
-            check_to_mend(subject, &Settings::default(), &bare);
+            check_to_mend(subject, &Settings::default(), &fs);
         }
         settle(text, findings.clone(), |_| Vec::new());
-        assert!(shown(findings, subject, &settings, &bare).len() <= MAX_SHOWN + 1);
+        assert!(shown(findings, subject, &settings, &fs).len() <= MAX_SHOWN + 1);
     });
 }
 
 #[test]
-fn all_is_said_of_texts_made_to_hurt() {
-    // What line ends cost is for the bench to say.
+fn every_feature_handles_pathological_texts() {
+    // The `growth` benchmark covers CRLF.
     for (_, text) in texts(1 << 9).iter().filter(|(name, _)| !name.ends_with("CRLF")) {
-        ask(text);
+        run_all(text);
     }
 }
 
 #[test]
-fn a_megabyte_of_beginnings_is_read_once() {
+fn megabyte_of_link_openings_is_parsed_in_linear_time() {
     for (part, end) in [("[a](", ""), ("[a](", ")"), ("[a](<", " ) >"), ("[a](b ", "")] {
         let text = format!("{}{end}\n", part.repeat((1 << 20) / part.len()));
         let document = parse(&text);
@@ -83,7 +82,7 @@ fn a_megabyte_of_beginnings_is_read_once() {
 }
 
 #[test]
-fn many_places_on_one_long_line_are_counted_from_near_them() {
+fn columns_on_a_long_line_are_computed_in_linear_time() {
     let text = "$a é ".repeat((1 << 20) / 6);
     let lines = LineIndex::new(&text);
     let places = text.match_indices('$').map(|(at, _)| at);
@@ -91,11 +90,11 @@ fn many_places_on_one_long_line_are_counted_from_near_them() {
 }
 
 #[test]
-fn many_suppressions_on_one_long_line_know_their_line() {
+fn suppressions_on_a_long_line_apply() {
     let part = "<!-- skillsd-ignore body/long -->";
     let text = format!("---\nname: a\n---\n{}\n", part.repeat((1 << 18) / part.len()));
     with_subject(&text, |subject| {
-        let findings = check(subject, &Settings::default(), &Bare(Vec::new()));
+        let findings = check(subject, &Settings::default(), &OneFile(Vec::new()));
         assert!(!findings.iter().any(|it| it.rule.id == "body/long"));
     });
 }

@@ -1,34 +1,34 @@
-//! Texts made to hurt, of any length: each repeats a part, so that whatever looks at the rest of
-//! a text, or at all that was found in it, once for every part takes the square of its time.
+//! Generates pathological texts of any length. Each repeats a part, so that code that scans the
+//! rest of the text, or all earlier matches, for each part takes quadratic time.
 //!
-//! The tests ask all that is said of them, and the bench `growth` how long that takes.
+//! The tests run every feature on them; the `growth` benchmark measures the time.
 
-/// A text that repeats a part; in all of it `%` stands for the number of the part.
-struct Kind {
+/// A text that repeats a part; `%` stands for the number of the repetition.
+struct Pattern {
     name: &'static str,
-    /// What stands before the parts; the closing line of the frontmatter included in bodies.
+    /// The text before the parts, including the closing line of the frontmatter for bodies.
     head: &'static str,
     part: &'static str,
-    /// What stands behind them.
+    /// The text after the parts.
     tail: &'static str,
 }
 
-/// A body of `part` again and again.
-const fn body(name: &'static str, part: &'static str, tail: &'static str) -> Kind {
-    Kind { name, head: "---\nname: a\n---\n", part, tail }
+/// A body that repeats `part`.
+const fn body(name: &'static str, part: &'static str, tail: &'static str) -> Pattern {
+    Pattern { name, head: "---\nname: a\n---\n", part, tail }
 }
 
-/// A frontmatter of which `part` stands behind `head` again and again.
+/// A frontmatter that repeats `part` after `head`.
 const fn value(
     name: &'static str,
     head: &'static str,
     part: &'static str,
     tail: &'static str,
-) -> Kind {
-    Kind { name, head, part, tail }
+) -> Pattern {
+    Pattern { name, head, part, tail }
 }
 
-const BODIES: [Kind; 46] = [
+const BODIES: [Pattern; 46] = [
     body("links unclosed", "[a](", ""),
     body("links closed at the end", "[a](", ")"),
     body("links in angles unclosed", "[a](<", ""),
@@ -77,7 +77,7 @@ const BODIES: [Kind; 46] = [
     body("lone carriage returns", "a\r", "\n"),
 ];
 
-const VALUES: [Kind; 56] = [
+const VALUES: [Pattern; 56] = [
     value("keys unknown", "", "k%: v\n", ""),
     value("keys unknown beside metadata", "metadata:\n  a: b\n", "k%: v\n", ""),
     value("keys alike", "", "k: v\n", ""),
@@ -146,13 +146,13 @@ const VALUES: [Kind; 56] = [
     ),
 ];
 
-impl Kind {
+impl Pattern {
     fn text(&self, length: usize) -> String {
         format!("{}{}{}", self.head, repeated(self.part, length), self.tail)
     }
 }
 
-/// Returns a part again and again, each with its number.
+/// Repeats a part up to `length` bytes, replacing `%` by the number of the repetition.
 fn repeated(part: &str, length: usize) -> String {
     let mut text = String::with_capacity(length + part.len());
     let mut number = 0;
@@ -163,7 +163,7 @@ fn repeated(part: &str, length: usize) -> String {
     text
 }
 
-/// Returns texts of about so many bytes, each with its name: bodies, and then frontmatters.
+/// Returns named texts of about `length` bytes: bodies, then frontmatters.
 pub(super) fn texts(length: usize) -> Vec<(String, String)> {
     let mut texts: Vec<(String, String)> =
         BODIES.iter().map(|it| (it.name.to_owned(), it.text(length) + "\n")).collect();
@@ -185,10 +185,10 @@ pub(super) fn texts(length: usize) -> Vec<(String, String)> {
     let tools = repeated(" Bash(a%)", length / 2);
     let both = format!("allowed-tools:{tools}\ndisallowed-tools:{tools}\n");
     add("tools allowed and not", whole(&both, "b"));
-    for kind in &VALUES {
-        let values = kind.text(length);
+    for pattern in &VALUES {
+        let values = pattern.text(length);
         let values = values.trim_end_matches('\n');
-        let own = |name: &str| format!("{}{name}", kind.name);
+        let own = |name: &str| format!("{}{name}", pattern.name);
         add(&own(""), format!("---\n{values}\n---\nBody.\n"));
         add(&own(", unclosed"), format!("---\n{values}\n"));
         add(&own(", in CRLF"), format!("---\n{values}\n---\nBody.\n").replace('\n', "\r\n"));
