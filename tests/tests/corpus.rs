@@ -68,7 +68,7 @@ fn corpus_files_parse_as_recorded() {
     let mut refused = 0;
     for case in cases {
         let document = parse(&case.text);
-        wrong.extend(unsliced(&case.text, &document).map(|it| format!("{}: {it}", case.path)));
+        wrong.extend(invalid_spans(&case.text, &document).map(|it| format!("{}: {it}", case.path)));
         if case.is_refused(&document) {
             refused += 1;
             if !document.diagnostics.iter().any(|it| it.severity <= Severity::Warning) {
@@ -192,7 +192,11 @@ fn formatting_preserves_meaning() {
     let (mut formatted, mut left, mut wrong) = (0, 0, Vec::new());
     // Every third file, because files of one repository are similar and a debug build is slow.
     for case in cases.iter().step_by(3) {
-        let forms = [Some(case.text.clone()), doubled(&case.text), spaced(&case.text)];
+        let forms = [
+            Some(case.text.clone()),
+            with_doubled_indent(&case.text),
+            with_extra_spaces(&case.text),
+        ];
         for (form, text) in forms.into_iter().enumerate().filter_map(|(at, it)| Some((at, it?))) {
             let before = parse(&text);
             let edits = skills_ide::format(&text, &before);
@@ -203,8 +207,9 @@ fn formatting_preserves_meaning() {
             }
             formatted += 1;
             let after = apply(&text, &edits);
-            wrong
-                .extend(difference_of_form(&text, &after).map(|it| format!("{}: {it}", case.path)));
+            wrong.extend(
+                formatting_difference(&text, &after).map(|it| format!("{}: {it}", case.path)),
+            );
         }
     }
     eprintln!("{formatted} texts formatted, {left} left as they were");
@@ -214,7 +219,7 @@ fn formatting_preserves_meaning() {
 }
 
 /// Returns the first difference, other than whitespace, between a text and its formatted form.
-fn difference_of_form(before: &str, after: &str) -> Option<&'static str> {
+fn formatting_difference(before: &str, after: &str) -> Option<&'static str> {
     let documents = (parse(before), parse(after));
     let (Some(one), Some(two)) = (&documents.0.frontmatter, &documents.1.frontmatter) else {
         return Some("the frontmatter is gone");
@@ -242,7 +247,7 @@ fn difference_of_form(before: &str, after: &str) -> Option<&'static str> {
 }
 
 /// Returns the text with doubled indentation in its frontmatter.
-fn doubled(text: &str) -> Option<String> {
+fn with_doubled_indent(text: &str) -> Option<String> {
     let content = parse(text).frontmatter?.content;
     let lines = content.slice(text).split_inclusive('\n').map(|line| {
         let blanks = line.len() - line.trim_start_matches(' ').len();
@@ -254,7 +259,7 @@ fn doubled(text: &str) -> Option<String> {
 }
 
 /// Returns the text with extra spaces after colons and at line ends, and empty lines between keys.
-fn spaced(text: &str) -> Option<String> {
+fn with_extra_spaces(text: &str) -> Option<String> {
     let frontmatter = parse(text).frontmatter?;
     let mut spaced = text.to_owned();
     for entry in frontmatter.entries.iter().rev() {
@@ -281,7 +286,7 @@ fn corpus_prefixes_parse() {
         for cut in (0..end).step_by(7) {
             let prefix = &case.text[..case.text.floor_char_boundary(cut)];
             let document = parse(prefix);
-            if let Some(bad) = unsliced(prefix, &document).next() {
+            if let Some(bad) = invalid_spans(prefix, &document).next() {
                 panic!("{} cut at {cut}: {bad}", case.path);
             }
         }
@@ -344,7 +349,7 @@ fn text_of(frontmatter: &Frontmatter, key: &str, text: &str) -> Option<String> {
 }
 
 /// Returns the spans that are not valid slices, do not nest, or do not cover the expected token.
-fn unsliced(text: &str, document: &Document) -> impl Iterator<Item = String> {
+fn invalid_spans(text: &str, document: &Document) -> impl Iterator<Item = String> {
     let mut wrong = BTreeMap::new();
     let mut check = |what: &str, span: Span, ok: bool| {
         if text.get(span.range()).is_none() || !ok {

@@ -33,7 +33,7 @@ fn findings_on_real_repositories_match_the_review() {
     let write = env::var_os("UPDATE_EXPECT").is_some();
     let mut wrong = Vec::new();
     for repository in REPOSITORIES {
-        let text = table(&corpus.top().join("dev").join(repository));
+        let text = finding_table(&corpus.top().join("dev").join(repository));
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("noise/{repository}.txt"));
         if fs::read_to_string(&file).unwrap_or_default() == text {
             continue;
@@ -99,13 +99,15 @@ fn fixes_remove_injected_faults_from_real_files() {
     for path in skills_below(&corpus.top().join("dev")).iter().step_by(40) {
         let text = decode(&fs::read(path).expect("it was listed")).text;
         let path = AbsPath::new(path).expect("it is absolute");
-        for (fault, broken) in std::iter::once(("none", text.clone())).chain(faults(&text)) {
+        for (fault, broken) in
+            std::iter::once(("none", text.clone())).chain(with_injected_faults(&text))
+        {
             let before = check(&broken, &path);
             for finding in before.iter().filter(|it| it.only_fix().is_some()) {
                 n_fixes += 1;
                 let fix = finding.only_fix().expect("it was filtered");
                 let mended = apply(&broken, &fix.edits);
-                if let Some(what) = broken_promise(finding, &before, &check(&mended, &path)) {
+                if let Some(what) = fix_fault(finding, &before, &check(&mended, &path)) {
                     let place = path.display();
                     wrong.push(format!(
                         "{place} ({fault}): {} {}: {what}",
@@ -113,7 +115,7 @@ fn fixes_remove_injected_faults_from_real_files() {
                     ));
                 }
             }
-            settles(&broken, &path, &mut wrong);
+            check_fix_all(&broken, &path, &mut wrong);
         }
     }
     println!("{n_fixes} fixes made");
@@ -124,7 +126,7 @@ fn fixes_remove_injected_faults_from_real_files() {
 }
 
 /// Returns the fault of a fix: its finding remains, or a new one appears.
-fn broken_promise(finding: &Finding, before: &[Finding], after: &[Finding]) -> Option<String> {
+fn fix_fault(finding: &Finding, before: &[Finding], after: &[Finding]) -> Option<String> {
     let count = |all: &[Finding], id: &str| all.iter().filter(|it| it.rule.id == id).count();
     let id = finding.rule.id;
     if count(after, id) >= count(before, id) {
@@ -147,7 +149,7 @@ fn broken_promise(finding: &Finding, before: &[Finding], after: &[Finding]) -> O
 }
 
 /// Checks that fix-all leaves no fix, and that its edits produce its text.
-fn settles(text: &str, path: &AbsPath, wrong: &mut Vec<String>) {
+fn check_fix_all(text: &str, path: &AbsPath, wrong: &mut Vec<String>) {
     let settled = settle(text, check(text, path), |text| check(text, path));
     if apply(text, &settled.edits) != settled.text {
         wrong.push(format!("{}: the edits are not what was done", path.display()));
@@ -159,7 +161,7 @@ fn settles(text: &str, path: &AbsPath, wrong: &mut Vec<String>) {
 }
 
 /// Returns variants of a text with frontmatter, each with one injected fault.
-fn faults(text: &str) -> Vec<(&'static str, String)> {
+fn with_injected_faults(text: &str) -> Vec<(&'static str, String)> {
     let mut faults = Vec::new();
     let mut replace = |name, from: &str, to: &str| {
         if let Some(at) = text.find(from) {
@@ -196,7 +198,7 @@ fn check(text: &str, path: &AbsPath) -> Vec<Finding> {
 }
 
 /// Counts the findings of a repository, and lists its errors and warnings.
-fn table(top: &Path) -> String {
+fn finding_table(top: &Path) -> String {
     let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut list = String::new();
     let files = skills_below(top);

@@ -33,7 +33,7 @@ fn ninety_percent_of_queries_rank_their_skill_in_top_three() {
     for (query, expected) in queries() {
         let wanted = corpus.top().join("dev").join(expected).join("SKILL.md");
         let expected = skills.iter().position(|it| *it == wanted).unwrap();
-        assert!(!says(query, &names[expected]), "`{query}` names its skill");
+        assert!(!contains_name(query, &names[expected]), "`{query}` names its skill");
         let hits = index.search(query, 20, |_| true).unwrap();
         let place = hits.iter().position(|it| it.document == expected);
         all += 1;
@@ -71,7 +71,7 @@ fn queries() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// Returns whether a query contains all words of a name in sequence.
-fn says(query: &str, name: &str) -> bool {
+fn contains_name(query: &str, name: &str) -> bool {
     let words = |text: &str| {
         let lower = text.to_lowercase();
         let words: Vec<_> =

@@ -36,7 +36,7 @@ const TOUCHES: &[(&str, &str)] = &[
 ];
 
 /// Makes all touches from a directory, and renders the results.
-fn tell(home: &Home, wire: &mut Wire, profile: &str, cwd: &str) -> String {
+fn run_touches(home: &Home, wire: &mut Wire, profile: &str, cwd: &str) -> String {
     let session = format!("{profile} in {cwd}");
     let place = |mut params: Value| {
         params["session"] = json!(session);
@@ -57,13 +57,13 @@ fn tell(home: &Home, wire: &mut Wire, profile: &str, cwd: &str) -> String {
         for found in touched["discovered"].as_array().unwrap() {
             writeln!(text, "    found {}", home.redact(found["dir"].as_str().unwrap())).unwrap();
             for skill in found["skills"].as_array().unwrap() {
-                writeln!(text, "      {} {}", skill["state"].as_str().unwrap(), name(skill))
+                writeln!(text, "      {} {}", skill["state"].as_str().unwrap(), name_of(skill))
                     .unwrap();
             }
         }
         for skill in touched["activated"].as_array().unwrap() {
             let pattern = skill["matched"]["pattern"].as_str().unwrap();
-            writeln!(text, "    activated {} by {pattern}", name(skill)).unwrap();
+            writeln!(text, "    activated {} by {pattern}", name_of(skill)).unwrap();
         }
         let again = wire.call("session/touch", &touch);
         assert_eq!(
@@ -77,12 +77,12 @@ fn tell(home: &Home, wire: &mut Wire, profile: &str, cwd: &str) -> String {
     let own = list["skills"].as_array().unwrap().iter().filter(|it| it["scope"] != "bundled");
     for skill in own {
         let (state, path) = (skill["state"].as_str().unwrap(), skill["path"].as_str().unwrap());
-        writeln!(text, "  {state} {} {}", name(skill), home.redact(path)).unwrap();
+        writeln!(text, "  {state} {} {}", name_of(skill), home.redact(path)).unwrap();
     }
     text
 }
 
-fn name(skill: &Value) -> &str {
+fn name_of(skill: &Value) -> &str {
     skill["name"].as_str().unwrap()
 }
 
@@ -94,7 +94,8 @@ fn touches_match_recordings_for_every_profile() {
     let mut wire = daemon.connect(Framing::Header);
     for profile in profile::builtin() {
         let id = &*profile.id;
-        let text = ["w", "w/packages/web"].map(|cwd| tell(&home, &mut wire, id, cwd)).concat();
+        let text =
+            ["w", "w/packages/web"].map(|cwd| run_touches(&home, &mut wire, id, cwd)).concat();
         let file = format!("../conformance/touches.{id}.txt");
         expect_file![file].assert_eq(&text);
         // Relative paths are refused as ambiguous.

@@ -40,9 +40,9 @@ pub(crate) fn measure(table: &mut Table) {
     let mut armed = Vec::new();
     for round in 0..ROUNDS {
         walks.push(walk_and_read(&top));
-        plain.push(runtime.block_on(cold(&top, home.path(), None)));
+        plain.push(runtime.block_on(cold_index_time(&top, home.path(), None)));
         let cookies = home.runtime_dir().join(format!("cookies-{round}"));
-        armed.push(runtime.block_on(cold(&top, home.path(), Some(&cookies))));
+        armed.push(runtime.block_on(cold_index_time(&top, home.path(), Some(&cookies))));
     }
     let floor = median(walks);
     let mut add = |name: &str, times: Vec<Duration>, times_floor: f64| {
@@ -77,7 +77,7 @@ fn walk_and_read(top: &Path) -> Duration {
 }
 
 /// Returns the time that a new engine needs for its first complete view.
-pub(crate) async fn cold(top: &Path, home: &Path, cookies: Option<&Path>) -> Duration {
+pub(crate) async fn cold_index_time(top: &Path, home: &Path, cookies: Option<&Path>) -> Duration {
     let path = |path: &Path| AbsPath::new(path).expect("our paths are absolute");
     let profile = profile::find(profile::DEFAULT).expect("the default profile is built in");
     let environment = BTreeMap::from([("HOME".to_owned(), home.into())]);

@@ -21,20 +21,20 @@ pub(crate) fn measure(table: &mut Table) {
     let echo = Echo::start(home.runtime_dir().join("echo.sock"));
     let trivial = Memory::of(echo.pid());
 
-    let small = indexed(1, 100);
+    let small = indexed_daemon_memory(1, 100);
     let name = "anonymous memory, a worktree of 100, beside echo's";
     table.add(Figure::bytes(name, trivial.anonymous, small.anonymous, Bar::Limit(8.0 * MIB)));
     let name = "resident memory, a worktree of 100, beside echo's";
     table.add(Figure::bytes(name, trivial.resident, small.resident, Bar::Limit(22.0 * MIB)));
 
-    let (few, many) = (indexed(1, 1_000), indexed(1, 5_000));
+    let (few, many) = (indexed_daemon_memory(1, 1_000), indexed_daemon_memory(1, 5_000));
     let per_skill = (many.anonymous - few.anonymous) / 4_000.0;
     let name = "memory of a further skill, beside its text";
     table.add(Figure::bytes(name, size(text(0).len()), per_skill, Bar::Plus(3.0 * KIB)));
     let name = "anonymous memory, 5,000 skills, beside echo's";
     table.add(Figure::bytes(name, trivial.anonymous, many.anonymous, Bar::Limit(40.0 * MIB)));
 
-    let (one, all) = (indexed(1, 500), indexed(WORKTREES, 500));
+    let (one, all) = (indexed_daemon_memory(1, 500), indexed_daemon_memory(WORKTREES, 500));
     let name = format!("{WORKTREES} worktrees of one repository of 500 skills, beside one");
     let more = 0.2 * one.anonymous + 1.5 * KIB * size(500 * WORKTREES);
     table.add(Figure::bytes(&name, one.anonymous, all.anonymous, Bar::Plus(more)));
@@ -64,7 +64,7 @@ impl Memory {
 }
 
 /// Returns the memory of a new daemon after indexing `n_worktrees` worktrees with the same skills.
-fn indexed(n_worktrees: usize, n_skills: usize) -> Memory {
+fn indexed_daemon_memory(n_worktrees: usize, n_skills: usize) -> Memory {
     let home = Home::new();
     let daemon = Daemon::start(&home, env!("CARGO_BIN_EXE_test-skillsd"));
     let mut wire = daemon.connect(Framing::Header);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use skills_testkit::Home;
 use skills_testkit::fixture::write_skill;
 
-use crate::index::{SKILLS, cold};
+use crate::index::{SKILLS, cold_index_time};
 use crate::table::{Bar, Figure, Table, median};
 
 const ROUNDS: usize = 200;
@@ -27,13 +27,13 @@ pub(crate) fn measure(table: &mut Table) {
         top
     });
     let [small, large] = &worktrees;
-    let stop = || run(home.command(program).arg("stop"));
+    let stop = || run_time(home.command(program).arg("stop"));
 
     let (mut floor, mut measured) = (Vec::new(), Vec::new());
-    run(home.command(program).arg("list").current_dir(small));
+    run_time(home.command(program).arg("list").current_dir(small));
     for _ in 0..ROUNDS {
-        floor.push(run(home.command("echo").arg("hello, world")));
-        measured.push(run(home.command(program).arg("list").current_dir(small)));
+        floor.push(run_time(home.command("echo").arg("hello, world")));
+        measured.push(run_time(home.command(program).arg("list").current_dir(small)));
     }
     stop();
     let name = "skillsd list of 100, warm, beside a hello-world process";
@@ -43,8 +43,8 @@ pub(crate) fn measure(table: &mut Table) {
     let (mut floor, mut measured) = (Vec::new(), Vec::new());
     for round in 0..STARTS {
         let cookies = home.runtime_dir().join(format!("bench-cookies-{round}"));
-        floor.push(runtime.block_on(cold(large, home.path(), Some(&cookies))));
-        measured.push(run(home.command(program).arg("list").current_dir(large)));
+        floor.push(runtime.block_on(cold_index_time(large, home.path(), Some(&cookies))));
+        measured.push(run_time(home.command(program).arg("list").current_dir(large)));
         stop();
     }
     let name = format!("skillsd list of {SKILLS} that starts the daemon, beside the index");
@@ -52,7 +52,7 @@ pub(crate) fn measure(table: &mut Table) {
 }
 
 /// Returns a command's run time.
-fn run(command: &mut Command) -> Duration {
+fn run_time(command: &mut Command) -> Duration {
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let begin = Instant::now();
     let status = command.status().expect("the program can be run");

@@ -46,7 +46,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     found
 }
 
-fn plain(path: &Path) -> PathBuf {
+fn normalized(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {
@@ -60,13 +60,13 @@ fn plain(path: &Path) -> PathBuf {
 }
 
 /// Returns the fault of a link, if any.
-fn fault(from: &str, target: &str) -> Option<String> {
+fn link_fault(from: &str, target: &str) -> Option<String> {
     if target.contains("://") || target.starts_with("mailto:") {
         return None;
     }
     let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
     let here = Path::new(from).parent().unwrap();
-    let path = if file.is_empty() { PathBuf::from(from) } else { plain(&here.join(file)) };
+    let path = if file.is_empty() { PathBuf::from(from) } else { normalized(&here.join(file)) };
     let place = top().join(&path);
     if !place.exists() {
         return Some(format!("{from}: `{target}` leads nowhere"));
@@ -81,7 +81,7 @@ fn document_links_resolve() {
     let mut wrong = Vec::new();
     for name in documents() {
         let text = fs::read_to_string(top().join(&name)).unwrap();
-        wrong.extend(links(&text).iter().filter_map(|it| fault(&name, it)));
+        wrong.extend(links(&text).iter().filter_map(|it| link_fault(&name, it)));
     }
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
 }
@@ -89,9 +89,9 @@ fn document_links_resolve() {
 #[test]
 fn broken_document_link_is_reported() {
     assert_eq!(links("[a](b.md) `[c](d)` [e](f#g)\n```\n[h](i)\n```\n"), ["b.md", "f#g"]);
-    assert!(fault("README.md", "docs/no-such.md").is_some());
-    assert!(fault("docs/check.md", "rules.md#no-such-heading").is_some());
-    assert!(fault("docs/check.md", "../README.md#install").is_none());
+    assert!(link_fault("README.md", "docs/no-such.md").is_some());
+    assert!(link_fault("docs/check.md", "rules.md#no-such-heading").is_some());
+    assert!(link_fault("docs/check.md", "../README.md#install").is_none());
     assert!(anchors("## A `b`, c\n").contains("a-b-c"));
 }
 

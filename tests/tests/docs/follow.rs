@@ -71,7 +71,7 @@ fn is_installed(program: &str) -> bool {
 }
 
 /// Runs the runnable blocks of one document and returns the faults.
-fn follow(name: &str, blocks: &[Block]) -> Vec<String> {
+fn run_document(name: &str, blocks: &[Block]) -> Vec<String> {
     let here: Vec<&Block> = blocks.iter().filter(|it| is_run(&it.run)).collect();
     if here.is_empty() {
         return Vec::new();
@@ -115,7 +115,7 @@ fn follow(name: &str, blocks: &[Block]) -> Vec<String> {
 }
 
 /// Returns blocks that contain commands but are not marked as such, and would not be run.
-fn disguised(name: &str, text: &str) -> Vec<String> {
+fn unmarked_commands(name: &str, text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     let is_command = |line: &&str| {
         let word = line.strip_prefix("$ ").or_else(|| line.strip_prefix("skillsd "));
@@ -134,7 +134,7 @@ fn disguised(name: &str, text: &str) -> Vec<String> {
 }
 
 /// Checks blocks that claim to be run elsewhere.
-fn unkept(name: &str, blocks: &[Block]) -> Vec<String> {
+fn check_exempt_blocks(name: &str, blocks: &[Block]) -> Vec<String> {
     let mut wrong = Vec::new();
     for block in blocks {
         match &block.run {
@@ -173,9 +173,9 @@ fn documented_commands_print_what_is_shown() {
         let here = blocks.iter().filter(|it| is_run(&it.run));
         n_run += here.map(|it| it.commands.len()).sum::<usize>();
         n_not += blocks.iter().filter(|it| matches!(it.run, Run::Not(_))).count();
-        wrong.extend(disguised(&name, &text));
-        wrong.extend(unkept(&name, &blocks));
-        wrong.extend(follow(&name, &blocks));
+        wrong.extend(unmarked_commands(&name, &text));
+        wrong.extend(check_exempt_blocks(&name, &blocks));
+        wrong.extend(run_document(&name, &blocks));
     }
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
     println!("{n_run} commands of the documents were run");
@@ -185,7 +185,7 @@ fn documented_commands_print_what_is_shown() {
 }
 
 /// Returns the skillsd commands mentioned in a line of prose.
-fn named(line: &str) -> Vec<Vec<String>> {
+fn mentioned_commands(line: &str) -> Vec<Vec<String>> {
     let code = line.split('`').skip(1).step_by(2).filter_map(|it| it.strip_prefix("skillsd "));
     let words = |it: &str| -> Vec<String> {
         let is_over = |word: &&str| {
@@ -202,7 +202,7 @@ fn commands_named_in_documents_exist() {
     let mut known = BTreeMap::new();
     for name in documents() {
         let text = fs::read_to_string(top().join(Path::new(&name))).unwrap();
-        for words in text.lines().flat_map(named) {
+        for words in text.lines().flat_map(mentioned_commands) {
             let is_good = *known.entry(words.clone()).or_insert_with(|| {
                 // With `--help` last, all preceding arguments are still parsed and rejected if
                 // unknown.

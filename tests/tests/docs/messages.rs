@@ -10,7 +10,7 @@ use crate::top;
 const PAGE: &str = "docs/troubleshooting.md";
 
 /// Returns the source of the product.
-fn product() -> String {
+fn product_source() -> String {
     let mut text = String::new();
     for dir in ["client", "daemon"] {
         gather(&top().join(dir), &mut text);
@@ -35,7 +35,7 @@ fn gather(dir: &Path, text: &mut String) {
 }
 
 /// Returns the first cells of the tables in a page, without their backticks.
-fn explained(page: &str) -> Vec<String> {
+fn explained_messages(page: &str) -> Vec<String> {
     let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` |"));
     rows.map(|(cell, _)| cell.to_owned()).collect()
 }
@@ -52,15 +52,15 @@ fn words_after(text: &str, before: &str) -> BTreeSet<String> {
 }
 
 // Removes backticks and backslashes.
-fn bare(text: &str) -> String {
+fn without_quotes(text: &str) -> String {
     text.chars().filter(|c| *c != '`' && *c != '\\').collect()
 }
 
 #[test]
 fn every_error_code_is_in_troubleshooting() {
     let page = fs::read_to_string(top().join(PAGE)).unwrap();
-    let explained: BTreeSet<String> = explained(&page).into_iter().collect();
-    let source = product();
+    let explained: BTreeSet<String> = explained_messages(&page).into_iter().collect();
+    let source = product_source();
     let mut codes = words_after(&source, "Finding::error(");
     codes.extend(words_after(&source, "Finding::warning("));
     codes.extend(words_after(&source, "            code: "));
@@ -76,10 +76,10 @@ fn every_error_code_is_in_troubleshooting() {
 #[test]
 fn every_message_in_troubleshooting_exists() {
     let page = fs::read_to_string(top().join(PAGE)).unwrap();
-    let source = bare(&product());
+    let source = without_quotes(&product_source());
     let mut stale = Vec::new();
-    for message in explained(&page).iter().filter(|it| it.contains(' ')) {
-        let parts = message.split('…').map(|it| bare(it.trim()));
+    for message in explained_messages(&page).iter().filter(|it| it.contains(' ')) {
+        let parts = message.split('…').map(|it| without_quotes(it.trim()));
         let long = parts.filter(|it| it.len() > 6);
         for part in long.filter(|it| !source.contains(it.as_str())) {
             stale.push(format!("`{part}` of `{message}`"));

@@ -168,7 +168,7 @@ impl Agent {
 }
 
 /// The part before the daemon is killed.
-async fn first_half(agent: &Agent, skill: &Path) {
+async fn before_the_kill(agent: &Agent, skill: &Path) {
     agent.open().await;
     let catalog = agent.catalog().await;
     assert!(catalog.contains("guide") && catalog.contains("deploy"), "{catalog}");
@@ -206,7 +206,7 @@ async fn first_half(agent: &Agent, skill: &Path) {
 }
 
 /// The part with the next daemon, which restores the session from the store.
-async fn second_half(agent: &Agent, skill: &Path) {
+async fn after_the_kill(agent: &Agent, skill: &Path) {
     let session = agent.session().await;
     assert!(!session.is_new && session.activated.len() == 1, "{session:?}");
     assert_eq!(session.invoked[0].paths.len(), 3, "{session:?}");
@@ -259,8 +259,8 @@ fn session_continues_across_a_daemon_kill() {
         .expect("a runtime can be made");
     let daemon = Daemon::start(&home, exe());
     let agent = Agent::new(&home, top);
-    runtime.block_on(first_half(&agent, &skill));
+    runtime.block_on(before_the_kill(&agent, &skill));
     daemon.kill();
     let _daemon = Daemon::start(&home, exe());
-    runtime.block_on(second_half(&agent, &skill));
+    runtime.block_on(after_the_kill(&agent, &skill));
 }

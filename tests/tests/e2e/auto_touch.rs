@@ -27,7 +27,7 @@ fn monorepo(home: &Home) -> PathBuf {
     )
 }
 
-fn place(top: &Path) -> Value {
+fn claude_params(top: &Path) -> Value {
     json!({"cwd": top, "profile": "claude-code", "session": "s"})
 }
 
@@ -38,7 +38,7 @@ fn with(mut params: Value, key: &str, value: Value) -> Value {
 
 /// Reads events until one of this kind comes.
 #[track_caller]
-fn event(wire: &mut Wire, kind: &str) -> Value {
+fn next_event(wire: &mut Wire, kind: &str) -> Value {
     loop {
         let note = wire.note();
         if note["params"]["result"]["kind"] == kind {
@@ -47,11 +47,11 @@ fn event(wire: &mut Wire, kind: &str) -> Value {
     }
 }
 
-fn names(list: &Value) -> Vec<Value> {
+fn skill_names(list: &Value) -> Vec<Value> {
     entries(list).iter().map(|it| it["name"].clone()).collect()
 }
 
-fn activated(wire: &mut Wire) -> Vec<String> {
+fn activated_paths(wire: &mut Wire) -> Vec<String> {
     let got = wire.call("session/get", &json!({"session": "s"}));
     let all = got["activated"].as_array().expect("a list").iter();
     all.map(|it| it["path"].as_str().expect("a path").to_owned()).collect()
@@ -64,20 +64,20 @@ fn auto_session_counts_writes_as_touches() {
     let daemon = Daemon::start(&home, exe());
     let mut following = daemon.connect(Framing::Header);
     let mut wire = daemon.connect(Framing::Header);
-    wire.call("session/open", &with(place(&top), "auto", json!(true)));
+    wire.call("session/open", &with(claude_params(&top), "auto", json!(true)));
     let kinds = json!(["session/changed", "skills/changed"]);
-    following.call("events/subscribe", &with(place(&top), "kinds", kinds));
+    following.call("events/subscribe", &with(claude_params(&top), "kinds", kinds));
     fs::write(top.join("a.css"), "a {}").expect("written");
-    let changed = event(&mut following, "session/changed");
+    let changed = next_event(&mut following, "session/changed");
     assert_eq!(changed["session"], "s", "{changed}");
     // Any process may have written the file, so skills of the worktree stay inactive until it is
     // trusted.
     let own = home.path().join(".claude/skills/own/SKILL.md");
-    assert_eq!(activated(&mut wire), [own.to_str().expect("UTF-8")]);
+    assert_eq!(activated_paths(&mut wire), [own.to_str().expect("UTF-8")]);
     let got = wire.call("session/get", &json!({"session": "s"}));
     assert_eq!(got["activated"][0]["matched"]["path"], json!(top.join("a.css")), "{got}");
     // A touch reported by the agent activates them.
-    let touch = with(place(&top), "paths", json!([top.join("a.css")]));
+    let touch = with(claude_params(&top), "paths", json!([top.join("a.css")]));
     let touched = wire.call("session/touch", &touch);
     assert_eq!(touched["activated"][0]["name"], "here", "{touched}");
     daemon.kill();
@@ -104,9 +104,9 @@ fn auto_session_counts_writes_as_touches() {
         let list = wire.call("session/list", &json!({}));
         (list["sessions"][0]["activated"] == 3).then_some(())
     });
-    let changed = event(&mut following, "session/changed");
+    let changed = next_event(&mut following, "session/changed");
     assert_eq!(changed["session"], "s", "{changed}");
-    assert!(activated(&mut wire).contains(&late.to_str().expect("UTF-8").to_owned()));
+    assert!(activated_paths(&mut wire).contains(&late.to_str().expect("UTF-8").to_owned()));
 }
 
 #[test]
@@ -119,30 +119,35 @@ fn subscription_follows_its_session_to_another_worktree() {
     let mut following = daemon.connect(Framing::Header);
     let mut staying = daemon.connect(Framing::Header);
     let mut wire = daemon.connect(Framing::Header);
-    wire.call("session/open", &place(&top));
+    wire.call("session/open", &claude_params(&top));
     let kinds = json!(["skills/changed", "session/changed"]);
     following.call("events/subscribe", &json!({"session": "s", "kinds": kinds}));
     // A subscription with an explicit `cwd` keeps it.
-    staying.call("events/subscribe", &with(place(&top), "kinds", json!(["skills/changed"])));
-    wire.call("session/open", &place(&other));
-    let moved = event(&mut following, "skills/changed");
+    staying
+        .call("events/subscribe", &with(claude_params(&top), "kinds", json!(["skills/changed"])));
+    wire.call("session/open", &claude_params(&other));
+    let moved = next_event(&mut following, "skills/changed");
     assert_eq!(moved["cwd"], json!(other), "{moved}");
     let cached = json!({"session": "s", "freshness": "cached"});
     let list = wire.call("skills/list", &cached);
-    assert_eq!((names(&list), &list["clock"]), (vec![json!("else")], &moved["clock"]), "{list}");
+    assert_eq!(
+        (skill_names(&list), &list["clock"]),
+        (vec![json!("else")], &moved["clock"]),
+        "{list}"
+    );
     // Changes in the new worktree are reported from now on, and changes in the old one are not.
     let new = "---\ndescription: New.\n---\n";
     for dir in [&top, &other] {
         fs::create_dir_all(dir.join(".claude/skills/new")).expect("made");
         fs::write(dir.join(".claude/skills/new/SKILL.md"), new).expect("written");
     }
-    let changed = event(&mut following, "skills/changed");
+    let changed = next_event(&mut following, "skills/changed");
     assert_eq!(changed["cwd"], json!(other), "{changed}");
-    let changed = event(&mut staying, "skills/changed");
+    let changed = next_event(&mut staying, "skills/changed");
     assert_eq!(changed["cwd"], json!(top), "{changed}");
     // Closing the session is reported too.
     wire.call("session/close", &json!({"session": "s"}));
-    let ended = event(&mut following, "session/changed");
+    let ended = next_event(&mut following, "session/changed");
     assert_eq!(ended["session"], "s", "{ended}");
 }
 
@@ -153,18 +158,18 @@ fn loading_a_skill_notifies_session_subscribers() {
     let daemon = Daemon::start(&home, exe());
     let mut following = daemon.connect(Framing::Header);
     let mut wire = daemon.connect(Framing::Header);
-    wire.call("session/open", &place(&top));
-    wire.call("session/touch", &with(place(&top), "paths", json!([top.join("a.css")])));
+    wire.call("session/open", &claude_params(&top));
+    wire.call("session/touch", &with(claude_params(&top), "paths", json!([top.join("a.css")])));
     let kinds = json!(["session/changed"]);
     following.call("events/subscribe", &json!({"session": "s", "kinds": kinds}));
-    let load = with(with(place(&top), "name", json!("here")), "agent", json!("helper"));
+    let load = with(with(claude_params(&top), "name", json!("here")), "agent", json!("helper"));
     wire.call("skills/load", &load);
-    event(&mut following, "session/changed");
+    next_event(&mut following, "session/changed");
     let agent = json!({"session": "s", "agent": "helper"});
     let invoked = wire.call("session/invoked", &agent);
     assert_eq!(invoked["skills"][0]["name"], "here", "{invoked}");
     wire.call("session/agentEnd", &agent);
-    event(&mut following, "session/changed");
+    next_event(&mut following, "session/changed");
     assert_eq!(wire.call("session/invoked", &agent)["skills"], json!([]));
 }
 
@@ -175,22 +180,22 @@ fn subscription_follows_the_view_of_its_session() {
     let daemon = Daemon::start(&home, exe());
     let mut following = daemon.connect(Framing::Header);
     let mut wire = daemon.connect(Framing::Header);
-    wire.call("session/open", &place(&top));
-    let subscribed =
-        following.call("events/subscribe", &with(place(&top), "kinds", json!(["skills/changed"])));
+    wire.call("session/open", &claude_params(&top));
+    let subscribed = following
+        .call("events/subscribe", &with(claude_params(&top), "kinds", json!(["skills/changed"])));
     let before = subscribed["clock"].clone();
     let file = top.join("packages/web/src/a.css");
-    wire.call("session/touch", &with(place(&top), "paths", json!([file])));
-    let changed = event(&mut following, "skills/changed");
+    wire.call("session/touch", &with(claude_params(&top), "paths", json!([file])));
+    let changed = next_event(&mut following, "skills/changed");
     // The announced view is available at once; a clock of another view is unknown to it.
-    let cached = with(place(&top), "freshness", json!("cached"));
+    let cached = with(claude_params(&top), "freshness", json!("cached"));
     let list = wire.call("skills/list", &with(cached.clone(), "since", before));
     assert_eq!((&list["fresh"], &list["clock"]), (&json!(true), &changed["clock"]), "{list}");
-    assert_eq!(names(&list), ["own", "here", "there"]);
+    assert_eq!(skill_names(&list), ["own", "here", "there"]);
     // The subscription now follows this view, so changes in the discovered directory are reported.
     let there = top.join("packages/web/.claude/skills/there/SKILL.md");
     fs::write(&there, "---\ndescription: Changed.\n---\n").expect("written");
-    let changed = event(&mut following, "skills/changed");
+    let changed = next_event(&mut following, "skills/changed");
     let list = wire.call("skills/list", &with(cached, "since", list["clock"].clone()));
     assert_eq!((&list["fresh"], &list["clock"]), (&json!(false), &changed["clock"]), "{list}");
     assert_eq!(entries(&list)[0]["description"], "Changed.", "{list}");
@@ -203,7 +208,7 @@ fn listing_with_only_new_names_each_skill_once_per_agent() {
     let daemon = Daemon::start(&home, exe());
     let mut wire = daemon.connect(Framing::Header);
     let mut render = |agent: Option<&str>| {
-        let mut params = with(place(&top), "onlyNew", json!(true));
+        let mut params = with(claude_params(&top), "onlyNew", json!(true));
         if let Some(agent) = agent {
             params["agent"] = json!(agent);
         }
@@ -213,7 +218,7 @@ fn listing_with_only_new_names_each_skill_once_per_agent() {
     assert_eq!(render(None), (Some(0), Some(0), Some(true)));
     let mut other = daemon.connect(Framing::Header);
     let file = top.join("packages/web/a.css");
-    other.call("session/touch", &with(place(&top), "paths", json!([file])));
+    other.call("session/touch", &with(claude_params(&top), "paths", json!([file])));
     assert_eq!(render(None), (Some(3), Some(3), Some(true)));
     assert_eq!(render(None), (Some(0), Some(3), Some(false)));
     // A second agent in the session has not been given the listing yet.
@@ -225,7 +230,7 @@ fn listing_with_only_new_names_each_skill_once_per_agent() {
     daemon.kill();
     let daemon = Daemon::start(&home, exe());
     let mut wire = daemon.connect(Framing::Header);
-    let params = with(place(&top), "onlyNew", json!(true));
+    let params = with(claude_params(&top), "onlyNew", json!(true));
     let told = wire.call("catalog/render", &params);
     assert_eq!((&told["count"], &told["skillCount"]), (&json!(1), &json!(4)), "{told}");
     assert!(told["text"].as_str().is_some_and(|it| it.contains("- new: New.")), "{told}");
@@ -243,14 +248,14 @@ fn over_budget_listing_drops_the_description_of_the_less_used_skill() {
     let top = home.worktree("w", &format!("{}{}", long("first"), long("second")));
     let daemon = Daemon::start(&home, exe());
     let mut wire = daemon.connect(Framing::Header);
-    let budget = with(place(&top), "budgetChars", json!(600));
+    let budget = with(claude_params(&top), "budgetChars", json!(600));
     let whole = |wire: &mut Wire, name: &str| {
         let catalog = wire.call("catalog/render", &budget);
         let text = catalog["text"].as_str().expect("a text").to_owned();
         text.contains(format!("{name} ").repeat(50).trim())
     };
-    let uses = with(place(&top), "name", json!("second"));
-    wire.call("session/open", &place(&top));
+    let uses = with(claude_params(&top), "name", json!("second"));
+    wire.call("session/open", &claude_params(&top));
     let unused = (whole(&mut wire, "first"), whole(&mut wire, "second"));
     wire.call("skills/load", &uses);
     let used = (whole(&mut wire, "first"), whole(&mut wire, "second"));

@@ -22,7 +22,7 @@ const TREE: &str = "//- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: U
      //- /.claude/skills/b/references/y.md\n# Y\n\
      //- /skills/well/SKILL.md\n---\nname: well\ndescription: Use it when all is well.\n---\nBody.\n";
 
-fn codes(result: &Value) -> Vec<String> {
+fn finding_codes(result: &Value) -> Vec<String> {
     let files = result["files"].as_array().expect("a list").iter();
     let findings = files.flat_map(|it| it["findings"].as_array().expect("a list"));
     let mut codes: Vec<_> =
@@ -38,7 +38,7 @@ fn check_returns_findings_with_ranges_profiles_and_fixes() {
     let result = live.wire.call("skills/check", &json!({"cwd": top}));
     assert_eq!(result["checked"], 4);
     assert_eq!(
-        codes(&result),
+        finding_codes(&result),
         [
             "body/broken-link",
             "description/missing",
@@ -87,12 +87,12 @@ fn skill_reached_by_two_paths_does_not_shadow_itself() {
     symlink("../../.agents/skills/pdf-reader", one).expect("it can be made");
     let result = run_json(&home, &top, &["check"]);
     // The finding about the link itself remains.
-    assert_eq!(codes(&result), ["index/link"], "{result}");
+    assert_eq!(finding_codes(&result), ["index/link"], "{result}");
     // A copy with the same name is shadowed.
     fs::create_dir_all(top.join(".opencode/skills/pdf-reader")).expect("it can be made");
     let copy = top.join(".opencode/skills/pdf-reader/SKILL.md");
     fs::copy(top.join(".agents/skills/pdf-reader/SKILL.md"), copy).expect("it can be copied");
-    let codes = codes(&run_json(&home, &top, &["check"]));
+    let codes = finding_codes(&run_json(&home, &top, &["check"]));
     assert!(codes.contains(&"index/shadowed".to_owned()), "{codes:?}");
 }
 
@@ -184,7 +184,7 @@ fn check_fix_edits_a_file_reached_by_several_paths_once() {
 
 /// Proxies between a command and the daemon of a home, and calls `between` once when an answer with
 /// fixes passes, before the command receives it. Returns the path of the proxy's socket.
-fn in_between(home: &Home, mut between: impl FnMut() + Send + 'static) -> PathBuf {
+fn proxy_before_fixes(home: &Home, mut between: impl FnMut() + Send + 'static) -> PathBuf {
     let (daemon, socket) = (home.socket(), home.runtime_dir().join("between.sock"));
     let listener = UnixListener::bind(&socket).expect("it is free");
     thread::spawn(move || {
@@ -225,7 +225,8 @@ fn check_fix_skips_and_reports_a_file_saved_meanwhile() {
         let top = live.home.worktree("w", TREE);
         let file = top.join(".agents/skills/a/SKILL.md");
         let at = file.clone();
-        let socket = in_between(&live.home, move || fs::write(&at, saved).expect("written"));
+        let socket =
+            proxy_before_fixes(&live.home, move || fs::write(&at, saved).expect("written"));
         let mut command = skillsd(&live.home, &["check", "--fix", "--json"]);
         let command = command.env("SKILLSD_SOCKET", &socket).current_dir(&top);
         let output = command.output().expect("our program can be run");
@@ -287,13 +288,13 @@ fn fix_all_edits_apply_to_the_bytes_on_disk() {
     assert!(live.wire.call("skills/check", &asked)["files"][0].get("fixAll").is_none());
     fs::write(&file, b"---\nname: a\ndescription: \xff Use: it.\n---\nBody.\n").expect("written");
     let result = live.wire.call("skills/check", &asked);
-    assert_eq!(codes(&result), ["yaml/not-utf8", "yaml/unquoted-colon"]);
+    assert_eq!(finding_codes(&result), ["yaml/not-utf8", "yaml/unquoted-colon"]);
     assert!(result["files"][0].get("fixAll").is_none(), "{result}");
 }
 
 /// Asserts that a link to a rule section names an existing file and section.
 #[track_caller]
-fn leads_somewhere(address: &Value) {
+fn assert_link_resolves(address: &Value) {
     let (file, anchor) = address.as_str().and_then(|it| it.split_once('#')).expect("a section");
     if let Some(path) = file.strip_prefix("file://") {
         let page = fs::read_to_string(path).expect("the page is there");
@@ -312,7 +313,7 @@ fn finding_links_lead_to_the_rules_page() {
         findings.map(|it| it["href"].clone()).collect()
     };
     for href in hrefs(&mut live).iter().filter(|it| !it.is_null()) {
-        leads_somewhere(href);
+        assert_link_resolves(href);
     }
     // Starting the language server writes the rules page.
     let mut lsp = skillsd(&live.home, &["lsp"]);
@@ -322,7 +323,7 @@ fn finding_links_lead_to_the_rules_page() {
     assert!(hrefs.len() > 4);
     let cache = live.home.cache_dir().join("skillsd");
     for href in &hrefs {
-        leads_somewhere(href);
+        assert_link_resolves(href);
         let begins = format!("file://{}/rules-", cache.display());
         let is_named = option_env!("SKILLSD_RULES_PAGE").is_some();
         assert!(is_named || href.as_str().is_some_and(|it| it.starts_with(&begins)), "{href}");
@@ -411,7 +412,7 @@ fn sarif_output_matches_its_schema() {
         assert!(["error", "warning", "note"].contains(&&*level), "{rule}");
         // A missing link is better than a broken one.
         if let Some(address) = rule.get("helpUri") {
-            leads_somewhere(address);
+            assert_link_resolves(address);
         }
     }
     let results = run["results"].as_array().expect("a list");
@@ -536,16 +537,16 @@ fn commands_are_checked_like_skills() {
     let top = home.worktree("w", tree);
     let result = run_json(&home, &top, &["check", "--no-daemon"]);
     assert_eq!(result["checked"], 3);
-    assert_eq!(codes(&result), ["command/shadowed", "field/misspelled", "index/shadowing"]);
+    assert_eq!(finding_codes(&result), ["command/shadowed", "field/misspelled", "index/shadowing"]);
     let one = run_json(&home, &top, &["check", ".claude/commands/git/push.md"]);
-    assert_eq!((&one["checked"], codes(&one).len()), (&json!(1), 1));
+    assert_eq!((&one["checked"], finding_codes(&one).len()), (&json!(1), 1));
     let other = run(&home, &top, &["check", "docs/commands/no.md"]);
     assert_eq!(other.status.code(), Some(2));
     assert!(stderr(&other).contains("neither called SKILL.md nor a command"), "{}", stderr(&other));
 }
 
 /// Returns a pre-commit hook's command words and its `files` pattern.
-fn hook(id: &str) -> (Vec<String>, String) {
+fn pre_commit_hook(id: &str) -> (Vec<String>, String) {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../.pre-commit-hooks.yaml");
     let text = fs::read_to_string(file).expect("it is there");
     let hooks: serde_yaml::Value = serde_yaml::from_str(&text).expect("YAML");
@@ -560,7 +561,7 @@ fn hook(id: &str) -> (Vec<String>, String) {
 fn pre_commit_hooks_run_on_matching_files() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
-    let (entry, files) = hook("skillsd-check");
+    let (entry, files) = pre_commit_hook("skillsd-check");
     assert_eq!(entry[0], "skillsd");
     let expected =
         "(^|/)(SKILL\\.md|(CLAUDE|AGENTS|GEMINI)\\.md|\\.claude/(commands|agents)/.+\\.md)$";
@@ -574,7 +575,7 @@ fn pre_commit_hooks_run_on_matching_files() {
     let bad = ".agents/skills/a/SKILL.md";
     assert_eq!(on(&entry, &["skills/well/SKILL.md"]), Some(0));
     assert_eq!(on(&entry, &["skills/well/SKILL.md", bad]), Some(1));
-    let (fix, _) = hook("skillsd-fix");
+    let (fix, _) = pre_commit_hook("skillsd-fix");
     let before = fs::read_to_string(top.join(bad)).expect("it is there");
     on(&fix, &[bad]);
     assert_ne!(fs::read_to_string(top.join(bad)).expect("it is there"), before);

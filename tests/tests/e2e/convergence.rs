@@ -205,7 +205,7 @@ impl ChangingTree {
     }
 }
 
-fn branches(home: &Home, top: &Path) {
+fn commit_two_branches(home: &Home, top: &Path) {
     for branch in ["one", "two"] {
         home.git(top, &["checkout", "-q", "-b", branch]);
         for name in ["a", "g", branch] {
@@ -217,7 +217,7 @@ fn branches(home: &Home, top: &Path) {
 }
 
 /// Starts the daemon for a mode, or returns `None` if this machine does not support it.
-fn start(mode: Mode, home: &Home) -> Option<Daemon> {
+fn start_daemon(mode: Mode, home: &Home) -> Option<Daemon> {
     if mode != Mode::FewWatches {
         return Some(Daemon::start(home, exe()));
     }
@@ -240,8 +240,8 @@ fn start(mode: Mode, home: &Home) -> Option<Daemon> {
 fn converge(mode: Mode) {
     let home = Home::new();
     let top = home.worktree("w", "//- /pkg/deep/x\n");
-    branches(&home, &top);
-    let Some(daemon) = start(mode, &home) else {
+    commit_two_branches(&home, &top);
+    let Some(daemon) = start_daemon(mode, &home) else {
         println!("left out: this system gives no user namespace to lower the limit in");
         return;
     };
@@ -273,7 +273,7 @@ fn converge(mode: Mode) {
             live = Live::start_in(home);
             n_special += 1;
         }
-        compare(&mut live, &mut disk, mode, seed);
+        assert_equals_fresh_read(&mut live, &mut disk, mode, seed);
         n_compared += 1;
         if disk.n_done / STAGE > n_stages {
             n_stages += 1;
@@ -310,7 +310,7 @@ fn overflow(live: &Live, disk: &mut ChangingTree) {
 
 /// Compares the live list with a fresh read.
 #[track_caller]
-fn compare(live: &mut Live, disk: &mut ChangingTree, mode: Mode, seed: usize) {
+fn assert_equals_fresh_read(live: &mut Live, disk: &mut ChangingTree, mode: Mode, seed: usize) {
     let profile = PROFILES[disk.dice.below(PROFILES.len())];
     let cwd = disk.top.join("pkg/deep");
     fs::create_dir_all(&cwd).expect("the directory can be made");

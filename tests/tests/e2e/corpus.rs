@@ -30,7 +30,7 @@ fn corpus_worktrees_list_what_the_plain_reader_reads() {
             for profile in PROFILES {
                 n_skills += live.check(&cwd, profile);
             }
-            n_plain += check_all(&mut live, &cwd);
+            n_plain += check_literal_rules(&mut live, &cwd);
         }
     }
     // Collections keep their skills in `skills/`, which no profile searches; link it into a search
@@ -40,7 +40,7 @@ fn corpus_worktrees_list_what_the_plain_reader_reads() {
             fs::create_dir(top.join(".agents")).expect("a directory can be made");
             symlink("../skills", top.join(".agents/skills")).expect("a link can be made");
             n_skills += live.check(top, "agentskills");
-            n_plain += check_all(&mut live, top);
+            n_plain += check_literal_rules(&mut live, top);
         }
     }
     assert!(n_skills > 1500, "only {n_skills} skills were compared");
@@ -61,7 +61,7 @@ fn corpus_worktrees_list_what_the_plain_reader_reads() {
 
 /// Compares each agent's list with its published rules, for plain files only. Other files are
 /// compared with the agents' own parsers elsewhere.
-fn check_all(live: &mut Live, cwd: &Path) -> usize {
+fn check_literal_rules(live: &mut Live, cwd: &Path) -> usize {
     let mut n_skills = 0;
     for agent in AGENTS {
         let home = live.home.path();

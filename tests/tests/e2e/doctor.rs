@@ -160,17 +160,17 @@ fn doctor_reports_a_silent_daemon() {
 }
 
 /// Answers every request like a daemon with this version and protocol.
-fn pretend(socket: &Path, version: &'static str, protocol: &'static str) {
+fn serve_fake_daemon(socket: &Path, version: &'static str, protocol: &'static str) {
     let listener = bind(socket);
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             // The client may hang up early.
-            let _ = introduce(&stream, version, protocol);
+            let _ = answer_initialize(&stream, version, protocol);
         }
     });
 }
 
-fn introduce(stream: &UnixStream, version: &str, protocol: &str) -> std::io::Result<()> {
+fn answer_initialize(stream: &UnixStream, version: &str, protocol: &str) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
     loop {
         let mut head = String::new();
@@ -195,7 +195,7 @@ fn introduce(stream: &UnixStream, version: &str, protocol: &str) -> std::io::Res
 fn doctor_and_commands_report_another_protocol_version() {
     let fixture = DoctorFixture::new();
     fixture.make_directory();
-    pretend(&fixture.home.socket(), "9.0.0", "9.0");
+    serve_fake_daemon(&fixture.home.socket(), "9.0.0", "9.0");
     fixture.check(&["protocol-version"]);
     let output = run(&fixture.home, &fixture.top, &["list"]);
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
@@ -206,7 +206,7 @@ fn doctor_and_commands_report_another_protocol_version() {
 fn doctor_reports_a_daemon_of_another_version() {
     let fixture = DoctorFixture::new();
     fixture.make_directory();
-    pretend(&fixture.home.socket(), "0.0.1", "1.0");
+    serve_fake_daemon(&fixture.home.socket(), "0.0.1", "1.0");
     let findings = fixture.findings(&[]);
     let found = findings.iter().find(|it| it["code"] == "daemon-version");
     let found = found.unwrap_or_else(|| panic!("{findings:#?}"));

@@ -128,7 +128,7 @@ const ERROR_TRIGGERS: &[(i32, ErrorTrigger)] = &[
     (code::INTERNAL_ERROR, |it| {
         it.refused("skills/run", json!({"name": "own", "relative": "lost"}))
     }),
-    (code::REQUEST_CANCELLED, cancelled),
+    (code::REQUEST_CANCELLED, cancelled_error),
     (code::SKILL_NOT_FOUND, |it| it.refused("skills/load", json!({"name": "god"}))),
     (code::DENIED, |it| {
         it.refused("skills/load", json!({"name": "denied", "profile": "claude-code"}))
@@ -155,12 +155,12 @@ const ERROR_TRIGGERS: &[(i32, ErrorTrigger)] = &[
         it.refused("skills/run", params)
     }),
     (code::NOT_INVOCABLE, |it| it.refused("skills/load", json!({"name": "hidden"}))),
-    (code::TOO_MANY_CONNECTIONS, crowded),
-    (code::NOT_KEPT, not_kept),
+    (code::TOO_MANY_CONNECTIONS, connection_limit_error),
+    (code::NOT_KEPT, not_kept_error),
 ];
 
 /// Trusting a worktree while the state directory is unusable.
-fn not_kept(_: &mut ErrorFixture) -> ErrorResponse {
+fn not_kept_error(_: &mut ErrorFixture) -> ErrorResponse {
     let home = Home::new();
     let top = home.worktree("w", SKILLS);
     std::fs::write(home.state_dir().join("skillsd"), "").expect("written");
@@ -178,7 +178,7 @@ fn not_kept(_: &mut ErrorFixture) -> ErrorResponse {
 }
 
 /// Cancels a call that waits for the user.
-fn cancelled(fixture: &mut ErrorFixture) -> ErrorResponse {
+fn cancelled_error(fixture: &mut ErrorFixture) -> ErrorResponse {
     let mut wire = fixture.live.daemon.connect(Framing::Header);
     let params = json!({"cwd": fixture.top, "permission": "skill", "patterns": ["asks"],
         "profile": "claude-code"});
@@ -193,7 +193,7 @@ fn cancelled(fixture: &mut ErrorFixture) -> ErrorResponse {
 }
 
 /// Opens connections up to the limit.
-fn crowded(fixture: &mut ErrorFixture) -> ErrorResponse {
+fn connection_limit_error(fixture: &mut ErrorFixture) -> ErrorResponse {
     let list = json!({"cwd": fixture.top});
     let mut more: Vec<Wire> = Vec::new();
     loop {

@@ -24,7 +24,7 @@ fn subscribe(wire: &mut Wire, cwd: &Path, kinds: &[&str]) -> (String, String) {
 
 /// Reads the next event of a kind and skips others.
 #[track_caller]
-fn event(wire: &mut Wire, kind: &str) -> Value {
+fn next_event(wire: &mut Wire, kind: &str) -> Value {
     loop {
         let note = wire.note();
         assert_eq!(note["method"], "events/event", "{note}");
@@ -34,7 +34,7 @@ fn event(wire: &mut Wire, kind: &str) -> Value {
     }
 }
 
-fn add(top: &Path, name: &str, description: &str) {
+fn add_skill(top: &Path, name: &str, description: &str) {
     write_skill(&top.join(".agents/skills").join(name), name, description);
 }
 
@@ -42,13 +42,13 @@ fn add(top: &Path, name: &str, description: &str) {
 fn subscribed_view_updates_without_calls() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
-    add(&top, "a", "first");
+    add_skill(&top, "a", "first");
     let (_, mut clock) = subscribe(&mut live.wire, &top, &["skills/changed"]);
     let mut asking = live.daemon.connect(Framing::Header);
     for round in 0..100 {
-        add(&top, "a", &format!("round {round}"));
+        add_skill(&top, "a", &format!("round {round}"));
         loop {
-            let event = event(&mut live.wire, "skills/changed");
+            let event = next_event(&mut live.wire, "skills/changed");
             assert_eq!((&event["cwd"], &event["profile"]), (&json!(top), &json!("agentskills")));
             // The announced state is available to a cached call.
             let params = json!({"cwd": top, "since": clock, "freshness": "cached"});
@@ -72,8 +72,8 @@ fn subscribed_view_survives_worktree_close() {
     let (_, clock) = subscribe(&mut live.wire, &top, &[]);
     live.wire.call("worktree/open", &json!({"cwd": top}));
     live.wire.call("worktree/close", &json!({"cwd": top}));
-    add(&top, "a", "d");
-    event(&mut live.wire, "skills/changed");
+    add_skill(&top, "a", "d");
+    next_event(&mut live.wire, "skills/changed");
     let list = live.wire.call("skills/list", &json!({"cwd": top, "since": clock}));
     assert_eq!((&list["fresh"], entries(&list).len()), (&json!(false), 1), "{list}");
 }
@@ -88,12 +88,12 @@ fn only_subscribed_events_are_sent() {
     assert_eq!(result["clock"], Value::Null);
     assert_eq!(result["kinds"].as_array().map(Vec::len), Some(7), "{result}");
     live.wire.call("skills/list", &json!({"cwd": two}));
-    add(&two, "b", "d");
+    add_skill(&two, "b", "d");
     // The order on this connection proves that the other worktree's event was not sent.
-    assert_eq!(event(&mut all, "skills/changed")["cwd"], json!(two));
-    add(&one, "a", "d");
+    assert_eq!(next_event(&mut all, "skills/changed")["cwd"], json!(two));
+    add_skill(&one, "a", "d");
     assert_eq!(live.wire.note()["params"]["result"]["cwd"], json!(one));
-    while event(&mut all, "skills/changed")["cwd"] != json!(one) {}
+    while next_event(&mut all, "skills/changed")["cwd"] != json!(one) {}
     let end = |wire: &mut Wire, name: &str| {
         wire.call("events/unsubscribe", &json!({"subscription": name}))["ended"].clone()
     };
@@ -109,7 +109,7 @@ fn only_subscribed_events_are_sent() {
     assert_eq!(result["path"], json!(one.join(".agents/skills/a/SKILL.md")));
     // A fault in the text is reported as a finding too.
     fs::write(one.join(".agents/skills/a/SKILL.md"), "---\nname: a\nx: [\n---\n").expect("written");
-    event(&mut all, "diagnostics/changed");
+    next_event(&mut all, "diagnostics/changed");
 }
 
 #[test]
@@ -120,11 +120,11 @@ fn health_changes_are_sent_as_events() {
     fs::create_dir(&cwd).expect("made");
     subscribe(&mut live.wire, &cwd, &["health/changed"]);
     fs::remove_dir(&cwd).expect("it was there");
-    event(&mut live.wire, "health/changed");
+    next_event(&mut live.wire, "health/changed");
     let health = live.wire.call("skills/list", &json!({"cwd": cwd}))["health"].clone();
     assert_eq!(health[0]["code"], "no-directory");
     fs::create_dir(&cwd).expect("made");
-    event(&mut live.wire, "health/changed");
+    next_event(&mut live.wire, "health/changed");
     assert_eq!(live.wire.call("skills/list", &json!({"cwd": cwd}))["health"], json!([]));
 }
 
@@ -152,7 +152,7 @@ fn eight_stalled_subscribers_do_not_delay_the_ninth() {
     const CHANGES: usize = 1500;
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
-    add(&top, "a", "d");
+    add_skill(&top, "a", "d");
     let mut stuck: Vec<Wire> = (0..8).map(|_| live.daemon.connect(Framing::Lines)).collect();
     for wire in &mut stuck {
         for _ in 0..8 {
@@ -168,8 +168,8 @@ fn eight_stalled_subscribers_do_not_delay_the_ninth() {
             before = live.wire.call("server/status", &json!({}))["rss"].as_u64().expect("known");
         }
         let started = Instant::now();
-        add(&top, "a", &format!("round {round}"));
-        event(&mut live.wire, "skills/changed");
+        add_skill(&top, "a", &format!("round {round}"));
+        next_event(&mut live.wire, "skills/changed");
         slowest = slowest.max(started.elapsed());
     }
     // Detects stalls, not slowness.
@@ -183,7 +183,7 @@ fn eight_stalled_subscribers_do_not_delay_the_ninth() {
         let mut n_told = 0;
         let mut reached = 0;
         while reached < 8 {
-            let note = event(&mut wire, "skills/changed");
+            let note = next_event(&mut wire, "skills/changed");
             n_told += 1;
             reached += usize::from(note["clock"] == json!(clock));
         }
@@ -210,7 +210,7 @@ fn half_closed_connection_still_receives_events() {
         }
     };
     more(&mut stream, "\"subscription\"");
-    add(&top, "a", "d");
+    add_skill(&top, "a", "d");
     more(&mut stream, "skills/changed");
     drop(stream);
     // The daemon closes the connection.

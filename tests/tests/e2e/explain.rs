@@ -131,7 +131,7 @@ description: of a plugin
 ";
 
 /// Renders an explanation: the verdict, the deciding step and the next step.
-fn told(home: &Home, answer: &Value) -> String {
+fn render_explanation(home: &Home, answer: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let verdict = &answer["verdict"];
     let mut out = format!("{}\n", text(&verdict["summary"]));
@@ -189,7 +189,7 @@ fn every_reason_names_agent_place_rule_and_next_step() {
         }
         let answer = live.wire.call("skills/explain", &params);
         let target = live.home.redact(target);
-        let _ = write!(all, "{profile} {target}: {}", told(&live.home, &answer));
+        let _ = write!(all, "{profile} {target}: {}", render_explanation(&live.home, &answer));
     };
     ask("shop", "agentskills", "lower");
     ask("shop", "agentskills", "shop/.agents/skills/lower/SKILL.md");

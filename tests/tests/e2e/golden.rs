@@ -43,11 +43,11 @@ impl GoldenFixture {
         let answer = self.call(method, profile, params);
         let text = answer[part].as_str().unwrap_or_else(|| panic!("no `{part}`: {answer}"));
         let text = self.live.home.redact(text);
-        assert_eq!(text, golden(profile, file), "{profile}/{file}");
+        assert_eq!(text, read_recording(profile, file), "{profile}/{file}");
     }
 }
 
-fn golden(profile: &str, file: &str) -> String {
+fn read_recording(profile: &str, file: &str) -> String {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/agents");
     let path = dir.join(profile).join(file);
     std::fs::read_to_string(&path).unwrap_or_else(|cause| panic!("{}: {cause}", path.display()))
@@ -66,11 +66,12 @@ fn opencode_output_matches_recordings_byte_for_byte() {
     let slash = json!({"name": "deploy", "args": "one two", "by": "user"});
     check("skills/load", slash, "output", "command.txt");
     let unknown = fixture.call("skills/load", "opencode", json!({"name": "missing"}));
-    assert_eq!(unknown["error"], golden("opencode", "load-unknown.txt"));
+    assert_eq!(unknown["error"], read_recording("opencode", "load-unknown.txt"));
 
     // Our schema lists the skill names; the agent's tool does not.
     let mut tool = fixture.call("catalog/tool", "opencode", json!({}))["tool"].take();
-    let agents: Value = serde_json::from_str(&golden("opencode", "tool.json")).expect("JSON");
+    let agents: Value =
+        serde_json::from_str(&read_recording("opencode", "tool.json")).expect("JSON");
     let name = tool["inputSchema"]["properties"]["name"].as_object_mut().expect("an object");
     assert_eq!(name.remove("enum").and_then(|it| it.as_array().map(Vec::len)), Some(11));
     assert_eq!(tool["inputSchema"], agents["parameters"]);
@@ -95,7 +96,8 @@ fn gemini_cli_output_matches_recordings_byte_for_byte() {
     check("skills/load", json!({"name": "éclair"}), "output", "load-not-ascii.txt");
     check("skills/load", json!({"name": "empty-body"}), "output", "load-empty-body.txt");
     let tool = fixture.call("catalog/tool", "gemini-cli", json!({}))["tool"].take();
-    let agents: Value = serde_json::from_str(&golden("gemini-cli", "tool.json")).expect("JSON");
+    let agents: Value =
+        serde_json::from_str(&read_recording("gemini-cli", "tool.json")).expect("JSON");
     assert_eq!(tool["inputSchema"], agents["parametersJsonSchema"]);
     assert_eq!((&tool["name"], &tool["description"]), (&agents["name"], &agents["description"]));
 }
@@ -107,7 +109,7 @@ fn empty_listing_matches_recordings() {
     for profile in ["opencode", "codex", "gemini-cli"] {
         let params = json!({"cwd": top, "profile": profile, "emptyText": true});
         let text = live.wire.call("catalog/render", &params)["text"].take();
-        assert_eq!(text, golden(profile, "catalog-empty.txt"), "{profile}");
+        assert_eq!(text, read_recording(profile, "catalog-empty.txt"), "{profile}");
         let params = json!({"cwd": top, "profile": profile});
         assert_eq!(live.wire.call("catalog/render", &params)["text"], "", "{profile}");
         assert_eq!(live.wire.call("catalog/tool", &params)["tool"], Value::Null, "{profile}");

@@ -50,7 +50,7 @@ fn lay_out_tree(home: &Home) -> PathBuf {
 }
 
 /// Returns an agent's recorded hook payloads, with paths moved into `home`.
-fn recorded(agent: &str, home: &Home) -> Vec<String> {
+fn recorded_payloads(agent: &str, home: &Home) -> Vec<String> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/agents").join(agent);
     let text = fs::read_to_string(dir.join("hooks.jsonl")).unwrap();
     let text = text.replace("$WORK", home.work().to_str().unwrap());
@@ -68,7 +68,7 @@ fn hook(home: &Home, agent: &str, input: &str) -> Output {
 
 /// Runs a hook that must succeed, and returns its text for the model, which may be empty.
 #[track_caller]
-fn told(home: &Home, agent: &str, input: &str) -> String {
+fn hook_output(home: &Home, agent: &str, input: &str) -> String {
     let output = hook(home, agent, input);
     assert!(output.status.success(), "{agent}: {input}: {}", output.status);
     assert_eq!(stderr(&output), "", "{agent}: {input}");
@@ -102,10 +102,10 @@ fn tool_touches_activate_skills_and_report_them_once() {
     for agent in AGENTS {
         let home = Home::new();
         let top = lay_out_tree(&home);
-        let lines = recorded(agent, &home);
+        let lines = recorded_payloads(agent, &home);
         let mut n_told = 0;
         for line in lines.iter().filter(|line| !is_end(line)) {
-            let text = told(&home, agent, line);
+            let text = hook_output(&home, agent, line);
             for name in ["read", "edit", "new", "shell", "sub"] {
                 let is_named = line.contains(&format!("{name}.md"));
                 let words = format!("(for files like `docs/{name}.md`;");
@@ -118,7 +118,7 @@ fn tool_touches_activate_skills_and_report_them_once() {
         }
         assert_eq!(n_told, 5, "{agent}");
         for line in lines.iter().filter(|line| !is_end(line)) {
-            assert_eq!(told(&home, agent, line), "", "{agent} is told twice: {line}");
+            assert_eq!(hook_output(&home, agent, line), "", "{agent} is told twice: {line}");
         }
         let session = session(&home);
         assert_eq!(session["activated"].as_array().unwrap().len(), 5, "{agent}: {session:#}");
@@ -127,7 +127,7 @@ fn tool_touches_activate_skills_and_report_them_once() {
         assert_eq!(session["profile"], profile);
 
         for line in lines.iter().filter(|line| is_end(line)) {
-            assert_eq!(told(&home, agent, line), "");
+            assert_eq!(hook_output(&home, agent, line), "");
             let mut wire = Wire::connect(&home.socket(), Framing::Header).unwrap();
             assert_eq!(wire.call("session/list", &json!({}))["sessions"], json!([]));
         }
@@ -139,14 +139,14 @@ fn files_read_by_shell_commands_activate_skills() {
     for agent in AGENTS {
         let home = Home::new();
         lay_out_tree(&home);
-        let lines = recorded(agent, &home);
+        let lines = recorded_payloads(agent, &home);
         // The recorded payload of a shell command, with the command replaced.
         let line = lines.iter().find(|it| it.contains("shell.md")).unwrap();
         for (nth, (command, skill)) in COMMANDS.iter().enumerate() {
             let mut event: Value = serde_json::from_str(line).unwrap();
             event["session_id"] = json!(format!("s{nth}"));
             *event["tool_input"].get_mut("command").unwrap() = json!(command);
-            let text = told(&home, agent, &event.to_string());
+            let text = hook_output(&home, agent, &event.to_string());
             for name in ["on-shell", "on-search"] {
                 let is_told = text.contains(&format!("- {name}:"));
                 assert_eq!(is_told, *skill == Some(name), "{agent}: {command}: {text}");
@@ -159,17 +159,17 @@ fn files_read_by_shell_commands_activate_skills() {
 fn applicable_skills_are_reported_again_after_compaction() {
     let home = Home::new();
     let top = lay_out_tree(&home);
-    for line in recorded("claude-code", &home).iter().filter(|line| !is_end(line)) {
-        told(&home, "claude-code", line);
+    for line in recorded_payloads("claude-code", &home).iter().filter(|line| !is_end(line)) {
+        hook_output(&home, "claude-code", line);
     }
     let again = json!({"session_id": "(session_id)", "cwd": top, "source": "compact",
         "hook_event_name": "SessionStart"});
-    let text = told(&home, "claude-code", &again.to_string());
+    let text = hook_output(&home, "claude-code", &again.to_string());
     assert!(text.contains("/proj/.claude/skills/on-read/SKILL.md (for files like"), "{text}");
     // This event takes no output, and a new session has nothing to repeat.
     let before = json!({"session_id": "new", "cwd": top, "trigger": "auto",
         "hook_event_name": "PostCompact"});
-    assert_eq!(told(&home, "codex", &before.to_string()), "");
+    assert_eq!(hook_output(&home, "codex", &before.to_string()), "");
 }
 
 #[test]
@@ -182,16 +182,16 @@ fn hook_session_keeps_its_first_directory() {
     };
     let start = json!({"session_id": "s", "cwd": top, "hook_event_name": "SessionStart",
         "source": "startup"});
-    assert_eq!(told(&home, "claude-code", &start.to_string()), "");
+    assert_eq!(hook_output(&home, "claude-code", &start.to_string()), "");
     // The agent has changed its directory since; its commands run there.
-    let text = told(&home, "claude-code", &event("cat a.md ../docs/read.md").to_string());
+    let text = hook_output(&home, "claude-code", &event("cat a.md ../docs/read.md").to_string());
     assert!(text.contains("- on-search:") && text.contains("- on-read:"), "{text}");
 }
 
 /// Asserts that a failing hook does not block the agent: exit code 0, no output for the model, and
 /// a message on standard error.
 #[track_caller]
-fn check_harmless(home: &Home, agent: &str, input: &str, complaint: &str) {
+fn assert_hook_is_harmless(home: &Home, agent: &str, input: &str, complaint: &str) {
     let output = hook(home, agent, input);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(stdout(&output), "", "{input}");
@@ -202,17 +202,17 @@ fn check_harmless(home: &Home, agent: &str, input: &str, complaint: &str) {
 fn failing_hook_never_blocks_the_agent() {
     let home = Home::new();
     let top = lay_out_tree(&home);
-    check_harmless(&home, "claude-code", "", "is no hook input of claude-code");
-    check_harmless(&home, "codex", "{\"session_id\":", "is no hook input of codex");
-    check_harmless(&home, "codex", "[1, 2]", "is no hook input of codex");
-    check_harmless(
+    assert_hook_is_harmless(&home, "claude-code", "", "is no hook input of claude-code");
+    assert_hook_is_harmless(&home, "codex", "{\"session_id\":", "is no hook input of codex");
+    assert_hook_is_harmless(&home, "codex", "[1, 2]", "is no hook input of codex");
+    assert_hook_is_harmless(
         &home,
         "agent-x",
         "{}",
         "Name one of: claude-code, codex, gemini-cli, opencode.",
     );
     // An unhandled event causes no message.
-    check_harmless(&home, "codex", r#"{"hook_event_name":"Stop"}"#, "");
+    assert_hook_is_harmless(&home, "codex", r#"{"hook_event_name":"Stop"}"#, "");
     let read = json!({"session_id": "s", "cwd": top, "hook_event_name": "PostToolUse",
         "tool_name": "Read", "tool_input": {"file_path": "docs/read.md"}});
     let with = |key: &str, value: Value| {
@@ -220,12 +220,22 @@ fn failing_hook_never_blocks_the_agent() {
         event[key] = value;
         event.to_string()
     };
-    check_harmless(&home, "claude-code", &with("session_id", Value::Null), "has no `session_id`");
-    check_harmless(&home, "claude-code", &with("cwd", Value::Null), "has no `cwd`");
-    check_harmless(&home, "claude-code", &with("cwd", json!("/not/there")), "is not a directory");
+    assert_hook_is_harmless(
+        &home,
+        "claude-code",
+        &with("session_id", Value::Null),
+        "has no `session_id`",
+    );
+    assert_hook_is_harmless(&home, "claude-code", &with("cwd", Value::Null), "has no `cwd`");
+    assert_hook_is_harmless(
+        &home,
+        "claude-code",
+        &with("cwd", json!("/not/there")),
+        "is not a directory",
+    );
     for input in [json!(null), json!([]), json!({"file_path": 3}), json!({"file_path": "a\u{0}b"})]
     {
-        check_harmless(&home, "claude-code", &with("tool_input", input), "");
+        assert_hook_is_harmless(&home, "claude-code", &with("tool_input", input), "");
     }
     assert!(!home.socket().exists(), "none of these needs the daemon");
 }
@@ -241,5 +251,5 @@ fn hook_does_not_wait_for_a_silent_daemon() {
     let _listening = UnixListener::bind(home.socket()).unwrap();
     let read = json!({"session_id": "s", "cwd": top, "hook_event_name": "PostToolUse",
         "tool_name": "Read", "tool_input": {"file_path": "docs/read.md"}});
-    check_harmless(&home, "claude-code", &read.to_string(), "");
+    assert_hook_is_harmless(&home, "claude-code", &read.to_string(), "");
 }

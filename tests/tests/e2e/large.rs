@@ -21,7 +21,7 @@ const LIMIT: usize = 8 * 1024 * 1024;
 /// Timeout for a first index of all skills on a slow machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-fn large(home: &Home) -> PathBuf {
+fn lay_out_many_skills(home: &Home) -> PathBuf {
     let top = home
         .worktree("w", "//- /CLAUDE.md\nUse the `skill-00001` skill, or the `skil-09999` skill.\n");
     let root = top.join(".agents/skills");
@@ -35,7 +35,7 @@ fn large(home: &Home) -> PathBuf {
 }
 
 /// Joins the pages of a snapshot.
-fn pages(wire: &mut Wire, params: &Value) -> (Value, usize) {
+fn read_all_pages(wire: &mut Wire, params: &Value) -> (Value, usize) {
     let mut params = params.clone();
     let mut whole = wire.call("index/snapshot", &params);
     let mut n_pages = 1;
@@ -44,18 +44,18 @@ fn pages(wire: &mut Wire, params: &Value) -> (Value, usize) {
         let page = wire.call("index/snapshot", &params);
         n_pages += 1;
         assert_eq!((&page["clock"], &page["fresh"]), (&whole["clock"], &json!(true)));
-        append(&mut whole["skills"], &page["skills"]);
+        append_page(&mut whole["skills"], &page["skills"]);
         let profiles = page["profiles"].as_array().expect("a list");
         for (nth, profile) in profiles.iter().enumerate() {
             assert_eq!(profile["profile"], whole["profiles"][nth]["profile"]);
-            append(&mut whole["profiles"][nth]["skills"], &profile["skills"]);
+            append_page(&mut whole["profiles"][nth]["skills"], &profile["skills"]);
         }
         whole["nextCursor"] = page["nextCursor"].clone();
     }
     (whole, n_pages)
 }
 
-fn append(whole: &mut Value, page: &Value) {
+fn append_page(whole: &mut Value, page: &Value) {
     whole.as_array_mut().expect("a list").extend(page.as_array().expect("a list").iter().cloned());
 }
 
@@ -68,9 +68,9 @@ fn files(snapshot: &Value) -> Vec<&str> {
 fn snapshot_of_10000_skills_is_paged() {
     let mut live = Live::start();
     live.wire.set_patience(PATIENCE);
-    let top = large(&live.home);
+    let top = lay_out_many_skills(&live.home);
     let params = json!({"cwd": top});
-    let (whole, n_pages) = pages(&mut live.wire, &params);
+    let (whole, n_pages) = read_all_pages(&mut live.wire, &params);
     assert!(n_pages > 1, "it fits one answer");
     assert!(files(&whole).len() > MANY);
     let profiles = whole["profiles"].as_array().expect("a list");
@@ -93,7 +93,7 @@ fn snapshot_of_10000_skills_is_paged() {
     let refused = live.wire.try_call("index/snapshot", &more).expect_err("it has changed");
     assert_eq!(refused.code, -32602);
     assert_eq!(refused.data["hint"], "Start again without `cursor`.");
-    let (anew, _) = pages(&mut live.wire, &params);
+    let (anew, _) = read_all_pages(&mut live.wire, &params);
     assert_eq!(files(&anew).len(), files(&whole).len() + 1);
 }
 
@@ -105,13 +105,13 @@ fn snapshot_pages_honour_the_limit() {
         write_skill(&top.join(".agents/skills").join(name), name, "d");
     }
     let params = json!({"cwd": top, "profiles": ["agentskills", "codex"]});
-    let (whole, n_pages) = pages(&mut live.wire, &params);
+    let (whole, n_pages) = read_all_pages(&mut live.wire, &params);
     assert_eq!(n_pages, 1);
     assert_eq!(whole["nextCursor"], Value::Null);
     let mut few = params.clone();
     for limit in [1, 3, 5] {
         few["limit"] = json!(limit);
-        let (parts, n_pages) = pages(&mut live.wire, &few);
+        let (parts, n_pages) = read_all_pages(&mut live.wire, &few);
         assert!(n_pages > 1);
         for key in ["clock", "worktree", "skills", "profiles", "levels"] {
             assert_eq!(parts[key], whole[key], "{key} in pages of {limit}");
@@ -127,7 +127,7 @@ const WORDY: usize = 72;
 const TIMES: usize = 500;
 
 /// Lays out files whose findings, and whose references, do not fit one answer.
-fn wordy(home: &Home) -> PathBuf {
+fn lay_out_many_findings(home: &Home) -> PathBuf {
     let top = home.worktree("w", "");
     write_skill(&top.join(".agents/skills/a"), "a", "The first one. Use when asked for it.");
     // A finding contains the broken path, so a long path makes it long.
@@ -148,7 +148,7 @@ fn wordy(home: &Home) -> PathBuf {
 fn findings_and_references_are_paged() {
     let mut live = Live::start();
     live.wire.set_patience(PATIENCE);
-    let top = wordy(&live.home);
+    let top = lay_out_many_findings(&live.home);
     // The command receives everything as one answer.
     let check = run(&live.home, &top, &["check", "--json"]);
     assert!(check.stdout.len() > LIMIT, "{} bytes fit one answer", check.stdout.len());
@@ -165,7 +165,7 @@ fn findings_and_references_are_paged() {
         params["cursor"] = page["nextCursor"].clone();
         page = live.wire.call("skills/references", &params);
         n_pages += 1;
-        append(&mut found, &page["references"]);
+        append_page(&mut found, &page["references"]);
     }
     assert!(n_pages > 1, "it fits one answer");
     assert_eq!(found.as_array().expect("a list").len(), WORDY * TIMES);
@@ -175,7 +175,7 @@ fn findings_and_references_are_paged() {
 #[test]
 fn editor_diagnoses_across_10000_skills() {
     let home = Home::new();
-    let top = large(&home);
+    let top = lay_out_many_skills(&home);
     let mut editor = Editor::start(&home, &[], &[&top], able());
     editor.set_patience(PATIENCE);
     let (doc, other) = (top.join("CLAUDE.md"), top.join(".claude/skills/other/SKILL.md"));

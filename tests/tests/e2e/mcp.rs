@@ -223,9 +223,9 @@ async fn mcp_list_changes_are_notified_and_listed() {
         agent.quiet().await;
         fixture::write_skill(&top.join(".agents/skills/new"), "new", "Comes later.");
         agent.told().await;
-        assert_eq!(enumerated(&agent).await, ["deploy", "new", "pdf"]);
+        assert_eq!(skill_enum(&agent).await, ["deploy", "new", "pdf"]);
         fs::remove_dir_all(top.join(".agents/skills/pdf")).unwrap();
-        wait_until(&agent, &["deploy", "new"]).await;
+        wait_until_listed(&agent, &["deploy", "new"]).await;
         agent.end().await;
     }
 }
@@ -235,13 +235,13 @@ async fn mcp_2026_client_receives_list_changes() {
     let home = Home::new();
     let top = home.worktree("shop", SHOP);
     let agent = Agent::discover(&home, &top, &[]).await;
-    assert_eq!(enumerated(&agent).await, ["deploy", "pdf"]);
+    assert_eq!(skill_enum(&agent).await, ["deploy", "pdf"]);
     let mut heard = agent.listen().await;
     fixture::write_skill(&top.join(".agents/skills/new"), "new", "Comes later.");
     for _ in 0..3 {
         heard.next().await;
     }
-    assert_eq!(enumerated(&agent).await, ["deploy", "new", "pdf"]);
+    assert_eq!(skill_enum(&agent).await, ["deploy", "new", "pdf"]);
     let said = agent.call("skill", json!({"name": "new"})).await;
     assert!(matches!(&said, ToolOutput::Text(text) if text.contains("# new")), "{said:?}");
     agent.end().await;
@@ -252,7 +252,7 @@ async fn mcp_client_survives_daemon_kills() {
     let home = Home::new();
     let top = home.worktree("shop", SHOP);
     let agent = Agent::start(&home, &top, &[]).await;
-    assert_eq!(enumerated(&agent).await, ["deploy", "pdf"]);
+    assert_eq!(skill_enum(&agent).await, ["deploy", "pdf"]);
     for nth in 0..3 {
         let pid = listener(&home.socket()).expect("the client has started one");
         skills_testkit::daemon::kill(pid);
@@ -264,7 +264,7 @@ async fn mcp_client_survives_daemon_kills() {
         let name = format!("new{nth}");
         fixture::write_skill(&top.join(".agents/skills").join(&name), &name, "Comes later.");
         agent.told().await;
-        assert!(enumerated(&agent).await.contains(&name));
+        assert!(skill_enum(&agent).await.contains(&name));
     }
     agent.end().await;
 }
@@ -274,7 +274,7 @@ async fn mcp_without_a_daemon_leaves_no_files() {
     let home = Home::new();
     let top = home.worktree("shop", SHOP);
     let agent = Agent::start(&home, &top, &["--no-daemon"]).await;
-    assert_eq!(enumerated(&agent).await, ["deploy", "pdf"]);
+    assert_eq!(skill_enum(&agent).await, ["deploy", "pdf"]);
     assert_eq!(listener(&home.socket()), None);
     agent.end().await;
     // No files are left behind.
@@ -325,16 +325,16 @@ fn mcp_without_a_client_or_with_all_profiles_exits() {
     assert!(said.contains("`--profile all` is for `list`, `explain` and `check`"), "{said}");
 }
 
-async fn enumerated(agent: &Agent) -> Vec<String> {
+async fn skill_enum(agent: &Agent) -> Vec<String> {
     let tools = agent.tools().await;
     let names = &tools[0]["inputSchema"]["properties"]["name"]["enum"];
     let names = names.as_array().into_iter().flatten();
     names.map(|it| it.as_str().expect("a name").to_owned()).collect()
 }
 
-async fn wait_until(agent: &Agent, names: &[&str]) {
+async fn wait_until_listed(agent: &Agent, names: &[&str]) {
     // Several changes may be reported one by one.
-    while enumerated(agent).await != names {
+    while skill_enum(agent).await != names {
         agent.told().await;
     }
 }

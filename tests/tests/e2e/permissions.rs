@@ -46,29 +46,29 @@ fn with(mut params: Value, more: &Value) -> Value {
     params
 }
 
-fn scene() -> (Live, PathBuf) {
+fn fixture() -> (Live, PathBuf) {
     let live = Live::start();
     let top = live.home.worktree("w", SKILLS);
     (live, top)
 }
 
-fn pending(wire: &mut Wire) -> Vec<Value> {
+fn pending_requests(wire: &mut Wire) -> Vec<Value> {
     let result = wire.call("permission/pending", &json!({}));
     result["requests"].as_array().expect("a list").clone()
 }
 
 /// Waits for a pending approval and returns it.
-fn the_one(wire: &mut Wire) -> Value {
-    wait_for("somebody to be asked", || pending(wire).into_iter().next())
+fn wait_for_request(wire: &mut Wire) -> Value {
+    wait_for("somebody to be asked", || pending_requests(wire).into_iter().next())
 }
 
-fn answer(wire: &Wire, id: &Value, reply: &str) -> Value {
+fn reply_to(wire: &Wire, id: &Value, reply: &str) -> Value {
     wire.grant("permission/reply", &json!({"id": id, "reply": reply}))
 }
 
 #[test]
 fn load_that_needs_approval_is_refused_until_answered() {
-    let (mut live, top) = scene();
+    let (mut live, top) = fixture();
     let wire = &mut live.wire;
     wire.call("skills/load", &load(&top, "read"));
     let params = load(&top, "deploy");
@@ -80,12 +80,12 @@ fn load_that_needs_approval_is_refused_until_answered() {
     let id = &error.data["requestId"];
     assert!(error.data["hint"].as_str().expect("a hint").contains("skillsd permission reply"));
     let again = wire.try_call("skills/load", &params).expect_err("it is asked already");
-    assert_eq!((&again.data["requestId"], pending(wire).len()), (id, 1));
-    let one = the_one(wire);
+    assert_eq!((&again.data["requestId"], pending_requests(wire).len()), (id, 1));
+    let one = wait_for_request(wire);
     assert_eq!((&one["permission"], &one["patterns"]), (&json!("skill"), &json!(["deploy"])));
     assert_eq!(one["suggestions"], json!(["deploy", "deploy *"]));
     assert_eq!((&one["metadata"]["act"], &one["waiting"]), (&json!("load"), &json!(false)));
-    answer(wire, id, "once");
+    reply_to(wire, id, "once");
     assert!(
         wire.call("skills/load", &params)["output"].as_str().expect("text").contains("Deploy.")
     );
@@ -106,7 +106,7 @@ fn load_that_needs_approval_is_refused_until_answered() {
 
 #[test]
 fn waiting_load_is_answered_by_any_client_with_events() {
-    let (mut live, top) = scene();
+    let (mut live, top) = fixture();
     let mut user = live.daemon.connect(Framing::Lines);
     let kinds = json!(["permission/asked", "permission/replied"]);
     user.call("events/subscribe", &json!({"kinds": kinds, "cwd": top}));
@@ -118,10 +118,10 @@ fn waiting_load_is_answered_by_any_client_with_events() {
             (&asked["kind"], &asked["name"]),
             (&json!("permission/asked"), &json!("deploy"))
         );
-        let one = the_one(&mut user);
+        let one = wait_for_request(&mut user);
         assert_eq!((&one["id"], &one["waiting"]), (&asked["request"], &json!(true)));
         assert_eq!(one["session"], "s");
-        answer(&user, &asked["request"], reply);
+        reply_to(&user, &asked["request"], reply);
         let replied = user.note()["params"]["result"].clone();
         assert_eq!(
             (&replied["kind"], &replied["reply"]),
@@ -138,7 +138,7 @@ fn waiting_load_is_answered_by_any_client_with_events() {
     drop(gone);
     let replied = user.note()["params"]["result"].clone();
     assert_eq!((&replied["request"], &replied["reply"]), (&asked, &Value::Null));
-    assert_eq!(pending(&mut user), [Value::Null; 0]);
+    assert_eq!(pending_requests(&mut user), [Value::Null; 0]);
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn waiting_request_frees_its_slot_and_another_connection_answers_it() {
 
 #[test]
 fn approval_timeout_denies() {
-    let (mut live, top) = scene();
+    let (mut live, top) = fixture();
     configure(&live.home, "permission.timeout = 1\n");
     let params = json!({"cwd": top, "profile": "claude-code", "permission": "skill",
         "patterns": ["deploy"], "timeoutMs": 30});
@@ -193,12 +193,12 @@ fn approval_timeout_denies() {
     let error = live.wire.try_call("skills/load", &wait).expect_err("nobody answers");
     assert_eq!(error.code, -32002);
     assert!(error.message.contains("nobody has answered within 1 seconds"), "{error}");
-    assert_eq!(pending(&mut live.wire), [Value::Null; 0]);
+    assert_eq!(pending_requests(&mut live.wire), [Value::Null; 0]);
 }
 
 #[test]
 fn permission_check_names_the_rule_without_asking() {
-    let (mut live, top) = scene();
+    let (mut live, top) = fixture();
     let settings = "{\"permissions\": {\n\"deny\": [\"Skill(deploy-prod)\"],\n\"allow\": [\"Skill(deploy *)\"]}}";
     fs::write(top.join(".claude/settings.json"), settings).expect("written");
     live.wire.grant("trust/set", &json!({"dir": top, "trusted": true}));
@@ -219,7 +219,7 @@ fn permission_check_names_the_rule_without_asking() {
         "the strictest"
     );
     assert_eq!(check(&["nothing"]), ("ask".to_owned(), Value::Null), "nothing is known of it");
-    assert_eq!(pending(&mut live.wire), [Value::Null; 0]);
+    assert_eq!(pending_requests(&mut live.wire), [Value::Null; 0]);
     let empty = json!({"cwd": top, "permission": "skill", "patterns": []});
     assert_eq!(
         live.wire.try_call("permission/check", &empty).expect_err("of nothing").code,

@@ -8,7 +8,7 @@ use crate::support::{
 };
 
 /// Copies the sample to its own worktree; in place it would be part of this repository.
-fn copy(home: &Home) -> std::path::PathBuf {
+fn copy_sample(home: &Home) -> std::path::PathBuf {
     let top = home.worktree("sample", "//- /README.md\nA small monorepo.\n");
     let status = home.command("cp").arg("-R").arg(sample().join(".")).arg(&top).status();
     assert!(status.expect("cp can be run").success());
@@ -18,7 +18,7 @@ fn copy(home: &Home) -> std::path::PathBuf {
 #[test]
 fn sample_lists_equal_the_plain_reader() {
     let home = Home::new();
-    let top = copy(&home);
+    let top = copy_sample(&home);
     for cwd in [top.clone(), top.join("packages/web"), top.join("packages/web/src/components")] {
         for profile in PROFILES {
             let result = run_json(&home, &cwd, &["list", "--profile", profile]);
@@ -32,7 +32,7 @@ fn sample_lists_equal_the_plain_reader() {
 #[test]
 fn sample_skills_left_out_have_reasons() {
     let mut live = Live::start();
-    let top = copy(&live.home);
+    let top = copy_sample(&live.home);
     let all = live.list_all(&top, "agentskills");
     let state = |suffix: &str| {
         let entry = entry(&all, suffix);
@@ -54,7 +54,7 @@ fn sample_skills_left_out_have_reasons() {
 #[test]
 fn unquoted_colon_is_found_on_its_line() {
     let mut live = Live::start();
-    let top = copy(&live.home);
+    let top = copy_sample(&live.home);
     let got = live.wire.call("skills/get", &json!({"cwd": top, "name": "api-changes"}));
     let text = got.to_string();
     let description = got["description"].as_str().unwrap_or_default();
@@ -67,7 +67,7 @@ fn unquoted_colon_is_found_on_its_line() {
 #[test]
 fn explain_says_why_a_skill_is_missing() {
     let home = Home::new();
-    let top = copy(&home);
+    let top = copy_sample(&home);
     let output = run(&home, &top, &["explain", "changelog"]);
     let text = home.redact(&stdout(&output));
     assert!(text.contains("description"), "{text}");
@@ -78,7 +78,7 @@ fn explain_says_why_a_skill_is_missing() {
 #[test]
 fn search_finds_skills_by_name_and_description() {
     let mut live = Live::start();
-    let top = copy(&live.home);
+    let top = copy_sample(&live.home);
     let mut names = |params: serde_json::Value| {
         let result = live.wire.call("skills/search", &params);
         let skills = result["skills"].as_array().expect("a list of skills").clone();
@@ -109,7 +109,7 @@ fn search_finds_skills_by_name_and_description() {
 #[test]
 fn search_command_prints_matches() {
     let home = Home::new();
-    let top = copy(&home);
+    let top = copy_sample(&home);
     let text = stdout(&run(&home, &top, &["search", "message", "for", "staged", "changes"]));
     assert!(text.starts_with("✓ commit"), "{text}");
     let none = stdout(&run(&home, &top, &["search", "zebra crossing"]));

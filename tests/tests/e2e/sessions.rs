@@ -48,7 +48,7 @@ fn touch(top: &Path, session: &str, package: usize) -> Value {
 /// Acknowledged results of each session: paths of activated skills, and discovered directories.
 type Acknowledged = BTreeMap<String, (Vec<String>, Vec<String>)>;
 
-fn take(acknowledged: &mut Acknowledged, session: &str, answer: &Value) {
+fn record_answer(acknowledged: &mut Acknowledged, session: &str, answer: &Value) {
     let texts = |list: &Value, key: &str| -> Vec<String> {
         let all = list.as_array().expect("a list").iter();
         all.map(|it| it[key].as_str().expect("a text").to_owned()).collect()
@@ -60,7 +60,13 @@ fn take(acknowledged: &mut Acknowledged, session: &str, answer: &Value) {
 
 /// Touches a different package each time until the daemon is gone, and returns the answers. Each
 /// answer is counted before the next call.
-fn storm(socket: &Path, top: &Path, hand: usize, round: u64, answered: &AtomicU64) -> Acknowledged {
+fn touch_until_killed(
+    socket: &Path,
+    top: &Path,
+    hand: usize,
+    round: u64,
+    answered: &AtomicU64,
+) -> Acknowledged {
     let mut acknowledged = Acknowledged::new();
     let Ok(mut stream) = UnixStream::connect(socket) else { return acknowledged };
     let mut answers = BufReader::new(stream.try_clone().expect("a descriptor is to be had"));
@@ -79,7 +85,7 @@ fn storm(socket: &Path, top: &Path, hand: usize, round: u64, answered: &AtomicU6
         }
         let answer: Value = serde_json::from_str(&line).expect("JSON");
         assert_eq!(answer["error"], Value::Null, "{answer}");
-        take(&mut acknowledged, &session, &answer["result"]);
+        record_answer(&mut acknowledged, &session, &answer["result"]);
         answered.fetch_add(1, Ordering::Release);
     }
     acknowledged
@@ -98,7 +104,7 @@ fn acknowledged_touches_survive_a_kill_at_any_moment() {
             .map(|hand| {
                 let (socket, top) = (home.socket(), top.clone());
                 let answered = Arc::clone(&answered);
-                thread::spawn(move || storm(&socket, &top, hand, round, &answered))
+                thread::spawn(move || touch_until_killed(&socket, &top, hand, round, &answered))
             })
             .collect();
         // Kills at a different moment each time, while other connections are in the middle of a

@@ -114,7 +114,7 @@ fn daemon_at_its_connection_limit_answers_status_and_stop() {
 }
 
 #[track_caller]
-fn ends_after(change: impl FnOnce(&Path)) {
+fn assert_exits_after(change: impl FnOnce(&Path)) {
     let home = Home::new();
     let top = home.worktree("w", ONE_SKILL);
     let daemon = Daemon::start(&home, exe());
@@ -135,8 +135,8 @@ fn ends_after(change: impl FnOnce(&Path)) {
 
 #[test]
 fn daemon_exits_when_its_socket_or_directory_is_removed() {
-    ends_after(|socket| fs::remove_file(socket).expect("it is there"));
-    ends_after(|socket| {
+    assert_exits_after(|socket| fs::remove_file(socket).expect("it is there"));
+    assert_exits_after(|socket| {
         fs::remove_dir_all(socket.parent().expect("it has one")).expect("it is there");
     });
 }

@@ -17,18 +17,18 @@ const TREE: &str = "//- /.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescriptio
      //- /target/d.rs\n\
      //- /.gitignore\ntarget\n";
 
-fn file(value: &Value) -> &str {
+fn relative_path(value: &Value) -> &str {
     value["path"].as_str().expect("a text").rsplit("/w/").next().expect("never empty")
 }
 
 /// Renders the snapshot's skills as one profile lists them.
-fn shown(snapshot: &Value, nth: usize) -> Vec<String> {
+fn render_profile(snapshot: &Value, nth: usize) -> Vec<String> {
     let places = snapshot["profiles"][nth]["skills"].as_array().expect("a list");
     let line = |it: &Value| {
         let skill = &snapshot["skills"][it["skill"].as_u64().expect("an index") as usize];
         let winner = it["winner"].as_u64().map(|it| format!(" < {it}")).unwrap_or_default();
         let (name, state) = (it["name"].as_str(), it["state"].as_str());
-        format!("{} {} {}{winner}", file(skill), name.unwrap_or("?"), state.unwrap_or("?"))
+        format!("{} {} {}{winner}", relative_path(skill), name.unwrap_or("?"), state.unwrap_or("?"))
     };
     places.iter().map(line).collect()
 }
@@ -41,7 +41,7 @@ fn snapshot_names_winners_and_is_empty_when_unchanged() {
     let snapshot = live.wire.call("index/snapshot", &params);
     assert_eq!(snapshot["worktree"], json!(top));
     assert_eq!(
-        shown(&snapshot, 0),
+        render_profile(&snapshot, 0),
         [
             ".agents/skills/pdf/SKILL.md pdf active",
             ".claude/skills/notes/SKILL.md notes active",
@@ -49,7 +49,7 @@ fn snapshot_names_winners_and_is_empty_when_unchanged() {
         ]
     );
     let winner = |it: &&String| it.contains(".claude/skills/pdf");
-    let opencode = shown(&snapshot, 1);
+    let opencode = render_profile(&snapshot, 1);
     let winner = opencode.iter().find(winner).expect("it is met");
     assert_eq!(snapshot["profiles"][1]["unique"], true);
     assert!(winner.contains("pdf"), "{opencode:?}");
@@ -65,7 +65,7 @@ fn snapshot_names_winners_and_is_empty_when_unchanged() {
     again["since"] = configured["clock"].clone();
     fs::remove_dir_all(top.join(".agents")).expect("removed");
     let changed = live.wire.call("index/snapshot", &again);
-    let claude = shown(&changed, 0);
+    let claude = render_profile(&changed, 0);
     assert!(
         claude.contains(&".claude/skills/pdf/SKILL.md pdf conditional".to_owned()),
         "{claude:?}"
@@ -107,7 +107,7 @@ fn references_are_found_only_in_files_agents_read() {
             let start = &it["range"]["start"];
             let (name, form) = (it["name"].as_str(), it["form"].as_str());
             let (name, form) = (name.expect("a text"), form.expect("a text"));
-            format!("{}:{}:{} {form} {name}", file(it), start["line"], start["column"])
+            format!("{}:{}:{} {form} {name}", relative_path(it), start["line"], start["column"])
         };
         result["references"].as_array().expect("a list").iter().map(line).collect()
     };

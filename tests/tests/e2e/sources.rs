@@ -16,7 +16,7 @@ const ONE_SKILL: &str =
     "//- /.agents/skills/own/SKILL.md\n---\nname: own\ndescription: Does own.\n---\nThe body.\n";
 
 /// Starts a daemon with this configuration, and a worktree with one skill.
-fn live(config: &str) -> (Live, PathBuf) {
+fn start_with(config: &str) -> (Live, PathBuf) {
     let home = Home::new();
     configure(&home, config);
     let top = home.worktree("w", ONE_SKILL);
@@ -31,7 +31,7 @@ fn names(live: &mut Live, top: &Path, profile: &str) -> Vec<String> {
 }
 
 /// Returns the health entries as code and message.
-fn unwell(live: &mut Live, top: &Path) -> Vec<(String, String)> {
+fn health_entries(live: &mut Live, top: &Path) -> Vec<(String, String)> {
     let list = live.wire.call("skills/list", &json!({"cwd": top}));
     let text = |it: &Value| it.as_str().expect("a text").to_owned();
     let health = list["health"].as_array().expect("a list").iter();
@@ -46,7 +46,7 @@ fn wait_for_names(live: &mut Live, top: &Path, expected: &[&str]) {
 }
 
 /// Returns the only source of `server/status`.
-fn source(live: &mut Live) -> Value {
+fn only_source(live: &mut Live) -> Value {
     let status = live.wire.call("server/status", &json!({}));
     let sources = status["sources"].as_array().expect("a list");
     assert_eq!(sources.len(), 1, "{sources:?}");

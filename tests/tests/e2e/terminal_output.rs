@@ -11,14 +11,14 @@ message for the staged changes, in the style of the repository. Use when the use
 //- /.claude/skills/a-skill-with-quite-a-long-name/SKILL.md\n---\nname: a-skill-with-quite-a-long-name\n---\n\
 //- /.claude/skills/commit/SKILL.md\n---\nname: commit\ndescription: Commits.\n---\n";
 
-fn set() -> (Home, PathBuf) {
+fn fixture() -> (Home, PathBuf) {
     let home = Home::new();
     let top = home.worktree("shop", TREE);
     (home, top)
 }
 
 /// Returns everything that a command writes to a terminal of this width.
-fn written(home: &Home, top: &PathBuf, args: &[&str], columns: u16, links: &str) -> String {
+fn terminal_output(home: &Home, top: &PathBuf, args: &[&str], columns: u16, links: &str) -> String {
     let mut command = skillsd(home, args);
     command.current_dir(top).env("FORCE_HYPERLINK", links);
     let mut screen = Screen::start(&command, 50, columns);
@@ -27,7 +27,7 @@ fn written(home: &Home, top: &PathBuf, args: &[&str], columns: u16, links: &str)
 }
 
 /// Removes colour sequences from a text.
-fn plain(text: &str) -> String {
+fn without_colors(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let first = parts.next().unwrap_or_default().to_owned();
     let rest = parts.map(|it| it.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';'));
@@ -36,7 +36,7 @@ fn plain(text: &str) -> String {
 
 #[test]
 fn output_fits_the_terminal_width() {
-    let (home, top) = set();
+    let (home, top) = fixture();
     for args in [
         &["list"][..],
         &["list", "--all"],
@@ -49,9 +49,9 @@ fn output_fits_the_terminal_width() {
         &["doctor"],
     ] {
         for columns in [80, 140] {
-            let written = written(&home, &top, args, columns, "0");
+            let written = terminal_output(&home, &top, args, columns, "0");
             assert!(written.contains("\u{1b}["), "{args:?} is not coloured: {written:?}");
-            for line in plain(&written).lines() {
+            for line in without_colors(&written).lines() {
                 // Socket paths are never truncated, so that they can be copied.
                 let is_path = line.contains("v1.sock");
                 let n_columns = line.trim_end().chars().count();
@@ -63,7 +63,7 @@ fn output_fits_the_terminal_width() {
 
 #[test]
 fn paths_are_hyperlinks_when_the_terminal_supports_them() {
-    let (home, top) = set();
+    let (home, top) = fixture();
     let file = format!("\u{1b}]8;;file://{}/.agents/skills/commit/SKILL.md\u{1b}\\", top.display());
     for args in [
         &["list"][..],
@@ -71,9 +71,9 @@ fn paths_are_hyperlinks_when_the_terminal_supports_them() {
         &["explain", "commit"],
         &["check", ".agents/skills"],
     ] {
-        let linked = written(&home, &top, args, 100, "1");
+        let linked = terminal_output(&home, &top, args, 100, "1");
         assert!(linked.contains(&file), "{linked:?}");
-        let without = written(&home, &top, args, 100, "0");
+        let without = terminal_output(&home, &top, args, 100, "0");
         assert!(!without.contains("\u{1b}]8;"), "{without:?}");
         // The visible text is the same.
         let closing = linked.matches("\u{1b}]8;;\u{1b}\\").count();
@@ -88,7 +88,7 @@ fn paths_are_hyperlinks_when_the_terminal_supports_them() {
 
 #[test]
 fn progress_is_shown_and_cleared() {
-    let (home, top) = set();
+    let (home, top) = fixture();
     run(&home, &top, &["status"]);
     // A daemon that is paused and continues later.
     let daemon = skills_testkit::daemon::listener(&home.socket()).expect("it listens");

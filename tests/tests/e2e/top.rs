@@ -13,7 +13,7 @@ const TREE: &str = "//- /.agents/skills/commit/SKILL.md\n---\nname: commit\ndesc
 //- /.claude/skills/docs/SKILL.md\n---\nname: docs\ndescription: Writes.\npaths: docs/**\n---\n\
 //- /docs/a.md\nText.\n";
 
-fn set() -> (Home, PathBuf) {
+fn fixture() -> (Home, PathBuf) {
     let home = Home::new();
     let top = home.worktree("shop", TREE);
     (home, top)
@@ -21,7 +21,7 @@ fn set() -> (Home, PathBuf) {
 
 #[test]
 fn top_shows_touches_events_and_daemon_restarts() {
-    let (home, top) = set();
+    let (home, top) = fixture();
     let mut screen = Screen::start(skillsd(&home, &["top"]).current_dir(&top), 40, 120);
     screen.wait_for("none is open; `skillsd list` opens one");
     assert!(screen.is_taken_over());
@@ -58,7 +58,7 @@ fn top_shows_touches_events_and_daemon_restarts() {
 
 #[test]
 fn top_shows_a_worktree_opened_by_a_call() {
-    let (home, top) = set();
+    let (home, top) = fixture();
     let mut screen = Screen::start(skillsd(&home, &["top"]).current_dir(&top), 40, 120);
     screen.wait_for("none is open; `skillsd list` opens one");
     run(&home, &top, &["list"]);
@@ -70,7 +70,7 @@ fn top_shows_a_worktree_opened_by_a_call() {
 
 #[test]
 fn top_honours_color_and_quits() {
-    let (home, top) = set();
+    let (home, top) = fixture();
     run(&home, &top, &["list"]);
     let command = |color| {
         let mut command = skillsd(&home, &["top", "--color", color]);
@@ -94,7 +94,7 @@ fn top_honours_color_and_quits() {
 
 #[test]
 fn top_without_a_terminal_names_alternatives() {
-    let (home, top) = set();
+    let (home, top) = fixture();
     for (args, hint) in [
         (&["top"][..], "skillsd watch"),
         (&["top", "--json"], "skillsd status --json"),

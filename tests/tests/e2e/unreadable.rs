@@ -19,13 +19,13 @@ fn set_mode(path: &Path, mode: u32) {
 }
 
 /// Returns the paths that health reports as unreadable.
-fn unreadable(answer: &Value) -> Vec<&str> {
+fn unreadable_paths(answer: &Value) -> Vec<&str> {
     let health = answer["health"].as_array().expect("a list").iter();
     let found = health.filter(|it| it["code"] == "unreadable");
     found.map(|it| it["path"].as_str().expect("a path")).collect()
 }
 
-fn described(answer: &Value) -> Vec<String> {
+fn descriptions(answer: &Value) -> Vec<String> {
     let all = entries(answer);
     let texts = all.iter().map(|it| it["description"].as_str().expect("a text").to_owned());
     texts.collect()
@@ -52,10 +52,17 @@ fn unreadable_root_is_reported_in_health() {
     };
     for _ in 0..3 {
         let shut = list();
-        assert_eq!((described(&shut).len(), unreadable(&shut)), (0, vec![shown]), "{shut}");
+        assert_eq!(
+            (descriptions(&shut).len(), unreadable_paths(&shut)),
+            (0, vec![shown]),
+            "{shut}"
+        );
         set_mode(&root, 0o755);
         let open = list();
-        assert_eq!((described(&open), unreadable(&open)), (vec!["One.".to_owned()], vec![]));
+        assert_eq!(
+            (descriptions(&open), unreadable_paths(&open)),
+            (vec!["One.".to_owned()], vec![])
+        );
         set_mode(&root, 0o000);
     }
     // Lets the test's user remove the tree.

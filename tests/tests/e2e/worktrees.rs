@@ -18,7 +18,7 @@ fn names(live: &mut Live, cwd: &Path, profile: &str) -> Vec<String> {
 }
 
 /// Returns what `explain` reports about the repository of a directory.
-fn repository(live: &mut Live, cwd: &Path) -> Option<String> {
+fn repository_reason(live: &mut Live, cwd: &Path) -> Option<String> {
     let answer = live.wire.call("skills/explain", &json!({"cwd": cwd, "profile": "claude-code"}));
     let steps = answer["steps"].as_array().expect("steps").iter();
     let is_meant = |it: &&Value| it["rule"].as_str().is_some_and(|it| it.starts_with("worktree/"));
@@ -27,7 +27,7 @@ fn repository(live: &mut Live, cwd: &Path) -> Option<String> {
 }
 
 /// Creates a repository with the skill `shared` in its only commit.
-fn source(home: &Home) -> PathBuf {
+fn source_repository(home: &Home) -> PathBuf {
     let top = home.worktree("source", "");
     write_skill(&top.join(".claude/skills/shared"), "shared", "is in the repository");
     home.git(&top, &["add", "."]);
@@ -38,7 +38,7 @@ fn source(home: &Home) -> PathBuf {
 #[test]
 fn worktrees_of_a_bare_repository_are_independent() {
     let home = Home::new();
-    let source = source(&home);
+    let source = source_repository(&home);
     let proj = home.work().join("proj");
     fs::create_dir(&proj).expect("a directory can be made");
     let from = source.to_str().expect("a plain path").to_owned();
@@ -51,7 +51,7 @@ fn worktrees_of_a_bare_repository_are_independent() {
     let mut live = Live::start_in(home);
     assert_eq!(names(&mut live, &proj.join("feature"), "claude-code"), ["shared"]);
     assert_eq!(names(&mut live, &proj.join("other"), "claude-code"), ["mine", "shared"]);
-    let said = repository(&mut live, &proj.join("feature")).expect("it is told");
+    let said = repository_reason(&mut live, &proj.join("feature")).expect("it is told");
     assert!(said.contains("linked to the bare repository `$WORK/proj/.bare`"), "{said}");
     let asked = json!({"cwd": proj.join("feature"), "profile": "codex", "path": proj.join("other/.claude/skills/mine")});
     let why = live.wire.call("skills/explain", &asked)["verdict"]["summary"].to_string();
@@ -61,7 +61,7 @@ fn worktrees_of_a_bare_repository_are_independent() {
 #[test]
 fn copied_git_file_gives_no_access_to_the_main_worktree() {
     let home = Home::new();
-    let source = source(&home);
+    let source = source_repository(&home);
     home.git(&source, &["worktree", "add", "-q", "../linked"]);
     let linked = home.work().join("linked");
     write_skill(&source.join(".claude/skills/later"), "later", "not committed");
@@ -77,10 +77,10 @@ fn copied_git_file_gives_no_access_to_the_main_worktree() {
     let mut live = Live::start_in(home);
     assert_eq!(names(&mut live, &linked, "claude-code"), ["shared"]);
     assert_eq!(names(&mut live, &linked, "through"), ["shared", "later"]);
-    let said = repository(&mut live, &linked).expect("it is told");
+    let said = repository_reason(&mut live, &linked).expect("it is told");
     assert!(said.contains("linked to `$WORK/source`"), "{said}");
     assert_eq!(names(&mut live, &copy, "through"), [""; 0]);
-    let said = repository(&mut live, &copy).expect("it is told");
+    let said = repository_reason(&mut live, &copy).expect("it is told");
     assert!(said.contains("does not name this worktree in return"), "{said}");
     // Mended while the daemon watches: the next answer knows.
     let mut file = fs::read_to_string(copy.join(".git")).expect("it is there");
@@ -92,7 +92,7 @@ fn copied_git_file_gives_no_access_to_the_main_worktree() {
 #[test]
 fn submodule_is_its_own_worktree() {
     let home = Home::new();
-    let source = source(&home);
+    let source = source_repository(&home);
     let top = home.worktree("super", "");
     write_skill(&top.join(".claude/skills/above"), "above", "of the one around it");
     let from = source.to_str().expect("a plain path").to_owned();
@@ -103,7 +103,7 @@ fn submodule_is_its_own_worktree() {
     let opencode = names(&mut live, &top.join("mod"), "opencode");
     assert_eq!(opencode, ["shared"]);
     // Its repository refers back to it, so there is nothing to report.
-    assert_eq!(repository(&mut live, &top.join("mod")), None);
+    assert_eq!(repository_reason(&mut live, &top.join("mod")), None);
 }
 
 #[test]

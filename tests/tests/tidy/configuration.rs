@@ -51,7 +51,7 @@ fn clients_send_every_environment_variable_of_profiles() {
 }
 
 /// Returns whether the schema accepts a file in which one key has this value.
-fn takes(source: Source, name: &str, value: &str) -> bool {
+fn schema_accepts(source: Source, name: &str, value: &str) -> bool {
     // A TOML inline table with quoted keys differs from JSON only in `=`.
     let value = value.replace("\" = ", "\": ");
     let value: Value = serde_json::from_str(&value).expect("as in TOML");
@@ -73,9 +73,12 @@ fn configuration_schema_and_reader_agree() {
                 let names = Names { rules: Some(&rules), profiles: &[] };
                 let read =
                     skills_config::read_knowing(text.as_bytes(), source, names).problems.is_empty();
-                assert_eq!(takes(source, key.name, value), read, "{source:?}: {text}");
+                assert_eq!(schema_accepts(source, key.name, value), read, "{source:?}: {text}");
             }
         }
     }
-    assert!(!takes(Source::User, "nope", "1") && !takes(Source::User, "log.nope", "1"));
+    assert!(
+        !schema_accepts(Source::User, "nope", "1")
+            && !schema_accepts(Source::User, "log.nope", "1")
+    );
 }

@@ -15,7 +15,7 @@ const ALWAYS: [&str; 3] =
     ["workspaceContains:**/SKILL.md", "onLanguage:markdown", "onLanguage:skill"];
 
 /// Returns the extension's manifest with all generated parts.
-fn made(manifest: &str) -> String {
+fn generated_manifest(manifest: &str) -> String {
     let mut manifest: Value = serde_json::from_str(manifest).expect("it is JSON");
     manifest["activationEvents"] = activation_events();
     let settings = &mut manifest["contributes"]["configuration"]["properties"];
@@ -78,7 +78,7 @@ fn activation_events() -> Value {
 #[test]
 fn vscode_manifest_is_generated_from_the_tables() {
     let write = std::env::var_os("CI").is_none();
-    let made = made(&text_of(MANIFEST));
+    let made = generated_manifest(&text_of(MANIFEST));
     none(&stale(MANIFEST, &made, write).into_iter().collect::<Vec<_>>());
 }
 
@@ -87,7 +87,11 @@ fn missing_manifest_entry_is_restored() {
     let manifest = text_of(MANIFEST);
     for gone in ["\"claude-code\",", "\"name/*\",", "\"workspaceContains:.agents/skills\","] {
         assert!(manifest.contains(gone), "{gone}");
-        assert_eq!(made(&manifest.replacen(gone, "", 1)), made(&manifest), "{gone}");
+        assert_eq!(
+            generated_manifest(&manifest.replacen(gone, "", 1)),
+            generated_manifest(&manifest),
+            "{gone}"
+        );
     }
 }
 
@@ -118,7 +122,7 @@ const SELECTIONS: [(&str, bool); 8] = [
 
 /// Returns the file names and directories of the language server's files that an editor does not
 /// select.
-fn not_chosen(text: &str, with_directories: bool) -> Vec<&'static str> {
+fn unselected(text: &str, with_directories: bool) -> Vec<&'static str> {
     let names = ["SKILL", "CLAUDE", "AGENTS", "GEMINI", "local", "override"];
     let homes = ["claude", "opencode", "agents", "codex", "gemini", "command", "agent", "prompts"];
     let homes = homes.into_iter().filter(|_| with_directories);
@@ -128,7 +132,7 @@ fn not_chosen(text: &str, with_directories: bool) -> Vec<&'static str> {
 #[test]
 fn editor_integrations_select_every_skill_file() {
     let missing = SELECTIONS.iter().flat_map(|(path, with_directories)| {
-        let missing = not_chosen(&text_of(path), *with_directories);
+        let missing = unselected(&text_of(path), *with_directories);
         missing.into_iter().map(move |it| format!("{path} does not choose `{it}`"))
     });
     none(&missing.collect::<Vec<_>>());
@@ -136,6 +140,6 @@ fn editor_integrations_select_every_skill_file() {
 
 #[test]
 fn unselected_file_is_reported() {
-    assert_eq!(not_chosen("SKILL CLAUDE.local AGENTS.override", false), ["GEMINI"]);
-    assert_eq!(not_chosen("SKILL CLAUDE.local AGENTS.override GEMINI", true).len(), 8);
+    assert_eq!(unselected("SKILL CLAUDE.local AGENTS.override", false), ["GEMINI"]);
+    assert_eq!(unselected("SKILL CLAUDE.local AGENTS.override GEMINI", true).len(), 8);
 }

@@ -143,7 +143,7 @@ fn product_code(sources: &[Source]) -> Vec<(&str, String)> {
     ours.map(|source| (source.path.as_str(), without_tests(&code_only(&source.text)))).collect()
 }
 
-fn broken(rules: &[ForbiddenWords], sources: &[Source]) -> Vec<String> {
+fn violations(rules: &[ForbiddenWords], sources: &[Source]) -> Vec<String> {
     let mut findings = Vec::new();
     for (path, code) in product_code(sources) {
         let is_under = |places: &[&str]| places.iter().any(|place| path.starts_with(place));
@@ -160,7 +160,7 @@ fn broken(rules: &[ForbiddenWords], sources: &[Source]) -> Vec<String> {
     findings
 }
 
-fn spread(word: &str, home: &str, sources: &[Source]) -> Vec<String> {
+fn used_elsewhere(word: &str, home: &str, sources: &[Source]) -> Vec<String> {
     let code = product_code(sources);
     let files: Vec<&str> = code
         .iter()
@@ -176,13 +176,14 @@ fn spread(word: &str, home: &str, sources: &[Source]) -> Vec<String> {
 
 #[test]
 fn forbidden_words_are_absent_from_crates() {
-    none(&broken(FORBIDDEN, &rust_sources()));
+    none(&violations(FORBIDDEN, &rust_sources()));
 }
 
 #[test]
 fn notify_and_granit_are_used_in_one_file_each() {
     let sources = rust_sources();
-    let findings = KEPT_IN_ONE_FILE.iter().flat_map(|(word, home)| spread(word, home, &sources));
+    let findings =
+        KEPT_IN_ONE_FILE.iter().flat_map(|(word, home)| used_elsewhere(word, home, &sources));
     none(&findings.collect::<Vec<_>>());
 }
 
@@ -198,7 +199,7 @@ fn forbidden_word_check_ignores_comments_tests_and_strings() {
         Source::new("client/cli/src/d.rs", "use clap::Parser;\n"),
         Source::new("client/src/e.rs", "use clap::Parser;\n"),
     ];
-    let findings = broken(FORBIDDEN, &sources);
+    let findings = violations(FORBIDDEN, &sources);
     let places: Vec<&str> =
         findings.iter().map(|finding| finding.split(": ").next().unwrap_or_default()).collect();
     assert_eq!(places, ["daemon/agents/src/a.rs:2", "client/src/b.rs:2", "client/src/e.rs:1"]);
@@ -207,10 +208,10 @@ fn forbidden_word_check_ignores_comments_tests_and_strings() {
 #[test]
 fn crate_used_in_two_files_or_none_is_reported() {
     let one = [Source::new("daemon/engine/src/watch/notify_watcher.rs", "use notify::Event;")];
-    assert!(spread("notify::", "daemon/engine/src", &one).is_empty());
-    assert_eq!(spread("notify::", "daemon/syntax/src", &one).len(), 1);
-    assert_eq!(spread("granit_parser::", "daemon/syntax/src", &one).len(), 1);
+    assert!(used_elsewhere("notify::", "daemon/engine/src", &one).is_empty());
+    assert_eq!(used_elsewhere("notify::", "daemon/syntax/src", &one).len(), 1);
+    assert_eq!(used_elsewhere("granit_parser::", "daemon/syntax/src", &one).len(), 1);
     let two = ["a", "b"]
         .map(|name| Source::new(&format!("daemon/engine/src/{name}.rs"), "use notify::Event;"));
-    assert_eq!(spread("notify::", "daemon/engine/src", &two).len(), 1);
+    assert_eq!(used_elsewhere("notify::", "daemon/engine/src", &two).len(), 1);
 }

@@ -16,7 +16,7 @@ fn unlisted(page: &str, dir: &str, files: &[String]) -> Vec<String> {
 }
 
 /// Finds tests that `page` names, as `Test: `name`.`, and that do not exist.
-fn unkept(page: &str, sources: &[Source]) -> Vec<String> {
+fn missing_tests(page: &str, sources: &[Source]) -> Vec<String> {
     let mut findings = Vec::new();
     for line in page.lines() {
         let Some((_, tests)) = line.split_once("Test: ").or_else(|| line.split_once("Tests: "))
@@ -34,7 +34,7 @@ fn unkept(page: &str, sources: &[Source]) -> Vec<String> {
 }
 
 /// Finds paths in this repository that `page` names in backticks and that do not exist.
-fn astray(page: &str, there: &BTreeSet<String>) -> Vec<String> {
+fn missing_paths(page: &str, there: &BTreeSet<String>) -> Vec<String> {
     let tops: BTreeSet<&str> = there.iter().filter_map(|path| path.split('/').next()).collect();
     let words = page.split('`').skip(1).step_by(2);
     let places = words.filter(|word| {
@@ -107,7 +107,7 @@ fn tests_named_in_security_and_reliability_exist() {
     for page in ["docs/security.md", "docs/reliability.md"] {
         let text = text_of(page);
         assert!(text.contains("Tests: `"), "{page} names no test at all");
-        none(&unkept(&text, &rust_sources()));
+        none(&missing_tests(&text, &rust_sources()));
     }
 }
 
@@ -117,7 +117,7 @@ fn paths_named_in_security_and_reliability_exist() {
     for line in text_of("docs/security.md").lines().chain(text_of("docs/reliability.md").lines()) {
         // Only paths of this repository: the pages also name methods, errors and agents' files.
         if line.contains("`tests/") {
-            none(&astray(line, &there));
+            none(&missing_paths(line, &there));
         }
     }
 }
@@ -140,7 +140,7 @@ fn architecture_stays_within_200_lines() {
 #[test]
 fn paths_named_in_the_architecture_exist() {
     let there = sources().into_iter().map(|source| source.path).collect();
-    none(&astray(&text_of("ARCHITECTURE.md"), &there));
+    none(&missing_paths(&text_of("ARCHITECTURE.md"), &there));
 }
 
 #[test]
@@ -165,12 +165,12 @@ fn incomplete_lists_are_reported() {
     assert_eq!(unlisted(page, "docs/adr/", &files).len(), 2);
 
     let sources = [Source::new("a.rs", "#[test]\nfn it_holds() {}\n")];
-    assert!(unkept("It holds. Test: `it_holds`.", &sources).is_empty());
-    assert_eq!(unkept("It holds. Tests: `it_holds`, `m::that_too`.", &sources).len(), 1);
+    assert!(missing_tests("It holds. Test: `it_holds`.", &sources).is_empty());
+    assert_eq!(missing_tests("It holds. Tests: `it_holds`, `m::that_too`.", &sources).len(), 1);
 
     let there = BTreeSet::from(["a/b/c.rs".to_owned()]);
-    assert!(astray("see `a/b/c.rs`, `a/b/` and `word`", &there).is_empty());
-    assert_eq!(astray("see `a/b/d.rs` and `a/c`", &there).len(), 2);
+    assert!(missing_paths("see `a/b/c.rs`, `a/b/` and `word`", &there).is_empty());
+    assert_eq!(missing_paths("see `a/b/d.rs` and `a/c`", &there).len(), 2);
 
     let main = Source::new("tests/tests/e2e/main.rs", "mod one;\n");
     let sources = ["one", "two", "one/deep"]

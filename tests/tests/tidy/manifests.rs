@@ -128,7 +128,7 @@ fn dependencies(package: &Value) -> Vec<(String, bool)> {
         .collect()
 }
 
-fn wrong_ways(packages: &[Value]) -> Vec<String> {
+fn forbidden_directions(packages: &[Value]) -> Vec<String> {
     let mut findings = Vec::new();
     let names: Vec<&str> = packages.iter().map(|package| text(package, "name")).collect();
     for package in packages {
@@ -146,7 +146,7 @@ fn wrong_ways(packages: &[Value]) -> Vec<String> {
     findings
 }
 
-fn strangers(packages: &[Value]) -> Vec<String> {
+fn misplaced_dependencies(packages: &[Value]) -> Vec<String> {
     let mut findings = Vec::new();
     for package in packages.iter().filter(|package| text(package, "name") != "skills-tests") {
         let name = text(package, "name");
@@ -161,7 +161,7 @@ fn strangers(packages: &[Value]) -> Vec<String> {
 }
 
 /// Returns third-party direct dependencies, each with the members that use it.
-fn outside(packages: &[Value]) -> BTreeMap<String, BTreeSet<String>> {
+fn third_party(packages: &[Value]) -> BTreeMap<String, BTreeSet<String>> {
     let names: Vec<&str> = packages.iter().map(|package| text(package, "name")).collect();
     let mut outside: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for package in packages {
@@ -211,17 +211,17 @@ fn allowed_licences(deny: &str) -> BTreeSet<String> {
 
 #[test]
 fn dependencies_point_one_way() {
-    none(&wrong_ways(&members()));
+    none(&forbidden_directions(&members()));
 }
 
 #[test]
 fn restricted_crates_stay_in_their_packages() {
-    none(&strangers(&members()));
+    none(&misplaced_dependencies(&members()));
 }
 
 #[test]
 fn every_dependency_is_documented() {
-    let crates = outside(&members()).into_keys().collect();
+    let crates = third_party(&members()).into_keys().collect();
     none(&page_faults(&text_of("docs/dependencies.md"), &crates));
 }
 
@@ -271,14 +271,14 @@ fn forbidden_dependencies_are_reported() {
         package("skills-more", &[]),
     ];
     assert_eq!(
-        wrong_ways(&packages),
+        forbidden_directions(&packages),
         [
             "`skills-agents` must not depend on `skills-engine`",
             "`skills-more` has no place in the table of directions"
         ]
     );
-    assert_eq!(strangers(&packages), ["`clap` does not belong in `skills-engine`"]);
-    assert_eq!(outside(&packages).into_keys().collect::<Vec<_>>(), ["clap", "serde"]);
+    assert_eq!(misplaced_dependencies(&packages), ["`clap` does not belong in `skills-engine`"]);
+    assert_eq!(third_party(&packages).into_keys().collect::<Vec<_>>(), ["clap", "serde"]);
 }
 
 #[test]

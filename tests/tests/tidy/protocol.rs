@@ -181,20 +181,20 @@ fn camel(name: &str) -> String {
 }
 
 /// Returns the JSON form of a type, and adds the wire types that it refers to.
-fn shown(ty: &str, named: &mut BTreeSet<String>) -> String {
+fn json_type(ty: &str, named: &mut BTreeSet<String>) -> String {
     let inside = |name: &str| ty.strip_prefix(name)?.strip_prefix('<')?.strip_suffix('>');
     if let Some(inner) = inside("Option") {
-        return format!("{}, or null or absent", shown(inner, named));
+        return format!("{}, or null or absent", json_type(inner, named));
     }
     if let Some(inner) = inside("Vec") {
-        return format!("list of {}", shown(inner, named));
+        return format!("list of {}", json_type(inner, named));
     }
     if let Some(inner) = inside("Box") {
-        return shown(inner, named);
+        return json_type(inner, named);
     }
     if let Some(inner) = inside("BTreeMap") {
         let value = inner.split_once(", ").map_or("", |(_, value)| value);
-        return format!("object of {}", shown(value, named));
+        return format!("object of {}", json_type(value, named));
     }
     match ty {
         "String" | "RequestId" => "text".to_owned(),
@@ -202,10 +202,10 @@ fn shown(ty: &str, named: &mut BTreeSet<String>) -> String {
         "u16" | "u32" | "u64" | "i32" | "i64" | "f32" | "f64" => "number".to_owned(),
         "Value" => "any value".to_owned(),
         // List elements are type parameters, so that they can be passed on as text.
-        "S" | "E" | "T" => shown("Entry", named),
-        "F" => shown("CheckedFile", named),
-        "R" => shown("SkillReference", named),
-        "SkillCounts" => format!("object with a number for each {}", shown("State", named)),
+        "S" | "E" | "T" => json_type("Entry", named),
+        "F" => json_type("CheckedFile", named),
+        "R" => json_type("SkillReference", named),
+        "SkillCounts" => format!("object with a number for each {}", json_type("State", named)),
         _ if ty.starts_with("Map<") => "object".to_owned(),
         _ => {
             let name = ty.rsplit("::").next().unwrap_or(ty);
@@ -218,19 +218,19 @@ fn shown(ty: &str, named: &mut BTreeSet<String>) -> String {
 
 fn push_members(found: &Type, named: &mut BTreeSet<String>, text: &mut String) {
     for (name, ty, doc) in &found.members {
-        let ty = if ty.is_empty() { String::new() } else { format!(" ({})", shown(ty, named)) };
+        let ty = if ty.is_empty() { String::new() } else { format!(" ({})", json_type(ty, named)) };
         let _ = writeln!(text, "- `{name}`{ty}: {doc}");
     }
 }
 
 /// Replaces values that differ between runs.
-fn settle(value: &mut Value, home: &Home) {
+fn normalize(value: &mut Value, home: &Home) {
     match value {
         Value::String(text) => {
             *text = home.redact(text).replace("$WORK/w", "/home/ann/shop");
             *text = text.replace("$RUN", "/run/user/1000").replace("$HOME", "/home/ann");
         }
-        Value::Array(items) => items.iter_mut().for_each(|it| settle(it, home)),
+        Value::Array(items) => items.iter_mut().for_each(|it| normalize(it, home)),
         Value::Object(members) => {
             for (name, value) in members.iter_mut() {
                 match name.as_str() {
@@ -259,7 +259,7 @@ fn settle(value: &mut Value, home: &Home) {
                         let views = json!({"count": 1, "causes": {"opened": 1}});
                         *value = json!({"files": layer(2), "roots": layer(9), "views": views});
                     }
-                    _ => settle(value, home),
+                    _ => normalize(value, home),
                 }
             }
         }
@@ -287,7 +287,7 @@ fn push_example(method: &Method, wire: &mut Wire, home: &Home, text: &mut String
         params["dir"] = json!(home.work().join("w"));
     }
     if matches!(name, "permission/reply" | "permission/pending") {
-        params = asked(name, wire, home, params);
+        params = create_approval(name, wire, home, params);
     }
     if name == "worktree/list" {
         // The previous example has closed the only worktree.
@@ -300,15 +300,15 @@ fn push_example(method: &Method, wire: &mut Wire, home: &Home, text: &mut String
     }
     let mut result =
         if method.grants { wire.grant(name, &params) } else { wire.call(name, &params) };
-    settle(&mut params, home);
-    settle(&mut result, home);
+    normalize(&mut params, home);
+    normalize(&mut result, home);
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": name, "params": params});
     let result = serde_json::to_string_pretty(&result).expect("JSON can be written");
     let _ = write!(text, "\n```json\n{call}\n```\n\nResult:\n\n```json\n{result}\n```\n");
 }
 
 /// Creates a pending approval for the example, and returns the parameters.
-fn asked(name: &str, wire: &mut Wire, home: &Home, mut params: Value) -> Value {
+fn create_approval(name: &str, wire: &mut Wire, home: &Home, mut params: Value) -> Value {
     let top = home.work().join("w");
     std::fs::write(top.join(".skillsd.toml"), "[permission.skill]\ncommit = \"ask\"\n")
         .expect("it can be written");
@@ -431,6 +431,6 @@ fn wire_types_are_parsed_from_source() {
     );
     assert_eq!(types[2].members[0].0, "eee");
     let mut named = BTreeSet::new();
-    assert_eq!(shown("Option<Vec<D>>", &mut named), "list of [D](#d), or null or absent");
+    assert_eq!(json_type("Option<Vec<D>>", &mut named), "list of [D](#d), or null or absent");
     assert_eq!(named.len(), 1);
 }

@@ -49,7 +49,7 @@ fn badly_named(sources: &[Source]) -> Vec<String> {
 }
 
 /// Finds lint exceptions with `allow`, which stays silent when its reason is gone, unlike `expect`.
-fn silenced(sources: &[Source]) -> Vec<String> {
+fn unchecked_lint_exceptions(sources: &[Source]) -> Vec<String> {
     let is_allow = |line: &str| line.contains("#[allow(") || line.contains("#![allow(");
     let is_bare = |line: &str| line.contains("#[ignore]") || line.contains("#[should_panic]");
     let mut findings = Vec::new();
@@ -64,7 +64,7 @@ fn silenced(sources: &[Source]) -> Vec<String> {
 }
 
 /// Finds paths of the development machine.
-fn local(sources: &[Source], places: &[String]) -> Vec<String> {
+fn local_paths(sources: &[Source], places: &[String]) -> Vec<String> {
     let mut findings = Vec::new();
     for source in sources {
         for (index, line) in source.text.lines().enumerate() {
@@ -77,7 +77,7 @@ fn local(sources: &[Source], places: &[String]) -> Vec<String> {
 }
 
 /// Returns the parent directory of the checkout and the user's home, with a closing `/`.
-fn here() -> Vec<String> {
+fn local_dirs() -> Vec<String> {
     let top = top();
     let home = std::env::var("HOME").unwrap_or_default();
     let places = [top.parent().and_then(Path::to_str).unwrap_or_default().to_owned(), home];
@@ -106,12 +106,12 @@ fn file_names_are_descriptive() {
 
 #[test]
 fn lint_exceptions_use_expect_with_a_reason() {
-    none(&silenced(&rust_sources()));
+    none(&unchecked_lint_exceptions(&rust_sources()));
 }
 
 #[test]
 fn no_file_contains_local_paths() {
-    none(&local(&sources(), &here()));
+    none(&local_paths(&sources(), &local_dirs()));
 }
 
 #[test]
@@ -127,9 +127,13 @@ fn badly_shaped_files_are_reported() {
         assert_eq!(badly_named(&bad(path, "")).len(), 1, "{path}");
     }
     assert!(badly_named(&bad("tests/kit/src/home.rs", "")).is_empty());
-    assert_eq!(silenced(&bad("a.rs", "// #[allow(x)]\n#[allow(dead_code)]\n#[ignore]\n")).len(), 2);
     assert_eq!(
-        local(&bad("a.md", "see\n/srv/me/x"), &["/srv/me/".to_owned()]),
+        unchecked_lint_exceptions(&bad("a.rs", "// #[allow(x)]\n#[allow(dead_code)]\n#[ignore]\n"))
+            .len(),
+        2
+    );
+    assert_eq!(
+        local_paths(&bad("a.md", "see\n/srv/me/x"), &["/srv/me/".to_owned()]),
         ["a.md:2: names `/srv/me/`"]
     );
 }

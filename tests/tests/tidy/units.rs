@@ -15,7 +15,7 @@ fn commands(unit: &str) -> Vec<Vec<String>> {
 }
 
 /// Returns the fault of a command that `skillsd` does not accept.
-fn fault(command: &[String]) -> Option<String> {
+fn command_fault(command: &[String]) -> Option<String> {
     let [program, args @ ..] = command else { return Some("an empty command".to_owned()) };
     if program.rsplit('/').next() != Some("skillsd") {
         return Some(format!("`{program}` is not skillsd"));
@@ -41,7 +41,7 @@ fn systemd_units_start_an_existing_command() {
         .flat_map(|unit| commands(&unit.text))
         .collect();
     assert!(!commands.is_empty(), "no unit starts anything");
-    none(&commands.iter().filter_map(|command| fault(command)).collect::<Vec<_>>());
+    none(&commands.iter().filter_map(|command| command_fault(command)).collect::<Vec<_>>());
     // The socket unit and the program must agree on the place.
     let socket = units.iter().find(|unit| unit.path.ends_with(".socket")).expect("a socket unit");
     assert!(socket.text.contains("ListenStream=%t/skillsd/v1.sock"), "{}", socket.text);
@@ -53,8 +53,8 @@ fn systemd_units_start_an_existing_command() {
 #[test]
 fn unit_with_unknown_program_or_option_is_reported() {
     let good = commands("[Service]\nExecStart=-%h/.cargo/bin/skillsd serve\n");
-    assert_eq!(good.iter().filter_map(|command| fault(command)).count(), 0);
+    assert_eq!(good.iter().filter_map(|command| command_fault(command)).count(), 0);
     for bad in ["ExecStart=skillsdd serve", "ExecStart=skillsd serve --no-such", "ExecStart="] {
-        assert!(commands(bad).iter().any(|command| fault(command).is_some()), "{bad}");
+        assert!(commands(bad).iter().any(|command| command_fault(command).is_some()), "{bad}");
     }
 }

@@ -65,7 +65,13 @@ fn agentskills(location: &AgentLocation) -> Vec<Listed> {
     }
     let mut found = Vec::new();
     for root in &roots {
-        stopping(root, 0, 6, &|dir| is_hidden(dir) || name_of(dir) == "node_modules", &mut found);
+        walk_to_skills(
+            root,
+            0,
+            6,
+            &|dir| is_hidden(dir) || name_of(dir) == "node_modules",
+            &mut found,
+        );
     }
     let claims = found.iter().filter_map(|found| {
         let fields = fields(found)?;
@@ -101,12 +107,12 @@ fn opencode(location: &AgentLocation, description_required: bool) -> Vec<Listed>
     let own = |dir: &PathBuf| [".opencode/skill", ".opencode/skills"].map(|it| dir.join(it));
     let mut found = Vec::new();
     for root in [&location.home].into_iter().chain(&above).flat_map(external) {
-        everywhere(&root, true, &mut HashSet::new(), &mut found);
+        walk_all(&root, true, &mut HashSet::new(), &mut found);
     }
     let config = location.home.join(".config/opencode");
     let config = ["skill", "skills"].map(|it| config.join(it));
     for root in config.into_iter().chain(above.iter().chain([&location.home]).flat_map(own)) {
-        everywhere(&root, false, &mut HashSet::new(), &mut found);
+        walk_all(&root, false, &mut HashSet::new(), &mut found);
     }
     let claims = found.iter().filter_map(|found| {
         let fields = fields(found)?;
@@ -129,7 +135,7 @@ fn opencode_agent_skills(location: &AgentLocation) -> Vec<Listed> {
     ];
     let mut found = Vec::new();
     for (root, depth) in &roots {
-        stopping(root, 0, *depth, &|_| false, &mut found);
+        walk_to_skills(root, 0, *depth, &|_| false, &mut found);
     }
     let claims = found.iter().filter_map(|found| {
         let fields = fields(found)?;
@@ -149,13 +155,13 @@ fn codex(location: &AgentLocation) -> Vec<Listed> {
     let home = &location.home;
     let mut found = Vec::new();
     for root in above.iter().map(|dir| dir.join(".codex/skills")) {
-        six_deep(&root, 0, true, &mut found);
+        walk_codex(&root, 0, true, &mut found);
     }
-    six_deep(&home.join(".codex/skills"), 0, true, &mut found);
-    six_deep(&home.join(".agents/skills"), 0, true, &mut found);
-    six_deep(&home.join(".codex/skills/.system"), 0, false, &mut found);
+    walk_codex(&home.join(".codex/skills"), 0, true, &mut found);
+    walk_codex(&home.join(".agents/skills"), 0, true, &mut found);
+    walk_codex(&home.join(".codex/skills/.system"), 0, false, &mut found);
     for root in above.iter().map(|dir| dir.join(".agents/skills")) {
-        six_deep(&root, 0, true, &mut found);
+        walk_codex(&root, 0, true, &mut found);
     }
     let mut seen = HashSet::new();
     let mut listed = Vec::new();
@@ -212,7 +218,7 @@ fn gemini_cli(location: &AgentLocation) -> Vec<Listed> {
 }
 
 /// Walks the directories below a root, stopping at each skill; links are followed every time.
-fn stopping(
+fn walk_to_skills(
     dir: &Path,
     depth: usize,
     deepest: usize,
@@ -228,19 +234,14 @@ fn stopping(
     if depth < deepest {
         for (child, _) in directories(dir) {
             if !passed_over(&child) {
-                stopping(&child, depth + 1, deepest, passed_over, found);
+                walk_to_skills(&child, depth + 1, deepest, passed_over, found);
             }
         }
     }
 }
 
 /// Walks all directories below a root, each real directory once.
-fn everywhere(
-    dir: &Path,
-    hidden: bool,
-    walked: &mut HashSet<PathBuf>,
-    found: &mut Vec<FoundSkill>,
-) {
+fn walk_all(dir: &Path, hidden: bool, walked: &mut HashSet<PathBuf>, found: &mut Vec<FoundSkill>) {
     let Ok(real) = fs::canonicalize(dir) else { return };
     if !real.is_dir() || !walked.insert(real) {
         return;
@@ -248,12 +249,12 @@ fn everywhere(
     found.extend(skill_in(dir));
     for (child, _) in directories(dir) {
         if hidden || !is_hidden(&child) {
-            everywhere(&child, hidden, walked, found);
+            walk_all(&child, hidden, walked, found);
         }
     }
 }
 
-fn six_deep(dir: &Path, depth: usize, links: bool, found: &mut Vec<FoundSkill>) {
+fn walk_codex(dir: &Path, depth: usize, links: bool, found: &mut Vec<FoundSkill>) {
     if !dir.is_dir() {
         return;
     }
@@ -261,7 +262,7 @@ fn six_deep(dir: &Path, depth: usize, links: bool, found: &mut Vec<FoundSkill>) 
     if depth < 6 {
         for (child, link) in directories(dir) {
             if !is_hidden(&child) && (links || !link) {
-                six_deep(&child, depth + 1, links, found);
+                walk_codex(&child, depth + 1, links, found);
             }
         }
     }

@@ -28,7 +28,7 @@ fn start(home: &Home, able: Value) -> (Editor, PathBuf) {
 }
 
 /// Returns the codes of all findings, without paths, which change on rename.
-fn wrong(home: &Home, top: &Path) -> Vec<String> {
+fn all_finding_codes(home: &Home, top: &Path) -> Vec<String> {
     let result = run_json(home, top, &["check"]);
     let files = result["files"].as_array().expect("a list").iter();
     let findings = files.flat_map(|it| it["findings"].as_array().expect("a list"));
@@ -38,13 +38,13 @@ fn wrong(home: &Home, top: &Path) -> Vec<String> {
 }
 
 /// Returns the code action that converts a command to a skill, if offered.
-fn conversion(editor: &mut Editor, command: &Path) -> Option<Value> {
+fn convert_action(editor: &mut Editor, command: &Path) -> Option<Value> {
     editor.open(command);
-    refactoring(editor, command, 0, "Convert")
+    refactor_action(editor, command, 0, "Convert")
 }
 
 /// Returns the refactoring at a line whose title starts with `title`.
-fn refactoring(editor: &mut Editor, path: &Path, line: usize, title: &str) -> Option<Value> {
+fn refactor_action(editor: &mut Editor, path: &Path, line: usize, title: &str) -> Option<Value> {
     let at = json!({"line": line, "character": 0});
     let context = json!({"diagnostics": [], "only": ["refactor"], "triggerKind": 1});
     let params = json!({"textDocument": {"uri": uri(path)}, "range": {"start": at, "end": at}, "context": context});
@@ -62,8 +62,9 @@ fn converting_a_command_to_a_skill_updates_references() {
     actions["dataSupport"] = json!(true);
     actions["resolveSupport"] = json!({"properties": ["edit"]});
     let (mut editor, top) = start(&home, able);
-    let before = wrong(&home, &top);
-    let bug = conversion(&mut editor, &top.join(".claude/commands/fix/bug.md")).expect("offered");
+    let before = all_finding_codes(&home, &top);
+    let bug =
+        convert_action(&mut editor, &top.join(".claude/commands/fix/bug.md")).expect("offered");
     assert!(bug.get("edit").is_none(), "{bug}");
     let bug = editor.request("codeAction/resolve", bug).expect("resolved");
     let done = apply(&bug["edit"]);
@@ -88,16 +89,17 @@ fn converting_a_command_to_a_skill_updates_references() {
     assert!(read(&top, ".claude/commands/alpha.md").contains("then `/bug now`."));
     editor.edit(&top.join(".claude/skills/notes/SKILL.md"), &notes);
 
-    let up = conversion(&mut editor, &top.join(".claude/commands/Up_Case.md")).expect("offered");
+    let up =
+        convert_action(&mut editor, &top.join(".claude/commands/Up_Case.md")).expect("offered");
     assert_eq!(up["title"], "Convert the command to a skill `up-case`");
     apply(&editor.request("codeAction/resolve", up).expect("resolved")["edit"]);
     assert!(read(&top, ".claude/skills/up-case/SKILL.md").contains("name: up-case\n"));
     assert!(read(&top, ".claude/skills/notes/SKILL.md").contains("`/up-case x`"));
 
-    let taken = conversion(&mut editor, &top.join(".claude/commands/taken.md")).expect("shown");
+    let taken = convert_action(&mut editor, &top.join(".claude/commands/taken.md")).expect("shown");
     let why = taken["disabled"]["reason"].as_str().expect("a reason");
     assert!(why.contains("skills/taken` is there already"), "{why}");
-    let mut after = wrong(&home, &top);
+    let mut after = all_finding_codes(&home, &top);
     // A command may link anywhere; a skill that links out of its directory has a finding.
     let at = after.iter().position(|it| it == "\"body/escape\"").expect("its link to the notes");
     after.remove(at);
@@ -109,8 +111,9 @@ fn converting_a_command_to_a_skill_updates_references() {
 fn disabled_actions_are_omitted_without_client_support() {
     let home = Home::new();
     let (mut editor, top) = start(&home, able());
-    assert_eq!(conversion(&mut editor, &top.join(".claude/commands/taken.md")), None);
-    let alpha = conversion(&mut editor, &top.join(".claude/commands/alpha.md")).expect("offered");
+    assert_eq!(convert_action(&mut editor, &top.join(".claude/commands/taken.md")), None);
+    let alpha =
+        convert_action(&mut editor, &top.join(".claude/commands/alpha.md")).expect("offered");
     // Edits the command, the notes and `CLAUDE.md`, and renames the file.
     assert_eq!(alpha["edit"]["documentChanges"].as_array().map(Vec::len), Some(4), "{alpha}");
     run(&home, &top, &["stop"]);
@@ -120,7 +123,7 @@ fn disabled_actions_are_omitted_without_client_support() {
 fn renaming_a_command_updates_references() {
     let home = Home::new();
     let (mut editor, top) = start(&home, able());
-    let before = wrong(&home, &top);
+    let before = all_finding_codes(&home, &top);
     let notes = top.join(".claude/skills/notes/SKILL.md");
     let at = Editor::place(&notes, "/alpha");
     let prepared = editor.ask("textDocument/prepareRename", &notes, at, json!({}));
@@ -155,7 +158,7 @@ fn renaming_a_command_updates_references() {
     let text = read(&top, ".claude/skills/notes/SKILL.md");
     assert!(text.contains("Skill(fix:bug), Skill(ops:gamma)"), "{text}");
     assert!(text.contains("`/ops:gamma` or [that](../../commands/ops/gamma.md)"), "{text}");
-    assert_eq!(wrong(&home, &top), before);
+    assert_eq!(all_finding_codes(&home, &top), before);
     run(&home, &top, &["stop"]);
 }
 
@@ -163,7 +166,7 @@ fn renaming_a_command_updates_references() {
 fn will_rename_of_a_command_updates_references() {
     let home = Home::new();
     let (mut editor, top) = start(&home, able());
-    let before = wrong(&home, &top);
+    let before = all_finding_codes(&home, &top);
     let command = |it: &str| top.join(".claude/commands").join(it);
     let mut renames = |old: &str, new: &str| {
         let (old, new) = (command(old), command(new));
@@ -185,7 +188,7 @@ fn will_rename_of_a_command_updates_references() {
     assert!(notes.contains("Skill(mend:bug)") && notes.contains("`/mend:bug`"), "{notes}");
     assert!(notes.contains("[it](../../commands/mend/bug.md#a)"), "{notes}");
     assert!(read(&top, ".claude/commands/gamma.md").contains("`/mend:bug now`"));
-    assert_eq!(wrong(&home, &top), before);
+    assert_eq!(all_finding_codes(&home, &top), before);
     run(&home, &top, &["stop"]);
 }
 
@@ -203,8 +206,8 @@ fn extracting_a_section_keeps_links_valid() {
     let long = top.join(".claude/skills/long/SKILL.md");
     editor.open(&long);
     editor.wait_for(&long, &["body/", "index/"], &[]);
-    let before = wrong(&home, &top);
-    let action = refactoring(&mut editor, &long, 10, "Extract").expect("offered");
+    let before = all_finding_codes(&home, &top);
+    let action = refactor_action(&mut editor, &long, 10, "Extract").expect("offered");
     let done = apply(&action["edit"]);
     assert_eq!(
         done,
@@ -221,6 +224,6 @@ fn extracting_a_section_keeps_links_valid() {
     let rest = read(&top, ".claude/skills/long/SKILL.md");
     assert!(rest.ends_with("## After\n\nBack to [it](#big).\n"), "{rest}");
     assert!(rest.contains("(references/big.md), which speaks of `scripts/x.sh`."), "{rest}");
-    assert_eq!(wrong(&home, &top), before);
+    assert_eq!(all_finding_codes(&home, &top), before);
     run(&home, &top, &["stop"]);
 }

@@ -83,7 +83,7 @@ fn diagnostics_are_the_same_on_every_path_to_a_file() {
 }
 
 /// Renders findings as code and range, counted from 1 like `check`.
-fn shown(findings: &[Value], code: &str) -> Vec<String> {
+fn render_findings(findings: &[Value], code: &str) -> Vec<String> {
     let place = |it: &Value, from: u64, column: &str| {
         let number = |it: &Value| it.as_u64().expect("a number") + from;
         format!("{}:{}", number(&it["line"]), number(&it[column]))
@@ -102,7 +102,7 @@ fn shown(findings: &[Value], code: &str) -> Vec<String> {
     shown
 }
 
-fn says_what_check_says(args: &[&str]) {
+fn assert_diagnostics_equal_check(args: &[&str]) {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let checked = run_json(&home, &top, &["check"]);
@@ -114,7 +114,10 @@ fn says_what_check_says(args: &[&str]) {
     let files = checked["files"].as_array().expect("a list");
     let file = files.iter().find(|it| it["path"] == json!(notes)).expect("it has findings");
     let findings = file["findings"].as_array().expect("a list");
-    assert_eq!(shown(&editor.diagnostics(&notes), "character"), shown(findings, "column"));
+    assert_eq!(
+        render_findings(&editor.diagnostics(&notes), "character"),
+        render_findings(findings, "column")
+    );
     // Nearby files change, and the editor reports it.
     fs::write(top.join(".claude/skills/notes/references/x.md"), "# X\n").expect("written");
     fs::create_dir_all(top.join("no/such")).expect("made");
@@ -127,12 +130,12 @@ fn says_what_check_says(args: &[&str]) {
 
 #[test]
 fn editor_diagnostics_equal_check_and_follow_nearby_files() {
-    says_what_check_says(&[]);
+    assert_diagnostics_equal_check(&[]);
 }
 
 #[test]
 fn editor_diagnostics_equal_check_without_a_daemon() {
-    says_what_check_says(&["--no-daemon"]);
+    assert_diagnostics_equal_check(&["--no-daemon"]);
 }
 
 #[test]
@@ -302,7 +305,10 @@ fn unknown_skills_in_instructions_are_diagnosed() {
     for (path, at) in [(&claude, 1), (&writer, 0)] {
         let findings = files[at]["findings"].as_array().expect("a list");
         assert_eq!(files[at]["path"], json!(path));
-        assert_eq!(shown(&editor.diagnostics(path), "character"), shown(findings, "column"));
+        assert_eq!(
+            render_findings(&editor.diagnostics(path), "character"),
+            render_findings(findings, "column")
+        );
     }
     let position = json!({"line": 0, "character": 60});
     let params = json!({

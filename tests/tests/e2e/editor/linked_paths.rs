@@ -15,12 +15,12 @@ use crate::support::run;
 const PDF: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nI am `/pdf`, at .claude/skills/pdf/x.md and .agents/skills/pdf/x.md.\n";
 
 /// The same skill, named `paper`.
-fn paper() -> String {
+fn renamed_skill() -> String {
     PDF.replace("name: pdf", "name: paper").replace("/pdf", "/paper")
 }
 
 /// Lays out a worktree with the skill and the entries of `more`.
-fn begin(home: &Home, more: &str) -> PathBuf {
+fn lay_out_skill(home: &Home, more: &str) -> PathBuf {
     home.worktree("w", &format!("//- /.claude/skills/pdf/SKILL.md\n{PDF}{more}"))
 }
 
@@ -54,14 +54,14 @@ fn rename_edits_a_skill_once_on_its_open_path() {
         (".agents/skills/pdf/SKILL.md", Some(".claude/skills/pdf/SKILL.md")),
     ] {
         let home = Home::new();
-        let top = begin(&home, "");
+        let top = lay_out_skill(&home, "");
         link("../.claude/skills", &top.join(".agents/skills"));
         let open: Vec<&str> = std::iter::once(file).chain(other).collect();
         let mut editor = start(&home, &top, &open);
         let edit = rename(&mut editor, &top.join(file), "paper").expect("nothing is in the way");
         let done = apply(&edit);
         assert_eq!(done, [format!("edit {file} 1"), "rename pdf paper".to_owned()]);
-        assert_eq!(read(&top, ".claude/skills/paper/SKILL.md"), paper());
+        assert_eq!(read(&top, ".claude/skills/paper/SKILL.md"), renamed_skill());
         let old = edit["documentChanges"][1]["oldUri"].as_str().expect("an address");
         assert_eq!(old, uri(top.join(file).parent().expect("its directory")));
         run(&home, &top, &["stop"]);
@@ -71,7 +71,7 @@ fn rename_edits_a_skill_once_on_its_open_path() {
 #[test]
 fn linked_instructions_are_found_and_edited_once() {
     let home = Home::new();
-    let top = begin(&home, "//- /AGENTS.md\nUse `/pdf`.\n");
+    let top = lay_out_skill(&home, "//- /AGENTS.md\nUse `/pdf`.\n");
     link("AGENTS.md", &top.join("CLAUDE.md"));
     let skill = ".claude/skills/pdf/SKILL.md";
     let mut editor = start(&home, &top, &[skill, "CLAUDE.md"]);
@@ -145,7 +145,7 @@ fn rename_of_a_linked_or_colliding_skill_is_refused() {
     ];
     for (lay, file, why) in cases {
         let home = Home::new();
-        let top = begin(&home, "");
+        let top = lay_out_skill(&home, "");
         lay(&top);
         let mut editor = start(&home, &top, &[file]);
         let refused = rename(&mut editor, &top.join(file), "paper").expect_err(why);
@@ -173,7 +173,7 @@ fn name_that_is_also_a_path_is_edited_once() {
 #[test]
 fn will_rename_files_updates_every_path_to_the_skill() {
     let home = Home::new();
-    let top = begin(&home, "//- /CLAUDE.md\nRun `.agents/skills/pdf/run.py`.\n");
+    let top = lay_out_skill(&home, "//- /CLAUDE.md\nRun `.agents/skills/pdf/run.py`.\n");
     link("../.claude/skills", &top.join(".agents/skills"));
     let mut editor = start(&home, &top, &[".agents/skills/pdf/SKILL.md"]);
     let dir = |name: &str| uri(&top.join(".claude/skills").join(name));
@@ -182,6 +182,6 @@ fn will_rename_files_updates_every_path_to_the_skill() {
     let done = apply(&edit);
     assert_eq!(done, ["edit .agents/skills/pdf/SKILL.md 1", "edit CLAUDE.md null"]);
     assert_eq!(read(&top, "CLAUDE.md"), "Run `.agents/skills/paper/run.py`.\n");
-    assert_eq!(read(&top, ".claude/skills/pdf/SKILL.md"), paper());
+    assert_eq!(read(&top, ".claude/skills/pdf/SKILL.md"), renamed_skill());
     run(&home, &top, &["stop"]);
 }

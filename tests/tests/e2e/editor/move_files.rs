@@ -31,7 +31,7 @@ fn start(home: &Home) -> (Editor, std::path::PathBuf) {
 
 /// Requests the edits for renaming files, applies them, and renames the files.
 #[track_caller]
-fn renames(editor: &mut Editor, top: &Path, files: &[(&str, &str)]) -> Vec<String> {
+fn will_rename_and_apply(editor: &mut Editor, top: &Path, files: &[(&str, &str)]) -> Vec<String> {
     let asked = files
         .iter()
         .map(|(old, new)| json!({"oldUri": uri(&top.join(old)), "newUri": uri(&top.join(new))}));
@@ -79,7 +79,7 @@ fn moving_files_of_a_skill_updates_paths() {
     let (mut editor, top) = start(&home);
     let skill = ".claude/skills/pdf";
     let dir = |it: &str| format!("{skill}/{it}");
-    let done = renames(&mut editor, &top, &[(&dir("references"), &dir("docs"))]);
+    let done = will_rename_and_apply(&mut editor, &top, &[(&dir("references"), &dir("docs"))]);
     assert_eq!(
         done,
         [
@@ -94,7 +94,11 @@ fn moving_files_of_a_skill_updates_paths() {
     editor.edit(&top.join(dir("SKILL.md")), &read(&top, &dir("SKILL.md")));
 
     // A moved file's own links to files that stay are updated.
-    renames(&mut editor, &top, &[(&dir("docs/forms.md"), &dir("docs/deep/forms.md"))]);
+    will_rename_and_apply(
+        &mut editor,
+        &top,
+        &[(&dir("docs/forms.md"), &dir("docs/deep/forms.md"))],
+    );
     assert_eq!(
         read(&top, &dir("docs/deep/forms.md")),
         "Back to [it](../../SKILL.md), on to [more](../more.md), `../../scripts/x.py`.\n"
@@ -104,9 +108,9 @@ fn moving_files_of_a_skill_updates_paths() {
     assert!(agent.contains("(../skills/pdf/docs/deep/forms.md#a)"), "{agent}");
 
     // No file refers to it.
-    let done = renames(&mut editor, &top, &[(&dir("docs/more.md"), "more.md")]);
+    let done = will_rename_and_apply(&mut editor, &top, &[(&dir("docs/more.md"), "more.md")]);
     assert_eq!(done, ["edit .claude/skills/pdf/docs/deep/forms.md null"]);
-    let done = renames(&mut editor, &top, &[("more.md", "less.md")]);
+    let done = will_rename_and_apply(&mut editor, &top, &[("more.md", "less.md")]);
     assert_eq!(done, [""; 0], "it is of no skill");
     run(&home, &top, &["stop"]);
 }
@@ -118,7 +122,7 @@ fn renaming_several_skills_or_their_root_updates_paths() {
     let old = |it: &str| format!(".claude/skills/{it}");
     let both = [(old("pdf"), old("paper")), (old("notes"), old("memos"))];
     let both: Vec<_> = both.iter().map(|(old, new)| (&**old, &**new)).collect();
-    renames(&mut editor, &top, &both);
+    will_rename_and_apply(&mut editor, &top, &both);
     let memos = read(&top, ".claude/skills/memos/SKILL.md");
     assert!(memos.contains("name: memos") && memos.contains("skills/paper/references"), "{memos}");
     assert!(read(&top, ".claude/skills/paper/SKILL.md").contains("name: paper"));
@@ -126,7 +130,7 @@ fn renaming_several_skills_or_their_root_updates_paths() {
 
     let home = Home::new();
     let (mut editor, top) = start(&home);
-    renames(&mut editor, &top, &[(".claude/skills", ".opencode/skills")]);
+    will_rename_and_apply(&mut editor, &top, &[(".claude/skills", ".opencode/skills")]);
     let agent = read(&top, ".claude/agents/reader.md");
     assert!(agent.contains("Run .opencode/skills/pdf/scripts/x.py:12"), "{agent}");
     assert!(agent.contains("(../../.opencode/skills/pdf/references/forms.md#a)"), "{agent}");

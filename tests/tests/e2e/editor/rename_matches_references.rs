@@ -42,14 +42,14 @@ impl Skill {
 }
 
 /// Returns the relative path from a file to the top of the worktree.
-fn up(text: &str) -> String {
+fn path_to_top(text: &str) -> String {
     "../".repeat(text.matches('/').count())
 }
 
 /// Returns a line that refers to a skill, or only looks like it.
-fn said(dice: &mut Dice, text: &str, skill: &Skill) -> String {
+fn reference_line(dice: &mut Dice, text: &str, skill: &Skill) -> String {
     let Skill { root, dir, name } = skill;
-    let (up, path) = (up(text), format!("{root}/{dir}"));
+    let (up, path) = (path_to_top(text), format!("{root}/{dir}"));
     match dice.below(18) {
         0 => format!("Use `/{name} a`."),
         1 => format!("Use the `{name}` skill."),
@@ -80,7 +80,7 @@ fn tree(dice: &mut Dice, skills: &[Skill]) -> String {
         let mut body = head.to_owned();
         for _ in 0..dice.below(7) {
             let skill = &skills[dice.below(skills.len())];
-            let _ = write!(body, "{}\n\n", said(dice, text, skill));
+            let _ = write!(body, "{}\n\n", reference_line(dice, text, skill));
         }
         let _ = write!(tree, "//- /{text}\n{}", body.replace('\n', break_(dice)));
         if !tree.ends_with('\n') {
@@ -104,7 +104,7 @@ fn tree(dice: &mut Dice, skills: &[Skill]) -> String {
 }
 
 /// Counts the findings of each rule about names and paths.
-fn broken(home: &Home, top: &Path) -> BTreeMap<String, usize> {
+fn count_broken_links(home: &Home, top: &Path) -> BTreeMap<String, usize> {
     let checked = run_json(home, top, &["check"]);
     let mut found = BTreeMap::new();
     for file in checked["files"].as_array().expect("a list") {
@@ -124,7 +124,7 @@ fn place(uri: &Value, range: &Value) -> (String, String) {
     (uri.as_str().expect("a text").to_owned(), range.to_string())
 }
 
-fn round(seed: usize) {
+fn check_seed(seed: usize) {
     let mut dice = Dice::new(seed);
     let home = Home::new();
     let n_skills = 2 + dice.below(SKILLS.len() - 2);
@@ -177,15 +177,15 @@ fn round(seed: usize) {
         let leads = editor.ask("textDocument/definition", &path, at, json!({})).expect("answered");
         assert!(!leads.is_null(), "{text} {range}, seed {seed}");
     }
-    let before = broken(&home, &top);
+    let before = count_broken_links(&home, &top);
     apply(&edit);
-    assert_eq!(broken(&home, &top), before, "seed {seed}");
+    assert_eq!(count_broken_links(&home, &top), before, "seed {seed}");
     run(&home, &top, &["stop"]);
 }
 
 #[test]
 fn rename_edits_equal_references_and_break_nothing() {
     for seed in 1..=12 {
-        round(seed);
+        check_seed(seed);
     }
 }

@@ -152,7 +152,7 @@ fn rename_is_refused_without_resource_operations() {
 
 /// Returns the files below `work` that refer to a skill, each once.
 #[track_caller]
-fn named(editor: &mut Editor, work: &Path, path: &Path, at: (u32, u32)) -> Vec<String> {
+fn referencing_files(editor: &mut Editor, work: &Path, path: &Path, at: (u32, u32)) -> Vec<String> {
     let work = format!("{}/", uri(work));
     let context = json!({"context": {"includeDeclaration": false}});
     let found = editor.ask("textDocument/references", path, at, context).expect("answered");
@@ -185,17 +185,21 @@ fn references_are_resolved_per_workspace_folder() {
     for (top, name) in [(&one, "one"), (&two, "two")] {
         let skill = top.join(".claude/skills/pdf/SKILL.md");
         let own = ["CLAUDE.md", "docs/AGENTS.md"].map(|it| format!("{name}/{it}"));
-        assert_eq!(named(&mut editor, work, &skill, (1, 7)), own, "the other's is another skill");
+        assert_eq!(
+            referencing_files(&mut editor, work, &skill, (1, 7)),
+            own,
+            "the other's is another skill"
+        );
         let claude = top.join("CLAUDE.md");
         let at = Editor::place(&claude, "pdf");
-        assert_eq!(named(&mut editor, work, &claude, at), own);
+        assert_eq!(referencing_files(&mut editor, work, &claude, at), own);
         let params = json!({"textDocument": {"uri": uri(&skill)}});
         let lenses = editor.request("textDocument/codeLens", params).expect("answered");
         assert_eq!(lenses[0]["command"]["title"], "used by 2", "{lenses}");
     }
     // The user's skill is shared by both folders.
     let both = ["one/docs/AGENTS.md", "two/docs/AGENTS.md"];
-    assert_eq!(named(&mut editor, work, &notes, (1, 7)), both);
+    assert_eq!(referencing_files(&mut editor, work, &notes, (1, 7)), both);
 
     let claude = two.join("CLAUDE.md");
     let at = Editor::place(&claude, "pdf");

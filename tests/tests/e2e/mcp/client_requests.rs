@@ -7,7 +7,7 @@ use serde_json::json;
 use skills_testkit::{Home, fixture};
 
 use super::client::{Agent, ToolOutput};
-use super::{SHOP, enumerated, wait_until};
+use super::{SHOP, skill_enum, wait_until_listed};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn mcp_roots_select_the_worktrees() {
@@ -21,18 +21,18 @@ async fn mcp_roots_select_the_worktrees() {
     });
     let elsewhere = home.worktree("elsewhere", "//- /src dir\n");
     let agent = Agent::rooted(&home, &elsewhere, &[], &[&one]).await;
-    assert_eq!(enumerated(&agent).await, ["one"]);
+    assert_eq!(skill_enum(&agent).await, ["one"]);
     agent.set_roots(&[&two, &one]).await;
-    wait_until(&agent, &["two", "one"]).await;
+    wait_until_listed(&agent, &["two", "one"]).await;
     agent.set_roots(&[&two]).await;
-    wait_until(&agent, &["two"]).await;
+    wait_until_listed(&agent, &["two"]).await;
     agent.set_roots(&[Path::new("/nowhere/at/all")]).await;
-    wait_until(&agent, &[]).await;
+    wait_until_listed(&agent, &[]).await;
     agent.end().await;
     // A `--cwd` on the command line takes precedence over roots.
     let cwd = ["--cwd", two.to_str().unwrap()];
     let agent = Agent::rooted(&home, &elsewhere, &cwd, &[&one]).await;
-    assert_eq!(enumerated(&agent).await, ["two"]);
+    assert_eq!(skill_enum(&agent).await, ["two"]);
     agent.end().await;
 }
 
@@ -43,7 +43,7 @@ async fn mcp_roots_apply_from_the_first_call_without_initialize() {
     let elsewhere = home.worktree("elsewhere", "//- /src dir\n");
     for nth in 0..3 {
         let agent = Agent::discover_rooted(&home, &elsewhere, &[&top]).await;
-        assert_eq!(enumerated(&agent).await, [""; 0], "it was started elsewhere");
+        assert_eq!(skill_enum(&agent).await, [""; 0], "it was started elsewhere");
         let mut heard = agent.listen().await;
         // Whichever call comes first already uses the roots.
         match nth {
@@ -66,7 +66,7 @@ async fn mcp_roots_apply_from_the_first_call_without_initialize() {
         for _ in 0..3 {
             heard.next().await;
         }
-        assert_eq!(enumerated(&agent).await, ["deploy", "pdf"]);
+        assert_eq!(skill_enum(&agent).await, ["deploy", "pdf"]);
         let said = agent.call("read_skill_file", json!({"name": "pdf"})).await;
         assert!(matches!(said, ToolOutput::Text(_)), "nobody is asked twice: {said:?}");
         agent.end().await;

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use skills_testkit::Home;
 
-use super::{live, names, source};
+use super::{names, only_source, start_with};
 use crate::configuration::configure;
 use crate::support::{run_json, stdout};
 
@@ -17,7 +17,7 @@ const THREE: [&str; 3] = ["debug-skills", "migrate-command", "writing-skills"];
 
 #[test]
 fn bundled_skills_are_off_until_configured() {
-    let (mut live, top) = live("");
+    let (mut live, top) = start_with("");
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
     configure(&live.home, CONFIG);
     for profile in
@@ -34,7 +34,7 @@ fn bundled_skills_are_off_until_configured() {
 
 #[test]
 fn bundled_skills_are_written_on_first_use() {
-    let (mut live, top) = live(CONFIG);
+    let (mut live, top) = start_with(CONFIG);
     let cache = live.home.cache_dir().join("skillsd/bundled");
     assert_eq!(names(&mut live, &top, "agentskills"), ["own", THREE[0], THREE[1], THREE[2]]);
     assert!(!cache.exists(), "listing writes nothing");
@@ -52,13 +52,13 @@ fn bundled_skills_are_written_on_first_use() {
     let resources =
         live.wire.call("skills/resources", &json!({"cwd": top, "name": "writing-skills"}));
     assert_eq!(resources["resources"][0]["relative"], "references/fields.md");
-    let source = source(&mut live);
+    let source = only_source(&mut live);
     assert_eq!((&source["scope"], &source["skills"]), (&json!("bundled"), &json!(3)));
 }
 
 #[test]
 fn bundled_skill_is_loaded_with_its_files() {
-    let (mut live, top) = live(CONFIG);
+    let (mut live, top) = start_with(CONFIG);
     let params = json!({"cwd": top, "name": "writing-skills"});
     let loaded = live.wire.call("skills/load", &params);
     let output = loaded["output"].as_str().expect("a text");
@@ -68,7 +68,7 @@ fn bundled_skill_is_loaded_with_its_files() {
 
 #[test]
 fn user_skill_shadows_a_bundled_skill() {
-    let (mut live, top) = live(CONFIG);
+    let (mut live, top) = start_with(CONFIG);
     let own = "---\nname: debug-skills\ndescription: Mine.\n---\nMine.\n";
     for dir in [".agents/skills", ".claude/skills", ".opencode/skills", ".gemini/skills"] {
         let dir = top.join(dir).join("debug-skills");
@@ -104,7 +104,7 @@ fn bundled_skills_are_the_same_without_a_daemon() {
 
 #[test]
 fn agent_built_in_skills_are_listed_but_not_loadable() {
-    let (mut live, top) = live("");
+    let (mut live, top) = start_with("");
     let mut hidden = |profile: &str| {
         let params = json!({"cwd": top, "profile": profile, "include": ["hidden"]});
         let all = crate::support::entries(&live.wire.call("skills/list", &params));

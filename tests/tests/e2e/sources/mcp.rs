@@ -12,7 +12,7 @@ use skills_syntax::path::AbsPath;
 use skills_testkit::{Home, wait_for};
 use tokio::runtime::Builder;
 
-use super::{ONE_SKILL, names, source, unwell, wait_for_names};
+use super::{ONE_SKILL, health_entries, names, only_source, wait_for_names};
 use crate::configuration::configure;
 use crate::support::{Live, run_json};
 
@@ -94,7 +94,7 @@ fn mcp_prompts_are_skills_without_files() {
         live.wire.call("skills/explain", &json!({"cwd": top, "name": "mcp__notes__daily"}));
     assert_eq!(explained["verdict"]["state"], "active");
     assert!(explained["steps"].to_string().contains("comes from the MCP server `notes`"));
-    assert_eq!(source(&mut live)["state"], "ready");
+    assert_eq!(only_source(&mut live)["state"], "ready");
 }
 
 #[test]
@@ -153,10 +153,10 @@ fn mcp_server_that_exits_is_reported_and_does_not_block() {
     let (mut live, top, _) =
         McpFixture::new(&["--complain", "no database", "--die", "3"], "").start();
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
-    let unwell = unwell(&mut live, &top);
+    let unwell = health_entries(&mut live, &top);
     assert_eq!(unwell[0].0, "mcp");
     assert!(unwell[0].1.contains("`notes` ended with exit status: 3"), "{unwell:?}");
-    assert_eq!(source(&mut live)["state"], "failed");
+    assert_eq!(only_source(&mut live)["state"], "failed");
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn missing_mcp_server_program_is_reported() {
     let top = home.worktree("w", ONE_SKILL);
     let mut live = Live::start_in(home);
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
-    let unwell = unwell(&mut live, &top);
+    let unwell = health_entries(&mut live, &top);
     assert!(unwell[0].1.contains("could not be started: No such file"), "{unwell:?}");
 }
 
@@ -174,7 +174,7 @@ fn missing_mcp_server_program_is_reported() {
 fn silent_mcp_server_times_out() {
     let (mut live, top, _) = McpFixture::new(&["--mute"], "mcp.timeout = 1").start();
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
-    let unwell = unwell(&mut live, &top);
+    let unwell = health_entries(&mut live, &top);
     assert!(unwell[0].1.contains("did not answer in time"), "{unwell:?}");
 }
 
@@ -184,7 +184,7 @@ fn garbage_from_an_mcp_server_is_tolerated() {
     // Either the prompts are listed, or the server is reported; other skills are listed in both
     // cases.
     let names = names(&mut live, &top, "agentskills");
-    let unwell = unwell(&mut live, &top);
+    let unwell = health_entries(&mut live, &top);
     assert!(names == LISTED || (names == ["own"] && unwell[0].0 == "mcp"), "{names:?} {unwell:?}");
 }
 
@@ -227,14 +227,14 @@ fn repository_cannot_configure_mcp_servers() {
     fs::write(fixture.top.join(".skillsd.toml"), text).expect("it can be written");
     let (mut live, top, _) = fixture.start();
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
-    let unwell = unwell(&mut live, &top);
+    let unwell = health_entries(&mut live, &top);
     assert!(unwell[0].1.contains("is not for a repository to decide"), "{unwell:?}");
     assert!(!marker.exists());
     assert_eq!(live.wire.call("server/status", &json!({}))["sources"], Value::Array(Vec::new()));
 }
 
 /// Requests a prompt from the engine without a daemon, and renders the answer.
-fn ask(
+fn engine_prompt(
     fixture: &McpFixture,
     more: &[&str],
     timeout: u64,
@@ -267,30 +267,30 @@ fn engine_prompt_returns_the_text_or_the_error() {
     let fixture = McpFixture::new(&[], "");
     let daily = prompt_path("notes", "daily");
     assert_eq!(
-        ask(&fixture, &[], 20, &daily, Some("rain")),
+        engine_prompt(&fixture, &[], 20, &daily, Some("rain")),
         r#"Text("\"daily\" with {\"topic\":\"rain\"}")"#
     );
     let refused = "the MCP server `notes` refused: `topic` is missing";
-    assert_eq!(ask(&fixture, &[], 20, &daily, None), refused);
+    assert_eq!(engine_prompt(&fixture, &[], 20, &daily, None), refused);
     let none = prompt_path("notes", "none");
     let refused = "the MCP server `notes` refused: there is no such prompt";
-    assert_eq!(ask(&fixture, &[], 20, &none, Some("x")), refused);
+    assert_eq!(engine_prompt(&fixture, &[], 20, &none, Some("x")), refused);
     let other = prompt_path("other", "daily");
-    assert_eq!(ask(&fixture, &[], 20, &other, None), "there is no MCP server for it");
+    assert_eq!(engine_prompt(&fixture, &[], 20, &other, None), "there is no MCP server for it");
     let late = "the MCP server `notes` took longer than it may";
-    assert_eq!(ask(&fixture, &["--slow", "60000"], 3, &daily, Some("x")), late);
-    let gone = ask(&fixture, &["--die", "4"], 20, &daily, Some("x"));
+    assert_eq!(engine_prompt(&fixture, &["--slow", "60000"], 3, &daily, Some("x")), late);
+    let gone = engine_prompt(&fixture, &["--die", "4"], 20, &daily, Some("x"));
     assert_eq!(gone, "the MCP server `notes` is not available: ended with exit status: 4");
 }
 
 /// Returns the process ids that a server has written to `ids`: its own and its child's.
-fn family(ids: &Path) -> Vec<String> {
+fn process_ids(ids: &Path) -> Vec<String> {
     let text = fs::read_to_string(ids).unwrap_or_default();
     text.split_whitespace().map(str::to_owned).collect()
 }
 
 /// Starts a daemon with a server that writes its process ids, and waits for its prompts.
-fn with_family(more: &str) -> (Live, PathBuf, PathBuf) {
+fn start_with_family(more: &str) -> (Live, PathBuf, PathBuf) {
     let fixture = McpFixture::new(&[], "");
     let ids = fixture.home.work().join("ids");
     fixture.configure(&["--family", ids.to_str().expect("a plain path")], more);
@@ -301,28 +301,29 @@ fn with_family(more: &str) -> (Live, PathBuf, PathBuf) {
 
 #[test]
 fn killed_mcp_server_restarts_and_its_prompts_stay() {
-    let (mut live, top, ids) = with_family("");
-    let first = family(&ids);
+    let (mut live, top, ids) = start_with_family("");
+    let first = process_ids(&ids);
     skills_testkit::daemon::kill(first[0].parse().expect("a number"));
     wait_for("it to be told or started again", || {
         assert_eq!(names(&mut live, &top, "agentskills"), LISTED, "what it had stays");
-        let now = family(&ids);
+        let now = process_ids(&ids);
         (now.len() == 2 && now != first && is_running(&now[0])).then_some(())
     });
     wait_for("what it had started to end with it", || (!is_running(&first[1])).then_some(()));
     wait_for("health to be well again", || {
-        (source(&mut live)["state"] == "ready" && unwell(&mut live, &top).is_empty()).then_some(())
+        (only_source(&mut live)["state"] == "ready" && health_entries(&mut live, &top).is_empty())
+            .then_some(())
     });
 }
 
 #[test]
 fn idle_mcp_server_is_stopped_and_restarted_on_demand() {
-    let (mut live, top, ids) = with_family("mcp.idle = 1");
-    let first = family(&ids);
+    let (mut live, top, ids) = start_with_family("mcp.idle = 1");
+    let first = process_ids(&ids);
     wait_for("both to end", || first.iter().all(|it| !is_running(it)).then_some(()));
     assert_eq!(names(&mut live, &top, "agentskills"), LISTED);
     wait_for("another to run", || {
-        let now = family(&ids);
+        let now = process_ids(&ids);
         names(&mut live, &top, "agentskills");
         (now.len() == 2 && now != first).then_some(())
     });
@@ -330,8 +331,8 @@ fn idle_mcp_server_is_stopped_and_restarted_on_demand() {
 
 #[test]
 fn daemon_exit_ends_its_mcp_servers() {
-    let (live, _, ids) = with_family("");
-    let all = family(&ids);
+    let (live, _, ids) = start_with_family("");
+    let all = process_ids(&ids);
     assert!(all.iter().all(|it| is_running(it)), "{all:?}");
     let asked = std::process::Command::new("kill").arg(live.daemon.pid().to_string()).status();
     assert!(asked.is_ok_and(|it| it.success()), "SIGTERM is sent");

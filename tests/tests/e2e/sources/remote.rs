@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use skills_testkit::{Catalog, Home, Page, wait_for};
 
-use super::{live, names, source, unwell, wait_for_names};
+use super::{health_entries, names, only_source, start_with, wait_for_names};
 use crate::configuration::configure;
 use crate::support::{Live, run_json};
 
@@ -27,7 +27,7 @@ fn index(skills: &[(&str, Option<u32>)]) -> String {
 }
 
 /// Starts a registry with two skills.
-fn two() -> Catalog {
+fn registry_with_two_skills() -> Catalog {
     let catalog = Catalog::start();
     catalog.text("index.json", &index(&[("one", None), ("two", Some(1))]));
     catalog.skill("one", "First.");
@@ -37,7 +37,7 @@ fn two() -> Catalog {
 
 /// Returns the text of a skill. Retries while the daemon installs an update, as the error's hint
 /// says.
-fn body(live: &mut Live, top: &Path, name: &str) -> String {
+fn read_skill(live: &mut Live, top: &Path, name: &str) -> String {
     let params = json!({"cwd": top, "name": name, "relative": "SKILL.md"});
     wait_for("the text of the skill", || match live.wire.try_call("skills/read", &params) {
         Ok(read) => Some(read["content"].as_str().expect("a text").to_owned()),
@@ -49,13 +49,13 @@ fn body(live: &mut Live, top: &Path, name: &str) -> String {
 }
 
 /// Restarts the daemon, so that it fetches the registry again.
-fn again(live: Live) -> Live {
+fn restart_daemon(live: Live) -> Live {
     let Live { wire, daemon, home } = live;
     drop((wire, daemon));
     Live::start_in(home)
 }
 
-fn cached(home: &Home) -> PathBuf {
+fn registry_cache(home: &Home) -> PathBuf {
     let top = home.cache_dir().join("skillsd/remote");
     let dirs: Vec<_> =
         fs::read_dir(top).expect("it is there").map(|it| it.expect("an entry")).collect();
@@ -69,9 +69,9 @@ fn registry_skill_never_runs_even_when_trusted() {
     catalog.text("index.json", &index(&[("one", None)]));
     catalog.skill("one", "Now: !`touch ran`");
     let (mut live, top) =
-        live(&format!("{}\n[run]\nshell = true\nscripts = true\n", config(&catalog)));
+        start_with(&format!("{}\n[run]\nshell = true\nscripts = true\n", config(&catalog)));
     wait_for_names(&mut live, &top, &["own", "one"]);
-    let cached = cached(&live.home);
+    let cached = registry_cache(&live.home);
     live.wire.grant("trust/set", &json!({"dir": cached, "trusted": true}));
     let mut params = json!({"cwd": top, "name": "one", "format": "claude", "shell": "execute"});
     let error = live.wire.try_call("skills/load", &params).expect_err("it comes from elsewhere");
@@ -86,53 +86,53 @@ fn registry_skill_never_runs_even_when_trusted() {
 
 /// Waits for a health entry: the first list waits only briefly for a registry.
 #[track_caller]
-fn told(live: &mut Live, top: &Path) -> Vec<(String, String)> {
-    wait_for("the failure", || Some(unwell(live, top)).filter(|it| !it.is_empty()))
+fn wait_for_health(live: &mut Live, top: &Path) -> Vec<(String, String)> {
+    wait_for("the failure", || Some(health_entries(live, top)).filter(|it| !it.is_empty()))
 }
 
 /// Serves a page in place of a skill's file and checks the reported fault; the other skill is
 /// listed.
 #[track_caller]
 fn check_skill(page: Page, expected: &str) {
-    let catalog = two();
+    let catalog = registry_with_two_skills();
     catalog.put("one/SKILL.md", page);
-    let (mut live, top) = live(&config(&catalog));
+    let (mut live, top) = start_with(&config(&catalog));
     wait_for_names(&mut live, &top, &["own", "two"]);
-    let unwell = told(&mut live, &top);
+    let unwell = wait_for_health(&mut live, &top);
     assert_eq!(unwell.len(), 1, "{unwell:?}");
     let message = unwell[0].1.replace(&catalog.url(), "$URL");
     assert!(message.contains("`one` is left out"), "{message}");
     assert!(message.contains(expected), "{message}");
     // No part of the skill is on disk.
-    assert!(!cached(&live.home).join("current/one").exists());
+    assert!(!registry_cache(&live.home).join("current/one").exists());
 }
 
 /// Serves a page in place of the index and checks the reported fault; no skill is listed.
 #[track_caller]
 fn check_index(page: Page, expected: &str) {
-    let catalog = two();
+    let catalog = registry_with_two_skills();
     catalog.put("index.json", page);
-    let (mut live, top) = live(&config(&catalog));
-    let unwell = told(&mut live, &top);
+    let (mut live, top) = start_with(&config(&catalog));
+    let unwell = wait_for_health(&mut live, &top);
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
     assert_eq!(unwell.len(), 1, "{unwell:?}");
     let message = unwell[0].1.replace(&catalog.url(), "$URL");
     assert!(message.contains(expected), "{message}");
-    assert_eq!(source(&mut live)["state"], "failed");
+    assert_eq!(only_source(&mut live)["state"], "failed");
 }
 
 #[test]
 fn registry_skills_are_in_the_first_list_of_their_profile() {
-    let catalog = two();
-    let (mut live, top) = live(&config(&catalog));
+    let catalog = registry_with_two_skills();
+    let (mut live, top) = start_with(&config(&catalog));
     assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one", "two"]);
     assert_eq!(names(&mut live, &top, "claude-code"), Vec::<String>::new());
-    assert!(unwell(&mut live, &top).is_empty());
+    assert!(health_entries(&mut live, &top).is_empty());
     let all = live.list_all(&top, "agentskills");
     let one = all.iter().find(|it| it["name"] == "one").expect("it is there");
     assert_eq!((&one["scope"], &one["trusted"]), (&json!("remote"), &json!(false)));
     assert!(Path::new(one["path"].as_str().expect("a path")).is_file());
-    let source = source(&mut live);
+    let source = only_source(&mut live);
     assert_eq!(source["name"], catalog.url());
     assert_eq!((&source["state"], &source["skills"]), (&json!("ready"), &json!(2)));
     let explained = live.wire.call("skills/explain", &json!({"cwd": top, "name": "one"}));
@@ -142,7 +142,7 @@ fn registry_skills_are_in_the_first_list_of_their_profile() {
 
 #[test]
 fn registry_is_fetched_and_cached_without_a_daemon() {
-    let catalog = two();
+    let catalog = registry_with_two_skills();
     let home = Home::new();
     configure(&home, &config(&catalog));
     let top = home.worktree("w", super::ONE_SKILL);
@@ -157,71 +157,73 @@ fn registry_is_fetched_and_cached_without_a_daemon() {
 
 #[test]
 fn versioned_registry_skill_is_replaced_when_its_version_changes() {
-    let catalog = two();
-    let (mut live, top) = live(&config(&catalog));
+    let catalog = registry_with_two_skills();
+    let (mut live, top) = start_with(&config(&catalog));
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
     catalog.skill("one", "Second.");
     catalog.skill("two", "Second.");
     catalog.skill("three", "Second.");
     catalog.text("index.json", &index(&[("one", None), ("two", Some(2)), ("three", Some(1))]));
     catalog.take_asked();
-    let mut live = again(live);
+    let mut live = restart_daemon(live);
     wait_for_names(&mut live, &top, &["own", "one", "three", "two"]);
-    assert!(body(&mut live, &top, "one").contains("First."));
-    assert!(body(&mut live, &top, "two").contains("Second."));
+    assert!(read_skill(&mut live, &top, "one").contains("First."));
+    assert!(read_skill(&mut live, &top, "two").contains("Second."));
     assert!(!catalog.take_asked().contains(&"/skills/one/SKILL.md".to_owned()));
     // Skills that the index no longer contains are removed.
     catalog.text("index.json", &index(&[("two", Some(2))]));
-    let mut live = again(live);
+    let mut live = restart_daemon(live);
     wait_for_names(&mut live, &top, &["own", "two"]);
 }
 
 #[test]
 fn unchanged_registry_index_is_not_downloaded_again() {
-    let catalog = two();
-    let (mut live, top) = live(&config(&catalog));
+    let catalog = registry_with_two_skills();
+    let (mut live, top) = start_with(&config(&catalog));
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
-    let before = fs::read_link(cached(&live.home).join("current")).expect("a link");
+    let before = fs::read_link(registry_cache(&live.home).join("current")).expect("a link");
     catalog.take_asked();
-    let mut live = again(live);
+    let mut live = restart_daemon(live);
     assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one", "two"]);
-    wait_for("the catalog to be asked", || (source(&mut live)["state"] == "ready").then_some(()));
+    wait_for("the catalog to be asked", || {
+        (only_source(&mut live)["state"] == "ready").then_some(())
+    });
     assert_eq!(catalog.take_asked(), ["/skills/index.json"]);
-    let now = fs::read_link(cached(&live.home).join("current")).expect("a link");
+    let now = fs::read_link(registry_cache(&live.home).join("current")).expect("a link");
     assert_eq!(before, now);
 }
 
 #[test]
 fn unreachable_registry_uses_the_cache_and_reports_it() {
-    let catalog = two();
-    let (mut live, top) = live(&config(&catalog));
+    let catalog = registry_with_two_skills();
+    let (mut live, top) = start_with(&config(&catalog));
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
     drop(catalog);
-    let mut live = again(live);
+    let mut live = restart_daemon(live);
     assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one", "two"]);
-    let unwell = told(&mut live, &top);
+    let unwell = wait_for_health(&mut live, &top);
     assert_eq!(unwell[0].0, "remote");
     assert!(unwell[0].1.ends_with("; the copy in the cache is used"), "{unwell:?}");
-    assert_eq!(source(&mut live)["state"], "stale");
-    assert!(body(&mut live, &top, "one").contains("First."));
+    assert_eq!(only_source(&mut live)["state"], "stale");
+    assert!(read_skill(&mut live, &top, "one").contains("First."));
 }
 
 #[test]
 fn broken_registry_index_keeps_the_cached_skills() {
-    let catalog = two();
-    let (mut live, top) = live(&config(&catalog));
+    let catalog = registry_with_two_skills();
+    let (mut live, top) = start_with(&config(&catalog));
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
     catalog.text("index.json", "{\n \"skills\": [}");
-    let mut live = again(live);
-    let unwell = told(&mut live, &top);
+    let mut live = restart_daemon(live);
+    let unwell = wait_for_health(&mut live, &top);
     assert!(unwell[0].1.contains("line 2, column 13: not JSON"), "{unwell:?}");
     assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one", "two"]);
 }
 
 #[test]
 fn partly_fetched_registry_skill_keeps_its_old_version() {
-    let catalog = two();
-    let (mut live, top) = live(&config(&catalog));
+    let catalog = registry_with_two_skills();
+    let (mut live, top) = start_with(&config(&catalog));
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
     let next = json!({"skills": [
         {"name": "one", "files": ["SKILL.md"]},
@@ -230,32 +232,34 @@ fn partly_fetched_registry_skill_keeps_its_old_version() {
     catalog.skill("two", "Second.");
     catalog.put("two/more.md", Page::Lies(1000, b"half".to_vec()));
     catalog.text("index.json", &next.to_string());
-    let mut live = again(live);
-    let unwell = told(&mut live, &top);
+    let mut live = restart_daemon(live);
+    let unwell = wait_for_health(&mut live, &top);
     assert!(unwell[0].1.contains("`two` is kept as it was"), "{unwell:?}");
-    assert!(body(&mut live, &top, "two").contains("First."));
-    assert!(!cached(&live.home).join("current/two/more.md").exists());
+    assert!(read_skill(&mut live, &top, "two").contains("First."));
+    assert!(!registry_cache(&live.home).join("current/two/more.md").exists());
     // The update is fetched later, although the index is unchanged.
     catalog.text("two/more.md", "whole");
-    let mut live = again(live);
+    let mut live = restart_daemon(live);
     wait_for("the second version", || {
-        body(&mut live, &top, "two").contains("Second.").then_some(())
+        read_skill(&mut live, &top, "two").contains("Second.").then_some(())
     });
     assert_eq!(
-        fs::read_to_string(cached(&live.home).join("current/two/more.md")).expect("a file"),
+        fs::read_to_string(registry_cache(&live.home).join("current/two/more.md")).expect("a file"),
         "whole"
     );
 }
 
 #[test]
 fn damaged_cached_skill_is_fetched_again() {
-    let catalog = two();
-    let (mut live, top) = live(&config(&catalog));
+    let catalog = registry_with_two_skills();
+    let (mut live, top) = start_with(&config(&catalog));
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
-    let file = cached(&live.home).join("current/one/SKILL.md");
+    let file = registry_cache(&live.home).join("current/one/SKILL.md");
     fs::write(&file, "---\nname: one\ndescription: Somebody else.\n---\n").expect("written");
-    let mut live = again(live);
-    wait_for("the catalog's own", || body(&mut live, &top, "one").contains("First.").then_some(()));
+    let mut live = restart_daemon(live);
+    wait_for("the catalog's own", || {
+        read_skill(&mut live, &top, "one").contains("First.").then_some(())
+    });
 }
 
 #[test]
@@ -281,12 +285,12 @@ fn registry_redirects_are_limited_to_the_same_host() {
     check_skill(Page::Redirect("/skills/one/SKILL.md".to_owned()), "redirects more than 5 times");
     check_skill(Page::Redirect("http://localhost:1/x".to_owned()), "is not on the same host");
     check_skill(Page::Redirect("file:///etc/passwd".to_owned()), "is not on the same host");
-    let catalog = two();
+    let catalog = registry_with_two_skills();
     catalog.put("one/SKILL.md", Page::Redirect("/skills/moved.md".to_owned()));
     catalog.text("moved.md", "---\nname: one\ndescription: Moved.\n---\nMoved.\n");
-    let (mut live, top) = live(&config(&catalog));
+    let (mut live, top) = start_with(&config(&catalog));
     assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one", "two"]);
-    assert!(body(&mut live, &top, "one").contains("Moved."));
+    assert!(read_skill(&mut live, &top, "one").contains("Moved."));
 }
 
 #[test]
@@ -300,7 +304,7 @@ fn invalid_registry_index_is_refused_with_its_position() {
 
 #[test]
 fn registry_names_outside_the_cache_are_left_out() {
-    let catalog = two();
+    let catalog = registry_with_two_skills();
     let files = json!(["SKILL.md"]);
     let hostile = json!({"skills": [
         {"name": "../../escape", "files": files},
@@ -313,28 +317,28 @@ fn registry_names_outside_the_cache_are_left_out() {
     ]});
     catalog.text("index.json", &hostile.to_string());
     catalog.text("escape/SKILL.md", "---\nname: escape\ndescription: E.\n---\n");
-    let (mut live, top) = live(&config(&catalog));
+    let (mut live, top) = start_with(&config(&catalog));
     assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one"]);
-    assert_eq!(unwell(&mut live, &top).len(), 6);
+    assert_eq!(health_entries(&mut live, &top).len(), 6);
     // The refused files were never requested.
     assert_eq!(catalog.take_asked(), ["/skills/index.json", "/skills/one/SKILL.md"]);
 }
 
 #[test]
 fn slow_registry_does_not_delay_the_first_list() {
-    let catalog = two();
+    let catalog = registry_with_two_skills();
     catalog.put("one/SKILL.md", Page::Slow(vec![b'-'; 100_000], 50));
-    let (mut live, top) = live(&config(&catalog));
+    let (mut live, top) = start_with(&config(&catalog));
     // The first list waits briefly and omits the skill.
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
-    assert_eq!(source(&mut live)["state"], "starting");
+    assert_eq!(only_source(&mut live)["state"], "starting");
     let explained = live.wire.call("skills/explain", &json!({"cwd": top}));
     assert!(explained["steps"].to_string().contains("is being fetched for the first time"));
 }
 
 #[test]
 fn unencrypted_remote_registry_is_refused() {
-    let (mut live, top) = live("remote.urls = [\"http://catalog.invalid/skills\"]\n");
-    let unwell = told(&mut live, &top);
+    let (mut live, top) = start_with("remote.urls = [\"http://catalog.invalid/skills\"]\n");
+    let unwell = wait_for_health(&mut live, &top);
     assert!(unwell[0].1.contains("it is not encrypted"), "{unwell:?}");
 }
