@@ -1,10 +1,10 @@
-//! The whole command line: the commands of the client, and those that are a server.
+//! The whole command line: the commands of `skills-cli`, and the servers `serve`, `lsp` and `mcp`.
 //!
-//! Reads flags and hands them on; nothing happens here.
+//! Parses arguments and calls the module that carries the command out.
 
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use skills_cli::{ABOUT, Binary, GlobalArgs};
 use skills_protocol::wire::Shell;
 
@@ -25,85 +25,90 @@ struct Program {
     command: Command,
 }
 
-/// What to do.
+/// All commands of the program.
 #[derive(Debug, Subcommand)]
 enum Command {
     #[command(flatten)]
     Ask(skills_cli::Command),
     /// Run the daemon in the foreground
     ///
-    /// Commands start it by themselves. It ends at `skillsd stop`, SIGTERM or SIGINT, and answers
-    /// first what it was asked before. Where one runs already, this names it and ends with 1.
+    /// Other commands start the daemon when they need it. It ends at `skillsd stop`, SIGTERM or
+    /// SIGINT, after it has answered the calls in flight. If a daemon runs already, prints its
+    /// process id and exits with 1.
     Serve(ServeArgs),
     /// Run the language server on standard input and output
     ///
-    /// For an editor that starts it. What is on the disk it learns from the daemon, which it starts
-    /// like every command; with `--no-daemon`, or where none can be started, it looks itself.
+    /// Editors start it. It gets the index from the daemon, and starts the daemon if needed. With
+    /// `--no-daemon`, or if no daemon can be started, it keeps an index of its own.
     Lsp(LspArgs),
-    /// Serve the skills over the Model Context Protocol
+    /// Serve skills over the Model Context Protocol
     ///
-    /// For an agent that starts it and speaks MCP on standard input and output: the tools `skill`,
+    /// Agents start it and speak MCP on standard input and output. It offers the tools `skill`,
     /// `search_skills`, `read_skill_file` and `explain_skill`, and each skill as a resource and as
-    /// a prompt. The roots of the client decide where it works, unless `--cwd` does. Commands in
-    /// skills are never run. It logs to the files that `skillsd logs` shows.
+    /// a prompt. The working directory comes from the client's roots or from `--cwd`. Commands in
+    /// skills never run. `skillsd logs` shows its log.
     Mcp(McpArgs),
 }
 
-/// How the daemon is run.
+/// Arguments of `skillsd serve`.
 #[derive(Debug, Args)]
 struct ServeArgs {
-    /// Say on standard output that it listens, and log to the state directory from then on
+    /// Announce on standard output that the socket listens, then log to the state directory
     ///
-    /// For a client that starts the daemon and goes.
+    /// For a client that starts the daemon in the background.
     #[arg(long, hide = true)]
     spawned: bool,
-    /// How much to log, for example `debug` or `warn,skills_engine=debug`
+    /// Log filter, for example `debug` or `warn,skills_engine=debug`
     ///
-    /// The filters of `tracing`. Without it the variable SKILLSD_LOG counts, then `log.level` of
-    /// the configuration, then `info`.
+    /// In the syntax of `tracing`. Defaults to the variable SKILLSD_LOG, then to `log.level` of the
+    /// configuration, then to `info`.
     #[arg(long, value_name = "FILTER")]
     log: Option<String>,
 }
 
-/// How the language server is run.
+/// Arguments of `skillsd lsp`.
 #[derive(Debug, Args)]
 struct LspArgs {
-    /// Use standard input and output, as it does anyway
+    /// Use standard input and output; accepted because many editors pass it
     ///
-    /// Many editors say so to every language server.
+    /// It is the only transport.
     #[arg(long, hide = true)]
     stdio: bool,
 }
 
-/// How the MCP server is run.
+/// Arguments of `skillsd mcp`.
 #[derive(Debug, Args)]
 struct McpArgs {
-    /// Make its calls part of this conversation
+    /// Make all calls in this session
     ///
-    /// What the conversation has activated is listed as well, and what is loaded is recorded.
+    /// Lists also the skills that the session has activated, and records loaded skills.
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// What becomes of commands in skills: list, none
+    /// Treatment of commands in skills: list, none
     ///
-    /// With `list` the model is told of them and may run them itself; with `none` a sentence
-    /// stands in their place.
+    /// `list` shows the commands to the model, which may run them itself; `none` replaces each by a
+    /// sentence.
     #[arg(long, value_name = "WHAT", default_value = "list", hide_possible_values = true)]
     shell: Commands,
 }
 
-/// What becomes of commands in skills.
+/// Treatment of commands in skills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Commands {
-    /// They are listed.
+    /// Lists them.
     List,
-    /// A sentence stands in their place.
+    /// Replaces each by a sentence.
     None,
 }
 
-/// Runs what the arguments of this process say.
+/// Runs the command that the arguments of this process name.
 pub(crate) fn run() -> ExitCode {
-    let Program { global, command } =
-        Program::try_parse().unwrap_or_else(|error| skills_cli::refuse_arguments(&error));
+    let mut definition = skills_cli::grouped_help(Program::command());
+    let program = definition
+        .try_get_matches_from_mut(std::env::args_os())
+        .and_then(|mut it| Program::from_arg_matches_mut(&mut it));
+    let Program { global, command } = program
+        .unwrap_or_else(|error| skills_cli::refuse_arguments(&error.format(&mut definition)));
     match command {
         Command::Ask(command) => {
             let binary = Binary { local: &in_process::connect, definition: Program::command };
@@ -128,73 +133,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_help_of_mcp_says_what_an_agent_gets() {
-        let mut program = Program::command();
+    fn mcp_help_lists_its_tools() {
+        let mut program = skills_cli::grouped_help(Program::command());
         program.build();
         let command = program.find_subcommand_mut("mcp").expect("it is there");
-        // What stands between paragraphs is blank.
+        // clap pads blank lines.
         let help = command.clone().render_long_help().to_string();
         let help: String = help.lines().flat_map(|it| [it.trim_end(), "\n"]).collect();
         expect![[r#"
-            Serve the skills over the Model Context Protocol
+            Serve skills over the Model Context Protocol
 
-            For an agent that starts it and speaks MCP on standard input and output: the tools `skill`,
+            Agents start it and speak MCP on standard input and output. It offers the tools `skill`,
             `search_skills`, `read_skill_file` and `explain_skill`, and each skill as a resource and as a
-            prompt. The roots of the client decide where it works, unless `--cwd` does. Commands in skills are
-            never run. It logs to the files that `skillsd logs` shows.
+            prompt. The working directory comes from the client's roots or from `--cwd`. Commands in skills
+            never run. `skillsd logs` shows its log.
 
             Usage: skillsd mcp [OPTIONS]
 
             Options:
                   --session <ID>
-                      Make its calls part of this conversation
+                      Make all calls in this session
 
-                      What the conversation has activated is listed as well, and what is loaded is recorded.
+                      Lists also the skills that the session has activated, and records loaded skills.
 
                   --shell <WHAT>
-                      What becomes of commands in skills: list, none
+                      Treatment of commands in skills: list, none
 
-                      With `list` the model is told of them and may run them itself; with `none` a sentence
-                      stands in their place.
+                      `list` shows the commands to the model, which may run them itself; `none` replaces each by
+                      a sentence.
 
                       [default: list]
 
               -h, --help
                       Print help (see a summary with '-h')
 
-            Global options:
-                  --cwd <DIR>
-                      Act as if started in DIR
-
-                  --add-dir <DIR>
-                      Count the skills of DIR as well (repeatable)
-
-                      Directories in the variable SKILLSD_ADD_DIRS, separated by colons, count besides.
-
-                  --profile <PROFILE>
-                      Apply the rules of this agent, of several (`a,b`) or of `all` [default: agentskills]
-
-                      For example `claude-code`. With several, and with `all`, `list` and `explain` show them
-                      side by side, and `check` goes by the rules of each. `all` holds no variants
-                      (`claude-code@founding`); they are named. Without it `profile` of the worktree's
-                      `.skillsd.toml` counts, then that of `config.toml`.
-
-                  --json
-                      Print the daemon's answer as one line of JSON
-
-                  --no-daemon
-                      Index within this process in place of asking the daemon
-
-                  --timeout <SECONDS>
-                      Give the daemon up that has not answered for so many seconds [default: 60]
-
-                      It says that it is there at once and is given up after 10 seconds where it does not. After
-                      2 seconds without an answer a line on standard error says what is waited for.
-
-                  --color <WHEN>
-                      When to use colours: auto, always, never
-
-                      [default: auto]
+            Global options, see `help options`: --cwd --add-dir --profile --json --no-daemon --timeout --color
         "#]].assert_eq(&help);
     }
 }

@@ -31,23 +31,23 @@ use crate::place::Place;
 use mend::Mended;
 use skills_client::blocking::PATIENCE;
 
-/// What to check, and how to say it.
+/// Arguments of `skillsd check`.
 #[derive(Debug, Clone, Args)]
 pub struct CheckArgs {
-    /// Skills, commands, instructions such as CLAUDE.md and AGENTS.md, agents' files, or directories to
-    /// look for them in [default: the working directory]
+    /// Skills, commands, instruction files such as CLAUDE.md, subagents, or directories that contain
+    /// them [default: the current directory]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Make the edits that have one right answer
+    /// Apply the fixes that have exactly one right result
     #[arg(long)]
     fix: bool,
-    /// How to print the findings: human, json, sarif, github [default: human]
+    /// Output format: human, json, sarif, github [default: human]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     format: Option<Format>,
     /// Check again whenever something changes, until interrupted
     #[arg(long, conflicts_with = "fix")]
     watch: bool,
-    /// Say what a rule finds, why that matters and what to do, and check nothing; `yaml/*` is a family
+    /// Explain a rule, or a family such as `yaml/*`, and check nothing
     #[arg(long, value_name = "RULE", conflicts_with_all = ["paths", "fix", "format", "watch"])]
     explain: Option<String>,
 }

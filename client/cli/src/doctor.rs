@@ -28,10 +28,10 @@ use crate::trust;
 use finding::Finding;
 use skills_client::environment;
 
-/// Whether to mend.
+/// Arguments of `skillsd doctor`.
 #[derive(Debug, Clone, Args)]
 pub struct DoctorArgs {
-    /// Mend what can be mended without harm, and say what was done
+    /// Repair what is safe to repair, and report each repair
     #[arg(long)]
     fix: bool,
 }

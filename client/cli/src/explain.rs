@@ -22,10 +22,10 @@ use crate::terminal::Terminal;
 use crate::text::{pad, plain, width, wrap};
 use skills_client::ClientError;
 
-/// What to explain.
+/// Arguments of `skillsd explain`.
 #[derive(Debug, Clone, Args)]
 pub struct ExplainArgs {
-    /// A skill's name, a SKILL.md or a skill's directory; without it, every root is explained
+    /// Name of a skill, a SKILL.md or a skill's directory [default: every search root]
     #[arg(value_name = "NAME|PATH")]
     target: Option<OsString>,
     #[command(flatten)]

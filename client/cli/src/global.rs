@@ -10,23 +10,24 @@ use skills_protocol::PROFILES;
 /// The value of `--profile` that selects every agent's current profile and the user's own profiles.
 pub(crate) const ALL_PROFILES: &str = "all";
 
-/// The flags that every command takes, before or after its name.
+/// Flags that every command accepts, before or after its name.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct GlobalArgs {
-    /// Act as if started in DIR
+    /// Run as if started in DIR
     #[arg(long, global = true, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
-    /// Count the skills of DIR as well (repeatable)
+    /// Also include skills from DIR (repeatable)
     ///
-    /// Directories in the variable SKILLSD_ADD_DIRS, separated by colons, count besides.
+    /// The variable SKILLSD_ADD_DIRS adds more directories, separated by colons.
     #[arg(long = "add-dir", global = true, value_name = "DIR")]
     pub add_dirs: Vec<PathBuf>,
     /// Apply the rules of this agent, of several (`a,b`) or of `all` [default: agentskills]
     ///
-    /// For example `claude-code`. With several, and with `all`, `list` and `explain` show them side
-    /// by side, and `check` goes by the rules of each. `all` holds no variants (`claude-code@founding`); they are named.
-    /// Without it `profile` of the worktree's `.skillsd.toml` counts, then that of `config.toml`.
+    /// For example `claude-code`. With several agents, `list` and `explain` show them side by side,
+    /// and `check` applies the rules of each. `all` leaves out variants such as
+    /// `claude-code@founding`; name them. The default can be set as `profile` in the worktree's
+    /// `.skillsd.toml` or in `config.toml`.
     #[arg(
         long,
         global = true,
@@ -38,13 +39,13 @@ pub struct GlobalArgs {
     /// Print the daemon's answer as one line of JSON
     #[arg(long, global = true)]
     pub json: bool,
-    /// Index within this process in place of asking the daemon
+    /// Run without the daemon, with an index in this process
     #[arg(long, global = true)]
     pub no_daemon: bool,
-    /// Give the daemon up that has not answered for so many seconds [default: 60]
+    /// Stop waiting for the daemon after this many seconds [default: 60]
     ///
-    /// It says that it is there at once and is given up after 10 seconds where it does not. After 2
-    /// seconds without an answer a line on standard error says what is waited for.
+    /// A daemon that does not accept the connection within 10 seconds is given up earlier. After 2
+    /// seconds without an answer, standard error says what the command waits for.
     #[arg(
         long,
         global = true,
@@ -59,12 +60,12 @@ pub struct GlobalArgs {
         value_name = "WHEN",
         default_value = "auto",
         hide_possible_values = true,
-        help = "When to use colours: auto, always, never"
+        help = "Use colours: auto, always, never"
     )]
     pub color: Color,
 }
 
-/// When output is coloured.
+/// When to colour output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Color {
     /// On a terminal, unless NO_COLOR is set.

@@ -35,10 +35,10 @@ const PATIENCE: Duration = Duration::from_secs(4);
 /// The longest input; tools answer with whole files.
 const LONGEST: u64 = 64 * 1024 * 1024;
 
-/// Whose hook it is.
+/// Arguments of `skillsd hook`.
 #[derive(Debug, Clone, Args)]
 pub struct HookArgs {
-    /// Whose hook: claude-code, codex, gemini-cli or opencode
+    /// The agent: claude-code, codex, gemini-cli or opencode
     // No list of values for the parser: an error of it would end with 2, which to some agents means
     // that the tool must not run.
     #[arg(value_name = "AGENT", required = false, default_value = "", hide_default_value = true)]

@@ -14,6 +14,7 @@ mod doctor;
 mod explain;
 mod failure;
 mod global;
+mod help;
 mod hook;
 mod install;
 mod link;
@@ -53,6 +54,7 @@ use terminal::Terminal;
 pub use context::{Binary, Local};
 pub use failure::CommandError;
 pub use global::{Color, GlobalArgs};
+pub use help::grouped_help;
 #[cfg(feature = "invariants")]
 pub use hook::shell_files;
 
@@ -74,93 +76,93 @@ pub const ABOUT: &str = "Finds, explains and serves the agent skills (SKILL.md) 
 /// The commands that ask the daemon.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
-    /// List the skills that an agent would see
+    /// List the skills that an agent sees
     List(list::ListArgs),
     /// Show a skill's entry, frontmatter and findings
     Show(show::ShowArgs),
-    /// Find skills by their names and by what they say they do
+    /// Search skills by name and description
     Search(search::SearchArgs),
-    /// Print a skill as its agent hands it to the model
+    /// Print a skill as its agent gives it to the model
     ///
-    /// Arguments are put in where the agent puts them in. Commands in the skill are not run, unless
-    /// `--shell execute` asks for it and the configuration lets skillsd run them.
+    /// Arguments are inserted by the agent's rules. Commands in the skill run only with
+    /// `--shell execute`, and only if the configuration allows it.
     Load(load::LoadArgs),
-    /// Print the list of skills that goes into a prompt
+    /// Print the skill listing of an agent's prompt
     Catalog(load::CatalogArgs),
-    /// Explain why a skill is seen, or why it is not
+    /// Explain why an agent sees a skill, or why not
     Explain(explain::ExplainArgs),
-    /// Find what is wrong with skills
+    /// Find errors in skills
     ///
-    /// Checks every SKILL.md below the working directory, or those that are named, by the rules of
-    /// docs/rules.md. Ends with 1 when there are errors or warnings. A daemon that runs is asked,
-    /// and none is started. Without `--profile` the agents in wide use count.
+    /// Checks every SKILL.md below the working directory, or the given paths, by the rules of
+    /// docs/rules.md. Exits with 1 if there are errors or warnings. Asks a running daemon and does
+    /// not start one. Without `--profile` it applies the rules of the widely used agents.
     Check(check::CheckArgs),
-    /// Make a skill to begin with
+    /// Create a skill from a template
     New(new::NewArgs),
-    /// Show how the daemon is and what it watches
+    /// Show the daemon's state and what it watches
     Status,
-    /// Wait until everything on the disk is visible
+    /// Wait until the index has every change on the disk
     Sync,
-    /// Print what changes, as it changes
+    /// Print changes of the skill list as they happen
     ///
-    /// A line for each skill that comes, goes or changes, until it is interrupted. With `--json`
-    /// the first line is the whole list, the others what changed since the line before, as
-    /// `skills/list` gives them, and events of other kinds.
+    /// Prints a line for each skill that is added, removed or changed, until interrupted. With
+    /// `--json` the first line is the whole list in the form of `skills/list`; each later line has
+    /// the changes since the line before it, or another event.
     Watch(watch::WatchArgs),
-    /// Show the daemon, its worktrees and what happens in them, live
+    /// Show the daemon, its worktrees and events, live
     ///
-    /// Worktrees with their skills by state, agents' conversations, which files have activated which
-    /// skills, and what happened last. `q` ends it.
+    /// Shows worktrees with their skills by state, agents' sessions, the files that activated
+    /// skills, and the latest events. `q` quits.
     Top,
-    /// Tell that an agent has touched files, and show what that brings
+    /// Report touched files and show which skills they activate
     ///
-    /// Skill directories near the files are found, and skills that wait for such files are
-    /// activated, for the rest of the agent's conversation.
+    /// Discovers skill directories near the files and activates skills whose `paths` match, for the
+    /// rest of the agent's session.
     Touch(touch::TouchArgs),
-    /// Open, show, forget or list agents' conversations
+    /// Open, show, close or list agents' sessions
     Session(session::SessionArgs),
-    /// Show and answer what agents want to be allowed
+    /// Show and answer agents' requests for approval
     ///
-    /// An agent that wants to load or run a skill about which a rule says `ask` waits for an answer
-    /// here, or asks again after it.
+    /// If a rule says `ask` about a skill, the agent that loads or runs it waits for an answer here
+    /// or asks again later.
     Permission(permission::PermissionArgs),
-    /// Trust what comes with a worktree, so that its skills may run things
+    /// Trust a worktree, so that its skills may run scripts
     ///
-    /// Without DIR the worktree is meant that this is in. Trust holds for the directory and what is
-    /// below it, and is kept outside of it. A skill that is changed later asks before it runs
-    /// anything again.
+    /// Defaults to the current worktree. Trust covers the directory and everything below it. It is
+    /// stored outside the worktree. If a skill changes later, it asks again before it runs
+    /// anything.
     Trust(trust::TrustArgs),
     /// Stop the daemon
     Stop,
-    /// Find what is wrong with the daemon and its surroundings
+    /// Find problems of the daemon and its environment
     ///
-    /// Looks at the socket, the directories and their modes, the daemon and its version, the
-    /// watches, the roots of this place and the configuration, and says what to do about each
-    /// finding. It starts no daemon.
+    /// Examines the socket, directories and their modes, the daemon and its version, the watches,
+    /// the search roots of the working directory and the configuration. Each finding says what to
+    /// do. Does not start a daemon.
     Doctor(doctor::DoctorArgs),
     /// Show the log of a daemon that a command started
     ///
-    /// One that systemd runs logs to the journal: `journalctl --user -u skillsd`.
+    /// A daemon started by systemd logs to the journal: `journalctl --user -u skillsd`.
     Logs(logs::LogsArgs),
-    /// Register with systemd and with the agents that are there
+    /// Register skillsd with systemd and with installed agents
     ///
-    /// Shows each change as a difference and asks before it is written: units of systemd's user
-    /// manager, hooks and the MCP server of Claude Code, Codex, Gemini CLI and opencode. A copy of each
-    /// file that is changed is kept beside it.
+    /// Shows each change as a diff and asks before it writes: units of systemd's user manager, and
+    /// hooks and the MCP server of Claude Code, Codex, Gemini CLI and opencode. Keeps a copy of each
+    /// changed file beside it.
     Install(install::InstallArgs),
-    /// Take out what `install` has put in, and nothing else
+    /// Remove what `install` added
     Uninstall(install::InstallArgs),
-    /// Tell the daemon what an agent's tools do, as the agent's hook
+    /// Report an agent's tool calls to the daemon, as the agent's hook
     ///
-    /// Reads the hook's JSON on standard input and touches the files that it names, also those in
-    /// shell commands and searches; answers in the agent's own form which skills that has brought.
-    /// Whatever goes wrong, it ends with 0 and prints nothing, so that no agent is kept from its work.
+    /// Reads the hook's JSON from standard input and touches the files that it names, including
+    /// those in shell commands and searches. Answers in the agent's format with the skills that
+    /// became available. On any error it exits with 0 and prints nothing, so the agent goes on.
     Hook(hook::HookArgs),
     /// Print a completion script for a shell
     ///
     /// For example `skillsd completions bash > ~/.local/share/bash-completion/completions/skillsd`.
     Completions(manual::CompletionsArgs),
-    /// Print the manual page, or write all of them
+    /// Print the manual page, or write one for each command
     ///
     /// `skillsd man | man -l -` shows the page.
     Man(manual::ManArgs),

@@ -22,13 +22,13 @@ use crate::place::{Place, SessionFlag};
 use skills_client::ClientError;
 use skills_client::pages::goes_on;
 
-/// What to list.
+/// Arguments of `skillsd list`.
 #[derive(Debug, Clone, Args)]
 pub struct ListArgs {
-    /// The directory that an agent would work in [default: this one]
+    /// Working directory of the agent [default: the current directory]
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// List the skills that are not shown to the model as well, each with the reason
+    /// Also list skills that the model does not see, each with the reason
     #[arg(long, short)]
     all: bool,
     #[command(flatten)]

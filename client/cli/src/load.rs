@@ -21,32 +21,32 @@ use crate::place::{Place, SessionFlag, Target};
 use crate::terminal::Terminal;
 use crate::text::{count, plain};
 
-/// What to load.
+/// Arguments of `skillsd load`.
 #[derive(Debug, Clone, Args)]
 pub struct LoadArgs {
-    /// A skill's name, a SKILL.md or a skill's directory
+    /// Name of a skill, a SKILL.md or a skill's directory
     #[arg(value_name = "NAME|PATH")]
     target: OsString,
-    /// The skill's arguments
+    /// Arguments of the skill
     #[arg(value_name = "ARGS")]
     arguments: Vec<String>,
-    /// Write it as this agent does [default: the profile's]
+    /// Format of this agent [default: the profile's]
     ///
-    /// One of `opencode`, `claude`, `agentskills`, `codex`, `gemini`, `plugin` and `raw`;
-    /// `opencode@founding` and `claude@founding` are as the first documents describe these two.
+    /// One of `opencode`, `claude`, `agentskills`, `codex`, `gemini`, `plugin` and `raw`.
+    /// `opencode@founding` and `claude@founding` are the formats of the agents' first documents.
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
-    /// Who asks for it: the model, or the user by its name
+    /// Who loads the skill: model, user
     #[arg(long, value_name = "WHO", default_value = "model", hide_possible_values = true)]
     by: Who,
-    /// What becomes of commands in it: list, none, execute
+    /// Treatment of commands in the skill: list, none, execute
     #[arg(long, value_name = "WHAT", default_value = "list", hide_possible_values = true)]
     shell: Commands,
-    /// Where the user is asked first, wait for the answer
+    /// Wait for the answer if the user must approve first
     ///
-    /// Any client gives it: `skillsd permission pending` shows what is asked, `skillsd permission
-    /// reply` answers. Without this the command fails with the question's id, and the answer
-    /// counts for the next one.
+    /// `skillsd permission pending` shows the request and `skillsd permission reply` answers it.
+    /// Without this flag the command fails with the id of the request, and the answer applies to
+    /// the next call.
     #[arg(long)]
     wait: bool,
 }
@@ -71,24 +71,24 @@ enum Commands {
     Execute,
 }
 
-/// What catalog to write.
+/// Arguments of `skillsd catalog`.
 #[derive(Debug, Clone, Args)]
 pub struct CatalogArgs {
-    /// Write it as this agent does [default: the profile's]
+    /// Format of this agent [default: the profile's]
     ///
     /// A profile's name, or one of `xml`, `markdown`, `claude`, `codex`, `gemini`, `plugin`,
     /// `skills-ref` and `json`.
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
-    /// How many tokens the model's context has
+    /// Size of the model's context in tokens
     #[arg(long = "context", value_name = "TOKENS")]
     context_tokens: Option<u64>,
-    /// How many characters there are for it, in place of the agent's own rule
+    /// Budget of the listing in characters [default: the agent's own rule]
     #[arg(long = "budget", value_name = "CHARACTERS")]
     budget_chars: Option<u64>,
-    /// Name only skills in whose name or description this is found; `*` is anything
+    /// List only skills whose name or description contains QUERY; `*` matches anything
     ///
-    /// With the format `plugin` it is that plugin's search: with where each skill is from and its
+    /// The format `plugin` then prints that plugin's search result: each skill with its origin and
     /// scripts.
     #[arg(long, value_name = "QUERY")]
     query: Option<String>,

@@ -21,13 +21,13 @@ use skills_client::logs::files;
 /// How often it is looked for more. A person does not see the difference.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// What to show.
+/// Arguments of `skillsd logs`.
 #[derive(Debug, Clone, Args)]
 pub struct LogsArgs {
-    /// Go on and print what comes
+    /// Keep printing new lines
     #[arg(long, short)]
     follow: bool,
-    /// How many of the last lines to print [default: 100]
+    /// Number of last lines to print [default: 100]
     #[arg(long, short = 'n', value_name = "N")]
     lines: Option<usize>,
 }

@@ -1,7 +1,7 @@
-//! `skillsd completions` and `skillsd man`: what clap's definitions give besides the help.
+//! `skillsd completions` and `skillsd man`: completion scripts and manual pages.
 //!
-//! Both are made when asked for, from the definition of the whole program, so they cannot fall
-//! behind it; both are static text, and no shell asks the program while it completes.
+//! Both are generated from clap's definition of the whole program when they are requested. The
+//! scripts are static: the shell does not start skillsd to complete a word.
 
 use std::fs;
 use std::io;
@@ -17,7 +17,7 @@ use crate::failure::CommandError;
 
 const NAME: &str = "skillsd";
 
-/// Which script to print.
+/// Arguments of `skillsd completions`.
 #[derive(Debug, Clone, Args)]
 pub struct CompletionsArgs {
     /// The shell: bash, zsh, fish
@@ -25,7 +25,7 @@ pub struct CompletionsArgs {
     shell: Shell,
 }
 
-/// A shell that completes.
+/// A shell with completion scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Shell {
     Bash,
@@ -33,7 +33,7 @@ enum Shell {
     Fish,
 }
 
-/// Where the pages go.
+/// Arguments of `skillsd man`.
 #[derive(Debug, Clone, Args)]
 pub struct ManArgs {
     /// Write a page for each command to DIR

@@ -11,13 +11,13 @@ use crate::failure::CommandError;
 use crate::place::Place;
 use crate::style::{self, paint};
 
-/// What to make, and where.
+/// Arguments of `skillsd new`.
 #[derive(Debug, Clone, Args)]
 pub struct NewArgs {
-    /// The skill's name: lower-case words with hyphens
+    /// Name of the skill: lower-case words joined by hyphens
     #[arg(value_name = "NAME")]
     name: String,
-    /// The directory of skills to put it in [default: .agents/skills]
+    /// Directory that gets the skill [default: .agents/skills]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }

@@ -23,7 +23,7 @@ use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::plain;
 
-/// What to do about permissions.
+/// Arguments of `skillsd permission`.
 #[derive(Debug, Clone, Args)]
 pub struct PermissionArgs {
     /// What to do.
@@ -31,40 +31,40 @@ pub struct PermissionArgs {
     action: Action,
 }
 
-/// What to do about permissions.
+/// An action on permissions.
 #[derive(Debug, Clone, Subcommand)]
 enum Action {
-    /// List what waits for an answer
+    /// List the requests that wait for an answer
     Pending,
-    /// Answer: once, always or reject
+    /// Answer a request: once, always or reject
     Reply {
-        /// What to answer, as `pending` names it
+        /// Id of the request, from `skillsd permission pending`
         #[arg(value_name = "ID")]
         id: String,
         /// The answer: once, always or reject
         #[arg(value_name = "ANSWER", hide_possible_values = true)]
         answer: Word,
-        /// What to tell the model besides
+        /// Message to the model
         #[arg(long, value_name = "TEXT")]
         message: Option<String>,
-        /// With always: allow this pattern in place of the name (repeatable)
+        /// With always: allow this pattern instead of the name (repeatable)
         #[arg(long = "pattern", value_name = "PATTERN")]
         patterns: Vec<String>,
     },
-    /// Say whether an agent may use a skill here, and by which rule
+    /// Show whether an agent may use a skill here, and by which rule
     Check {
-        /// The skill's name
+        /// Name of the skill
         #[arg(value_name = "NAME")]
         name: String,
     },
-    /// List what was always allowed here
+    /// List what is always allowed here
     Granted,
-    /// Take back something that was always allowed here
+    /// Revoke something that is always allowed here
     Revoke {
-        /// What was allowed, as `granted` names it
+        /// Allowed pattern, from `skillsd permission granted`
         #[arg(value_name = "PATTERN")]
         pattern: String,
-        /// The kind of permission
+        /// Kind of permission
         #[arg(long, value_name = "KIND", default_value = SKILL)]
         permission: String,
     },

@@ -32,10 +32,10 @@ pub(super) struct Place {
     environment: Vec<(&'static str, OsString)>,
 }
 
-/// Whose conversation a command shows things to.
+/// The flag `--session`.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct SessionFlag {
-    /// Show it as this conversation sees it, with what its touched files have brought
+    /// Apply this session: its activated and discovered skills
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
 }

@@ -15,13 +15,13 @@ use crate::style::{self, mark, paint};
 use crate::terminal::Terminal;
 use crate::text::{cut, pad, plain, width, wrap};
 
-/// What to find.
+/// Arguments of `skillsd search`.
 #[derive(Debug, Clone, Args)]
 pub struct SearchArgs {
-    /// What is wanted, in your own words or as a name
+    /// Words to search for
     #[arg(value_name = "QUERY", required = true)]
     query: Vec<String>,
-    /// Find N skills at most
+    /// Print at most N skills
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100))]
     limit: u32,
 }

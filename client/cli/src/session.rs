@@ -18,7 +18,7 @@ use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{pad, plain, width};
 
-/// What to do with conversations.
+/// Arguments of `skillsd session`.
 #[derive(Debug, Clone, Args)]
 pub struct SessionArgs {
     /// What to do.
@@ -26,31 +26,31 @@ pub struct SessionArgs {
     action: Action,
 }
 
-/// What to do with a conversation.
+/// An action on sessions.
 #[derive(Debug, Clone, Subcommand)]
 enum Action {
-    /// Open one here, under this id or one of ours
+    /// Open a session for the current directory
     Open {
-        /// Its id
+        /// Id of the session [default: a new id]
         #[arg(value_name = "SESSION")]
         session: Option<String>,
-        /// Count files that change in watched directories as touched
+        /// Count changed files in watched directories as touched
         #[arg(long)]
         auto: bool,
     },
-    /// Show all that is kept of one
+    /// Show a session
     Get {
-        /// Its id
+        /// Id of the session
         #[arg(value_name = "SESSION")]
         session: String,
     },
-    /// Forget one
+    /// Close a session and forget its touches
     Close {
-        /// Its id
+        /// Id of the session
         #[arg(value_name = "SESSION")]
         session: String,
     },
-    /// List those that are kept
+    /// List the open sessions
     List,
 }
 

@@ -17,10 +17,10 @@ use crate::style::{self, mark, paint};
 use crate::terminal::Terminal;
 use crate::text::{pad, plain, width, wrap};
 
-/// What to show.
+/// Arguments of `skillsd show`.
 #[derive(Debug, Clone, Args)]
 pub struct ShowArgs {
-    /// A skill's name, a SKILL.md or a skill's directory
+    /// Name of a skill, a SKILL.md or a skill's directory
     #[arg(value_name = "NAME|PATH")]
     target: OsString,
 }

@@ -288,97 +288,84 @@ fn flags_stand_before_or_after_the_command() {
 
 #[track_caller]
 fn check_help(command: Option<&str>, expected: &Expect) {
-    let mut root = Cli::command();
+    let mut root = grouped_help(Cli::command());
     root.build();
     let command = match command {
         Some(name) => root.find_subcommand_mut(name).expect("a command"),
         None => &mut root,
     };
     let help = command.clone().render_help().to_string();
-    // A window of a desktop is not smaller.
+    // A desktop's default window shows about 50 lines.
     assert!(help.lines().count() <= 50, "`-h` is one screen");
     expected.assert_eq(&help);
 }
 
 #[test]
-fn the_help_is_one_screen_each() {
+fn help_fits_one_screen() {
     check_help(
         None,
         &expect![[r#"
             Finds, explains and serves the agent skills (SKILL.md) of a worktree
 
-            Usage: skillsd [OPTIONS] <COMMAND>
+            Usage: skillsd <COMMAND>
 
-            Commands:
-              list         List the skills that an agent would see
+            Find skills:
+              list         List the skills that an agent sees
+              explain      Explain why an agent sees a skill, or why not
               show         Show a skill's entry, frontmatter and findings
-              search       Find skills by their names and by what they say they do
-              load         Print a skill as its agent hands it to the model
-              catalog      Print the list of skills that goes into a prompt
-              explain      Explain why a skill is seen, or why it is not
-              check        Find what is wrong with skills
-              new          Make a skill to begin with
-              status       Show how the daemon is and what it watches
-              sync         Wait until everything on the disk is visible
-              watch        Print what changes, as it changes
-              top          Show the daemon, its worktrees and what happens in them, live
-              touch        Tell that an agent has touched files, and show what that brings
-              session      Open, show, forget or list agents' conversations
-              permission   Show and answer what agents want to be allowed
-              trust        Trust what comes with a worktree, so that its skills may run things
-              stop         Stop the daemon
-              doctor       Find what is wrong with the daemon and its surroundings
+              search       Search skills by name and description
+              load         Print a skill as its agent gives it to the model
+              catalog      Print the skill listing of an agent's prompt
+
+            Check and write skills:
+              check        Find errors in skills
+              new          Create a skill from a template
+
+            Run with an agent:
+              hook         Report an agent's tool calls to the daemon, as the agent's hook
+              touch        Report touched files and show which skills they activate
+              session      Open, show, close or list agents' sessions
+              permission   Show and answer agents' requests for approval
+              trust        Trust a worktree, so that its skills may run scripts
+
+            Daemon:
+              status       Show the daemon's state and what it watches
+              doctor       Find problems of the daemon and its environment
+              watch        Print changes of the skill list as they happen
+              top          Show the daemon, its worktrees and events, live
               logs         Show the log of a daemon that a command started
-              install      Register with systemd and with the agents that are there
-              uninstall    Take out what `install` has put in, and nothing else
-              hook         Tell the daemon what an agent's tools do, as the agent's hook
+              sync         Wait until the index has every change on the disk
+              stop         Stop the daemon
+
+            Set up:
+              install      Register skillsd with systemd and with installed agents
+              uninstall    Remove what `install` added
               completions  Print a completion script for a shell
-              man          Print the manual page, or write all of them
-              help         Print this message or the help of the given subcommand(s)
+              man          Print the manual page, or write one for each command
 
             Options:
-              -h, --help     Print help (see more with '--help')
+              -h, --help     Print help
               -V, --version  Print version
 
-            Global options:
-                  --cwd <DIR>          Act as if started in DIR
-                  --add-dir <DIR>      Count the skills of DIR as well (repeatable)
-                  --profile <PROFILE>  Apply the rules of this agent, of several (`a,b`) or of `all` [default:
-                                       agentskills]
-                  --json               Print the daemon's answer as one line of JSON
-                  --no-daemon          Index within this process in place of asking the daemon
-                  --timeout <SECONDS>  Give the daemon up that has not answered for so many seconds [default:
-                                       60]
-                  --color <WHEN>       When to use colours: auto, always, never [default: auto]
+            Global options, see `help options`: --cwd --add-dir --profile --json --no-daemon --timeout --color
         "#]],
     );
     check_help(
         Some("list"),
         &expect![[r#"
-            List the skills that an agent would see
+            List the skills that an agent sees
 
             Usage: skillsd list [OPTIONS] [DIR]
 
             Arguments:
-              [DIR]  The directory that an agent would work in [default: this one]
+              [DIR]  Working directory of the agent [default: the current directory]
 
             Options:
-              -a, --all                List the skills that are not shown to the model as well, each with the
-                                       reason
-                  --session <SESSION>  Show it as this conversation sees it, with what its touched files have
-                                       brought
-              -h, --help               Print help (see more with '--help')
+              -a, --all                Also list skills that the model does not see, each with the reason
+                  --session <SESSION>  Apply this session: its activated and discovered skills
+              -h, --help               Print help
 
-            Global options:
-                  --cwd <DIR>          Act as if started in DIR
-                  --add-dir <DIR>      Count the skills of DIR as well (repeatable)
-                  --profile <PROFILE>  Apply the rules of this agent, of several (`a,b`) or of `all` [default:
-                                       agentskills]
-                  --json               Print the daemon's answer as one line of JSON
-                  --no-daemon          Index within this process in place of asking the daemon
-                  --timeout <SECONDS>  Give the daemon up that has not answered for so many seconds [default:
-                                       60]
-                  --color <WHEN>       When to use colours: auto, always, never [default: auto]
+            Global options, see `help options`: --cwd --add-dir --profile --json --no-daemon --timeout --color
         "#]],
     );
     for command in ["doctor", "logs", "completions", "man"] {
@@ -389,24 +376,15 @@ fn the_help_is_one_screen_each() {
     check_help(
         Some("doctor"),
         &expect![[r#"
-            Find what is wrong with the daemon and its surroundings
+            Find problems of the daemon and its environment
 
             Usage: skillsd doctor [OPTIONS]
 
             Options:
-                  --fix   Mend what can be mended without harm, and say what was done
+                  --fix   Repair what is safe to repair, and report each repair
               -h, --help  Print help (see more with '--help')
 
-            Global options:
-                  --cwd <DIR>          Act as if started in DIR
-                  --add-dir <DIR>      Count the skills of DIR as well (repeatable)
-                  --profile <PROFILE>  Apply the rules of this agent, of several (`a,b`) or of `all` [default:
-                                       agentskills]
-                  --json               Print the daemon's answer as one line of JSON
-                  --no-daemon          Index within this process in place of asking the daemon
-                  --timeout <SECONDS>  Give the daemon up that has not answered for so many seconds [default:
-                                       60]
-                  --color <WHEN>       When to use colours: auto, always, never [default: auto]
+            Global options, see `help options`: --cwd --add-dir --profile --json --no-daemon --timeout --color
         "#]],
     );
     check_help(
@@ -417,105 +395,67 @@ fn the_help_is_one_screen_each() {
             Usage: skillsd logs [OPTIONS]
 
             Options:
-              -f, --follow     Go on and print what comes
-              -n, --lines <N>  How many of the last lines to print [default: 100]
+              -f, --follow     Keep printing new lines
+              -n, --lines <N>  Number of last lines to print [default: 100]
               -h, --help       Print help (see more with '--help')
 
-            Global options:
-                  --cwd <DIR>          Act as if started in DIR
-                  --add-dir <DIR>      Count the skills of DIR as well (repeatable)
-                  --profile <PROFILE>  Apply the rules of this agent, of several (`a,b`) or of `all` [default:
-                                       agentskills]
-                  --json               Print the daemon's answer as one line of JSON
-                  --no-daemon          Index within this process in place of asking the daemon
-                  --timeout <SECONDS>  Give the daemon up that has not answered for so many seconds [default:
-                                       60]
-                  --color <WHEN>       When to use colours: auto, always, never [default: auto]
+            Global options, see `help options`: --cwd --add-dir --profile --json --no-daemon --timeout --color
         "#]],
     );
     check_help(
         Some("load"),
         &expect![[r#"
-            Print a skill as its agent hands it to the model
+            Print a skill as its agent gives it to the model
 
             Usage: skillsd load [OPTIONS] <NAME|PATH> [ARGS]...
 
             Arguments:
-              <NAME|PATH>  A skill's name, a SKILL.md or a skill's directory
-              [ARGS]...    The skill's arguments
+              <NAME|PATH>  Name of a skill, a SKILL.md or a skill's directory
+              [ARGS]...    Arguments of the skill
 
             Options:
-                  --format <FORMAT>  Write it as this agent does [default: the profile's]
-                  --by <WHO>         Who asks for it: the model, or the user by its name [default: model]
-                  --shell <WHAT>     What becomes of commands in it: list, none, execute [default: list]
-                  --wait             Where the user is asked first, wait for the answer
+                  --format <FORMAT>  Format of this agent [default: the profile's]
+                  --by <WHO>         Who loads the skill: model, user [default: model]
+                  --shell <WHAT>     Treatment of commands in the skill: list, none, execute [default: list]
+                  --wait             Wait for the answer if the user must approve first
               -h, --help             Print help (see more with '--help')
 
-            Global options:
-                  --cwd <DIR>          Act as if started in DIR
-                  --add-dir <DIR>      Count the skills of DIR as well (repeatable)
-                  --profile <PROFILE>  Apply the rules of this agent, of several (`a,b`) or of `all` [default:
-                                       agentskills]
-                  --json               Print the daemon's answer as one line of JSON
-                  --no-daemon          Index within this process in place of asking the daemon
-                  --timeout <SECONDS>  Give the daemon up that has not answered for so many seconds [default:
-                                       60]
-                  --color <WHEN>       When to use colours: auto, always, never [default: auto]
+            Global options, see `help options`: --cwd --add-dir --profile --json --no-daemon --timeout --color
         "#]],
     );
     check_help(
         Some("trust"),
         &expect![[r#"
-            Trust what comes with a worktree, so that its skills may run things
+            Trust a worktree, so that its skills may run scripts
 
             Usage: skillsd trust [OPTIONS] [DIR]
 
             Arguments:
-              [DIR]  The directory to trust [default: the worktree this is in]
+              [DIR]  Directory to trust [default: the current worktree]
 
             Options:
-                  --revoke  Take trust back: forget what was said of it
-                  --list    Say what is trusted and what here asks for it, and change nothing
+                  --revoke  Revoke trust
+                  --list    Show what is trusted and what asks for trust; change nothing
               -h, --help    Print help (see more with '--help')
 
-            Global options:
-                  --cwd <DIR>          Act as if started in DIR
-                  --add-dir <DIR>      Count the skills of DIR as well (repeatable)
-                  --profile <PROFILE>  Apply the rules of this agent, of several (`a,b`) or of `all` [default:
-                                       agentskills]
-                  --json               Print the daemon's answer as one line of JSON
-                  --no-daemon          Index within this process in place of asking the daemon
-                  --timeout <SECONDS>  Give the daemon up that has not answered for so many seconds [default:
-                                       60]
-                  --color <WHEN>       When to use colours: auto, always, never [default: auto]
+            Global options, see `help options`: --cwd --add-dir --profile --json --no-daemon --timeout --color
         "#]],
     );
     check_help(
         Some("explain"),
         &expect![[r#"
-            Explain why a skill is seen, or why it is not
+            Explain why an agent sees a skill, or why not
 
             Usage: skillsd explain [OPTIONS] [NAME|PATH]
 
             Arguments:
-              [NAME|PATH]  A skill's name, a SKILL.md or a skill's directory; without it, every root is
-                           explained
+              [NAME|PATH]  Name of a skill, a SKILL.md or a skill's directory [default: every search root]
 
             Options:
-                  --session <SESSION>  Show it as this conversation sees it, with what its touched files have
-                                       brought
-              -h, --help               Print help (see more with '--help')
+                  --session <SESSION>  Apply this session: its activated and discovered skills
+              -h, --help               Print help
 
-            Global options:
-                  --cwd <DIR>          Act as if started in DIR
-                  --add-dir <DIR>      Count the skills of DIR as well (repeatable)
-                  --profile <PROFILE>  Apply the rules of this agent, of several (`a,b`) or of `all` [default:
-                                       agentskills]
-                  --json               Print the daemon's answer as one line of JSON
-                  --no-daemon          Index within this process in place of asking the daemon
-                  --timeout <SECONDS>  Give the daemon up that has not answered for so many seconds [default:
-                                       60]
-                  --color <WHEN>       When to use colours: auto, always, never [default: auto]
+            Global options, see `help options`: --cwd --add-dir --profile --json --no-daemon --timeout --color
         "#]],
     );
 }

@@ -17,16 +17,16 @@ use crate::style::{self, mark, paint};
 use crate::terminal::Terminal;
 use crate::text::plain;
 
-/// What was touched, and by whom.
+/// Arguments of `skillsd touch`.
 #[derive(Debug, Clone, Args)]
 pub struct TouchArgs {
-    /// The files or directories; they need not be there any more
+    /// Touched files or directories; they may be deleted already
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
-    /// The agent's conversation; one that is not known begins here
+    /// The agent's session; opened if it does not exist
     #[arg(long, value_name = "SESSION")]
     session: String,
-    /// What was done with them: read, write, search or exec
+    /// Operation on the files: read, write, search or exec
     #[arg(long, value_name = "OP", value_parser = op)]
     op: Option<TouchOp>,
 }

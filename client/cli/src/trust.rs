@@ -19,18 +19,18 @@ use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{continued, count, plain};
 
-/// What to trust.
+/// Arguments of `skillsd trust`.
 #[derive(Debug, Clone, Args)]
 pub struct TrustArgs {
-    /// The directory to trust [default: the worktree this is in]
+    /// Directory to trust [default: the current worktree]
     ///
-    /// Trust is given at a terminal: it is shown what for, and asked.
+    /// Needs a terminal: the command shows what will be trusted and asks for confirmation.
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Take trust back: forget what was said of it
+    /// Revoke trust
     #[arg(long, conflicts_with = "list")]
     revoke: bool,
-    /// Say what is trusted and what here asks for it, and change nothing
+    /// Show what is trusted and what asks for trust; change nothing
     #[arg(long)]
     list: bool,
 }

@@ -27,7 +27,7 @@ use skills_client::pages::Pages;
 use skills_client::spawn::StartOptions;
 use skills_client::subscription::{Heard, Subscription};
 
-/// What to follow.
+/// Arguments of `skillsd watch`.
 #[derive(Debug, Clone, Args)]
 pub struct WatchArgs {
     #[command(flatten)]

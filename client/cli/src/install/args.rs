@@ -6,13 +6,13 @@ use skills_protocol::wire::InstallPart;
 /// Arguments of `install` and `uninstall`.
 #[derive(Debug, Clone, Args)]
 pub struct InstallArgs {
-    /// Show what would be changed, and change nothing
+    /// Show the changes without making them
     #[arg(long)]
     pub(super) dry_run: bool,
     /// Change without asking
     #[arg(long, short)]
     pub(super) yes: bool,
-    /// Which parts, separated by commas: units, hooks, mcp [default: all]
+    /// Parts, separated by commas: units, hooks, mcp [default: all]
     #[arg(long, value_name = "PARTS", value_delimiter = ',', hide_possible_values = true)]
     only: Vec<Part>,
 }
