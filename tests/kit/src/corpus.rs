@@ -37,7 +37,7 @@ impl Corpus {
     #[expect(clippy::print_stderr, reason = "what is left out is said, not passed over")]
     pub fn open(left_out: &str) -> Option<Self> {
         let Some(folder) = env::var_os("SKILLSD_CORPUS").map(PathBuf::from) else {
-            let message = format!("left out, because SKILLSD_CORPUS is not set: {left_out}");
+            let message = format!("skipped, because SKILLSD_CORPUS is not set: {left_out}");
             assert!(env::var_os("CI").is_none(), "{message}");
             eprintln!("{message}");
             return None;

@@ -68,7 +68,7 @@ impl Screen {
             let mut buffer = [0; 4096];
             // Fails when the other side is closed.
             while let Ok(length @ 1..) = source.read(&mut buffer) {
-                let mut state = sink.lock().expect("nobody has failed with it");
+                let mut state = sink.lock().expect("the lock is not poisoned");
                 state.parser.process(&buffer[..length]);
                 state.bytes.extend_from_slice(&buffer[..length]);
             }
@@ -85,7 +85,7 @@ impl Screen {
     pub fn resize(&mut self, rows: u16, columns: u16) {
         self.state
             .lock()
-            .expect("nobody has failed with it")
+            .expect("the lock is not poisoned")
             .parser
             .screen_mut()
             .set_size(cells(rows), cells(columns));
@@ -94,23 +94,23 @@ impl Screen {
 
     /// Returns the screen's text.
     pub fn text(&self) -> String {
-        self.state.lock().expect("nobody has failed with it").parser.screen().contents()
+        self.state.lock().expect("the lock is not poisoned").parser.screen().contents()
     }
 
     /// Returns everything written to the terminal.
     pub fn written(&self) -> String {
-        String::from_utf8_lossy(&self.state.lock().expect("nobody has failed with it").bytes)
+        String::from_utf8_lossy(&self.state.lock().expect("the lock is not poisoned").bytes)
             .into_owned()
     }
 
     /// Gives access to the screen's cells.
     pub fn look<T>(&self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
-        look(self.state.lock().expect("nobody has failed with it").parser.screen())
+        look(self.state.lock().expect("the lock is not poisoned").parser.screen())
     }
 
     /// Returns whether the program uses the alternate screen.
     pub fn is_taken_over(&self) -> bool {
-        self.state.lock().expect("nobody has failed with it").parser.screen().alternate_screen()
+        self.state.lock().expect("the lock is not poisoned").parser.screen().alternate_screen()
     }
 
     /// Waits until the screen shows this text, and returns the whole text.

@@ -14,7 +14,7 @@ pub const DEADLINE: Duration = Duration::from_secs(20);
 pub fn wait_for<T>(what: &str, probe: impl FnMut() -> Option<T>) -> T {
     match within(DEADLINE, probe) {
         Some(found) => found,
-        None => panic!("waited {DEADLINE:?} in vain for {what}"),
+        None => panic!("timed out after {DEADLINE:?} waiting for {what}"),
     }
 }
 

@@ -43,7 +43,7 @@ impl Agent {
                 !is_ci,
                 "SKILLSD_AGENTS is not set: `tests/agents/install DIR` installs agents"
             );
-            println!("left out: {} is not installed (SKILLSD_AGENTS is not set)", self.name());
+            println!("skipped: {} is not installed (SKILLSD_AGENTS is not set)", self.name());
             return None;
         };
         let modules = top.join("node_modules");

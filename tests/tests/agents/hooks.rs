@@ -128,9 +128,9 @@ fn touches(agent: Agent, steps: fn(&str) -> Vec<Step>) {
             let answered = &turns[nth + 1];
             assert!(
                 answered.text().contains(&words),
-                "after {turn:?} the model is not told `{words}`"
+                "after {turn:?} the request does not contain `{words}`"
             );
-            assert!(!turns[nth].text().contains(&words), "told before {turn:?}: `{words}`");
+            assert!(!turns[nth].text().contains(&words), "already sent before {turn:?}: `{words}`");
             expected.push(file.to_owned());
         }
     }

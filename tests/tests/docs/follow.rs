@@ -145,7 +145,7 @@ fn check_exempt_blocks(name: &str, blocks: &[Block]) -> Vec<String> {
             Run::With(program) => {
                 let is_ci = std::env::var_os("CI").is_some_and(|it| it == "true");
                 if !is_installed(program) {
-                    println!("left out: {name}:{}, because {program} is not installed", block.line);
+                    println!("skipped: {name}:{}, because {program} is not installed", block.line);
                     if is_ci {
                         wrong.push(format!("{name}:{}: {program} is not installed", block.line));
                     }

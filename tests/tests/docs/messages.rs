@@ -85,5 +85,5 @@ fn every_message_in_troubleshooting_exists() {
             stale.push(format!("`{part}` of `{message}`"));
         }
     }
-    assert!(stale.is_empty(), "{PAGE} explains what nobody says:\n{}", stale.join("\n"));
+    assert!(stale.is_empty(), "{PAGE} explains messages that do not exist:\n{}", stale.join("\n"));
 }

@@ -211,7 +211,7 @@ async fn after_the_kill(agent: &Agent, skill: &Path) {
     assert!(!session.is_new && session.activated.len() == 1, "{session:?}");
     assert_eq!(session.invoked[0].paths.len(), 3, "{session:?}");
     assert_eq!(agent.state("price").await, Some(State::Activated));
-    assert_eq!(agent.touch("src/cart/price.ts").await, [""; 0], "nothing is told twice");
+    assert_eq!(agent.touch("src/cart/price.ts").await, [""; 0], "nothing is reported twice");
     assert_eq!(agent.commands("PostToolUse", "Edit").await, ["./format.sh"]);
     assert_eq!(agent.commands("PreToolUse", "Bash").await, [""; 0], "it was there once");
     // The `always` reply persists, the `once` reply does not.
@@ -235,7 +235,7 @@ async fn after_the_kill(agent: &Agent, skill: &Path) {
     assert_eq!(agent.commands("PreToolUse", "Bash").await, ["./other.sh"]);
     agent.trust(None).await;
     assert_eq!(agent.commands("PreToolUse", "Bash").await, [""; 0], "trust was taken back");
-    let status = agent.client.call::<ServerStatus>(&StatusParams {}).await.expect("told");
+    let status = agent.client.call::<ServerStatus>(&StatusParams {}).await.expect("answered");
     let actions = status.actions;
     assert_eq!((actions.invocations, actions.triggers["model"]), (3, 3), "{actions:?}");
     assert!(actions.contexts["inline"] == 3 && actions.hooks_matched > 0, "{actions:?}");

@@ -94,7 +94,7 @@ fn auto_session_counts_writes_as_touches() {
         status["worktrees"].as_array().is_some_and(|it| it.len() == 1).then_some(())
     };
     let mut wire = daemon.connect(Framing::Header);
-    wait_for("the worktree of the conversation", || watched(&mut wire));
+    wait_for("the worktree of the session", || watched(&mut wire));
     // The worktree may be open shortly before it is watched.
     let mut n_written = 0;
     wait_for("the touch", || {

@@ -153,7 +153,7 @@ fn check_fix_is_idempotent_and_keeps_other_text() {
     let top = home.worktree("w", TREE);
     let file = top.join(".agents/skills/a/SKILL.md");
     let output = run(&home, &top, &["check", "--fix"]);
-    assert_eq!(output.status.code(), Some(1), "what has no right answer is left");
+    assert_eq!(output.status.code(), Some(1), "findings without a fix remain");
     assert!(stdout(&output).contains("3 fixes made"), "{}", stdout(&output));
     let mended = fs::read_to_string(&file).expect("it is there");
     assert_eq!(mended, "---\nname: a\ndescription: \"Use when: asked\"\n---\nBody.\n");

@@ -156,9 +156,9 @@ fn installed(what: &str) -> Option<PathBuf> {
     let found = std::env::var_os("SKILLSD_CLIENTS").map(PathBuf::from);
     if found.is_none() {
         let is_ci = std::env::var_os("CI").is_some_and(|it| it == "true");
-        let how = "SKILLSD_CLIENTS is not set: `tests/clients/install DIR` installs what it needs";
+        let how = "SKILLSD_CLIENTS is not set: `tests/clients/install DIR` installs the packages";
         assert!(!is_ci, "{how}");
-        println!("left out: {what} ({how})");
+        println!("skipped: {what} ({how})");
     }
     found
 }

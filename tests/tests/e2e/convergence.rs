@@ -242,7 +242,7 @@ fn converge(mode: Mode) {
     let top = home.worktree("w", "//- /pkg/deep/x\n");
     commit_two_branches(&home, &top);
     let Some(daemon) = start_daemon(mode, &home) else {
-        println!("left out: this system gives no user namespace to lower the limit in");
+        println!("skipped: this system has no user namespaces to lower the limit in");
         return;
     };
     let mut live = Live { wire: daemon.connect(Framing::Header), daemon, home };

@@ -78,7 +78,7 @@ fn denied_skill_is_listed_as_denied_and_hidden_from_the_model() {
         assert!(said.contains("deploy") && !said.contains("internal-notes"), "{method}: {said}");
     }
     let missing = live.wire.try_call("skills/load", &at(json!({"name": "internal-note"})));
-    let missing = missing.expect_err("there is none of that name");
+    let missing = missing.expect_err("no skill has this name");
     assert_eq!(missing.code, -32001);
     let told = format!("{missing}").replace("internal-note\"", "");
     assert!(!told.contains("internal-notes"), "{missing}");
@@ -140,7 +140,7 @@ fn permission_rules_of_user_and_repository_apply_to_every_profile() {
         assert_eq!(state(&mut live, profile), "denied", "{profile}");
     }
     let told = live.wire.note();
-    assert_eq!(told["params"]["result"]["kind"], "skills/changed", "who follows is told");
+    assert_eq!(told["params"]["result"]["kind"], "skills/changed", "subscribers are notified");
     configure(&live.home, "[permission.skill]\n\"dep*\" = \"deny\"\n\"deploy\" = \"allow\"\n");
     assert_eq!(state(&mut live, "codex"), "active");
     fs::write(top.join(".skillsd.toml"), "[permission.skill]\n\"*\" = \"deny\"\n")

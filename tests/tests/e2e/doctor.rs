@@ -112,7 +112,7 @@ fn doctor_reports_a_file_at_the_runtime_dir() {
 #[test]
 fn doctor_reports_a_runtime_dir_of_another_user() {
     if !rustix::process::geteuid().is_root() {
-        println!("left out: only root can give a directory away");
+        println!("skipped: only root can give a directory away");
         return;
     }
     let fixture = DoctorFixture::new();
@@ -264,7 +264,7 @@ fn doctor_reports_two_daemons_for_one_socket() {
     let message = findings[0]["message"].to_string();
     assert!(message.contains(&first.pid().to_string()), "{message}");
     assert!(message.contains(&second.pid().to_string()), "{message}");
-    assert_eq!(first.wait(), Some(0), "the one that is not found any more ends");
+    assert_eq!(first.wait(), Some(0), "the unreachable daemon exits");
 }
 
 #[test]

@@ -231,15 +231,11 @@ fn every_error_code_is_reachable_and_has_a_hint() {
         // A call cancelled by its caller needs no hint.
         let hint = response.data["hint"].as_str().unwrap_or_default();
         let is_told = hint.ends_with(['.', '?']) || *code == code::REQUEST_CANCELLED;
-        assert!(
-            is_told,
-            "{code} says nothing of what to do: {} {}",
-            response.message, response.data
-        );
+        assert!(is_told, "{code} has no hint: {} {}", response.message, response.data);
     }
     let tried: Vec<i32> = ERROR_TRIGGERS.iter().map(|it| it.0).collect();
     let untried: Vec<_> = codes().into_iter().filter(|it| !tried.contains(&it.1)).collect();
-    assert!(untried.is_empty(), "nobody gets {untried:?}");
+    assert!(untried.is_empty(), "no test produces {untried:?}");
 }
 
 #[test]
@@ -323,5 +319,5 @@ fn load_with_wait_waits_for_the_answer() {
     }
     let alone = [&args[..], &["--no-daemon"]].concat();
     let output = crate::support::run(&fixture.live.home, &fixture.top, &alone);
-    assert_eq!(output.status.code(), Some(2), "nobody could answer");
+    assert_eq!(output.status.code(), Some(2), "no client could answer");
 }

@@ -118,7 +118,11 @@ fn tool_touches_activate_skills_and_report_them_once() {
         }
         assert_eq!(n_told, 5, "{agent}");
         for line in lines.iter().filter(|line| !is_end(line)) {
-            assert_eq!(hook_output(&home, agent, line), "", "{agent} is told twice: {line}");
+            assert_eq!(
+                hook_output(&home, agent, line),
+                "",
+                "{agent} gets the same output twice: {line}"
+            );
         }
         let session = session(&home);
         assert_eq!(session["activated"].as_array().unwrap().len(), 5, "{agent}: {session:#}");
@@ -237,7 +241,7 @@ fn failing_hook_never_blocks_the_agent() {
     {
         assert_hook_is_harmless(&home, "claude-code", &with("tool_input", input), "");
     }
-    assert!(!home.socket().exists(), "none of these needs the daemon");
+    assert!(!home.socket().exists(), "none of these calls the daemon");
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn socket_and_runtime_dir_are_private() {
 #[test]
 fn runtime_dir_of_another_user_is_refused() {
     if !rustix::process::geteuid().is_root() {
-        println!("left out: only root can give a directory away");
+        println!("skipped: only root can give a directory away");
         return;
     }
     let home = Home::new();

@@ -59,7 +59,7 @@ fn pending_requests(wire: &mut Wire) -> Vec<Value> {
 
 /// Waits for a pending approval and returns it.
 fn wait_for_request(wire: &mut Wire) -> Value {
-    wait_for("somebody to be asked", || pending_requests(wire).into_iter().next())
+    wait_for("a pending request", || pending_requests(wire).into_iter().next())
 }
 
 fn reply_to(wire: &Wire, id: &Value, reply: &str) -> Value {
@@ -190,7 +190,7 @@ fn approval_timeout_denies() {
     let shown = (&result["action"], &result["timedOut"], &result["reply"]);
     assert_eq!(shown, (&json!("deny"), &json!(true), &Value::Null), "{result}");
     let wait = with(load(&top, "deploy"), &json!({"wait": true}));
-    let error = live.wire.try_call("skills/load", &wait).expect_err("nobody answers");
+    let error = live.wire.try_call("skills/load", &wait).expect_err("no client answers");
     assert_eq!(error.code, -32002);
     assert!(error.message.contains("nobody has answered within 1 seconds"), "{error}");
     assert_eq!(pending_requests(&mut live.wire), [Value::Null; 0]);

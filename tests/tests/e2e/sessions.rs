@@ -150,7 +150,7 @@ fn acknowledged_touches_survive_a_kill_at_any_moment() {
         let mut once = activated.clone();
         once.sort();
         once.dedup();
-        assert_eq!(once.len(), activated.len(), "{session}: told once");
+        assert_eq!(once.len(), activated.len(), "{session}: reported once");
     }
 }
 

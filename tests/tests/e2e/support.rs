@@ -161,7 +161,7 @@ pub(crate) fn assert_same(listed: &[Skill], expected: &[Skill], cwd: &Path, prof
         lines.map(|skill| format!("  {skill:?}")).collect::<Vec<_>>().join("\n")
     };
     panic!(
-        "{profile} at {}: {} listed, {} expected\nonly listed:\n{}\nonly expected:\n{}\n(none of either: another order)",
+        "{profile} at {}: {} listed, {} expected\nonly listed:\n{}\nonly expected:\n{}\n(neither: different order)",
         cwd.display(),
         listed.len(),
         expected.len(),

@@ -104,5 +104,5 @@ fn top_without_a_terminal_names_alternatives() {
         assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
         assert!(stderr(&output).contains(hint), "{}", stderr(&output));
     }
-    assert!(fs::metadata(home.socket()).is_err(), "nobody was started for nothing");
+    assert!(fs::metadata(home.socket()).is_err(), "no daemon was started");
 }

@@ -51,7 +51,7 @@ fn worktrees_of_a_bare_repository_are_independent() {
     let mut live = Live::start_in(home);
     assert_eq!(names(&mut live, &proj.join("feature"), "claude-code"), ["shared"]);
     assert_eq!(names(&mut live, &proj.join("other"), "claude-code"), ["mine", "shared"]);
-    let said = repository_reason(&mut live, &proj.join("feature")).expect("it is told");
+    let said = repository_reason(&mut live, &proj.join("feature")).expect("a reason");
     assert!(said.contains("linked to the bare repository `$WORK/proj/.bare`"), "{said}");
     let asked = json!({"cwd": proj.join("feature"), "profile": "codex", "path": proj.join("other/.claude/skills/mine")});
     let why = live.wire.call("skills/explain", &asked)["verdict"]["summary"].to_string();
@@ -77,10 +77,10 @@ fn copied_git_file_gives_no_access_to_the_main_worktree() {
     let mut live = Live::start_in(home);
     assert_eq!(names(&mut live, &linked, "claude-code"), ["shared"]);
     assert_eq!(names(&mut live, &linked, "through"), ["shared", "later"]);
-    let said = repository_reason(&mut live, &linked).expect("it is told");
+    let said = repository_reason(&mut live, &linked).expect("a reason");
     assert!(said.contains("linked to `$WORK/source`"), "{said}");
     assert_eq!(names(&mut live, &copy, "through"), [""; 0]);
-    let said = repository_reason(&mut live, &copy).expect("it is told");
+    let said = repository_reason(&mut live, &copy).expect("a reason");
     assert!(said.contains("does not name this worktree in return"), "{said}");
     // Mended while the daemon watches: the next answer knows.
     let mut file = fs::read_to_string(copy.join(".git")).expect("it is there");

@@ -145,7 +145,7 @@ fn hints_lenses_and_tokens_include_disk_facts() {
     ranged["range"] =
         json!({"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}});
     // The settings arrive with the editor's answer to `workspace/configuration`.
-    let hints = wait_for("hints to be wanted", || {
+    let hints = wait_for("inlay hints to be enabled", || {
         let hints = editor.request("textDocument/inlayHint", ranged.clone()).expect("answered");
         (!hints.is_null()).then_some(hints)
     });

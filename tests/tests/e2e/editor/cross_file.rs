@@ -244,9 +244,7 @@ fn opening_a_file_activates_skills() {
         hover["contents"]["value"].as_str().unwrap_or_default().to_owned()
     };
     let until = |editor: &mut Editor, word: &str| {
-        skills_testkit::wait_for("the hover to say so", || {
-            hover(editor).contains(word).then_some(())
-        });
+        skills_testkit::wait_for("the hover text", || hover(editor).contains(word).then_some(()));
     };
     until(&mut editor, "conditional: ");
     editor.open(&top.join("src/a.rs"));

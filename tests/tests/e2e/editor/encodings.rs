@@ -80,7 +80,7 @@ fn every_response_uses_the_negotiated_encoding() {
         let mut ranged = document.clone();
         ranged["range"] = range(0, 0, 0);
         ranged["range"]["end"] = json!({"line": 9, "character": 0});
-        let hints = wait_for("hints to be wanted", || {
+        let hints = wait_for("inlay hints to be enabled", || {
             let hints = editor.request("textDocument/inlayHint", ranged.clone()).expect("answered");
             (!hints.is_null()).then_some(hints)
         });

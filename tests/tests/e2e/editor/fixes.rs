@@ -91,7 +91,7 @@ fn rename_directory_fix_updates_links_and_avoids_collisions() {
         "---\nname: x\ndescription: Use it.\n---\nb\n",
     )
     .expect("written");
-    wait_for("the fix to be offered no more", || {
+    wait_for("the fix to disappear", || {
         let actions = fixes(&mut editor, &skill, 1);
         let collides = |it: &Value| it["title"] == "Rename the directory to `pdf`";
         (!actions.iter().any(collides)).then_some(())

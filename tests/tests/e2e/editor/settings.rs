@@ -52,7 +52,7 @@ fn editor_settings_apply_to_workspace_diagnostics() {
     });
     editor.open(&a);
     let document = json!({"textDocument": {"uri": uri(&a)}});
-    let of_text = wait_for("the settings to count", || {
+    let of_text = wait_for("the settings to apply", || {
         let report = editor.request("textDocument/diagnostic", document.clone()).expect("answered");
         // Facts about nearby files may arrive after the first report.
         let text = report.to_string();
@@ -143,9 +143,9 @@ fn editor_with_its_own_session_opens_no_second_one() {
         let found = editor.ask("textDocument/hover", &claude, at, json!({})).expect("answered");
         found["contents"]["value"].as_str().unwrap_or_default().to_owned()
     };
-    wait_for("what is known of the disk", || hover().contains("conditional").then_some(()));
+    wait_for("the disk facts", || hover().contains("conditional").then_some(()));
     run(&home, &top, &["touch", "src/a.rs", "--session", &session]);
-    wait_for("what was activated", || hover().contains("activated").then_some(()));
+    wait_for("the activation", || hover().contains("activated").then_some(()));
     let all = run_json(&home, &top, &["session", "list"]);
     let sessions = all["sessions"].as_array().expect("a list");
     assert_eq!(sessions.len(), 1, "{all}");

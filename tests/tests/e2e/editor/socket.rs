@@ -63,7 +63,7 @@ fn editor_connections_have_separate_buffers() {
 #[test]
 fn other_users_are_refused_on_both_sockets() {
     if !rustix::process::geteuid().is_root() {
-        println!("left out: only root can be two users");
+        println!("skipped: only root can be two users");
         return;
     }
     // The daemon belongs to another user; root may open the socket despite its mode.

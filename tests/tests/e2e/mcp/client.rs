@@ -57,10 +57,10 @@ impl Default for ChangeCounter {
 impl ClientHandler for ClientState {
     fn get_info(&self) -> ClientConfig {
         let mut capabilities = ClientCapabilities::default();
-        if self.roots.lock().expect("nobody panics under it").is_some() {
+        if self.roots.lock().expect("the lock is not poisoned").is_some() {
             capabilities = ClientCapabilities::builder().enable_roots().build();
         }
-        if self.answers.lock().expect("nobody panics under it").is_some() {
+        if self.answers.lock().expect("the lock is not poisoned").is_some() {
             capabilities.elicitation = Some(ElicitationCapability::default());
         }
         ClientConfig::new(capabilities, Implementation::new("test", "1"))
@@ -72,7 +72,7 @@ impl ClientHandler for ClientState {
         _context: RequestContext<RoleClient>,
     ) -> Result<ListRootsResult, ErrorData> {
         Ok(ListRootsResult::new(
-            self.roots.lock().expect("nobody panics under it").clone().unwrap_or_default(),
+            self.roots.lock().expect("the lock is not poisoned").clone().unwrap_or_default(),
         ))
     }
 
@@ -84,7 +84,7 @@ impl ClientHandler for ClientState {
         let question = json!(request);
         let answers = &question["requestedSchema"]["properties"]["answer"]["enum"];
         assert_eq!(answers, &json!(["once", "always", "reject"]), "{question}");
-        let mut answers = self.answers.lock().expect("nobody panics under it");
+        let mut answers = self.answers.lock().expect("the lock is not poisoned");
         Ok(answers.as_mut().and_then(Vec::pop).expect("it is not asked so often"))
     }
 
@@ -131,7 +131,7 @@ impl Agent {
     ) -> Self {
         let state = ClientState::default();
         answers.reverse();
-        *state.answers.lock().expect("nobody panics under it") = Some(answers);
+        *state.answers.lock().expect("the lock is not poisoned") = Some(answers);
         let mode = if is_present {
             ClientLifecycleMode::Discover {
                 preferred_versions: vec![ProtocolVersion::V_2026_07_28],
@@ -145,7 +145,7 @@ impl Agent {
     /// Starts a server with protocol revision 2026-07-28 and roots.
     pub(crate) async fn discover_rooted(home: &Home, cwd: &Path, dirs: &[&Path]) -> Self {
         let state = ClientState::default();
-        *state.roots.lock().expect("nobody panics under it") = Some(roots(dirs));
+        *state.roots.lock().expect("the lock is not poisoned") = Some(roots(dirs));
         let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
         let mode = ClientLifecycleMode::Discover { preferred_versions };
         Self::greet(home, cwd, &[], state, mode).await
@@ -154,7 +154,7 @@ impl Agent {
     /// Starts a server with roots.
     pub(crate) async fn rooted(home: &Home, cwd: &Path, args: &[&str], dirs: &[&Path]) -> Self {
         let state = ClientState::default();
-        *state.roots.lock().expect("nobody panics under it") = Some(roots(dirs));
+        *state.roots.lock().expect("the lock is not poisoned") = Some(roots(dirs));
         Self::greet(home, cwd, args, state, ClientLifecycleMode::Initialize).await
     }
 
@@ -258,7 +258,7 @@ impl Agent {
     pub(crate) async fn told(&self) {
         for heard in [&self.state.tools, &self.state.prompts, &self.state.resources] {
             let told = timeout(DEADLINE, heard.0.acquire()).await;
-            told.expect("it is told in time").expect("it is never closed").forget();
+            told.expect("notified in time").expect("it is never closed").forget();
         }
     }
 
@@ -275,7 +275,7 @@ impl Agent {
     }
 
     pub(crate) async fn set_roots(&self, dirs: &[&Path]) {
-        *self.state.roots.lock().expect("nobody panics under it") = Some(roots(dirs));
+        *self.state.roots.lock().expect("the lock is not poisoned") = Some(roots(dirs));
         self.service.notify_roots_list_changed().await.expect("it listens");
     }
 
@@ -293,7 +293,7 @@ pub(crate) struct ChangeSubscription(Subscription);
 
 impl ChangeSubscription {
     pub(crate) async fn next(&mut self) {
-        let heard = timeout(DEADLINE, self.0.next()).await.expect("it is told in time");
+        let heard = timeout(DEADLINE, self.0.next()).await.expect("notified in time");
         assert!(matches!(heard, Ok(Some(_))), "it goes on: {heard:?}");
     }
 }

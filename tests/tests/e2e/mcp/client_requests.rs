@@ -68,7 +68,7 @@ async fn mcp_roots_apply_from_the_first_call_without_initialize() {
         }
         assert_eq!(skill_enum(&agent).await, ["deploy", "pdf"]);
         let said = agent.call("read_skill_file", json!({"name": "pdf"})).await;
-        assert!(matches!(said, ToolOutput::Text(_)), "nobody is asked twice: {said:?}");
+        assert!(matches!(said, ToolOutput::Text(_)), "the client is not asked twice: {said:?}");
         agent.end().await;
     }
 }

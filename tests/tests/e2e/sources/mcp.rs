@@ -304,13 +304,13 @@ fn killed_mcp_server_restarts_and_its_prompts_stay() {
     let (mut live, top, ids) = start_with_family("");
     let first = process_ids(&ids);
     skills_testkit::daemon::kill(first[0].parse().expect("a number"));
-    wait_for("it to be told or started again", || {
+    wait_for("the server to be started again", || {
         assert_eq!(names(&mut live, &top, "agentskills"), LISTED, "what it had stays");
         let now = process_ids(&ids);
         (now.len() == 2 && now != first && is_running(&now[0])).then_some(())
     });
-    wait_for("what it had started to end with it", || (!is_running(&first[1])).then_some(()));
-    wait_for("health to be well again", || {
+    wait_for("its child process to end", || (!is_running(&first[1])).then_some(()));
+    wait_for("health to be empty again", || {
         (only_source(&mut live)["state"] == "ready" && health_entries(&mut live, &top).is_empty())
             .then_some(())
     });
@@ -322,7 +322,7 @@ fn idle_mcp_server_is_stopped_and_restarted_on_demand() {
     let first = process_ids(&ids);
     wait_for("both to end", || first.iter().all(|it| !is_running(it)).then_some(()));
     assert_eq!(names(&mut live, &top, "agentskills"), LISTED);
-    wait_for("another to run", || {
+    wait_for("another server to run", || {
         let now = process_ids(&ids);
         names(&mut live, &top, "agentskills");
         (now.len() == 2 && now != first).then_some(())

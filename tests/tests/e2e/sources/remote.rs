@@ -185,7 +185,7 @@ fn unchanged_registry_index_is_not_downloaded_again() {
     catalog.take_asked();
     let mut live = restart_daemon(live);
     assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one", "two"]);
-    wait_for("the catalog to be asked", || {
+    wait_for("the registry to be requested", || {
         (only_source(&mut live)["state"] == "ready").then_some(())
     });
     assert_eq!(catalog.take_asked(), ["/skills/index.json"]);
@@ -257,7 +257,7 @@ fn damaged_cached_skill_is_fetched_again() {
     let file = registry_cache(&live.home).join("current/one/SKILL.md");
     fs::write(&file, "---\nname: one\ndescription: Somebody else.\n---\n").expect("written");
     let mut live = restart_daemon(live);
-    wait_for("the catalog's own", || {
+    wait_for("the registry's version", || {
         read_skill(&mut live, &top, "one").contains("First.").then_some(())
     });
 }
