@@ -1,9 +1,10 @@
-//! Profiles: each agent's own discovery rules, as data.
+//! Profiles: each agent's discovery rules, as data.
 //!
-//! A profile says where an agent looks, in what order, how deep, what it skips, how it reads a
-//! file and who wins a name. One table ([`builtin`]) drives discovery, `explain` and the
-//! compatibility documents; `skills_discovery::discover` is the one reader of it. Nothing here decides:
-//! a row is a statement about an agent, with the version and the kind of evidence behind it.
+//! A profile states where an agent searches, in which order and how deep, what it skips, how it
+//! loads a file and which skill wins a name. One table ([`builtin`]) drives discovery, `explain`
+//! and the compatibility documents; `skills_discovery::discover` interprets it. A row is a
+//! statement about an agent, with the version and the kind of evidence behind it; this module
+//! decides nothing.
 
 mod display;
 mod format;
@@ -43,98 +44,97 @@ pub use user_profiles::{
     DepthDraft, DraftFault, DraftSetting, ProfileDraft, ProfileSet, RootDraft, WalkDraft,
 };
 
-/// Text that is either built in or comes from a user's configuration.
+/// Text that is built in or comes from a user's configuration.
 pub type Text = Cow<'static, str>;
 
 /// One agent's rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
-    /// The name used on the wire and the command line, with its variant (`claude-code@founding`).
+    /// The name used on the wire and the command line, including the variant
+    /// (`claude-code@founding`).
     pub id: Text,
-    /// The agent's name as people know it.
+    /// The agent's display name.
     pub agent: Text,
-    /// The version the rules were taken from.
+    /// The agent's version that the rules describe.
     pub version: Text,
-    /// How the rules are known.
+    /// The evidence for the rules.
     pub evidence: Evidence,
-    /// The profile it was made from; none for an agent's own row.
+    /// The base profile; `None` for an agent's own row.
     pub base: Option<Arc<Profile>>,
-    /// Where it differs from that one, in the order of [`RULES`].
+    /// The differences from the base, in the order of [`RULES`].
     pub differences: Vec<Difference>,
-    /// Tells it apart from others of the same id: zero where nobody changed the built-in row.
+    /// Distinguishes profiles with the same id; zero for an unchanged built-in row.
     pub revision: u64,
-    /// The environment variables that discovery depends on: exact names. Views are keyed by
-    /// their values; values are never logged.
+    /// The environment variables that discovery depends on, by exact name. Views are keyed by their
+    /// values; values are never logged.
     pub environment: Vec<Text>,
-    /// The agent's own configuration files, in the order in which later ones override earlier
-    /// ones.
+    /// The agent's configuration files, lowest precedence first.
     pub settings: Vec<SettingsRule>,
-    /// Where the agent looks, in scan order.
+    /// The search roots, in scan order.
     pub roots: Vec<RootRule>,
-    /// What it reads where it works in a linked worktree.
+    /// The worktrees it reads if it runs in a linked worktree.
     pub linked_worktrees: LinkedWorktrees,
-    /// A file in a skill's directory that says more about it than SKILL.md: its relative path.
+    /// The relative path of a file in a skill's directory with metadata beyond SKILL.md.
     pub sidecar: Option<Text>,
-    /// How a skill gets its name.
+    /// The rules for a skill's name.
     pub name: NameRule,
-    /// The key in `metadata` that gives a skill a namespace beside its name.
+    /// The key in `metadata` that gives a skill a namespace in addition to its name.
     pub namespace: Option<Text>,
-    /// How a skill gets its description.
+    /// The rule for a skill's description.
     pub description: DescriptionRule,
-    /// Whether runs of white space in a name and a description become one blank, and those
-    /// around them nothing.
+    /// Whether white space in names and descriptions is collapsed to single spaces and trimmed.
     pub one_line: bool,
-    /// Other fields without which the agent drops a skill.
+    /// Other requirements; the agent drops a skill that violates one.
     pub requires: Vec<Requirement>,
-    /// How the agent finds the frontmatter.
+    /// The rule for finding the frontmatter.
     pub fence: Fence,
-    /// The YAML library that the agent reads it with.
+    /// The YAML library that parses the frontmatter.
     pub library: YamlLibrary,
-    /// How the agent reads it, and which repairs it makes, in the order it tries them.
+    /// The load strategies, in the order in which the agent tries them.
     pub load_strategies: Vec<LoadStrategy>,
-    /// What becomes of a file that no rung could read.
+    /// The agent's behaviour if no strategy succeeds.
     pub unreadable_yaml: OnInvalidYaml,
-    /// Who wins when two files claim one name.
+    /// The policy for several files with one name.
     pub duplicates: DuplicatePolicy,
-    /// By which path the agent knows a file.
+    /// The path by which the agent identifies a file.
     pub paths: PathIdentity,
-    /// How bytes that are not UTF-8 are taken.
+    /// The agent's behaviour for invalid UTF-8.
     pub bad_utf8: EncodingPolicy,
-    /// How a byte order mark is taken.
+    /// The agent's behaviour for a byte order mark.
     pub bom: EncodingPolicy,
-    /// How CRLF line ends are taken.
+    /// The agent's behaviour for CRLF line ends.
     pub crlf: EncodingPolicy,
     /// Whether `paths:` makes a skill conditional.
     pub conditional: bool,
     /// Whether `disable-model-invocation` hides a skill from the model.
     pub hides_from_model: bool,
-    /// When skill directories below the working directory are found.
+    /// The discovery of skill directories below the working directory.
     pub nested: NestedRule,
-    /// What becomes of loaded skills when a conversation is shortened.
+    /// The treatment of loaded skills if a session is compacted.
     pub compaction: Compaction,
-    /// Whether a project's skills wait until the user trusts it.
+    /// Whether a project's skills require the user's trust.
     pub trust: TrustRule,
-    /// Whether the winner of a name tells of those that lost it.
+    /// Whether the winner of a name carries a warning about the shadowed skills.
     pub warns_of_duplicates: bool,
-    /// How the agent writes what it gives its model.
+    /// The format of the agent's output to its model.
     pub output: OutputFormat,
 }
 
-/// One rule in which a profile differs from the one that it was made from.
+/// One rule in which a profile differs from its base.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The rule's name in [`RULES`].
     pub rule: &'static str,
-    /// What the other one says.
+    /// The base's value.
     pub base: String,
-    /// What this one says.
+    /// This profile's value.
     pub here: String,
-    /// Where that is written, as a sentence.
+    /// The source of the difference, as a sentence.
     pub source: Text,
 }
 
 impl Profile {
-    /// Returns the rules by which it finds plugins.
+    /// Returns the rules for finding plugins.
     pub fn plugins(&self) -> impl Iterator<Item = &PluginRule> {
         self.roots.iter().filter_map(|root| match &root.base {
             RootBase::Plugins(rule) => Some(rule),
@@ -142,17 +142,17 @@ impl Profile {
         })
     }
 
-    /// Returns the rule by which a directory of skills may hold plugins.
+    /// Returns the plugin rule that also applies inside skill directories, if any.
     pub fn plugins_beside_skills(&self) -> Option<&PluginRule> {
         self.plugins().find(|it| it.beside_skills)
     }
 
-    /// Whether the agent keeps a name of a directory for itself, where it looks for skills.
+    /// Returns whether the agent reserves a directory name in one of its search roots.
     pub fn is_reserved(&self, name: &str) -> bool {
         self.roots.iter().any(|it| it.walk.reserved.iter().any(|it| &**it == name))
     }
 
-    /// Returns who acts by these rules, as the subject of a sentence.
+    /// Returns the agent's name as the subject of a sentence.
     pub fn subject(&self) -> &str {
         match self.evidence {
             Evidence::Standard => "An Agent Skills client",
@@ -163,7 +163,7 @@ impl Profile {
         }
     }
 
-    /// Returns what views by these rules are kept under: another content, another key.
+    /// Returns the cache key for views of this profile; it changes with the profile's content.
     pub fn key(&self) -> String {
         match self.revision {
             0 => self.id.to_string(),
@@ -171,13 +171,13 @@ impl Profile {
         }
     }
 
-    /// Returns where it differs from its base in one rule.
+    /// Returns the difference from the base in one rule, if any.
     pub fn difference(&self, rule: &str) -> Option<&Difference> {
         self.differences.iter().find(|it| it.rule == rule)
     }
 }
 
-/// How a rule is known.
+/// The evidence for a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// Measured on the running agent.
@@ -192,64 +192,65 @@ pub enum Evidence {
     Configuration,
 }
 
-/// When skill directories below the working directory are found.
+/// Discovery of skill directories below the working directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NestedRule {
-    /// Never.
+    /// Nested directories are not searched.
     Never,
-    /// When a file near them is touched, for the rest of the session.
+    /// Nested directories are searched when a file near them is touched, for the rest of the
+    /// session.
     OnTouch {
-        /// The directories looked for, relative to each directory on the way up.
+        /// The directories, relative to each directory on the way up.
         relative: Vec<Text>,
-        /// How each is walked.
+        /// The rule for walking each directory.
         walk: WalkRule,
-        /// Whether git-ignored directories are left out.
+        /// Whether git-ignored directories are skipped.
         skip_git_ignored: bool,
-        /// What becomes of one whose name is taken.
+        /// The policy for a nested skill whose name is taken.
         taken: NestedConflict,
     },
 }
 
-/// What becomes of the skills that a model has loaded when its conversation is shortened.
+/// Treatment of loaded skills when a session is compacted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compaction {
-    /// They are given to it again, the latest first, within these bounds.
+    /// The agent attaches them again, most recent first, within these limits.
     Attaches {
-        /// How many tokens of one.
+        /// The limit in tokens for one skill.
         each: u32,
-        /// How many tokens in all.
+        /// The limit in tokens for all skills.
         all: u32,
     },
-    /// They are forgotten.
+    /// The agent does not attach them again.
     Forgets {
-        /// Whether the list of skills is given to it again.
+        /// Whether the prompt listing is sent again.
         lists_again: bool,
     },
 }
 
-/// What becomes of a nested skill whose name another one has.
+/// Policy for a nested skill whose name another skill has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NestedConflict {
-    /// It is kept under `dir:name`, where `dir` is the directory that holds its root, seen from
-    /// the working directory.
+    /// The skill is listed as `dir:name`; `dir` is the directory that contains its root, relative
+    /// to the working directory.
     Prefixed,
-    /// It wins the name.
+    /// The nested skill wins the name.
     Wins,
 }
 
-/// Whether an agent wants a project to be trusted before it takes skills from it.
+/// Whether an agent requires trust in a project before it loads the project's skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TrustRule {
-    /// It takes them.
+    /// No trust is required.
     NotAsked,
-    /// It takes none before the user trusts the folder.
+    /// The agent loads none before the user trusts the folder.
     Needed {
-        /// Variables each of which says with `1` or `true` that the user does.
+        /// Environment variables that declare trust if set to `1` or `true`.
         variables: Vec<Text>,
     },
 }
 
-/// Returns the built-in profiles, the variants behind the agents' own rows.
+/// Returns the built-in profiles; variants follow the agents' own rows.
 pub fn builtin() -> &'static [Arc<Profile>] {
     static TABLE: LazyLock<Vec<Arc<Profile>>> = LazyLock::new(|| {
         let mut all: Vec<_> = table::rows().into_iter().map(Arc::new).collect();
@@ -260,20 +261,20 @@ pub fn builtin() -> &'static [Arc<Profile>] {
     &TABLE
 }
 
-/// Returns the built-in profiles that say what an agent does today, without the variants.
+/// Returns the built-in profiles of current agents, without the variants.
 pub fn agents() -> impl Iterator<Item = &'static Arc<Profile>> {
     builtin().iter().filter(|it| it.base.is_none())
 }
 
-/// Returns the built-in profile of that name.
+/// Returns the built-in profile with this id.
 pub fn find(id: &str) -> Option<&'static Arc<Profile>> {
     builtin().iter().find(|it| it.id == id)
 }
 
-/// The profile used when a caller names none.
+/// The profile for callers that name none.
 pub const DEFAULT: &str = "agentskills";
 
-/// The profiles whose agents count where nobody says otherwise: all that are in wide use.
+/// The profiles checked by default: those of all agents in wide use.
 pub const DEFAULT_PROFILES: [&str; 5] =
     ["agentskills", "claude-code", "opencode", "codex", "gemini-cli"];
 
@@ -291,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn every_variable_a_root_uses_is_in_the_views_key() {
+    fn variables_of_roots_settings_and_trust_are_in_the_environment() {
         for profile in builtin() {
             for root in &profile.roots {
                 let base = match &root.base {

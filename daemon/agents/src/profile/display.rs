@@ -1,10 +1,10 @@
-//! A row's roots as a person would write them: for the reference, `explain` and what differs in a
-//! variant. What they mean is said in [`super::root`].
+//! Renders search roots as text for people: for the reference, `explain` and the differences of
+//! variants. [`super::root`] defines their meaning.
 
 use super::keywords::Keyword;
 use super::{AncestorStop, LinkPolicy, Provider, RootBase, RootContent, RootRule, Text, WalkRule};
 
-/// Returns a line for each place that a root names.
+/// Returns one line for each path of a root.
 pub(super) fn root_lines(root: &RootRule) -> Vec<String> {
     if let RootBase::Provided(_) | RootBase::BuiltIn(_) = root.base {
         return vec![format!("{} ({})", root.display_path(""), root.scope.keyword())];
@@ -36,7 +36,7 @@ fn switch_words(root: &RootRule, relative: &str) -> String {
     switches.join(", ")
 }
 
-/// Returns what is remarkable about a walk.
+/// Describes a walk in a few words.
 fn walk_words(walk: &WalkRule) -> Vec<String> {
     let mut words = vec![match walk.max_depth {
         Some(1) => "1 level".to_owned(),
@@ -76,7 +76,7 @@ fn walk_words(walk: &WalkRule) -> Vec<String> {
 }
 
 impl Provider {
-    /// Returns what it gives, as a person would say it.
+    /// Returns the provider's display name.
     pub fn description(self) -> &'static str {
         match self {
             Self::Bundled => "bundled skills",
@@ -87,7 +87,7 @@ impl Provider {
 }
 
 impl RootRule {
-    /// Returns one of the root's places as a person would write it.
+    /// Returns one of the root's paths as text for people.
     pub fn display_path(&self, relative: &str) -> String {
         match &self.base {
             RootBase::Home => format!("~/{relative}"),

@@ -1,25 +1,25 @@
-//! The formats: whose way of writing is followed.
+//! Output formats of agents ([`OutputFormat`]).
 
-/// How a loaded skill is written.
+/// The format of loaded skills and prompt listings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OutputFormat {
-    /// opencode's skill tool; for the user, its slash commands.
+    /// opencode's skill tool, and its slash commands for skills loaded by the user.
     Opencode,
-    /// The same as the documents that founded this project describe it: `file://` URLs.
+    /// opencode as the founding documents describe it: with `file://` URLs.
     OpencodeFounding,
     /// Claude Code.
     Claude,
-    /// The same as the founding documents describe it: `${ARG1}`-style arguments too.
+    /// Claude Code as the founding documents describe it: with `${ARG1}`-style arguments.
     ClaudeFounding,
     /// The open standard's client guide.
     AgentSkills,
-    /// Codex, where a skill is named explicitly.
+    /// Codex, for a skill that is named explicitly.
     Codex,
     /// Gemini CLI's activation.
     Gemini,
-    /// The plugin opencode-agent-skills.
+    /// The opencode-agent-skills plugin.
     Plugin,
-    /// The body as it stands in the file.
+    /// The body as it is in the file.
     Raw,
 }
 
@@ -37,12 +37,12 @@ impl OutputFormat {
         Self::Raw,
     ];
 
-    /// Returns whether it is one of Claude Code's, with its substitutions and numbered errors.
+    /// Returns whether this is a format of Claude Code, with its substitutions and numbered errors.
     pub const fn is_claude(self) -> bool {
         matches!(self, Self::Claude | Self::ClaudeFounding)
     }
 
-    /// Returns whether it is one of opencode's.
+    /// Returns whether this is a format of opencode.
     pub const fn is_opencode(self) -> bool {
         matches!(self, Self::Opencode | Self::OpencodeFounding)
     }

@@ -1,5 +1,5 @@
-//! What else a profile reads besides directories of skills: configuration files, plugins,
-//! commands. Statements only; `skills_discovery::discover` acts on them.
+//! Inputs of a profile besides skill directories: configuration files, plugins, extensions,
+//! commands. `skills_discovery::discover` acts on them.
 
 use skills_syntax::config_tree::Syntax;
 
@@ -8,31 +8,32 @@ use super::{DisableSwitch, RootBase, Text};
 /// One configuration file of an agent, or one family of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsRule {
-    /// Where the relative paths start. A directory; where the only relative path is empty, the
-    /// file itself.
+    /// The base of the relative paths: a directory, or the file itself if the only relative path is
+    /// empty.
     pub base: RootBase,
-    /// Paths below the base; later ones override earlier ones.
+    /// Paths below the base, lowest precedence first.
     pub relative: Vec<Text>,
-    /// Whether of [`RootBase::Ancestors`] the nearest is read first, so that the outermost overrides.
+    /// Whether the nearest file of [`RootBase::Ancestors`] is read first, so that the outermost one
+    /// has precedence.
     pub nearest_first: bool,
-    /// How the files are written.
+    /// The syntax of the files.
     pub syntax: Syntax,
-    /// What is read in them.
+    /// The settings that are read from them.
     pub reads: Vec<SettingsItem>,
-    /// What the agent does when one cannot be read.
+    /// The agent's behaviour if a file cannot be read.
     pub broken: OnBrokenSettings,
-    /// Whether the agent reads them in a trusted directory only.
+    /// Whether the agent reads them only in a trusted directory.
     pub needs_trust: bool,
-    /// Variables that keep the agent from reading them.
+    /// Environment variables that stop the agent from reading them.
     pub switches: Vec<DisableSwitch>,
 }
 
-/// What is read in a configuration file.
+/// A setting that is read from a configuration file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingsItem {
-    /// `skills.paths`: more directories, the last file's list.
+    /// `skills.paths`: additional directories; the last file's list applies.
     SkillPaths,
-    /// `skills.urls`: catalogs by URL, the last file's list.
+    /// `skills.urls`: registries by URL; the last file's list applies.
     SkillUrls,
     /// `permission` and `agent.NAME.permission`: rules in the order of their keys.
     PermissionMap,
@@ -40,67 +41,67 @@ pub enum SettingsItem {
     PermissionLists,
     /// `skillOverrides`: a state for each name.
     SkillOverrides,
-    /// `disableBundledSkills`: the agent's own skills are off.
+    /// `disableBundledSkills`: disables the agent's own skills.
     BundledSwitch,
-    /// `enabledPlugins`: which plugins count.
+    /// `enabledPlugins`: the enabled plugins.
     EnabledPlugins,
-    /// `pluginConfigs`: what is set for plugins. The user's and the machine's files alone: a value
-    /// may stand in a command.
+    /// `pluginConfigs`: settings of plugins. Read only from the user's and the machine's files,
+    /// because a value may become part of a command.
     PluginConfigs,
     /// `skills.disabled`: names in any case, from all files; `skills.enabled`: all of them.
     DisabledSkills,
     /// `[[skills.config]]`: single skills on or off, by path or name.
     SkillsConfig,
-    /// `security.folderTrust.enabled`: whether trust is asked for at all.
+    /// `security.folderTrust.enabled`: whether trust is required at all.
     FolderTrust,
-    /// The whole file: directories and how far each is trusted.
+    /// The whole file: directories and their trust levels.
     TrustedFolders,
 }
 
-/// What an agent does with a configuration file that it cannot read.
+/// An agent's behaviour if a configuration file cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnBrokenSettings {
-    /// It does not start.
+    /// The agent does not start.
     Refuses,
-    /// It goes on as if the file were not there.
+    /// The agent ignores the file.
     Ignores,
 }
 
-/// What makes a skill in a root.
+/// The form of skills in a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RootContent {
     /// A directory with a SKILL.md.
     Skills,
-    /// Each Markdown file, its directories below the root being its namespace.
+    /// Each Markdown file; its directories below the root are its namespace.
     Commands,
 }
 
-/// Where Gemini CLI keeps its extensions.
+/// The location of Gemini CLI's extensions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExtensionRule {
-    /// The variable that names the directory that is home to the agent; without it the user's.
+    /// The variable that names the agent's home directory; the user's home directory by default.
     pub variable: Text,
-    /// The directory of all extensions, below that.
+    /// The directory of all extensions, relative to that.
     pub directory: Text,
 }
 
-/// How an agent finds Claude Code's plugins.
+/// An agent's rule for finding Claude Code's plugins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PluginRule {
-    /// The variable that names Claude Code's own directory, where the agent heeds one; without
-    /// it `.claude` below home.
+    /// The variable that names Claude Code's configuration directory, if the agent honours one;
+    /// `.claude` below home by default.
     pub variable: Option<Text>,
-    /// Whether a plugin counts only where `enabledPlugins` says so.
+    /// Whether a plugin counts only if `enabledPlugins` enables it.
     pub enabled_only: bool,
-    /// Whether `cache/<plugin>/skills` and `cache/<market>/<plugin>/<version>/skills` count for
-    /// themselves, before what is installed.
+    /// Whether `cache/<plugin>/skills` and `cache/<market>/<plugin>/<version>/skills` are searched
+    /// independently, before installed plugins.
     pub cache: bool,
-    /// Whether plugins' names stand before their skills' names, and after them the directories
-    /// between a plugin's directory of skills and the skill.
+    /// Whether skill names are prefixed with the plugin's name and the directories between the
+    /// plugin's skill directory and the skill.
     pub prefixed: bool,
-    /// The keys of a plugin's manifest that name more directories of skills, or of commands
-    /// where the key is `commands`. Without any, the manifest is not read.
+    /// The keys of a plugin's manifest that name additional skill directories, or command
+    /// directories if the key is `commands`. If empty, the manifest is not read.
     pub manifest: Vec<Text>,
-    /// Whether a directory with a manifest in a directory of skills is a plugin.
+    /// Whether a directory with a manifest inside a skill directory is a plugin.
     pub beside_skills: bool,
 }

@@ -1,7 +1,7 @@
-//! The words by which a rule's values are written, in the configuration and in the reference.
+//! Keywords for the values of profile rules, in the configuration and in the reference.
 //!
-//! Each value of a rule has one word, so that a user's configuration, its schema, the reference
-//! and what `explain` says cannot disagree. Words are a contract: add, never repurpose.
+//! Each value has one keyword, so a user's configuration, its schema, the reference and `explain`
+//! agree. Keywords are a stable interface: add new ones, never repurpose them.
 
 use super::{
     AncestorStop, DescriptionRule, DuplicatePolicy, EmptyNameRule, EncodingPolicy, LinkPolicy,
@@ -12,23 +12,23 @@ use crate::fence::Fence;
 use crate::profile::{OutputFormat, Quoting, Requirement};
 use crate::yaml_library::YamlLibrary;
 
-/// A type whose every value has a word.
+/// A type whose values all have a keyword.
 pub trait Keyword: Copy + PartialEq + Sized + 'static {
-    /// Every value with its word, in the order of the reference.
+    /// Every value with its keyword, in the order of the reference.
     const KEYWORDS: &'static [(&'static str, Self)];
 
-    /// Returns the word of a value.
+    /// Returns the value's keyword.
     fn keyword(self) -> &'static str {
         let found = Self::KEYWORDS.iter().find(|(_, value)| *value == self);
         found.map_or("", |(word, _)| word)
     }
 
-    /// Returns the value of a word.
+    /// Returns the value with this keyword.
     fn from_keyword(word: &str) -> Option<Self> {
         Self::KEYWORDS.iter().find(|(it, _)| *it == word).map(|(_, value)| *value)
     }
 
-    /// Returns all words.
+    /// Returns all keywords.
     fn keywords() -> Vec<&'static str> {
         Self::KEYWORDS.iter().map(|(word, _)| *word).collect()
     }
@@ -168,7 +168,7 @@ keywords! {
     }
 }
 
-/// The words of [`RuleValueKind::Check`](super::RuleKind::Check) besides `at-most-N`.
+/// The keywords of [`RuleValueKind::Check`](super::RuleValueKind::Check) besides `at-most-N`.
 pub const CHECKS: [&str; 3] = ["any", "lower-case", "standard-warn"];
 
 pub(super) fn check_word(check: NameCheck) -> String {
@@ -180,7 +180,7 @@ pub(super) fn check_word(check: NameCheck) -> String {
     }
 }
 
-/// Returns the check that a word of [`RuleValueKind::Check`](super::RuleKind::Check) means.
+/// Parses a value of [`RuleValueKind::Check`](super::RuleValueKind::Check).
 pub fn parse_name_check(word: &str) -> Option<NameCheck> {
     match CHECKS.iter().position(|it| *it == word) {
         Some(0) => Some(NameCheck::Any),
@@ -190,7 +190,7 @@ pub fn parse_name_check(word: &str) -> Option<NameCheck> {
     }
 }
 
-/// Returns the requirement that an item of [`RuleValueKind::Requirements`](super::RuleKind::Requirements) means.
+/// Parses an item of [`RuleValueKind::Requirements`](super::RuleValueKind::Requirements).
 pub fn parse_requirement(word: &str) -> Option<Requirement> {
     if word == "body" {
         return Some(Requirement::Body);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_one_value_and_back() {
+    fn keywords_round_trip() {
         check::<NameSource>();
         check::<ScalarRule>();
         check::<EmptyNameRule>();

@@ -1,4 +1,4 @@
-//! The reference of the profiles, made from the table.
+//! Renders the profiles as a Markdown page, the profile reference.
 
 use std::fmt::Write;
 
@@ -44,7 +44,7 @@ What an entry's `scope` means:
 /// Returns the reference page.
 pub fn page() -> String {
     let mut text = HEAD.to_owned();
-    // Writing to a text does not fail.
+    // Writing to a `String` cannot fail.
     for it in agents() {
         let evidence = evidence(it.evidence);
         let _ = writeln!(text, "| `{}` | {} | {} | {evidence} |", it.id, it.agent, it.version);

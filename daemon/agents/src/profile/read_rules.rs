@@ -1,35 +1,35 @@
-//! How an agent reads a file and who wins a name: the values of a row's rules. Statements only;
-//! [`crate::loaders`] and `skills_discovery::discover` act on them.
+//! Values of the profile rules about loading files and resolving names. [`crate::loaders`] and
+//! `skills_discovery::discover` act on them.
 
 use super::Text;
 
-/// How a skill gets its name.
+/// The rules for a skill's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameRule {
-    /// Where the name is taken from.
+    /// The source of the name.
     pub source: NameSource,
-    /// What happens to a name or description that is not text in YAML (`123`, `true`).
+    /// The treatment of a name or description that is not text in YAML (`123`, `true`).
     pub scalars: ScalarRule,
-    /// What happens to an empty name.
+    /// The treatment of an empty name.
     pub empty: EmptyNameRule,
-    /// What is made of the name's characters.
+    /// The conversion of the name's characters.
     pub form: NameForm,
-    /// Which names are accepted.
+    /// The names that are accepted.
     pub check: NameCheck,
 }
 
-/// Where a name is taken from.
+/// The source of a skill's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameSource {
     /// The `name` field; without it the skill is dropped.
     Field,
-    /// The `name` field, else the directory's name.
+    /// The `name` field, or else the directory's name.
     FieldElseDirectory,
     /// Always the directory's name; the field is a label.
     Directory,
 }
 
-/// What happens to plain YAML scalars where text is wanted.
+/// Treatment of plain YAML scalars that are not text where text is expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScalarRule {
     /// Read as their source text.
@@ -38,38 +38,38 @@ pub enum ScalarRule {
     Refuse,
 }
 
-/// What happens to an empty text.
+/// Treatment of an empty name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmptyNameRule {
-    /// It is the same as none.
+    /// It counts as missing.
     Missing,
     /// It is kept.
     Kept,
 }
 
-/// What an agent makes of a name's characters.
+/// An agent's conversion of a name's characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameForm {
-    /// Nothing.
+    /// The name is used as written.
     AsWritten,
-    /// Each of ``: \ / < > * ? " |`` becomes `-`, as a file name needs it.
+    /// Each of ``: \ / < > * ? " |`` is replaced by `-`, because the name becomes a file name.
     FileName,
 }
 
-/// Which names an agent accepts.
+/// The names that an agent accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameCheck {
     /// Any text.
     Any,
-    /// At most so many characters; longer ones are dropped.
+    /// At most this many characters; skills with longer names are dropped.
     AtMost(usize),
-    /// Lower-case letters of any script, digits and hyphens; others are dropped.
+    /// Lower-case letters of any script, digits and hyphens; skills with other names are dropped.
     LowerCase,
     /// The open standard's form; other names are loaded with a warning.
     StandardWarn,
 }
 
-/// How a skill gets its description.
+/// The rule for a skill's description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DescriptionRule {
     /// Missing, null, empty or blank: the skill is dropped.
@@ -93,12 +93,12 @@ impl DescriptionRule {
     }
 }
 
-/// Something without which an agent drops a skill.
+/// A requirement; the agent drops a skill that violates it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Requirement {
-    /// There is something behind the frontmatter.
+    /// The body is not empty.
     Body,
-    /// The field is missing or a text.
+    /// The field is missing or text.
     TextOnly(Text),
     /// The field is missing or a list of texts.
     ListOfTexts(Text),
@@ -113,76 +113,76 @@ pub enum Requirement {
     },
 }
 
-/// One way of reading a frontmatter, see the leniency load_strategies in docs.
+/// One way of reading a frontmatter; see [`crate::loaders`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadStrategy {
     /// The whole block is YAML.
     Strict,
-    /// Problematic one-line scalars are quoted first.
+    /// Problematic one-line scalars are quoted before parsing.
     Quote(Quoting),
-    /// One-line values with a colon become blocks first.
+    /// One-line values with a colon become block scalars before parsing.
     Block,
-    /// Name and description are taken from the lines that begin with them, also where YAML
-    /// gives something that is not text.
+    /// Name and description are taken from the lines that begin with them, also if YAML parses them
+    /// as another type than text.
     Lines,
-    /// Each top-level key is read alone.
+    /// Each top-level key is parsed separately.
     PerKey,
 }
 
-/// An agent's way of quoting values before it reads them again.
+/// An agent's rule for quoting values before parsing again.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Quoting {
     /// Top-level values with one of ``{}[]*&#!|>%@` `` or a `: ` anywhere in them, in double
     /// quotes (re-implementations of Claude Code's reader agree on this list).
     ClaudeCode,
-    /// Values at any depth with a `: `, or that start with one of ``[{@` `` and are no YAML
-    /// alone, in single quotes; comments stay outside (Codex, read in its source).
+    /// Values at any depth that contain `: `, or that start with one of ``[{@` `` and are not valid
+    /// YAML alone, in single quotes; comments stay outside (Codex, read in its source).
     Codex,
-    /// Top-level values that are no YAML alone, in double quotes (the client guide's advice,
-    /// applied to nothing that is healthy).
+    /// Top-level values that are not valid YAML alone, in double quotes (the client guide's advice;
+    /// valid values stay unchanged).
     ClientGuide,
 }
 
-/// What becomes of a file whose frontmatter no rung could read.
+/// An agent's behaviour if no load strategy can read the frontmatter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnInvalidYaml {
     /// The skill is dropped.
     Drop,
-    /// The body is loaded as if there were no frontmatter.
+    /// The body is loaded without metadata.
     EmptyMetadata,
 }
 
-/// Who wins a name.
+/// Policy for several skills with one name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DuplicatePolicy {
-    /// The first in scan order.
+    /// The first in scan order wins.
     FirstWins,
-    /// The last in scan order.
+    /// The last in scan order wins.
     LastWins,
-    /// The last in scan order, as it is meant; the agent reads files at the same time, and takes
-    /// whichever it has read last.
+    /// The last in scan order wins by design; the agent reads files concurrently, so in fact the
+    /// file read last wins.
     LastWinsByRace,
-    /// Nobody: all are listed.
+    /// All are listed.
     KeepAll,
 }
 
 impl DuplicatePolicy {
-    /// Returns whether of two files the one that is found later wins.
+    /// Returns whether a later file wins over an earlier one.
     pub const fn last_wins(self) -> bool {
         matches!(self, Self::LastWins | Self::LastWinsByRace)
     }
 }
 
-/// By which path an agent knows a file.
+/// The path by which an agent identifies a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathIdentity {
-    /// The one it was reached by.
+    /// The path by which discovery reached it.
     AsReached,
-    /// The one without symbolic links on the way. A file reached twice is one.
+    /// The path with symbolic links resolved. A file reached twice counts once.
     Canonical,
 }
 
-/// How an oddity of the file's encoding is taken.
+/// Treatment of an irregularity in a file's encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EncodingPolicy {
     /// Accepted.

@@ -1,137 +1,137 @@
-//! Search roots of a profile, as data that `skills_discovery::discover` acts on.
+//! Search roots of a profile, as data for `skills_discovery::discover`.
 
 use super::{ExtensionRule, PluginRule, RootContent, Text};
 
-/// One place, or one family of places, where an agent looks.
+/// One search root, or one family of search roots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootRule {
-    /// Where the relative paths start.
+    /// The base of the relative paths.
     pub base: RootBase,
     /// Paths below the base, in scan order. At each level of [`RootBase::Ancestors`] all are tried.
     pub relative: Vec<Text>,
-    /// What an entry found here is called.
+    /// The scope of the entries found here.
     pub scope: Scope,
-    /// How the directory is walked.
+    /// The rule for walking each directory.
     pub walk: WalkRule,
-    /// What takes this root, or one of its paths, out of the list.
+    /// Variables that disable this root or one of its paths.
     pub switches: Vec<DisableSwitch>,
-    /// What makes a skill there.
+    /// The form of skills in this root.
     pub seeks: RootContent,
-    /// What the agent calls skills from here beside their names.
+    /// The label that the agent shows for skills from this root.
     pub label: Option<Text>,
 }
 
-/// A variable that switches a root off when it is `1` or `true`.
+/// An environment variable that disables a root if it is `1` or `true`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DisableSwitch {
     /// The variable's name.
     pub variable: Text,
-    /// The one relative path it is about; none for all of them.
+    /// The relative path that it disables; `None` for all.
     pub relative: Option<Text>,
 }
 
-/// Where a root's relative path starts.
+/// The base of a root's relative paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RootBase {
     /// The user's home directory (`HOME`).
     Home,
-    /// A directory named by an environment variable, else a path below home.
+    /// A directory named by an environment variable, or else a path below home.
     Variable {
         /// The variable's name.
         name: Text,
-        /// Used when the variable is unset or empty.
+        /// The path below home if the variable is unset or empty.
         below_home: Text,
     },
-    /// A directory named by an environment variable; without it there is no such root.
+    /// A directory named by an environment variable; without the variable the root does not exist.
     IfSet {
         /// The variable's name.
         name: Text,
     },
     /// The working directory and its ancestors, nearest first.
     Ancestors {
-        /// The last directory that is looked at.
+        /// The last directory that is searched.
         stop: AncestorStop,
     },
     /// An absolute path.
     Absolute(Text),
-    /// Each directory the caller added, in its order.
+    /// Each directory that the caller added, in the caller's order.
     Additional,
-    /// What comes from elsewhere than the directories of a machine; it has no relative paths.
+    /// Skills from a source other than local directories; it has no relative paths.
     Provided(Provider),
-    /// Each directory that the agent's configuration files name, see [`super::Reads::SkillPaths`].
+    /// Each directory that the agent's configuration files name; see
+    /// [`super::SettingsItem::SkillPaths`].
     Settings,
-    /// The installed plugins of Claude Code; the relative path is not used.
+    /// The installed plugins of Claude Code; the relative paths are unused.
     Plugins(PluginRule),
-    /// Each installed extension of Gemini CLI; the relative path is below its directory.
+    /// Each installed extension of Gemini CLI; relative paths start at its directory.
     Extensions(ExtensionRule),
-    /// What is part of the agent's program; it has no relative paths.
+    /// Skills built into the agent; there are no relative paths.
     BuiltIn(Vec<BuiltInSkill>),
 }
 
-/// A skill that is part of an agent's program. Its text is the agent's own: it alone hands that
-/// out.
+/// A skill built into an agent's program. Only the agent itself provides its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuiltInSkill {
     /// Its name.
     pub name: Text,
-    /// What the agent says of it.
+    /// The agent's description of it.
     pub description: Text,
 }
 
-/// Who provides skills that are in none of an agent's directories.
+/// A source of skills outside an agent's directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Provider {
     /// skillsd itself.
     Bundled,
-    /// Catalogs that are fetched by their addresses.
+    /// Registries, fetched by URL.
     Remote,
     /// The prompts of MCP servers.
     Mcp,
 }
 
-/// Where a walk towards the root directory ends.
+/// The end of a walk towards the file system's root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AncestorStop {
     /// The working directory itself.
     Cwd,
-    /// The top of the git worktree; outside git the working directory.
+    /// The top of the git worktree; outside git, the working directory.
     Worktree,
-    /// The last directory below the user's home, which itself is the user's own; elsewhere the
-    /// file system's root.
+    /// The last directory below the user's home directory, which is not part of a project; outside
+    /// home, the file system's root.
     Home,
-    /// The top of the git worktree; outside git the file system's root.
+    /// The top of the git worktree; outside git, the file system's root.
     WorktreeElseFilesystem,
     /// The file system's root.
     Filesystem,
 }
 
-/// Which of a repository's worktrees an agent reads, where it works in a linked one.
+/// The worktrees of a repository that an agent reads if it runs in a linked one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkedWorktrees {
-    /// The linked one alone.
+    /// The linked worktree alone.
     Alone,
-    /// The linked one alone, though its documents say that the main one counts as well.
+    /// The linked worktree alone, although the agent's documents say that the main one counts too.
     AloneAgainstWord,
-    /// Behind the linked one the same directories of the main one.
+    /// The linked worktree, then the same directories of the main worktree.
     WithMain,
 }
 
-/// Where an entry comes from, as the wire calls it.
+/// The origin of an entry; part of the wire protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
-    /// Set up by an administrator.
+    /// Installed by an administrator.
     Managed,
-    /// The user's own.
+    /// In the user's home directory.
     User,
-    /// The worktree's.
+    /// In the worktree, at or above the working directory.
     Project,
     /// Below the working directory, found by touching a file.
     Nested,
-    /// In a directory the caller added.
+    /// In a directory that the caller added.
     Additional,
     /// Part of the agent, or of skillsd.
     Bundled,
-    /// From a catalog that was fetched.
+    /// From a registry.
     Remote,
     /// A prompt of an MCP server.
     Mcp,
@@ -142,7 +142,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Returns the word used on the wire.
+    /// Returns the name used on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Managed => "managed",
@@ -158,7 +158,7 @@ impl Scope {
         }
     }
 
-    /// Returns whether it comes with a worktree, which anybody may have written.
+    /// Returns whether the entry comes with a worktree, whose author is not trusted.
     pub const fn is_from_worktree(self) -> bool {
         match self {
             Self::Project | Self::Nested | Self::Additional => true,
@@ -173,63 +173,63 @@ impl Scope {
     }
 }
 
-/// How a root directory is walked.
+/// The rule for walking a root directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WalkRule {
-    /// How many directories below the root a skill's directory may be; none is unlimited.
+    /// The maximum number of directories between the root and a skill's file; `None` for no limit.
     pub max_depth: Option<u16>,
     /// Whether a SKILL.md directly in the root counts.
     pub root_skill: bool,
-    /// Whether directories whose names begin with a dot are entered.
+    /// Whether directories whose names begin with a dot are searched.
     pub hidden: bool,
-    /// Directory names that are never entered, at any depth.
+    /// Directory names that are skipped at any depth.
     pub skipped: Vec<Text>,
-    /// Directory names directly below the root that the agent keeps for itself.
+    /// Directory names directly below the root that the agent reserves.
     pub reserved: Vec<Text>,
     /// Whether directories inside a skill's directory are searched for more skills.
     pub into_skills: bool,
-    /// Which symbolic links to directories are followed.
+    /// The symbolic links to directories that are followed.
     pub directory_links: LinkPolicy,
     /// Whether a SKILL.md may be a symbolic link.
     pub file_links: bool,
-    /// Whether directories that are reached by a link come after all others beside them.
+    /// Whether linked directories come after all others beside them.
     pub links_last: bool,
-    /// Whether a directory is walked each time it is reached, not once. For roots with a
-    /// `max_depth`: else links could make the walk endless.
+    /// Whether a directory is walked each time it is reached, instead of once. Requires
+    /// `max_depth`, because links could make the walk endless.
     pub repeats: bool,
-    /// How many directories of one root the agent reads; none for all. We list what is in the
-    /// others as well, and `explain` tells of it.
+    /// The maximum number of directories that the agent reads in one root; `None` for no limit.
+    /// skillsd lists skills beyond the limit too, and `explain` reports it.
     pub most_directories: Option<usize>,
-    /// How many entries of the directories of one root it reads, in the same way.
+    /// The maximum number of directory entries that the agent reads in one root, likewise.
     pub most_entries: Option<usize>,
-    /// Our own bounds on one root, beside the agent's.
+    /// skillsd's own limits on one root, in addition to the agent's.
     pub budget: WalkBudget,
 }
 
-/// Bounds on the reading of one root. The rest is left out, and the root counts as incomplete.
+/// Limits on reading one root. Entries beyond them are left out, and the root counts as incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WalkBudget {
-    /// The most levels below the root.
+    /// Maximum number of levels below the root.
     pub depth: u16,
-    /// The most directories.
+    /// Maximum number of directories.
     pub directories: usize,
-    /// The most directories, links and Markdown files in all of them, and the most entries of any
-    /// kind in one.
+    /// Maximum number of directories, links and Markdown files in all directories, and of entries
+    /// of any kind in one directory.
     pub entries: usize,
-    /// The most SKILL.md and command files.
+    /// Maximum number of SKILL.md and command files.
     pub files: usize,
-    /// The most symbolic links.
+    /// Maximum number of symbolic links.
     pub links: usize,
 }
 
 impl WalkBudget {
-    /// The budget of every root whose row says nothing else.
+    /// The default budget of a root.
     pub const DEFAULT: Self =
         Self { depth: 64, directories: 20_000, entries: 100_000, files: 20_000, links: 2_000 };
 }
 
 impl WalkRule {
-    /// Returns what most agents do: any depth, links followed, hidden directories passed over.
+    /// Returns the rule of most agents: any depth, links followed, hidden directories skipped.
     pub fn plain() -> Self {
         Self {
             max_depth: None,
@@ -249,7 +249,7 @@ impl WalkRule {
     }
 }
 
-/// Which symbolic links are followed.
+/// The symbolic links that are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkPolicy {
     /// None.

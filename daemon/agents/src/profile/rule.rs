@@ -1,8 +1,8 @@
-//! The rules of a profile, each with a name, what it says, and how a user sets it.
+//! The table of profile rules ([`RULES`]): name, documentation, rendering and setter of each rule.
 //!
-//! One table ([`RULES`]) gives the keys of `[profiles.NAME]` in a user's configuration, the
-//! differences between a profile and its base, and the reference. A rule that is not in it can
-//! neither be changed nor differ, so each field of [`Profile`] that decides has its row.
+//! The table provides the keys of `[profiles.NAME]` in a user's configuration, the differences
+//! between a profile and its base, and the reference. Every deciding field of [`Profile`] has a
+//! row; a rule outside the table could neither be configured nor compared.
 
 use super::display::root_lines;
 use super::keywords::{Keyword, check_word, parse_name_check, parse_requirement, requirement_word};
@@ -18,32 +18,32 @@ use crate::yaml_library::YamlLibrary;
 /// A row of the table: one rule.
 #[derive(Clone, Copy, Debug)]
 pub struct ProfileRule {
-    /// Its stable name, and the key that sets it.
+    /// The stable name, which is also the configuration key.
     pub name: &'static str,
-    /// What it decides; the first line is one sentence.
+    /// The documentation; the first line is one sentence.
     pub doc: &'static str,
-    /// What values it takes.
+    /// The type of its value.
     pub kind: RuleValueKind,
-    /// What a profile says, a line for each thing.
+    /// Renders a profile's value, one line for each item.
     pub lines: fn(&Profile) -> Vec<String>,
-    /// Sets it. A value of another kind changes nothing.
+    /// Sets the value. A value of another type is ignored.
     pub set: fn(&mut Profile, RuleValue),
 }
 
-/// What values a rule takes.
+/// The type of a rule's value.
 #[derive(Clone, Copy, Debug)]
 pub enum RuleValueKind {
-    /// One word of these.
+    /// One of these keywords.
     Word(fn() -> Vec<&'static str>),
-    /// A list of such words.
+    /// A list of these keywords.
     Words(fn() -> Vec<&'static str>),
     /// True or false.
     YesNo,
     /// A list of names or paths.
     Names,
-    /// A way of checking names: a word, or `at-most-N`.
+    /// A check of names: a keyword, or `at-most-N`.
     Check,
-    /// A list of requirements: see [`requirement`].
+    /// A list of requirements; see [`parse_requirement`].
     Requirements,
     /// A list of roots.
     Roots,
@@ -385,13 +385,13 @@ pub const RULES: &[ProfileRule] = &[
 ];
 
 impl ProfileRule {
-    /// Returns the rule of that name.
+    /// Returns the rule with this name.
     pub fn find(name: &str) -> Option<&'static Self> {
         RULES.iter().find(|it| it.name == name)
     }
 
-    /// Returns what two profiles say where they differ: the lines that only one of them has, or
-    /// all where only the order differs.
+    /// Renders two profiles' values if they differ: the lines that only one of them has, or all
+    /// lines if only the order differs.
     pub fn difference(&self, base: &Profile, here: &Profile) -> Option<(String, String)> {
         let (was, is) = ((self.lines)(base), (self.lines)(here));
         if was == is {
@@ -410,7 +410,7 @@ impl ProfileRule {
     }
 }
 
-/// Returns lines as one text.
+/// Joins lines for display.
 pub(super) fn join_lines(lines: &[String]) -> String {
     if lines.is_empty() { "none".to_owned() } else { lines.join(", ") }
 }
@@ -465,7 +465,7 @@ fn set_nested(profile: &mut Profile, setting: RuleValue) {
     match &mut profile.nested {
         NestedRule::OnTouch { relative, .. } => *relative = found,
         NestedRule::Never => {
-            // As the profile walks its own roots.
+            // Walk nested directories like the profile's own roots.
             let walk = profile.walk();
             profile.nested = NestedRule::OnTouch {
                 relative: found,
@@ -478,7 +478,7 @@ fn set_nested(profile: &mut Profile, setting: RuleValue) {
 }
 
 impl Profile {
-    /// Returns how it walks the first of its roots that are directories.
+    /// Returns the walk of the first root that is a skill directory.
     pub(super) fn walk(&self) -> WalkRule {
         let first = self.roots.iter().find(|it| it.has_skill_directories());
         first.map_or_else(WalkRule::plain, |it| it.walk.clone())
@@ -486,7 +486,7 @@ impl Profile {
 }
 
 impl RootRule {
-    /// Returns whether it names directories of skills by itself.
+    /// Returns whether the root itself names skill directories.
     pub fn has_skill_directories(&self) -> bool {
         let is_named = !matches!(
             self.base,

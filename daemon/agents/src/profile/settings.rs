@@ -1,6 +1,7 @@
-//! The rows' configuration files: which each agent reads, in which order, and for what.
+//! The configuration files in the profile table: the files of each agent, their order, and the
+//! settings read.
 //!
-//! Kept beside the table because they are long; evidence is that of the row unless it says
+//! Separate from the table because of their length. The evidence is that of the row unless stated
 //! otherwise.
 
 use skills_syntax::config_tree::Syntax;
@@ -31,11 +32,11 @@ fn variable(name: &'static str, below_home: &'static str) -> RootBase {
     RootBase::Variable { name: name.into(), below_home: below_home.into() }
 }
 
-/// Later files override earlier ones: the user's own, `$OPENCODE_CONFIG`, the worktree's from
-/// the outermost down, then what lies in the configuration directories.
+/// Later files override earlier ones: the user's own, `$OPENCODE_CONFIG`, the worktree's from the
+/// outermost down, then those in the configuration directories.
 pub(super) fn opencode() -> Vec<SettingsRule> {
     let reads = [SettingsItem::SkillPaths, SettingsItem::SkillUrls, SettingsItem::PermissionMap];
-    // Source: comments and commas behind the last item are taken, anything else ends the start.
+    // Source: comments and trailing commas are accepted; any other error prevents the start.
     let rule = |base: RootBase, relative: &[&'static str]| SettingsRule {
         broken: OnBrokenSettings::Refuses,
         ..rule(base, relative, Syntax::JsonLoose, &reads)
@@ -64,7 +65,7 @@ pub(super) fn opencode() -> Vec<SettingsRule> {
     ]
 }
 
-/// Source: of all layers of the configuration only the user's own switches skills.
+/// Source: among all configuration layers, only the user's own enables and disables skills.
 pub(super) fn codex() -> Vec<SettingsRule> {
     vec![SettingsRule {
         broken: OnBrokenSettings::Refuses,
@@ -77,7 +78,7 @@ pub(super) fn codex() -> Vec<SettingsRule> {
     }]
 }
 
-/// What is switched off in one file is off; trust decides whether the worktree's file is read.
+/// A skill disabled in one file is disabled; trust decides whether the worktree's file is read.
 pub(super) fn gemini_cli() -> Vec<SettingsRule> {
     let home = || variable("GEMINI_CLI_HOME", "");
     let json = Syntax::JsonWithComments;
@@ -105,8 +106,8 @@ pub(super) fn gemini_cli() -> Vec<SettingsRule> {
     ]
 }
 
-/// The user's, the project's, the project's local, the managed one: each overrides those
-/// before it. Documentation; the project's are those of the working directory itself.
+/// The user's file, the project's, the project's local file, the managed file: each overrides those
+/// before it. Source: documentation. The project's files are those of the working directory itself.
 pub(super) fn claude_code() -> Vec<SettingsRule> {
     let reads = [
         SettingsItem::SkillOverrides,

@@ -1,7 +1,7 @@
-//! The rows of the table of profiles.
+//! The rows of the profile table.
 //!
-//! Each statement carries its evidence: the agent's version stands in the row, and where a
-//! rule of a row has another source it says so beside it.
+//! The evidence for a row is given with the agent's version; a comment states the source of a rule
+//! that has another one.
 
 use super::{
     AncestorStop, BuiltInSkill, Compaction, DescriptionRule, DisableSwitch, DuplicatePolicy,
@@ -14,7 +14,7 @@ use crate::fence::Fence;
 use crate::profile::{OutputFormat, Quoting, Requirement};
 use crate::yaml_library::YamlLibrary;
 
-/// Directories that every cross-client listing looks for below a project level.
+/// Directories that the cross-client profile searches at each project level.
 const PROJECT_ROOTS: [&str; 8] = [
     ".agents/skills",
     ".claude/skills",
@@ -43,19 +43,19 @@ fn root(base: RootBase, relative: &[&'static str], scope: Scope, walk: &WalkRule
     }
 }
 
-/// What comes from elsewhere, in the place that it has in an agent's order.
+/// Creates the root of a provider.
 fn provided(provider: Provider) -> RootRule {
     let scope = match provider {
         Provider::Bundled => Scope::Bundled,
         Provider::Remote => Scope::Remote,
         Provider::Mcp => Scope::Mcp,
     };
-    // A catalog is a directory of skills and nothing else.
+    // A registry is a flat directory of skills.
     let walk = WalkRule { max_depth: Some(1), ..WalkRule::plain() };
     root(RootBase::Provided(provider), &[], scope, &walk)
 }
 
-/// What is part of the agent's program: names, and what the agent says of each.
+/// Creates the root of an agent's built-in skills from names and descriptions.
 fn built_in(skills: &[(&'static str, &'static str)]) -> RootRule {
     let skill = |(name, description): &(&'static str, &'static str)| BuiltInSkill {
         name: Text::Borrowed(name),
@@ -65,7 +65,7 @@ fn built_in(skills: &[(&'static str, &'static str)]) -> RootRule {
     root(base, &[], Scope::Bundled, &WalkRule::plain())
 }
 
-/// A directory that a variable names, else one below home.
+/// A directory named by a variable, or else one below home.
 fn variable(name: &'static str, below_home: &'static str) -> RootBase {
     RootBase::Variable { name: name.into(), below_home: below_home.into() }
 }
@@ -74,7 +74,8 @@ fn texts(list: &[&'static str]) -> Vec<Text> {
     list.iter().map(|it| Text::Borrowed(it)).collect()
 }
 
-/// The cross-client default: the union that the open standard's client guide describes.
+/// The cross-client default: the union of directories that the open standard's client guide
+/// describes.
 fn agentskills() -> Profile {
     // Standard at commit 69ef37e and its client guide: a depth of 4 to 6 levels, `.git` and
     // `node_modules` skipped, project over user, first found within a scope.
@@ -107,7 +108,7 @@ fn agentskills() -> Profile {
                 &["opencode/skills", "opencode/skill", "agents/skills"],
                 Scope::User,
             ),
-            // The user's and the project's own win.
+            // The user's and the project's skills win.
             provided(Provider::Remote),
             provided(Provider::Mcp),
             provided(Provider::Bundled),
@@ -143,7 +144,7 @@ fn agentskills() -> Profile {
             skip_git_ignored: true,
             taken: NestedConflict::Wins,
         },
-        // Documentation of Claude Code; the client guide asks for as much without numbers.
+        // Claude Code's documentation; the client guide asks for the same without numbers.
         compaction: Compaction::Attaches { each: 5_000, all: 25_000 },
         trust: TrustRule::NotAsked,
         warns_of_duplicates: false,
@@ -184,8 +185,8 @@ fn claude_code() -> Profile {
         revision: 0,
         environment: texts(&["HOME", "CLAUDE_CONFIG_DIR"]),
         settings: settings::claude_code(),
-        // Documentation and trackers: it means to read through to the main one, and does not for
-        // skills.
+        // Documentation and issue trackers: it is intended to read the main worktree too, and does
+        // not for skills.
         linked_worktrees: LinkedWorktrees::AloneAgainstWord,
         sidecar: None,
         namespace: None,
@@ -200,7 +201,7 @@ fn claude_code() -> Profile {
             commands(upwards(), &[".claude/commands"], Scope::Command),
             root(plugins(), &[""], Scope::Plugin),
             commands(plugins(), &[""], Scope::Plugin),
-            // The user's and the project's own win.
+            // The user's and the project's skills win.
             provided(Provider::Remote),
             provided(Provider::Mcp),
             provided(Provider::Bundled),
@@ -282,12 +283,12 @@ fn opencode() -> Profile {
         sidecar: None,
         namespace: None,
         roots: vec![
-            // Run: listed first, and of two of one name the user's wins.
+            // Measured: listed first; the user's skill wins over one with the same name.
             built_in(&[(
                 "customize-opencode",
                 "Use ONLY when the user is editing or creating opencode's own configuration: opencode.json, opencode.jsonc, files under .opencode/, or files under ~/.config/opencode/. Also use when creating or fixing opencode agents, subagents, skills, plugins, MCP servers, or permission rules. Do not use for the user's own application code, or for any project that is not configuring opencode itself.",
             )]),
-            // The last wins: what is not the agent's own comes first.
+            // The last wins, so skills from elsewhere come before the agent's own.
             provided(Provider::Bundled),
             provided(Provider::Mcp),
             outside(RootBase::Home, Scope::User),
@@ -327,7 +328,7 @@ fn opencode() -> Profile {
         library: YamlLibrary::JsYaml3,
         load_strategies: vec![LoadStrategy::Strict, LoadStrategy::Block],
         unreadable_yaml: OnInvalidYaml::Drop,
-        // Run: of two of one name nine in ten times the project's, not home's.
+        // Measured: the project's skill wins over home's of the same name in nine of ten runs.
         duplicates: DuplicatePolicy::LastWinsByRace,
         paths: PathIdentity::AsReached,
         bad_utf8: EncodingPolicy::Accept,
@@ -345,7 +346,7 @@ fn opencode() -> Profile {
 
 /// The plugin opencode-agent-skills 0.7.0: run, and its source.
 fn opencode_agent_skills() -> Profile {
-    // The agent counts from the root's sub-directories, and stops at a SKILL.md.
+    // The agent counts levels from the root's sub-directories, and stops at a SKILL.md.
     let deep = WalkRule { max_depth: Some(4), hidden: true, ..WalkRule::plain() };
     let flat = WalkRule { max_depth: Some(2), ..deep.clone() };
     // In plugins only `skills/<name>/SKILL.md`, and no links.
@@ -383,7 +384,7 @@ fn opencode_agent_skills() -> Profile {
             ),
             labelled(root(RootBase::Home, &[".claude/skills"], Scope::User, &flat), "claude-user"),
             labelled(root(plugins, &[""], Scope::Plugin, &in_plugins), "claude-plugins"),
-            // The user's and the project's own win.
+            // The user's and the project's skills win.
             provided(Provider::Remote),
             provided(Provider::Mcp),
             provided(Provider::Bundled),
@@ -434,7 +435,7 @@ fn codex() -> Profile {
         most_entries: Some(20_000),
         ..WalkRule::plain()
     };
-    // Written by the agent itself.
+    // The agent itself writes these.
     let system = WalkRule { directory_links: LinkPolicy::Never, ..walk.clone() };
     let upwards = || RootBase::Ancestors { stop: AncestorStop::Worktree };
     let home = || variable("CODEX_HOME", ".codex");
@@ -502,7 +503,7 @@ fn gemini_cli() -> Profile {
         root_skill: true,
         skipped: texts(&["node_modules"]),
         directory_links: LinkPolicy::FirstLevel,
-        // Run: of a directory and a link to it, the link wins its name.
+        // Measured: between a directory and a link to it, the link wins the name.
         links_last: true,
         repeats: true,
         ..WalkRule::plain()
@@ -523,8 +524,8 @@ fn gemini_cli() -> Profile {
         sidecar: None,
         namespace: None,
         roots: vec![
-            // Run: `skills list --all` has them, and the model sees them unless settings switch
-            // them off.
+            // Measured: `skills list --all` lists them, and the model sees them unless settings
+            // disable them.
             built_in(&[
                 (
                     "antigravity-support",
@@ -535,7 +536,7 @@ fn gemini_cli() -> Profile {
                     "Guide for creating effective skills. This skill should be used when users want to create a new skill (or update an existing skill) that extends Gemini CLI's capabilities with specialized knowledge, workflows, or tool integrations.",
                 ),
             ]),
-            // The last wins: what is not the agent's own comes first.
+            // The last wins, so skills from elsewhere come before the agent's own.
             provided(Provider::Bundled),
             provided(Provider::Mcp),
             provided(Provider::Remote),

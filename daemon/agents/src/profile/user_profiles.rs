@@ -1,8 +1,8 @@
-//! Profiles of a user's own, and what a user changes of the built-in ones.
+//! User-defined profiles, and the user's changes to built-in ones ([`ProfileSet`]).
 //!
-//! A user writes a base and what differs; [`ProfileSet::from_drafts`] makes rows of that, in which every
-//! difference is recorded with where it is source_text. A row never changes once it is made: another
-//! configuration gives other rows, with another [`Profile::key`].
+//! A user configures a base and the differences from it. [`ProfileSet::from_drafts`] turns these
+//! drafts into profiles that record every difference with its position in the configuration.
+//! Profiles are immutable: another configuration creates new ones, with another [`Profile::key`].
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,12 +16,11 @@ use super::{
     RootContent, RootRule, RuleValue, Scope, Text, TrustRule, WalkRule, builtin,
 };
 
-/// The profiles there are: those built in, as a user's configuration leaves them, and the user's
-/// own behind them.
+/// All profiles: the built-in ones with the user's changes, then user-defined ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileSet {
     rows: Arc<[Arc<Profile>]>,
-    /// What the user has source_text, as TOML that says the same; empty where that is nothing.
+    /// TOML equivalent to the user's configuration of profiles; empty if there is none.
     source_text: Arc<str>,
 }
 
@@ -31,129 +30,130 @@ impl Default for ProfileSet {
     }
 }
 
-/// What a user writes about one profile.
+/// A user's configuration of one profile.
 #[derive(Clone, Debug)]
 pub struct ProfileDraft {
     /// The profile's name.
     pub id: String,
-    /// Where the name is source_text, as an offset.
+    /// The offset of the name in the configuration.
     pub at: usize,
-    /// The profile it is made from, with where that is source_text.
+    /// The base profile's name and its offset in the configuration.
     pub base: Option<(String, usize)>,
-    /// What to call its agent.
+    /// The agent's display name.
     pub agent: Option<String>,
-    /// The rules that are set.
+    /// The rules that the user sets.
     pub settings: Vec<DraftSetting>,
-    /// Roots that take the place of all others.
+    /// Roots that replace all others.
     pub roots: Option<Vec<RootDraft>>,
     /// Roots before the others.
     pub roots_first: Vec<RootDraft>,
-    /// Roots behind the others.
+    /// Roots after the others.
     pub roots_last: Vec<RootDraft>,
-    /// Places that are not searched, with where each is source_text.
+    /// Roots to remove, with their offsets in the configuration.
     pub without_roots: Vec<(String, usize)>,
-    /// How every root is walked.
+    /// Changes to the walk of every root.
     pub every_root: WalkDraft,
 }
 
-/// A rule that is set.
+/// A rule that a user sets.
 #[derive(Clone, Debug)]
 pub struct DraftSetting {
     /// The rule.
     pub rule: &'static ProfileRule,
-    /// Its value.
+    /// The rule's new value.
     pub setting: RuleValue,
-    /// Where its key is source_text, as an offset.
+    /// The offset of its key in the configuration.
     pub at: usize,
 }
 
-/// A root as a user writes it.
+/// A root as a user configures it.
 #[derive(Clone, Debug)]
 pub struct RootDraft {
-    /// Where it starts.
+    /// The base of its paths.
     pub base: RootBase,
-    /// The paths below that.
+    /// The paths below the base.
     pub relative: Vec<Text>,
-    /// What its entries are called; by the base where none is source_text.
+    /// The scope of its entries; by default derived from the base.
     pub scope: Option<Scope>,
-    /// Variables that switch it off.
+    /// Variables that disable it.
     pub switches: Vec<Text>,
-    /// How it is walked; as the first root of the base where nothing is source_text.
+    /// Changes to its walk; by default that of the base profile's first root.
     pub walk: WalkDraft,
 }
 
-/// What is source_text about a walk.
+/// Changes to a walk.
 #[derive(Clone, Debug, Default)]
 pub struct WalkDraft {
-    /// How deep.
+    /// The maximum depth.
     pub depth: Option<DepthDraft>,
     /// Whether a SKILL.md in the root itself counts.
     pub root_skill: Option<bool>,
-    /// Whether hidden directories are entered.
+    /// Whether hidden directories are searched.
     pub hidden: Option<bool>,
-    /// Names that are never entered.
+    /// Directory names that are skipped at any depth.
     pub skipped: Option<Vec<Text>>,
-    /// Names directly below the root that are not entered.
+    /// Directory names that are skipped directly below the root.
     pub reserved: Option<Vec<Text>>,
-    /// Whether skills are searched for more skills.
+    /// Whether skill directories are searched for more skills.
     pub into_skills: Option<bool>,
-    /// Which links to directories are followed.
+    /// The links to directories that are followed.
     pub directory_links: Option<LinkPolicy>,
     /// Whether a SKILL.md may be a link.
     pub file_links: Option<bool>,
 }
 
-/// How deep a walk goes, as it is source_text.
+/// The configured depth of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DepthDraft {
-    /// To the end.
+    /// Any depth.
     Any,
-    /// So many directories.
+    /// At most this many directories.
     Levels(u16),
 }
 
-/// Something wrong with a draft.
+/// An error in a draft.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DraftFault {
-    /// Where, as an offset.
+    /// The offset in the configuration.
     pub at: usize,
-    /// What is wrong, as a sentence fragment.
+    /// The error, as a sentence fragment.
     pub message: String,
-    /// What to do, as a sentence.
+    /// The remedy, as a sentence.
     pub hint: Option<String>,
 }
 
 impl ProfileSet {
-    /// Returns all of them.
+    /// Returns all profiles.
     pub fn all(&self) -> &[Arc<Profile>] {
         &self.rows
     }
 
-    /// Returns the profile of that name.
+    /// Returns the profile with this id.
     pub fn find(&self, id: &str) -> Option<&Arc<Profile>> {
         self.rows.iter().find(|it| it.id == id)
     }
 
-    /// Returns the names of those that are the user's own.
+    /// Returns the names of the user-defined profiles.
     pub fn user_defined(&self) -> impl Iterator<Item = &str> {
         self.rows.iter().map(|it| &*it.id).filter(|it| super::find(it).is_none())
     }
 
-    /// Returns what the user has source_text, as a configuration file that says nothing else: for those
-    /// who make the same rows of it elsewhere. Empty where that is nothing.
+    /// Returns a configuration file with only the user's profile settings, from which another
+    /// process can build the same profiles. Empty if there are none.
     pub fn source_text(&self) -> &str {
         &self.source_text
     }
 
-    /// Returns the same profiles, source_text so.
+    /// Returns the same profiles with this source text.
     #[must_use]
     pub fn with_source_text(self, text: String) -> Self {
         Self { source_text: text.into(), ..self }
     }
 
-    /// Returns the built-in profiles with what a user writes, and what is wrong with that.
+    /// Applies a user's drafts to the built-in profiles. Returns all profiles and the errors in the
+    /// drafts.
     ///
-    /// `place` tells where an offset is, for a person.
+    /// `place` renders an offset as a position for people.
     pub fn from_drafts(
         drafts: &[ProfileDraft],
         place: &dyn Fn(usize) -> String,
@@ -172,17 +172,17 @@ impl ProfileSet {
     }
 }
 
-/// Makes profiles of drafts, bases first.
+/// Builds profiles from drafts, bases first.
 struct ProfileBuilder<'a> {
     drafts: &'a [ProfileDraft],
     place: &'a dyn Fn(usize) -> String,
-    /// None within for one that is not well.
+    /// Finished profiles; `None` inside for one with an error.
     made: BTreeMap<&'a str, Option<Arc<Profile>>>,
     faults: Vec<DraftFault>,
 }
 
 impl<'a> ProfileBuilder<'a> {
-    /// Returns the profile of that name; `above` are those that are made from it.
+    /// Returns the profile with this id. `above` are the profiles being derived from it.
     fn make(&mut self, id: &str, above: &mut Vec<&'a str>) -> Option<Arc<Profile>> {
         let Some(draft) = self.drafts.iter().find(|it| it.id == id) else {
             return super::find(id).cloned();
@@ -265,7 +265,7 @@ impl<'a> ProfileBuilder<'a> {
             profile.agent = format!("{} (`{}`)", base.agent, draft.id).into();
         }
         self.roots(draft, base, &mut profile);
-        // In the table's order: what counts only where another rule is set comes behind it.
+        // In the table's order, because some rules apply only if an earlier one is set.
         for rule in RULES {
             for it in draft.settings.iter().filter(|it| it.rule.name == rule.name) {
                 if let Some(needed) = needs(rule.name, &profile) {
@@ -319,7 +319,7 @@ impl<'a> ProfileBuilder<'a> {
     }
 }
 
-/// Returns why a rule decides nothing in a profile, where another one rules it out.
+/// Returns the reason why a rule has no effect in a profile, if another rule disables it.
 fn needs(rule: &str, profile: &Profile) -> Option<&'static str> {
     match rule {
         "nested_skips_ignored" | "nested_taken" if profile.nested == NestedRule::Never => {
@@ -385,7 +385,7 @@ impl WalkDraft {
                 DepthDraft::Any => None,
                 DepthDraft::Levels(levels) => Some(levels),
             };
-            // Links could make such a walk endless.
+            // With links, an unlimited walk could be endless.
             walk.repeats &= walk.max_depth.is_some();
         }
         put(&mut walk.root_skill, root_skill);
@@ -404,9 +404,9 @@ fn put<T>(slot: &mut T, value: Option<T>) {
     }
 }
 
-/// Takes a place out of the roots. Returns whether it was there.
+/// Removes a search root. Returns whether it was found.
 ///
-/// It is source_text as the path below the root's base, for all bases, or with `~/` for home alone.
+/// `place` is the path below the root's base, for all bases, or with `~/` for home alone.
 fn remove(roots: &mut Vec<RootRule>, place: &str) -> bool {
     let mut found = false;
     for root in
@@ -426,7 +426,7 @@ fn remove(roots: &mut Vec<RootRule>, place: &str) -> bool {
     found
 }
 
-/// Returns what stands between home and a root's relative paths, where it can be below home.
+/// Returns the path between home and a root's relative paths, if the root can be below home.
 fn home_prefix(root: &RootRule) -> Option<String> {
     match &root.base {
         RootBase::Home => Some(String::new()),
@@ -453,7 +453,7 @@ fn places(root: &RootRule) -> Vec<String> {
     root.relative.iter().map(|it| format!("{base}{it}")).collect()
 }
 
-/// Puts every variable that a root, a switch or trust depends on into the view's key.
+/// Adds every variable that a root, a switch or trust depends on to the profile's environment.
 fn name_variables(profile: &mut Profile) {
     let mut named: Vec<Text> = Vec::new();
     for root in &profile.roots {
@@ -484,10 +484,10 @@ fn name_variables(profile: &mut Profile) {
     }
 }
 
-/// Tells rows of different content apart, within one process.
+/// Hashes a profile's content. The hash is stable only within one process.
 fn digest(profile: &Profile) -> u64 {
     let mut hasher = DefaultHasher::new();
     format!("{profile:?}").hash(&mut hasher);
-    // Zero is for rows that nobody changed.
+    // Zero marks unchanged built-in rows.
     hasher.finish().max(1)
 }

@@ -1,7 +1,7 @@
-//! Variants: an agent as the documents describe it that this project was made from.
+//! Variants: agents as the founding documents of this project describe them.
 //!
-//! A variant is its agent's row and a table of differences, so that nothing can differ without a
-//! row that says so: a test compares every rule.
+//! A variant is its agent's row plus a table of differences with their sources. A test compares
+//! every rule, so nothing can differ without an entry in the table.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use super::{
 };
 use crate::profile::OutputFormat;
 
-/// A row of a variant's table: a rule that differs, and where that is written.
+/// A row of a variant's table: a rule that differs, with the source.
 struct Row {
     rule: &'static str,
     source: &'static str,
     change: fn(&mut Profile),
 }
 
-/// How a variant's version is told, since its agent has moved on.
+/// The version of every variant, since the agents have changed.
 const FOUNDING: &str = "founding documents";
 
 const OPENCODE: &[Row] = &[
@@ -55,7 +55,7 @@ const CLAUDE_CODE: &[Row] = &[
         rule: "roots",
         source: "The document on Claude Code: bundled skills first; managed, then user, then project directories up to HOME, then added ones, then commands; of plugins the commands first, and skills of any depth as `plugin:namespace:skill`.",
         change: |it| {
-            // Of plugins the commands come first.
+            // Commands of plugins come first.
             it.roots.sort_by_key(|root| match (&root.base, root.seeks) {
                 (RootBase::Provided(Provider::Bundled), _) => 0,
                 (RootBase::Plugins(_), RootContent::Commands) => 2,
@@ -66,7 +66,7 @@ const CLAUDE_CODE: &[Row] = &[
             for root in &mut it.roots {
                 match &mut root.base {
                     RootBase::Ancestors { stop } => *stop = AncestorStop::Home,
-                    // A plugin's skills may lie deeper, with their namespaces.
+                    // A plugin's skills may be in deeper directories, with namespaces.
                     RootBase::Plugins(_) => root.walk.max_depth = None,
                     _ => {}
                 }
@@ -132,7 +132,7 @@ fn founding(base: &Arc<Profile>, table: &[Row]) -> Profile {
     profile
 }
 
-/// Returns every rule in which two profiles differ; `source` tells where that is written.
+/// Returns every rule in which two profiles differ. `source` gives the source of each difference.
 pub(super) fn differences(
     base: &Profile,
     here: &Profile,
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_difference_of_a_variant_is_a_row_with_its_source() {
+    fn variant_differences_match_the_variant_table() {
         for (id, table) in [("claude-code@founding", CLAUDE_CODE), ("opencode@founding", OPENCODE)]
         {
             let variant = find(id).unwrap();
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variant_without_its_differences_is_its_base() {
+    fn variant_without_differences_equals_its_base() {
         for variant in builtin().iter().filter(|it| it.base.is_some()) {
             let base = variant.base.as_ref().unwrap();
             let mut other = (**variant).clone();
