@@ -441,7 +441,7 @@ fn hover_documents_keys_values_tools_and_variables() {
     check_hover(
         "---\nal|lowed-tools: Read\n---\n",
         &expect![[r#"
-        [allowed-tools] **`allowed-tools`**: Tools that the skill may use without asking. It grants, it does not restrict: other tools stay available and ask as always. The standard calls the field experimental. Only words between blanks are read alike by the standard and by Claude Code; the opencode-agent-skills plugin takes a list and nothing else.
+        [allowed-tools] **`allowed-tools`**: Tools that the skill may use without asking. It grants and does not restrict: other tools stay available and ask as usual. The standard calls the field experimental. Only words separated by spaces are read the same way by the standard and by Claude Code; the opencode-agent-skills plugin takes a list and nothing else.
     "#]],
     );
     check_hover(

@@ -261,7 +261,7 @@ fn rule_source(step: &Step) -> Option<String> {
     let agent = step.agent.as_deref().map(|agent| format!(" of {}", plain(agent)));
     let version = step.version.as_deref().map(|version| format!(" {}", plain(version)));
     let evidence = step.evidence.map(|evidence| match evidence {
-        Evidence::Running => " (seen in the running agent)",
+        Evidence::Running => " (measured on the running agent)",
         Evidence::Source => " (read in its source)",
         Evidence::Documentation => " (from its documentation)",
         Evidence::Standard => " (from the open standard)",

@@ -56,7 +56,7 @@ pub static DISALLOWED_TOOLS: Field = Field {
 pub static ARGUMENT_HINT: Field = Field {
     key: "argument-hint",
     shape: Shape::Spelling,
-    summary: "What to type behind the skill's name, shown while completing.",
+    summary: "The arguments to type after the skill's name, shown during completion.",
     details: "Quote it when it begins with a bracket: `[a] [b]` without quotes is not YAML.",
     default: None,
     values: &[],
@@ -77,7 +77,7 @@ pub static ARGUMENT_HINT: Field = Field {
 pub static ARGUMENTS: Field = Field {
     key: "arguments",
     shape: Shape::Words(Separators::Blanks),
-    summary: "Names for the positional arguments, so that the body can say `$name`.",
+    summary: "Names of the positional arguments, for `$name` in the body.",
     details: "The first name is the first argument, and so on.",
     default: None,
     values: &[],
@@ -162,7 +162,7 @@ pub static MODEL: Field = Field {
 pub static EFFORT: Field = Field {
     key: "effort",
     shape: Shape::Choice { open: false, integer: true },
-    summary: "How much the model thinks while the skill runs.",
+    summary: "The model's effort while the skill runs.",
     details: "Older versions took an integer.",
     default: Some("the session's level"),
     values: &[
@@ -264,8 +264,8 @@ pub static BACKGROUND: Field = Field {
 pub static PATHS: Field = Field {
     key: "paths",
     shape: Shape::Globs,
-    summary: "Globs of the files that the skill is about; without a match it stays out of sight.",
-    details: "Matched as lines of a `.gitignore` are, against the path from the directory that \
+    summary: "Globs of the files that the skill is about; without a match it is not listed.",
+    details: "Matched like lines of a `.gitignore`, against the path from the directory that \
               the session was started in. \
               An empty value restricts nothing. \
               A comma separates globs, except inside braces.",
@@ -313,7 +313,7 @@ pub static SHELL: Field = Field {
     key: "shell",
     shape: Shape::Choice { open: false, integer: false },
     summary: "The shell that runs the commands in the body.",
-    details: "Commands are what stands in `` !`…` `` and in code blocks opened with `!`.",
+    details: "Commands are written as `` !`…` `` and in code blocks opened with `!`.",
     default: Some("bash"),
     values: &[
         value("bash", "Bash."),

@@ -105,10 +105,10 @@ pub static GROUP: [HookKey; 2] = [
     optional(
         "matcher",
         HookValueType::Text,
-        "Which of the events are meant: words between `|`, or a regular expression; empty means \
+        "Selects events: words separated by `|`, or a regular expression; empty means \
          all.",
     ),
-    required("hooks", HookValueType::Handlers, "What runs, all at once."),
+    required("hooks", HookValueType::Handlers, "The handlers; they run concurrently."),
 ];
 
 /// The keys that every handler may have.
@@ -121,9 +121,8 @@ pub static COMMON: [HookKey; 5] = [
          never runs.",
     )
     .since("2.1.85"),
-    optional("timeout", HookValueType::Number, "Seconds after which it is given up.")
-        .since("1.0.41"),
-    optional("statusMessage", HookValueType::Text, "What the spinner says while it runs."),
+    optional("timeout", HookValueType::Number, "The timeout in seconds.").since("1.0.41"),
+    optional("statusMessage", HookValueType::Text, "The spinner's text while it runs."),
     optional("once", HookValueType::Switch, "Whether it is removed after it ran; in skills only.")
         .since("2.1.0"),
 ];

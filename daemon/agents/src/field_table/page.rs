@@ -12,11 +12,11 @@ use crate::yaml_library::YamlLibrary;
 /// Returns the page.
 pub fn page() -> String {
     let mut page = String::from(
-        "<!-- Made from the field table in daemon/agents/src/field_table; a test rewrites it. -->\n\n\
+        "<!-- Generated from the field table in daemon/agents/src/field_table; a test rewrites it. -->\n\n\
          # Frontmatter of a SKILL.md\n\n\
-         Every field that some agent reads, what each agent makes of it, and where that is known from.\n\
+         Every field that some agent reads, with each agent's reading and the sources.\n\
          The same as a JSON Schema: [skill-frontmatter.schema.json](schema/skill-frontmatter.schema.json).\n\
-         A version under \"since\" is the first that reads the field in a skill; a dash means that no source says so.\n\n",
+         A version under \"since\" is the first that reads the field in a skill; a dash means that no source states it.\n\n",
     );
     agents(&mut page);
     overview(&mut page);
@@ -45,7 +45,7 @@ fn agents(page: &mut String) {
 }
 
 fn overview(page: &mut String) {
-    line!(page, "| Field | What is written | Read by |\n|---|---|---|");
+    line!(page, "| Field | Value | Read by |\n|---|---|---|");
     for field in fields().iter().filter(|it| it.standing == FieldStatus::Read) {
         let readers: Vec<_> = field.readers.iter().map(FieldReader::name).collect();
         line!(
@@ -65,13 +65,13 @@ fn section(page: &mut String, field: &Field) {
         line!(page, "{}", sentences(field.details));
     }
     line!(page);
-    line!(page, "- Written as: {}", shape(field.shape));
+    line!(page, "- Value: {}", shape(field.shape));
     if let Some(default) = field.default {
         line!(page, "- Default: {}", value_or_words(field, default));
     }
     line!(page, "- Runs without asking: {}", safety(field.safety));
     let examples: Vec<_> = field.examples.iter().map(|it| code(it)).collect();
-    line!(page, "- For example: {}", examples.join(" or "));
+    line!(page, "- Example: {}", examples.join(" or "));
     if !field.misspellings.is_empty() {
         let names: Vec<_> = field.misspellings.iter().map(|it| code(it)).collect();
         line!(page, "- No agent reads: {}", names.join(", "));
@@ -95,7 +95,7 @@ fn values(page: &mut String, field: &Field) {
         line!(page, "| {} | {} | {} |", code(it.name), it.since.unwrap_or("-"), cell(it.summary));
     }
     if matches!(field.shape, Shape::Choice { open: true, .. }) {
-        line!(page, "| any other | - | Passed on as it is. |");
+        line!(page, "| any other | - | Passed on unchanged. |");
     }
     line!(page);
 }
@@ -136,12 +136,12 @@ fn readers(page: &mut String, readers: &[FieldReader]) {
 fn hooks(page: &mut String) {
     line!(page, "A group has these keys.\n");
     hook_keys(page, &GROUP);
-    line!(page, "A handler has these keys, and those of its kind.\n");
+    line!(page, "A handler has these keys and those of its kind.\n");
     hook_keys(page, &COMMON);
     for kind in &KINDS {
         line!(page, "### `type: {}`\n", kind.name);
         line!(page, "{}", kind.summary);
-        line!(page, "Given up after {} seconds when it has no `timeout`.", kind.timeout);
+        line!(page, "Default timeout: {} seconds.", kind.timeout);
         if let Some(since) = kind.since {
             line!(page, "Since {since}.");
         }
@@ -200,8 +200,8 @@ fn sources(page: &mut String, field: &Field) {
 
 fn inert(page: &mut String) {
     line!(page, "## Fields that no agent reads\n");
-    line!(page, "Many files have them at the top level, where they do nothing.");
-    line!(page, "Unknown keys are no error anywhere.\n");
+    line!(page, "Many files have them at the top level, where they have no effect.");
+    line!(page, "No agent treats unknown keys as errors.\n");
     line!(page, "| Field | Meaning | Belongs under |\n|---|---|---|");
     for field in fields() {
         if let FieldStatus::Unread { belongs_under } = field.standing {
@@ -239,7 +239,7 @@ fn value_or_words(field: &Field, text: &str) -> String {
 const fn shape(shape: Shape) -> &'static str {
     match shape {
         Shape::Text => "text",
-        Shape::Spelling => "text, as it is spelled",
+        Shape::Spelling => "text, as written",
         Shape::Switch => "switch",
         Shape::Words(Separators::Blanks) => "words between blanks, or a list",
         Shape::Words(_) => "words between commas or blanks, or a list",
@@ -255,12 +255,12 @@ const fn shape(shape: Shape) -> &'static str {
 
 const fn reads(coercion: Coercion) -> &'static str {
     match coercion {
-        Coercion::Text => "text; numbers and booleans as they are written",
-        Coercion::Spelling => "text; also in brackets, as it is spelled",
+        Coercion::Text => "text; numbers and booleans as written",
+        Coercion::Spelling => "text; also in brackets, as written",
         Coercion::String(YamlLibrary::JsYaml3 | YamlLibrary::JsYaml4) => {
-            "a YAML string, nothing else; a date is none"
+            "a YAML string only; a date is not a string"
         }
-        Coercion::String(_) => "a YAML string, nothing else",
+        Coercion::String(_) => "a YAML string only",
         Coercion::Switch => "`true`, `yes`, `on`, `1` and their opposites, in any case",
         Coercion::Boolean => "`true` or `false` without quotes",
         Coercion::Words(Separators::Blanks) => {
@@ -272,12 +272,12 @@ const fn reads(coercion: Coercion) -> &'static str {
         Coercion::Words(Separators::CommasOutsideBraces) => {
             "a list, or globs between commas outside braces"
         }
-        Coercion::ListOnly(_) => "a list of strings, nothing else",
-        Coercion::TextMap => "a map; numbers and booleans as they are written",
-        Coercion::TextMapOf(_) => "a map, of which some keys matter",
-        Coercion::StringMap(_) => "a map of strings, nothing else",
+        Coercion::ListOnly(_) => "a list of strings only",
+        Coercion::TextMap => "a map; numbers and booleans as written",
+        Coercion::TextMapOf(_) => "a map; only some keys are read",
+        Coercion::StringMap(_) => "a map of strings only",
         Coercion::Choice => "a word",
-        Coercion::ChoiceOrInteger => "a word; older versions an integer",
+        Coercion::ChoiceOrInteger => "a word; in older versions an integer",
         Coercion::Hooks => "hooks by event",
         Coercion::Anything => "anything",
     }
@@ -305,8 +305,8 @@ fn limit(limit: TextLimit) -> String {
     }
     let breach = match limit.breach {
         OnViolation::Warned => "else a warning",
-        OnViolation::Unstated => "what happens else is not documented",
-        OnViolation::Cut => "more is cut off",
+        OnViolation::Unstated => "the effect of other values is not documented",
+        OnViolation::Cut => "longer text is cut",
         OnViolation::Replaced => "else changed",
         OnViolation::Dropped => "else the skill is dropped",
     };

@@ -31,7 +31,7 @@ pub static NAME: Field = Field {
                 pattern: Some(KEBAB_CASE),
                 breach: OnViolation::Warned,
             })
-            .note("Has to be the name of the directory; another one is warned about."),
+            .note("Must equal the directory's name; another name causes a warning."),
         FieldReader::new(Agent::ClaudeCode, Coercion::Text)
             .since("2.0.20")
             .absent(OnMissing::Else("the directory's name"))
@@ -72,7 +72,7 @@ pub static NAME: Field = Field {
                 pattern: Some("^[a-z0-9-]+$"),
                 breach: OnViolation::Dropped,
             })
-            .note("Has to be the name of the directory."),
+            .note("Must equal the directory's name."),
     ],
     safety: Safety::Safe,
     misspellings: &["Name"],
@@ -94,10 +94,10 @@ pub static NAME: Field = Field {
 pub static DESCRIPTION: Field = Field {
     key: "description",
     shape: Shape::Text,
-    summary: "What the skill does and when to use it: all that a model sees before it decides.",
+    summary: "What the skill does and when to use it; the model sees only this before it loads the skill.",
     details: "At most 1,024 characters. \
               Put the words first that a user would say; listings are cut at the end. \
-              Quote it when it holds a colon and a blank.",
+              Quote it if it contains a colon and a space.",
     default: None,
     values: &[],
     keys: &[],
@@ -114,7 +114,7 @@ pub static DESCRIPTION: Field = Field {
                  2.1.86 to 2.1.104).",
             ),
         FieldReader::new(Agent::OpenCode, Coercion::String(YamlLibrary::JsYaml3))
-            .absent(OnMissing::Else("loaded, and not listed for the model")),
+            .absent(OnMissing::Else("loaded, but not listed for the model")),
         FieldReader::new(Agent::OpenCodeAgentSkills, Coercion::String(YamlLibrary::NpmYaml))
             .absent(OnMissing::Dropped)
             .limit(TextLimit { min: 1, max: None, pattern: None, breach: OnViolation::Dropped }),
@@ -169,7 +169,7 @@ pub static LICENSE: Field = Field {
 pub static COMPATIBILITY: Field = Field {
     key: "compatibility",
     shape: Shape::Text,
-    summary: "What the skill needs around it: a product, system packages, network access.",
+    summary: "Requirements on the environment: a product, system packages, network access.",
     details: "At most 500 characters. Most skills need none.",
     default: None,
     values: &[],
@@ -207,7 +207,7 @@ pub static METADATA: Field = Field {
         },
         MapKey {
             name: "namespace",
-            summary: "A prefix: the skill is found as `namespace:name` too.",
+            summary: "A prefix: the skill can also be loaded as `namespace:name`.",
             shape: Shape::Text,
             agents: &[Agent::OpenCodeAgentSkills],
         },
@@ -230,7 +230,7 @@ pub static METADATA: Field = Field {
         FieldReader::new(Agent::OpenCodeAgentSkills, Coercion::StringMap(YamlLibrary::NpmYaml))
             .note("A value that is not a string drops the skill."),
         FieldReader::new(Agent::Codex, Coercion::TextMapOf(&[SHORT_DESCRIPTION]))
-            .note("Only `short-description` is looked at."),
+            .note("Only `short-description` is read."),
     ],
     safety: Safety::Safe,
     misspellings: &[],
@@ -244,9 +244,9 @@ pub static ALLOWED_TOOLS: Field = Field {
     key: "allowed-tools",
     shape: Shape::Words(Separators::CommasAndBlanks),
     summary: "Tools that the skill may use without asking.",
-    details: "It grants, it does not restrict: other tools stay available and ask as always. \
+    details: "It grants and does not restrict: other tools stay available and ask as usual. \
               The standard calls the field experimental. \
-              Only words between blanks are read alike by the standard and by Claude Code; \
+              Only words separated by spaces are read the same way by the standard and by Claude Code; \
               the opencode-agent-skills plugin takes a list and nothing else.",
     default: Some("none"),
     values: &[],
@@ -257,7 +257,7 @@ pub static ALLOWED_TOOLS: Field = Field {
             .since("2.0.20")
             .note("A YAML list since 2.1.0."),
         FieldReader::new(Agent::OpenCodeAgentSkills, Coercion::ListOnly(YamlLibrary::NpmYaml))
-            .note("Not used; a text, which is the standard's own form, drops the skill."),
+            .note("Not used; text, which is the standard's form, drops the skill."),
     ],
     safety: Safety::Asks,
     misspellings: &["allowed_tools", "allowedTools"],

@@ -23,7 +23,7 @@ const fn braced(name: &'static str, summary: &'static str) -> Variable {
 pub static VARIABLES: [Variable; 7] = [
     Variable {
         name: "ARGUMENTS",
-        summary: "All that was typed behind the skill's name; `$ARGUMENTS[0]` is its first word.",
+        summary: "The text typed after the skill's name; `$ARGUMENTS[0]` is its first word.",
         agents: &[Agent::ClaudeCode, Agent::OpenCode],
         braces: false,
     },

@@ -7,37 +7,37 @@ use super::{Evidence, Profile, RULES, RuleValueKind, agents, builtin};
 
 const HEAD: &str = "# Profiles
 
-<!-- Made from the table of profiles in daemon/agents/src/profile/table.rs; a test writes it again. -->
+<!-- Generated from the profile table in daemon/agents/src/profile/table.rs; a test rewrites it. -->
 
-A profile is how one agent finds and reads skills, as data: where it looks, what it passes over, how it reads a file, who wins a name.
-`skillsd list --profile NAME` lists by it, `skillsd explain` names the rule that decided, and `--profile all` shows all agents side by side.
-Each rule can be changed, and profiles of your own be made, in [`config.toml`](configuration.md#profilesname).
+A profile describes, as data, how one agent finds and loads skills: where it searches, what it skips, how it loads a file, which skill wins a name.
+`skillsd list --profile NAME` applies a profile, `skillsd explain` names the deciding rule, and `--profile all` compares all agents.
+You can change each rule, and define your own profiles, in [`config.toml`](configuration.md#profilesname).
 
-Where the agent's documents and the running agent disagree, the running agent counts.
+If an agent's documents and the running agent disagree, the profile follows the running agent.
 
 ## Agents
 
-| Profile | Agent | Version | How it is known |
+| Profile | Agent | Version | Evidence |
 |---|---|---|---|
 ";
 
 const SCOPES: &str = "
 ## Scopes
 
-What an entry's `scope` means:
+Meaning of an entry's `scope`:
 
 | Scope | |
 |---|---|
-| `managed` | set up by the machine's administrator; Codex calls it `admin` |
-| `user` | the user's own, below home |
-| `project` | the worktree's, at or above the working directory; Codex calls it `repo` |
-| `nested` | the worktree's, below the working directory, found when a file near it is touched |
+| `managed` | installed by the machine's administrator; Codex calls it `admin` |
+| `user` | in the user's home directory |
+| `project` | in the worktree, at or above the working directory; Codex calls it `repo` |
+| `nested` | in the worktree, below the working directory; found when a file near it is touched |
 | `additional` | in a directory that the caller added |
 | `plugin` | part of a plugin of the agent |
 | `bundled` | part of the agent, or of skillsd; Codex calls it `system` |
-| `remote` | from a catalog that was fetched |
+| `remote` | from a registry |
 | `mcp` | a prompt of an MCP server |
-| `command` | a command file, which the agent takes for a skill |
+| `command` | a command file, which the agent treats as a skill |
 
 ";
 
@@ -62,7 +62,7 @@ pub fn page() -> String {
 
 fn evidence(evidence: Evidence) -> &'static str {
     match evidence {
-        Evidence::Run => "seen in the running agent",
+        Evidence::Run => "measured on the running agent",
         Evidence::Source => "read in its source",
         Evidence::Documentation => "from its documentation",
         Evidence::Standard => "from the open standard and its client guide",
@@ -84,7 +84,7 @@ fn matrix(text: &mut String) {
         }
         text.push('\n');
     }
-    text.push_str("\nWhat each decides:\n\n");
+    text.push_str("\nMeaning of each rule:\n\n");
     for rule in RULES {
         let doc = rule.doc.split_whitespace().collect::<Vec<_>>().join(" ");
         let _ = writeln!(text, "- `{}`: {doc}", rule.name);
@@ -104,7 +104,7 @@ fn variant(profile: &Profile, text: &mut String) {
     let base = profile.base.as_ref().map_or("", |it| &*it.id);
     let _ = write!(
         text,
-        "\n## Variant `{}`\n\nAs `{base}`, but:\n\n| Rule | `{base}` | `{}` | Source |\n|---|---|---|---|\n",
+        "\n## Variant `{}`\n\nSame as `{base}`, except:\n\n| Rule | `{base}` | `{}` | Source |\n|---|---|---|---|\n",
         profile.id, profile.id
     );
     for it in &profile.differences {

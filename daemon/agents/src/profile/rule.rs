@@ -66,7 +66,7 @@ pub enum RuleValue {
 pub const RULES: &[ProfileRule] = &[
     ProfileRule {
         name: "roots",
-        doc: "Where the agent looks, in scan order.",
+        doc: "The search roots, in scan order.",
         kind: RuleValueKind::Roots,
         lines: |it| it.roots.iter().flat_map(root_lines).collect(),
         set: |it, setting| {
@@ -77,21 +77,21 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "linked_worktrees",
-        doc: "What it reads of a project where it works in a linked worktree (`git worktree add`): that alone, or behind it the same directories of the main one.\n\n`alone-against-its-word` is `alone` where the agent's documents say otherwise.",
+        doc: "The worktrees that the agent reads if it runs in a linked worktree (`git worktree add`): only that one, or also the same directories of the main one after it.\n\n`alone-against-its-word` is `alone` for an agent whose documents say otherwise.",
         kind: RuleValueKind::Word(LinkedWorktrees::keywords),
         lines: |it| word(it.linked_worktrees),
         set: |it, setting| put(&mut it.linked_worktrees, &setting),
     },
     ProfileRule {
         name: "environment",
-        doc: "The variables that discovery depends on.\n\nThose that a root or a switch names are added by themselves.",
+        doc: "The environment variables that discovery depends on.\n\nVariables named by a root or a switch are added automatically.",
         kind: RuleValueKind::Names,
         lines: |it| texts(&it.environment),
         set: |it, setting| names(&mut it.environment, setting),
     },
     ProfileRule {
         name: "settings",
-        doc: "What counts of the agent's own configuration files, of that which it reads there.\n\nA file of which nothing counts is not read.",
+        doc: "The settings that are read from the agent's configuration files.\n\nA file without any of these settings is not read.",
         kind: RuleValueKind::Words(SettingsItem::keywords),
         lines: |it| {
             let read = |word: &SettingsItem| it.settings.iter().any(|it| it.reads.contains(word));
@@ -109,7 +109,7 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "sidecar",
-        doc: "The file in a skill's directory that says more about it than SKILL.md, as Codex's `agents/openai.yaml` does: one path, or none.",
+        doc: "A file in a skill's directory with metadata beyond SKILL.md, such as Codex's `agents/openai.yaml`: one path, or none.",
         kind: RuleValueKind::Names,
         lines: |it| it.sidecar.iter().map(ToString::to_string).collect(),
         set: |it, setting| {
@@ -120,35 +120,35 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "plugins_enabled_only",
-        doc: "Whether a plugin of Claude Code counts only where its settings enable it.",
+        doc: "Whether a plugin of Claude Code counts only if its settings enable it.",
         kind: RuleValueKind::YesNo,
         lines: |it| it.plugins().take(1).flat_map(|it| yes_no(it.enabled_only)).collect(),
         set: |it, setting| each_plugin_rule(it, |it| put_yes_no(&mut it.enabled_only, &setting)),
     },
     ProfileRule {
         name: "plugins_cache",
-        doc: "Whether what lies in Claude Code's cache of plugins counts for itself, before what is installed.",
+        doc: "Whether Claude Code's plugin cache is searched independently, before installed plugins.",
         kind: RuleValueKind::YesNo,
         lines: |it| it.plugins().take(1).flat_map(|it| yes_no(it.cache)).collect(),
         set: |it, setting| each_plugin_rule(it, |it| put_yes_no(&mut it.cache, &setting)),
     },
     ProfileRule {
         name: "plugins_prefixed",
-        doc: "Whether plugins' names stand before those of their skills.",
+        doc: "Whether skill names are prefixed with the plugin's name.",
         kind: RuleValueKind::YesNo,
         lines: |it| it.plugins().take(1).flat_map(|it| yes_no(it.prefixed)).collect(),
         set: |it, setting| each_plugin_rule(it, |it| put_yes_no(&mut it.prefixed, &setting)),
     },
     ProfileRule {
         name: "plugins_beside_skills",
-        doc: "Whether a directory with a plugin's manifest in a directory of skills is a plugin.",
+        doc: "Whether a directory with a plugin manifest inside a skill directory is a plugin.",
         kind: RuleValueKind::YesNo,
         lines: |it| it.plugins().take(1).flat_map(|it| yes_no(it.beside_skills)).collect(),
         set: |it, setting| each_plugin_rule(it, |it| put_yes_no(&mut it.beside_skills, &setting)),
     },
     ProfileRule {
         name: "plugin_manifest",
-        doc: "The keys of a plugin's manifest that name more directories of skills, or of commands where the key is `commands`; none for not reading it.",
+        doc: "The keys of a plugin's manifest that name additional skill directories, or command directories if the key is `commands`. If empty, the manifest is not read.",
         kind: RuleValueKind::Names,
         lines: |it| it.plugins().take(1).flat_map(|it| texts(&it.manifest)).collect(),
         set: |it, setting| {
@@ -157,35 +157,35 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "name_source",
-        doc: "Where a skill's name is taken from.",
+        doc: "The source of a skill's name.",
         kind: RuleValueKind::Word(NameSource::keywords),
         lines: |it| word(it.name.source),
         set: |it, setting| put(&mut it.name.source, &setting),
     },
     ProfileRule {
         name: "name_scalars",
-        doc: "What happens to a name or description that is not text in YAML (`123`, `true`).",
+        doc: "The treatment of a name or description that is not text in YAML (`123`, `true`).",
         kind: RuleValueKind::Word(ScalarRule::keywords),
         lines: |it| word(it.name.scalars),
         set: |it, setting| put(&mut it.name.scalars, &setting),
     },
     ProfileRule {
         name: "name_empty",
-        doc: "What happens to an empty name.",
+        doc: "The treatment of an empty name.",
         kind: RuleValueKind::Word(EmptyNameRule::keywords),
         lines: |it| word(it.name.empty),
         set: |it, setting| put(&mut it.name.empty, &setting),
     },
     ProfileRule {
         name: "name_form",
-        doc: "What is made of a name's characters.",
+        doc: "The conversion of a name's characters.",
         kind: RuleValueKind::Word(NameForm::keywords),
         lines: |it| word(it.name.form),
         set: |it, setting| put(&mut it.name.form, &setting),
     },
     ProfileRule {
         name: "name_check",
-        doc: "Which names are accepted: any, those of small letters, digits and hyphens, those of at most so many characters; or others with a warning.",
+        doc: "The names that are accepted: any; lower-case letters, digits and hyphens; at most N characters; or the standard's form, with a warning for others.",
         kind: RuleValueKind::Check,
         lines: |it| vec![check_word(it.name.check)],
         set: |it, setting| {
@@ -198,21 +198,21 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "description",
-        doc: "What happens to a skill without a description.",
+        doc: "The treatment of a skill without a description.",
         kind: RuleValueKind::Word(DescriptionRule::keywords),
         lines: |it| word(it.description),
         set: |it, setting| put(&mut it.description, &setting),
     },
     ProfileRule {
         name: "one_line",
-        doc: "Whether white space in a name and a description is drawn together.",
+        doc: "Whether white space in names and descriptions is collapsed to single spaces.",
         kind: RuleValueKind::YesNo,
         lines: |it| yes_no(it.one_line),
         set: |it, setting| put_yes_no(&mut it.one_line, &setting),
     },
     ProfileRule {
         name: "requires",
-        doc: "Other things without which a skill is dropped.\n\n`body`; `text:KEY`, `texts:KEY` or `map-of-texts:KEY`: the field is missing or of that kind; `map-with:KEY/INNER`: it is missing or a map in which INNER is a scalar.",
+        doc: "Other requirements; a skill that violates one is dropped.\n\n`body`: the body is not empty. `text:KEY`, `texts:KEY`, `map-of-texts:KEY`: the field is missing or of that type. `map-with:KEY/INNER`: the field is missing or a map in which INNER is a scalar.",
         kind: RuleValueKind::Requirements,
         lines: |it| it.requires.iter().map(requirement_word).collect(),
         set: |it, setting| {
@@ -223,21 +223,21 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "fence",
-        doc: "How the frontmatter is found.",
+        doc: "The rule for finding the frontmatter.",
         kind: RuleValueKind::Word(Fence::keywords),
         lines: |it| word(it.fence),
         set: |it, setting| put(&mut it.fence, &setting),
     },
     ProfileRule {
         name: "yaml_library",
-        doc: "The YAML library that it is read with.",
+        doc: "The YAML library that parses the frontmatter.",
         kind: RuleValueKind::Word(YamlLibrary::keywords),
         lines: |it| word(it.library),
         set: |it, setting| put(&mut it.library, &setting),
     },
     ProfileRule {
         name: "repairs",
-        doc: "The ways of reading it, in the order in which they are tried.",
+        doc: "The load strategies for the frontmatter, in the order in which they are tried.",
         kind: RuleValueKind::Words(LoadStrategy::keywords),
         lines: |it| it.load_strategies.iter().flat_map(|it| word(*it)).collect(),
         set: |it, setting| {
@@ -249,56 +249,56 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "unreadable_yaml",
-        doc: "What becomes of a file that none of them could read.",
+        doc: "The treatment of a file that no load strategy can read.",
         kind: RuleValueKind::Word(OnInvalidYaml::keywords),
         lines: |it| word(it.unreadable_yaml),
         set: |it, setting| put(&mut it.unreadable_yaml, &setting),
     },
     ProfileRule {
         name: "duplicates",
-        doc: "Who wins when two files claim one name.",
+        doc: "The policy for several files with one name.",
         kind: RuleValueKind::Word(DuplicatePolicy::keywords),
         lines: |it| word(it.duplicates),
         set: |it, setting| put(&mut it.duplicates, &setting),
     },
     ProfileRule {
         name: "warns_of_duplicates",
-        doc: "Whether the winner of a name is told of those that lost it.",
+        doc: "Whether the winner of a name carries a warning about the shadowed skills.",
         kind: RuleValueKind::YesNo,
         lines: |it| yes_no(it.warns_of_duplicates),
         set: |it, setting| put_yes_no(&mut it.warns_of_duplicates, &setting),
     },
     ProfileRule {
         name: "paths",
-        doc: "By which path a file is known.",
+        doc: "The path by which a file is identified.",
         kind: RuleValueKind::Word(PathIdentity::keywords),
         lines: |it| word(it.paths),
         set: |it, setting| put(&mut it.paths, &setting),
     },
     ProfileRule {
         name: "invalid_utf8",
-        doc: "How bytes that are not UTF-8 are taken.",
+        doc: "The treatment of invalid UTF-8.",
         kind: RuleValueKind::Word(EncodingPolicy::keywords),
         lines: |it| word(it.bad_utf8),
         set: |it, setting| put(&mut it.bad_utf8, &setting),
     },
     ProfileRule {
         name: "byte_order_mark",
-        doc: "How a byte order mark is taken.",
+        doc: "The treatment of a byte order mark.",
         kind: RuleValueKind::Word(EncodingPolicy::keywords),
         lines: |it| word(it.bom),
         set: |it, setting| put(&mut it.bom, &setting),
     },
     ProfileRule {
         name: "crlf",
-        doc: "How CRLF line ends are taken.",
+        doc: "The treatment of CRLF line ends.",
         kind: RuleValueKind::Word(EncodingPolicy::keywords),
         lines: |it| word(it.crlf),
         set: |it, setting| put(&mut it.crlf, &setting),
     },
     ProfileRule {
         name: "conditional",
-        doc: "Whether `paths:` makes a skill wait for a matching file.",
+        doc: "Whether a skill with `paths:` is listed only after a matching file is touched.",
         kind: RuleValueKind::YesNo,
         lines: |it| yes_no(it.conditional),
         set: |it, setting| put_yes_no(&mut it.conditional, &setting),
@@ -312,7 +312,7 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "nested",
-        doc: "The directories of skills that are looked for below the working directory when a file near them is touched; none for never.",
+        doc: "The skill directories that are searched below the working directory when a file near them is touched; none to disable the search.",
         kind: RuleValueKind::Names,
         lines: |it| match &it.nested {
             NestedRule::Never => Vec::new(),
@@ -322,7 +322,7 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "nested_skips_ignored",
-        doc: "Whether git-ignored ones of them are left out.",
+        doc: "Whether git-ignored nested directories are skipped.",
         kind: RuleValueKind::YesNo,
         lines: |it| match &it.nested {
             NestedRule::Never => Vec::new(),
@@ -336,7 +336,7 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "nested_taken",
-        doc: "What becomes of a nested skill of a name that another one has: it is kept as `dir:name`, or wins.",
+        doc: "The policy for a nested skill whose name is taken: it is listed as `dir:name`, or wins.",
         kind: RuleValueKind::Word(NestedConflict::keywords),
         lines: |it| match &it.nested {
             NestedRule::Never => Vec::new(),
@@ -350,7 +350,7 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "requires_trust",
-        doc: "Whether a project's skills wait until the user trusts it.",
+        doc: "Whether a project's skills require the user's trust.",
         kind: RuleValueKind::YesNo,
         lines: |it| yes_no(it.trust != TrustRule::NotAsked),
         set: |it, setting| match setting {
@@ -363,7 +363,7 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "trust_variables",
-        doc: "Variables each of which says with `1` or `true` that the user trusts it.",
+        doc: "Environment variables that declare trust if set to `1` or `true`.",
         kind: RuleValueKind::Names,
         lines: |it| match &it.trust {
             TrustRule::NotAsked => Vec::new(),
@@ -377,7 +377,7 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "output",
-        doc: "How the agent writes what it gives its model: loaded skills, the catalog and the tool.",
+        doc: "The format of the agent's output to its model: loaded skills, the prompt listing and the tool.",
         kind: RuleValueKind::Word(OutputFormat::keywords),
         lines: |it| word(it.output),
         set: |it, setting| put(&mut it.output, &setting),

@@ -203,14 +203,16 @@ impl<'a> ProfileBuilder<'a> {
         match (super::find(id), &draft.base) {
             (Some(row), None) => Some(Arc::clone(row)),
             (Some(_), Some((_, at))) => {
-                let message = format!("`{id}` is built in, and its base cannot be changed");
-                let hint = "Choose a name of your own for a profile with another base.";
+                let message = format!("`{id}` is built in; its base cannot be changed");
+                let hint = "Choose another name for a profile with another base.";
                 self.fault(*at, message, Some(hint.to_owned()));
                 None
             }
             (None, None) => {
-                let hint =
-                    format!("Add a line `base = \"{}\"`, or the agent it is like.", super::DEFAULT);
+                let hint = format!(
+                    "Add a line `base = \"{}\"`, or name the most similar agent.",
+                    super::DEFAULT
+                );
                 self.fault(draft.at, format!("the profile `{id}` has no `base`"), Some(hint));
                 None
             }
@@ -222,7 +224,7 @@ impl<'a> ProfileBuilder<'a> {
                     let hint = "Give one of them a built-in profile as its base.".to_owned();
                     self.fault(
                         *at,
-                        format!("profiles are made from each other: `{round}`"),
+                        format!("profiles form a cycle of bases: `{round}`"),
                         Some(hint),
                     );
                     return None;
@@ -269,7 +271,7 @@ impl<'a> ProfileBuilder<'a> {
         for rule in RULES {
             for it in draft.settings.iter().filter(|it| it.rule.name == rule.name) {
                 if let Some(needed) = needs(rule.name, &profile) {
-                    let message = format!("`{}` decides nothing here: {needed}", rule.name);
+                    let message = format!("`{}` has no effect here: {needed}", rule.name);
                     self.fault(it.at, message, None);
                 }
                 (rule.set)(&mut profile, it.setting.clone());
@@ -300,9 +302,9 @@ impl<'a> ProfileBuilder<'a> {
                 let near = suggest::nearest(place, places.iter().map(String::as_str), 0.5);
                 let hint = match near.first() {
                     Some(near) => format!("Did you mean `{near}`?"),
-                    None => format!("Its roots are `{}`.", places.join("`, `")),
+                    None => format!("The roots are `{}`.", places.join("`, `")),
                 };
-                self.fault(*at, format!("`{place}` is no root of `{}`", base.id), Some(hint));
+                self.fault(*at, format!("`{place}` is not a root of `{}`", base.id), Some(hint));
             }
         }
         let others = std::mem::take(&mut profile.roots);
@@ -323,13 +325,13 @@ impl<'a> ProfileBuilder<'a> {
 fn needs(rule: &str, profile: &Profile) -> Option<&'static str> {
     match rule {
         "nested_skips_ignored" | "nested_taken" if profile.nested == NestedRule::Never => {
-            Some("`nested` names no directory")
+            Some("`nested` is empty")
         }
         "settings" if profile.settings.is_empty() => {
-            Some("it reads no configuration file of an agent's")
+            Some("the profile reads no configuration files")
         }
         rule if rule.starts_with("plugin") && profile.plugins().next().is_none() => {
-            Some("it looks for no plugins")
+            Some("the profile searches no plugins")
         }
         "trust_variables" if profile.trust == TrustRule::NotAsked => {
             Some("`requires_trust` is not `true`")

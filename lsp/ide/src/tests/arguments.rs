@@ -145,7 +145,7 @@ fn hover_explains_indexed_arguments() {
         TWO_ARGUMENTS,
         "Fix $ARGU<CURSOR>MENTS.",
         &expect![[r#"
-        [$ARGUMENTS] **`$ARGUMENTS`**: All that was typed behind the skill's name; `$ARGUMENTS[0]` is its first word. Replaced by Claude Code, opencode.
+        [$ARGUMENTS] **`$ARGUMENTS`**: The text typed after the skill's name; `$ARGUMENTS[0]` is its first word. Replaced by Claude Code, opencode.
     "#]],
     );
 }
@@ -185,7 +185,7 @@ fn argument_names_and_numbers_complete() {
         items.flat_map(|it| [it.label, " (".into(), it.detail, ")\n".into()]).collect::<String>()
     };
     expect![[r#"
-        $ARGUMENTS (All that was typed behind the skill's name; `$ARGUMENTS[0]` is its first word.)
+        $ARGUMENTS (The text typed after the skill's name; `$ARGUMENTS[0]` is its first word.)
         $issue (an argument of this skill)
         $branch (an argument of this skill)
         $0 (`issue` in Claude Code)
@@ -194,7 +194,7 @@ fn argument_names_and_numbers_complete() {
     "#]]
     .assert_eq(&offered(TWO_ARGUMENTS, "Fix $<CURSOR>"));
     expect![[r#"
-        $ARGUMENTS (All that was typed behind the skill's name; `$ARGUMENTS[0]` is its first word.)
+        $ARGUMENTS (The text typed after the skill's name; `$ARGUMENTS[0]` is its first word.)
         $0 (`a b` in Claude Code)
         $1 (`a b` in opencode)
     "#]]
