@@ -1,8 +1,8 @@
-//! Hooks at work: what a skill registers when it is loaded, and which of it runs at an event.
+//! Reads the hooks that a skill registers, and selects those that an event triggers.
 //!
-//! The agent runs hooks; here it is only said which. A matcher is read as Claude Code reads it:
-//! nothing and `*` match all, words between `|` match exactly, and anything else is a regular
-//! expression that matches anywhere, as JavaScript has them: it may look around itself.
+//! The agent runs hooks; this module only selects them. Matchers follow Claude Code: an empty
+//! matcher and `*` match everything, words between `|` match exactly, and any other matcher is an
+//! unanchored JavaScript regular expression, with lookaround.
 
 mod matcher;
 
@@ -19,20 +19,20 @@ pub use matcher::{check as check_expression, describe_regex_error};
 /// A hook that a skill registers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hook {
-    /// The event it is bound to.
+    /// The event.
     pub event: String,
-    /// The matcher as it is written; empty where there is none.
+    /// The matcher as written; empty if there is none.
     pub matcher: String,
-    /// The matcher's expression, once it was needed.
+    /// The matcher's expression, compiled at its first use.
     pub compiled: CompiledMatcher,
-    /// The handler as it is written.
+    /// The handler as written.
     pub handler: Value,
-    /// Whether it goes once it has succeeded.
+    /// Whether the hook is removed after it succeeds once.
     pub once: bool,
 }
 
-/// Reads the hooks of a skill from its frontmatter as JSON, in the order of the file. Returns what
-/// can run, and why the rest cannot, as sentences.
+/// Reads a skill's hooks from its frontmatter as JSON, in file order. Returns the hooks that can
+/// run, and a sentence for each one that cannot.
 pub fn read_hooks(hooks: &Value) -> (Vec<Hook>, Vec<String>) {
     let (mut good, mut bad) = (Vec::new(), Vec::new());
     let Some(events) = hooks.as_object() else { return (good, bad) };
@@ -73,7 +73,7 @@ pub fn read_hooks(hooks: &Value) -> (Vec<Hook>, Vec<String>) {
     (good, bad)
 }
 
-/// Checks a matcher by itself and by the number of expressions that its skill has before it.
+/// Checks a matcher against its own limits and against the number of expressions in the same skill.
 pub fn check_limits<'a>(
     matcher: &'a str,
     expressions: &mut BTreeSet<&'a str>,
@@ -88,7 +88,7 @@ pub fn check_limits<'a>(
     check_expression(matcher)
 }
 
-/// Returns the beginning of a matcher, for a message.
+/// Truncates a matcher for a message.
 pub fn shorten_matcher(matcher: &str) -> String {
     const LONGEST: usize = 64;
     match matcher.char_indices().nth(LONGEST) {
@@ -97,7 +97,7 @@ pub fn shorten_matcher(matcher: &str) -> String {
     }
 }
 
-/// Returns what keeps a handler from running.
+/// Returns the reason why a handler cannot run, if any.
 fn missing(handler: &Value, event: &str) -> Option<String> {
     let Some(name) = handler.get("type").and_then(Value::as_str) else {
         return Some("it has no `type`".to_owned());
@@ -117,8 +117,8 @@ fn is_on(value: &Value) -> bool {
     value.as_bool().unwrap_or_else(|| value.as_str() == Some("true"))
 }
 
-/// Whether a hook runs at an event. `tool` is the name of the tool that it is about, where the
-/// caller names one; else the event's `payload` says what a matcher is compared with.
+/// Returns whether an event triggers a hook. `tool` is the tool's name if the caller gives one;
+/// otherwise the matcher is compared with a member of `payload`.
 pub fn is_triggered(hook: &Hook, event: &str, tool: Option<&str>, payload: &Value) -> bool {
     if hook.event != event {
         return false;
@@ -131,7 +131,7 @@ pub fn is_triggered(hook: &Hook, event: &str, tool: Option<&str>, payload: &Valu
     let named = tool.filter(|_| key == "tool_name" || !payload.is_object());
     let subject = named.or_else(|| payload.get(key).and_then(Value::as_str));
     let subject = match (key, subject) {
-        // A file is matched by its name alone.
+        // Files match by name only.
         ("file_path", Some(path)) => path.rsplit('/').next(),
         (_, subject) => subject,
     };
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn matchers_are_read_as_the_agent_reads_them() {
+    fn matchers_follow_claude_code() {
         check("", "Bash", true);
         check("*", "Bash", true);
         check("Bash", "Bash", true);
@@ -191,12 +191,12 @@ mod tests {
     }
 
     #[test]
-    fn an_expression_made_to_hurt_gives_up_and_does_not_match() {
+    fn catastrophic_expression_stops_and_does_not_match() {
         check("^(?=(a+)+$)(a|aa)+$", &format!("{}!", "a".repeat(64)), false);
     }
 
     #[test]
-    fn each_event_is_matched_by_its_own_member() {
+    fn matcher_is_compared_with_the_events_payload_member() {
         let runs_at = |event: &str, matcher: &str, payload: &Value| {
             is_triggered(&one(event, matcher), event, None, payload)
         };
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_run_is_not_registered_and_says_why() {
+    fn invalid_hooks_are_rejected_with_reasons() {
         let hooks = json!({
             "PreToolUse": [
                 {"matcher": "Bash", "hooks": [

@@ -1,10 +1,10 @@
-//! How texts name skills: where a name stands that means one, and what else leads to a file.
+//! Finds references to skills in texts: names, and paths into skill directories.
 //!
-//! Prose is full of slashes that are no skills (`/etc`, `/logs`, URLs, options, plugins' commands).
-//! So what is found here is what *may* be a reference; whether it is one depends on whether there
-//! is a skill of that name, which is for whoever asks to say. Places where a name can mean nothing
-//! else (`skills:`, `Skill(…)`, code beside the word "skill") are marked as sure.
-//! The text may be any of those that agents read: a SKILL.md, a command, an agent, `CLAUDE.md`.
+//! Prose is full of slashes that are not skills (`/etc`, `/logs`, URLs, options, plugins'
+//! commands). The results are therefore candidates; a candidate is a reference if a skill of that
+//! name exists, which the caller checks. Forms that can mean nothing else (`skills:`, `Skill(…)`,
+//! code next to the word "skill") are marked as certain. The text may be any file that agents read:
+//! a SKILL.md, a command, an agent, `CLAUDE.md`.
 
 mod bases;
 mod link;
@@ -23,41 +23,41 @@ pub use bases::{LinkBases, PathStep, path_steps};
 pub use link::{Link, LinkBase, LinkForm, links, links_at};
 pub use text_search::TextSearch;
 
-/// A place where a skill may be named.
+/// A possible reference to a skill.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reference {
-    /// The name as it is written.
+    /// The name as written.
     pub name: String,
-    /// Where the name stands, without `/` or `$` before it.
+    /// The span of the name, without `/` or `$` before it.
     pub span: Span,
-    /// How it is written.
+    /// The form of the reference.
     pub form: ReferenceForm,
 }
 
-/// How a skill is named.
+/// The form of a reference.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReferenceForm {
     /// In `skills:` of a frontmatter.
     Listed,
-    /// In `Skill(name)`, as tools are allowed.
+    /// In `Skill(name)` in a list of tools.
     Allowed,
-    /// In code beside the word "skill".
+    /// In code next to the word "skill".
     Mentioned,
-    /// In code, behind `/` or `$`.
+    /// In code, after `/` or `$`.
     Called,
-    /// In prose, behind `/` or `$`.
+    /// In prose, after `/` or `$`.
     Spoken,
-    /// By its directory's name in a path: of a link, an import, a command, or as it is.
+    /// By the directory's name in a path: of a link, an import, a command, or a bare path.
     Linked,
 }
 
 impl ReferenceForm {
-    /// Whether nothing but a skill can be meant.
+    /// Returns whether the form can refer only to a skill.
     pub const fn is_sure(self) -> bool {
         matches!(self, Self::Listed | Self::Allowed | Self::Mentioned)
     }
 
-    /// Returns the word for it on the wire.
+    /// Returns the name used on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Listed => "listed",
@@ -70,7 +70,7 @@ impl ReferenceForm {
     }
 }
 
-/// Returns the places where a text may name a skill, in their order.
+/// Returns the possible references in a text, in text order.
 pub fn references(text: &str, document: &Document) -> Vec<Reference> {
     let body = Body::new(text, document.body);
     let mut found = outside_prose(text, document, &body);
@@ -81,8 +81,8 @@ pub fn references(text: &str, document: &Document) -> Vec<Reference> {
     found
 }
 
-/// Returns those that are not spoken of in prose, where the body is cut already: those of the
-/// frontmatter, then those of the body.
+/// Returns the possible references outside prose, those of the frontmatter first. Takes the parsed
+/// body.
 pub fn outside_prose(text: &str, document: &Document, body: &Body) -> Vec<Reference> {
     let mut found = Vec::new();
     in_frontmatter(text, document, &mut found);
@@ -92,9 +92,8 @@ pub fn outside_prose(text: &str, document: &Document, body: &Body) -> Vec<Refere
     found
 }
 
-/// Returns the places where a text names directories of skills in paths, in their order: exactly
-/// those that change when such a directory gets another name. `skill_in` gives the skill of a
-/// directory.
+/// Returns the references by path, in text order: exactly those that change if a skill directory is
+/// renamed. `skill_in` returns the skill of a directory.
 pub fn path_references<'a>(
     text: &str,
     document: &Document,
@@ -115,13 +114,13 @@ pub fn path_references<'a>(
         };
         let named = bases.candidates(link.start).iter().find_map(through).unwrap_or_default();
         let end = found.last().map_or(0, |it| it.span.end);
-        // A command in backticks may be read as one path, and word by word.
+        // A command in backticks may be read as one path and as separate words.
         found.extend(named.into_iter().filter(|it| end <= it.span.start));
     }
     found
 }
 
-/// Returns what stands at an offset, the sigil before a name included.
+/// Returns the reference at an offset. The sigil before a name counts as part of it.
 pub fn reference_at(references: &[Reference], offset: usize) -> Option<&Reference> {
     let sigil = |it: &Reference| {
         usize::from(matches!(it.form, ReferenceForm::Called | ReferenceForm::Spoken))
@@ -129,12 +128,13 @@ pub fn reference_at(references: &[Reference], offset: usize) -> Option<&Referenc
     references.iter().find(|it| it.span.start - sigil(it) <= offset && offset <= it.span.end)
 }
 
-/// Returns true if a name may contain the letter.
+/// Returns whether a name may contain the character.
 pub const fn is_letter(letter: char) -> bool {
     matches!(letter, 'a'..='z' | '0'..='9' | '-' | '_' | 'A'..='Z')
 }
 
-/// Whether a text can be a skill's name as the standard has it, with the plugin it is from.
+/// Returns whether a text is a valid skill name by the standard, optionally prefixed with its
+/// plugin.
 pub fn is_name(text: &str) -> bool {
     let parts = || text.split(':');
     text.starts_with(|it: char| it.is_ascii_lowercase())
@@ -144,7 +144,8 @@ pub fn is_name(text: &str) -> bool {
         })
 }
 
-/// Whether a text can be a name that somebody has given a skill all the same.
+/// Returns whether a text is a plausible skill name in this form, even if the standard does not
+/// allow it.
 pub fn may_be_name(text: &str, form: ReferenceForm) -> bool {
     let may_be_blank = matches!(form, ReferenceForm::Listed | ReferenceForm::Mentioned);
     let is_letter =
@@ -174,7 +175,7 @@ fn in_frontmatter(text: &str, document: &Document, found: &mut Vec<Reference>) {
     }
 }
 
-/// One name, or several between commas.
+/// Adds one name, or several separated by commas.
 fn listed(text: &str, value: &Value, found: &mut Vec<Reference>) {
     if value.as_str().is_none() {
         return;
@@ -195,7 +196,7 @@ fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {
     let name = written.strip_prefix(['/', '$']).unwrap_or(written);
     let start = code.end - name.len();
     let is_called = start > code.start;
-    // An argument may follow the name of a command.
+    // Arguments may follow the name of a command.
     let name = if is_called { name.split(' ').next().unwrap_or_default() } else { name };
     let is_word =
         |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() || "-/_".contains(it));
@@ -210,7 +211,7 @@ fn in_code(text: &str, code: Span, found: &mut Vec<Reference>) {
     }
 }
 
-/// `/name` and `$name` that stand alone: no path, no option, no URL.
+/// Adds `/name` and `$name` surrounded by white space or punctuation: no path, no option, no URL.
 fn in_prose(text: &str, prose: Span, found: &mut Vec<Reference>) {
     let written = prose.slice(text);
     for (at, sigil) in written.match_indices(['/', '$']) {
@@ -225,7 +226,7 @@ fn in_prose(text: &str, prose: Span, found: &mut Vec<Reference>) {
         let mut next = behind.chars();
         let ends = match next.next() {
             None => true,
-            // The end of a sentence, and not of a file's name.
+            // The end of a sentence, not a file extension.
             Some('.' | ':') => {
                 next.next().is_none_or(|it| it.is_whitespace() || ")\"'”’*]".contains(it))
             }
@@ -238,26 +239,25 @@ fn in_prose(text: &str, prose: Span, found: &mut Vec<Reference>) {
 }
 
 fn add(name: &str, start: usize, form: ReferenceForm, found: &mut Vec<Reference>) {
-    // Prose is full of what looks like other names.
+    // In prose only standard names count, because other words look like names.
     if is_name(name) || form != ReferenceForm::Spoken && may_be_name(name, form) {
         let span = Span::new(start, start + name.len());
         found.push(Reference { name: name.to_owned(), span, form });
     }
 }
 
-/// Returns true if the path ends in SKILL.md.
+/// Returns whether the path ends in SKILL.md.
 pub fn is_skill_file(path: &Path) -> bool {
     path.file_name().is_some_and(|it| it == "SKILL.md")
 }
 
-/// Whether a file of that path speaks of skills and is none itself, nor a command: what a person
-/// tells agents, and agents.
+/// Returns whether a file contains instructions for agents and is neither a skill nor a command.
 pub fn is_instruction_file(path: &Path) -> bool {
     is_referencing_file(path) && !is_skill_file(path) && !command::is_command(path)
 }
 
-/// Whether agents read a file of that path for what a person tells them, so that it may name
-/// skills: a SKILL.md, `CLAUDE.md` and its like, commands and agents.
+/// Returns whether agents read a file as instructions, so that it may name skills: a SKILL.md,
+/// `CLAUDE.md` and similar files, commands and agents.
 pub fn is_referencing_file(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(|it| it.to_str()) else { return false };
     if REFERENCING_FILES.contains(&name) {
@@ -268,15 +268,14 @@ pub fn is_referencing_file(path: &Path) -> bool {
     path.extension().is_some_and(|it| it == "md") && parts.windows(2).any(is_kept)
 }
 
-/// Whether paths in a file of that path are looked at: in all that agents read, and in all that
-/// people write with links in it.
+/// Returns whether a file is searched for paths: any Markdown file.
 pub fn has_paths(path: &Path) -> bool {
     let is_text = |it: &str| MARKDOWN.contains(&it);
     path.extension().and_then(|it| it.to_str()).is_some_and(is_text)
 }
 
-/// Whether names in a file of that path may mean skills: in all that agents read, the files of
-/// skills among them.
+/// Returns whether a file is searched for names of skills: a file that agents read, including
+/// bundled files of skills.
 pub fn has_names(path: &Path) -> bool {
     let is_bundled = || {
         has_paths(path)
@@ -285,18 +284,18 @@ pub fn has_names(path: &Path) -> bool {
     is_referencing_file(path) || is_bundled()
 }
 
-/// How files of Markdown end, those of rules for agents among them.
+/// Extensions of Markdown files, including rules for agents.
 const MARKDOWN: [&str; 4] = ["md", "mdc", "mdx", "markdown"];
 
-/// Files that agents read wherever they lie.
+/// File names that agents read in any directory.
 pub const REFERENCING_FILES: [&str; 6] =
     ["SKILL.md", "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md"];
 
-/// Directories of agents.
+/// Configuration directories of agents.
 pub const AGENT_DIRS: [&str; 6] =
     [".claude", ".opencode", ".agents", ".codex", ".gemini", "opencode"];
 
-/// Directories in them whose files are read.
+/// Sub-directories of these whose files agents read.
 pub const AGENT_SUBDIRS: [&str; 5] = ["commands", "command", "agents", "agent", "prompts"];
 
 #[cfg(test)]
@@ -317,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn links_into_a_skill_name_it() {
+    fn links_into_a_skill_directory_are_references() {
         let at = |path: &str| AbsPath::new(Path::new(path)).unwrap();
         let dir = at("/w/.claude/skills/pdf");
         let found = |path: &str, text: &str| {
@@ -360,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found_where_agents_and_people_write_them() {
+    fn names_are_found_in_frontmatter_code_and_prose() {
         check(
             "---\nskills: [pdf, 'release-notes']\nallowed-tools: Read, Skill(commit), Skill(review:*) Bash(ls)\n---\n\
              First `/pdf a.pdf`, then the `deploy` skill (or /release-notes, $pdf.) and skill `x-ray`.\n",
@@ -403,14 +402,14 @@ mod tests {
     }
 
     #[test]
-    fn paths_addresses_and_variables_are_none() {
+    fn paths_urls_and_variables_are_not_references() {
         check(
             "See /etc/hosts, /usr/bin, src/pdf, and/or, https://x.org/pdf, ~/pdf, ./pdf, /pdf.md, /pdf/x\n\
              `$HOME/x`, `${pdf}`, `name`, `skills/pdf`, $HOME, $1, 5$ and $5.\n\
              ```sh\n/pdf $pdf\n```\n[x](/pdf)\n",
             &expect![[""]],
         );
-        // What may be a skill, and is one where there is a skill of that name.
+        // These are references if skills of these names exist.
         check(
             "Write it to /logs or /iteration.\n",
             &expect![[r#"
@@ -421,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_may_name_skills_are_known_by_their_paths() {
+    fn referencing_files_are_recognised_by_path() {
         for (path, expected) in [
             ("/w/CLAUDE.md", true),
             ("/w/a/AGENTS.md", true),

@@ -1,19 +1,18 @@
-//! The arguments of a skill: one raw text, and the words in it.
+//! Splits a skill's raw argument text into words, by each agent's rules.
 //!
-//! Words are told apart as each agent does it. Neither expands anything: a `$` in an argument is
-//! a `$`.
+//! No rule expands anything: a `$` in an argument is a `$`.
 
 use std::collections::BTreeMap;
 
-/// Splits as a shell does: blanks separate, quotes and backslashes keep together. A quote that is
-/// never closed keeps nothing together: then blanks alone separate.
+/// Splits like a shell: white space separates, quotes and backslashes keep together. With an
+/// unclosed quote, white space alone separates.
 pub(super) fn shell_words(text: &str) -> Vec<String> {
     quoted(text).unwrap_or_else(|| text.split_whitespace().map(str::to_owned).collect())
 }
 
 fn quoted(text: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
-    // None between words: `''` is a word too.
+    // `None` between words, since `''` is a word.
     let mut word: Option<String> = None;
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
@@ -41,7 +40,7 @@ fn quoted(text: &str) -> Option<Vec<String>> {
                     }
                 }
             }
-            // At the end it stands for itself.
+            // A trailing backslash is literal.
             '\\' => word.get_or_insert_default().push(chars.next().unwrap_or('\\')),
             c => word.get_or_insert_default().push(c),
         }
@@ -50,8 +49,8 @@ fn quoted(text: &str) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// Gives each word of a raw text to the argument of its place; the last one takes the rest.
-/// Arguments for which there is no word are left out.
+/// Assigns the words of a raw text to named arguments in order; the last argument takes the rest.
+/// Arguments without a word are omitted.
 pub fn named_arguments(raw: &str, names: impl Iterator<Item = String>) -> BTreeMap<String, String> {
     let mut names: Vec<_> = names.collect();
     let mut words = shell_words(raw);
@@ -63,8 +62,8 @@ pub fn named_arguments(raw: &str, names: impl Iterator<Item = String>) -> BTreeM
     names.into_iter().zip(words).collect()
 }
 
-/// Splits as opencode's slash commands do: a quoted part is an argument of its own, and no
-/// backslash means anything.
+/// Splits like opencode's slash commands: a quoted part is an argument of its own, and backslashes
+/// are literal.
 pub(super) fn slash_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = text;
@@ -75,7 +74,7 @@ pub(super) fn slash_words(text: &str) -> Vec<String> {
                     words.push(rest[1..=end].to_owned());
                     end + 2
                 }
-                // Alone it is no part of any argument.
+                // A single quote character is not part of any argument.
                 None => 1,
             },
             _ if first.is_whitespace() => first.len_utf8(),
@@ -96,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_told_apart_as_a_shell_does() {
+    fn shell_words_follow_shell_quoting() {
         let check =
             |text: &str, expected: &[&str]| assert_eq!(shell_words(text), expected, "{text}");
         check("", &[]);
@@ -111,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_given_to_arguments() {
+    fn words_are_assigned_to_named_arguments() {
         let given = |raw: &str| {
             let names = ["a", "b"].map(str::to_owned).into_iter();
             named_arguments(raw, names).into_values().collect::<Vec<_>>()
@@ -123,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_a_slash_command() {
+    fn slash_words_follow_opencode_quoting() {
         let check =
             |text: &str, expected: &[&str]| assert_eq!(slash_words(text), expected, "{text}");
         check("a  b", &["a", "b"]);

@@ -1,29 +1,30 @@
-//! Commands in a body: `` !`…` `` and code blocks that begin with ```` ```! ````.
+//! Finds embedded shell commands in a body: `` !`…` `` and code blocks that begin with ```` ```!
+//! ````.
 //!
-//! They are looked for in the body as its author wrote it, before anything is put in: an argument
-//! can be part of a command that is there, and can never make one.
+//! The search runs on the author's text before substitution: an argument can become part of an
+//! existing command but cannot create one.
 
 use std::ops::Range;
 
-/// A command that stands in a body.
+/// A command embedded in a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmbeddedCommand {
-    /// All of it, with what marks it as a command.
+    /// The range including the markers.
     pub whole: Range<usize>,
-    /// The command.
+    /// The range of the command itself.
     pub command: Range<usize>,
 }
 
-/// A command with its arguments put in, to be run by whoever may.
+/// A command with its arguments substituted, to be run by the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShellCommand {
-    /// Names it in the results; the same for the same command at the same place.
+    /// The id in the results; stable for the same command at the same position.
     pub id: String,
     /// The command, one or several lines of shell.
     pub command: String,
 }
 
-/// Whose marks mean a command.
+/// The syntax of embedded commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CommandSyntax {
     /// Claude Code's: `` !`…` `` at the start of a line or after white space, and fenced blocks.
@@ -34,7 +35,7 @@ pub(super) enum CommandSyntax {
 
 const FENCE: &str = "```";
 
-/// Returns how many commands there are in a text, by the rules of the agent that has them.
+/// Returns the number of embedded commands in a text, by Claude Code's syntax.
 pub fn count_commands(text: &str) -> usize {
     find_commands(text, CommandSyntax::Claude).len()
 }
@@ -60,7 +61,7 @@ fn follows_white_space(body: &str, at: usize) -> bool {
     body[..at].chars().next_back().is_none_or(char::is_whitespace)
 }
 
-/// `` !`…` ``: up to the next backtick, over lines too.
+/// Parses `` !`…` `` up to the next backtick, also across lines.
 fn inline(body: &str, at: usize) -> Option<EmbeddedCommand> {
     let start = at + 2;
     if !body[at..].starts_with("!`") {
@@ -70,7 +71,7 @@ fn inline(body: &str, at: usize) -> Option<EmbeddedCommand> {
     (end > start).then_some(EmbeddedCommand { whole: at..end + 1, command: start..end })
 }
 
-/// A code block: from the next line, or what stands behind the mark, up to the closing fence.
+/// Parses a code block, from the next line or the text after the marker up to the closing fence.
 fn fenced(body: &str, at: usize) -> Option<EmbeddedCommand> {
     let behind = at + FENCE.len() + 1;
     let close = behind + body[behind..].find(FENCE)?;
@@ -78,14 +79,14 @@ fn fenced(body: &str, at: usize) -> Option<EmbeddedCommand> {
     let start = behind + (inside.len() - inside.trim_start().len());
     let end = close - usize::from(start < close && body[..close].ends_with('\n'));
     let end = end - usize::from(start < end && body[..end].ends_with('\r'));
-    // Nothing to run is no command.
+    // An empty block is not a command.
     (start < end).then_some(EmbeddedCommand { whole: at..close + FENCE.len(), command: start..end })
 }
 
 impl ShellCommand {
-    /// Names a command by its place among the others and by what it is.
+    /// Derives the id from the command's position and text.
     pub(super) fn new(nth: usize, command: String) -> Self {
-        // FNV-1a: the number has to be the same in another run, and guards against mistakes only.
+        // FNV-1a is stable across processes; the hash only guards against mistakes.
         let hash = command.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_stand_at_the_start_of_a_line_or_behind_white_space() {
+    fn inline_commands_start_a_line_or_follow_white_space() {
         check("!`a` x !`b c`\n!`d`\t!`e`", CommandSyntax::Claude, &["a", "b c", "d", "e"]);
         check("x!`a` (!`b`) `!`c` !d !`` !`e", CommandSyntax::Claude, &[]);
         check("!`a\nb`", CommandSyntax::Claude, &["a\nb"]);
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_stand_in_blocks() {
+    fn fenced_commands_are_found() {
         check("```!\ngit status\ngit log\n```\nx", CommandSyntax::Claude, &["git status\ngit log"]);
         check("```! date```", CommandSyntax::Claude, &["date"]);
         check("```!\r\ndate\r\n```", CommandSyntax::Claude, &["date"]);
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_keeps_its_name() {
+    fn command_id_is_stable() {
         let name = |nth, command: &str| ShellCommand::new(nth, command.to_owned()).id;
         assert_eq!(name(0, "date"), name(0, "date"));
         assert_ne!(name(0, "date"), name(1, "date"));

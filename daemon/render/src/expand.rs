@@ -1,35 +1,35 @@
-//! A body with everything put in: arguments, variables, and what its commands gave.
+//! Expands a body: substitutes arguments, variables and command results.
 
 use std::collections::BTreeMap;
 
 use super::command::{CommandSyntax, ShellCommand, find_commands};
 use super::substitute::Substitutions;
 
-/// What becomes of the commands in a body.
+/// Treatment of embedded commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShellMode {
-    /// They are given back, to be run and answered.
+    /// Commands are returned to the client, which runs them and sends the results.
     List,
-    /// A sentence stands in their place.
+    /// Commands are replaced by a notice.
     Disabled,
 }
 
-/// What commands gave, by their ids.
+/// Results of commands, by id.
 pub type ShellResults = BTreeMap<String, String>;
 
-/// Claude Code's words in place of a command where commands are switched off.
+/// Claude Code's notice for disabled commands.
 pub(super) const DISABLED: &str = "[shell command execution disabled by policy]";
 
-/// A body with everything put in.
+/// An expanded body.
 pub(super) struct Expanded {
     pub(super) text: String,
-    /// The commands without a result, which still stand in the text.
+    /// The commands without a result, which remain in the text.
     pub(super) commands: Vec<ShellCommand>,
-    /// The ids of results that were put in.
+    /// The ids of the substituted results.
     pub(super) filled: Vec<String>,
 }
 
-/// Puts values and results into a body.
+/// Substitutes values and command results in a body.
 pub(super) fn expand(
     body: &str,
     marks: CommandSyntax,
@@ -46,7 +46,7 @@ pub(super) fn expand(
     for (nth, injected) in find_commands(body, marks).into_iter().enumerate() {
         expanded.text.push_str(&values.fill(&body[from..injected.whole.start]));
         from = injected.whole.end;
-        // Also of what does not show: arguments that it takes are not told once more at the end.
+        // Substitute even if the command is not shown, so that its arguments count as used.
         let command = ShellCommand::new(nth, values.fill(&body[injected.command.clone()]));
         if shell == ShellMode::Disabled {
             expanded.text.push_str(DISABLED);

@@ -1,10 +1,10 @@
-//! Warnings of characters that a person does not see and a model reads.
+//! Warns about characters that are invisible to people but visible to a model.
 
 use skills_syntax::invisible_chars::runs;
 
-/// Returns what a text holds of them, as a sentence; nothing for most texts.
+/// Returns a warning about invisible characters in a text, if there are any.
 pub(super) fn warning(text: &str) -> Option<String> {
-    // Most texts are, and that is seen many bytes at a time.
+    // Most texts are ASCII, and this check is fast.
     if text.is_ascii() {
         return None;
     }
@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_seen_is_told() {
+    fn invisible_characters_are_counted_and_located() {
         assert_eq!(warning("plain \u{1f468}\u{200d}\u{1f469} \u{e4}"), None);
         let told = warning("a\nb\u{e0041}\u{e0042}").unwrap();
         assert_eq!(

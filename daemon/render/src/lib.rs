@@ -1,11 +1,10 @@
-//! Rendering: what an agent hands its model, to the byte.
+//! Renders skills and prompt listings exactly as each agent hands them to its model.
 //!
-//! A skill that is loaded ([`load()`]), the catalog of those that there are ([`catalog`]) and the
-//! tool that an agent registers ([`tool()`]), each as the agent of a
-//! [`Format`](skills_agents::profile::Format) writes it. Text and
-//! values go in, text goes out; nothing is run and no file is looked at. One rule holds for all of
-//! it: what was put in for a placeholder is never looked at again, so that a value cannot become a
-//! placeholder or a command.
+//! The crate renders loaded skills ([`load()`]), prompt listings ([`prompt_listing`]) and tool
+//! definitions ([`tool()`]) in each agent's [`OutputFormat`](skills_agents::profile::OutputFormat).
+//! It maps text and values to text; it runs no command and reads no file. One rule holds
+//! throughout: substituted values are never scanned again, so a value cannot become a placeholder
+//! or a command.
 
 mod arguments;
 mod command;

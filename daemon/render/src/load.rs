@@ -1,4 +1,4 @@
-//! A loaded skill: the text that the model reads, and what comes with it.
+//! Renders a loaded skill: the text for the model, and its metadata.
 
 use skills_agents::field_table;
 use skills_agents::profile::OutputFormat;
@@ -11,7 +11,7 @@ use super::skill_file::SkillFile;
 use super::substitute::{Substitutions, Variables};
 use super::{invisible_chars, xml};
 
-/// Who asks for a skill.
+/// The party that loads a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Invoker {
     /// The model, through its tool.
@@ -21,68 +21,68 @@ pub enum Invoker {
 }
 
 impl Invoker {
-    /// Returns whether commands in a text are run in this format, where this one asks.
+    /// Returns whether this format runs embedded commands for this invoker.
     pub fn runs_commands(self, format: OutputFormat) -> bool {
         format.is_claude() || (format.is_opencode() && self == Self::User)
     }
 }
 
-/// The skill's files as the format shows them; what is not shown is empty.
+/// The skill's files in the form that the format shows; unused members are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SkillFiles {
-    /// Paths, absolute or below the skill's directory as the format wants them.
+    /// Paths, absolute or relative to the skill's directory, depending on the format.
     pub paths: Vec<String>,
-    /// Those of them that can be executed, below the skill's directory.
+    /// Executable files, relative to the skill's directory.
     pub scripts: Vec<String>,
     /// The tree of the directory, drawn.
     pub tree: String,
 }
 
-/// What is loaded, how and for whom.
+/// A request to render a skill.
 #[derive(Clone, Debug)]
 pub struct LoadRequest<'a> {
-    /// How it is written.
+    /// The output format.
     pub format: OutputFormat,
-    /// Who asks.
+    /// The invoker.
     pub by: Invoker,
-    /// The name, as the agent knows it.
+    /// The name that the agent uses.
     pub name: &'a str,
-    /// Where the plugin says the skill comes from.
+    /// The source label that opencode-agent-skills shows.
     pub label: Option<&'a str>,
-    /// Whether it is a command file, which has no directory of its own.
+    /// True for a command file, which has no directory of its own.
     pub is_command: bool,
     /// The skill's directory.
     pub dir: &'a str,
-    /// Its SKILL.md.
+    /// The path of its SKILL.md.
     pub path: &'a str,
-    /// What the file says.
+    /// The parsed file.
     pub body: &'a SkillFile,
-    /// The arguments, one raw text.
+    /// The raw argument text.
     pub arguments: &'a str,
-    /// What the skill may ask for by name.
+    /// The variables that the body may use.
     pub variables: &'a Variables,
     /// Its files.
     pub files: &'a SkillFiles,
-    /// What becomes of the commands in the body.
+    /// The treatment of embedded commands.
     pub shell: ShellMode,
-    /// What those of an earlier call gave.
+    /// Results of commands from an earlier call.
     pub results: &'a ShellResults,
     /// The model in use.
     pub model: Option<&'a str>,
 }
 
-/// What came of it.
+/// A rendered skill.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedSkill {
-    /// A few words for a person.
+    /// A short title for people.
     pub title: String,
-    /// What the model reads.
+    /// The text for the model.
     pub output: String,
-    /// What comes with it.
+    /// The metadata.
     pub metadata: Metadata,
-    /// The commands that are to be run before the model reads it.
+    /// The commands to run before the model reads the text.
     pub commands: Vec<ShellCommand>,
-    /// What is odd about it, as sentences.
+    /// Warnings, as sentences.
     pub warnings: Vec<String>,
 }
 
@@ -139,7 +139,7 @@ pub fn load(loading: &LoadRequest<'_>) -> LoadedSkill {
     LoadedSkill { title, output, metadata, commands, warnings }
 }
 
-/// A body with everything put in.
+/// An expanded body.
 struct FilledBody {
     text: String,
     commands: Vec<ShellCommand>,
@@ -152,7 +152,7 @@ fn fill(
     marks: CommandSyntax,
 ) -> FilledBody {
     let body = loading.body.body();
-    // Claude Code's expression for the closing line takes the white space behind it along.
+    // Claude Code's pattern for the closing line also consumes the white space after it.
     let body = if marks == CommandSyntax::Claude { body.trim_start() } else { body };
     let names = list(loading.body, &field_table::ARGUMENTS);
     let arguments = loading.arguments;
@@ -164,7 +164,7 @@ fn fill(
             OutputFormat::OpencodeFounding => xml::file_url(loading.dir),
             _ => loading.dir.to_owned(),
         };
-        // opencode 1.18.33; its tool has other words in the brackets.
+        // opencode 1.18.33; its tool uses another example in the parentheses.
         expanded.text.push_str("\n\nBase directory for this skill: ");
         expanded.text.push_str(&dir);
         expanded.text.push_str("\nRelative paths in this skill (e.g., scripts/, references/) are relative to this base directory.");
@@ -196,7 +196,7 @@ fn standard(loading: &LoadRequest<'_>) -> String {
     let LoadRequest { dir, files, .. } = loading;
     let name = xml::escape_html(loading.name);
     let body = loading.body.body().trim();
-    // The standard knows no placeholders; what a model is told of arguments stands behind the body.
+    // The standard has no placeholders; arguments are appended to the body.
     let arguments = match loading.arguments.trim() {
         "" => String::new(),
         arguments => format!("\n\nARGUMENTS: {arguments}"),
@@ -214,7 +214,7 @@ fn standard(loading: &LoadRequest<'_>) -> String {
     text + "</skill_content>"
 }
 
-/// What the plugin says of the tools that skills for Claude Code name; opencode-agent-skills 0.7.0.
+/// The note of opencode-agent-skills 0.7.0 about tools named in Claude Code's skills.
 const TRANSLATION: &str = "<tool-translation>
 This skill may reference Claude Code tools. Use OpenCode equivalents:
 - TodoWrite/TodoRead -> todowrite/todoread

@@ -1,15 +1,16 @@
-//! Names in the order of a locale, as JavaScript's `localeCompare` gives it.
+//! Compares names like JavaScript's `localeCompare`.
 //!
-//! The root order of Unicode's collation for the characters that names have: white space and
-//! punctuation before digits before letters, letters without regard to case and accents at first,
-//! then accents, then lower case before upper case. Letters of other scripts follow by code point.
+//! Implements the root order of Unicode's collation for characters that occur in names: white space
+//! and punctuation, then digits, then letters. Letters are compared first without case and accents,
+//! then by accents, then lower case before upper case. Letters of other scripts follow by code
+//! point.
 
 use std::cmp::Ordering;
 
 /// Punctuation in the order of the collation's root.
 const PUNCTUATION: &str = "_-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$";
 
-/// Latin letters with a mark, behind the letter that they are sorted as.
+/// Accented Latin letters, with the base letter that they sort as.
 const MARKED: [(char, &str); 16] = [
     ('a', "àáâãäåāăą"),
     ('c', "çćĉċč"),
@@ -35,7 +36,7 @@ pub(super) fn compare(a: &str, b: &str) -> Ordering {
         let keys = |text: &str| text.chars().map(|it| key(&weight(it))).collect::<Vec<_>>();
         keys(a).cmp(&keys(b))
     };
-    // The last word is for names that the weights do not tell apart.
+    // Names with equal weights are compared by code point.
     by(|it| it.base).then_with(|| by(|it| it.mark)).then_with(|| by(|it| it.case)).then(a.cmp(b))
 }
 
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_sorted_as_a_locale_does() {
+    fn names_sort_in_locale_order() {
         let mut names = ["b", "B", "a-b", "ab", "a_b", "A", "a", "ä", "2", "10", "z", "é", "f", ""];
         names.sort_by(|a, b| compare(a, b));
         assert_eq!(

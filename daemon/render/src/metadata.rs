@@ -1,4 +1,4 @@
-//! What an agent has to do besides reading the text: tools, model, effort, where it runs.
+//! Metadata of a loaded skill ([`Metadata`]): tools, model, effort, execution context, hooks.
 
 use serde_json::Value as Json;
 use skills_agents::field_table::{self, Field};
@@ -8,52 +8,52 @@ use skills_agents::profile::OutputFormat;
 use super::load::LoadRequest;
 use super::skill_file::SkillFile;
 
-/// What comes with a loaded skill.
+/// Settings that the agent applies when it loads a skill.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metadata {
     /// The skill's name, as the agent knows it.
     pub name: String,
     /// Its directory.
     pub dir: String,
-    /// Where it runs; none where the agent knows one place only.
+    /// The execution context; `None` for agents that have only one.
     pub status: Option<ExecutionContext>,
-    /// The command that stands for it, without `/`.
+    /// The slash command's name, without `/`.
     pub command_name: Option<String>,
-    /// Tools that may be used without asking.
+    /// Tools allowed without approval.
     pub allowed_tools: Vec<String>,
-    /// Tools that are taken away.
+    /// Tools disabled while the skill is active.
     pub disallowed_tools: Vec<String>,
-    /// The model to use; none for the one in use.
+    /// The model to use; `None` for the current one.
     pub model: Option<String>,
-    /// How much that model thinks.
+    /// The model's effort level.
     pub effort: Option<String>,
-    /// `fork`, where the skill asks for it.
+    /// `fork`, if the skill requests it.
     pub context: Option<String>,
-    /// The type of subagent, where it runs in one.
+    /// The type of subagent, if the skill runs in one.
     pub agent: Option<String>,
     /// Whether a subagent runs in the background.
     pub background: Option<bool>,
-    /// What is said to the model, in order.
+    /// Messages to the model, in order.
     pub prompt_messages: Vec<PromptMessage>,
-    /// The hooks to register, as they are written.
+    /// The hooks to register, as written.
     pub hooks: Option<Json>,
 }
 
-/// Where a skill runs.
+/// The context in which a skill runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExecutionContext {
-    /// In the conversation.
+    /// The session's own context.
     Inline,
-    /// In a subagent of its own.
+    /// A separate subagent.
     Forked,
 }
 
 /// A message to the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptMessage {
-    /// Who says it.
+    /// The sender's role.
     pub role: &'static str,
-    /// What is said.
+    /// The message's text.
     pub content: String,
 }
 
@@ -63,10 +63,10 @@ impl PromptMessage {
     }
 }
 
-/// The subagent of a skill that asks for one and names none.
+/// The default type of subagent.
 const GENERAL: &str = "general-purpose";
 
-/// Returns what comes with a skill whose text is `output`.
+/// Returns the metadata of a skill whose rendered text is `output`.
 pub(super) fn metadata(loading: &LoadRequest<'_>, output: &str) -> Metadata {
     let named = Metadata {
         name: loading.name.to_owned(),
@@ -103,8 +103,8 @@ fn claude(loading: &LoadRequest<'_>, output: &str, named: Metadata) -> Metadata 
         effort: text(body, &field_table::EFFORT),
         agent: is_forked.then(agent),
         background: is_forked.then(|| switch(body, &field_table::BACKGROUND).unwrap_or(true)),
-        // A subagent sees the text as its whole task; in the conversation the line that names
-        // the skill comes first.
+        // A subagent receives only the text, as its task. Otherwise the line with the skill's name
+        // comes first.
         prompt_messages: if is_forked { vec![said] } else { vec![PromptMessage::user(line), said] },
         hooks: hooks(body),
         context,
@@ -112,16 +112,16 @@ fn claude(loading: &LoadRequest<'_>, output: &str, named: Metadata) -> Metadata 
     }
 }
 
-/// The mark of a model with a long context.
+/// The suffix of models with a long context.
 const LONG: &str = "[1m]";
 
-/// A model that takes another's place keeps its long context.
+/// Keeps the long-context suffix of the current model when a skill switches models.
 fn with_suffix(model: String, before: Option<&str>) -> String {
     let is_long = before.is_some_and(|it| it.trim_end().ends_with(LONG));
     if is_long && !model.ends_with(LONG) { model + LONG } else { model }
 }
 
-/// Reads a field, where the agent has it.
+/// Reads a field, if the agent has the fields.
 fn read(body: &SkillFile, field: &Field) -> Option<FieldValue> {
     if !body.has_fields() {
         return None;
@@ -145,7 +145,7 @@ fn switch(body: &SkillFile, field: &Field) -> Option<bool> {
     }
 }
 
-/// Returns the items of a list.
+/// Returns the items of a list field.
 pub(super) fn list(body: &SkillFile, field: &Field) -> Vec<String> {
     match read(body, field) {
         Some(FieldValue::List(items)) => items.into_iter().map(|it| it.text).collect(),

@@ -1,34 +1,34 @@
-//! What a body asks for: `$1`, `$name`, `$ARGUMENTS[0]`, `${CLAUDE_SKILL_DIR}`.
+//! Finds placeholders in a body: `$1`, `$name`, `$ARGUMENTS[0]`, `${CLAUDE_SKILL_DIR}`.
 //!
-//! How it is written alone; what is put in is for [`super::substitute`] to say. Whoever explains a
-//! body asks here too, so that nothing is explained that no agent takes so.
+//! This module only parses; [`super::substitute`] provides the values. The language server uses the
+//! same parser, so that it explains only placeholders that an agent recognises.
 
 use skills_syntax::text::Span;
 
-/// Whose placeholders mean something.
+/// The placeholder syntax of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceholderSyntax {
-    /// Claude Code's; `braced` for `${ARG1}` and `${name}` as well.
+    /// Claude Code's; with `braced`, also `${ARG1}` and `${name}`.
     Claude {
-        /// Whether arguments may stand in braces.
+        /// Whether arguments may be written in braces.
         braced: bool,
     },
-    /// Those of opencode's slash commands.
+    /// That of opencode's slash commands.
     Slash,
 }
 
-/// What a placeholder asks for.
+/// The value that a placeholder requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceholderKind<'t> {
-    /// All that was typed.
+    /// The whole argument text.
     All,
-    /// The word of this index, `$ARGUMENTS[0]`.
+    /// The word with this index: `$ARGUMENTS[0]`.
     Indexed(usize),
-    /// The word of this number, `$1`, which each agent counts in its own way.
+    /// The word with this number: `$1`. Agents count from different starts.
     Numbered(usize),
-    /// The argument whose name is the one of this index.
+    /// The argument whose name has this index.
     Named(usize),
-    /// What stands in braces.
+    /// The text in braces.
     Braced(&'t str),
 }
 
@@ -37,12 +37,12 @@ pub enum PlaceholderKind<'t> {
 pub struct Placeholder<'t> {
     pub span: Span,
     pub kind: PlaceholderKind<'t>,
-    /// Whether a backslash takes its meaning away.
+    /// Whether a backslash escapes it.
     pub is_escaped: bool,
 }
 
 impl PlaceholderSyntax {
-    /// Returns the first placeholder of a text from an offset on; `names` are those of arguments.
+    /// Returns the first placeholder at or after an offset. `names` are the names of arguments.
     pub fn next<'t>(self, text: &'t str, from: usize, names: &[String]) -> Option<Placeholder<'t>> {
         text[from..].match_indices('$').find_map(|(at, _)| {
             let start = from + at;
@@ -54,12 +54,12 @@ impl PlaceholderSyntax {
         })
     }
 
-    /// Returns the arguments that a text asks for, in their order.
+    /// Returns the argument placeholders of a text, in order.
     pub fn arguments<'t>(self, text: &'t str, names: &[String]) -> Vec<Placeholder<'t>> {
         let mut found = Vec::new();
         let mut from = 0;
         while let Some(next) = self.next(text, from, names) {
-            // What is in braces may hold others.
+            // Text in braces may contain other placeholders.
             let is_argument = !matches!(next.kind, PlaceholderKind::Braced(_));
             from = if is_argument { next.span.end } else { next.span.start + 1 };
             found.extend(Some(next).filter(|it| is_argument && !it.is_escaped));
@@ -67,7 +67,7 @@ impl PlaceholderSyntax {
         found
     }
 
-    /// Reads the placeholder that a text begins with, and how long it is.
+    /// Parses the placeholder at the start of a text. Returns its length and kind.
     fn read<'t>(self, text: &'t str, names: &[String]) -> Option<(usize, PlaceholderKind<'t>)> {
         match self {
             Self::Slash if text.starts_with("$ARGUMENTS") => {
@@ -79,7 +79,8 @@ impl PlaceholderSyntax {
             }
             Self::Claude { .. } => match text.strip_prefix("${") {
                 Some(inside) => {
-                    // What no name has in it ends the search: there may be many braces, and none closed.
+                    // Stop at characters that no name contains; otherwise many unclosed braces
+                    // would take quadratic time.
                     let end = inside.find(['}', '$', '\n'])?;
                     let is_closed = inside[end..].starts_with('}');
                     is_closed.then(|| (end + 3, PlaceholderKind::Braced(&inside[..end])))
@@ -109,7 +110,7 @@ fn claude<'t>(text: &'t str, names: &[String]) -> Option<(usize, PlaceholderKind
     is_whole.then(|| (text.len() - after.len(), PlaceholderKind::Numbered(index)))
 }
 
-/// Returns the index of the longest name of an argument that a text begins with as a whole word.
+/// Returns the index of the longest argument name that starts the text as a whole word.
 fn longest_name(text: &str, names: &[String]) -> Option<usize> {
     let fits = |name: &str| {
         let after = text.strip_prefix(name);
@@ -117,24 +118,24 @@ fn longest_name(text: &str, names: &[String]) -> Option<usize> {
     };
     let fitting = names.iter().filter(|it| !it.is_empty() && fits(it));
     let longest = fitting.max_by_key(|it| it.len())?;
-    // Of those that share a name, the first.
+    // Equal names: the first counts.
     names.iter().position(|it| it == longest)
 }
 
-/// Returns the highest number that a text asks for; for opencode it takes the rest.
+/// Returns the highest argument number in a text; in opencode it takes the rest.
 pub fn highest_number(text: &str) -> usize {
     let numbers = text.match_indices('$').filter_map(|(at, _)| leading_number(&text[at + 1..]));
     numbers.map(|(number, _)| number).max().unwrap_or(0)
 }
 
-/// Reads the number that a text begins with.
+/// Parses the number at the start of a text.
 pub(super) fn leading_number(text: &str) -> Option<(usize, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     Some((text[..end].parse().ok()?, &text[end..]))
 }
 
-/// Whether a letter goes on with a word, as `\w` of Claude Code's expressions has it: one of another
-/// alphabet does not.
+/// Returns whether a character continues a word, like `\w` in Claude Code's expressions: ASCII
+/// only.
 fn is_word(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || letter == '_'
 }

@@ -1,7 +1,7 @@
-//! Catalogs: the skills that there are, as an agent tells its model of them.
+//! Renders prompt listings: the lists of skills that agents put into their prompts.
 //!
-//! What is listed is settled elsewhere; here it is written down, within the room that the agent
-//! gives it. Whatever was shortened or left out for want of room is counted.
+//! Discovery selects the skills; this module formats them within the agent's budget, and counts
+//! shortened descriptions and omitted skills.
 
 mod claude;
 mod codex;
@@ -16,35 +16,35 @@ use skills_agents::profile::{OutputFormat, Scope};
 
 use crate::xml::escape;
 
-/// How a catalog is written.
+/// The format of a prompt listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ListingFormat {
-    /// The open standard's: tags, indented, all values escaped.
+    /// The open standard's: indented tags, all values escaped.
     Xml,
     /// A list in Markdown.
     Markdown,
     /// Claude Code's listing.
     Claude,
-    /// The same as the founding documents describe it.
+    /// Claude Code's listing as the founding documents describe it.
     ClaudeFounding,
     /// Codex's developer message.
     Codex,
     /// Gemini CLI's part of the system prompt.
     Gemini,
-    /// That of the plugin opencode-agent-skills.
+    /// That of opencode-agent-skills.
     Plugin,
     /// That of the open standard's reference tool.
     SkillsRef,
     /// opencode's part of the system prompt.
     Opencode,
-    /// The same as the founding documents describe it.
+    /// opencode's as the founding documents describe it.
     OpencodeFounding,
     /// A JSON array.
     Json,
 }
 
 impl ListingFormat {
-    /// Returns how an agent that loads skills in this format writes its catalog.
+    /// Returns the listing format of an agent that loads skills in `format`.
     pub const fn of(format: OutputFormat) -> Self {
         match format {
             OutputFormat::Opencode => Self::Opencode,
@@ -60,57 +60,57 @@ impl ListingFormat {
     }
 }
 
-/// A skill that is listed.
+/// A skill in a prompt listing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListedSkill<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Its description; empty when there is none.
+    /// Its description; empty if there is none.
     pub description: &'a str,
-    /// More on when to use it.
+    /// Its `when_to_use` field.
     pub when_to_use: Option<String>,
     /// Its SKILL.md.
     pub path: &'a Path,
-    /// The root that it was found under.
+    /// The search root that contains it.
     pub root: &'a Path,
-    /// What kind of place that is.
+    /// The scope of that root.
     pub scope: Scope,
-    /// Whether it comes with the agent.
+    /// Whether it is bundled with the agent.
     pub is_bundled: bool,
-    /// How often it was used, as far as is known.
+    /// The number of recorded uses.
     pub n_uses: u64,
 }
 
-/// How much room there is, and what is said when there is nothing to say.
+/// The budget of a listing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListingBudget {
-    /// The model's context in tokens, where it is known.
+    /// The model's context size in tokens, if known.
     pub context_tokens: Option<u64>,
-    /// The room in characters, in place of the agent's own rule.
+    /// The budget in characters; overrides the agent's own rule.
     pub characters: Option<u64>,
-    /// Whether an empty list gives the agent's own sentence in place of nothing.
+    /// Whether an empty list renders the agent's sentence instead of nothing.
     pub empty_text: bool,
 }
 
-/// A catalog.
+/// A rendered listing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PromptListing {
-    /// What the model reads; empty when there is nothing to list.
+    /// The text for the model; empty if there are no skills.
     pub text: String,
-    /// How many skills it names.
+    /// The number of listed skills.
     pub n_listed: usize,
-    /// How many descriptions are not whole.
+    /// The number of shortened descriptions.
     pub n_shortened: usize,
-    /// How many skills are not named.
+    /// The number of omitted skills.
     pub n_omitted: usize,
 }
 
-/// How many tokens a text has, roughly: four bytes each.
+/// Estimates a text's tokens, at four bytes each.
 pub fn estimate_tokens(text: &str) -> u64 {
     (text.len() as u64).div_ceil(4)
 }
 
-/// Writes a catalog. The skills come in the order of the profile.
+/// Renders a listing of skills that are in the profile's order.
 pub fn write_listing(
     format: ListingFormat,
     skills: &[ListedSkill<'_>],
@@ -143,13 +143,13 @@ pub fn write_listing(
     }
 }
 
-/// Returns whether a format is ours; the others are reproduced as their agents write them.
+/// Returns whether a format is skillsd's own; the others reproduce their agents' output exactly.
 fn is_ours(format: ListingFormat) -> bool {
     use ListingFormat::{Json, Markdown, SkillsRef, Xml};
     matches!(format, Xml | Markdown | SkillsRef | Json)
 }
 
-/// The texts of skills, each on one line.
+/// The texts of skills, each reduced to one line.
 pub(super) struct OneLineTexts(Vec<[String; 3]>);
 
 impl OneLineTexts {
@@ -161,7 +161,7 @@ impl OneLineTexts {
         Self(skills.iter().map(one).collect())
     }
 
-    /// Makes tags in the texts plain text.
+    /// Escapes tags in the texts.
     pub(super) fn escaped(self) -> Self {
         Self(self.0.into_iter().map(|it| it.map(|it| escape(&it))).collect())
     }
@@ -179,7 +179,7 @@ impl OneLineTexts {
     }
 }
 
-/// What an agent says when it has no skills, where it says something.
+/// Returns the agent's text for an empty list, if it has one.
 fn empty_text(format: ListingFormat) -> &'static str {
     match format {
         ListingFormat::Opencode | ListingFormat::OpencodeFounding => lists::OPENCODE_NONE,
@@ -201,7 +201,7 @@ fn json_text(skills: &[ListedSkill<'_>]) -> String {
         json!({"name": it.name, "description": it.description, "location": location})
     };
     let text = skills.iter().map(one).collect::<serde_json::Value>().to_string();
-    // Signs of tags stand in texts alone.
+    // These characters occur only inside JSON strings.
     text.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e")
 }
 

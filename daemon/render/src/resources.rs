@@ -1,28 +1,28 @@
-//! Which of a skill's files an agent is told of, and how they are drawn.
+//! Selects the files of a skill that each agent lists, and formats them.
 //!
-//! The disk is somebody else's: what it holds comes in as lists of paths below the skill's
-//! directory, what is shown goes out.
+//! This module does not access the disk: callers pass lists of paths relative to the skill's
+//! directory.
 
 use std::fmt::Write as _;
 use std::path::{Component, Path};
 
 use super::locale;
 
-/// How many files opencode names.
+/// Number of files in opencode's sample.
 pub const SAMPLE: usize = 10;
 
-/// How many files the open standard's form names.
+/// Number of files in the open standard's format.
 pub const MANY: usize = 100;
 
-/// How deep the plugin looks for files to name, counted in directories above a file.
+/// Maximum depth of files that opencode-agent-skills lists, in directories above the file.
 const PLUGIN_DEEPEST: usize = 3;
 
-/// Directories that hold no scripts of the skill's own.
+/// Directories without scripts of the skill itself.
 const NO_SCRIPTS: [&str; 7] =
     ["node_modules", "__pycache__", ".git", ".venv", "venv", ".tox", ".nox"];
 
-/// Returns those of a skill's files that opencode's sample names: no path with `SKILL.md` in it,
-/// sorted, ten. The agent takes the first ten that it meets.
+/// Returns the files in opencode's sample: the first ten in sorted order, without paths that
+/// contain `SKILL.md`. The agent itself takes the first ten in directory order.
 pub fn opencode_sample(mut files: Vec<String>) -> Vec<String> {
     files.retain(|it| !it.contains("SKILL.md"));
     files.sort_unstable();
@@ -30,8 +30,8 @@ pub fn opencode_sample(mut files: Vec<String>) -> Vec<String> {
     files
 }
 
-/// Returns whether a file that can be executed is a script to the plugin: neither it nor a
-/// directory above it is hidden or a tool's own.
+/// Returns whether opencode-agent-skills treats an executable file as a script: neither the file
+/// nor a directory above it is hidden or belongs to a tool.
 pub fn is_script(relative: &Path) -> bool {
     relative.components().all(|it| match it {
         Component::Normal(name) => {
@@ -42,13 +42,13 @@ pub fn is_script(relative: &Path) -> bool {
     })
 }
 
-/// Returns whether the plugin names a file.
+/// Returns whether opencode-agent-skills lists a file.
 pub fn is_plugin_file(relative: &Path) -> bool {
     let is_skill = relative.file_name().is_some_and(|it| it == "SKILL.md");
     !is_skill && relative.components().count() <= PLUGIN_DEEPEST + 1
 }
 
-/// What a directory holds, links left out.
+/// The entries of a directory, without links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DirEntries {
     /// Regular files.
@@ -57,29 +57,29 @@ pub struct DirEntries {
     pub directories: Vec<String>,
 }
 
-/// How many files and directories Gemini CLI draws.
+/// Number of files and directories in Gemini CLI's tree.
 const DRAWN: usize = 200;
 
-/// Directories that it draws without what is in them.
+/// Directories that it shows without their content.
 const CLOSED: [&str; 4] = ["node_modules", ".git", "dist", "__pycache__"];
 
-/// A directory in the making.
+/// A directory of the tree under construction.
 #[derive(Debug, Default)]
 struct Folder {
     name: String,
-    /// Its path below the top; empty for the top.
+    /// The path below the top; empty for the top itself.
     path: String,
     files: Vec<String>,
-    /// Indexes of its directories among all.
+    /// Indexes of its sub-directories in the list of all folders.
     folders: Vec<usize>,
     is_closed: bool,
     more_files: bool,
     more_folders: bool,
 }
 
-/// Draws the tree of a directory as Gemini CLI does: level by level until 200 are shown.
+/// Draws the tree of a directory like Gemini CLI: level by level, up to 200 items.
 ///
-/// `entries` says what is in a directory below the top; nothing where it cannot be read.
+/// `entries` returns the content of a directory below the top, or `None` if it cannot be read.
 pub fn draw_tree(top: &str, mut entries: impl FnMut(&str) -> Option<DirEntries>) -> String {
     let mut folders = vec![Folder::default()];
     let mut n_drawn = 0;
@@ -96,7 +96,7 @@ pub fn draw_tree(top: &str, mut entries: impl FnMut(&str) -> Option<DirEntries>)
     let is_cut = folders.iter().any(|it| it.is_closed || it.more_files || it.more_folders);
     let mut text = format!("Showing up to {DRAWN} items (files + folders).");
     if is_cut {
-        // Writing to a text does not fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(
             text,
             " Folders or files indicated with ... contain more items not shown, were ignored, or the display limit ({DRAWN} items) was reached."
@@ -107,7 +107,7 @@ pub fn draw_tree(top: &str, mut entries: impl FnMut(&str) -> Option<DirEntries>)
     format!("{text}\n\n{top}/\n{}", lines.join("\n"))
 }
 
-/// Fills a folder and queues those in it.
+/// Fills a folder and appends its sub-directories to the queue.
 fn open(at: usize, mut found: DirEntries, folders: &mut Vec<Folder>, n_drawn: &mut usize) {
     found.files.sort_by(|a, b| locale::compare(a, b));
     found.directories.sort_by(|a, b| locale::compare(a, b));
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_holds_ten_and_no_skill() {
+    fn opencode_sample_has_ten_files_without_skill_files() {
         let mut files = texts(&["SKILL.md", "sub/SKILL.md", "old-SKILL.md.bak", "b", ".hidden"]);
         assert_eq!(opencode_sample(files.clone()), [".hidden", "b"]);
         files.extend((0..20).map(|it| format!("f{it:02}")));
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_are_in_no_hidden_and_no_tools_directory() {
+    fn scripts_exclude_hidden_and_tool_directories() {
         let scripts = ["a", "scripts/a.sh", "x/y/z"].map(Path::new);
         assert!(scripts.into_iter().all(is_script));
         let others = [".a", ".x/a", "node_modules/a", "x/venv/a", "../a", "/a"].map(Path::new);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_is_drawn() {
+    fn tree_is_drawn_like_gemini() {
         let text = draw_tree("/w/s", |path| {
             Some(match path {
                 "" => DirEntries {
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_tree_is_cut() {
+    fn large_tree_is_truncated() {
         let files: Vec<_> = (0..250).map(|it| format!("f{it:03}")).collect();
         let text = draw_tree("/s", |path| {
             let directories = texts(&["d"]);

@@ -1,4 +1,4 @@
-//! A SKILL.md as it is loaded: its record and its body, from the same bytes.
+//! A SKILL.md read for loading ([`SkillFile`]): its record and body, from the same bytes.
 
 use std::sync::Arc;
 
@@ -9,18 +9,18 @@ use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
 use skills_syntax::parse::Document;
 use skills_syntax::text::{Decoded, decode};
 
-/// A file that was read to be loaded. Its parts are of one version, whatever the disk does.
+/// A file read for loading. All parts are from one version of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SkillFile {
-    /// What the frontmatter says.
+    /// The skill record.
     pub record: Arc<SkillRecord>,
-    /// The same with the ranges of every key and value, within the record's head.
+    /// The parsed document with the range of every key and value, within the record's head.
     pub document: Document,
     /// The whole text, without a byte order mark.
     pub text: String,
-    /// Where the body begins, for the agent.
+    /// The offset at which the body starts for the agent.
     start: usize,
-    /// Whether the agent has the fields of the frontmatter.
+    /// Whether the agent reads the frontmatter's fields.
     has_fields: bool,
 }
 
@@ -34,7 +34,7 @@ impl SkillFile {
         Self::of(Arc::new(record), document, text, profile, directory)
     }
 
-    /// Reads a file whose record is known already: the same bytes are not judged twice.
+    /// Reads a file with an existing record of the same bytes.
     pub fn from_record(
         bytes: &[u8],
         record: Arc<SkillRecord>,
@@ -54,7 +54,8 @@ impl SkillFile {
     ) -> Self {
         let start = match profile.fence {
             Fence::FirstLine => document.body.start,
-            // An agent that sees no frontmatter where we do has dropped the file, if it needs any.
+            // An agent that does not recognise the frontmatter has dropped the file if it requires
+            // any.
             fence => fence.find(&text).map_or(0, |it| it.body),
         };
         let verdict = load_as(profile, &record, directory).verdict;
@@ -62,12 +63,12 @@ impl SkillFile {
         Self { record, document, text, start, has_fields }
     }
 
-    /// Returns what stands behind the frontmatter, as it stands there.
+    /// Returns the text after the frontmatter, unchanged.
     pub fn body(&self) -> &str {
         &self.text[self.start..]
     }
 
-    /// Returns whether the agent has the fields of the frontmatter.
+    /// Returns whether the agent reads the frontmatter's fields.
     pub fn has_fields(&self) -> bool {
         self.has_fields
     }

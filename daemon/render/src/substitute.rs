@@ -1,7 +1,7 @@
-//! What a skill may ask for in its body, and what is put in.
+//! Substitutes arguments and variables for the placeholders in a skill's body.
 //!
-//! One pass from left to right over text that the author wrote. What is put in is copied and never
-//! read again, in whatever order the placeholders stand.
+//! One pass runs from left to right over the author's text. Substituted values are copied and never
+//! scanned again.
 
 use std::collections::BTreeMap;
 
@@ -10,24 +10,24 @@ use super::placeholder::{
     Placeholder, PlaceholderKind, PlaceholderSyntax, highest_number, leading_number,
 };
 
-/// What a skill may ask for by name; what is not known stays as it is written.
+/// Values of the variables that a body may use; unknown variables stay as written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variables {
     /// `${CLAUDE_PROJECT_DIR}`: the top of the worktree.
     pub project_dir: Option<String>,
-    /// `${CLAUDE_SESSION_ID}`: the conversation.
+    /// `${CLAUDE_SESSION_ID}`: the session's id.
     pub session_id: Option<String>,
-    /// `${CLAUDE_EFFORT}`: how much the model thinks.
+    /// `${CLAUDE_EFFORT}`: the effort level.
     pub effort: Option<String>,
-    /// `${CLAUDE_PLUGIN_ROOT}`: the directory of the plugin that the skill comes with.
+    /// `${CLAUDE_PLUGIN_ROOT}`: the directory of the skill's plugin.
     pub plugin_root: Option<String>,
-    /// `${CLAUDE_PLUGIN_DATA}`: where that plugin keeps what outlives an update.
+    /// `${CLAUDE_PLUGIN_DATA}`: the plugin's data directory, which survives updates.
     pub plugin_data: Option<String>,
-    /// `${user_config.X}`: what the user has set for the plugin.
+    /// `${user_config.X}`: the user's settings for the plugin.
     pub user_config: BTreeMap<String, String>,
 }
 
-/// The values of one call.
+/// The values for the placeholders of one body.
 pub(super) struct Substitutions<'a> {
     placeholders: PlaceholderSyntax,
     raw: &'a str,
@@ -35,14 +35,14 @@ pub(super) struct Substitutions<'a> {
     names: &'a [String],
     dir: &'a str,
     variables: &'a Variables,
-    /// The highest number that a slash command asks for: it takes the rest.
+    /// The highest argument number in a slash command; that argument takes the rest.
     last: usize,
-    /// Whether an argument was put in.
+    /// Whether an argument was substituted.
     pub(super) used: bool,
 }
 
 impl<'a> Substitutions<'a> {
-    /// Takes the values; `body` is the whole text that they are for.
+    /// Creates the values for the text `body`.
     pub(super) fn new(
         placeholders: PlaceholderSyntax,
         raw: &'a str,
@@ -59,7 +59,7 @@ impl<'a> Substitutions<'a> {
         Self { placeholders, raw, words, names, dir, variables, last, used: false }
     }
 
-    /// Puts the values into a text.
+    /// Substitutes the placeholders in a text.
     pub(super) fn fill(&mut self, text: &str) -> String {
         let mut filled = String::with_capacity(text.len());
         let (mut done, mut from) = (0, 0);
@@ -67,7 +67,7 @@ impl<'a> Substitutions<'a> {
             let Placeholder { span, kind, is_escaped } = found;
             let value = self.value(kind);
             if value.is_none() && matches!(kind, PlaceholderKind::Braced(_)) {
-                // It means nothing; what stands in it may.
+                // Unknown in braces; a placeholder may follow inside.
                 from = span.start + 1;
                 continue;
             }
@@ -81,7 +81,7 @@ impl<'a> Substitutions<'a> {
                     self.used |= value.is_argument;
                     filled.push_str(&value.text);
                 }
-                // Escaped, or asking for an argument that there is not.
+                // Escaped, or an argument that was not given.
                 Some(_) | None => filled.push_str(span.slice(text)),
             }
         }
@@ -89,7 +89,7 @@ impl<'a> Substitutions<'a> {
         filled
     }
 
-    /// Returns what is put in, if anything.
+    /// Returns the value of a placeholder, if any.
     fn value(&self, kind: PlaceholderKind<'_>) -> Option<Substitution> {
         let nth = |index: usize| self.words.get(index).cloned();
         match (kind, self.placeholders) {
@@ -126,7 +126,7 @@ impl<'a> Substitutions<'a> {
         }
     }
 
-    /// `${ARGUMENTS}`, `${ARG1}` (counted from 1) and `${name}`.
+    /// Returns the value of `${ARGUMENTS}`, `${ARG1}` (counted from 1) or `${name}`.
     fn braced(&self, name: &str) -> Option<Substitution> {
         if name == "ARGUMENTS" {
             return Some(Substitution::argument(self.raw.to_owned()));
@@ -141,7 +141,8 @@ impl<'a> Substitutions<'a> {
         Some(Substitution::argument(word.clone()))
     }
 
-    /// Returns what opencode has for a number: from 1, the last with all that follows it.
+    /// Returns opencode's value of a numbered argument, counted from 1. The highest number takes
+    /// all remaining words.
     fn slash(&self, number: usize) -> String {
         let words = number.checked_sub(1).and_then(|it| self.words.get(it..)).unwrap_or_default();
         let words = if number == self.last { words } else { &words[..words.len().min(1)] };
@@ -149,7 +150,7 @@ impl<'a> Substitutions<'a> {
     }
 }
 
-/// What is put in.
+/// The value of a placeholder.
 struct Substitution {
     text: String,
     is_argument: bool,

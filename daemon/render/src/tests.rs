@@ -1,4 +1,4 @@
-//! Loaded skills as text, agent by agent; and what holds for any text that is put in.
+//! Tests of loaded skills in each agent's format, and properties of substitution.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::*;
 
 const FACTS: FileFacts = FileFacts { size: 0, truncated: false, hash: [0; 32] };
 
-/// A skill, and what it is loaded with.
+/// A skill with the parameters of one load.
 struct Case {
     format: OutputFormat,
     by: Invoker,
@@ -37,7 +37,7 @@ impl Case {
         }
     }
 
-    /// One with this body behind a small frontmatter.
+    /// Creates a case with this body after a small frontmatter.
     fn body(format: OutputFormat, body: &str) -> Self {
         Self::new(format, &format!("---\nname: n\ndescription: d\narguments: one two\n---\n{body}"))
     }
@@ -115,7 +115,7 @@ fn opencode_wraps_the_body() {
 }
 
 #[test]
-fn the_standard_wraps_the_body() {
+fn standard_wraps_the_body() {
     check(
         OutputFormat::AgentSkills,
         &expect![[r#"
@@ -136,7 +136,7 @@ fn the_standard_wraps_the_body() {
 }
 
 #[test]
-fn arguments_stand_behind_what_has_no_place_for_them_or_are_told() {
+fn arguments_without_placeholder_are_appended_or_warned_about() {
     let loaded = Case::new(OutputFormat::AgentSkills, SKILL).with(" a 'b c' ").loaded();
     let expected = "Do $1 & <it>.\n\nARGUMENTS: a 'b c'\n\nSkill directory: ";
     assert!(loaded.output.contains(expected), "{}", loaded.output);
@@ -146,7 +146,7 @@ fn arguments_stand_behind_what_has_no_place_for_them_or_are_told() {
 }
 
 #[test]
-fn codex_gives_the_file_as_it_is() {
+fn codex_embeds_the_whole_file() {
     check(
         OutputFormat::Codex,
         &expect![[r#"
@@ -168,7 +168,7 @@ fn codex_gives_the_file_as_it_is() {
 }
 
 #[test]
-fn gemini_wraps_the_body_and_a_tree() {
+fn gemini_wraps_body_and_tree() {
     check(
         OutputFormat::Gemini,
         &expect![[r#"
@@ -187,7 +187,7 @@ fn gemini_wraps_the_body_and_a_tree() {
 }
 
 #[test]
-fn the_plugin_names_scripts_and_files() {
+fn plugin_lists_scripts_and_files() {
     check(
         OutputFormat::Plugin,
         &expect![[r#"
@@ -222,13 +222,13 @@ fn the_plugin_names_scripts_and_files() {
 }
 
 #[test]
-fn raw_is_the_body_and_nothing_else() {
+fn raw_format_is_the_body() {
     let case = Case::new(OutputFormat::Raw, SKILL).with("x");
     assert_eq!(case.loaded().output, "\n# N\n\nDo $1 & <it>.\n\n");
     assert_eq!(case.loaded().warnings.len(), 1, "arguments that nobody takes");
 }
 
-/// What Claude Code makes of a body, behind the line with the directory.
+/// Checks Claude Code's rendering of a body, after the line with the directory.
 #[track_caller]
 fn claude(body: &str, arguments: &'static str, expected: &str) {
     let output = Case::body(OutputFormat::Claude, body).with(arguments).loaded().output;
@@ -237,7 +237,7 @@ fn claude(body: &str, arguments: &'static str, expected: &str) {
 }
 
 #[test]
-fn claude_puts_arguments_in() {
+fn claude_substitutes_arguments() {
     claude("Fix $ARGUMENTS now", "a \"b c\"", "Fix a \"b c\" now");
     claude("$ARGUMENTS[0] $ARGUMENTS[1] $ARGUMENTS[2]", "a 'b c'", "a b c $ARGUMENTS[2]");
     claude("$0 $1 $2 $10", "a 'b c'", "a b c $2 $10");
@@ -252,25 +252,25 @@ fn claude_puts_arguments_in() {
 }
 
 #[test]
-fn a_backslash_keeps_a_placeholder() {
+fn backslash_escapes_a_placeholder() {
     claude(r"\$1 $1 \$ARGUMENTS \$one \$9", "a b", r"$1 b $ARGUMENTS $one $9");
     claude(r"\$x \n \\$0", "a", "\\$x \\n \\$0\n\nARGUMENTS: a");
 }
 
 #[test]
-fn variables_are_put_in_with_and_without_arguments() {
+fn variables_are_substituted_without_arguments() {
     claude(
         "${CLAUDE_SKILL_DIR}/x ${CLAUDE_PROJECT_DIR} ${CLAUDE_SESSION_ID} ${CLAUDE_PLUGIN_ROOT} ${X} ${",
         "a",
         "/w/s/n/x /w s1 ${CLAUDE_PLUGIN_ROOT} ${X} ${\n\nARGUMENTS: a",
     );
-    // A value is not looked at again.
+    // Values are not scanned again.
     claude("${user_config.key} ${user_config.other} $0", "a", "$ARGUMENTS ${user_config.other} a");
     claude("$0 $1", "$1 ${CLAUDE_SKILL_DIR}", "$1 ${CLAUDE_SKILL_DIR}");
 }
 
 #[test]
-fn the_founding_documents_have_braces() {
+fn founding_format_substitutes_braced_arguments() {
     let case =
         |format| Case::body(format, "${ARG1} ${ARG2} ${ARG3} ${one} ${ARGUMENTS}").with("a b");
     let end = |loaded: LoadedSkill| loaded.output.lines().last().unwrap().to_owned();
@@ -279,7 +279,7 @@ fn the_founding_documents_have_braces() {
 }
 
 #[test]
-fn slash_commands_count_from_one_and_the_last_takes_the_rest() {
+fn slash_arguments_count_from_one_and_last_takes_rest() {
     let slash = |body: &str, arguments| {
         let case = Case { by: Invoker::User, ..Case::body(OutputFormat::Opencode, body) };
         let output = case.with(arguments).loaded().output;
@@ -297,14 +297,14 @@ fn slash_commands_count_from_one_and_the_last_takes_the_rest() {
 }
 
 #[test]
-fn commands_are_listed_then_filled_in() {
+fn commands_are_listed_then_replaced_by_results() {
     let mut case =
         Case::body(OutputFormat::Claude, "Now: !`date $0`\n```!\nls\n```\n!`x`\n").with("+%s");
     let loaded = case.loaded();
     let commands: Vec<_> = loaded.commands.iter().map(|it| it.command.as_str()).collect();
     assert_eq!(commands, ["date +%s", "ls", "x"]);
     assert!(loaded.output.ends_with("Now: !`date +%s`\n```!\nls\n```\n!`x`\n"));
-    // The result looks like a command and a placeholder, and is neither.
+    // The result looks like a command and a placeholder, but is copied literally.
     case.results.insert(loaded.commands[0].id.clone(), "!`rm` $0".to_owned());
     case.results.insert(loaded.commands[1].id.clone(), "a\nb".to_owned());
     case.results.insert("9-0".to_owned(), "stray".to_owned());
@@ -319,7 +319,7 @@ fn commands_are_listed_then_filled_in() {
 }
 
 #[test]
-fn an_argument_makes_no_command() {
+fn argument_cannot_create_a_command() {
     let loaded =
         Case::body(OutputFormat::Claude, "$ARGUMENTS ```!$0").with("!`id` ```!\nid\n```").loaded();
     assert!(loaded.commands.is_empty(), "{:?}", loaded.commands);
@@ -330,7 +330,7 @@ fn an_argument_makes_no_command() {
 const RICH: &str = "---\ndescription: d\nallowed-tools: Read, Bash(git log:*)\ndisallowed-tools: [Write]\nmodel: opus\neffort: high\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./x\n---\nBody.\n";
 
 #[test]
-fn metadata_says_what_to_apply() {
+fn metadata_contains_tools_model_and_hooks() {
     let case = Case { model: Some("sonnet[1m]"), ..Case::new(OutputFormat::Claude, RICH) };
     let LoadedSkill { metadata, output, .. } = case.loaded();
     assert_eq!(metadata.allowed_tools, ["Read", "Bash(git log:*)"]);
@@ -354,7 +354,7 @@ fn metadata_says_what_to_apply() {
 }
 
 #[test]
-fn fields_that_the_agent_loses_grant_nothing() {
+fn unreadable_fields_grant_nothing() {
     let broken =
         "---\ndescription: \"open\nallowed-tools: Bash\ncontext: fork\nhooks: {\n---\nBody.\n";
     let metadata = Case::new(OutputFormat::Claude, broken).loaded().metadata;
@@ -363,12 +363,12 @@ fn fields_that_the_agent_loses_grant_nothing() {
 }
 
 #[test]
-fn what_is_unseen_is_warned_of() {
+fn invisible_characters_cause_a_warning() {
     let loaded = Case::body(OutputFormat::Claude, "a\u{200b}b").loaded();
     assert_eq!(loaded.warnings.len(), 1);
 }
 
-/// Pieces that a body or a value may be made of, dangerous ones above all.
+/// Generates bodies and values, mostly from syntax that a renderer might misinterpret.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "$ARGUMENTS",
@@ -401,9 +401,10 @@ fn pieces() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// Whatever a value looks like, it arrives where and as a value that looks like nothing does.
+    /// A value that looks like syntax is substituted at the same positions and as literally as one
+    /// that does not.
     #[test]
-    fn what_is_put_in_is_never_looked_at_again(body in pieces(), value in pieces()) {
+    fn substituted_values_are_never_scanned_again(body in pieces(), value in pieces()) {
         for placeholders in [
             PlaceholderSyntax::Claude { braced: false },
             PlaceholderSyntax::Claude { braced: true },
@@ -415,7 +416,7 @@ proptest! {
                 let mut values = Substitutions::new(placeholders, raw, &names, raw, &variables, &body);
                 values.fill(&body)
             };
-            // One word, and the same with a mark in the place of each character.
+            // One word, and a word of the same length without any syntax.
             let word = value.replace(['\'', '"', '\\', '\n', ' '], ".");
             let marks: String = word.chars().map(|_| '\u{1}').collect();
             let (filled, marked) = (fill(&format!("'{word}'")), fill(&format!("'{marks}'")));
@@ -426,7 +427,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_put_in_becomes_a_command(body in pieces(), value in pieces()) {
+    fn substituted_values_cannot_create_commands(body in pieces(), value in pieces()) {
         let skill = |body: &str| format!("---\ndescription: d\narguments: one\n---\n{body}");
         let count = |arguments: &str| {
             let profile = profile::find("claude-code").unwrap();

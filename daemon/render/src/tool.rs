@@ -1,4 +1,4 @@
-//! The tool that an agent registers so that its model can load a skill.
+//! Renders the tool definition with which an agent lets its model load skills.
 
 use std::collections::HashSet;
 
@@ -10,22 +10,22 @@ use super::prompt_listing::{
     write_listing,
 };
 
-/// A tool as model providers take it.
+/// A tool definition for model providers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tool {
-    /// The name that the agent gives it.
+    /// The tool's name in the agent.
     pub name: &'static str,
-    /// What the model is told about it.
+    /// The description for the model.
     pub description: String,
-    /// The JSON Schema of what the model sends; the skills' names are an enum in it.
+    /// The JSON Schema of the parameters; the skills' names are an enum in it.
     pub schema: Json,
-    /// How many skills have less of their description in the list than they could have.
+    /// The number of skills whose descriptions are shortened.
     pub n_shortened: usize,
 }
 
 const USE: &str = "Loads a skill: instructions for a kind of task, with the files that belong to them. Call it when a task matches the description of a skill, before you begin, and follow what it gives.";
 
-/// What opencode 1.18.33 says of its tool; the list is in its system prompt.
+/// opencode 1.18.33's tool description; the list of skills is in its system prompt.
 const OPENCODE: &str = "Load a specialized skill when the task at hand matches one of the skills listed in the system prompt.
 
 Use this tool to inject the skill's instructions and resources into current conversation. The output may contain detailed workflow guidance as well as references to scripts, files, etc in the same directory as the skill.
@@ -33,10 +33,10 @@ Use this tool to inject the skill's instructions and resources into current conv
 The skill name must match one of the skills listed in your system prompt.
 ";
 
-/// What Gemini CLI 0.61.0 says of its tool behind the names.
+/// Gemini CLI 0.61.0's tool description, after the names.
 const GEMINI: &str = "Returns the skill's instructions wrapped in `<activated_skill>` tags. These provide specialized guidance for the current task. Use this when you identify a task that matches a skill's description. ONLY use names exactly as they appear in the `<available_skills>` section.";
 
-/// Returns the tool as the agent of that format registers it; nothing when there are no skills.
+/// Returns the tool definition in an agent's format, or `None` if there are no skills.
 pub fn tool(
     format: OutputFormat,
     skills: &[ListedSkill<'_>],
@@ -47,7 +47,8 @@ pub fn tool(
     }
     let mut n_shortened = 0;
     let mut list = |format, lead: &str| {
-        // The plugin's list is written as it writes it; the others stand in a text of ours.
+        // The plugin's list keeps the plugin's own format; other lists are embedded in our text and
+        // need escaping.
         let lines;
         let skills = if format == ListingFormat::Claude {
             lines = OneLineTexts::of(skills).escaped();
@@ -78,7 +79,8 @@ pub fn tool(
     Some(Tool { name, description, schema: schema(format, skills), n_shortened })
 }
 
-/// Returns the names in the order of the agent, each once: Codex keeps several of one name.
+/// Returns the names in the agent's order, without duplicates: Codex keeps several skills of one
+/// name.
 fn names<'a>(format: OutputFormat, skills: &[ListedSkill<'a>]) -> Vec<&'a str> {
     let sorted = match format {
         OutputFormat::Gemini => gemini_order(skills),
@@ -94,7 +96,7 @@ fn schema(format: OutputFormat, skills: &[ListedSkill<'_>]) -> Json {
         |description: &str| json!({"type": "string", "enum": names, "description": description});
     let object = |parameter: &str, properties: Json| json!({"type": "object", "properties": properties, "required": [parameter], "additionalProperties": false});
     match format {
-        // As recorded, with the names besides.
+        // As recorded from the agent, plus the enum of names.
         OutputFormat::Opencode | OutputFormat::OpencodeFounding => json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "type": "object",

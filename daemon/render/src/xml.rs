@@ -1,6 +1,6 @@
-//! Text that is put between tags.
+//! Escapes text for XML and HTML, and paths for URLs.
 
-/// Escapes what would end the text or begin a tag.
+/// Escapes `&`, `<` and `>`.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -14,7 +14,7 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// Escapes quotes as well, as Python's `html.escape` does.
+/// Escapes quotes as well, like Python's `html.escape`.
 pub(super) fn escape_html(text: &str) -> String {
     escape(text).replace('"', "&quot;").replace('\'', "&#x27;")
 }
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_becomes_a_url() {
+    fn path_becomes_a_file_url() {
         assert_eq!(file_url("/w/a b/ä#?%/x"), "file:///w/a%20b/%C3%A4%23%3F%25/x");
     }
 }

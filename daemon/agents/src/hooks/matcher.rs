@@ -1,17 +1,17 @@
-//! Matchers of hooks: how one is read, and the limits that keep a hostile one cheap.
+//! Parses hook matchers and limits the cost of hostile ones.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use fancy_regex::{CompileError, Error, Expr, ParseError, Regex, RegexBuilder};
 
-/// The longest matcher that is read as an expression, in bytes.
+/// Maximum length of a matcher that is an expression, in bytes.
 pub const MAX_MATCHER_BYTES: usize = 256;
 
-/// Matchers of one skill that are read as expressions.
+/// Maximum number of matchers of one skill that are expressions.
 pub const MAX_EXPRESSIONS: usize = 64;
 
-/// Characters that an expression may stand for, repetitions counted.
+/// Maximum number of characters in an expression after expanding repetitions.
 const EXPANDED: u64 = 1000;
 
 /// The weight of a class such as `[a-z]`.
@@ -20,10 +20,10 @@ const SMALL_CLASS: u64 = 4;
 /// The weight of a class such as `\w` or `[^a]`, whose automaton is large.
 const LARGE_CLASS: u64 = 60;
 
-/// Bytes of a compiled expression, and of its cache.
+/// Maximum size of a compiled expression and of its cache, in bytes.
 const COMPILED_BYTES: usize = 1024 * 1024;
 
-/// Steps back that an expression may take on one subject. Names of tools are short.
+/// Maximum number of backtracking steps on one subject. Names of tools are short.
 const BACKTRACKS: usize = 10_000;
 
 /// An expression that is compiled at its first use. Clones share it.
@@ -36,7 +36,8 @@ impl fmt::Debug for CompiledMatcher {
     }
 }
 
-/// The compiled form follows from the text, which is compared.
+/// Always equal: the compiled form depends only on the matcher's text, which is compared
+/// separately.
 impl PartialEq for CompiledMatcher {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -44,27 +45,27 @@ impl PartialEq for CompiledMatcher {
 }
 
 impl CompiledMatcher {
-    /// Compiles the expression of a matcher. The error is the end of a sentence.
+    /// Compiles a matcher's expression. The error is the end of a sentence.
     pub(super) fn new(text: &str) -> Result<Self, String> {
         let compiled = Self::default();
         if is_expression(text) {
-            // A new cell is empty.
+            // Cannot fail: the cell is new.
             let _ = compiled.0.set(Some(compile(text)?));
         }
         Ok(compiled)
     }
 
-    /// Returns the expression of a matcher; nothing where it is none or is over a limit.
+    /// Returns a matcher's expression, or `None` if it is invalid or exceeds a limit.
     fn get(&self, text: &str) -> Option<&Regex> {
         self.0.get_or_init(|| compile(text).ok()).as_ref()
     }
 }
 
-/// A matcher as it is read.
+/// A parsed matcher.
 pub(super) enum Matcher<'a> {
     All,
     Words(Vec<&'a str>),
-    /// A regular expression, which is not compiled here.
+    /// A regular expression, compiled elsewhere.
     Expression,
 }
 
@@ -78,7 +79,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Returns whether a matcher matches what an event is about.
+    /// Returns whether the matcher matches an event's subject.
     pub(super) fn matches(
         &self,
         text: &str,
@@ -88,7 +89,7 @@ impl<'a> Matcher<'a> {
         match self {
             Self::All => true,
             Self::Words(words) => subject.is_some_and(|it| words.contains(&it)),
-            // An expression that gives up on this subject does not match it.
+            // An expression that reaches a limit on this subject does not match it.
             Self::Expression => subject
                 .zip(compiled.get(text))
                 .is_some_and(|(subject, pattern)| pattern.is_match(subject).unwrap_or_default()),
@@ -96,7 +97,7 @@ impl<'a> Matcher<'a> {
     }
 }
 
-/// Returns whether a matcher is read as a regular expression.
+/// Returns whether a matcher is a regular expression.
 pub fn is_expression(matcher: &str) -> bool {
     matches!(Matcher::read(matcher), Matcher::Expression)
 }
@@ -114,7 +115,7 @@ pub fn check(pattern: &str) -> Result<(), String> {
             "it stands for {expanded} characters with its repetitions, and {EXPANDED} are the most"
         ));
     }
-    // The limit of nothing ends the compilation once the syntax is read.
+    // The size limit of zero stops the build after the syntax check.
     let built = RegexBuilder::new(pattern).delegate_size_limit(0).build();
     match built.err() {
         Some(error) if !is_size(&error) => Err(describe_regex_error(&error, pattern)),
@@ -122,7 +123,7 @@ pub fn check(pattern: &str) -> Result<(), String> {
     }
 }
 
-/// Compiles a regular expression of the agent's. The error is the end of a sentence.
+/// Compiles a regular expression. The error is the end of a sentence.
 fn compile(pattern: &str) -> Result<Regex, String> {
     check(pattern)?;
     RegexBuilder::new(pattern)
@@ -133,7 +134,7 @@ fn compile(pattern: &str) -> Result<Regex, String> {
         .map_err(|error| describe_regex_error(&error, pattern))
 }
 
-/// Returns how many characters an expression stands for, repetitions counted.
+/// Returns the number of characters in an expression after expanding repetitions.
 fn expanded(expr: &Expr) -> u64 {
     match expr {
         Expr::Literal { val, .. } => val.len() as u64,
@@ -154,7 +155,7 @@ fn is_size(error: &Error) -> bool {
     matches!(&**what, CompileError::InnerError(inner) if inner.size_limit().is_some())
 }
 
-/// Returns an error about an expression as the end of a sentence.
+/// Describes a regex error as the end of a sentence.
 pub fn describe_regex_error(error: &Error, pattern: &str) -> String {
     match error {
         Error::ParseError(at, what) => {
@@ -167,9 +168,9 @@ pub fn describe_regex_error(error: &Error, pattern: &str) -> String {
                 Some(what) => last_line(&what.to_string()),
                 None => inner.to_string(),
             },
-            what => begun_small(&what.to_string()),
+            what => with_lower_case_start(&what.to_string()),
         },
-        other => begun_small(&other.to_string()),
+        other => with_lower_case_start(&other.to_string()),
     }
 }
 
@@ -177,17 +178,17 @@ fn fault(what: &ParseError) -> String {
     match what {
         ParseError::UnclosedOpenParen => "a group is opened and not closed".to_owned(),
         ParseError::InvalidClass => "a set of characters is not well formed".to_owned(),
-        ParseError::GeneralParseError(text) => begun_small(text),
-        _ => begun_small(&what.to_string()),
+        ParseError::GeneralParseError(text) => with_lower_case_start(text),
+        _ => with_lower_case_start(&what.to_string()),
     }
 }
 
-/// Returns what a syntax error says beneath the picture of its place.
+/// Returns a syntax error's message without the excerpt above it.
 fn last_line(text: &str) -> String {
     text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }
 
-fn begun_small(text: &str) -> String {
+fn with_lower_case_start(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().into_iter().flat_map(char::to_lowercase);
     first.chain(letters).collect()

@@ -1,52 +1,51 @@
-//! Where the paths of a text start, and what they pass on their way.
+//! Resolves paths in texts against candidate base directories ([`LinkBases`]).
 //!
-//! A path that begins with a name is read from the text's directory by whoever follows links, and
-//! from the top of the worktree by agents, which run their commands there. Which of both is meant
-//! is known by what it meets: the first of them that leads to something that is asked about counts.
+//! Links without a prefix are relative to the text's directory, but agents resolve paths from the
+//! top of the worktree, where they run commands. Both are tried; the first base under which the
+//! path leads to a file of interest counts.
 
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 
 use super::link::{Link, LinkBase};
 
-/// Where the paths of one text start.
+/// The base directories for the paths of one text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkBases {
     /// The directory of the text.
     pub text: AbsPath,
-    /// The directory of the skill that the text is of, where it is of one.
+    /// The directory of the skill that the text belongs to, if any.
     pub skill: Option<AbsPath>,
-    /// The top of the worktree around it.
+    /// The top of the worktree that contains the text.
     pub top: Option<AbsPath>,
     /// The user's home directory.
     pub home: Option<AbsPath>,
 }
 
-/// A name on the way of a path.
+/// One component of a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PathStep {
-    /// Where the name stands.
+    /// The span of the component.
     pub span: Span,
-    /// What is reached with it.
+    /// The path up to and including the component.
     pub reached: AbsPath,
 }
 
 impl LinkBases {
-    /// Returns where the paths of the text at `path` start. What lies outside of the worktree of
-    /// `top` is not read from there.
+    /// Returns the bases for the text at `path`. `top` is ignored if it does not contain the text.
     pub fn for_file(path: &AbsPath, top: Option<&AbsPath>, home: Option<&AbsPath>) -> Self {
         let text = path.parent().unwrap_or_else(|| path.clone());
         let top = top.filter(|it| text.starts_with(it)).cloned();
         Self { text, skill: None, top, home: home.cloned() }
     }
 
-    /// Says of which skill the text is, by that skill's directory.
+    /// Sets the directory of the skill that the text belongs to.
     #[must_use]
     pub fn with_skill(self, skill: Option<AbsPath>) -> Self {
         Self { skill, ..self }
     }
 
-    /// Returns where a path may start, the likeliest first.
+    /// Returns the candidate base directories, the likeliest first.
     pub fn candidates(&self, start: LinkBase) -> Vec<AbsPath> {
         let text = Some(self.text.clone());
         let starts = match start {
@@ -60,13 +59,13 @@ impl LinkBases {
         starts.into_iter().flatten().collect()
     }
 
-    /// Returns where a link leads, each way to read it.
+    /// Returns the link's candidate targets, one for each base.
     pub fn targets(&self, link: &Link) -> Vec<AbsPath> {
         self.candidates(link.start).iter().map(|it| it.join_lexically(&link.path)).collect()
     }
 }
 
-/// Returns the names of a path that starts at `base`, and what is reached with each.
+/// Returns the components of a link's path from `base`, each with the path that it reaches.
 pub fn path_steps(link: &Link, text: &str, base: &AbsPath) -> Vec<PathStep> {
     let mut at = link.names.start;
     let mut reached = base.clone();

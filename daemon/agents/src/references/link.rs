@@ -1,7 +1,7 @@
-//! Places of a text that lead to files: links, imports, and paths as they are, in commands too.
+//! Finds links in a text: Markdown links, imports, and bare paths, also in commands.
 //!
-//! What is found here looks like a path. Where it starts from, and whether anything is there, is for
-//! [`super::bases`] and for whoever asks to say: of words that only look alike nothing ever follows.
+//! The results look like paths. [`super::bases`] resolves them, and the caller checks that a file
+//! exists.
 
 use std::path::Path;
 
@@ -11,54 +11,54 @@ use skills_syntax::text::Span;
 
 use super::bases::PathStep;
 
-/// A place that leads to a file.
+/// A possible path in a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Link {
-    /// Where the path stands, with what it starts from and a place in the file.
+    /// The span of the path, including its prefix and its fragment.
     pub span: Span,
-    /// Where its names stand: the span without what it starts from and without a place in the file.
+    /// The span of its components, without prefix and fragment.
     pub names: Span,
-    /// The path as it is meant, from where it starts.
+    /// The decoded path, relative to its base.
     pub path: String,
-    /// Where it starts.
+    /// The base of the path.
     pub start: LinkBase,
-    /// How it is written.
+    /// The form of the link.
     pub way: LinkForm,
 }
 
-/// How a path is written.
+/// The form of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinkForm {
-    /// As the target of a link.
+    /// The target of a Markdown link.
     Target,
-    /// Behind `@`, as instructions take other files in.
+    /// An import: a path after `@` in instructions.
     Import,
-    /// As it is, in backticks or in running text: it may be no path at all.
+    /// A bare path, in backticks or prose; it may be no path at all.
     Bare,
-    /// As it is, in a command, in the frontmatter, or without a file's ending: it is a path only
-    /// where something known is at it.
+    /// A word in a command, in the frontmatter, or without a file extension; it counts as a path
+    /// only if a known file exists there.
     Word,
 }
 
-/// Where a path starts.
+/// The base that a path's prefix selects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinkBase {
-    /// Nothing is written before it: at the text's directory, or at the top of the worktree.
+    /// No prefix: the text's directory, or the top of the worktree.
     Text,
-    /// At the top of the worktree: `$CLAUDE_PROJECT_DIR/`.
+    /// `$CLAUDE_PROJECT_DIR/`: the top of the worktree.
     Top,
-    /// At the directory of the skill: `${CLAUDE_SKILL_DIR}/`.
+    /// `${CLAUDE_SKILL_DIR}/`: the skill's directory.
     Skill,
-    /// At the user's home directory: `~/`.
+    /// `~/`: the user's home directory.
     Home,
-    /// At the root directory, or at the top of the worktree: `/`.
+    /// `/`: the root directory, or the top of the worktree.
     Root,
 }
 
-/// The longest path that a file can have.
+/// The maximum length of a path.
 const MAX_PATH: usize = 4096;
 
-/// What is written before a path, and where it starts then.
+/// Path prefixes and the bases they select.
 const LINK_BASES: [(&str, LinkBase); 8] = [
     ("$CLAUDE_PROJECT_DIR/", LinkBase::Top),
     ("${CLAUDE_PROJECT_DIR}/", LinkBase::Top),
@@ -70,20 +70,20 @@ const LINK_BASES: [(&str, LinkBase); 8] = [
     ("/", LinkBase::Root),
 ];
 
-/// Returns the places of a text that may lead to files, in their order.
+/// Returns the links of a text, in text order.
 pub fn links(text: &str, document: &Document) -> Vec<Link> {
     let body = Body::new(text, document.body);
     let target = |span: &Span| read(text, *span, LinkForm::Target).filter(Link::is_path);
     let mut links: Vec<_> = body.links.iter().filter_map(target).collect();
     for code in &body.codes {
         if code.slice(text).contains(char::is_whitespace) {
-            // A path with blanks, or a command.
+            // A path with spaces, or a command.
             links.extend(read(text, *code, LinkForm::Word).filter(Link::is_path));
             words(text, *code, LinkForm::Word, &mut links);
         } else {
             let before = links.len();
             words(text, *code, LinkForm::Bare, &mut links);
-            // Code takes nothing in.
+            // `@` in code is not an import.
             for link in links[before..].iter_mut().filter(|it| it.way == LinkForm::Import) {
                 link.way = LinkForm::Word;
             }
@@ -101,8 +101,8 @@ pub fn links(text: &str, document: &Document) -> Vec<Link> {
     links
 }
 
-/// Returns what may lead to a file at an offset: of a command in backticks first the word, then the
-/// whole, which may be a path with blanks.
+/// Returns the links at an offset: first a word of a command in backticks, then the whole, which
+/// may be a path with spaces.
 pub fn links_at(mut links: Vec<Link>, offset: usize) -> Vec<Link> {
     links.retain(|it| it.span.start <= offset && offset <= it.span.end);
     links.sort_by_key(|it| it.span.len());
@@ -110,7 +110,7 @@ pub fn links_at(mut links: Vec<Link>, offset: usize) -> Vec<Link> {
 }
 
 impl Link {
-    /// Whether a step on its way may be the first of two words with a slash between them.
+    /// Returns whether the step may be the first of two words separated by a slash.
     pub fn is_ambiguous(&self, step: &PathStep) -> bool {
         self.way == LinkForm::Word
             && self.start == LinkBase::Text
@@ -119,22 +119,22 @@ impl Link {
             && !is_file(&self.path)
     }
 
-    /// Whether it names more than a word.
+    /// Returns whether the link is more than a single word.
     fn is_path(&self) -> bool {
         self.path.contains(['/', '.']) || self.start != LinkBase::Text
     }
 }
 
-/// Finds the words that are paths, with and without `@` before them.
+/// Finds words that look like paths, with or without `@` before them.
 fn words(text: &str, span: Span, way: LinkForm, links: &mut Vec<Link>) {
-    // Stands around a path, and not in one.
+    // Delimiters around a path, which a path does not contain.
     const AROUND: &[char] = &[
         '(', ')', '[', ']', '<', '>', '"', '\'', '“', '”', '‘', '’', ',', ';', '*', '`', '|', '=',
     ];
     let mut at = span.start;
     for word in span.slice(text).split(|it: char| it.is_whitespace() || AROUND.contains(&it)) {
         let start = at;
-        // What it was cut at is found in the text, since it may be of several bytes.
+        // Skip the delimiter, which may have several bytes.
         at += word.len();
         at += text[at..span.end].chars().next().map_or(0, char::len_utf8);
         if !word.contains('/') {
@@ -163,7 +163,7 @@ fn is_file(path: &str) -> bool {
     Path::new(path).extension().is_some()
 }
 
-/// Returns a path without the line that stands behind it: `run.py:12`, `run.py:12:3`.
+/// Removes a line number after a path: `run.py:12`, `run.py:12:3`.
 fn without_line(path: &str) -> &str {
     let mut path = path;
     while let Some((before, line)) = path.rsplit_once(':') {
@@ -175,7 +175,7 @@ fn without_line(path: &str) -> &str {
     path
 }
 
-/// Reads a path where it stands; nothing for other words.
+/// Parses the path at `span`. Returns `None` for other words.
 fn read(text: &str, span: Span, way: LinkForm) -> Option<Link> {
     if span.len() > MAX_PATH {
         return None;
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn links_lead_to_files_and_not_to_addresses() {
+    fn link_targets_are_files_not_urls() {
         check(
             "See [a](references/a.md#x), [b](https://x.org/b.md), `scripts/run.py` and `a b/c.d`, `x.y`.\n",
             &[
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn imports_and_paths_in_running_text_lead_to_files() {
+    fn imports_and_bare_paths_are_found_in_prose() {
         check(
             "First @.claude/skills/pdf/SKILL.md, then “../pdf/x.py”: (a/b.md). Mail to me@x.org/a.b.\n",
             &[
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_a_path_is_a_word_until_something_is_at_it() {
+    fn ambiguous_paths_are_words() {
         check(
             "and/or, /etc/x.conf, ~/a/b.md, a/b/.\n```sh\npython a/b.py --in=c/d\n```\n",
             &[
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_or_a_heading_behind_a_path_is_not_of_its_names() {
+    fn line_number_and_fragment_are_not_part_of_the_path() {
         let text = "At a/run.py:12, a/run.py:12:3-4: and `~/a/x.md#top`, [x](/a%20b/y.md?z).\n";
         let links = links(text, &parse(text));
         let shown: Vec<_> = links.iter().map(|it| (it.names.slice(text), &*it.path)).collect();

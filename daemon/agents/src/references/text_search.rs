@@ -1,18 +1,18 @@
-//! Which texts are looked for that may speak of skills, for whoever can read the disk.
+//! Describes a search for texts that may reference skills ([`TextSearch`]); the engine executes it.
 
 use skills_syntax::path::AbsPath;
 
-/// Which texts are looked for.
+/// The texts to search.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TextSearch {
-    /// The top of the worktree whose texts count.
+    /// The top of the worktree to search.
     pub top: Option<AbsPath>,
-    /// The user's home directory, for what every agent is told.
+    /// The user's home directory, for instructions that apply to every session.
     pub home: Option<AbsPath>,
-    /// The skills whose texts count.
+    /// The skills whose texts are searched.
     pub skills: Vec<AbsPath>,
-    /// Words of which one has to be in a text; any text counts where there are none.
+    /// A text must contain one of these words; empty for any text.
     pub words: Vec<String>,
-    /// Directories all of whose texts count, whatever is in them.
+    /// Directories whose texts are all included, regardless of their content.
     pub below: Vec<AbsPath>,
 }

@@ -173,7 +173,7 @@ fn mistakes_in_roots_are_told_where_they_stand() {
             10:43: `stop` counts with the base `project` alone
             10:58: `scope` cannot be `mine` (It is one of `managed`, `user`, `project`, `nested`, `additional`, `bundled`, `remote`, `mcp`, `plugin`, `command`.)
             10:74: `links` is a text, not a whole number
-            12:1: `nested_taken` decides nothing here: `nested` is empty
+            12:1: `nested_taken` has no effect here: `nested` is empty
         "#]],
     );
 }
@@ -217,9 +217,9 @@ fn what_an_agent_reads_besides_skills_may_be_changed() {
     check(
         "[profiles.a]\nbase = \"agentskills\"\nsettings = [\"skill-path\"]\nplugins_cache = true\nsidecar = [\"a\", \"../b\"]\n",
         &expect![[r#"
-            3:1: `settings` decides nothing here: the profile reads no configuration files
+            3:1: `settings` has no effect here: the profile reads no configuration files
             3:13: `settings` cannot be `skill-path` (Did you mean `skill-paths`?)
-            4:1: `plugins_cache` decides nothing here: the profile searches no plugins
+            4:1: `plugins_cache` has no effect here: the profile searches no plugins
             5:17: `../b` is no path below a base (Write a path below the base, without `..`.)
             5:17: `sidecar` is one path at most
         "#]],

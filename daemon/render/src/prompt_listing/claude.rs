@@ -1,26 +1,26 @@
-//! Claude Code's listing: one line for each skill, within a hundredth of the context.
+//! Renders Claude Code's listing: one line for each skill, within 1 % of the context.
 
 use std::borrow::Cow;
 
 use super::{ListedSkill, ListingBudget, PromptListing};
 
-/// How long a description may be, with what is said on when to use the skill.
+/// The maximum length of a description, including `when_to_use`.
 const LONGEST: usize = 1536;
 const LONGEST_FOUNDING: usize = 250;
 
-/// Characters for the whole listing where the context is not known: that of 200,000 tokens.
+/// The budget in characters if the context size is unknown: that of 200,000 tokens.
 const FALLBACK: u64 = 8000;
 
-/// How many characters of a description are worth showing.
+/// The minimum length of a shown description; shorter ones are dropped.
 const WORTH: usize = 20;
 
-/// What was cut ends with it.
+/// The end of a truncated description.
 const ELLIPSIS: char = '…';
 
-/// A line in the making.
+/// A line under construction.
 struct Line<'a> {
     skill: &'a ListedSkill<'a>,
-    /// The description that is shown; nothing for the name alone.
+    /// The shown description; empty for the name alone.
     description: Cow<'a, str>,
     is_shortened: bool,
 }
@@ -36,7 +36,7 @@ impl<'a> Line<'a> {
         line
     }
 
-    /// Shortens the description to so many characters.
+    /// Truncates the description to `longest` characters.
     fn cut(&mut self, longest: usize) {
         if self.description.chars().count() > longest {
             let kept = self.description.chars().take(longest.saturating_sub(1));
@@ -65,14 +65,14 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Returns how many characters the listing may have.
+/// Returns the listing's budget in characters.
 fn budget(room: &ListingBudget) -> usize {
     let of_context = room.context_tokens.map(|it| it.saturating_mul(4) / 100);
     room.characters.or(of_context).unwrap_or(FALLBACK) as usize
 }
 
 fn length(lines: &[Line<'_>]) -> usize {
-    // A line end between two.
+    // Line ends between the lines.
     lines.iter().map(|it| it.length() + 1).sum::<usize>().saturating_sub(1)
 }
 
@@ -86,8 +86,8 @@ fn finish(lines: &[Line<'_>]) -> PromptListing {
     }
 }
 
-/// Today's: where there is no room, those that are used least lose their descriptions first, and
-/// of these the last ones. Every name stays.
+/// The current listing. If it exceeds the budget, the least used skills lose their descriptions
+/// first, later ones before earlier ones. Every name stays.
 pub(super) fn today(skills: &[ListedSkill<'_>], room: &ListingBudget) -> PromptListing {
     let mut lines: Vec<_> = skills.iter().map(|it| Line::new(it, LONGEST)).collect();
     let mut by_use: Vec<_> = (0..lines.len()).filter(|it| !skills[*it].is_bundled).collect();
@@ -104,8 +104,8 @@ pub(super) fn today(skills: &[ListedSkill<'_>], room: &ListingBudget) -> PromptL
     finish(&lines)
 }
 
-/// That of the founding documents: where there is no room, all share alike what the names and
-/// the bundled skills leave.
+/// The listing of the founding documents. If it exceeds the budget, all descriptions share equally
+/// the budget that names and bundled skills leave.
 pub(super) fn founding(skills: &[ListedSkill<'_>], room: &ListingBudget) -> PromptListing {
     let mut lines: Vec<_> = skills.iter().map(|it| Line::new(it, LONGEST_FOUNDING)).collect();
     let budget = budget(room);

@@ -1,4 +1,5 @@
-//! Codex's developer message: a table of roots, and a line for each skill with a short path.
+//! Renders Codex's developer message: a table of roots, and one line for each skill with a short
+//! path.
 
 use std::path::Path;
 
@@ -8,14 +9,14 @@ use super::{ListedSkill, ListingBudget, PromptListing};
 
 const INTRODUCTION: &str = "A skill is a set of local instructions to follow that is stored in a `SKILL.md` file. Below is the list of skills that can be used. Each entry includes a name, description, and a short path that can be expanded into an absolute path using the skill roots table.";
 
-/// How long a description may be, and what it is cut to.
+/// The maximum length of a description, and the length it is cut to.
 const LONGEST: usize = 1024;
 const CUT: usize = 1021;
 
-/// Characters for all lines where the context is not known.
+/// The budget in characters for all lines if the context size is unknown.
 const FALLBACK: u64 = 8000;
 
-/// How much room there is for the lines.
+/// The budget for the lines.
 #[derive(Clone, Copy, Debug)]
 enum Budget {
     Tokens(u64),
@@ -23,7 +24,7 @@ enum Budget {
 }
 
 impl Budget {
-    /// Two hundredths of the context.
+    /// Takes 2 % of the context.
     fn of(room: &ListingBudget) -> Self {
         match (room.characters, room.context_tokens) {
             (Some(characters), _) => Self::Characters(characters),
@@ -40,7 +41,7 @@ impl Budget {
         }
     }
 
-    /// What a line costs with its end.
+    /// The cost of a line, including its end.
     fn cost(self, line: &str) -> u64 {
         self.cost_of(line.len() as u64 + 1, line.chars().count() as u64 + 1)
     }
@@ -53,12 +54,12 @@ impl Budget {
     }
 }
 
-/// A line in the making.
+/// A line under construction.
 struct Line<'a> {
     name: &'a str,
     description: String,
     file: String,
-    /// How many characters of the description are shown.
+    /// The number of characters of the description that are shown.
     shown: usize,
     is_cut: bool,
 }
@@ -94,7 +95,7 @@ pub(super) fn codex(skills: &[ListedSkill<'_>], room: &ListingBudget) -> PromptL
     PromptListing { text: text.join("\n"), n_listed: lines.len(), n_shortened, n_omitted }
 }
 
-/// Returns the roots that skills were found under, in the order of the profile.
+/// Returns the roots that contain skills, in the profile's order.
 fn roots<'a>(skills: &[&ListedSkill<'a>]) -> Vec<&'a Path> {
     let mut roots: Vec<&Path> = Vec::new();
     for skill in skills {
@@ -105,7 +106,7 @@ fn roots<'a>(skills: &[&ListedSkill<'a>]) -> Vec<&'a Path> {
     roots
 }
 
-/// The agent's own first, then the administrator's, the repository's and the user's.
+/// Ranks bundled skills first, then the administrator's, the repository's and the user's.
 fn rank(skill: &ListedSkill<'_>) -> u8 {
     match skill.scope {
         _ if skill.is_bundled => 0,
@@ -137,8 +138,9 @@ fn line<'a>(skill: &ListedSkill<'a>, roots: &[&Path]) -> Line<'a> {
     Line { name: skill.name, shown: description.chars().count(), description, file, is_cut }
 }
 
-/// Shortens descriptions, a character of each in turn being given as long as there is room; where
-/// the names alone are too many, leaves out those that do not fit. Returns how many.
+/// Fits the lines into the budget. Descriptions get one character each in turn while the budget
+/// lasts; if the names alone exceed it, lines that do not fit are removed. Returns the number of
+/// removed lines.
 fn fit(lines: &mut Vec<Line<'_>>, budget: Budget) -> usize {
     if lines.iter().map(|it| budget.cost(&it.text())).sum::<u64>() <= budget.limit() {
         return 0;
@@ -162,9 +164,9 @@ fn fit(lines: &mut Vec<Line<'_>>, budget: Budget) -> usize {
     n_before - lines.len()
 }
 
-/// Gives each description a character in turn until there is no room for another one.
+/// Extends each description by one character in turn until the budget is spent.
 fn give(lines: &mut [Line<'_>], budget: Budget, spent: &mut u64) {
-    /// What a line holds so far.
+    /// The cost of a line so far.
     struct Sum<'a> {
         left: std::str::Chars<'a>,
         n_bytes: u64,
@@ -184,7 +186,7 @@ fn give(lines: &mut [Line<'_>], budget: Budget, spent: &mut u64) {
         let mut has_given = false;
         for sum in &mut sums {
             let Some(next) = sum.left.clone().next() else { continue };
-            // The first one brings the blank before it along.
+            // The first character also adds the space before it.
             let blank = u64::from(sum.shown == 0);
             let n_bytes = sum.n_bytes + next.len_utf8() as u64 + blank;
             let n_characters = sum.n_characters + 1 + blank;

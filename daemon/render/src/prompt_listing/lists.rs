@@ -1,18 +1,18 @@
-//! The catalogs that give every skill all the room it wants.
+//! Listings without a budget.
 
 use skills_agents::listing::one_line;
 
 use super::{ListedSkill, OneLineTexts};
 use crate::{locale, xml};
 
-/// Returns the skills in the order that opencode sorts them in.
+/// Returns the skills in opencode's order.
 fn by_name<'a, 'b>(skills: &'b [ListedSkill<'a>]) -> Vec<&'b ListedSkill<'a>> {
     let mut sorted: Vec<_> = skills.iter().collect();
     sorted.sort_by(|a, b| locale::compare(a.name, b.name));
     sorted
 }
 
-/// One skill between tags, indented; name, description and location as they are to stand there.
+/// Renders one skill as indented tags. The arguments are already escaped.
 fn skill(name: &str, description: &str, location: &str) -> String {
     format!(
         "  <skill>\n    <name>{name}</name>\n    <description>{description}</description>\n    <location>{location}</location>\n  </skill>\n"
@@ -27,7 +27,7 @@ fn location(skill: &ListedSkill<'_>) -> String {
     skill.path.to_string_lossy().into_owned()
 }
 
-/// The open standard's.
+/// The open standard's listing.
 pub(super) fn standard(skills: &[ListedSkill<'_>]) -> String {
     available(skills.iter().map(|it| {
         let [name, description] = [it.name, it.description].map(xml::escape);
@@ -35,7 +35,7 @@ pub(super) fn standard(skills: &[ListedSkill<'_>]) -> String {
     }))
 }
 
-/// That of the open standard's reference tool: each value on a line of its own.
+/// The listing of the open standard's reference tool: each value on its own line.
 pub(super) fn skills_ref(skills: &[ListedSkill<'_>]) -> String {
     available(skills.iter().map(|it| {
         let [name, description] = [it.name, it.description].map(xml::escape_html);
@@ -46,18 +46,18 @@ pub(super) fn skills_ref(skills: &[ListedSkill<'_>]) -> String {
     }))
 }
 
-/// How opencode 1.18.33 begins.
+/// The introduction of opencode 1.18.33.
 const OPENCODE: &str = "Skills provide specialized instructions and workflows for specific tasks.
 Use the skill tool to load a skill when a task matches its description.";
 
-/// opencode's: only the location is escaped.
+/// opencode's listing: only the location is escaped.
 pub(super) fn opencode(skills: &[ListedSkill<'_>]) -> String {
     let sorted = by_name(skills);
     let lines = sorted.iter().map(|it| skill(it.name, it.description, &xml::escape(&location(it))));
     format!("{OPENCODE}\n{}", available(lines))
 }
 
-/// opencode's as the founding documents describe it: URLs.
+/// opencode's listing as the founding documents describe it: with URLs.
 pub(super) fn opencode_founding(skills: &[ListedSkill<'_>]) -> String {
     let sorted = by_name(skills);
     let lines =
@@ -65,25 +65,25 @@ pub(super) fn opencode_founding(skills: &[ListedSkill<'_>]) -> String {
     format!("{OPENCODE}\n{}", available(lines))
 }
 
-/// What opencode says when there are none.
+/// opencode's text for an empty list.
 pub(super) const OPENCODE_NONE: &str =
     "Skills provide specialized instructions and workflows for specific tasks.
 Use the skill tool to load a skill when a task matches its description.
 No skills are currently available.";
 
-/// A list in Markdown, as the founding documents have it in the description of a tool.
+/// A Markdown list, as the founding documents show it in the tool description.
 pub(crate) fn markdown(skills: &[ListedSkill<'_>]) -> String {
     let sorted = by_name(skills);
     let lines = sorted.iter().map(|it| format!("\n- **{}**: {}", it.name, it.description));
     format!("## Available Skills{}", lines.collect::<String>())
 }
 
-/// The same with each text escaped.
+/// The Markdown list with all texts escaped.
 pub(super) fn markdown_escaped(skills: &[ListedSkill<'_>]) -> String {
     markdown(&OneLineTexts::of(skills).escaped().listed(skills))
 }
 
-/// Gemini CLI's.
+/// Gemini CLI's listing.
 pub(super) fn gemini(skills: &[ListedSkill<'_>]) -> String {
     let lines =
         gemini_order(skills).into_iter().map(|it| skill(it.name, it.description, &location(it)));
@@ -93,13 +93,13 @@ pub(super) fn gemini(skills: &[ListedSkill<'_>]) -> String {
     )
 }
 
-/// Returns the skills in the order that Gemini CLI 0.61.0 was seen to list them in: root after
-/// root, each from its last directory to its first.
+/// Returns the skills in the order measured for Gemini CLI 0.61.0: root by root, each from its last
+/// directory to its first.
 pub(crate) fn gemini_order<'a, 'b>(skills: &'b [ListedSkill<'a>]) -> Vec<&'b ListedSkill<'a>> {
     skills.chunk_by(|a, b| a.root == b.root).flat_map(|it| it.iter().rev()).collect()
 }
 
-/// The plugin's.
+/// The listing of opencode-agent-skills.
 pub(super) fn plugin(skills: &[ListedSkill<'_>]) -> String {
     let lines: String =
         skills.iter().flat_map(|it| ["- ", it.name, ": ", it.description, "\n"]).collect();

@@ -1,39 +1,37 @@
-//! What the plugin opencode-agent-skills says when it is asked for skills: each with where it is
-//! from and its scripts, or the name that may have been meant.
-//!
-//! opencode-agent-skills 0.7.0, from its source.
+//! Renders the search results of opencode-agent-skills: matching skills with label and scripts, or
+//! a suggestion.
 
 use fancy_regex::{Regex, RegexBuilder};
 use skills_agents::hooks::describe_regex_error;
 
-/// How often an expression may go back on one text: there may be thousands of them.
+/// Maximum number of backtracking steps on one text; there may be thousands of texts.
 const BACKTRACKS: usize = 10_000;
 
-/// Bytes of a compiled question.
+/// Maximum size of a compiled query, in bytes.
 const COMPILED_BYTES: usize = 1024 * 1024;
 
-/// A question for skills: an expression in which `*` is anything, whatever the case.
+/// A search query: a case-insensitive expression in which `*` matches anything.
 #[derive(Clone, Debug)]
 pub struct SkillQuery {
     text: String,
     pattern: Regex,
 }
 
-/// A skill that answers.
+/// A matching skill.
 #[derive(Clone, Copy, Debug)]
 pub struct FoundSkill<'a> {
     /// Its name.
     pub name: &'a str,
-    /// What the plugin calls the place that it is from.
+    /// The plugin's label for its source.
     pub label: &'a str,
     /// Its description.
     pub description: &'a str,
-    /// Its scripts, relative.
+    /// Its scripts, as relative paths.
     pub scripts: &'a [String],
 }
 
 impl SkillQuery {
-    /// Reads a question. The error says what is wrong with it.
+    /// Parses a query. The error describes the fault.
     pub fn new(text: &str) -> Result<Self, String> {
         let pattern = text.replace('*', ".*");
         let read = RegexBuilder::new(&pattern)
@@ -46,13 +44,13 @@ impl SkillQuery {
         Ok(Self { text: text.to_owned(), pattern: read })
     }
 
-    /// Whether a skill answers it.
+    /// Returns whether a skill matches.
     pub fn matches(&self, name: &str, description: &str) -> bool {
-        // One that gives up on a text does not match it.
+        // An expression that reaches a limit on a text does not match it.
         [name, description].iter().any(|it| self.pattern.is_match(*it).unwrap_or_default())
     }
 
-    /// Returns what the plugin says where no skill answers; `names` are those that there are.
+    /// Returns the plugin's text for a query without matches. `names` are all skills' names.
     pub fn no_results_text(&self, names: &[&str]) -> String {
         let meant = Some(&self.text).filter(|it| !it.is_empty()).and_then(|it| closest(it, names));
         match meant {
@@ -64,7 +62,7 @@ impl SkillQuery {
     }
 }
 
-/// Returns what the plugin says of the skills that answer.
+/// Returns the plugin's text for matching skills.
 pub fn format_results(skills: &[FoundSkill<'_>]) -> String {
     let one = |it: &FoundSkill<'_>| {
         let scripts = match it.scripts {
@@ -76,7 +74,7 @@ pub fn format_results(skills: &[FoundSkill<'_>]) -> String {
     skills.iter().map(one).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Returns what the plugin says where there is no skill of this name.
+/// Returns the plugin's text for an unknown name.
 pub fn format_not_found(name: &str, names: &[&str]) -> String {
     match closest(name, names) {
         Some(meant) => format!("Skill \"{name}\" not found. Did you mean \"{meant}\"?"),
@@ -86,10 +84,10 @@ pub fn format_not_found(name: &str, names: &[&str]) -> String {
     }
 }
 
-/// How alike a name has to be to be meant.
+/// The minimum similarity of a suggestion.
 const ALIKE: f64 = 0.4;
 
-/// Returns the name that was meant, as the plugin guesses: of equally good ones the first.
+/// Returns the most similar name by the plugin's measure; the first of equally similar ones.
 fn closest<'a>(input: &str, names: &[&'a str]) -> Option<&'a str> {
     let input = input.to_lowercase();
     let mut best = (0.0, None);
@@ -124,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_has_its_place_and_its_scripts() {
+    fn results_show_label_and_scripts() {
         let scripts = ["build.sh".to_owned(), "tools/run".to_owned()];
         let skill =
             |name, scripts| FoundSkill { name, label: "user", description: "Does it.", scripts };
@@ -135,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_is_anything_and_the_case_does_not_matter() {
+    fn query_star_matches_anything_in_any_case() {
         let matches =
             |query: &str| SkillQuery::new(query).unwrap().matches("git-Commit", "Writes it.");
         for query in ["", "*", "GIT", "git*mit", "writes", "^git", "c.mmit"] {
@@ -148,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_that_was_meant_is_asked_for() {
+    fn similar_name_is_suggested() {
         let names = ["brainstorming", "git-helper", "git"];
         let said = |query: &str| SkillQuery::new(query).unwrap().no_results_text(&names);
         assert_eq!(said("brian"), "No skills found matching your query.");

@@ -1,4 +1,4 @@
-//! Catalogs as text, agent by agent, with and without room.
+//! Tests of the listings of each agent, with and without a budget.
 
 use std::path::PathBuf;
 
@@ -52,7 +52,7 @@ fn check(format: ListingFormat, expected: &Expect) {
 }
 
 #[test]
-fn the_standard_escapes_everything() {
+fn standard_listing_escapes_all_values() {
     check(
         ListingFormat::Xml,
         &expect![[r#"
@@ -72,7 +72,7 @@ fn the_standard_escapes_everything() {
 }
 
 #[test]
-fn the_reference_tool_has_each_value_on_its_line() {
+fn reference_tool_puts_values_on_separate_lines() {
     check(
         ListingFormat::SkillsRef,
         &expect![[r#"
@@ -104,7 +104,7 @@ fn the_reference_tool_has_each_value_on_its_line() {
 }
 
 #[test]
-fn opencode_sorts_and_escapes_the_location_alone() {
+fn opencode_sorts_and_escapes_only_locations() {
     check(
         ListingFormat::Opencode,
         &expect![[r#"
@@ -130,7 +130,7 @@ fn opencode_sorts_and_escapes_the_location_alone() {
 }
 
 #[test]
-fn the_plugin_names_its_tools() {
+fn plugin_listing_names_its_tools() {
     check(
         ListingFormat::Plugin,
         &expect![[r#"
@@ -144,7 +144,7 @@ fn the_plugin_names_its_tools() {
 }
 
 #[test]
-fn plain_lists() {
+fn markdown_json_and_claude_listings() {
     check(
         ListingFormat::Markdown,
         &expect![[r#"
@@ -177,7 +177,7 @@ fn plain_lists() {
 }
 
 #[test]
-fn nothing_is_said_of_no_skills_unless_asked_for() {
+fn empty_list_renders_text_only_on_request() {
     let none = |format, empty_text| {
         write_listing(format, &[], &ListingBudget { empty_text, ..ListingBudget::default() }).text
     };
@@ -189,7 +189,7 @@ fn nothing_is_said_of_no_skills_unless_asked_for() {
 }
 
 #[test]
-fn gemini_lists_each_root_from_its_end() {
+fn gemini_reverses_order_within_each_root() {
     let mut skills = vec![skill("a", ""), skill("b", ""), skill("c", "")];
     skills[2].root = "/w/t".into();
     let text =
@@ -199,7 +199,7 @@ fn gemini_lists_each_root_from_its_end() {
 }
 
 #[test]
-fn codex_has_a_table_of_roots() {
+fn codex_listing_has_a_table_of_roots() {
     let mut skills = two();
     let system = PathBuf::from("/h/.codex/skills/.system");
     let path = system.join("in/z/SKILL.md");
@@ -238,20 +238,20 @@ fn characters(characters: u64) -> ListingBudget {
     ListingBudget { characters: Some(characters), ..ListingBudget::default() }
 }
 
-/// Returns how long the descriptions are that a listing shows.
+/// Returns the lengths of the descriptions in a listing.
 fn lengths(text: &str) -> Vec<usize> {
     let lines = text.lines().filter(|it| it.starts_with("- "));
     lines.map(|it| it.split_once(": ").map_or(0, |(_, it)| it.chars().count())).collect()
 }
 
 #[test]
-fn claude_drops_the_descriptions_that_are_used_least() {
+fn claude_drops_least_used_descriptions_first() {
     // A line is 112 characters, and its name alone 10.
     let listing = many(ListingFormat::Claude, &characters(20 * 113 - 1));
     assert_eq!((listing.n_shortened, listing.n_listed), (0, 20));
     let listing = many(ListingFormat::Claude, &characters(20 * 113 - 2));
     assert_eq!(listing.n_shortened, 1);
-    // Of those used alike the last one; the bundled one is never shortened.
+    // Among equally used skills the last one is dropped first; the bundled one is never shortened.
     assert_eq!(lengths(&listing.text)[..3], [100, 0, 100]);
     let listing = many(ListingFormat::Claude, &characters(1000));
     assert!(listing.text.chars().count() <= 1000, "{}", listing.text.chars().count());
@@ -262,7 +262,7 @@ fn claude_drops_the_descriptions_that_are_used_least() {
 }
 
 #[test]
-fn claude_counts_its_room_from_the_context() {
+fn claude_budget_depends_on_context_size() {
     let of_context = |tokens| {
         let room = ListingBudget { context_tokens: Some(tokens), ..ListingBudget::default() };
         many(ListingFormat::Claude, &room).n_shortened
@@ -287,7 +287,7 @@ fn when_to_use_follows_the_description() {
 }
 
 #[test]
-fn the_founding_listing_shares_what_is_left() {
+fn founding_listing_shares_the_remaining_budget() {
     // 19 line ends, the bundled line of 112, 19 names of 12 each with `- ` and `: `.
     let fixed = 19 + 112 + 19 * 12;
     let listing = many(ListingFormat::ClaudeFounding, &characters(fixed + 19 * 40 + 5));
@@ -298,7 +298,7 @@ fn the_founding_listing_shares_what_is_left() {
 }
 
 #[test]
-fn codex_gives_each_description_its_share() {
+fn codex_shares_the_budget_evenly() {
     let room = characters(1500);
     let listing = many(ListingFormat::Codex, &room);
     let lines: Vec<_> = listing.text.lines().filter(|it| it.starts_with("- skill")).collect();
@@ -314,7 +314,7 @@ fn codex_gives_each_description_its_share() {
 }
 
 #[test]
-fn codex_cuts_long_descriptions() {
+fn codex_truncates_long_descriptions() {
     let long = [skill("x", &"d".repeat(1025)), skill("y", &"d".repeat(1024))];
     let room = ListingBudget { context_tokens: Some(1_000_000), ..ListingBudget::default() };
     let listing = write_listing(ListingFormat::Codex, &listed(&long), &room);
