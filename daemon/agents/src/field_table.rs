@@ -53,11 +53,11 @@ pub struct Field {
     pub keys: &'static [MapKey],
     /// The agents that read the field; empty for unread fields.
     pub readers: &'static [FieldReader],
-    /// Whether a skill with this field may run without asking.
+    /// The effect of the field on approval.
     pub safety: Safety,
     /// Spellings in real files that no agent reads. They are recognised and never suggested.
     pub misspellings: &'static [&'static str],
-    /// Whether any agent reads the field.
+    /// Distinguishes fields that agents read from unread ones.
     pub standing: FieldStatus,
     /// Valid example values, as YAML.
     pub examples: &'static [&'static str],
@@ -201,7 +201,7 @@ pub enum OnViolation {
     Dropped,
 }
 
-/// Whether a skill with this field may run without asking, for agents that ask.
+/// The effect of a field on approval, for agents that ask before a skill runs.
 ///
 /// Unknown keys cause the agent to ask.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -214,7 +214,7 @@ pub enum Safety {
     AsksUnless(&'static [&'static str]),
 }
 
-/// Whether any agent reads a field.
+/// Distinguishes fields that agents read from unread ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FieldStatus {
     /// At least one agent reads the field.

@@ -2,8 +2,8 @@
 //!
 //! The parser converts nothing; this module implements each [`Coercion`] of the field table. A
 //! reading contains the usable part of the value, with the span of every item (also inside text
-//! that is split), and a [`TypeMismatch`] for each part of another type. Whether a value makes
-//! sense (an unknown event, a bad glob) is judged by the rules.
+//! that is split), and a [`TypeMismatch`] for each part of another type. The rules judge the
+//! meaning of values, such as an unknown event or a bad glob.
 
 mod align;
 mod hooks;

@@ -21,13 +21,13 @@ pub use matcher::{check as check_expression, describe_regex_error};
 pub struct Hook {
     /// The event.
     pub event: String,
-    /// The matcher as written; empty if there is none.
+    /// The matcher as written; empty if missing.
     pub matcher: String,
     /// The matcher's expression, compiled at its first use.
     pub compiled: CompiledMatcher,
     /// The handler as written.
     pub handler: Value,
-    /// Whether the hook is removed after it succeeds once.
+    /// True if the hook is removed after it succeeds once.
     pub once: bool,
 }
 

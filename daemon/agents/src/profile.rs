@@ -82,7 +82,7 @@ pub struct Profile {
     pub namespace: Option<Text>,
     /// The rule for a skill's description.
     pub description: DescriptionRule,
-    /// Whether white space in names and descriptions is collapsed to single spaces and trimmed.
+    /// True if white space in names and descriptions is collapsed to single spaces and trimmed.
     pub one_line: bool,
     /// Other requirements; the agent drops a skill that violates one.
     pub requires: Vec<Requirement>,
@@ -104,17 +104,17 @@ pub struct Profile {
     pub bom: EncodingPolicy,
     /// The agent's behaviour for CRLF line ends.
     pub crlf: EncodingPolicy,
-    /// Whether `paths:` makes a skill conditional.
+    /// True if `paths:` makes a skill conditional.
     pub conditional: bool,
-    /// Whether `disable-model-invocation` hides a skill from the model.
+    /// True if `disable-model-invocation` hides a skill from the model.
     pub hides_from_model: bool,
     /// The discovery of skill directories below the working directory.
     pub nested: NestedRule,
     /// The treatment of loaded skills if a session is compacted.
     pub compaction: Compaction,
-    /// Whether a project's skills require the user's trust.
+    /// The rule for trust in a project.
     pub trust: TrustRule,
-    /// Whether the winner of a name carries a warning about the shadowed skills.
+    /// True if the winner of a name carries a warning about the shadowed skills.
     pub warns_of_duplicates: bool,
     /// The format of the agent's output to its model.
     pub output: OutputFormat,
@@ -204,7 +204,7 @@ pub enum NestedRule {
         relative: Vec<Text>,
         /// The rule for walking each directory.
         walk: WalkRule,
-        /// Whether git-ignored directories are skipped.
+        /// True if git-ignored directories are skipped.
         skip_git_ignored: bool,
         /// The policy for a nested skill whose name is taken.
         taken: NestedConflict,
@@ -223,7 +223,7 @@ pub enum Compaction {
     },
     /// The agent does not attach them again.
     Forgets {
-        /// Whether the prompt listing is sent again.
+        /// True if the prompt listing is sent again.
         lists_again: bool,
     },
 }
@@ -238,7 +238,7 @@ pub enum NestedConflict {
     Wins,
 }
 
-/// Whether an agent requires trust in a project before it loads the project's skills.
+/// An agent's requirement of trust before it loads a project's skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TrustRule {
     /// No trust is required.

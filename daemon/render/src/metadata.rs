@@ -31,7 +31,7 @@ pub struct Metadata {
     pub context: Option<String>,
     /// The type of subagent, if the skill runs in one.
     pub agent: Option<String>,
-    /// Whether a subagent runs in the background.
+    /// True if a subagent runs in the background.
     pub background: Option<bool>,
     /// Messages to the model, in order.
     pub prompt_messages: Vec<PromptMessage>,

@@ -10,10 +10,10 @@ use skills_syntax::text::Span;
 pub enum PlaceholderSyntax {
     /// Claude Code's; with `braced`, also `${ARG1}` and `${name}`.
     Claude {
-        /// Whether arguments may be written in braces.
+        /// True if arguments may be written in braces.
         braced: bool,
     },
-    /// That of opencode's slash commands.
+    /// Syntax of opencode's slash commands.
     Slash,
 }
 
@@ -37,7 +37,7 @@ pub enum PlaceholderKind<'t> {
 pub struct Placeholder<'t> {
     pub span: Span,
     pub kind: PlaceholderKind<'t>,
-    /// Whether a backslash escapes it.
+    /// True if a backslash escapes it.
     pub is_escaped: bool,
 }
 

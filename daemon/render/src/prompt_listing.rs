@@ -31,9 +31,9 @@ pub enum ListingFormat {
     Codex,
     /// Gemini CLI's part of the system prompt.
     Gemini,
-    /// That of opencode-agent-skills.
+    /// The listing of opencode-agent-skills.
     Plugin,
-    /// That of the open standard's reference tool.
+    /// The listing of the open standard's reference tool.
     SkillsRef,
     /// opencode's part of the system prompt.
     Opencode,
@@ -65,7 +65,7 @@ impl ListingFormat {
 pub struct ListedSkill<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Its description; empty if there is none.
+    /// Its description; empty if missing.
     pub description: &'a str,
     /// Its `when_to_use` field.
     pub when_to_use: Option<String>,
@@ -75,7 +75,7 @@ pub struct ListedSkill<'a> {
     pub root: &'a Path,
     /// The scope of that root.
     pub scope: Scope,
-    /// Whether it is bundled with the agent.
+    /// True if it is bundled with the agent.
     pub is_bundled: bool,
     /// The number of recorded uses.
     pub n_uses: u64,
@@ -88,7 +88,7 @@ pub struct ListingBudget {
     pub context_tokens: Option<u64>,
     /// The budget in characters; overrides the agent's own rule.
     pub characters: Option<u64>,
-    /// Whether an empty list renders the agent's sentence instead of nothing.
+    /// True if an empty list renders the agent's sentence instead of nothing.
     pub empty_text: bool,
 }
 

@@ -20,7 +20,7 @@ pub struct SkillFile {
     pub text: String,
     /// The offset at which the body starts for the agent.
     start: usize,
-    /// Whether the agent reads the frontmatter's fields.
+    /// True if the agent reads the frontmatter's fields.
     has_fields: bool,
 }
 

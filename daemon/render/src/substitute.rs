@@ -37,7 +37,7 @@ pub(super) struct Substitutions<'a> {
     variables: &'a Variables,
     /// The highest argument number in a slash command; that argument takes the rest.
     last: usize,
-    /// Whether an argument was substituted.
+    /// True if an argument was substituted.
     pub(super) used: bool,
 }
 

@@ -79,7 +79,7 @@ pub(super) fn event(event: &HookEvent) -> String {
 pub(super) fn kind(kind: &HandlerKind) -> String {
     let since = kind.since.map(|it| format!(" Since {it}.")).unwrap_or_default();
     format!(
-        "**`type: {}`**: {}{since} Given up after {} seconds.",
+        "**`type: {}`**: {}{since} Default timeout: {} seconds.",
         kind.name, kind.summary, kind.timeout
     )
 }

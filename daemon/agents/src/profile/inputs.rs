@@ -13,7 +13,7 @@ pub struct SettingsRule {
     pub base: RootBase,
     /// Paths below the base, lowest precedence first.
     pub relative: Vec<Text>,
-    /// Whether the nearest file of [`RootBase::Ancestors`] is read first, so that the outermost one
+    /// True if the nearest file of [`RootBase::Ancestors`] is read first, so that the outermost one
     /// has precedence.
     pub nearest_first: bool,
     /// The syntax of the files.
@@ -22,7 +22,7 @@ pub struct SettingsRule {
     pub reads: Vec<SettingsItem>,
     /// The agent's behaviour if a file cannot be read.
     pub broken: OnBrokenSettings,
-    /// Whether the agent reads them only in a trusted directory.
+    /// True if the agent reads them only in a trusted directory.
     pub needs_trust: bool,
     /// Environment variables that stop the agent from reading them.
     pub switches: Vec<DisableSwitch>,
@@ -91,17 +91,17 @@ pub struct PluginRule {
     /// The variable that names Claude Code's configuration directory, if the agent honours one;
     /// `.claude` below home by default.
     pub variable: Option<Text>,
-    /// Whether a plugin counts only if `enabledPlugins` enables it.
+    /// True if a plugin counts only if `enabledPlugins` enables it.
     pub enabled_only: bool,
-    /// Whether `cache/<plugin>/skills` and `cache/<market>/<plugin>/<version>/skills` are searched
+    /// True if `cache/<plugin>/skills` and `cache/<market>/<plugin>/<version>/skills` are searched
     /// independently, before installed plugins.
     pub cache: bool,
-    /// Whether skill names are prefixed with the plugin's name and the directories between the
+    /// True if skill names are prefixed with the plugin's name and the directories between the
     /// plugin's skill directory and the skill.
     pub prefixed: bool,
     /// The keys of a plugin's manifest that name additional skill directories, or command
     /// directories if the key is `commands`. If empty, the manifest is not read.
     pub manifest: Vec<Text>,
-    /// Whether a directory with a manifest inside a skill directory is a plugin.
+    /// True if a directory with a manifest inside a skill directory is a plugin.
     pub beside_skills: bool,
 }

@@ -178,23 +178,23 @@ impl Scope {
 pub struct WalkRule {
     /// The maximum number of directories between the root and a skill's file; `None` for no limit.
     pub max_depth: Option<u16>,
-    /// Whether a SKILL.md directly in the root counts.
+    /// True if a SKILL.md directly in the root counts.
     pub root_skill: bool,
-    /// Whether directories whose names begin with a dot are searched.
+    /// True if directories whose names begin with a dot are searched.
     pub hidden: bool,
     /// Directory names that are skipped at any depth.
     pub skipped: Vec<Text>,
     /// Directory names directly below the root that the agent reserves.
     pub reserved: Vec<Text>,
-    /// Whether directories inside a skill's directory are searched for more skills.
+    /// True if directories inside a skill's directory are searched for more skills.
     pub into_skills: bool,
     /// The symbolic links to directories that are followed.
     pub directory_links: LinkPolicy,
-    /// Whether a SKILL.md may be a symbolic link.
+    /// True if a SKILL.md may be a symbolic link.
     pub file_links: bool,
-    /// Whether linked directories come after all others beside them.
+    /// True if linked directories come after all others beside them.
     pub links_last: bool,
-    /// Whether a directory is walked each time it is reached, instead of once. Requires
+    /// True if a directory is walked each time it is reached, instead of once. Requires
     /// `max_depth`, because links could make the walk endless.
     pub repeats: bool,
     /// The maximum number of directories that the agent reads in one root; `None` for no limit.

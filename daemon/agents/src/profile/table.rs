@@ -456,7 +456,7 @@ fn codex() -> Profile {
             root(upwards(), &[".codex/skills"], Scope::Project, &walk),
             root(home(), &["skills"], Scope::User, &walk),
             root(RootBase::Home, &[".agents/skills"], Scope::User, &walk),
-            // The agent calls it `system`, and `admin` what is in `/etc`.
+            // Scope names of the agent: `system` for this root, `admin` for `/etc`.
             root(home(), &["skills/.system"], Scope::Bundled, &system),
             root(RootBase::Absolute("/etc/codex".into()), &["skills"], Scope::Managed, &walk),
             root(upwards(), &[".agents/skills"], Scope::Project, &walk),

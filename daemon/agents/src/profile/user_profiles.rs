@@ -20,7 +20,7 @@ use super::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileSet {
     rows: Arc<[Arc<Profile>]>,
-    /// TOML equivalent to the user's configuration of profiles; empty if there is none.
+    /// TOML equivalent to the user's configuration of profiles; empty without such configuration.
     source_text: Arc<str>,
 }
 
@@ -86,19 +86,19 @@ pub struct RootDraft {
 pub struct WalkDraft {
     /// The maximum depth.
     pub depth: Option<DepthDraft>,
-    /// Whether a SKILL.md in the root itself counts.
+    /// True if a SKILL.md in the root itself counts.
     pub root_skill: Option<bool>,
-    /// Whether hidden directories are searched.
+    /// True if hidden directories are searched.
     pub hidden: Option<bool>,
     /// Directory names that are skipped at any depth.
     pub skipped: Option<Vec<Text>>,
     /// Directory names that are skipped directly below the root.
     pub reserved: Option<Vec<Text>>,
-    /// Whether skill directories are searched for more skills.
+    /// True if skill directories are searched for more skills.
     pub into_skills: Option<bool>,
     /// The links to directories that are followed.
     pub directory_links: Option<LinkPolicy>,
-    /// Whether a SKILL.md may be a link.
+    /// True if a SKILL.md may be a link.
     pub file_links: Option<bool>,
 }
 

@@ -135,7 +135,7 @@ fn mistakes_are_told_where_they_stand() {
     check(
         "[profiles.a]\nduplicates = \"last-win\"\n[profiles.b]\nbase = \"opencod\"\nduplicate = \"x\"\n[profiles.codex]\nbase = \"opencode\"\n[profiles.all]\nbase = \"codex\"\n[profiles]\n\"A b\" = {}\n",
         &expect![[r#"
-            1:11: the profile `a` has no `base` (Add a line `base = "agentskills"`, or the agent it is like.)
+            1:11: the profile `a` has no `base` (Add a line `base = "agentskills"`, or name the most similar agent.)
             2:14: `duplicates` cannot be `last-win` (Did you mean `last-wins`?)
             4:8: there is no profile `opencod` (Did you mean `opencode`?)
             5:1: a profile has no key `duplicate` (Did you mean `duplicates`?)
