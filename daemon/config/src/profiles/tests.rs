@@ -151,8 +151,8 @@ fn circles_are_told_once() {
     check(
         "[profiles.a]\nbase = \"c\"\n[profiles.b]\nbase = \"a\"\n[profiles.c]\nbase = \"b\"\n[profiles.self]\nbase = \"self\"\n",
         &expect![[r#"
-            4:8: profiles are made from each other: `a` from `c` from `b` from `a` (Give one of them a built-in profile as its base.)
-            8:8: profiles are made from each other: `self` from `self` (Give one of them a built-in profile as its base.)
+            4:8: profiles form a cycle of bases: `a` from `c` from `b` from `a` (Give one of them a built-in profile as its base.)
+            8:8: profiles form a cycle of bases: `self` from `self` (Give one of them a built-in profile as its base.)
         "#]],
     );
 }
@@ -162,7 +162,7 @@ fn mistakes_in_roots_are_told_where_they_stand() {
     check(
         "[profiles.a]\nbase = \"codex\"\nwithout_roots = [\"~/.agent/skills\", \".codex/skills\"]\nevery_root = { deep = 3, depth = 0 }\nroots_last = [\n  { base = \"hom\", relative = \"x\" },\n  { relative = \"../x\" },\n  { base = \"home\" },\n  { base = \"$A*\", relative = \"x\" },\n  { base = \"home\", relative = \"x\", stop = \"cwd\", scope = \"mine\", links = 3 },\n]\nnested_taken = \"wins\"\n",
         &expect![[r#"
-            3:18: `~/.agent/skills` is no root of `codex` (Did you mean `~/.agents/skills`?)
+            3:18: `~/.agent/skills` is not a root of `codex` (Did you mean `~/.agents/skills`?)
             4:16: a walk has no key `deep` (There are `depth`, `root_skill`, `hidden`, `skipped`, `reserved`, `skills_in_skills`, `links`, `file_links`.)
             4:34: `depth` is a number from 1 to 64, or `"any"`
             6:12: `base` cannot be `hom` (It is `home`, `project`, `added`, an absolute path or `$NAME`.)
