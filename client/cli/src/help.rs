@@ -43,19 +43,17 @@ fn with_note(command: Command, note: &str) -> Command {
 }
 
 fn groups(program: &Command) -> String {
-    let mut text = String::new();
+    let mut lines = Vec::new();
     for (heading, names) in GROUPS {
-        let commands = names.iter().filter_map(|it| program.find_subcommand(it));
-        let lines: String = commands
-            .map(|it| {
-                let about = it.get_about().map(ToString::to_string).unwrap_or_default();
-                format!("  {:<12} {about}\n", it.get_name())
-            })
-            .collect();
-        text.push_str(&format!("{heading}:\n{lines}\n"));
+        lines.push(format!("{heading}:"));
+        for command in names.iter().filter_map(|it| program.find_subcommand(it)) {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            lines.push(format!("  {:<12} {about}", command.get_name()));
+        }
+        lines.push(String::new());
     }
-    text.push_str("Options:\n");
-    text
+    lines.push("Options:\n".to_owned());
+    lines.join("\n")
 }
 
 fn options_topic(options: Command) -> Command {
