@@ -1,8 +1,8 @@
-//! The bounds on single parameters: how long a path, an id, a query or a list may be.
+//! Bounds on single parameters: the maximum length of a path, an id, a query or a list.
 //!
-//! The one place where they are checked: before a method reads its parameters, so that no handler
-//! sees a value over its bound. A parameter's name decides which bound it has.
-//! Invariant: the numbers are those that [`Limits`](crate::limits::Limits) tells in `initialize`.
+//! They are checked here only, before a method parses its parameters, so that no handler sees a
+//! value over its bound. A parameter's name determines its bound. Invariant: the numbers equal
+//! those of [`Limits`](crate::limits::Limits) in the result of `initialize`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,26 +13,27 @@ use serde::{Deserialize, Deserializer};
 use crate::error::RpcError;
 use crate::message::RequestId;
 
-/// Bytes in a path: what Linux allows (`PATH_MAX`).
+/// Maximum bytes in a path: Linux's `PATH_MAX`.
 pub const PATH_BYTES: usize = 4096;
 
-/// Components in a path. Every ancestor of a working directory is searched, so that the cost of a
-/// path grows with the square of its depth.
+/// Maximum components in a path. Discovery searches every ancestor of a working directory, so the
+/// cost of a path grows with the square of its depth.
 pub const PATH_COMPONENTS: usize = 128;
 
-/// Bytes in an id: of a session, an agent, a subscription, a request; also in a profile's name.
+/// Maximum bytes in an id (of a session, an agent, a subscription, a request) and in a profile's
+/// name.
 pub const ID_BYTES: usize = 256;
 
-/// Characters in a query or in a skill's name.
+/// Maximum characters in a query or in a skill's name.
 pub const QUERY_CHARACTERS: usize = 1000;
 
-/// Items in a list, and variables in `environment`.
+/// Maximum items in a list, and variables in `environment`.
 pub const LIST_ITEMS: usize = 1000;
 
-/// Bytes in the value of one variable in `environment`.
+/// Maximum bytes in the value of one variable in `environment`.
 pub const ENVIRONMENT_VALUE_BYTES: usize = 32 * 1024;
 
-/// The bound of a parameter.
+/// Kind of bound that applies to a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bound {
     Path,
@@ -42,11 +43,11 @@ enum Bound {
     Environment,
     /// The value of one variable.
     Variable,
-    /// The encoding of the paths beside it.
+    /// The encoding of the paths in the same object.
     Encoding,
-    /// A text or an object of no particular bound; lists in it are bounded.
+    /// A string or an object without a bound of its own; lists in it are bounded.
     Other,
-    /// Someone else's JSON, which the protocol only passes on.
+    /// JSON of a third party that the protocol only passes on.
     Foreign,
 }
 
@@ -63,7 +64,7 @@ impl Bound {
         }
     }
 
-    /// Returns the bound on a text, its unit, and the word for the text.
+    /// Returns the bound of a string, its unit, and a noun for the string.
     fn of_text(self) -> Option<(usize, &'static str, &'static str)> {
         match self {
             Self::Path => Some((PATH_BYTES, "bytes", "a path")),
@@ -77,14 +78,14 @@ impl Bound {
 
 /// A parameter over its bound.
 struct Excess {
-    /// The parameter, such as `params.cwd`.
+    /// Path of the parameter, such as `params.cwd`.
     path: String,
     what: &'static str,
     unit: &'static str,
     limit: usize,
     /// Length as written.
     plain: usize,
-    /// Length with each `%XX` as one byte.
+    /// Length with each `%XX` counted as one byte.
     decoded: usize,
 }
 
@@ -92,17 +93,17 @@ impl Excess {
     fn error(&self, length: usize) -> RpcError {
         let Self { path, what, unit, limit, .. } = self;
         RpcError::invalid_params(format!(
-            "`{path}` has {length} {unit}, and {what} may have {limit}"
+            "`{path}` has {length} {unit}; the limit for {what} is {limit}"
         ))
         .with_path(path, *limit as u64)
-        .with_hint("Send less; `initialize` tells the limits.")
+        .with_hint("Send less; `initialize` returns the limits.")
     }
 }
 
 /// Violations found in the parameters of one call.
 #[derive(Default)]
 struct Found {
-    /// The first over its bound; where only the encoding can tell, all up to the first for certain.
+    /// The first violation. Candidates that depend on the path encoding precede it.
     excess: Vec<Excess>,
     is_percent: bool,
 }
@@ -113,9 +114,9 @@ impl Found {
     }
 }
 
-/// Checks the parameters of a call, which are one JSON text.
+/// Checks the parameters of a call, given as JSON text.
 pub(crate) fn check(params: &str) -> Result<(), RpcError> {
-    // Shorter than the smallest bound.
+    // Too short to violate any bound.
     if params.len() <= ID_BYTES {
         return Ok(());
     }
@@ -126,14 +127,14 @@ pub(crate) fn check(params: &str) -> Result<(), RpcError> {
     let length = |it: &Excess| if found.is_percent { it.decoded } else { it.plain };
     match found.excess.iter().find(|it| length(it) > it.limit) {
         Some(excess) => Err(excess.error(length(excess))),
-        // Values that the walk did not reach are unchecked.
-        None => walked.map_err(|error| {
-            RpcError::invalid_params(format!("the parameters do not fit: {error}"))
-        }),
+        // The walk stopped early, so some values are unchecked.
+        None => {
+            walked.map_err(|error| RpcError::invalid_params(format!("invalid parameters: {error}")))
+        }
     }
 }
 
-/// Checks a request's id, which is kept as long as the request.
+/// Checks a request's id, which is stored until the request ends.
 pub fn check_id(id: &RequestId) -> Result<(), RpcError> {
     let length = match id {
         RequestId::Number(_) => 0,
@@ -145,7 +146,7 @@ pub fn check_id(id: &RequestId) -> Result<(), RpcError> {
     if length > limit { Err(excess.error(length)) } else { Ok(()) }
 }
 
-/// A place in the parameters, for messages.
+/// Path of a value in the parameters, for messages.
 enum Place<'a> {
     Params,
     Field(&'a Place<'a>, &'a str),
@@ -154,7 +155,7 @@ enum Place<'a> {
 
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A name that is no parameter's may be as long as the message.
+        // An unknown name may be as long as the message.
         const SHOWN: usize = 64;
         match self {
             Self::Params => f.write_str("params"),
@@ -168,7 +169,7 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// Walks one value and notes violations of its bound.
+/// Walks one value and records violations of its bound.
 struct Check<'f, 'p> {
     found: &'f mut Found,
     bound: Bound,
@@ -281,7 +282,7 @@ impl<'de> Visitor<'de> for Check<'_, '_> {
     }
 }
 
-/// A text that is borrowed where nothing in it is escaped.
+/// A string that is borrowed if it contains no escapes.
 #[derive(Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
@@ -304,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_at_their_bounds_pass_and_one_more_is_refused_by_name() {
+    fn parameters_over_a_bound_are_refused_by_name() {
         let text = |length: usize| "ä".repeat(length / 2) + &"x".repeat(length % 2);
         let list = |length: usize| vec!["/w"; length];
         for (name, most) in [("cwd", 4096), ("session", 256), ("id", 256)] {
@@ -326,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn environment_is_bounded_by_its_names_values_and_number() {
+    fn environment_names_values_and_count_are_bounded() {
         passes(&json!({"environment": {"HOME": "x".repeat(32 * 1024)}}));
         let long = json!({"environment": {"HOME": "x".repeat(32 * 1024 + 1)}});
         assert_eq!(refused(&long).0, "params.environment.HOME");
@@ -338,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn escaped_bytes_of_a_path_count_once() {
+    fn percent_escape_counts_as_one_byte() {
         let path = "%FF".repeat(4096);
         passes(&json!({"cwd": path, "pathEncoding": "percent"}));
         assert_eq!(refused(&json!({"cwd": path})).0, "params.cwd");
@@ -348,13 +349,13 @@ mod tests {
     }
 
     #[test]
-    fn json_of_others_passes() {
+    fn third_party_json_is_not_bounded() {
         passes(&json!({"payload": {"path": "x".repeat(9000), "list": vec![1; 2000]}}));
         passes(&json!({"args": "x".repeat(9000), "message": "x".repeat(9000)}));
     }
 
     #[test]
-    fn nesting_that_hides_a_parameter_is_refused() {
+    fn deep_nesting_before_a_parameter_is_refused() {
         let nested = format!("{}{}", "[".repeat(200), "]".repeat(200));
         let cwd = "x".repeat(5000);
         for text in [

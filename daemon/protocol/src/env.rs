@@ -1,43 +1,43 @@
-//! The environment variables that skillsd knows, each named once.
+//! Names of the environment variables that skillsd uses.
 //!
-//! Nothing here reads the environment; clients read it at start-up and pass the values on.
-//! Invariant: [`DISCOVERY`] holds exact names and never a pattern, because a pattern would carry
-//! keys and tokens to the daemon.
+//! Nothing here reads the environment; clients read it when they start and pass the values on.
+//! Invariant: [`DISCOVERY`] holds exact names, never patterns, because a pattern could send keys
+//! and tokens to the daemon.
 
-/// Path of the daemon's socket, absolute; replaces the default location.
+/// Absolute path of the daemon's socket; replaces the default location.
 pub const SKILLSD_SOCKET: &str = "SKILLSD_SOCKET";
 
-/// Further directories whose skills count for every command, separated by colons.
+/// Additional directories whose skills are included in every command, separated by colons.
 pub const SKILLSD_ADD_DIRS: &str = "SKILLSD_ADD_DIRS";
 
-/// What the daemon logs, in the syntax of `tracing` filters, for example `debug`.
+/// Log filter of the daemon, in the syntax of `tracing`, for example `debug`.
 pub const SKILLSD_LOG: &str = "SKILLSD_LOG";
 
-/// The user's runtime directory, in which the socket lives by default.
+/// The user's runtime directory, which contains the socket by default.
 pub const XDG_RUNTIME_DIR: &str = "XDG_RUNTIME_DIR";
 
 /// The user's home directory.
 pub const HOME: &str = "HOME";
 
-/// Base of the user's configuration, `~/.config` when unset.
+/// Base directory of the user's configuration; default `~/.config`.
 pub const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 
-/// Base of the user's state, `~/.local/state` when unset.
+/// Base directory of the user's state; default `~/.local/state`.
 pub const XDG_STATE_HOME: &str = "XDG_STATE_HOME";
 
-/// Base of the user's cache, `~/.cache` when unset.
+/// Base directory of the user's cache; default `~/.cache`.
 pub const XDG_CACHE_HOME: &str = "XDG_CACHE_HOME";
 
-/// Where Claude Code keeps its configuration, `~/.claude` when unset.
+/// Claude Code's configuration directory; default `~/.claude`.
 pub const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 
-/// Where Codex keeps its configuration, `~/.codex` when unset.
+/// Codex's configuration directory; default `~/.codex`.
 pub const CODEX_HOME: &str = "CODEX_HOME";
 
-/// One more configuration directory of opencode.
+/// Additional configuration directory of opencode.
 pub const OPENCODE_CONFIG_DIR: &str = "OPENCODE_CONFIG_DIR";
 
-/// One more configuration file of opencode.
+/// Additional configuration file of opencode.
 pub const OPENCODE_CONFIG: &str = "OPENCODE_CONFIG";
 
 /// Makes opencode ignore the skills of other agents.
@@ -49,16 +49,16 @@ pub const OPENCODE_DISABLE_CLAUDE_CODE_SKILLS: &str = "OPENCODE_DISABLE_CLAUDE_C
 /// Makes opencode ignore the project's configuration.
 pub const OPENCODE_DISABLE_PROJECT_CONFIG: &str = "OPENCODE_DISABLE_PROJECT_CONFIG";
 
-/// Makes opencode ignore what is Claude Code's, its skills too.
+/// Makes opencode ignore everything of Claude Code, including its skills.
 pub const OPENCODE_DISABLE_CLAUDE_CODE: &str = "OPENCODE_DISABLE_CLAUDE_CODE";
 
-/// Where Gemini CLI keeps its directory `.gemini`, the home directory when unset.
+/// Parent of Gemini CLI's directory `.gemini`; default the home directory.
 pub const GEMINI_CLI_HOME: &str = "GEMINI_CLI_HOME";
 
 /// Makes Gemini CLI trust the folder it is started in.
 pub const GEMINI_CLI_TRUST_WORKSPACE: &str = "GEMINI_CLI_TRUST_WORKSPACE";
 
-/// The variables that discovery depends on: what a client sends as `environment`.
+/// Variables that discovery depends on; clients send them as `environment`.
 pub const DISCOVERY: &[&str] = &[
     HOME,
     XDG_CONFIG_HOME,

@@ -1,107 +1,107 @@
-//! Errors on the wire: the codes, and one constructor for each.
+//! Error codes of the protocol, with one constructor per code.
 //!
-//! `message` is a sentence for a person and `data.hint` says what to do about it; whatever a
-//! program needs to react is in `data`.
-//! Invariant: codes are never reused. Some of ours coincide with the dispatcher's own numbers for
-//! its limits, so the server maps those to the codes here before they leave.
+//! `message` is a sentence for users and `data.hint` suggests an action; values that programs need
+//! are in `data`. Invariant: codes are never reused. Some equal the dispatcher's own codes for its
+//! limits, so the server maps those before it sends them.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-/// The text is not JSON.
+/// The message is not JSON.
 pub const PARSE_ERROR: i32 = -32700;
 /// The JSON is not a request, or is a batch.
 pub const INVALID_REQUEST: i32 = -32600;
-/// There is no such method.
+/// The method does not exist.
 pub const METHOD_NOT_FOUND: i32 = -32601;
-/// The parameters do not fit the method. `data`: `path` and `limit` where one is over its limit.
+/// The parameters are invalid. `data`: `path` and `limit` if one is over its limit.
 pub const INVALID_PARAMS: i32 = -32602;
-/// The daemon failed; a bug or a failing machine.
+/// The daemon failed because of a bug or a fault of the machine.
 pub const INTERNAL_ERROR: i32 = -32603;
 /// The request was cancelled by `$/cancelRequest`, as in the language server protocol, or the
-/// daemon ends while it waits for the user.
+/// daemon stopped while the request waited for the user.
 pub const REQUEST_CANCELLED: i32 = -32800;
-/// There is no skill of that name or path. `data`: `nearest`, `available`.
+/// No skill has this name or path. `data`: `nearest`, `available`.
 pub const SKILL_NOT_FOUND: i32 = -32001;
-/// A permission rule denies it, or the user does. `data`: `rule`.
+/// A permission rule or the user denies it. `data`: `rule`.
 pub const DENIED: i32 = -32002;
-/// The user has to be asked first. `data`: `requestId`.
+/// The user must approve first. `data`: `requestId`.
 pub const NEEDS_ASKING: i32 = -32003;
 /// The worktree is not trusted.
 pub const UNTRUSTED: i32 = -32004;
 /// The configuration does not allow it.
 pub const NOT_ALLOWED: i32 = -32005;
-/// The file is not beneath the skill's directory.
+/// The file is not inside the skill's directory.
 pub const OUTSIDE_SKILL: i32 = -32006;
-/// The message, the file or the answer is over its limit.
+/// The message, the file or the response exceeds its limit.
 pub const TOO_LARGE: i32 = -32007;
-/// It took longer than its limit.
+/// The call took longer than its limit.
 pub const TIMED_OUT: i32 = -32008;
 /// A model may not invoke this skill.
 pub const NOT_INVOCABLE: i32 = -32009;
-/// The daemon serves as many connections as it may. `data`: `limit`. Of the methods only
-/// `initialize`, `server/status` and `server/shutdown` are answered, and where even the places kept
-/// for these are taken, this is all that is said, without an id.
+/// The daemon already serves its maximum number of connections. `data`: `limit`. On such a
+/// connection only `initialize`, `server/status` and `server/shutdown` are answered. If even the
+/// connections reserved for these are taken, the daemon sends this error without an id and closes
+/// the connection.
 pub const TOO_MANY_CONNECTIONS: i32 = -32010;
-/// What the user says cannot be kept: the state directory is full or may not be written.
+/// The user's decision cannot be saved: the state directory is full or not writable.
 pub const NOT_KEPT: i32 = -32011;
 
-/// An error as it is on the wire.
+/// An error object on the wire.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RpcError {
-    /// What kind of error; one of the constants of this module.
+    /// Error code; one of the constants of this module.
     pub code: i32,
-    /// A sentence for a person.
+    /// Description for users, one sentence.
     pub message: String,
-    /// What a program needs to react.
+    /// Details for programs.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "lenient_data")]
     pub data: Option<Box<ErrorData>>,
 }
 
-/// The details of an error. All fields are optional.
+/// Details of an error. All fields are optional.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ErrorData {
-    /// What to do about it, a full sentence.
+    /// Suggested action, a full sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// The names most like the one asked for, best first.
+    /// Names similar to the requested one, best first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest: Option<Vec<String>>,
-    /// The names that there are; never those that a rule denies.
+    /// Names of the existing skills, without those that a rule denies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub available: Option<Vec<String>>,
-    /// The permission rule that decided, or that wanted the user asked; absent where none did.
+    /// The permission rule that decided or required approval; absent if none applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<PermissionRule>,
-    /// The permission request to reply to.
+    /// Id of the permission request to reply to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// The number that the profile's agent gives this error.
+    /// Error number of the profile's agent for this error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_code: Option<i32>,
-    /// The limit that was passed, in the unit of what was limited.
+    /// The limit that was exceeded, in the unit of the limited value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-    /// The parameter that does not fit, for example `params.cwd`.
+    /// The invalid parameter, for example `params.cwd`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Anything more that helps to find the cause.
+    /// Additional information about the cause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
 
-/// A rule of the permission configuration and where it is written.
+/// A rule of the permission configuration, with its position.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionRule {
-    /// What it matches.
+    /// Pattern of the rule.
     pub pattern: String,
-    /// What it decides: `allow`, `deny` or `ask`.
+    /// Action of the rule: `allow`, `deny` or `ask`.
     pub action: String,
-    /// Where it is written; absent for a built-in rule.
+    /// Position of the rule; absent for a built-in rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<RuleSource>,
 }
@@ -110,9 +110,9 @@ pub struct PermissionRule {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RuleSource {
-    /// The file's absolute path.
+    /// Absolute path of the file.
     pub file: String,
-    /// The line, counted from 1.
+    /// Line number, from 1.
     pub line: u32,
 }
 
@@ -125,19 +125,19 @@ impl fmt::Display for RpcError {
 impl std::error::Error for RpcError {}
 
 impl RpcError {
-    /// Returns an error with this code and sentence and no details.
+    /// Returns an error with this code and message and without details.
     pub fn new(code: i32, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
 
-    /// Returns the error with a hint: what to do about it, a full sentence.
+    /// Adds a hint: a suggested action, as a full sentence.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.data_mut().hint = Some(hint.into());
         self
     }
 
-    /// Returns the error with the parameter that is over its limit.
+    /// Adds the parameter that is over its limit.
     #[must_use]
     pub fn with_path(mut self, path: impl Into<String>, limit: u64) -> Self {
         let data = self.data_mut();
@@ -146,14 +146,14 @@ impl RpcError {
         self
     }
 
-    /// Returns the error with the number that the profile's agent gives it.
+    /// Adds the error number of the profile's agent.
     #[must_use]
     pub fn with_error_code(mut self, error_code: i32) -> Self {
         self.data_mut().error_code = Some(error_code);
         self
     }
 
-    /// Returns the hint, where there is one.
+    /// Returns the hint, if there is one.
     pub fn hint(&self) -> Option<&str> {
         self.data.as_deref()?.hint.as_deref()
     }
@@ -162,56 +162,55 @@ impl RpcError {
         self.data.get_or_insert_default()
     }
 
-    /// The text is not JSON.
+    /// Error for a message that is not JSON.
     pub fn parse_error(detail: impl Into<String>) -> Self {
         let mut error = Self::new(PARSE_ERROR, "the message is not valid JSON");
         error.data_mut().detail = Some(detail.into());
-        error.with_hint(
-            "Send one JSON object for each message; `detail` says where this one ends to be one.",
-        )
+        error.with_hint("Send one JSON object per message; `detail` has the position of the error.")
     }
 
-    /// The JSON is not a request.
+    /// Error for JSON that is not a request.
     pub fn invalid_request(message: impl Into<String>) -> Self {
         Self::new(INVALID_REQUEST, message)
             .with_hint("Send an object with `jsonrpc`, `id`, `method` and `params`.")
     }
 
-    /// A batch, which is not supported.
+    /// Error for a batch; batches are not supported.
     pub fn batch() -> Self {
-        Self::invalid_request("batches are not supported")
-            .with_hint("Send the requests one after the other; they are answered as they finish.")
+        Self::invalid_request("batches are not supported").with_hint(
+            "Send the requests separately, without waiting; each is answered when it finishes.",
+        )
     }
 
-    /// There is no such method.
+    /// Error for a method that does not exist.
     pub fn method_not_found(method: &str) -> Self {
         Self::new(METHOD_NOT_FOUND, format!("there is no method `{method}`")).with_hint(
             "The methods are listed in docs/protocol.md; `initialize` names the version.",
         )
     }
 
-    /// The parameters do not fit the method.
+    /// Error for parameters that do not match the method.
     pub fn invalid_params(message: impl Into<String>) -> Self {
         Self::new(INVALID_PARAMS, message)
             .with_hint("The parameters of each method are in docs/protocol.md.")
     }
 
-    /// The daemon failed; a bug or a failing machine.
+    /// Error for a failure of the daemon: a bug or a fault of the machine.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(INTERNAL_ERROR, message)
-            .with_hint("Run `skillsd status` to see whether the daemon is well.")
+            .with_hint("Run `skillsd status` to check the state of the daemon.")
     }
 
-    /// The request was cancelled.
+    /// Error for a cancelled request.
     pub fn cancelled() -> Self {
         Self::new(REQUEST_CANCELLED, "the request was cancelled")
     }
 
-    /// There is no skill of that name or path.
+    /// Error for a name or path that no skill has.
     pub fn skill_not_found(name: &str, nearest: Vec<String>, available: Vec<String>) -> Self {
         let hint = match nearest.first() {
             Some(near) => format!("Did you mean `{near}`?"),
-            None => format!("Run `skillsd explain {name}` to see where it was looked for."),
+            None => format!("Run `skillsd explain {name}` to see where skillsd searched."),
         };
         let mut error = Self::new(SKILL_NOT_FOUND, format!("there is no skill `{name}`"));
         let data = error.data_mut();
@@ -220,7 +219,7 @@ impl RpcError {
         error.with_hint(hint)
     }
 
-    /// A permission rule denies it.
+    /// Error for an action that a permission rule denies.
     pub fn denied(message: impl Into<String>, rule: Option<PermissionRule>) -> Self {
         let mut error = Self::new(DENIED, message);
         if rule.is_some() {
@@ -229,76 +228,76 @@ impl RpcError {
         error
     }
 
-    /// The user has to be asked first; `permission/reply` answers the request.
+    /// Error for an action that needs approval; `permission/reply` answers the request.
     pub fn needs_asking(message: impl Into<String>, request_id: impl Into<String>) -> Self {
         let mut error = Self::new(NEEDS_ASKING, message);
         error.data_mut().request_id = Some(request_id.into());
         error
     }
 
-    /// The worktree is not trusted.
+    /// Error for an action that needs a trusted worktree.
     pub fn untrusted(message: impl Into<String>) -> Self {
         Self::new(UNTRUSTED, message)
     }
 
-    /// The configuration does not allow it.
+    /// Error for an action that the configuration does not allow.
     pub fn not_allowed(message: impl Into<String>) -> Self {
         Self::new(NOT_ALLOWED, message)
     }
 
-    /// The file is not beneath the skill's directory.
+    /// Error for a file outside the skill's directory.
     pub fn outside_skill(relative: &str) -> Self {
         Self::new(OUTSIDE_SKILL, format!("`{relative}` is outside the skill's directory"))
-            .with_hint("Only files beneath the skill's own directory are served.")
+            .with_hint("skillsd serves only files inside the skill's own directory.")
     }
 
-    /// The message, the file or the answer is over its limit.
+    /// Error for a message, file or response over its limit.
     pub fn too_large(message: impl Into<String>, limit: u64) -> Self {
         let mut error = Self::new(TOO_LARGE, message);
         error.data_mut().limit = Some(limit);
         error
     }
 
-    /// It took longer than its limit.
+    /// Error for a call that took longer than its limit.
     pub fn timed_out(message: impl Into<String>) -> Self {
         Self::new(TIMED_OUT, message)
     }
 
-    /// The daemon serves as many connections as it may.
+    /// Error for a connection beyond the limit.
     pub fn too_many_connections(limit: u32) -> Self {
         let mut error = Self::new(
             TOO_MANY_CONNECTIONS,
-            format!("skillsd already serves {limit} connections, as many as it may"),
+            format!("skillsd already serves {limit} connections, which is the limit"),
         );
         error.data_mut().limit = Some(limit.into());
         error.with_hint(
-            "End agents that are not needed, raise `limits.connections`, or run `skillsd stop`.",
+            "Stop agents that you do not need, raise `limits.connections`, or run `skillsd stop`.",
         )
     }
 
-    /// What the user says cannot be kept.
+    /// Error for a decision of the user that cannot be saved.
     pub fn not_kept(message: impl Into<String>) -> Self {
         Self::new(NOT_KEPT, message).with_hint(
-            "Make room on the disk, or give yourself write permission to the state directory (`$XDG_STATE_HOME/skillsd`).",
+            "Free disk space, or give yourself write permission to the state directory (`$XDG_STATE_HOME/skillsd`).",
         )
     }
 
-    /// The connection has as many subscriptions as it may.
+    /// Error for a subscription beyond the connection's limit.
     pub fn too_many_subscriptions(limit: u32) -> Self {
         let message =
-            format!("this connection already has {limit} subscriptions, as many as it may");
+            format!("this connection already has {limit} subscriptions, which is the limit");
         let mut error = Self::new(INVALID_PARAMS, message);
         error.data_mut().limit = Some(limit.into());
         error.with_hint("End one with `events/unsubscribe`, or open another connection.")
     }
 
-    /// A model may not invoke this skill.
+    /// Error for a skill that a model may not invoke.
     pub fn not_invocable(name: &str) -> Self {
         Self::new(NOT_INVOCABLE, format!("a model may not invoke the skill `{name}`"))
     }
 }
 
-// The dispatcher's own errors carry a bare string as `data`; that must not hide the error itself.
+// The dispatcher's own errors have a string as `data`; parsing must not fail on it.
 fn lenient_data<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Box<ErrorData>>, D::Error> {
     let value = Option::<Value>::deserialize(d)?;
     Ok(value.filter(|value| !value.is_null()).map(|value| {
@@ -322,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_skill_names_its_neighbours() {
+    fn missing_skill_error_has_similar_names() {
         check(
             &RpcError::skill_not_found("comit", vec!["commit".into()], vec!["commit".into()]),
             &expect![[
@@ -332,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_denial_names_the_rule() {
+    fn denial_has_the_rule_and_its_position() {
         let source = Some(RuleSource { file: "/w/opencode.json".into(), line: 4 });
         let rule = PermissionRule { pattern: "x-*".into(), action: "deny".into(), source };
         check(
@@ -344,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_data_becomes_a_detail() {
+    fn unknown_error_data_becomes_detail() {
         let text = r#"{"code":-32603,"message":"m","data":"why"}"#;
         let error: RpcError = serde_json::from_str(text).expect("lenient");
         assert_eq!(error.data.and_then(|data| data.detail).as_deref(), Some("why"));

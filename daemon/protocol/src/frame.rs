@@ -1,37 +1,36 @@
-//! How messages are delimited on a stream: `Content-Length` headers, or one message a line.
+//! Framing of messages on a stream: `Content-Length` headers, or one message per line.
 //!
-//! Owns both framings, the choice between them, and the limits on what comes in.
-//! It never looks inside a message; JSON is the business of whoever holds the codec.
-//! The invariant: after a message that is too long the stream is still in step, because
-//! the codec knows where that message ends and skips it. Where it cannot know, the error
-//! is fatal and the connection has to be closed.
+//! Contains both framings, their detection, and the limits on received messages; does not parse the
+//! messages. Invariant: after a message over the limit the stream stays in sync, because the codec
+//! skips the message. If the codec cannot find the end of a message, the error is fatal and the
+//! connection must be closed.
 
 use std::io;
 
 use bytes::{Buf, Bytes, BytesMut};
 use tokio_util::codec::{Decoder, Encoder};
 
-/// The longest header block taken, all lines together.
+/// Maximum length of a header block.
 ///
-/// Real ones have 20 to 80 bytes; the bound only keeps a stream that is not ours from growing a buffer.
+/// Real ones have 20 to 80 bytes; the limit keeps an unrelated stream from growing the buffer.
 pub const MAX_HEADER: usize = 8 * 1024;
 
-/// How much of one message that is too long is read and thrown away.
+/// Maximum length of a message that is skipped because it is over the limit.
 ///
-/// Beyond it the peer is not mistaken but broken, and hanging up is the answer.
+/// For longer messages the connection is closed.
 const MAX_SKIP: u64 = 256 * 1024 * 1024;
 
-/// How a stream delimits its messages, the same in both directions.
+/// Method of delimiting messages on a stream, the same in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     /// `Content-Length: N`, an empty line, N bytes: the base protocol of LSP.
     ContentLength,
-    /// One message a line, for shells. A message must not contain a line feed.
+    /// One message per line, for shells. A message must not contain a line feed.
     Lines,
 }
 
 impl Framing {
-    /// Writes what precedes a message of `length` bytes.
+    /// Writes the bytes before a message of `length` bytes.
     pub fn put_head(self, length: usize, out: &mut BytesMut) {
         match self {
             Self::ContentLength => {
@@ -44,7 +43,7 @@ impl Framing {
         }
     }
 
-    /// Returns what follows a message.
+    /// Returns the bytes after a message.
     pub fn tail(self) -> &'static [u8] {
         match self {
             Self::ContentLength => b"",
@@ -52,7 +51,7 @@ impl Framing {
         }
     }
 
-    /// Writes a whole message, framed.
+    /// Writes a complete message with its framing.
     pub fn put(self, message: &[u8], out: &mut BytesMut) {
         debug_assert!(self == Self::ContentLength || !message.contains(&b'\n'));
         out.reserve(message.len() + 40);
@@ -62,31 +61,32 @@ impl Framing {
     }
 }
 
-/// What arrived.
+/// Result of decoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frame {
-    /// One whole message, without its framing.
+    /// A complete message, without its framing.
     Message(Bytes),
-    /// A message above the limit. It is skipped; the stream goes on after it.
+    /// A message over the limit. It is skipped; decoding continues after it.
     TooLong {
-        /// Its length as announced; for a line, what had arrived when it crossed the limit.
+        /// Its announced length; for a line, the number of bytes received when it exceeded the
+        /// limit.
         length: u64,
     },
 }
 
-/// Why a stream cannot go on: nobody knows where the next message starts.
+/// Fatal error of a stream: the start of the next message is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
-    /// The header block does not end.
+    /// The header block is too long.
     #[error("header is longer than {MAX_HEADER} bytes")]
     HeaderTooLong,
-    /// A header line is not `Name: value`.
+    /// A header line is not of the form `Name: value`.
     #[error("header line `{line}` is not of the form `Name: value`")]
     MalformedHeader {
-        /// The line, shortened, with whatever is not UTF-8 replaced.
+        /// The line, shortened, with invalid UTF-8 replaced.
         line: String,
     },
-    /// `Content-Length` is no number.
+    /// The value of `Content-Length` is not a number.
     #[error("Content-Length `{value}` is not a number of bytes")]
     MalformedLength {
         /// The value as written, shortened.
@@ -98,7 +98,7 @@ pub enum FrameError {
     /// The header block ends without a `Content-Length`.
     #[error("header has no Content-Length")]
     MissingLength,
-    /// A message so long that it is not even skipped.
+    /// A message over the limit for skipping.
     #[error("message of {length} bytes is too long to be skipped")]
     BeyondSkipping {
         /// The announced length.
@@ -112,40 +112,40 @@ pub enum FrameError {
     Io(#[from] io::Error),
 }
 
-/// Splits a byte stream into messages, and frames messages for it.
+/// Splits a byte stream into messages, and frames outgoing messages.
 #[derive(Debug)]
 pub struct FrameCodec {
-    /// Unknown until the first byte has come.
+    /// `None` until the first byte is received.
     framing: Option<Framing>,
     max_message: usize,
     state: State,
 }
 
-/// Where in the stream the decoder stands.
+/// State of the decoder.
 #[derive(Debug)]
 enum State {
-    /// Before a header block or a line, of which `scanned` bytes are known to hold no end.
+    /// Before a header block or a line; the first `scanned` bytes contain no end of it.
     Head { scanned: usize },
-    /// In a message of known length, of which nothing is taken yet.
+    /// Inside a message of this length, none of which is consumed yet.
     Body { length: usize },
-    /// In a message that is thrown away.
+    /// Inside a message that is skipped.
     SkipBytes { left: u64 },
-    /// In a line that is thrown away.
+    /// Inside a line that is skipped.
     SkipLine,
 }
 
 impl FrameCodec {
-    /// Returns a codec that takes the framing from the first byte of the peer: the side of a server.
+    /// Returns a codec that detects the framing from the first byte received, for servers.
     pub fn detecting(max_message: usize) -> Self {
         Self { framing: None, max_message, state: State::Head { scanned: 0 } }
     }
 
-    /// Returns a codec for a framing chosen beforehand: the side of a client.
+    /// Returns a codec with a fixed framing, for clients.
     pub fn new(framing: Framing, max_message: usize) -> Self {
         Self { framing: Some(framing), ..Self::detecting(max_message) }
     }
 
-    /// Returns the framing in use; header framing while the peer has said nothing.
+    /// Returns the framing in use; header framing before the first byte.
     pub fn framing(&self) -> Framing {
         self.framing.unwrap_or(Framing::ContentLength)
     }
@@ -217,12 +217,13 @@ impl FrameCodec {
                 (_, Some(end)) => {
                     let line = src.split_to(end + 1).freeze();
                     self.state = State::Head { scanned: 0 };
-                    // With the blanks at its end, so that it does not depend on how the line arrives.
+                    // Counts trailing spaces, so that the result does not depend on how the line is
+                    // received.
                     if end > self.max_message {
                         return Some(Frame::TooLong { length: end as u64 });
                     }
                     let message = line.slice(..line.trim_ascii_end().len());
-                    // Blank lines are what a person at a keyboard sends.
+                    // A user at a terminal sends blank lines.
                     if !message.is_empty() {
                         return Some(Frame::Message(message));
                     }
@@ -240,7 +241,8 @@ impl Decoder for FrameCodec {
         let framing = match (self.framing, src.first()) {
             (Some(framing), _) => framing,
             (None, None) => return Ok(None),
-            // A header never starts so. `[` is a batch, which is refused in the framing it came in.
+            // A header never starts with these characters. `[` is a batch, which is refused in its
+            // own framing.
             (None, Some(b'{' | b'[')) => *self.framing.insert(Framing::Lines),
             (None, Some(_)) => *self.framing.insert(Framing::ContentLength),
         };
@@ -255,7 +257,7 @@ impl Decoder for FrameCodec {
             return Ok(Some(frame));
         }
         match (self.framing, &self.state) {
-            // `printf` ends no line.
+            // `printf` may omit the last line feed.
             (Some(Framing::Lines), State::Head { .. }) if !src.is_empty() => {
                 src.extend_from_slice(b"\n");
                 Ok(self.decode_line(src))
@@ -278,7 +280,7 @@ impl Encoder<&[u8]> for FrameCodec {
     }
 }
 
-/// Returns the length of the header block with its empty line; `None` while that has not come.
+/// Returns the length of the header block including its empty line; `None` if it is incomplete.
 fn header_end(src: &[u8]) -> Result<Option<usize>, FrameError> {
     let block = &src[..src.len().min(MAX_HEADER)];
     let mut start = 0;
@@ -291,7 +293,7 @@ fn header_end(src: &[u8]) -> Result<Option<usize>, FrameError> {
     if src.len() >= MAX_HEADER { Err(FrameError::HeaderTooLong) } else { Ok(None) }
 }
 
-/// Reads the one header that matters; the others, `Content-Type` among them, are passed over.
+/// Reads `Content-Length`; other headers, such as `Content-Type`, are ignored.
 fn content_length(header: &[u8]) -> Result<u64, FrameError> {
     let mut found = None;
     for line in
@@ -305,7 +307,7 @@ fn content_length(header: &[u8]) -> Result<u64, FrameError> {
         }
         let value = line[colon + 1..].trim_ascii();
         let length = Some(value)
-            // `parse` would take a plus sign.
+            // `parse` would accept a plus sign.
             .filter(|value| value.iter().all(u8::is_ascii_digit))
             .and_then(|value| str::from_utf8(value).ok())
             .and_then(|value| value.parse().ok())
@@ -317,12 +319,12 @@ fn content_length(header: &[u8]) -> Result<u64, FrameError> {
     found.ok_or(FrameError::MissingLength)
 }
 
-/// Returns foreign bytes in a form fit for an error message.
+/// Returns received bytes in a form suitable for an error message.
 fn shown(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).escape_debug().collect()
 }
 
-/// Formats a number without the machinery of `fmt`, which costs more than the rest of a header.
+/// Formats a number without `fmt`, which costs more than the rest of a header.
 fn decimal(mut number: usize, digits: &mut [u8; 20]) -> &[u8] {
     let mut start = digits.len();
     loop {
@@ -341,7 +343,7 @@ mod tests {
 
     const LIMIT: usize = 32;
 
-    /// Feeds a stream in pieces of every size and renders what comes out, which must not depend on the pieces.
+    /// Decodes a stream in pieces of every size; the result must not depend on the pieces.
     #[track_caller]
     fn check(input: &str, expected: &[&str]) {
         for piece in (1..=input.len().min(64)).chain([input.len()]) {
@@ -364,7 +366,7 @@ mod tests {
                         Ok(Some(Frame::Message(bytes))) => {
                             seen.push(String::from_utf8(bytes.to_vec()).unwrap());
                         }
-                        // How much of a long line had arrived depends on the pieces.
+                        // The number of received bytes of a long line depends on the pieces.
                         Ok(Some(Frame::TooLong { .. })) => seen.push("(too long)".to_owned()),
                         Ok(None) => break false,
                         Err(error) => {
@@ -382,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn headed_messages_in_any_header_order_and_case() {
+    fn headers_in_any_order_and_case_are_decoded() {
         check("Content-Length: 2\r\n\r\n{}", &["{}"]);
         check("content-length:3\r\nContent-Type: application/json\r\n\r\n[1]", &["[1]"]);
         check("Content-Type: x; charset=utf-8\r\nCONTENT-LENGTH :  2 \r\n\r\n{}", &["{}"]);
@@ -393,14 +395,14 @@ mod tests {
     }
 
     #[test]
-    fn lines_when_the_first_byte_is_a_brace() {
+    fn first_byte_brace_selects_line_framing() {
         check("{}\n{\"a\":1}\r\n\n  \n[]\n", &["{}", "{\"a\":1}", "[]"]);
         check("{\"unterminated\":1}", &["{\"unterminated\":1}"]);
         check("[{}]\n", &["[{}]"]);
     }
 
     #[test]
-    fn message_above_the_limit_is_skipped_and_the_next_one_read() {
+    fn message_over_the_limit_is_skipped() {
         let long = "x".repeat(LIMIT + 1);
         check(
             &format!("Content-Length: {}\r\n\r\n{long}Content-Length: 2\r\n\r\n{{}}", LIMIT + 1),
@@ -415,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn header_that_tells_no_length_is_fatal() {
+    fn header_without_length_is_fatal() {
         check(
             "GET / HTTP/1.1\r\n\r\n",
             &["error: header line `GET / HTTP/1.1` is not of the form `Name: value`"],
@@ -447,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn encoded_messages_decode_to_the_same_bytes() {
         for framing in [Framing::ContentLength, Framing::Lines] {
             let mut codec = FrameCodec::new(framing, 1 << 20);
             let mut buffer = BytesMut::new();

@@ -1,11 +1,10 @@
-//! The contract between skillsd and everything that talks to it.
+//! The protocol between skillsd and its clients.
 //!
-//! Owns the names (methods, fields, error codes, environment variables, socket paths), the wire
-//! types, and the framing codec. Server and client are both written against this crate, and the
-//! protocol reference is generated from [`method::METHODS`].
-//! It deliberately opens nothing: no socket, no file, no environment variable. What depends on the
-//! machine is passed in.
-//! Invariant: names are added, never repurposed; a field that a peer does not know is ignored.
+//! Defines the names (methods, fields, error codes, environment variables, socket paths), the wire
+//! types and the framing codec. Server and client both use this crate, and the protocol reference
+//! is generated from [`method::METHODS`]. It opens no socket or file and reads no environment
+//! variable; values that depend on the machine are passed in. Invariant: names are added, never
+//! reused with another meaning; a peer ignores fields that it does not know.
 
 pub mod bounds;
 pub mod env;
@@ -21,16 +20,16 @@ pub mod wire;
 #[cfg(test)]
 mod shape;
 
-/// The protocol's version, `major.minor`.
+/// Version of the protocol, `major.minor`.
 ///
-/// The major is also in the socket's file name; it changes when a name changes its meaning. The
-/// minor grows with every addition, so that a client can tell whether a method may exist.
+/// The major is part of the socket's file name and changes when a name changes its meaning. The
+/// minor grows with every addition, so that a client can tell whether a method exists.
 pub const PROTOCOL_VERSION: &str = "1.0";
 
-/// The profile that applies when a call names none.
+/// Profile of a call that names none.
 pub const DEFAULT_PROFILE: &str = "agentskills";
 
-/// The names of the profiles that every daemon knows, the variants last. A user may have more.
+/// Names of the built-in profiles, variants last. A user may define more.
 pub const PROFILES: &[&str] = &[
     DEFAULT_PROFILE,
     "claude-code",
@@ -42,9 +41,9 @@ pub const PROFILES: &[&str] = &[
     "opencode@founding",
 ];
 
-/// Returns whether a client and a server with these protocol versions can work together.
+/// Returns true if a client and a server with these protocol versions can work together.
 ///
-/// They can when the majors are equal; a version that does not parse is never compatible.
+/// They can if the majors are equal; a version that does not parse is never compatible.
 pub fn compatible(ours: &str, theirs: &str) -> bool {
     match (major(ours), major(theirs)) {
         (Some(ours), Some(theirs)) => ours == theirs,

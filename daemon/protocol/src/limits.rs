@@ -1,36 +1,38 @@
-//! The bounds that the daemon holds its peers to, as told in `initialize`.
+//! Limits that the daemon applies to its clients, as returned by `initialize`.
 //!
-//! The defaults are part of the contract; a user's configuration may change them.
+//! The defaults are part of the protocol; the user's configuration may change them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::bounds;
 
-/// Bounds on connections, calls and sizes.
+/// Limits on connections, calls and sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Limits {
-    /// Connections served at the same time.
+    /// Maximum number of open connections.
     pub connections: u32,
-    /// Requests in flight on one connection; beyond it the daemon stops reading from it.
+    /// Maximum number of running requests on one connection; the daemon stops reading from it
+    /// beyond that.
     pub requests_in_flight: u32,
-    /// Bytes in one message to the daemon.
+    /// Maximum bytes in one message to the daemon.
     pub message_bytes_in: u64,
-    /// Bytes in one message from the daemon.
+    /// Maximum bytes in one message from the daemon.
     pub message_bytes_out: u64,
-    /// Subscriptions on one connection.
+    /// Maximum number of subscriptions on one connection.
     pub subscriptions: u32,
-    /// Bytes in a path.
+    /// Maximum bytes in a path.
     pub path_bytes: u64,
-    /// Components in a path.
+    /// Maximum components in a path.
     pub path_components: u64,
-    /// Bytes in an id of a session, agent, subscription or request, and in a profile's name.
+    /// Maximum bytes in an id of a session, agent, subscription or request, and in a profile's
+    /// name.
     pub id_bytes: u64,
-    /// Characters in a query, and in a skill's name.
+    /// Maximum characters in a query and in a skill's name.
     pub query_characters: u64,
-    /// Items in a list, and variables in `environment`.
+    /// Maximum items in a list, and variables in `environment`.
     pub list_items: u64,
-    /// Bytes in the value of one variable in `environment`; its name is bounded as an id.
+    /// Maximum bytes in the value of one variable in `environment`; its name is limited like an id.
     pub environment_value_bytes: u64,
 }
 

@@ -1,7 +1,7 @@
-//! The JSON-RPC 2.0 envelopes, as a client writes and reads them.
+//! JSON-RPC 2.0 messages as a client writes and reads them.
 //!
-//! The server has its dispatcher's own; both are the same text. Results stay unparsed
-//! ([`RawValue`]) so that a caller that only passes them on does not pay for them.
+//! The server uses its dispatcher's types for the same JSON. Results stay unparsed ([`RawValue`]),
+//! so that a caller that only forwards them does not parse them.
 
 use std::fmt;
 
@@ -11,15 +11,15 @@ use serde_json::value::RawValue;
 
 use crate::error::RpcError;
 
-/// The value of every message's `jsonrpc` member.
+/// Value of every message's `jsonrpc` field.
 pub const JSONRPC: &str = "2.0";
 
-/// A request's id: a number or a string, echoed in its answer.
+/// Id of a request: a number or a string, returned in its response.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RequestId {
-    /// A whole number.
+    /// An integer.
     Number(i64),
-    /// Any text.
+    /// A string.
     Text(String),
 }
 
@@ -71,17 +71,17 @@ impl<'de> Deserialize<'de> for RequestId {
     }
 }
 
-/// A request, or a notification when it has no id.
+/// A request, or a notification if it has no id.
 #[derive(Debug, Serialize)]
 pub struct Call<'a, P> {
     /// Always [`JSONRPC`].
     pub jsonrpc: &'static str,
-    /// What the answer will echo; a notification has none and gets no answer.
+    /// Id returned in the response; a notification has none and gets no response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<RequestId>,
     /// The method's name.
     pub method: &'a str,
-    /// The parameters: always an object.
+    /// The parameters, always an object.
     pub params: &'a P,
 }
 
@@ -97,10 +97,10 @@ impl<'a, P> Call<'a, P> {
     }
 }
 
-/// Anything that a server sends: an answer (no `method`) or a notification (no `id`).
+/// A message from the server: a response (no `method`) or a notification (no `id`).
 #[derive(Debug, Deserialize)]
 pub struct Incoming {
-    /// The id of the request that this answers; null when the server could not read it.
+    /// Id of the request; null if the server could not read it.
     #[serde(default)]
     pub id: Option<RequestId>,
     /// The notification's name.
@@ -109,15 +109,15 @@ pub struct Incoming {
     /// The notification's parameters.
     #[serde(default)]
     pub params: Option<Box<RawValue>>,
-    /// The answer, when the call succeeded; it may be a JSON null.
+    /// The result if the call succeeded; may be JSON null.
     #[serde(default, deserialize_with = "present")]
     pub result: Option<Box<RawValue>>,
-    /// The answer, when it did not.
+    /// The error if the call failed.
     #[serde(default)]
     pub error: Option<RpcError>,
 }
 
-// A result of null is an answer; only a missing one is none.
+// A null result is a result; only an absent field means none.
 fn present<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Box<RawValue>>, D::Error> {
     Box::deserialize(d).map(Some)
 }
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_keep_their_kind() {
+    fn request_ids_keep_their_type() {
         for text in ["1", "-7", r#""abc""#] {
             let id: RequestId = serde_json::from_str(text).expect("an id");
             assert_eq!(serde_json::to_string(&id).expect("JSON"), text);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_null_result_is_an_answer() {
+    fn null_result_is_a_result() {
         let answer: Incoming = serde_json::from_str(r#"{"id":1,"result":null}"#).expect("one");
         assert_eq!(answer.result.as_deref().map(RawValue::get), Some("null"));
         let note: Incoming = serde_json::from_str(r#"{"method":"x"}"#).expect("one");
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_a_json_rpc_message() {
+    fn call_serializes_as_json_rpc() {
         let params = serde_json::json!({});
         let call = Call::request(RequestId::Number(1), "server/status", &params);
         assert_eq!(

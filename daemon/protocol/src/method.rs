@@ -1,9 +1,9 @@
-//! The one table of methods.
+//! The table of methods.
 //!
-//! Server registration, typed client calls and the protocol reference are all derived from it, so
-//! a method exists here or nowhere. A row names the method, its parameters, its result, and says
-//! what it does in sentences that stand in the reference as they are.
-//! Invariant: names are unique and sorted by area as in the reference.
+//! Server registration, typed client calls and the protocol reference are derived from it, so a
+//! method exists only if it has a row. A row names the method, its parameters and its result, and
+//! documents it in sentences that appear in the reference unchanged. Invariant: names are unique
+//! and in the order of the reference.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -31,7 +31,7 @@ use crate::wire::{
     WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
 };
 
-/// A row of the table: what the reference says about one method.
+/// A row of the table: documentation of one method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Method {
     /// The name on the wire.
@@ -40,39 +40,39 @@ pub struct Method {
     pub params: &'static str,
     /// The name of the result's type in [`crate::wire`]; empty for a notification.
     pub result: &'static str,
-    /// What it does, one to three sentences.
+    /// Description, one to three sentences.
     pub doc: &'static str,
     /// The protocol version that introduced it.
     pub since: &'static str,
-    /// Whether a caller whose connection broke before the answer may just ask again.
+    /// True if a caller whose connection broke before the response may repeat the call.
     pub repeatable: bool,
     /// True if the method grants something for the user; only the consent socket answers it.
     pub grants: bool,
 }
 
-/// A method that is answered: ties its name to its types for server and client alike.
+/// A method with a response: connects its name and its types for server and client.
 pub trait Request {
     /// The name on the wire.
     const METHOD: &'static str;
-    /// Whether a caller whose connection broke before the answer may just ask again.
+    /// True if a caller whose connection broke before the response may repeat the call.
     const REPEATABLE: bool;
     /// True if the method grants something for the user; only the consent socket answers it.
     const GRANTS: bool;
-    /// What the caller sends.
+    /// Parameters of the method.
     type Params: Serialize + DeserializeOwned + Send + 'static;
-    /// What the server answers.
+    /// Result of the method.
     type Result: Serialize + DeserializeOwned + Send + 'static;
 }
 
-/// A method that is not answered.
+/// A method without a response.
 pub trait Notification {
     /// The name on the wire.
     const METHOD: &'static str;
-    /// What the sender says.
+    /// Parameters of the notification.
     type Params: Serialize + DeserializeOwned + Send + 'static;
 }
 
-/// The requests, by name, for `match` and for registration.
+/// Method names as constants, for `match` and for registration.
 pub mod names {
     macro_rules! names {
         ($($constant:ident = $name:literal,)*) => {$(
@@ -130,11 +130,11 @@ pub mod names {
     }
 }
 
-// The words of the table's fifth column: after a broken connection the call may be made again.
+// Values of the table's fifth column: whether the call may be repeated after a broken connection.
 const AGAIN: bool = true;
 const ONCE: bool = false;
 
-// Marks a method that gives consent in the user's place: its row names it after `AGAIN` or `ONCE`.
+// Marks a method that grants something for the user; its row has `GRANTS` after `AGAIN` or `ONCE`.
 macro_rules! grants {
     () => {
         false
@@ -147,7 +147,7 @@ macro_rules! grants {
 macro_rules! requests {
     ($($unit:ident, $name:ident, $params:ident => $result:ident, $since:literal, $repeatable:ident
         $($grants:ident)?, $doc:literal;)*) => {
-        /// Every request, in the order of the reference.
+        /// All requests, in the order of the reference.
         pub const METHODS: &[Method] = &[$(Method {
             name: names::$name,
             params: stringify!($params),
@@ -185,94 +185,94 @@ macro_rules! requests {
 
 requests! {
     Initialize, INITIALIZE, InitializeParams => InitializeResult, "1.0", AGAIN,
-    "Introduces client and server: versions, what each can do, the limits. Optional: any method may come first. An environment given here holds for every later call on the connection that brings none of its own.";
+    "Exchanges versions, capabilities and limits. Optional: any other method may come first. An environment given here applies to every later call on the connection without an environment of its own.";
     ServerStatus, SERVER_STATUS, StatusParams => StatusResult, "1.0", AGAIN,
-    "Says how the daemon is: its version, age, memory, watches and connections, every open worktree with its skills by state, how often each layer was rebuilt and why, its configuration, and what is unwell.";
+    "Returns the state of the daemon: version, uptime, memory, watches and connections, every open worktree with its number of skills by state, the rebuilds of each layer with their causes, the configuration, and current problems.";
     ServerSync, SERVER_SYNC, SyncParams => SyncResult, "1.0", AGAIN,
-    "Answers once everything that finished on the disk before the call is visible to later calls.";
+    "Responds when every change on the disk that finished before the call is visible to later calls.";
     ServerShutdown, SERVER_SHUTDOWN, ShutdownParams => ShutdownResult, "1.0", ONCE,
-    "Stops the daemon: no new connections, running calls are answered, then this one, then it exits.";
+    "Stops the daemon. It accepts no new connections, answers running calls and then this one, and exits.";
     WorktreeOpen, WORKTREE_OPEN, WorktreeOpenParams => WorktreeOpenResult, "1.0", AGAIN,
-    "Pins the worktree of a directory, so that it stays indexed while nobody asks. Any other call opens it as well, without the pin. Of more than 256 pinned worktrees the one that was opened longest ago is freed.";
+    "Pins the worktree of a directory, so that it stays indexed while no client uses it. Other calls open a worktree without a pin. At most 256 worktrees are pinned; beyond that the one opened the longest time ago is unpinned.";
     WorktreeClose, WORKTREE_CLOSE, WorktreeCloseParams => WorktreeCloseResult, "1.0", AGAIN,
-    "Takes back the pin of `worktree/open`; a worktree without one is freed when nobody has used it for a while.";
+    "Removes the pin of `worktree/open`. A worktree without a pin is closed after it has not been used for a while.";
     WorktreeList, WORKTREE_LIST, WorktreeListParams => WorktreeListResult, "1.0", AGAIN,
-    "Lists the open worktrees with their skills by state and what is unwell.";
+    "Lists the open worktrees with their number of skills by state and their current problems.";
     SkillsList, SKILLS_LIST, ListParams => ListResult, "1.0", AGAIN,
-    "Lists the skills that the profile's agent would show its model, in that agent's own order; `include` asks for the others as well, each with the reason. With `since` only what changed.";
+    "Lists the skills that the profile's agent shows its model, in the agent's order. `include` adds skills in other states, each with the reason. With `since` the result has the changes only.";
     SkillsDirs, SKILLS_DIRS, DirsParams => DirsResult, "1.0", AGAIN,
-    "Lists the directories of the skills that `skills/list` lists, in the same order.";
+    "Lists the directories of the skills that `skills/list` returns, in the same order.";
     SkillsGet, SKILLS_GET, GetParams => GetResult, "1.0", AGAIN,
-    "Gives one skill: its entry, all its frontmatter as JSON, the source range of each key and value, and its diagnostics. Never the body.";
+    "Returns one skill: its entry, its complete frontmatter as JSON, the source range of each key and value, and its diagnostics, without the body.";
     SkillsSearch, SKILLS_SEARCH, SearchParams => SearchResult, "1.0", AGAIN,
-    "Finds skills by what they are called and by what they say they do: the exact name, its beginning, a name with a slip in it, words of `name`, `description`, `when_to_use` and tags. The best answer is first; `include` searches more than what the agent would show its model.";
+    "Searches skills by name and text: the exact name, a prefix, a name with a typing error, and words of `name`, `description`, `when_to_use` and tags. The best match is first. `include` also searches skills that the agent does not show its model.";
     SkillsLoad, SKILLS_LOAD, LoadParams => LoadResult, "1.0", ONCE,
-    "Gives a skill as the agent hands it to its model: the text, what to apply besides, and the commands in the body, which are not run unless asked for. A second call with `shellResults` puts in what they gave. Errors have the agent's own number in `errorCode` where it numbers them.";
+    "Returns a skill as the agent passes it to its model: the text, the settings to apply, and the commands in the body, which are run only on request. A second call with `shellResults` inserts their outputs. Errors have the agent's own error number in `errorCode`, if the agent defines one.";
     SkillsExplain, SKILLS_EXPLAIN, ExplainParams => ExplainResult, "1.0", AGAIN,
-    "Says why a skill is there or is not: each root considered, each candidate found, each rule applied with the agent and version that it is taken from, and what to do. With neither a name nor a path it explains the working directory: the roots and how many skills each gave.";
+    "Explains why a skill is listed or not: each root considered, each candidate found, each rule applied with the agent and version it is taken from, and the suggested action. Without a name or path it explains the working directory: the roots and their number of skills.";
     SkillsResources, SKILLS_RESOURCES, ResourcesParams => ResourcesResult, "1.0", AGAIN,
-    "Lists the files of a skill beside its SKILL.md, sorted by relative path.";
+    "Lists the files of a skill except its SKILL.md, sorted by relative path.";
     SkillsRead, SKILLS_READ, ReadParams => ReadResult, "1.0", AGAIN,
-    "Reads a file beneath a skill's directory, or a part of it; a path that leads outside is refused. Where the user is asked before the skill is loaded, it is asked before its first file is read, unless the session's agent has loaded it or the user has said so before in the same session, or without one on the same connection.";
+    "Reads a file in a skill's directory, or a part of it; a path that leads outside is refused. If loading the skill needs approval, reading its first file needs it too, unless the session's agent has loaded the skill, or the user has approved it before in the same session, or without a session on the same connection.";
     SkillsCheck, SKILLS_CHECK, CheckParams => CheckResult, "1.0", AGAIN,
-    "Checks skills on the disk by the rules of docs/rules.md: what is wrong where, which agents mind, and how it can be mended. Without a profile the agents in wide use count, with one that agent alone. What is longer than one message may be comes in pages, all of what was found for the first.";
+    "Checks skills on the disk with the rules of docs/rules.md. Returns the findings with their positions, the affected agents and the possible fixes. Without a profile it checks for the widely used agents, with a profile for that agent only. A result that exceeds one message is split into pages, which all show the findings of the first.";
     RulesDescribe, RULES_DESCRIBE, RulesDescribeParams => RulesDescribeResult, "1.0", AGAIN,
-    "Says of rules what they find, why that matters, to which agents, and what to do: as docs/rules.md does.";
+    "Describes rules: the problem that each finds, its consequences, the affected agents and the suggested action, as in docs/rules.md.";
     SkillsReferences, SKILLS_REFERENCES, ReferencesParams => ReferencesResult, "1.0", AGAIN,
-    "Finds where skills are named: in `skills:` and `allowed-tools`, behind `/` or `$`, and in code beside the word \"skill\", in every SKILL.md, command, agent and `CLAUDE.md` or its like of the worktree. Only names of skills that there are count, so that paths, URLs and variables are none. What is longer than one message may be comes in pages, all of what was found for the first.";
+    "Finds references to skills: in `skills:` and `allowed-tools`, after `/` or `$`, and as code next to the word \"skill\", in every SKILL.md, command, agent file, `CLAUDE.md` and similar file of the worktree. Only names of existing skills count, so that paths, URLs and variables are not references. A result that exceeds one message is split into pages, which all show the references of the first.";
     IndexSnapshot, INDEX_SNAPSHOT, SnapshotParams => SnapshotResult, "1.0", AGAIN,
-    "Gives all that a program needs to answer by itself what an agent would see here, also for texts that are not saved yet: every skill, and what each profile makes of it, with whose claim to a name is heard first. With `since` nothing where nothing has changed.";
+    "Returns everything that a program needs to compute an agent's list of skills itself, also for unsaved texts: every skill, its state in each profile, and the order in which skills claim names. With `since` the lists are empty if nothing has changed.";
     PathsMatch, PATHS_MATCH, PathsMatchParams => PathsMatchResult, "1.0", AGAIN,
-    "Says how many files of the worktree the patterns of `paths` match, and names the first. The walk is kept for some seconds; `verified` walks again.";
+    "Counts the files of the worktree that the patterns of `paths` match, and names the first ones. The list of files is cached for some seconds; `verified` reads the disk again.";
     SessionOpen, SESSION_OPEN, SessionOpenParams => SessionResult, "1.0", AGAIN,
-    "Opens an agent's conversation under the id that it chose, or under one of ours. The same id from another connection is the same conversation; one that is there already keeps all it has, and takes the directory and the profile that are given.";
+    "Opens a session under the id that the agent chose, or under a new id. The same id from another connection is the same session; an existing session keeps its state and takes the given directory and profile.";
     SessionGet, SESSION_GET, SessionGetParams => SessionResult, "1.0", AGAIN,
-    "Tells all that is kept of a conversation: what was activated, found, announced and loaded.";
+    "Returns the stored state of a session: activated, discovered, announced and loaded skills.";
     SessionClose, SESSION_CLOSE, SessionCloseParams => SessionCloseResult, "1.0", AGAIN,
-    "Forgets a conversation. One that nobody closes is forgotten when it has not been used for as long as the configuration says.";
+    "Closes a session and deletes its state. A session that is not closed is deleted after it has not been used for the time set in the configuration.";
     SessionList, SESSION_LIST, SessionListParams => SessionListResult, "1.0", AGAIN,
-    "Lists the conversations that are kept.";
+    "Lists the stored sessions.";
     SessionTouch, SESSION_TOUCH, SessionTouchParams => SessionTouchResult, "1.0", AGAIN,
-    "Tells which files an agent has read, written or found. Skill directories between a file and the working directory are found, and skills whose `paths` match are activated, for the rest of the conversation; the answer holds what is new, and it is on disk.";
+    "Reports files that an agent has read, written or found. Discovers skill directories between a file and the working directory, and activates skills whose `paths` match, for the rest of the session. The result has what is new, and it is saved on the disk before the response.";
     SessionInvoked, SESSION_INVOKED, SessionInvokedParams => SessionInvokedResult, "1.0", AGAIN,
-    "Gives what an agent of the conversation has loaded so far, as it was loaded.";
+    "Returns the skills that an agent of the session has loaded, with the text it received.";
     SessionCompacted, SESSION_COMPACTED, SessionCompactedParams => SessionCompactedResult, "1.0", AGAIN,
-    "Tells that an agent's conversation was shortened, and gives what its profile gives a model again then; everything else counts as not loaded.";
+    "Reports that an agent's chat was shortened, and returns the skills that its profile passes to the model again; all other skills no longer count as loaded.";
     SessionAgentEnd, SESSION_AGENT_END, SessionAgentEndParams => SessionAgentEndResult, "1.0", AGAIN,
-    "Tells that an agent inside the conversation has ended; what it has loaded is forgotten.";
+    "Reports that an agent inside the session has ended; its loaded skills are forgotten.";
     PermissionCheck, PERMISSION_CHECK, PermissionCheckParams => PermissionCheckResult, "1.0", AGAIN,
-    "Says whether something may be done, by the rules of the agent, of the user and of the repository and by what the user has allowed for good, and names the rule. Of `skill` the patterns are names of skills; of any other permission nothing is known but what was allowed for good, and the user is asked.";
+    "Decides whether an action is allowed, by the rules of the agent, of the user and of the repository and by earlier `always` replies, and names the rule. For `skill` the patterns are names of skills. Other permissions are allowed by earlier `always` replies only; otherwise the user must be asked.";
     PermissionRequest, PERMISSION_REQUEST, PermissionRequestParams => PermissionRequestResult, "1.0", ONCE,
-    "Decides as `permission/check` does, and where the user has to be asked waits for the answer that any client gives with `permission/reply`, for a limited time. A request that waits does not count against the requests of its connection.";
+    "Decides as `permission/check` does. If the user must approve, it waits for a limited time for a reply that any client sends with `permission/reply`. A waiting request does not count against its connection's limit of requests.";
     PermissionReply, PERMISSION_REPLY, PermissionReplyParams => PermissionReplyResult, "1.0", ONCE GRANTS,
-    "Answers a request of another connection. `always` is on disk before the answer, holds in that worktree, and answers other requests that it covers. Where nobody waits, as after -32003, the answer counts for the next call of the same kind.";
+    "Replies to a permission request of another connection. An `always` is saved on the disk before the response, applies to that worktree, and answers other pending requests that it covers. If no call waits, as after -32003, the reply applies to the next call of the same kind.";
     PermissionPending, PERMISSION_PENDING, PermissionPendingParams => PermissionPendingResult, "1.0", AGAIN,
-    "Lists the requests that wait for the user's answer. `permission/asked` and `permission/replied` tell when to look.";
+    "Lists the pending permission requests. The events `permission/asked` and `permission/replied` report changes.";
     PermissionGranted, PERMISSION_GRANTED, PermissionGrantedParams => PermissionGrantedResult, "1.0", AGAIN,
-    "Lists what an `always` has allowed in a worktree.";
+    "Lists the permissions that `always` replies have granted in a worktree.";
     PermissionRevoke, PERMISSION_REVOKE, PermissionRevokeParams => PermissionRevokeResult, "1.0", AGAIN,
-    "Takes back what an `always` has allowed in a worktree.";
+    "Revokes a permission that an `always` reply has granted in a worktree.";
     HooksMatch, HOOKS_MATCH, HooksMatchParams => HooksMatchResult, "1.0", AGAIN,
-    "Gives the hooks that run at an event: those of the skills that the agent has loaded in the session, in the order of loading, each with the skill's root and what to put into its environment. The agent runs them. Skills that are not trusted have none.";
+    "Returns the hooks to run at an event: the hooks of the skills that the agent has loaded in the session, in the order of loading, each with the skill's root and its environment variables. The agent runs them. Skills that are not trusted have no hooks.";
     HooksDone, HOOKS_DONE, HooksDoneParams => HooksDoneResult, "1.0", AGAIN,
-    "Tells that a hook has run. One with `once` that has succeeded runs no more in its session.";
+    "Reports that a hook has run. A hook with `once` is removed from its session after it succeeds.";
     TrustGet, TRUST_GET, TrustGetParams => TrustGetResult, "1.0", AGAIN,
-    "Says whether what comes with a directory is trusted, which directory decided that, and of which directories the user has said something; with `waiting`, which skills there would do more if they were trusted, and what trust covers.";
+    "Returns whether a directory is trusted, which directory's decision applies, and all directories with a decision. With `waiting`, it also returns the skills there that need trust, and the files that trust covers.";
     TrustSet, TRUST_SET, TrustSetParams => TrustSetResult, "1.0", AGAIN GRANTS,
-    "Trusts a directory and what is below it, or does not, or forgets it. It is bound to the path without links on the way and kept in the user's own state. Trust covers each skill there with all of its files, as they are at this moment: a skill of which any file is changed, added or removed later asks before it runs anything.";
+    "Trusts or distrusts a directory and everything below it, or removes the decision. The decision applies to the canonical path and is stored in the user's state directory. Trust covers each skill there with all of its files in their current version: if a file of a skill is changed, added or removed later, the user is asked before the skill runs anything.";
     EventsSubscribe, EVENTS_SUBSCRIBE, SubscribeParams => SubscribeResult, "1.0", AGAIN,
-    "Has the daemon tell of changes by `events/event`, without being asked: of one view with `cwd`, else of everything. A subscription ends with its connection; whoever connects again subscribes again and asks `skills/list` with `since`.";
+    "Subscribes to changes, which the daemon sends as `events/event`: those of one view with `cwd`, otherwise all. A subscription ends with its connection; after connecting again, subscribe again and call `skills/list` with `since`.";
     EventsUnsubscribe, EVENTS_UNSUBSCRIBE, UnsubscribeParams => UnsubscribeResult, "1.0", AGAIN,
-    "Ends a subscription of the same connection.";
+    "Ends a subscription of this connection.";
     SkillsRun, SKILLS_RUN, RunParams => RunResult, "1.0", ONCE,
-    "Runs a script beneath a skill's directory, in that directory, without input and for a limited time; of a skill that is not the user's own, as a private copy of all its files, so that what was checked is what runs. Off unless the configuration's `run.scripts` allows it, and only for skills that are trusted; the user is asked where any file of the skill is not what it was when it was trusted.";
+    "Runs a script of a skill in the skill's directory, without input and with a time limit. For a skill that is not the user's own it runs a private copy of all its files, so that exactly the checked files run. Disabled unless `run.scripts` in the configuration allows it, and only for trusted skills; the user is asked if any file of the skill has changed since it was trusted.";
     CatalogRender, CATALOG_RENDER, CatalogParams => CatalogResult, "1.0", AGAIN,
-    "Writes the list of skills that goes into a prompt, as the profile's agent or another one does, within the room that it gives its list. Empty when there are no skills. A text that is longer than one message may be is refused with `-32007`, never cut, and nobody counts as told of it.";
+    "Renders the skill listing for a prompt in the format of the profile's agent or of another one, within that agent's limit. The text is empty if there are no skills. A text that exceeds one message is refused with `-32007`, never shortened, and its skills do not count as announced.";
     CatalogTool, CATALOG_TOOL, ToolParams => ToolResult, "1.0", AGAIN,
-    "Describes the tool that an agent registers so that its model can load a skill, with the names as an enum in its JSON Schema; null when there are no skills. One that is longer than one message may be is refused with `-32007`.";
+    "Returns the definition of the tool with which a model loads skills, with the names as an enum in its JSON Schema; null if there are no skills. A definition that exceeds one message is refused with `-32007`.";
 }
 
-/// Every notification, in the order of the reference.
+/// All notifications, in the order of the reference.
 pub const NOTIFICATIONS: &[Method] = &[
     Method {
         name: names::CANCEL_REQUEST,
@@ -294,7 +294,7 @@ pub const NOTIFICATIONS: &[Method] = &[
     },
 ];
 
-const CANCEL_DOC: &str = "Cancels a running request of the same connection; it is then answered with -32800, unless it had finished. An unknown id is ignored.";
+const CANCEL_DOC: &str = "Cancels a running request of the same connection. The request is answered with -32800, unless it has finished. An unknown id is ignored.";
 
 #[doc = "Cancels a running request of the same connection."]
 #[derive(Debug, Clone, Copy)]
@@ -305,9 +305,9 @@ impl Notification for CancelRequest {
     type Params = CancelParams;
 }
 
-const EVENT_DOC: &str = "Sent by the daemon: something happened that a subscription is about. Of one subscription and kind at most one is on its way; a later one takes its place, and whoever does not read costs nothing. The content is asked for, for example by `skills/list` with `since`.";
+const EVENT_DOC: &str = "Sent by the daemon for an event of a subscription. At most one event per subscription and kind is waiting to be sent; a newer one replaces it, so that a client that does not read costs nothing. Request the content, for example with `skills/list` and `since`.";
 
-#[doc = "Sent by the daemon: something happened that a subscription is about."]
+#[doc = "Sent by the daemon for an event of a subscription."]
 #[derive(Debug, Clone, Copy)]
 pub struct EventsEvent;
 
@@ -316,23 +316,24 @@ impl Notification for EventsEvent {
     type Params = EventParams;
 }
 
-/// Reads the parameters of a method from the text of the request's `params` member.
+/// Parses the parameters of a method from the JSON text of the request's `params` field.
 ///
-/// Absent and null count as an empty object. A list is refused: parameters go by name.
+/// Absent and null parameters equal an empty object. A list is refused, because parameters are
+/// named.
 pub fn parse_params<P: DeserializeOwned>(params: Option<&str>) -> Result<P, RpcError> {
     let text = match params.map(str::trim) {
-        // The dispatcher gives an empty list for absent parameters.
+        // The dispatcher passes an empty list for absent parameters.
         None | Some("" | "null" | "[]") => "{}",
         Some(text) => text,
     };
     if text.starts_with('[') {
-        return Err(RpcError::invalid_params("the parameters are a list")
-            .with_hint("Send the parameters as an object; every parameter has a name."));
+        return Err(RpcError::invalid_params("the parameters are a list, not an object")
+            .with_hint("Send the parameters as an object with named fields."));
     }
     bounds::check(text)?;
     serde_json::from_str(text).map_err(|error| {
-        RpcError::invalid_params(format!("the parameters do not fit: {error}"))
-            .with_hint("What each method takes is listed in docs/protocol.md.")
+        RpcError::invalid_params(format!("invalid parameters: {error}"))
+            .with_hint("The parameters of each method are in docs/protocol.md.")
     })
 }
 
@@ -349,10 +350,10 @@ mod tests {
         }
     }
 
-    // Names are called from outside. Where one has to change its meaning, the protocol's major
-    // grows with it; where one is added, the minor.
+    // Clients depend on these names. A name that changes its meaning requires a new major version
+    // of the protocol, an added name a new minor version.
     #[test]
-    fn the_names_of_all_fields_stand() {
+    fn field_names_are_stable() {
         let text = format!("protocol {}\n\n{}", crate::PROTOCOL_VERSION, shapes().concat());
         expect_test::expect![[r#"
             protocol 1.0
@@ -490,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_knows_its_row() {
+    fn request_type_has_its_table_row() {
         assert_eq!(SkillsList::METHOD, "skills/list");
         assert!(
             METHODS.iter().any(|it| it.name == SkillsList::METHOD && it.result == "ListResult")
@@ -505,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_misfits_are_refused() {
+    fn list_and_incomplete_parameters_are_refused() {
         let error = parse_params::<ListParams>(Some("[1]")).expect_err("a list");
         assert_eq!(error.code, crate::error::INVALID_PARAMS);
         let error = parse_params::<ReadParams>(Some("{}")).expect_err("no relative");

@@ -1,8 +1,8 @@
-//! Paths on the wire: plain text where the bytes are UTF-8, `%XX` where they are not.
+//! Paths on the wire: plain text if the bytes are UTF-8, percent-encoded otherwise.
 //!
-//! An encoded object carries `pathEncoding: "percent"` beside its paths, and then *every* path in
-//! it is encoded, so a literal `%` is `%25`. Without that field a `%` means itself.
-//! Invariant: `decode(encode(path))` is the same bytes, for every path without NUL.
+//! An encoded object has `pathEncoding: "percent"` next to its paths, and then *every* path in it
+//! is encoded, so that a literal `%` is `%25`. Without that field `%` is literal. Invariant:
+//! `decode(encode(path))` returns the same bytes for every path without NUL.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// How the paths of one object are written.
+/// Encoding of the paths in one object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PathEncoding {
@@ -18,24 +18,24 @@ pub enum PathEncoding {
     Percent,
 }
 
-/// Why a path that came over the wire is refused.
+/// Reason why a received path is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
-    /// A `%` that is not followed by two hexadecimal digits.
+    /// A `%` without two hexadecimal digits after it.
     #[error("bad escape in path `{path}` at byte {offset}")]
     Escape {
         /// The text as received.
         path: String,
-        /// Where the escape starts.
+        /// Byte offset of the `%`.
         offset: usize,
     },
-    /// A NUL byte, which no path holds.
-    #[error("path `{path}` holds a NUL byte")]
+    /// A NUL byte, which no path can contain.
+    #[error("path `{path}` contains a NUL byte")]
     Nul {
         /// The text as received.
         path: String,
     },
-    /// A relative path, where the working directory of the daemon would decide.
+    /// A relative path; it would depend on the daemon's working directory.
     #[error("path `{path}` is not absolute")]
     Relative {
         /// The text as received.
@@ -44,34 +44,32 @@ pub enum PathError {
 }
 
 impl PathError {
-    /// Returns what to do about it, as a sentence.
+    /// Returns the suggested action, as a sentence.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Escape { .. } => {
-                "In the encoding `percent` a `%` is followed by two hexadecimal digits; itself it is `%25`."
+                "In the encoding `percent`, write `%` as `%25` and other escapes as `%` with two hexadecimal digits."
             }
-            Self::Nul { .. } => "Send the path without it.",
-            Self::Relative { .. } => {
-                "Send absolute paths: put the directory before it that it is relative to."
-            }
+            Self::Nul { .. } => "Remove the NUL byte from the path.",
+            Self::Relative { .. } => "Send an absolute path.",
         }
     }
 }
 
-/// Returns the encoding that an object with these paths needs: `None` when all are UTF-8.
+/// Returns the encoding that an object with these paths needs; `None` if all are UTF-8.
 pub fn encoding_of<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Option<PathEncoding> {
     let all_plain = paths.into_iter().all(|path| path.to_str().is_some());
     (!all_plain).then_some(PathEncoding::Percent)
 }
 
-/// Returns a path as it is written in an object with this encoding.
+/// Writes a path in this encoding.
 ///
-/// Without an encoding the path must be UTF-8 (see [`encoding_of`]); other bytes would be replaced.
+/// Without an encoding the path must be UTF-8 (see [`encoding_of`]); other bytes are replaced.
 pub fn encode(path: &Path, encoding: Option<PathEncoding>) -> String {
     encode_os(path.as_os_str(), encoding)
 }
 
-/// Returns any text of the operating system, such as the value of a variable, as [`encode`] does.
+/// Encodes any text of the operating system, such as the value of a variable, like [`encode`].
 pub fn encode_os(text: &OsStr, encoding: Option<PathEncoding>) -> String {
     match encoding {
         None => text.to_string_lossy().into_owned(),
@@ -101,7 +99,7 @@ fn hex_digit(nibble: u8) -> char {
     char::from(b"0123456789ABCDEF"[usize::from(nibble)])
 }
 
-/// Reads a path from an object with this encoding; it may be relative.
+/// Decodes a path, which may be relative.
 pub fn decode(text: &str, encoding: Option<PathEncoding>) -> Result<PathBuf, PathError> {
     let bytes = match encoding {
         None => text.as_bytes().to_vec(),
@@ -113,7 +111,7 @@ pub fn decode(text: &str, encoding: Option<PathEncoding>) -> Result<PathBuf, Pat
     Ok(std::ffi::OsString::from_vec(bytes).into())
 }
 
-/// Reads a path that has to be absolute.
+/// Decodes a path that must be absolute.
 pub fn decode_absolute(text: &str, encoding: Option<PathEncoding>) -> Result<PathBuf, PathError> {
     let path = decode(text, encoding)?;
     if path.is_absolute() { Ok(path) } else { Err(PathError::Relative { path: text.to_owned() }) }
@@ -157,20 +155,20 @@ mod tests {
     }
 
     #[test]
-    fn utf8_paths_are_written_as_they_are() {
+    fn utf8_path_is_not_encoded() {
         check(b"/w/skills/pdf", "/w/skills/pdf", None);
         check("/w/пример/100%/%41".as_bytes(), "/w/пример/100%/%41", None);
     }
 
     #[test]
-    fn other_bytes_are_escaped_and_percent_with_them() {
+    fn non_utf8_bytes_and_percent_are_escaped() {
         check(b"/w/\xff\x0a", "/w/%FF\n", Some(PathEncoding::Percent));
         check(b"/50%/\xc3(", "/50%25/%C3(", Some(PathEncoding::Percent));
         check("/é/\u{fffd}".as_bytes(), "/é/\u{fffd}", None);
     }
 
     #[test]
-    fn every_byte_survives_the_round_trip() {
+    fn every_byte_round_trips() {
         let bytes: Vec<u8> = (1..=255).rev().collect();
         let path = Path::new(OsStr::from_bytes(&bytes));
         let text = encode(path, Some(PathEncoding::Percent));
@@ -178,14 +176,14 @@ mod tests {
     }
 
     #[test]
-    fn one_odd_path_makes_its_neighbours_encoded() {
+    fn one_non_utf8_path_selects_the_encoding() {
         let odd = Path::new(OsStr::from_bytes(b"/\xff"));
         assert_eq!(encoding_of([Path::new("/a%b"), odd]), Some(PathEncoding::Percent));
         assert_eq!(encode(Path::new("/a%b"), Some(PathEncoding::Percent)), "/a%25b");
     }
 
     #[test]
-    fn bad_text_is_refused_with_its_place() {
+    fn invalid_path_text_is_refused_with_its_offset() {
         let percent = Some(PathEncoding::Percent);
         let offset = |text| match decode(text, percent) {
             Err(PathError::Escape { offset, .. }) => Some(offset),

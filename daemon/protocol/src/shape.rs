@@ -1,16 +1,17 @@
-//! The names of a struct's fields as serde knows them, for the tests that keep names stable.
+//! Wire names of a struct's fields, for the tests that keep names stable.
 //!
-//! Derived code announces its fields before it reads any; this reader notes them and stops there.
+//! Derived code passes the field names to the deserializer before it reads any field; this
+//! deserializer records them and stops.
 
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-/// Returns the names on the wire of the fields of `T`, optional ones included.
+/// Returns the wire names of the fields of `T`, optional ones included.
 pub(crate) fn fields<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
     let mut names: &'static [&'static str] = &[];
-    // Always the error that ends the reading.
+    // Always ends with the error that stops deserialization.
     let _ = T::deserialize(Announced { names: &mut names });
     names
 }

@@ -1,70 +1,70 @@
-//! Where the daemon's socket is: one pure function over the environment.
+//! Location of the daemon's socket, as a pure function of the environment.
 //!
-//! The caller reads the variables and asks the disk; this decides. Client and daemon both call it,
-//! so that they always agree. `$TMPDIR` is never considered: a sandboxed agent sees another one
-//! than its user does.
+//! The caller reads the variables and the disk. Client and daemon both call [`choose`], so that
+//! they agree. `$TMPDIR` is not used, because a sandboxed agent has a different one than its user.
 //! Invariant: every path here is absolute and short enough for a socket address.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The file name of the socket in our own directory; only the protocol's major is in it.
+/// File name of the socket in skillsd's directory; contains the protocol's major version.
 pub const FILE_NAME: &str = "v1.sock";
 
-/// The name of our directory in a runtime directory.
+/// Name of skillsd's directory in a runtime directory.
 pub const DIRECTORY_NAME: &str = "skillsd";
 
-/// The longest path that a socket address holds on Linux, without its final NUL.
+/// Maximum length of a path in a socket address on Linux, without its final NUL.
 pub const MAX_PATH_BYTES: usize = 107;
 
-/// What the choice depends on.
+/// Inputs of [`choose`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SocketEnvironment {
     /// The value of [`crate::env::SKILLSD_SOCKET`].
     pub skillsd_socket: Option<OsString>,
     /// The value of [`crate::env::XDG_RUNTIME_DIR`].
     pub xdg_runtime_dir: Option<OsString>,
-    /// The user's id.
+    /// Id of the user.
     pub uid: u32,
-    /// Whether `/run/user/<uid>` is a directory that belongs to the user.
+    /// True if `/run/user/<uid>` is a directory that belongs to the user.
     pub run_user_is_ours: bool,
 }
 
-/// Which rule chose the socket's path.
+/// Rule that determines the socket's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SocketSource {
-    /// [`crate::env::SKILLSD_SOCKET`] names it. The directory is the user's and is only checked.
+    /// [`crate::env::SKILLSD_SOCKET`] names the path. The directory belongs to the user and is only
+    /// checked.
     Variable,
-    /// It is in [`crate::env::XDG_RUNTIME_DIR`].
+    /// Below [`crate::env::XDG_RUNTIME_DIR`].
     XdgRuntimeDir,
-    /// It is in `/run/user/<uid>`.
+    /// Below `/run/user/<uid>`.
     RunUser,
-    /// It is in `/tmp`, in a directory that anybody may have made before us.
+    /// Below `/tmp`, in a directory that another user may have created first.
     Tmp,
 }
 
-/// Where the socket is, and which rule says so.
+/// Path of the socket, and the rule that determined it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SocketLocation {
     path: PathBuf,
-    // The parent of `path`.
+    // Parent of `path`.
     directory: PathBuf,
-    // The file name of `path` without `.sock`.
+    // File name of `path` without `.sock`.
     stem: OsString,
     source: SocketSource,
 }
 
-/// Why there is no place for the socket.
+/// Reason why the socket has no usable path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SocketError {
-    /// The variable holds a relative path, which client and daemon would read differently.
-    #[error("`{}` in SKILLSD_SOCKET is not an absolute path of a file", .path.display())]
+    /// The variable has a relative path, which client and daemon would resolve differently.
+    #[error("`{}` in SKILLSD_SOCKET is not the absolute path of a file", .path.display())]
     NotAFilePath {
         /// The value of the variable.
         path: PathBuf,
     },
-    /// A socket address cannot hold the path.
+    /// The path is too long for a socket address.
     #[error("socket path `{}` is longer than {MAX_PATH_BYTES} bytes", .path.display())]
     TooLong {
         /// The path.
@@ -73,42 +73,43 @@ pub enum SocketError {
 }
 
 impl SocketLocation {
-    /// The socket that speaks the protocol.
+    /// Returns the path of the protocol socket.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Which rule chose the path.
+    /// Returns the rule that determined the path.
     pub fn source(&self) -> SocketSource {
         self.source
     }
 
-    /// The directory that holds the socket and the locks.
+    /// Returns the directory of the socket and the locks.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// The socket beside it that speaks the language server protocol: `v1-lsp.sock`.
+    /// Returns the path of the language server socket: `v1-lsp.sock`.
     pub fn lsp_path(&self) -> PathBuf {
         self.beside("-lsp.sock")
     }
 
-    /// The socket beside it that answers what grants as well: `v1-consent.sock`.
+    /// Returns the path of the socket that also accepts granting methods: `v1-consent.sock`.
     pub fn consent_path(&self) -> PathBuf {
         self.beside("-consent.sock")
     }
 
-    /// The lock that a running daemon holds: `v1.lock`.
+    /// Returns the path of the lock that a running daemon holds: `v1.lock`.
     pub fn daemon_lock(&self) -> PathBuf {
         self.beside(".lock")
     }
 
-    /// The lock that a client holds while it starts a daemon: `v1.start.lock`.
+    /// Returns the path of the lock that a client holds while it starts a daemon: `v1.start.lock`.
     pub fn start_lock(&self) -> PathBuf {
         self.beside(".start.lock")
     }
 
-    /// What a daemon that a client started says on its standard error: `v1.start.log`.
+    /// Returns the path of the log with the standard error of a daemon started by a client:
+    /// `v1.start.log`.
     pub fn start_log(&self) -> PathBuf {
         self.beside(".start.log")
     }
@@ -120,7 +121,7 @@ impl SocketLocation {
     }
 }
 
-/// Chooses the socket's path.
+/// Determines the socket's path.
 pub fn choose(environment: &SocketEnvironment) -> Result<SocketLocation, SocketError> {
     let (path, source) = if let Some(path) = set(environment.skillsd_socket.as_deref()) {
         (PathBuf::from(path), SocketSource::Variable)
@@ -144,7 +145,7 @@ fn locate(path: PathBuf, source: SocketSource) -> Result<SocketLocation, SocketE
     let stem = name.as_bytes().strip_suffix(b".sock").unwrap_or(name.as_bytes());
     let stem = OsStr::from_bytes(stem).to_owned();
     let location = SocketLocation { directory: directory.to_owned(), stem, path, source };
-    // The consent socket's name is the longest of the three.
+    // The consent socket has the longest of the three names.
     let longest = location.path.as_os_str().len().max(location.consent_path().as_os_str().len());
     if longest > MAX_PATH_BYTES {
         return Err(SocketError::TooLong { path: location.path });
@@ -152,7 +153,7 @@ fn locate(path: PathBuf, source: SocketSource) -> Result<SocketLocation, SocketE
     Ok(location)
 }
 
-/// Returns the runtime directory that the system gives a user who is logged in.
+/// Returns the runtime directory of a logged-in user.
 pub fn run_user(uid: u32) -> PathBuf {
     PathBuf::from(format!("/run/user/{uid}"))
 }
@@ -161,7 +162,7 @@ fn set(value: Option<&OsStr>) -> Option<&OsStr> {
     value.filter(|value| !value.is_empty())
 }
 
-// The XDG specification: relative paths in its variables are to be ignored.
+// XDG specification: relative paths in these variables are ignored.
 fn runtime_directory(value: Option<&OsStr>) -> Option<&Path> {
     set(value).map(Path::new).filter(|path| path.is_absolute())
 }
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_rule_that_applies_wins() {
+    fn first_applicable_rule_determines_the_socket() {
         check("/s/x.sock", "/xdg", true, "Variable /s/x.sock");
         check("-", "/xdg", true, "XdgRuntimeDir /xdg/skillsd/v1.sock");
         check("-", "/xdg", false, "XdgRuntimeDir /xdg/skillsd/v1.sock");
@@ -195,17 +196,17 @@ mod tests {
     }
 
     #[test]
-    fn empty_counts_as_unset_and_relative_is_not_followed() {
+    fn empty_variable_is_unset_and_relative_path_is_ignored() {
         check("", "/xdg", true, "XdgRuntimeDir /xdg/skillsd/v1.sock");
         check("-", "", true, "RunUser /run/user/1000/skillsd/v1.sock");
         check("-", "xdg", true, "RunUser /run/user/1000/skillsd/v1.sock");
-        let message = "`x.sock` in SKILLSD_SOCKET is not an absolute path of a file";
+        let message = "`x.sock` in SKILLSD_SOCKET is not the absolute path of a file";
         check("x.sock", "/xdg", true, message);
-        check("/", "-", true, "`/` in SKILLSD_SOCKET is not an absolute path of a file");
+        check("/", "-", true, "`/` in SKILLSD_SOCKET is not the absolute path of a file");
     }
 
     #[test]
-    fn a_path_that_no_address_holds_is_refused() {
+    fn path_too_long_for_a_socket_address_is_refused() {
         let fits = format!("/{}.sock", "x".repeat(MAX_PATH_BYTES - 14));
         check(&fits, "-", true, &format!("Variable {fits}"));
         let long = format!("/{}.sock", "x".repeat(MAX_PATH_BYTES - 13));
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_files_are_beside_the_socket() {
+    fn other_files_are_next_to_the_socket() {
         let names = |variable: &str| {
             let skillsd_socket = Some(variable.into());
             let environment = SocketEnvironment { skillsd_socket, ..SocketEnvironment::default() };

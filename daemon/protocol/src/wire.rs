@@ -1,10 +1,9 @@
-//! The wire types: one struct per method's parameters and result, one file per area.
+//! Wire types: one struct for each method's parameters and result, in one file per area.
 //!
-//! They are plain data with the names of the protocol, and know nothing of the model they are made
-//! from; the conversions are the server's. Every field is documented because the reference is
-//! generated from here.
-//! Invariant: a result's field is always present unless its documentation says otherwise, and an
-//! unknown field in parameters is ignored.
+//! They are plain data with the protocol's names and know nothing of skillsd's model; the server
+//! converts. Every field is documented, because the reference is generated from these comments.
+//! Invariant: a result's field is always present unless its documentation says otherwise, and
+//! unknown fields in parameters are ignored.
 
 mod catalog;
 mod check;
@@ -89,7 +88,7 @@ pub use worktree::{
     WorktreeListResult, WorktreeOpenParams, WorktreeOpenResult,
 };
 
-// Clients in loosely typed languages write null for "nothing", also where a list is meant.
+// Clients in loosely typed languages send null for "none", even for a list.
 fn null_is_default<'de, D, T>(d: D) -> Result<T, D::Error>
 where
     D: serde::Deserializer<'de>,

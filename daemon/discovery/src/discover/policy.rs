@@ -27,8 +27,9 @@ pub struct Policy {
     pub trusts: Trusts,
     /// True if skills of a worktree need trust in every profile.
     pub requires_trust: bool,
-    /// Home directory of the user that the daemon serves; `None` if the context's `HOME` is that
-    /// directory.
+    /// The daemon's own variables; `None` if the context's variables are the daemon's. Their `HOME`
+    /// is the user's home directory, and a directory that another variable names belongs to the
+    /// user only if the variable has the same value here.
     pub environment: Option<Environment>,
 }
 

@@ -1,4 +1,4 @@
-//! The types of `catalog/render` and `catalog/tool`.
+//! Types of `catalog/render` and `catalog/tool`.
 
 use std::fmt;
 
@@ -11,29 +11,29 @@ use crate::wire::entry::word_enum;
 use crate::wire::load::LoadFormat;
 
 word_enum! {
-    /// How a catalog is written; a profile's name is its agent's own way.
+    /// Format of a skill listing. A profile's name selects its agent's format.
     CatalogFormat {
-        /// Tags, indented, all values escaped: the open standard's.
+        /// The open standard's format: indented tags with escaped values.
         Xml = "xml",
-        /// A list in Markdown.
+        /// A Markdown list.
         Markdown = "markdown",
-        /// One line for each skill, within a hundredth of the context: Claude Code's.
+        /// Claude Code's format: one line per skill, limited to 1 % of the context.
         Claude = "claude",
-        /// The same as the founding documents describe it, between `<system-reminder>` tags.
+        /// As `claude`, between `<system-reminder>` tags, as the founding documents describe it.
         ClaudeFounding = "claude@founding",
-        /// A table of roots and short paths, within two hundredths of the context: Codex's.
+        /// Codex's format: a table of roots and short paths, limited to 2 % of the context.
         Codex = "codex",
-        /// Gemini CLI's part of the system prompt.
+        /// Gemini CLI's section of the system prompt.
         Gemini = "gemini",
-        /// That of the plugin opencode-agent-skills.
+        /// The format of the plugin opencode-agent-skills.
         Plugin = "plugin",
-        /// That of the open standard's reference tool.
+        /// The format of the open standard's reference tool.
         SkillsRef = "skills-ref",
         /// A JSON array of names, descriptions and locations.
         Json = "json",
-        /// opencode's part of the system prompt.
+        /// opencode's section of the system prompt.
         Opencode = "opencode",
-        /// The same with `file://` URLs, as the founding documents describe it.
+        /// As `opencode`, with `file://` URLs, as the founding documents describe it.
         OpencodeFounding = "opencode@founding",
         /// As `xml`.
         AgentSkills = "agentskills",
@@ -49,94 +49,94 @@ word_enum! {
 }
 
 skills_params! {
-    /// What catalog to write.
+    /// The listing to render.
     CatalogParams {
-        /// How it is written; as the profile's agent does when absent.
+        /// Format of the listing; the profile's own format if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         format: Option<CatalogFormat>,
-        /// The model's context in tokens, of which some agents give their catalog a part.
+        /// The model's context window in tokens; some agents limit their listing to a share of it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context_tokens: Option<u64>,
-        /// The room in characters, in place of the agent's own rule.
+        /// Limit of the listing in characters; replaces the agent's own limit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         budget_chars: Option<u64>,
-        /// Whether only skills are named that this session's agent has not been told of. A session
-        /// that is not there is opened. Whatever is rendered for a session is told then.
+        /// True to include only skills not yet announced to this session's agent. Opens the session
+        /// if it does not exist. Every skill rendered for a session counts as announced.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         only_new: Option<bool>,
-        /// Which skills are named: those in whose name or description this expression is found, in
-        /// which `*` is anything; all when absent. With the format `plugin` the text is what that
-        /// plugin answers a search with, also for an empty one: each skill with where it is from
-        /// and its scripts.
+        /// Includes only skills whose name or description contains this expression, in which `*`
+        /// matches any text; all skills if absent. With the format `plugin` the text is that
+        /// plugin's answer to a search, also for an empty query: each skill with its source and its
+        /// scripts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         query: Option<String>,
-        /// Whether the agent's own sentence stands in place of an empty text, where it has one.
+        /// True to return the agent's own sentence instead of an empty text, if it has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         empty_text: Option<bool>,
     }
 }
 
-/// A catalog.
+/// A rendered skill listing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CatalogResult {
-    /// The view's clock.
+    /// Clock of the view.
     pub clock: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
-    /// What goes into the prompt; empty when there are no skills.
+    /// Text for the prompt; empty if there are no skills.
     pub text: String,
-    /// How many skills it names.
+    /// Number of skills in the text.
     pub count: u64,
-    /// How many there are to name, told before or not.
+    /// Number of skills that could be listed, announced before or not.
     pub skill_count: u64,
-    /// Whether none of them was told before.
+    /// True if none of the skills was announced before.
     pub is_initial: bool,
-    /// How many descriptions are not whole for want of room.
+    /// Number of descriptions shortened to fit the limit.
     pub shortened: u64,
-    /// How many skills are not named for want of room.
+    /// Number of skills omitted to fit the limit.
     pub omitted: u64,
-    /// How many tokens `text` has, roughly: a quarter of its bytes.
+    /// Approximate number of tokens in `text`: a quarter of its bytes.
     pub tokens: u64,
 }
 
 skills_params! {
-    /// Whose tool to describe.
+    /// The tool to describe.
     ToolParams {
-        /// Whose way; that of the profile's agent when absent.
+        /// Format of the tool; the profile's own format if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         style: Option<LoadFormat>,
-        /// The model's context in tokens, of which some agents give the list a part.
+        /// The model's context window in tokens; some agents limit their listing to a share of it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context_tokens: Option<u64>,
-        /// The room for the list in characters, in place of the agent's own rule.
+        /// Limit of the listing in characters; replaces the agent's own limit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         budget_chars: Option<u64>,
     }
 }
 
-/// The tool that loads a skill.
+/// Description of the tool that loads a skill.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResult {
-    /// The view's clock.
+    /// Clock of the view.
     pub clock: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
-    /// The tool; null when there are no skills.
+    /// The tool; null if there are no skills.
     pub tool: Option<SkillTool>,
 }
 
-/// A tool as model providers take it.
+/// A tool definition as model providers accept it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SkillTool {
-    /// The name that the agent gives it.
+    /// Name of the tool in the agent.
     pub name: String,
-    /// What the model is told about it.
+    /// Description for the model.
     pub description: String,
-    /// The JSON Schema of its parameters; the skills' names are an enum in it.
+    /// JSON Schema of the parameters; contains the skills' names as an enum.
     pub input_schema: Value,
 }

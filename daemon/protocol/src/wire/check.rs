@@ -1,4 +1,4 @@
-//! The types of `skills/check`.
+//! Types of `skills/check`.
 
 use std::fmt;
 
@@ -10,83 +10,81 @@ use crate::wire::entry::word_enum;
 use crate::wire::{Health, Range, RuleLevel, Severity};
 
 skills_params! {
-    /// What to check.
+    /// The files to check.
     CheckParams {
-        /// Skills (`SKILL.md`), commands (`.claude/commands/**/*.md`), what tells agents of skills
-        /// (`CLAUDE.md`, `AGENTS.md`, `GEMINI.md`, agents' files), and directories below which they
-        /// are looked for, absolute; `cwd` when there are none.
+        /// Files or directories, absolute; `cwd` if empty. Files may be skills (`SKILL.md`),
+        /// commands (`.claude/commands/**/*.md`) and instructions that mention skills (`CLAUDE.md`,
+        /// `AGENTS.md`, `GEMINI.md`, agents' files); directories are searched for them.
         #[serde(
             default,
             skip_serializing_if = "Vec::is_empty",
             deserialize_with = "crate::wire::null_is_default"
         )]
         paths: Vec<String>,
-        /// Whose agents count; those of the configuration when there are none.
+        /// The profiles to check for; those of the configuration if empty.
         #[serde(
             default,
             skip_serializing_if = "Vec::is_empty",
             deserialize_with = "crate::wire::null_is_default"
         )]
         profiles: Vec<String>,
-        /// What is decided about rules behind what the configuration does: the last that fits
-        /// counts.
+        /// Rule levels that take precedence over the configuration; the last match counts.
         #[serde(
             default,
             skip_serializing_if = "Vec::is_empty",
             deserialize_with = "crate::wire::null_is_default"
         )]
         levels: Vec<RuleLevel>,
-        /// Whether to say of each file what all fixes with one right answer come to.
+        /// True to return, for each file, the edits of all fixes with a single correct result.
         #[serde(
             default,
             skip_serializing_if = "std::ops::Not::not",
             deserialize_with = "crate::wire::null_is_default"
         )]
         fix_all: bool,
-        /// How many files with findings to give at most; the rest is reached with `cursor`. What is
-        /// longer than one answer may be comes in pages anyway.
+        /// Maximum number of files with findings per response; request the rest with `cursor`. A
+        /// result that exceeds one message is always split into pages.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
-        /// The `nextCursor` of the answer before, to the same question. Its pages are of what was
-        /// found for the first of them; refused where that is not known any more and something else
-        /// is found by now.
+        /// The `nextCursor` of the previous response to the same call. All pages show the findings
+        /// of the first. Refused if those are no longer kept and the findings have changed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cursor: Option<String>,
     }
 }
 
-/// What is wrong with the files that were checked. Servers that hold files as text put that in place
-/// of [`CheckedFile`].
+/// Findings in the checked files. Servers that hold files as JSON text use that in place of
+/// [`CheckedFile`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckResult<F = CheckedFile> {
-    /// The view's clock.
+    /// Clock of the view.
     pub clock: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
-    /// How many skills and commands were checked, on whichever page; instructions that speak of them
-    /// come besides.
+    /// Number of skills and commands checked, over all pages. Instructions that mention them are
+    /// checked too, but not counted.
     pub checked: u64,
     /// The files with findings, sorted by path.
     pub files: Vec<F>,
-    /// Where to go on; absent at the end. Whoever puts `files` of all pages one behind the other has
-    /// all that was found.
+    /// Cursor of the next page; absent on the last page. The `files` of all pages together are the
+    /// complete result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// The files that `skillsd check --fix` was to mend and left as they are, because they were
-    /// changed meanwhile; absent where there are none. A server mends nothing, and names none.
+    /// Files that `skillsd check --fix` did not change, because they changed since the check;
+    /// absent if there are none. A server changes no files and returns none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_alone: Vec<UnmendedFile>,
 }
 
-/// A file that was to be mended and is as somebody else has written it.
+/// A file that was not fixed, because it changed since the check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UnmendedFile {
     /// The file, absolute.
     pub path: String,
-    /// How `path` is written; absent when it is plain text.
+    /// Encoding of `path`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
 }
@@ -97,96 +95,97 @@ pub struct UnmendedFile {
 pub struct CheckedFile {
     /// The file, absolute.
     pub path: String,
-    /// How `path` is written; absent when it is plain text.
+    /// Encoding of `path`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// The file's content as it was checked, `blake3:` and hexadecimal digits: whoever makes the
-    /// edits compares it with what is there then. Null where not all of the file was read.
+    /// Hash of the checked content, `blake3:` and hexadecimal digits; compare it with the file
+    /// before you apply edits. Null if the file was not read completely.
     #[serde(default)]
     pub hash: Option<String>,
-    /// The findings, in the order of the file.
+    /// Findings in file order.
     pub findings: Vec<CheckFinding>,
-    /// What the fixes with one right answer come to; absent where there are none, where nobody
-    /// asked, and where not all of the file was read.
+    /// Edits of all fixes with a single correct result; absent if there are none, if `fixAll` is
+    /// false, or if the file was not read completely.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix_all: Option<FixAll>,
 }
 
-/// What all fixes of a file come to that have one right answer, and those of what they uncover.
+/// Edits of all fixes with a single correct result, including fixes for findings that the first
+/// fixes reveal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FixAll {
-    /// The edits of the file as it is, in its order, none of which touches another.
+    /// Edits of the current file, in file order, not overlapping.
     pub edits: Vec<CheckEdit>,
-    /// How many fixes that is.
+    /// Number of fixes.
     pub made: u64,
 }
 
-/// One finding.
+/// A finding of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckFinding {
-    /// The rule's stable name.
+    /// Stable name of the rule.
     pub code: String,
-    /// The page about the rule; null where there is none on this machine.
+    /// Documentation page of the rule; null if it is not installed on this machine.
     pub href: Option<String>,
-    /// How bad it is.
+    /// Severity of the finding.
     pub severity: Severity,
-    /// A sentence for a person.
+    /// Description for users, one sentence.
     pub message: String,
-    /// What to do about it; null when the message says it all.
+    /// Suggested action; null if the message is enough.
     pub help: Option<String>,
-    /// The profiles whose agents do what the finding says; absent when it is about the file for
-    /// whoever reads it.
+    /// Profiles whose agents behave as the finding says; absent if it applies to every reader of
+    /// the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub profiles: Vec<String>,
-    /// Where it is.
+    /// Position of the finding.
     pub range: Range,
-    /// How an editor may show it; absent when it is a finding like others.
+    /// Presentation hint for editors; absent for ordinary findings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<FindingTag>,
-    /// Other files that it has to do with.
+    /// Other files involved.
     pub related: Vec<RelatedFile>,
-    /// How it can be mended; one that is alone is the right answer.
+    /// Possible fixes; a single fix is the correct one.
     pub fixes: Vec<CheckFix>,
 }
 
 word_enum! {
-    /// How an editor may show a finding.
+    /// Presentation hint for editors.
     FindingTag {
-        /// As something that could be left out.
+        /// Text that can be removed.
         Unnecessary = "unnecessary",
-        /// As something that there is better.
+        /// Text with a better alternative.
         Deprecated = "deprecated",
     }
 }
 
-/// Another file that a finding has to do with.
+/// Another file involved in a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RelatedFile {
     /// The file, absolute.
     pub path: String,
-    /// How `path` is written; absent when it is plain text.
+    /// Encoding of `path`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// What it has to do with it.
+    /// Relation to the finding.
     pub message: String,
 }
 
-/// One way to mend a finding.
+/// One possible fix of a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckFix {
-    /// What it does.
+    /// Description of the fix.
     pub title: String,
-    /// The edits, none of which touches another.
+    /// The edits, not overlapping.
     pub edits: Vec<CheckEdit>,
 }
 
-/// A stretch of a file and what to put in its place.
+/// A replacement of a range of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckEdit {
-    /// What is replaced; empty to insert.
+    /// The replaced range; empty to insert.
     pub range: Range,
-    /// What stands there then.
+    /// The replacement.
     pub new_text: String,
 }

@@ -1,7 +1,7 @@
-//! The parameters that every call about skills accepts: where, for whom, how fresh.
+//! Parameters common to all calls about skills: working directory, profile, session and freshness.
 //!
-//! [`skills_params!`] repeats them as fields of each parameter struct, which keeps serde's messages
-//! precise (a flattened struct would not), and ties them together again as [`Context`].
+//! [`skills_params!`] repeats them as fields of each parameter struct, because serde's messages for
+//! flattened structs are imprecise, and converts them to a [`Context`].
 
 use std::collections::BTreeMap;
 
@@ -9,49 +9,49 @@ use serde::{Deserialize, Serialize};
 
 use crate::path::PathEncoding;
 
-/// How current an answer has to be.
+/// Required freshness of a response.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Freshness {
-    /// The latest snapshot, at once.
+    /// The latest snapshot, without waiting.
     Cached,
-    /// Everything that finished on the disk before the call is visible.
+    /// Includes every change on the disk that finished before the call.
     #[default]
     Synced,
-    /// As `synced`, after checking every known file against the disk.
+    /// As `synced`, after comparing every known file with the disk.
     Verified,
 }
 
-/// Where a call happens and whose rules apply: the parameters common to all calls about skills.
+/// Parameters common to all calls about skills.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Context {
-    /// Where the agent works, absolute; the worktree is found from it.
+    /// Working directory of the agent, absolute; determines the worktree.
     pub cwd: Option<String>,
-    /// Whose rules apply, for example `claude-code`; `agentskills` when absent.
+    /// Profile whose rules apply, for example `claude-code`; `agentskills` if absent.
     pub profile: Option<String>,
-    /// The agent conversation's id; its directory and profile are inherited.
+    /// Id of the agent's session; its directory and profile are inherited.
     pub session: Option<String>,
-    /// The agent's name inside the session.
+    /// Name of the agent inside the session.
     pub agent: Option<String>,
-    /// How current the answer has to be; `synced` when absent.
+    /// Required freshness; `synced` if absent.
     pub freshness: Option<Freshness>,
-    /// Further directories whose skills count, absolute.
+    /// Additional directories whose skills are included, absolute.
     pub additional_dirs: Vec<String>,
-    /// The variables that discovery depends on; the connection's or the daemon's own when absent.
+    /// Variables that discovery depends on; the connection's or the daemon's own if absent.
     pub environment: Option<BTreeMap<String, String>>,
-    /// How the paths and the values of `environment` in these parameters are written.
+    /// Encoding of the paths and of the values of `environment` in these parameters.
     pub path_encoding: Option<PathEncoding>,
 }
 
 /// Parameters that contain a [`Context`].
 pub trait Contextual {
-    /// Moves the common parameters out, leaving them empty.
+    /// Moves the common parameters out and leaves them empty.
     fn take_context(&mut self) -> Context;
     /// Replaces the common parameters.
     fn set_context(&mut self, context: Context);
 }
 
-/// Declares a parameter struct that has the common parameters besides its own.
+/// Declares a parameter struct with the common parameters and its own.
 macro_rules! skills_params {
     ($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $ty:ty,)* }) => {
         $(#[$meta])*
@@ -59,33 +59,32 @@ macro_rules! skills_params {
         #[serde(rename_all = "camelCase")]
         pub struct $name {
             $($(#[$field_meta])* pub $field: $ty,)*
-            /// Where the agent works, absolute; the worktree is found from it.
+            /// Working directory of the agent, absolute; determines the worktree.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub cwd: Option<String>,
-            /// Whose rules apply, for example `claude-code`; `agentskills` when absent.
+            /// Profile whose rules apply, for example `claude-code`; `agentskills` if absent.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub profile: Option<String>,
-            /// The agent conversation's id; its directory and profile are inherited.
+            /// Id of the agent's session; its directory and profile are inherited.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub session: Option<String>,
-            /// The agent's name inside the session.
+            /// Name of the agent inside the session.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub agent: Option<String>,
-            /// How current the answer has to be; `synced` when absent.
+            /// Required freshness; `synced` if absent.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub freshness: Option<crate::wire::Freshness>,
-            /// Further directories whose skills count, absolute.
+            /// Additional directories whose skills are included, absolute.
             #[serde(
                 default,
                 skip_serializing_if = "Vec::is_empty",
                 deserialize_with = "crate::wire::null_is_default"
             )]
             pub additional_dirs: Vec<String>,
-            /// The variables that discovery depends on; the connection's or the daemon's own when
-            /// absent.
+            /// Variables that discovery depends on; the connection's or the daemon's own if absent.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub environment: Option<std::collections::BTreeMap<String, String>>,
-            /// How the paths and the values of `environment` in these parameters are written.
+            /// Encoding of the paths and of the values of `environment` in these parameters.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub path_encoding: Option<crate::path::PathEncoding>,
         }

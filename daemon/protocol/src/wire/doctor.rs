@@ -1,54 +1,55 @@
-//! What `skillsd doctor --json` prints: the one answer that no daemon gives.
+//! Output of `skillsd doctor --json`, the only result that the daemon does not produce.
 //!
-//! It is made by the program that looks, because much of what it looks at is why no daemon can.
+//! The client produces it, because `doctor` also examines why no daemon runs.
 
 use serde::{Deserialize, Serialize};
 
 use crate::path::PathEncoding;
 use crate::wire::{ServerInfo, Severity, TrustGetResult, Watches};
 
-/// What was looked at, and what is wrong with it.
+/// Result of an examination.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DoctorResult {
-    /// The program that looked.
+    /// Version of the program that produced this result.
     pub version: String,
-    /// Where the daemon listens, or would; null where there is no place for it.
+    /// Socket path of the daemon, running or not; null if the path is invalid.
     pub socket: Option<String>,
-    /// How `socket` is written; absent when it is plain text.
+    /// Encoding of `socket`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// The daemon that answered; null when none did.
+    /// The daemon that answered; null if none did.
     pub daemon: Option<ServerInfo>,
-    /// How many directories all programs of this user watch; null where the system does not tell.
+    /// Number of directories watched by all programs of this user; null if the system does not
+    /// provide it.
     pub watches: Option<Watches>,
-    /// What is trusted, and what here asks for it; null where nobody could say.
+    /// Trusted directories, and the skills in this worktree that need trust; null if unavailable.
     pub trust: Option<TrustGetResult>,
-    /// What is wrong, the worst first; empty when all is well.
+    /// Problems, the most severe first; empty if there are none.
     pub findings: Vec<Finding>,
 }
 
-/// One thing that is wrong, and what to do about it.
+/// A problem with a suggested action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
-    /// A stable kebab-case name, for example `socket-stale`.
+    /// Stable name in kebab case, for example `socket-stale`.
     pub code: String,
-    /// How bad it is: an error keeps something from working, a warning may.
+    /// Severity: an error prevents something from working, a warning may.
     pub severity: Severity,
-    /// A sentence for a person.
+    /// Description for users, one sentence.
     pub message: String,
-    /// What to do about it, a full sentence.
+    /// Suggested action, a full sentence.
     pub hint: String,
-    /// The file or directory concerned; absent when there is none.
+    /// The file or directory concerned; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// How `path` is written; absent when it is plain text.
+    /// Encoding of `path`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// Whether `--fix` can mend it.
+    /// True if `--fix` can repair it.
     pub fixable: bool,
-    /// What `--fix` did about it; absent when nothing was done.
+    /// Repair made by `--fix`; absent if nothing was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixed: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! A skill in a list: the one shape that every answer uses for it.
+//! A skill in a list, in the form that every result uses.
 
 use std::fmt;
 
@@ -6,68 +6,68 @@ use serde::{Deserialize, Serialize};
 
 use crate::path::PathEncoding;
 
-/// A skill as the profile's agent reads it, and what became of it.
+/// A skill as the profile's agent reads it, with its state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts with names of their own")]
 pub struct Entry {
-    /// The name as the agent reads it; for an `invalid` skill our own reading, at worst the
+    /// Name as the agent reads it; for an `invalid` skill as skillsd reads it, or else the
     /// directory's name.
     pub name: String,
-    /// The description as the agent reads it; null when there is none.
+    /// Description as the agent reads it; null if there is none.
     pub description: Option<String>,
     /// The SKILL.md, absolute, as reached.
     pub path: String,
-    /// The skill's directory.
+    /// Directory of the skill.
     pub dir: String,
-    /// How `path`, `dir` and `root` are written; absent when they are plain text.
+    /// Encoding of `path`, `dir` and `root`; absent if they are plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// What kind of place it comes from.
+    /// Kind of source that the skill comes from.
     pub scope: Scope,
-    /// The root under which it was found.
+    /// The root that contains it.
     pub root: String,
-    /// What became of it.
+    /// State of the skill.
     pub state: State,
-    /// Why it is in that state, a sentence with file, line and column where there are any; null
-    /// for an active skill.
+    /// Reason for the state, a sentence with file, line and column if known; null for an active
+    /// skill.
     pub reason: Option<String>,
-    /// The glob patterns that make it conditional; empty when it has none.
+    /// Glob patterns that make it conditional; empty if it has none.
     #[serde(default)]
     pub paths: Vec<String>,
-    /// The name that the agent shows in place of `name`, where it has one.
+    /// Name that the agent displays instead of `name`, if it has one.
     pub label: Option<String>,
-    /// The namespace that the agent puts before the name, where it has one.
+    /// Prefix that the agent puts before the name, if it has one.
     pub namespace: Option<String>,
-    /// Whether the model may invoke it. Not so for what is built into the agent, which is the
-    /// agent's alone to hand out: its `path` begins with `builtin://`.
+    /// True if the model may invoke it. False for a skill built into the agent, whose text only the
+    /// agent can provide; the `path` of such a skill starts with `builtin://`.
     pub model_invocable: bool,
-    /// Whether the user may invoke it.
+    /// True if the user may invoke it.
     pub user_invocable: bool,
-    /// Whether the user trusts the worktree that it comes from.
+    /// True if the user trusts the worktree that contains it.
     pub trusted: bool,
-    /// The file's content, `blake3:` and hexadecimal digits; null when it could not be read.
+    /// Hash of the file, `blake3:` and hexadecimal digits; null if it could not be read.
     pub hash: Option<String>,
-    /// How many findings there are about it.
+    /// Number of findings about it.
     pub diagnostics: DiagnosticCounts,
-    /// Whether this is the last good version of a file that is broken right now.
+    /// True if this is the last good version of a file that is currently broken.
     pub stale: bool,
 }
 
 impl Entry {
-    /// Returns whether it is built into the profile's agent, which alone has its text.
+    /// Returns true if the skill is built into the profile's agent, which alone has its text.
     pub fn is_built_in(&self) -> bool {
         self.path.starts_with("builtin://")
     }
 }
 
-/// How many findings there are about a skill.
+/// Number of findings about a skill.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DiagnosticCounts {
-    /// Findings for which an agent drops the skill or a part of it.
+    /// Findings that make an agent drop the skill or a part of it.
     pub error: u32,
-    /// Findings that an agent passes over.
+    /// Findings that agents tolerate.
     pub warning: u32,
 }
 
@@ -80,10 +80,10 @@ macro_rules! word_enum {
         }
 
         impl $name {
-            /// Every value, in the order of the reference.
+            /// All values, in the order of the reference.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// Returns the word on the wire.
+            /// Returns the word used on the wire.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)* }
             }
@@ -100,23 +100,23 @@ macro_rules! word_enum {
 pub(crate) use word_enum;
 
 word_enum! {
-    /// What kind of place a skill comes from.
+    /// Kind of source that a skill comes from.
     Scope {
-        /// Set by the machine's administrator.
+        /// A directory managed by the machine's administrator.
         Managed = "managed",
-        /// The user's home.
+        /// The user's home directory.
         User = "user",
-        /// The worktree, at or above the working directory.
+        /// The worktree, in or above the working directory.
         Project = "project",
         /// The worktree, below the working directory.
         Nested = "nested",
-        /// A directory that the caller added.
+        /// A directory added by the caller.
         Additional = "additional",
         /// A plugin of the agent.
         Plugin = "plugin",
-        /// Part of the agent.
+        /// Built into the agent, or bundled with skillsd.
         Bundled = "bundled",
-        /// A remote source.
+        /// A registry.
         Remote = "remote",
         /// A prompt of an MCP server.
         Mcp = "mcp",
@@ -126,34 +126,34 @@ word_enum! {
 }
 
 word_enum! {
-    /// The state of a skill in a view. If several apply, the first in this order counts: refused,
+    /// State of a skill in a view. If several apply, the first in this order counts: refused,
     /// invalid, ignored, shadowed, denied, hidden, untrusted, activated, conditional, active.
     State {
-        /// The model sees it.
+        /// Shown to the model.
         Active = "active",
-        /// It has `paths`, none of which was touched yet.
+        /// Has `paths`, and no touched file matches them yet.
         Conditional = "conditional",
-        /// One of its `paths` was touched in this session.
+        /// Has `paths`, and a file touched in this session matches them.
         Activated = "activated",
-        /// Another skill of the same name wins.
+        /// Another skill with the same name wins.
         Shadowed = "shadowed",
-        /// The agent would drop it.
+        /// The agent drops it.
         Invalid = "invalid",
-        /// Not for the model.
+        /// Not shown to the model.
         Hidden = "hidden",
-        /// A permission rule denies it.
+        /// Denied by a permission rule.
         Denied = "denied",
-        /// The profile or the configuration demands trust, and the worktree has none.
+        /// The profile or the configuration requires trust, and the worktree is not trusted.
         Untrusted = "untrusted",
         /// Switched off by settings.
         Ignored = "ignored",
-        /// A link leads to a file that must not be read.
+        /// A link to a file that must not be read.
         Refused = "refused",
     }
 }
 
 impl State {
-    /// Returns whether a default list shows it: the model of the profile's agent sees it.
+    /// Returns true if a list without `include` contains it, because the model sees it.
     pub const fn is_listed(self) -> bool {
         matches!(self, Self::Active | Self::Activated)
     }
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_has_the_names_of_the_protocol() {
+    fn entry_serializes_with_the_protocols_names() {
         let entry = Entry {
             name: "commit".into(),
             description: Some("…".into()),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_the_same_in_text_and_json() {
+    fn state_and_scope_words_are_equal_in_text_and_json() {
         for state in State::ALL {
             let json = serde_json::to_string(state).expect("JSON");
             assert_eq!(json, format!("\"{state}\""));

@@ -1,4 +1,4 @@
-//! The types of `events/subscribe`, `events/unsubscribe` and the notification `events/event`.
+//! Types of `events/subscribe`, `events/unsubscribe` and the notification `events/event`.
 
 use std::fmt;
 
@@ -10,32 +10,33 @@ use crate::wire::entry::word_enum;
 use crate::wire::{Health, Reply};
 
 word_enum! {
-    /// What an event is about.
+    /// Kind of an event.
     EventKind {
-        /// A skill came, went or changed in a view: ask `skills/list` with `since`.
+        /// A skill was added, removed or changed in a view; call `skills/list` with `since`.
         SkillsChanged = "skills/changed",
-        /// A skill came to be in a state that its agent drops, or a file can just not be read.
+        /// A skill became invalid for its agent, or a file became unreadable.
         SkillsInvalid = "skills/invalid",
-        /// What a session has activated, discovered or invoked changed, or where it is, or it has
-        /// ended: ask `session/get`.
+        /// The activated, discovered or invoked skills of a session changed, its directory changed,
+        /// or it was closed; call `session/get`.
         SessionChanged = "session/changed",
-        /// Somebody waits for an answer: ask `permission/pending`.
+        /// A permission request waits for a reply; call `permission/pending`.
         PermissionAsked = "permission/asked",
-        /// A request was answered.
+        /// A permission request was answered.
         PermissionReplied = "permission/replied",
-        /// The findings about a skill changed, or the configuration has and they may have.
+        /// The findings about a skill changed, or a change of the configuration may have changed
+        /// them.
         DiagnosticsChanged = "diagnostics/changed",
-        /// Something is unwell that was not, or well again.
+        /// A problem appeared or was solved.
         HealthChanged = "health/changed",
     }
 }
 
 skills_params! {
-    /// What to be told of: with `cwd` (and `profile`, `session`, `additionalDirs`) of what that
-    /// view shows, which is kept live as long as the subscription lasts; without it of everything
-    /// that the daemon knows of.
+    /// The events to receive: with `cwd` (and `profile`, `session`, `additionalDirs`) those of that
+    /// view, which is kept up to date while the subscription lasts; without `cwd` all events of the
+    /// daemon.
     SubscribeParams {
-        /// Which kinds of events; all when empty.
+        /// Kinds of events; all if empty.
         #[serde(
             default,
             skip_serializing_if = "Vec::is_empty",
@@ -45,88 +46,88 @@ skills_params! {
     }
 }
 
-/// A subscription that has begun. It ends with its connection.
+/// A new subscription. It ends with its connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SubscribeResult {
-    /// Names the subscription on this connection.
+    /// Id of the subscription on this connection.
     pub subscription: String,
-    /// The kinds that are told.
+    /// Kinds of events that are sent.
     pub kinds: Vec<EventKind>,
-    /// The view's clock now, for `since`; null without `cwd`.
+    /// Current clock of the view, for `since`; null without `cwd`.
     pub clock: Option<String>,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
 }
 
-/// Which subscription to end.
+/// The subscription to end.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnsubscribeParams {
-    /// The name that `events/subscribe` gave.
+    /// Id from the result of `events/subscribe`.
     pub subscription: String,
 }
 
-/// Whether a subscription was ended.
+/// Result of ending a subscription.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnsubscribeResult {
-    /// Whether there was one of that name on this connection.
+    /// True if this connection had a subscription with this id.
     pub ended: bool,
 }
 
-/// Something happened that a subscription is about.
+/// An event of a subscription.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventParams {
-    /// The subscription.
+    /// Id of the subscription.
     pub subscription: String,
-    /// What happened.
+    /// The event.
     pub result: Event,
 }
 
-/// What happened. Of one kind at most one event of a subscription is on its way: one that comes
-/// before it was sent takes its place, and the content is asked for.
+/// An event. At most one event per subscription and kind is waiting to be sent; a newer one
+/// replaces it. Request the content with the method named by the kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
-    /// What it is about.
+    /// Kind of the event.
     pub kind: EventKind,
-    /// The view's clock then; absent where it is about no view.
+    /// Clock of the view at that time; absent if the event is not about a view.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<String>,
-    /// The directory of the view or the session; absent where it is about no place.
+    /// Directory of the view or the session; absent if the event is not about a directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// The view's profile.
+    /// Profile of the view.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// The session, where it is about one.
+    /// Id of the session, if the event is about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The agent in the session, where it is about one.
+    /// The agent in the session, if the event is about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The id of the request for permission.
+    /// Id of the permission request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
-    /// What the request was answered with; absent where nobody answered it.
+    /// Reply to the request; absent if it got none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<Reply>,
-    /// The skill's name.
+    /// Name of the skill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The skill's SKILL.md.
+    /// SKILL.md of the skill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// How `cwd` and `path` are written; absent when they are plain text.
+    /// Encoding of `cwd` and `path`; absent if they are plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// What there is to say about it, as a sentence: why a skill is invalid, why the user is asked.
+    /// Additional information, one sentence: why a skill is invalid, or why the user is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
 impl Event {
-    /// Returns an event of this kind that says nothing else.
+    /// Returns an event with this kind and no other field.
     pub fn new(kind: EventKind) -> Self {
         Self {
             kind,
@@ -150,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_says_only_what_it_is_about() {
+    fn event_serializes_without_absent_fields() {
         let event = Event::new(EventKind::SkillsChanged);
         let text = serde_json::to_string(&event).expect("JSON");
         assert_eq!(text, r#"{"kind":"skills/changed"}"#);

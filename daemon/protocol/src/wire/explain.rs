@@ -1,12 +1,11 @@
-//! `skills/explain`: why a skill is there, or why not.
+//! Types of `skills/explain`.
 //!
-//! The steps are flat and in the order in which discovery takes them: a `settings` step for each
-//! thing that the agent's configuration files say, a `root` step for each root
-//! considered, after it a `candidate` step for each file found there that bears on the question,
-//! after that a `rule` step for each rule that decided about that candidate. Where a whole place is
-//! explained by a variant or a profile of the user's own, a `rule` step for each rule in which it
-//! differs from its base comes before all roots. A program reads `kind`, `outcome` and `rule`; a
-//! person reads `reason` and `next`.
+//! The steps are a flat list in the order of discovery: a `settings` step for each relevant setting
+//! in the agent's configuration files, a `root` step for each root considered, after it a
+//! `candidate` step for each matching file found there, and after that a `rule` step for each rule
+//! that decided about the candidate. If a whole directory is explained for a variant or a user's
+//! profile, a `rule` step for each difference from its base comes before all roots. Programs read
+//! `kind`, `outcome` and `rule`; users read `reason` and `next`.
 
 use std::fmt;
 
@@ -18,96 +17,97 @@ use crate::wire::entry::word_enum;
 use crate::wire::{Health, Scope, State};
 
 skills_params! {
-    /// What to explain. With neither `name` nor `path`: the working directory itself.
+    /// The skill to explain; the working directory if neither `name` nor `path` is given.
     ExplainParams {
-        /// The skill's name; every candidate of that name is explained.
+        /// Name of the skill; every candidate with this name is explained.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
-        /// A SKILL.md or a skill's directory, absolute; it need not be in any root.
+        /// A SKILL.md or a skill's directory, absolute; it may be outside every root.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path: Option<String>,
     }
 }
 
-/// The verdict and how it came about.
+/// Result of an explanation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExplainResult {
-    /// The view's clock.
+    /// Clock of the view.
     pub clock: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
-    /// The name that was asked for, or that of the file at `path`; null where there is none.
+    /// The requested name, or the name of the file at `path`; null if there is none.
     pub name: Option<String>,
-    /// The SKILL.md that the verdict is about; null when nothing was found.
+    /// The SKILL.md that the verdict is about; null if none was found.
     pub path: Option<String>,
-    /// How `path` is written; absent when it is plain text.
+    /// Encoding of `path`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// Whose rules were applied, in full, for example `claude-code`.
+    /// Name of the profile whose rules were applied, for example `claude-code`.
     pub profile: String,
-    /// The answer in short.
+    /// Summary of the result.
     pub verdict: Verdict,
-    /// How it came about.
+    /// The steps that lead to it.
     pub steps: Vec<Step>,
 }
 
-/// The answer in short.
+/// Summary of an explanation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Verdict {
-    /// What became of the skill; null when there is no such skill.
+    /// State of the skill; null if no skill matches.
     pub state: Option<State>,
-    /// One sentence for a person.
+    /// Summary for users, one sentence.
     pub summary: String,
-    /// What to do, a full sentence; absent when there is nothing to do or a step says it.
+    /// Suggested action, a full sentence; absent if none is needed or a step has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
 word_enum! {
-    /// What a step of an explanation is about.
+    /// Subject of a step.
     StepKind {
-        /// A configuration file of the agent, and one thing that it says; before all roots.
+        /// A setting in a configuration file of the agent; before all roots.
         Settings = "settings",
-        /// A directory that may hold skills.
+        /// A directory that may contain skills.
         Root = "root",
         /// A file that may be the skill.
         Candidate = "candidate",
-        /// A rule that was applied to the candidate before it.
+        /// A rule applied to the preceding candidate.
         Rule = "rule",
     }
 }
 
 word_enum! {
-    /// What came of a step.
+    /// Result of a step.
     Outcome {
-        /// Root: it exists and was searched.
+        /// Root: exists and was searched.
         Searched = "searched",
-        /// Root or settings: it does not exist.
+        /// Root or settings: does not exist.
         Missing = "missing",
-        /// Root, candidate or settings: it could not be read.
+        /// Root, candidate or settings: could not be read.
         Unreadable = "unreadable",
-        /// Root or settings: it is another agent's, or is switched off.
+        /// Root or settings: belongs to another agent, or is switched off.
         Skipped = "skipped",
-        /// Candidate: the agent shows it to its model.
+        /// Candidate: shown to the model.
         Kept = "kept",
-        /// Candidate or rule: the agent does not show it.
+        /// Candidate or rule: not shown to the model.
         Dropped = "dropped",
-        /// Rule: the candidate passed it. Settings: nothing in it bears on skills.
+        /// Rule: the candidate passed it. Settings: the file has no relevant settings.
         Passed = "passed",
-        /// Rule: it changed how the candidate is read, or is worth knowing. Settings: it says so.
+        /// Rule: changes how the candidate is read, or is worth knowing. Settings: a relevant
+        /// setting.
         Noted = "noted",
     }
 }
 
 word_enum! {
-    /// How we know a rule of an agent.
+    /// Source of the knowledge about an agent's rule.
     Evidence {
-        /// Observed on the running agent.
+        /// Observed in the running agent.
         Running = "running",
-        /// Read in its source.
+        /// Read in its source code.
         Source = "source",
         /// Taken from its documentation.
         Documentation = "documentation",
@@ -118,66 +118,66 @@ word_enum! {
     }
 }
 
-/// One step of an explanation. Fields that do not apply to its kind are absent.
+/// A step of an explanation. Fields that do not apply to its kind are absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
-    /// What it is about.
+    /// Subject of the step.
     pub kind: StepKind,
-    /// What came of it.
+    /// Result of the step.
     pub outcome: Outcome,
-    /// The root concerned, absolute.
+    /// The root, absolute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
-    /// Candidate and rule: the SKILL.md concerned, absolute.
+    /// Candidate and rule: the SKILL.md, absolute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// How `root`, `path` and `file` are written; absent when they are plain text.
+    /// Encoding of `root`, `path` and `file`; absent if they are plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// Root and candidate: what kind of place it is.
+    /// Root and candidate: kind of source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    /// Root: how many skills were found in it.
+    /// Root: number of skills found in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<u64>,
-    /// Candidate: its name as the agent reads it.
+    /// Candidate: name as the agent reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Candidate: what became of it.
+    /// Candidate: its state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<State>,
-    /// Rule, or a candidate that was passed over: the stable name of the rule that decided.
+    /// Rule, or a skipped candidate: stable name of the rule that decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// Rule and settings: the agent concerned.
+    /// Rule and settings: the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Rule and settings: the version of the agent in which it was found.
+    /// Rule and settings: version of the agent in which it was verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Rule and settings: how we know it.
+    /// Rule and settings: source of this knowledge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
-    /// Why it came so, a sentence for a person.
+    /// Reason for the result, a sentence for users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The file whose text decided, absolute.
+    /// The file that decided, absolute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The line in `file`, counted from 1.
+    /// Line in `file`, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// The column in `file` in characters, counted from 1.
+    /// Column in `file` in characters, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
-    /// What to do, a full sentence.
+    /// Suggested action, a full sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
 impl Step {
-    /// Returns a step that says no more than its kind and outcome.
+    /// Returns a step with this kind and outcome and no other field.
     pub const fn new(kind: StepKind, outcome: Outcome) -> Self {
         Self {
             kind,

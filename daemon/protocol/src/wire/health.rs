@@ -1,24 +1,24 @@
-//! What is unwell, as every answer about skills says it.
+//! A current problem, as included in every result about skills.
 
 use serde::{Deserialize, Serialize};
 
 use crate::path::PathEncoding;
 
-/// One thing that is unwell and what to do about it.
+/// A problem with a suggested action.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Health {
-    /// A stable kebab-case name, for example `watch-limit`.
+    /// Stable name in kebab case, for example `watch-limit`.
     pub code: String,
-    /// A sentence for a person.
+    /// Description for users, one sentence.
     pub message: String,
-    /// What to do about it; absent when there is nothing to do.
+    /// Suggested action; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// The file or directory concerned; absent when it concerns the whole daemon.
+    /// The file or directory concerned; absent if the problem concerns the whole daemon.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// How `path` is written; absent when it is plain text.
+    /// Encoding of `path`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
 }

@@ -1,4 +1,4 @@
-//! The types of `hooks/*`.
+//! Types of `hooks/*`.
 
 use std::collections::BTreeMap;
 
@@ -10,77 +10,76 @@ use crate::wire::Health;
 use crate::wire::context::skills_params;
 
 skills_params! {
-    /// What has happened in a session.
+    /// An event in a session.
     HooksMatchParams {
-        /// The event, by the agent's name for it: `PreToolUse`.
+        /// Name of the event in the agent, for example `PreToolUse`.
         event: String,
-        /// The tool that it is about, where it is about one.
+        /// Name of the tool, if the event is about one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tool: Option<String>,
-        /// The event as the agent gives it to its hooks; says what a matcher is compared with where
-        /// that is no tool.
+        /// The event as the agent passes it to its hooks. For events that are not about a tool it
+        /// contains the value that matchers are compared with.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         payload: Option<Value>,
     }
 }
 
-/// The hooks that run, in the order in which their skills were loaded.
+/// The hooks to run, in the order in which their skills were loaded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HooksMatchResult {
-    /// The session.
+    /// Id of the session.
     pub session: String,
     /// The hooks; the agent runs them.
     pub hooks: Vec<MatchedHook>,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
 }
 
-/// A hook that runs.
+/// A hook to run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MatchedHook {
-    /// Its id, for `hooks/done`.
+    /// Id of the hook, for `hooks/done`.
     pub id: String,
     /// The event it is bound to.
     pub event: String,
-    /// The matcher as it is written; empty where there is none.
+    /// The matcher as written; empty if there is none.
     pub matcher: String,
-    /// The handler as it is written: `type`, `command` and the rest. An `if` is for the agent to
-    /// judge, by its own rules of permission.
+    /// The handler as written: `type`, `command` and other fields. The agent evaluates an `if` by
+    /// its own permission rules.
     pub handler: Value,
-    /// Whether it goes once `hooks/done` has told of its success.
+    /// True if the hook is removed once `hooks/done` reports its success.
     pub once: bool,
-    /// The skill's name.
+    /// Name of the skill.
     pub skill: String,
-    /// The skill's SKILL.md.
+    /// SKILL.md of the skill.
     pub path: String,
-    /// The skill's root: its directory, or that of its plugin.
+    /// Root of the skill: its directory, or its plugin's.
     pub root: String,
-    /// How `path`, `root` and the values of `environment` are written; absent when they are plain
-    /// text.
+    /// Encoding of `path`, `root` and the values of `environment`; absent if they are plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// The variables that it sees besides the agent's own.
+    /// Environment variables of the hook, in addition to the agent's own.
     pub environment: BTreeMap<String, String>,
 }
 
 skills_params! {
-    /// Which hook has run.
+    /// The hook that has run.
     HooksDoneParams {
-        /// Its id.
+        /// Id of the hook.
         id: String,
-        /// Whether it succeeded.
+        /// True if it succeeded.
         ok: bool,
     }
 }
 
-/// What became of it.
+/// Result of reporting a hook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HooksDoneResult {
-    /// Whether it is gone now: one with `once` that has succeeded.
+    /// True if the hook is now removed: it had `once` and succeeded.
     pub removed: bool,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
 }

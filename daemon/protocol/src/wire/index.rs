@@ -1,4 +1,4 @@
-//! The types of `index/snapshot`, `paths/match` and `skills/references`: what an editor needs.
+//! Types of `index/snapshot`, `paths/match` and `skills/references`, which editors use.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,248 +7,250 @@ use crate::wire::context::skills_params;
 use crate::wire::{Health, Range, State};
 
 skills_params! {
-    /// What a snapshot is of.
+    /// Contents of a snapshot.
     SnapshotParams {
-        /// The profiles that count; `profile` alone when there are none, else those in wide use.
+        /// Profiles to include; if empty, `profile`, or the widely used ones if that is absent too.
         #[serde(
             default,
             skip_serializing_if = "Vec::is_empty",
             deserialize_with = "crate::wire::null_is_default"
         )]
         profiles: Vec<String>,
-        /// The clock of an earlier answer to the same question: where nothing has changed since,
-        /// nothing is given.
+        /// The clock of an earlier response to the same call: if nothing has changed since, the
+        /// result has no lists.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<String>,
-        /// How many files and places of profiles to give at most, counted together; the rest is
-        /// reached with `cursor`. What is longer than one answer may be comes in pages anyway.
+        /// Maximum number of files and profile entries per response, counted together; request the
+        /// rest with `cursor`. A result that exceeds one message is always split into pages.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
-        /// The `nextCursor` of the answer before. Refused where anything has changed since.
+        /// The `nextCursor` of the previous response. Refused if anything has changed since.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cursor: Option<String>,
     }
 }
 
-/// Every skill that the profiles meet, and what each makes of it.
+/// Every skill that the profiles find, with its state in each profile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SnapshotResult {
-    /// The clock of the views together, for `since`.
+    /// Combined clock of the views, for `since`.
     pub clock: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
-    /// Whether the lists are given; false where nothing has changed since, and they are empty.
+    /// True if the lists are included; false if nothing has changed since, and they are empty.
     pub fresh: bool,
-    /// Where to go on; absent at the end. Whoever puts `skills` of all pages one behind the other,
-    /// and those of each profile, has the whole snapshot.
+    /// Cursor of the next page; absent on the last page. The `skills` of all pages together, and
+    /// those of each profile, are the complete snapshot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// The top of the worktree, absolute; outside git the working directory.
+    /// Top of the worktree, absolute; the working directory outside git.
     pub worktree: String,
-    /// The user's home directory, where `~/` leads; absent where it is not known.
+    /// The user's home directory, the target of `~/`; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<String>,
-    /// How `worktree` and `home` are written; absent when they are plain text.
+    /// Encoding of `worktree` and `home`; absent if they are plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
     /// Each file once, sorted by path.
     pub skills: Vec<SnapshotSkill>,
-    /// What each profile makes of them, in the order asked for; each of them on every page.
+    /// The skills of each profile, in the order requested; every profile is on every page.
     pub profiles: Vec<SnapshotProfile>,
     /// The user's own profiles and changes of built-in ones, as TOML with the table `profiles`;
-    /// absent when there are none, nothing has changed since, or on a later page.
+    /// absent if there are none, if nothing has changed since, or on a later page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_profiles: Option<String>,
-    /// What the configuration decides about rules, in its order: the last that fits counts. Empty
-    /// on a later page.
+    /// Rule levels of the configuration, in its order; the last match counts. Empty on a later
+    /// page.
     #[serde(default)]
     pub levels: Vec<RuleLevel>,
 }
 
-/// How much a rule matters.
+/// Level of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleLevel {
     /// A rule, a family such as `name/*`, or `*`.
     pub rule: String,
     /// `off`, `hint`, `information`, `warning` or `error`.
     pub level: String,
-    /// The files that it is about, relative to the worktree's top; null when it is about all.
+    /// Files it applies to, relative to the top of the worktree; null for all files.
     pub glob: Option<String>,
 }
 
-/// One file, as it is for whoever reads it.
+/// A skill file, independent of any profile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SnapshotSkill {
     /// The file, absolute, as reached.
     pub path: String,
-    /// How `path` is written; absent when it is plain text.
+    /// Encoding of `path`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// Which file it is: the same word for two paths that lead to one file, by a link say. It means
-    /// nothing else. Absent where there is no file, or none that can be read.
+    /// Identity of the file, an opaque string: equal for two paths that lead to the same file, for
+    /// example by a link. Absent if the file does not exist or cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The name that it gives itself, else that of its directory.
+    /// Name in the frontmatter, or else the directory's name.
     pub name: String,
-    /// The description that it gives itself; null when there is none.
+    /// Description in the frontmatter; null if there is none.
     pub description: Option<String>,
-    /// Its globs.
+    /// Its glob patterns.
     #[serde(default)]
     pub paths: Vec<String>,
-    /// The file's content, `blake3:` and hexadecimal digits; null when it could not be read.
+    /// Hash of the file, `blake3:` and hexadecimal digits; null if it could not be read.
     pub hash: Option<String>,
 }
 
-/// What one profile makes of the skills.
+/// The skills of one profile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SnapshotProfile {
-    /// The profile.
+    /// Name of the profile.
     pub profile: String,
-    /// Whether its agent keeps one skill of each name.
+    /// True if the agent keeps one skill per name.
     pub unique: bool,
-    /// What it met, in its scan order.
+    /// The files found, in scan order.
     pub skills: Vec<SnapshotPlace>,
-    /// The directories of the disk in which its agent looks for them, in the same order: where a
-    /// file that is not saved yet would be met. Empty on a later page.
+    /// The search roots on the disk, in scan order; a file that is not saved yet would be found in
+    /// one of them. Empty on a later page.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roots: Vec<SnapshotRoot>,
 }
 
-/// A directory in which an agent looks for skills.
+/// A directory that an agent searches for skills.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SnapshotRoot {
-    /// Where it is, or would be, absolute.
+    /// Its path, absolute; it may not exist.
     pub path: String,
-    /// How `path` is written; absent when it is plain text.
+    /// Encoding of `path`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// Its row among the roots of the profile, from 0.
+    /// Index of its row among the profile's roots, from 0.
     pub rule: u32,
-    /// The first that was met there, as its place in the list of the profile, from 0.
+    /// Index of the first skill found in it, in the profile's list, from 0.
     pub first: u32,
-    /// How many were.
+    /// Number of skills found in it.
     pub count: u32,
 }
 
-/// One skill among those of a profile.
+/// One skill of a profile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SnapshotPlace {
-    /// The file, as its place in the snapshot's `skills`, from 0.
+    /// Index of the file in the snapshot's `skills`, from 0.
     pub skill: u32,
-    /// The name as the agent reads it, with what stands before it.
+    /// Name as the agent reads it, including the prefix.
     pub name: String,
-    /// What stands before the name that the file or its directory gives; may be empty.
+    /// Prefix in front of the skill's own name; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prefix: String,
-    /// How many characters of description the agent reads; null when there is no description.
+    /// Number of characters of the description that the agent reads; null if there is no
+    /// description.
     pub description: Option<u32>,
-    /// What became of it.
+    /// State of the skill.
     pub state: State,
-    /// Why; null where the state is plain.
+    /// Reason for the state; null if there is none.
     pub reason: Option<String>,
-    /// When its claim to the name is heard: the lower is heard first.
+    /// Position in the order in which skills claim names; lower claims first.
     pub turn: u32,
-    /// The skill that counts in its place, as its place in this list, from 0; null when it counts.
+    /// Index of the skill that wins the name, in this list, from 0; null if this skill wins.
     pub winner: Option<u32>,
-    /// Whether the winner is the same file by another way.
+    /// True if the winner is the same file by another path.
     #[serde(default)]
     pub same_file: bool,
 }
 
 skills_params! {
-    /// Which patterns to try.
+    /// The patterns to match.
     PathsMatchParams {
-        /// Globs as `paths` has them, matched as lines of a `.gitignore` at the worktree's top are.
+        /// Glob patterns as in `paths`; matched like lines of a `.gitignore` at the top of the
+        /// worktree.
         patterns: Vec<String>,
-        /// How many files to name for each pattern; 10 when absent.
+        /// Maximum number of files to name per pattern; 10 if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     }
 }
 
-/// What the patterns match.
+/// Matches of the patterns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PathsMatchResult {
-    /// The view's clock.
+    /// Clock of the view.
     pub clock: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
-    /// The patterns, in their order.
+    /// Matches of each pattern, in the order of the patterns.
     pub matches: Vec<PathMatches>,
 }
 
-/// What one pattern matches.
+/// Matches of one pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PathMatches {
     /// The pattern.
     pub pattern: String,
-    /// How many files; null where the pattern is not valid or the worktree has too many files.
+    /// Number of matching files; null if the pattern is invalid or the worktree has too many files.
     pub count: Option<u64>,
-    /// The first of them, sorted, relative to the worktree's top.
+    /// The first matching files, sorted, relative to the top of the worktree.
     pub files: Vec<String>,
 }
 
 skills_params! {
-    /// Which references to find.
+    /// The references to find.
     ReferencesParams {
-        /// The skill; all that there are when absent.
+        /// Name of the skill; all skills if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
-        /// How many to give at most; 1,000 when absent. The rest is reached with `cursor`. What is
-        /// longer than one answer may be comes in pages anyway.
+        /// Maximum number of references per response; 1,000 if absent. Request the rest with
+        /// `cursor`. A result that exceeds one message is always split into pages.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
-        /// The `nextCursor` of the answer before, to the same question. Its pages are of what was
-        /// found for the first of them; refused where that is not known any more and something else
-        /// is found by now.
+        /// The `nextCursor` of the previous response to the same call. All pages show the
+        /// references of the first. Refused if those are no longer kept and the references have
+        /// changed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cursor: Option<String>,
     }
 }
 
-/// Where skills are named. Servers that hold places as text put that in place of
+/// References to skills. Servers that hold references as JSON text use that in place of
 /// [`SkillReference`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReferencesResult<R = SkillReference> {
-    /// The view's clock.
+    /// Clock of the view.
     pub clock: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
-    /// The places, sorted by file and place.
+    /// The references, sorted by file and position.
     pub references: Vec<R>,
-    /// Whether there are more than these.
+    /// True if there are more references.
     pub truncated: bool,
-    /// Where to go on; absent at the end. Whoever puts `references` of all pages one behind the other
-    /// has all of them.
+    /// Cursor of the next page; absent on the last page. The `references` of all pages together are
+    /// the complete result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
-/// A place where a skill is named.
+/// A reference to a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SkillReference {
-    /// The skill's name, as it is written.
+    /// Name of the skill as written.
     pub name: String,
-    /// The file that names it, absolute.
+    /// The file that contains the reference, absolute.
     pub path: String,
-    /// How `path` is written; absent when it is plain text.
+    /// Encoding of `path`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// How it is written: `listed`, `allowed`, `mentioned`, `called`, `spoken` or, where a path
-    /// leads through its directory, `linked`.
+    /// Form of the reference: `listed`, `allowed`, `mentioned`, `called`, `spoken` or, for a path
+    /// through the skill's directory, `linked`.
     pub form: String,
-    /// Where the name stands.
+    /// Position of the name.
     pub range: Range,
 }

@@ -1,43 +1,43 @@
-//! What `skillsd install` and `uninstall` have found, and changed or would change.
+//! Output of `skillsd install --json` and `uninstall --json`.
 //!
-//! No method of the socket: the client looks for itself, and this is the form of `--json`.
+//! Not part of the socket protocol; the client produces it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::path::PathEncoding;
 
-/// What was installed or removed, or would be.
+/// Changes made or planned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InstallResult {
-    /// The program that looked.
+    /// Version of the program that produced this result.
     pub version: String,
-    /// Whether the changes were written; false for `--dry-run` and where the user said no.
+    /// True if the changes were written; false with `--dry-run` or if the user declined.
     pub written: bool,
-    /// Each file that was looked at, in the order in which it is written.
+    /// Every file examined, in the order of writing.
     pub changes: Vec<InstallChange>,
-    /// What was left out, each a sentence that says why.
+    /// Parts left out, each a sentence with the reason.
     pub left_out: Vec<String>,
 }
 
-/// What becomes of one file.
+/// Change of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InstallChange {
-    /// What the file is for.
+    /// Purpose of the file.
     pub part: InstallPart,
-    /// Whose file it is: `systemd`, or the name of an agent.
+    /// Owner of the file: `systemd`, or the name of an agent.
     pub owner: String,
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// How `path` is written; absent when it is plain text.
+    /// Encoding of `path`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// What becomes of it.
+    /// Kind of change.
     pub action: InstallAction,
-    /// The difference as a unified diff; empty where nothing changes.
+    /// Unified diff of the change; empty if nothing changes.
     pub diff: String,
-    /// What is to be known besides, for example why something was left as it is.
+    /// Additional information, for example why something was not changed.
     pub notes: Vec<String>,
 }
 
@@ -45,26 +45,26 @@ pub struct InstallChange {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InstallPart {
-    /// The units of systemd's user manager.
+    /// Units of systemd's user manager.
     Units,
-    /// The agents' hooks, which tell of touched files.
+    /// The agents' hooks that report touched files.
     Hooks,
-    /// The MCP server, as the agents know it.
+    /// The MCP server in the agents' configuration.
     Mcp,
 }
 
-/// What becomes of a file.
+/// Kind of change of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InstallAction {
-    /// It is made.
+    /// Created.
     Create,
-    /// It is changed, and a copy of what it was is kept beside it.
+    /// Changed; a copy of the previous version is kept next to it.
     Change,
-    /// It is removed.
+    /// Removed.
     Remove,
-    /// It is as it should be.
+    /// Unchanged, because it is up to date.
     None,
-    /// It cannot be read or written; a note says why.
+    /// Cannot be read or written; a note gives the reason.
     Fail,
 }

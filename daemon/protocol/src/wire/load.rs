@@ -1,4 +1,4 @@
-//! The types of `skills/load` and `skills/run`.
+//! Types of `skills/load` and `skills/run`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,103 +12,104 @@ use crate::wire::context::skills_params;
 use crate::wire::entry::word_enum;
 
 word_enum! {
-    /// How a loaded skill is written.
+    /// Format of a loaded skill.
     LoadFormat {
-        /// As opencode's skill tool gives it; by the user, as its slash commands do.
+        /// As opencode's skill tool returns it; for the user, as its slash commands do.
         Opencode = "opencode",
-        /// The same with `file://` URLs, as the founding documents describe it.
+        /// As `opencode`, with `file://` URLs, as the founding documents describe it.
         OpencodeFounding = "opencode@founding",
-        /// As Claude Code gives it: arguments and variables put in, commands found.
+        /// As Claude Code loads it: arguments and variables substituted, commands found.
         Claude = "claude",
-        /// The same with `${ARG1}`-style arguments, as the founding documents describe it.
+        /// As `claude`, with `${ARG1}`-style arguments, as the founding documents describe it.
         ClaudeFounding = "claude@founding",
         /// As the open standard's client guide describes it.
         AgentSkills = "agentskills",
-        /// As Codex gives a skill that is named explicitly: the whole file.
+        /// As Codex loads an explicitly named skill: the complete file.
         Codex = "codex",
-        /// As Gemini CLI activates it, with the tree of the directory.
+        /// As Gemini CLI activates it, with a listing of the directory tree.
         Gemini = "gemini",
-        /// As the plugin opencode-agent-skills gives it.
+        /// As the plugin opencode-agent-skills returns it.
         Plugin = "plugin",
-        /// The body as it stands in the file.
+        /// The body of the file, unchanged.
         Raw = "raw",
     }
 }
 
 word_enum! {
-    /// Who asks for a skill.
+    /// Origin of a request for a skill.
     By {
         /// The model, through its tool.
         Model = "model",
-        /// The user, by its name.
+        /// The user, by the skill's name.
         User = "user",
     }
 }
 
 word_enum! {
-    /// What becomes of commands in a body.
+    /// Treatment of commands in a body.
     Shell {
-        /// They are given back in `commands`, for the caller to run under its own rules.
+        /// Returned in `commands`, for the caller to run under its own rules.
         List = "list",
-        /// A sentence stands in their place.
+        /// Replaced by a sentence.
         None = "none",
-        /// The daemon runs them, where the configuration allows it and the skill is trusted.
+        /// Run by the daemon, if the configuration allows it and the skill is trusted.
         Execute = "execute",
     }
 }
 
-/// What a command in a body gave.
+/// Output of a command in a body.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ShellResult {
     /// The command's `id`.
     pub id: String,
-    /// What stands in its place: most often its output.
+    /// Text that replaces the command, usually its output.
     pub output: String,
 }
 
 skills_params! {
-    /// Which skill to load, and how: one of `name` and `path`.
+    /// The skill to load, by `name` or `path`, and its format.
     LoadParams {
-        /// The skill's name, as the agent knows it.
+        /// Name of the skill in the agent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
         /// Its SKILL.md or its directory, absolute.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path: Option<String>,
-        /// The arguments, one raw text.
+        /// The arguments as one string.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         args: Option<String>,
-        /// Who asks; the model when absent.
+        /// Origin of the request; the model if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<By>,
-        /// How it is written; as the profile's agent does when absent.
+        /// Format of the output; the profile's own format if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         format: Option<LoadFormat>,
-        /// What becomes of commands in the body; `list` when absent.
+        /// Treatment of commands in the body; `list` if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shell: Option<Shell>,
-        /// What the commands of an earlier answer gave.
+        /// Outputs of the commands of an earlier response.
         #[serde(
             default,
             skip_serializing_if = "Vec::is_empty",
             deserialize_with = "crate::wire::null_is_default"
         )]
         shell_results: Vec<ShellResult>,
-        /// The model in use; one that the skill asks for in its place keeps its `[1m]`.
+        /// The current model. If it has the suffix `[1m]`, a model that the skill selects gets the
+        /// suffix too.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
-        /// How much the model in use thinks, for `${CLAUDE_EFFORT}`.
+        /// Reasoning effort of the current model, for `${CLAUDE_EFFORT}`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         effort: Option<String>,
-        /// What the user has set for the skill's plugin, for `${user_config.X}`.
+        /// The user's options for the skill's plugin, for `${user_config.X}`.
         #[serde(
             default,
             skip_serializing_if = "BTreeMap::is_empty",
             deserialize_with = "crate::wire::null_is_default"
         )]
         user_config: BTreeMap<String, String>,
-        /// Whether to wait for the user's answer where a rule wants one.
+        /// True to wait for the user's approval if a rule requires it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         wait: Option<bool>,
     }
@@ -118,26 +119,26 @@ skills_params! {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoadResult {
-    /// The view's clock.
+    /// Clock of the view.
     pub clock: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
-    /// How it is written.
+    /// Format of the output.
     pub format: LoadFormat,
-    /// A few words for a person.
+    /// Short title for users.
     pub title: String,
-    /// What the model reads.
+    /// Text for the model.
     pub output: String,
-    /// What to apply besides.
+    /// Settings for the agent to apply.
     pub metadata: LoadMetadata,
-    /// The files that `output` names: absolute, or beneath the skill's directory.
+    /// Files that `output` names: absolute, or relative to the skill's directory.
     pub files: Vec<String>,
-    /// The commands to run; call again with what they gave as `shellResults`.
+    /// Commands to run; call again with their outputs as `shellResults`.
     pub commands: Vec<ShellCommand>,
-    /// What is odd about the skill, as sentences.
+    /// Warnings about the skill, as sentences.
     pub warnings: Vec<String>,
-    /// The file's content, `blake3:` and hexadecimal digits.
+    /// Hash of the file, `blake3:` and hexadecimal digits.
     pub hash: String,
 }
 
@@ -145,72 +146,73 @@ pub struct LoadResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ShellCommand {
-    /// Names it in `shellResults`.
+    /// Id of the command, for `shellResults`.
     pub id: String,
-    /// The command, with the arguments put in.
+    /// The command, with arguments substituted.
     pub command: String,
     /// The shell that it is written for.
     pub shell: String,
 }
 
 word_enum! {
-    /// Where a skill runs.
+    /// Place in which a skill runs.
     LoadStatus {
-        /// In the conversation.
+        /// In the current session.
         Inline = "inline",
-        /// In a subagent of its own.
+        /// In a separate subagent.
         Forked = "forked",
     }
 }
 
-/// What an agent applies for a loaded skill. What the format's agent does not know is absent.
+/// Settings that an agent applies for a loaded skill. Settings that the format's agent does not
+/// have are absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LoadMetadata {
-    /// The skill's name.
+    /// Name of the skill.
     pub name: String,
-    /// Its directory, absolute.
+    /// Directory of the skill, absolute.
     pub dir: String,
-    /// How `dir` is written; absent when it is plain text.
+    /// Encoding of `dir`; absent if it is plain text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// True; Claude Code's results have it.
+    /// Always true; part of Claude Code's results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub success: Option<bool>,
-    /// Where it runs.
+    /// Place in which it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<LoadStatus>,
-    /// The command that stands for it, without `/`.
+    /// The equivalent command, without `/`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command_name: Option<String>,
-    /// Tools that may be used without asking.
+    /// Tools that may be used without approval.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed_tools: Vec<String>,
-    /// Tools that are taken away.
+    /// Tools that are not available.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disallowed_tools: Vec<String>,
     /// The model to use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How much it thinks.
+    /// Reasoning effort of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
-    /// `fork`, where the skill asks for it.
+    /// `fork`, if the skill requests it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// The type of subagent, where it runs in one.
+    /// Type of the subagent, if it runs in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Names that subagent; another one for each load.
+    /// Id of that subagent; different for each load.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// Whether that subagent runs in the background.
+    /// True if that subagent runs in the background.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background: Option<bool>,
-    /// What is said to the model, in order.
+    /// Messages to the model, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub prompt_messages: Vec<PromptMessage>,
-    /// The hooks to register, as they are written.
+    /// Hooks to register, as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hooks: Option<Value>,
 }
@@ -219,54 +221,54 @@ pub struct LoadMetadata {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PromptMessage {
-    /// Who says it: `user`.
+    /// Role of the author: `user`.
     pub role: String,
-    /// What is said.
+    /// Text of the message.
     pub content: String,
 }
 
 skills_params! {
-    /// Which script of a skill to run.
+    /// The script to run.
     RunParams {
-        /// The skill's name.
+        /// Name of the skill.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
-        /// Its SKILL.md or its directory, absolute, in place of the name.
+        /// Its SKILL.md or its directory, absolute; an alternative to `name`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path: Option<String>,
-        /// The script's path beneath the skill's directory.
+        /// Path of the script, relative to the skill's directory.
         relative: String,
-        /// Its arguments, one by one.
+        /// Arguments of the script.
         #[serde(
             default,
             skip_serializing_if = "Vec::is_empty",
             deserialize_with = "crate::wire::null_is_default"
         )]
         args: Vec<String>,
-        /// How long it may take, in milliseconds; at most what the configuration allows.
+        /// Time limit in milliseconds; at most the limit of the configuration.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timeout_ms: Option<u64>,
-        /// Whether to wait for the user's answer where a rule wants one.
+        /// True to wait for the user's approval if a rule requires it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         wait: Option<bool>,
     }
 }
 
-/// What a script gave.
+/// Result of a script.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunResult {
-    /// The view's clock.
+    /// Clock of the view.
     pub clock: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
-    /// What it exited with; null when a signal ended it.
+    /// Exit code; null if a signal ended it.
     pub exit_code: Option<i32>,
-    /// What it printed; bytes that are not UTF-8 are replaced.
+    /// Standard output; invalid UTF-8 is replaced.
     pub stdout: String,
-    /// What it complained about, in the same way.
+    /// Standard error; invalid UTF-8 is replaced.
     pub stderr: String,
-    /// Whether it printed more than is kept.
+    /// True if the output was longer than what is kept.
     pub truncated: bool,
 }

@@ -1,4 +1,4 @@
-//! The types of `permission/*`.
+//! Types of `permission/*`.
 
 use std::fmt;
 
@@ -12,119 +12,119 @@ use crate::wire::context::skills_params;
 use crate::wire::entry::word_enum;
 
 word_enum! {
-    /// What is to be done about something that needs permission.
+    /// Decision about an action that needs permission.
     PermissionAction {
-        /// It may be done.
+        /// The action is allowed.
         Allow = "allow",
-        /// The user is asked.
+        /// The user must decide.
         Ask = "ask",
-        /// It may not be done.
+        /// The action is denied.
         Deny = "deny",
     }
 }
 
 word_enum! {
-    /// What the user answers.
+    /// The user's reply to a permission request.
     Reply {
-        /// Yes, this time.
+        /// Allow this time.
         Once = "once",
-        /// Yes, and for good.
+        /// Allow now and in the future.
         Always = "always",
-        /// No.
+        /// Deny.
         Reject = "reject",
     }
 }
 
 skills_params! {
-    /// What somebody wants to do. Nobody is asked.
+    /// The action to check. The user is not asked.
     PermissionCheckParams {
-        /// The kind: `skill`, or one of the agent's own.
+        /// Kind of permission: `skill`, or one of the agent's own.
         permission: String,
-        /// What it is wanted for; of `skill` the skills' names.
+        /// Objects of the action; for `skill` the names of the skills.
         patterns: Vec<String>,
     }
 }
 
-/// Whether it may be done.
+/// Result of a permission check.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionCheckResult {
-    /// The view's clock.
+    /// Clock of the view.
     pub clock: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
-    /// What is to be done: of several patterns the strictest.
+    /// The decision; for several patterns the strictest.
     pub action: PermissionAction,
-    /// The rule that decided; null where none did. One without a source is an earlier `always`.
+    /// The rule that decided; null if none did. A rule without a source is an earlier `always`.
     pub rule: Option<PermissionRule>,
-    /// Why, as a sentence.
+    /// Reason, one sentence.
     pub reason: String,
-    /// Where the user is asked: the patterns that an `always` may allow, narrowest first.
+    /// For `ask`: patterns that an `always` may allow, the narrowest first.
     pub suggestions: Vec<String>,
 }
 
 skills_params! {
-    /// What somebody wants to do, and what the user is told about it.
+    /// The action that needs permission, with information for the user.
     PermissionRequestParams {
-        /// The kind: `skill`, or one of the agent's own.
+        /// Kind of permission: `skill`, or one of the agent's own.
         permission: String,
-        /// What it is wanted for; of `skill` the skills' names.
+        /// Objects of the action; for `skill` the names of the skills.
         patterns: Vec<String>,
-        /// The patterns that an `always` allows; the narrowest suggestions when empty.
+        /// Patterns that an `always` allows; the narrowest suggestions if empty.
         #[serde(
             default,
             skip_serializing_if = "Vec::is_empty",
             deserialize_with = "crate::wire::null_is_default"
         )]
         always: Vec<String>,
-        /// Anything that helps the user to decide; handed on as it is.
+        /// Additional information for the user; passed on unchanged.
         #[serde(
             default,
             skip_serializing_if = "Map::is_empty",
             deserialize_with = "crate::wire::null_is_default"
         )]
         metadata: Map<String, Value>,
-        /// How long to wait, in milliseconds; at most what `permission.timeout` says. With 0 nobody is
-        /// asked, and what the rules leave to the user is answered at once as timed out.
+        /// Time limit in milliseconds; at most `permission.timeout`. With 0 the user is not asked,
+        /// and a request that needs approval times out at once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timeout_ms: Option<u64>,
     }
 }
 
-/// What came of it.
+/// Result of a permission request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionRequestResult {
-    /// What is to be done: `allow` or `deny`.
+    /// The decision: `allow` or `deny`.
     pub action: PermissionAction,
-    /// What the user answered; null where nobody was asked, or nobody answered.
+    /// The user's reply; null if the user was not asked or did not reply.
     pub reply: Option<Reply>,
-    /// What the user said besides.
+    /// The user's message.
     pub message: Option<String>,
-    /// Whether nobody answered in time, which counts as no.
+    /// True if the user did not reply in time, which denies the request.
     pub timed_out: bool,
-    /// The rule that decided, or that wanted the user asked; null where none did.
+    /// The rule that decided or required approval; null if none applied.
     pub rule: Option<PermissionRule>,
-    /// Why, as a sentence.
+    /// Reason, one sentence.
     pub reason: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
 }
 
-/// The answer to a request.
+/// Reply to a permission request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PermissionReplyParams {
-    /// The request's id, from `permission/pending`, an event or an error.
+    /// Id of the request, from `permission/pending`, an event or an error.
     pub id: String,
-    /// The answer.
+    /// The reply.
     pub reply: Reply,
-    /// What the model is told besides, most often of a `reject`.
+    /// Message for the model, usually with a `reject`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Which of the request's `always` and `suggestions` an `always` allows; all of its `always`
-    /// when empty.
+    /// The patterns that an `always` allows, from the request's `always` and `suggestions`; all of
+    /// its `always` if empty.
     #[serde(
         default,
         skip_serializing_if = "Vec::is_empty",
@@ -133,117 +133,117 @@ pub struct PermissionReplyParams {
     pub always: Vec<String>,
 }
 
-/// What was answered with it.
+/// Requests answered by a reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PermissionReplyResult {
-    /// The request's id.
+    /// Id of the request.
     pub id: String,
-    /// Other requests that an `always` has answered as well.
+    /// Ids of other requests that an `always` answered too.
     pub also: Vec<String>,
-    /// What is unwell: an `always` that could not be kept is named here.
+    /// Current problems, including an `always` that could not be saved.
     #[serde(default)]
     pub health: Vec<Health>,
 }
 
-/// Which requests to list.
+/// The requests to list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PermissionPendingParams {
-    /// Those of one conversation; all when absent.
+    /// Id of a session; all sessions if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
 }
 
-/// The requests that wait for an answer, the oldest first.
+/// Pending permission requests, the oldest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PermissionPendingResult {
     /// The requests.
     pub requests: Vec<PendingPermission>,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
 }
 
-/// A request that waits for the user's answer.
+/// A pending permission request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PendingPermission {
-    /// Its id, for `permission/reply`.
+    /// Id of the request, for `permission/reply`.
     pub id: String,
-    /// The kind: `skill`, or one of the agent's own.
+    /// Kind of permission: `skill`, or one of the agent's own.
     pub permission: String,
-    /// What it is wanted for; of `skill` the skill's name.
+    /// Objects of the action; for `skill` the name of the skill.
     pub patterns: Vec<String>,
-    /// The patterns that an `always` allows.
+    /// Patterns that an `always` allows.
     pub always: Vec<String>,
-    /// The patterns that an `always` may allow in their place, narrowest first.
+    /// Alternative patterns for an `always`, the narrowest first.
     pub suggestions: Vec<String>,
-    /// What helps to decide; of a skill its `name`, `path`, `description`, and as `act` what is to
-    /// be done with it: `load`, `shell` or `run`.
+    /// Information for the decision; for a skill its `name`, `path`, `description`, and the action
+    /// in `act`: `load`, `shell` or `run`.
     pub metadata: Map<String, Value>,
-    /// Why the user is asked, as a sentence.
+    /// Reason why the user is asked, one sentence.
     pub reason: String,
-    /// The rule that wants it; null where none does.
+    /// The rule that requires approval; null if there is none.
     pub rule: Option<PermissionRule>,
-    /// The conversation it is about; null where none was named.
+    /// Id of the session; null if the call named none.
     pub session: Option<String>,
-    /// The agent in it; null for the main one.
+    /// The agent in the session; null for the main agent.
     pub agent: Option<String>,
-    /// The directory the agent works in.
+    /// Working directory of the agent.
     pub cwd: String,
-    /// How `cwd` is written; absent when it is plain text.
+    /// Encoding of `cwd`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// Whose rules apply.
+    /// Profile whose rules apply.
     pub profile: String,
-    /// Whether somebody waits for the answer; else it counts for the next call.
+    /// True if a call waits for the reply; otherwise the reply applies to the next call.
     pub waiting: bool,
-    /// When it was asked, in milliseconds since 1970.
+    /// Time of the request, in milliseconds since 1970.
     pub at: u64,
-    /// When it is answered with no, in milliseconds since 1970.
+    /// Time at which the request is denied without a reply, in milliseconds since 1970.
     pub expires: u64,
 }
 
 skills_params! {
-    /// Where to look for what the user has allowed for good.
+    /// The worktree whose `always` grants to list.
     PermissionGrantedParams {}
 }
 
-/// What an `always` has allowed in a worktree.
+/// Permissions granted by `always` in a worktree.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PermissionGrantedResult {
-    /// In the order in which it was allowed.
+    /// The grants, in the order in which they were given.
     pub grants: Vec<PermissionGrant>,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
 }
 
-/// Something that is allowed for good.
+/// A permanent permission.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PermissionGrant {
-    /// The kind.
+    /// Kind of permission.
     pub permission: String,
-    /// What is allowed.
+    /// The allowed pattern.
     pub pattern: String,
 }
 
 skills_params! {
-    /// Which `always` to take back.
+    /// The `always` grant to revoke.
     PermissionRevokeParams {
-        /// The kind.
+        /// Kind of permission.
         permission: String,
-        /// What was allowed, as `permission/granted` names it.
+        /// The allowed pattern, as in `permission/granted`.
         pattern: String,
     }
 }
 
-/// Whether it was taken back.
+/// Result of revoking a grant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PermissionRevokeResult {
-    /// Whether it was allowed.
+    /// True if the grant existed.
     pub revoked: bool,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
 }

@@ -1,64 +1,64 @@
-//! Places in a SKILL.md, and the diagnostics that point to them.
+//! Positions in a SKILL.md, and diagnostics.
 //!
-//! Lines and columns are for people: counted from 1, columns in characters (Unicode scalar values).
-//! Offsets are for programs: bytes from the start of the file, counted from 0.
+//! Lines and columns are for users: from 1, columns in characters (Unicode scalar values). Offsets
+//! are for programs: bytes from the start of the file, from 0.
 
 use serde::{Deserialize, Serialize};
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Position {
-    /// The line, counted from 1.
+    /// Line number, from 1.
     pub line: u32,
-    /// The column in characters, counted from 1.
+    /// Column in characters, from 1.
     pub column: u32,
-    /// The byte offset, counted from 0.
+    /// Byte offset, from 0.
     pub offset: u64,
 }
 
-/// A stretch of a file; `end` is not part of it.
+/// A range of a file; `end` is exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Range {
-    /// Its first place.
+    /// Start of the range.
     pub start: Position,
-    /// The place after its last.
+    /// End of the range, exclusive.
     pub end: Position,
 }
 
-/// Where a field of the frontmatter is written.
+/// Positions of a frontmatter field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldRanges {
-    /// The key.
+    /// Range of the key.
     pub key: Range,
-    /// The value; empty and right after the key when there is none.
+    /// Range of the value; empty and directly after the key if there is none.
     pub value: Range,
 }
 
-/// How bad a diagnostic is.
+/// Severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Severity {
     /// An agent drops the skill or a part of it.
     Error,
-    /// An agent reads it otherwise than it was probably meant.
+    /// An agent probably reads it differently than intended.
     Warning,
-    /// Good to know.
+    /// Information.
     Info,
-    /// An offer to improve.
+    /// Suggested improvement.
     Hint,
 }
 
 /// A finding about a SKILL.md.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
-    /// The rule's stable name.
+    /// Stable name of the rule.
     pub code: String,
-    /// How bad it is.
+    /// Severity of the finding.
     pub severity: Severity,
-    /// A sentence for a person.
+    /// Description for users, one sentence.
     pub message: String,
-    /// What to do about it; null when the message says it all.
+    /// Suggested action; null if the message is enough.
     pub help: Option<String>,
-    /// Where it is; null when it concerns the whole file.
+    /// Range in the file; null if it concerns the whole file.
     pub range: Option<Range>,
 }

@@ -1,14 +1,14 @@
-//! The types of `rules/describe`.
+//! Types of `rules/describe`.
 
 use serde::{Deserialize, Serialize};
 
 use crate::wire::Severity;
 
-/// Which rules.
+/// The rules to describe.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RulesDescribeParams {
-    /// Rules (`yaml/syntax`) and families (`yaml/*`); all rules when there are none.
+    /// Rules (`yaml/syntax`) and families (`yaml/*`); all rules if empty.
     #[serde(
         skip_serializing_if = "Vec::is_empty",
         deserialize_with = "crate::wire::null_is_default"
@@ -16,56 +16,56 @@ pub struct RulesDescribeParams {
     pub rules: Vec<String>,
 }
 
-/// What rules find, and why that matters.
+/// Descriptions of rules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RulesDescribeResult {
     /// The rules, in the order of the reference.
     pub rules: Vec<RuleDescription>,
 }
 
-/// What a rule finds, why that matters and to whom.
+/// Description of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleDescription {
-    /// The stable name, as in `code` of a finding.
+    /// Stable name, as in `code` of a finding.
     pub rule: String,
-    /// The page about it; null where there is none on this machine.
+    /// Documentation page of the rule; null if it is not installed on this machine.
     pub href: Option<String>,
-    /// How bad a finding usually is; each has a severity of its own, by what the agents of the active
-    /// profiles do about it.
+    /// Usual severity of a finding; a finding's own severity depends on how the agents of the
+    /// active profiles react to it.
     pub severity: Severity,
-    /// What it finds, in a sentence.
+    /// The problem that the rule finds, one sentence.
     pub what: String,
-    /// Why that matters; sentences.
+    /// Consequences of the problem, one or more sentences.
     pub why: String,
-    /// What to do about it, in a sentence.
+    /// Suggested action, one sentence.
     pub repair: String,
-    /// Whether most findings come with a fix that can be applied as it is.
+    /// True if most findings have a fix that can be applied without a choice.
     pub fixable: bool,
-    /// Whether what can be done is for a person to choose in an editor: there are several ways, or
-    /// it is more than an edit of the text.
+    /// True if the user must choose a fix in an editor, because there are several or because a fix
+    /// changes more than the text.
     #[serde(default)]
     pub choosable: bool,
-    /// The agents that it is about; all of them when there are none.
+    /// Agents that the rule applies to; all agents if empty.
     pub agents: Vec<String>,
-    /// Where all of this is known from.
+    /// Sources of this information.
     pub sources: Vec<RuleReference>,
-    /// The version of the program that brought it.
+    /// Version of skillsd that introduced the rule.
     pub since: String,
-    /// A text in which it finds something, or what it is like; what cannot be seen is spelled out.
+    /// Example text with a finding, or a description of one; invisible characters are spelled out.
     pub failing: String,
-    /// The same, well.
+    /// The corrected example.
     pub passing: String,
-    /// All of it as Markdown, without a heading.
+    /// The whole description as Markdown, without a heading.
     pub markdown: String,
 }
 
-/// Where something is known from.
+/// Source of information about a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleReference {
-    /// What it is called.
+    /// Title of the source.
     pub title: String,
-    /// Where it is; null where it has no address.
+    /// URL of the source; null if it has none.
     pub address: Option<String>,
-    /// Which version of it.
+    /// Version of the source.
     pub version: String,
 }

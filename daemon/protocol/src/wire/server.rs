@@ -1,4 +1,4 @@
-//! The types of `initialize`, `server/*` and `$/cancelRequest`.
+//! Types of `initialize`, `server/*` and `$/cancelRequest`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,69 +13,69 @@ use crate::wire::context::skills_params;
 use crate::wire::entry::word_enum;
 use crate::wire::{Health, Scope, Worktree};
 
-/// Who the client is and what it brings.
+/// Information about the client.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct InitializeParams {
-    /// The client's name and version.
+    /// Name and version of the client.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_info: Option<ClientInfo>,
-    /// The protocol version that the client was written for.
+    /// Protocol version that the client was written for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol_version: Option<String>,
-    /// What the client can do; none are defined yet.
+    /// Capabilities of the client; none are defined yet.
     #[serde(deserialize_with = "crate::wire::null_is_default")]
     pub capabilities: Map<String, Value>,
-    /// The variables that discovery depends on, for every later call on this connection.
+    /// Variables that discovery depends on, for all later calls on this connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub environment: Option<BTreeMap<String, String>>,
-    /// How the values of `environment` are written; absent when they are plain text.
+    /// Encoding of the values of `environment`; absent if they are plain text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
 }
 
-/// A client's name and version.
+/// Name and version of a client.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientInfo {
-    /// The program's name.
+    /// Name of the program.
     pub name: String,
-    /// The program's version.
+    /// Version of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }
 
-/// Who the server is and what it offers.
+/// Information about the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InitializeResult {
-    /// The server's name and version.
+    /// Name and version of the server.
     pub server_info: ServerInfo,
-    /// The protocol version that the server speaks.
+    /// Protocol version of the server.
     pub protocol_version: String,
-    /// What the server can do.
+    /// Capabilities of the server.
     pub capabilities: ServerCapabilities,
-    /// The bounds that the server holds its clients to.
+    /// Limits that the server applies to its clients.
     pub limits: Limits,
-    /// Names this run of the daemon; clocks of another one are not comparable.
+    /// Id of this run of the daemon; clocks of another run are not comparable.
     pub boot_id: String,
 }
 
-/// The server's name and version.
+/// Name and version of the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerInfo {
-    /// `skillsd`.
+    /// Always `skillsd`.
     pub name: String,
-    /// The program's version.
+    /// Version of the program.
     pub version: String,
 }
 
-/// What the server can do.
+/// Capabilities of the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ServerCapabilities {
-    /// The names of the methods that it answers.
+    /// Names of the supported methods.
     pub methods: Vec<String>,
-    /// The names of the profiles that it knows, the default first.
+    /// Names of the known profiles, the default first.
     pub profiles: Vec<String>,
 }
 
@@ -83,135 +83,137 @@ pub struct ServerCapabilities {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatusParams {}
 
-/// How the daemon is.
+/// State of the daemon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusResult {
-    /// The program's version.
+    /// Version of the program.
     pub version: String,
-    /// The protocol version that it speaks.
+    /// Protocol version of the daemon.
     pub protocol_version: String,
-    /// The process's id.
+    /// Process id.
     pub pid: u32,
-    /// How long it has been running, in whole seconds.
+    /// Time since the start, in whole seconds.
     pub uptime: u64,
-    /// Its resident memory in bytes; null where the system does not tell.
+    /// Resident memory in bytes; null if the system does not provide it.
     pub rss: Option<u64>,
-    /// How many directories it watches.
+    /// Number of watched directories.
     pub watches: Watches,
-    /// How many connections are open, this one included.
+    /// Number of open connections, including this one.
     pub connections: u32,
     /// The open worktrees.
     pub worktrees: Vec<Worktree>,
-    /// How often each layer was rebuilt since the start, and why.
+    /// Number of rebuilds of each layer since the start, by cause.
     pub rebuilds: Rebuilds,
-    /// How what is found in no directory of an agent is: bundled skills, catalogs, MCP servers.
+    /// State of the sources outside the agents' directories: bundled skills, registries, MCP
+    /// servers.
     #[serde(default)]
     pub sources: Vec<SourceStatus>,
-    /// Names this run of the daemon.
+    /// Id of this run of the daemon.
     pub boot_id: String,
-    /// The socket it listens on; null when it serves within another process.
+    /// Path of the socket; null if the server runs inside another process.
     pub socket: Option<String>,
-    /// How `socket` is written; absent when it is plain text.
+    /// Encoding of `socket`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// The user's configuration; null where there is no place for one.
+    /// The user's configuration; null if it has no location.
     #[serde(default)]
     pub config: Option<ConfigStatus>,
-    /// How often agents did what.
+    /// Counts of agents' actions.
     #[serde(default)]
     pub actions: Actions,
     /// Counts of heavy calls.
     #[serde(default)]
     pub heavy_calls: HeavyCallCounts,
-    /// How many directories the user trusts.
+    /// Number of directories that the user trusts.
     #[serde(default)]
     pub trusted: u64,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
 }
 
-/// How often agents did what, since the daemon's start. Nothing of it leaves the machine.
+/// Counts of agents' actions since the daemon's start. They are never sent anywhere.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Actions {
-    /// Skills that were loaded.
+    /// Skills loaded.
     pub invocations: u64,
-    /// Those, by where they run: `inline` or `fork`.
+    /// Skills loaded, by place of execution: `inline` or `fork`.
     pub contexts: BTreeMap<String, u64>,
-    /// Those, by who started them: `model`, `agent` (a model inside a named agent) or `user`.
+    /// Skills loaded, by origin: `model`, `agent` (a model inside a named agent) or `user`.
     pub triggers: BTreeMap<String, u64>,
-    /// Names that came with a `/` before them.
+    /// Skills loaded by a name with a leading `/`.
     pub slash_prefixed: u64,
-    /// Changes of lists, by cause: `discovered` and `activated` by a touch, `disk` by anything else.
+    /// Changes of lists, by cause: `discovered` and `activated` by a touch, `disk` for other
+    /// changes.
     pub changes: BTreeMap<String, u64>,
-    /// Descriptions that a catalog had no room for in full.
+    /// Descriptions shortened to fit the limit of a skill listing.
     pub descriptions_shortened: u64,
-    /// Questions whether something may be done, by what came of them: `asked`, `once`, `always`,
-    /// `reject`, `timeout`, and `denied` by a rule.
+    /// Permission decisions, by result: `asked`, `once`, `always`, `reject`, `timeout`, and
+    /// `denied` by a rule.
     pub permissions: BTreeMap<String, u64>,
-    /// Skills from which something was not run or loaded because it is not trusted.
+    /// Skills with something that was not run or loaded because they are not trusted.
     pub untrusted: u64,
     /// Commands in bodies that were run.
     pub commands_run: u64,
     /// Scripts that were run.
     pub scripts_run: u64,
-    /// Hooks that were registered.
+    /// Hooks registered.
     pub hooks_registered: u64,
-    /// Hooks that were given to agents to run.
+    /// Hooks returned to agents to run.
     pub hooks_matched: u64,
 }
 
-/// Counts of heavy calls: checks, references, snapshots, matches of patterns and
-/// first searches. Two run at a time, of different connections; the others wait in turns by
-/// connection.
+/// Counts of heavy calls: checks, references, snapshots, pattern matches and first searches. At
+/// most two run at a time, for different connections; the others wait, with connections taking
+/// turns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct HeavyCallCounts {
-    /// Calls that run now.
+    /// Calls running now.
     pub running: u64,
-    /// Calls that wait for their turn.
+    /// Calls waiting to run.
     pub waiting: u64,
-    /// Calls begun since the daemon's start.
+    /// Calls started since the daemon's start.
     pub begun: u64,
-    /// Calls whose client cancelled or hung up before their end.
+    /// Calls that ended early because the client cancelled them or closed the connection.
     pub cancelled: u64,
 }
 
-/// A source of skills that is no directory of an agent.
+/// A source of skills outside the agents' directories.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceStatus {
-    /// What its skills are called in lists: `bundled`, `remote` or `mcp`.
+    /// Scope of its skills in lists: `bundled`, `remote` or `mcp`.
     pub scope: Scope,
-    /// The catalog's address, or the server's name in the configuration.
+    /// URL of the registry, or name of the server in the configuration.
     pub name: String,
-    /// How it is.
+    /// State of the source.
     pub state: SourceState,
-    /// How many skills it has.
+    /// Number of its skills.
     pub skills: u64,
-    /// What is wrong; null where nothing is.
+    /// Description of the problem; null if there is none.
     pub message: Option<String>,
-    /// Where its files are, or would be; null where it has none.
+    /// Directory of its files, which may not exist; null if it has none.
     pub path: Option<String>,
-    /// How `path` is written; absent when it is plain text.
+    /// Encoding of `path`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
 }
 
 word_enum! {
-    /// How a source is.
+    /// State of a source.
     SourceState {
-        /// Nobody needs it now.
+        /// Not in use.
         Idle = "idle",
-        /// It is being started or fetched for the first time.
+        /// Being started, or fetched for the first time.
         Starting = "starting",
-        /// It is well.
+        /// Available.
         Ready = "ready",
-        /// It cannot be reached; what it had before is used.
+        /// Unavailable; its previous skills are used.
         Stale = "stale",
-        /// It cannot be reached, and nothing is there.
+        /// Unavailable, and without previous skills.
         Failed = "failed",
     }
 }
@@ -220,37 +222,38 @@ word_enum! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigStatus {
-    /// Where it is, or would be.
+    /// Its path; the file may not exist.
     pub path: String,
-    /// How `path` is written; absent when it is plain text.
+    /// Encoding of `path`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// Whether it counts.
+    /// State of the file.
     pub state: ConfigState,
 }
 
-/// Whether a configuration file counts.
+/// State of a configuration file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ConfigState {
-    /// There is none, and the defaults count.
+    /// Missing; the defaults apply.
     Absent,
-    /// It counts as it is.
+    /// Valid and applied.
     Good,
-    /// It has mistakes, which `health` names; what counted before does, or of a first file what is right in it.
+    /// Has errors, which are in `health`. The last valid version applies; for a file that was never
+    /// valid, its correct parts.
     Broken,
 }
 
-/// How many directories are watched.
+/// Number of watched directories.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watches {
-    /// Watches in use by this daemon.
+    /// Watches of this daemon.
     pub used: u64,
-    /// The system's limit for this user; null where it has none or does not tell.
+    /// The system's limit for this user; null if there is none or the system does not provide it.
     pub limit: Option<u64>,
 }
 
-/// How often each layer was rebuilt.
+/// Number of rebuilds of each layer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Rebuilds {
@@ -258,31 +261,31 @@ pub struct Rebuilds {
     pub files: LayerRebuilds,
     /// Roots scanned.
     pub roots: LayerRebuilds,
-    /// Views resolved.
+    /// Views computed.
     pub views: LayerRebuilds,
 }
 
-/// How often one layer was rebuilt, and why.
+/// Number of rebuilds of one layer, by cause.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LayerRebuilds {
-    /// How often in all.
+    /// Total number.
     pub count: u64,
-    /// How often for each cause.
+    /// Number for each cause.
     pub causes: BTreeMap<String, u64>,
 }
 
 skills_params! {
-    /// What to wait for: the worktree of `cwd`, or everything when there is none.
+    /// The directory to synchronise: the worktree of `cwd`, or everything without `cwd`.
     SyncParams {}
 }
 
-/// The point in time that is now visible.
+/// Result of a synchronisation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SyncResult {
-    /// The clock after the sync.
+    /// Clock after the synchronisation.
     pub clock: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
 }
@@ -291,19 +294,19 @@ pub struct SyncResult {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShutdownParams {}
 
-/// Which daemon is stopping.
+/// The daemon that is stopping.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ShutdownResult {
-    /// The process's id.
+    /// Process id.
     pub pid: u32,
-    /// The run that ends.
+    /// Id of the run that ends.
     pub boot_id: String,
 }
 
-/// Which request to cancel.
+/// The request to cancel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CancelParams {
-    /// The request's id, on the same connection.
+    /// Id of the request, on the same connection.
     pub id: RequestId,
 }

@@ -1,4 +1,4 @@
-//! The types of `session/*`: what one agent conversation has touched, found and loaded.
+//! Types of `session/*`.
 
 use std::fmt;
 
@@ -10,23 +10,23 @@ use crate::wire::entry::word_enum;
 use crate::wire::{Entry, Health};
 
 skills_params! {
-    /// Which conversation to open: `session`, or a new one where that is absent.
+    /// The session to open: `session`, or a new one if absent.
     SessionOpenParams {
-        /// Whether files that are written in watched directories below its directory count as
-        /// touched, whoever writes them. What comes with a worktree activates that way only where
-        /// the user trusts it. Stays as it is when absent.
+        /// True to count files that change in watched directories below the session's directory as
+        /// touched, whichever program writes them. Skills of a worktree are activated this way only
+        /// if the user trusts it. Unchanged if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         auto: Option<bool>,
     }
 }
 
 skills_params! {
-    /// Which conversation to tell about: `session`.
+    /// The session to return: `session`.
     SessionGetParams {}
 }
 
 skills_params! {
-    /// Which conversation has ended: `session`.
+    /// The session to close: `session`.
     SessionCloseParams {}
 }
 
@@ -35,101 +35,102 @@ skills_params! {
 pub struct SessionListParams {}
 
 word_enum! {
-    /// What was done with a file.
+    /// Operation on a file.
     TouchOp {
-        /// It was read.
+        /// Read.
         Read = "read",
-        /// It was written, or removed.
+        /// Written or removed.
         Write = "write",
-        /// It was searched, or found.
+        /// Searched, or found by a search.
         Search = "search",
-        /// It was named in a command that was run.
+        /// Named in a command that was run.
         Exec = "exec",
     }
 }
 
 skills_params! {
-    /// Which files `session` has touched. A session that is not known is opened, in `cwd`.
+    /// The files that `session` has touched. Opens the session in `cwd` if it does not exist.
     SessionTouchParams {
-        /// The files or directories, absolute; they need not be there any more.
+        /// Files or directories, absolute; they may no longer exist.
         #[serde(default, deserialize_with = "crate::wire::null_is_default")]
         paths: Vec<String>,
-        /// What was done with them.
+        /// Operation on the files.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         op: Option<TouchOp>,
     }
 }
 
 skills_params! {
-    /// Whose loaded skills to give: those of `agent` in `session`; without `agent`, of the main one.
+    /// The agent whose loaded skills to return: `agent` in `session`; the main agent without
+    /// `agent`.
     SessionInvokedParams {}
 }
 
 skills_params! {
-    /// Whose conversation was shortened: that of `agent` in `session`.
+    /// The agent whose chat was shortened: `agent` in `session`.
     SessionCompactedParams {}
 }
 
 skills_params! {
-    /// Which agent inside `session` has ended: `agent`.
+    /// The agent inside `session` that has ended: `agent`.
     SessionAgentEndParams {}
 }
 
-/// A conversation and all that is kept of it.
+/// A session with its stored state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionResult {
-    /// The clock of what the conversation sees.
+    /// Clock of the session's view.
     pub clock: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
-    /// Its id.
+    /// Id of the session.
     pub session: String,
-    /// Whether this call made it.
+    /// True if this call created it.
     pub is_new: bool,
-    /// The directory it began in, absolute.
+    /// Directory in which it was opened, absolute.
     pub cwd: String,
-    /// Directories whose skills count as well, absolute.
+    /// Additional directories whose skills are included, absolute.
     #[serde(default)]
     pub additional_dirs: Vec<String>,
-    /// Skill directories that were found by touching files, the deepest first. At most 64: of more,
-    /// the one that nothing was touched near for longest goes, and is found again by the next touch
-    /// near it.
+    /// Skill directories discovered by touching files, the deepest first. At most 64 are kept;
+    /// beyond that the one not touched for the longest time is dropped, and discovered again by the
+    /// next touch near it.
     #[serde(default)]
     pub discovered: Vec<String>,
-    /// How the paths beside this are written; absent when they are plain text.
+    /// Encoding of the paths in this object; absent if they are plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// Whose rules apply.
+    /// Profile whose rules apply.
     pub profile: String,
-    /// Whether files that change count as touched.
+    /// True if changed files count as touched.
     pub auto: bool,
-    /// When it was made, in milliseconds since 1970.
+    /// Time of creation, in milliseconds since 1970.
     pub created: u64,
-    /// When it was last used, likewise; within a minute.
+    /// Time of the last use, in milliseconds since 1970, accurate to a minute.
     pub used: u64,
-    /// The skills that touching files has activated.
+    /// Skills activated by touching files.
     #[serde(default)]
     pub activated: Vec<SessionSkill>,
-    /// What each agent has been told there is.
+    /// Skills announced to each agent.
     #[serde(default)]
     pub announced: Vec<AgentSkills>,
-    /// What each agent has loaded.
+    /// Skills loaded by each agent.
     #[serde(default)]
     pub invoked: Vec<AgentSkills>,
 }
 
-/// A skill that was activated, and by what.
+/// An activated skill and the match that activated it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionSkill {
     /// Its SKILL.md, absolute.
     pub path: String,
-    /// How `path` is written; absent when it is plain text.
+    /// Encoding of `path`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// What activated it.
+    /// The match that activated it.
     pub matched: Matched,
 }
 
@@ -137,190 +138,190 @@ pub struct SessionSkill {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Matched {
-    /// The pattern as the skill has it.
+    /// The pattern as written in the skill.
     pub pattern: String,
     /// The file, absolute.
     pub path: String,
-    /// How `path` is written; absent when it is plain text.
+    /// Encoding of `path`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
 }
 
-/// Skills of one agent inside a session.
+/// Skills of one agent in a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentSkills {
-    /// The agent's name; null for the main one.
+    /// Name of the agent; null for the main agent.
     pub agent: Option<String>,
-    /// Each SKILL.md, absolute, in the order in which it came.
+    /// The SKILL.md of each skill, absolute, in the order in which they were added.
     pub paths: Vec<String>,
-    /// How `paths` are written; absent when all are plain text.
+    /// Encoding of `paths`; absent if all are plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
 }
 
-/// What became of a conversation that has ended.
+/// Result of closing a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionCloseResult {
-    /// Its id.
+    /// Id of the session.
     pub session: String,
-    /// Whether there was one.
+    /// True if the session existed.
     pub closed: bool,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
 }
 
-/// The conversations that are kept.
+/// The stored sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionListResult {
-    /// The one used last is first.
+    /// The sessions, the most recently used first.
     pub sessions: Vec<SessionSummary>,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
 }
 
-/// A conversation in a few words.
+/// Summary of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionSummary {
-    /// Its id.
+    /// Id of the session.
     pub session: String,
-    /// The directory it began in, absolute.
+    /// Directory in which it was opened, absolute.
     pub cwd: String,
-    /// How `cwd` is written; absent when it is plain text.
+    /// Encoding of `cwd`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// Whose rules apply.
+    /// Profile whose rules apply.
     pub profile: String,
-    /// Whether files that change count as touched.
+    /// True if changed files count as touched.
     pub auto: bool,
-    /// When it was made, in milliseconds since 1970.
+    /// Time of creation, in milliseconds since 1970.
     pub created: u64,
-    /// When it was last used, likewise; within a minute.
+    /// Time of the last use, in milliseconds since 1970, accurate to a minute.
     pub used: u64,
-    /// How many skills were activated.
+    /// Number of activated skills.
     pub activated: u64,
-    /// How many skill directories were found.
+    /// Number of discovered skill directories.
     pub discovered: u64,
-    /// How many skills its agents have loaded.
+    /// Number of skills loaded by its agents.
     pub invoked: u64,
 }
 
-/// What touching files brought: only what is new to the conversation.
+/// Result of a touch: only what is new to the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionTouchResult {
-    /// The clock of what the conversation sees now.
+    /// Clock of the session's view after the touch.
     pub clock: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
-    /// The session's id.
+    /// Id of the session.
     pub session: String,
-    /// The skills that are activated now and were not before.
+    /// Skills activated by this touch.
     pub activated: Vec<ActivatedSkill>,
-    /// The skill directories that were found now, the deepest first.
+    /// Skill directories discovered by this touch, the deepest first.
     pub discovered: Vec<Discovered>,
 }
 
-/// A skill that was activated, and by what.
+/// An activated skill and the match that activated it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ActivatedSkill {
-    /// The skill as a list shows it; its fields stand beside these.
+    /// The skill as in a list; its fields are part of this object.
     #[serde(flatten)]
     pub skill: Entry,
-    /// What activated it.
+    /// The match that activated it.
     pub matched: Matched,
 }
 
-/// A skill directory that was found.
+/// A discovered skill directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Discovered {
     /// The directory, absolute.
     pub dir: String,
-    /// How `dir` is written; absent when it is plain text.
+    /// Encoding of `dir`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// Its skills that the agent shows its model now, or will when a file is touched.
+    /// Its skills that the model sees now, or will see after a file is touched.
     pub skills: Vec<Entry>,
 }
 
-/// A skill that a model has loaded, with what it was given.
+/// A skill loaded by a model, with the text it received.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InvokedSkill {
-    /// The name it was loaded by.
+    /// Name by which it was loaded.
     pub name: String,
     /// Its SKILL.md, absolute.
     pub path: String,
-    /// How `path` is written; absent when it is plain text.
+    /// Encoding of `path`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// The arguments it was loaded with; null when there were none.
+    /// Arguments with which it was loaded; null if there were none.
     pub args: Option<String>,
-    /// What the model was given.
+    /// Text that the model received.
     pub body: String,
-    /// Whether `body` was cut to what is given again.
+    /// True if `body` is shortened to the part that is returned again.
     pub truncated: bool,
-    /// When it was loaded, in milliseconds since 1970.
+    /// Time of loading, in milliseconds since 1970.
     pub at: u64,
 }
 
-/// What an agent has loaded.
+/// Skills loaded by an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionInvokedResult {
-    /// The clock of what the conversation sees.
+    /// Clock of the session's view.
     pub clock: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
-    /// The session's id.
+    /// Id of the session.
     pub session: String,
-    /// The agent; null for the main one.
+    /// Name of the agent; null for the main agent.
     pub agent: Option<String>,
-    /// The skills, the one loaded last at the end. One that was loaded twice stands here once.
+    /// The skills, the most recently loaded last. A skill loaded twice is listed once.
     pub skills: Vec<InvokedSkill>,
 }
 
-/// What an agent needs after its conversation was shortened.
+/// Skills to return to an agent after its chat was shortened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionCompactedResult {
-    /// The clock of what the conversation sees.
+    /// Clock of the session's view.
     pub clock: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
-    /// The session's id.
+    /// Id of the session.
     pub session: String,
-    /// The agent; null for the main one.
+    /// Name of the agent; null for the main agent.
     pub agent: Option<String>,
-    /// The skills to give it again, the one loaded last at the end.
+    /// Skills to pass to the agent again, the most recently loaded last.
     pub skills: Vec<InvokedSkill>,
-    /// The names of those that count as not loaded any more.
+    /// Names of the skills that no longer count as loaded.
     pub forgotten: Vec<String>,
-    /// Whether the list of skills is to be given to it again.
+    /// True if the skill listing should be passed to the agent again.
     pub list_again: bool,
 }
 
-/// What was kept for an agent that has ended.
+/// Result of ending an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionAgentEndResult {
-    /// The session's id.
+    /// Id of the session.
     pub session: String,
-    /// The agent; null for the main one.
+    /// Name of the agent; null for the main agent.
     pub agent: Option<String>,
-    /// The names of the skills that it had loaded.
+    /// Names of the skills that the agent had loaded.
     pub forgotten: Vec<String>,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
 }
@@ -330,7 +331,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_entry_stands_beside_what_activated_it() {
+    fn activated_skill_flattens_its_entry() {
         let text = r#"{"name":"pdf","description":null,"path":"/w/pdf/SKILL.md","dir":"/w/pdf",
             "scope":"nested","root":"/w","state":"activated","reason":null,"paths":["*.pdf"],
             "label":null,"namespace":null,"modelInvocable":true,"userInvocable":true,
@@ -344,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_may_be_null_and_ops_are_words() {
+    fn touch_paths_may_be_null() {
         let params: SessionTouchParams =
             serde_json::from_str(r#"{"paths":null,"op":"search"}"#).expect("fits");
         assert_eq!((params.paths.len(), params.op), (0, Some(TouchOp::Search)));

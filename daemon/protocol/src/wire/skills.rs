@@ -1,4 +1,4 @@
-//! The types of `skills/list`, `dirs`, `get`, `resources` and `read`.
+//! Types of `skills/list`, `dirs`, `get`, `search`, `resources` and `read`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::wire::entry::word_enum;
 use crate::wire::{By, Diagnostic, Entry, FieldRanges, Health, State};
 
 word_enum! {
-    /// Which skills a list holds: a state, or all of them.
+    /// The states of skills to include: one state, or all.
     Include {
         /// Every state.
         All = "all",
@@ -40,7 +40,7 @@ word_enum! {
 }
 
 impl Include {
-    /// Returns whether it asks for skills in this state.
+    /// Returns true if skills in this state are included.
     pub fn covers(self, state: State) -> bool {
         match self {
             Self::All => true,
@@ -50,136 +50,136 @@ impl Include {
 }
 
 skills_params! {
-    /// Which skills to list.
+    /// The skills to list.
     ListParams {
-        /// States to list besides `active` and `activated`, or `all`.
+        /// States to list in addition to `active` and `activated`, or `all`.
         #[serde(
             default,
             skip_serializing_if = "Vec::is_empty",
             deserialize_with = "crate::wire::null_is_default"
         )]
         include: Vec<Include>,
-        /// The clock of an earlier answer to the same question: only what changed since is listed.
-        /// Where that is not known any more, the answer is `fresh` and holds everything.
+        /// The clock of an earlier response to the same call: only changes since then are listed.
+        /// If that clock is no longer known, the response is `fresh` and complete.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<String>,
-        /// How many to list at most; the rest is reached with `cursor`.
+        /// Maximum number of skills per response; request the rest with `cursor`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
-        /// The `nextCursor` of the answer before.
+        /// The `nextCursor` of the previous response.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cursor: Option<String>,
     }
 }
 
-/// A list of skills. Servers that hold entries as text put that in place of [`Entry`].
+/// A list of skills. Servers that hold entries as JSON text use that in place of [`Entry`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListResult<E = Entry> {
-    /// The view's clock, for `since`.
+    /// Clock of the view, for `since`.
     pub clock: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default = "Vec::new")]
     pub health: Vec<Health>,
-    /// Whether this is the whole list rather than what changed since.
+    /// True if this is the complete list, false if it lists changes only.
     pub fresh: bool,
-    /// Where to go on; null at the end.
+    /// Cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
-    /// The skills, in the profile's own order.
+    /// The skills, in the profile's order.
     pub skills: Vec<E>,
-    /// What has left the list since; empty when `fresh`.
+    /// Skills removed from the list since then; empty if `fresh`.
     #[serde(default = "Vec::new")]
     pub removed: Vec<Removed>,
-    /// Where each of `skills` stands in the whole list, from 0; absent when `fresh`. Whoever takes
-    /// out of the list it has what is in `removed` and `skills`, by `path`, and then puts in each
-    /// of `skills` at its position, one after the other, has the list as it is now.
+    /// Position of each of `skills` in the complete list, from 0; absent if `fresh`. To update a
+    /// list, first remove the entries of `removed` and `skills` by `path`, then insert each of
+    /// `skills` at its position, in order.
     #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<u32>,
 }
 
-/// A skill that has left the list.
+/// A skill removed from the list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Removed {
-    /// The name it had.
+    /// Its last name.
     pub name: String,
-    /// The SKILL.md it was, absolute.
+    /// Its SKILL.md, absolute.
     pub path: String,
-    /// How `path` is written; absent when it is plain text.
+    /// Encoding of `path`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
 }
 
 skills_params! {
-    /// What to find.
+    /// The skills to search for.
     SearchParams {
-        /// What is wanted, in a person's words or as a name; 1,000 characters at most.
+        /// Query text: a name, or words that describe the skill; at most 1,000 characters.
         query: String,
-        /// States to search besides `active` and `activated`, or `all`.
+        /// States to search in addition to `active` and `activated`, or `all`.
         #[serde(
             default,
             skip_serializing_if = "Vec::is_empty",
             deserialize_with = "crate::wire::null_is_default"
         )]
         include: Vec<Include>,
-        /// How many to find at most, 10 when absent, 100 at most.
+        /// Maximum number of results; 10 if absent, at most 100.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     }
 }
 
-/// The skills that answer a query.
+/// Skills that match a query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchResult {
-    /// The view's clock.
+    /// Clock of the view.
     pub clock: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default = "Vec::new")]
     pub health: Vec<Health>,
-    /// The skills, the best answer first.
+    /// The skills, the best match first.
     pub skills: Vec<SearchHit>,
 }
 
-/// A skill that answers a query: an entry with more.
+/// A skill that matches a query: an entry with additional fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchHit {
     /// The skill.
     #[serde(flatten)]
     pub skill: Entry,
-    /// How well it answers, from 0 to 1; 1 is the exact name.
+    /// Score from 0 to 1; 1 is the exact name.
     pub score: f64,
-    /// Where the query was found: `name`, `description`, `when_to_use`, `tags`.
+    /// Fields that match the query: `name`, `description`, `when_to_use`, `tags`.
     #[serde(default = "Vec::new")]
     pub matched: Vec<String>,
 }
 
 skills_params! {
-    /// Whose directories to list.
+    /// The skills whose directories to list.
     DirsParams {}
 }
 
-/// The directories of the listed skills.
+/// Directories of the listed skills.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DirsResult {
-    /// The view's clock.
+    /// Clock of the view.
     pub clock: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
     /// The directories, absolute, in the order of the list.
     pub dirs: Vec<String>,
-    /// How `dirs` are written; absent when all are plain text.
+    /// Encoding of `dirs`; absent if all are plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
 }
 
 skills_params! {
-    /// Which skill to give: one of `name` and `path`.
+    /// The skill to return, by `name` or `path`.
     GetParams {
-        /// The skill's name; of several the one that wins.
+        /// Name of the skill; if several have it, the one that wins.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
         /// Its SKILL.md or its directory, absolute.
@@ -188,64 +188,64 @@ skills_params! {
     }
 }
 
-/// One skill with its frontmatter.
+/// A skill with its frontmatter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GetResult {
-    /// The view's clock.
+    /// Clock of the view.
     pub clock: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
-    /// The skill as a list shows it; its fields stand beside these.
+    /// The skill as in a list; its fields are part of this object.
     #[serde(flatten)]
     pub skill: Entry,
-    /// All its frontmatter as JSON, keys in the order of the file.
+    /// The complete frontmatter as JSON, with keys in file order.
     pub frontmatter: Map<String, Value>,
-    /// Where each top-level key and its value are written.
+    /// Ranges of each top-level key and its value.
     pub ranges: BTreeMap<String, FieldRanges>,
-    /// The findings about it, in the order of the file.
+    /// Findings about the skill, in file order.
     pub findings: Vec<Diagnostic>,
 }
 
 word_enum! {
-    /// Which files of a skill to list.
+    /// Files of a skill to list.
     Only {
-        /// All of them.
+        /// All files.
         Files = "files",
-        /// Those that can be executed.
+        /// Executable files.
         Scripts = "scripts",
     }
 }
 
 skills_params! {
-    /// Whose files to list.
+    /// The skill whose files to list.
     ResourcesParams {
-        /// The skill's name.
+        /// Name of the skill.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
-        /// Its SKILL.md or its directory, absolute, in place of the name.
+        /// Its SKILL.md or its directory, absolute; an alternative to `name`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path: Option<String>,
-        /// How many to list at most.
+        /// Maximum number of files.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
-        /// Which of them; all when absent.
+        /// Kind of files; all if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         only: Option<Only>,
     }
 }
 
-/// The files of a skill.
+/// Files of a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResourcesResult {
-    /// The view's clock.
+    /// Clock of the view.
     pub clock: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
     /// The files, sorted by relative path.
     pub resources: Vec<Resource>,
-    /// Whether there are more than were listed.
+    /// True if there are more files.
     pub truncated: bool,
 }
 
@@ -253,69 +253,69 @@ pub struct ResourcesResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resource {
-    /// Its path beneath the skill's directory.
+    /// Path relative to the skill's directory.
     pub relative: String,
-    /// Its absolute path.
+    /// Absolute path.
     pub absolute: String,
-    /// How both are written; absent when they are plain text.
+    /// Encoding of both paths; absent if they are plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Whether it can be executed.
+    /// True if it is executable.
     pub executable: bool,
 }
 
 skills_params! {
-    /// What to read.
+    /// The file to read.
     ReadParams {
-        /// The skill's name.
+        /// Name of the skill.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
-        /// Its SKILL.md or its directory, absolute, in place of the name.
+        /// Its SKILL.md or its directory, absolute; an alternative to `name`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path: Option<String>,
-        /// The file's path beneath the skill's directory.
+        /// Path of the file, relative to the skill's directory.
         relative: String,
-        /// The first byte to read; 0 when absent.
+        /// Offset of the first byte; 0 if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         offset: Option<u64>,
-        /// How many bytes to read at most; up to the limit when absent.
+        /// Maximum number of bytes; up to the limit if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         length: Option<u64>,
-        /// Who reads it. For the model, which has to be said, what only the user may start is
-        /// refused until the user has; the user is not asked.
+        /// Origin of the request. If `model`, files of a skill that only the user may invoke are
+        /// refused, without asking, until the user has invoked it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<By>,
-        /// Whether to wait for the user's answer where a rule wants one.
+        /// True to wait for the user's approval if a rule requires it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         wait: Option<bool>,
     }
 }
 
-/// The content of a file, or of a part of it. Either `content` or `base64` is present.
+/// Content of a file or a part of it; either `content` or `base64` is present.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadResult {
-    /// The view's clock.
+    /// Clock of the view.
     pub clock: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
-    /// The file's absolute path.
+    /// Absolute path of the file.
     pub path: String,
-    /// How `path` is written; absent when it is plain text.
+    /// Encoding of `path`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// The text, when the bytes read are UTF-8.
+    /// The text, if the bytes are UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// The bytes in base64, when they are not.
+    /// The bytes in base64, if they are not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base64: Option<String>,
-    /// The whole file's size in bytes.
+    /// Size of the complete file in bytes.
     pub size: u64,
-    /// Whether the file goes on after what was read.
+    /// True if the file continues after the returned part.
     pub truncated: bool,
 }
 
@@ -326,7 +326,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn include_has_a_word_for_every_state() {
+    fn include_has_a_value_for_every_state() {
         assert_eq!(Include::ALL.len(), State::ALL.len() + 1);
         for state in State::ALL {
             let covering = Include::ALL.iter().filter(|include| include.covers(*state)).count();
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn the_entry_stands_beside_the_fields_of_get() {
+    fn get_result_flattens_its_entry() {
         let result: GetResult = serde_json::from_str(
             r#"{"clock":"c","health":[],"name":"pdf","description":null,"path":"/w/pdf/SKILL.md",
                 "dir":"/w/pdf","scope":"project","root":"/w","state":"active","reason":null,
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_state_is_refused_by_name() {
+    fn unknown_include_value_is_refused_by_name() {
         let error = serde_json::from_str::<ListParams>(r#"{"include":["actve"]}"#);
         let message = error.expect_err("unknown").to_string();
         assert!(message.starts_with("unknown variant `actve`, expected one of `all`"), "{message}");

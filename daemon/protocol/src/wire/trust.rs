@@ -1,4 +1,4 @@
-//! The types of `trust/*`.
+//! Types of `trust/*`.
 
 use std::fmt;
 
@@ -10,140 +10,142 @@ use crate::wire::context::skills_params;
 use crate::wire::entry::word_enum;
 
 skills_params! {
-    /// Which directory is meant: `dir`, or the worktree of `cwd`; without both all are listed.
+    /// The directory to examine: `dir`, or the worktree of `cwd`; without both, all trust decisions
+    /// are listed.
     TrustGetParams {
         /// The directory, absolute.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         dir: Option<String>,
-        /// Whether the skills there are looked at for what waits for trust; no when absent.
+        /// True to examine which skills there need trust; false if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         waiting: Option<bool>,
     }
 }
 
-/// What the user has said about directories.
+/// Trust decisions of the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TrustGetResult {
-    /// The directory that was meant, without links on the way; null where none was.
+    /// The canonical path of the examined directory; null if none was given.
     pub dir: Option<String>,
-    /// How `dir` and `decided` are written; absent when they are plain text.
+    /// Encoding of `dir` and `decided`; absent if they are plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// Whether what comes with it is trusted.
+    /// True if the directory is trusted.
     pub trusted: bool,
-    /// The directory of which the user has said so: it, or one above it; null where nothing was
-    /// said.
+    /// The directory with the decision that applies: `dir` or one above it; null if there is none.
     pub decided: Option<String>,
-    /// All directories of which the user has said something, by path.
+    /// All directories with a decision, sorted by path.
     pub all: Vec<TrustedDir>,
-    /// The skills seen from there that would do more if they were trusted, in the profile's order;
-    /// empty unless `waiting` asks for them.
+    /// Skills seen from the directory that could do more if they were trusted, in the profile's
+    /// order; empty unless `waiting` is true.
     #[serde(default)]
     pub waiting: Vec<WaitingSkill>,
-    /// The coverage of trust in the place: each skill seen from there that may run something, with all
-    /// of its files; empty unless `waiting` asks for it.
+    /// Skills seen from the directory that may run something, with all of their files; empty unless
+    /// `waiting` is true.
     #[serde(default)]
     pub covers: Vec<CoveredSkill>,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
 }
 
-/// A skill as trust covers it.
+/// A skill with the files that trust covers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CoveredSkill {
-    /// Its name.
+    /// Name of the skill.
     pub name: String,
     /// Its SKILL.md.
     pub path: String,
-    /// The encoding of `path`; absent when it is plain text.
+    /// Encoding of `path`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// Number of its files, helpers included.
+    /// Number of its files, including helper files.
     pub files: u64,
-    /// Number of scripts among them that `skills/run` runs.
+    /// Number of scripts among them that `skills/run` can run.
     pub scripts: u64,
     /// Number of hooks in its frontmatter.
     pub hooks: u64,
     /// Number of shell commands in its text.
     pub commands: u64,
-    /// The hash of all its files: names, contents, and whether they can be executed. Null where it
-    /// has too many files or too large ones, and runs nothing.
+    /// Hash of all its files: names, contents and executable bits. Null if it has too many or too
+    /// large files; it cannot run anything then.
     pub hash: Option<String>,
 }
 
-/// A skill that asks for trust.
+/// A skill that needs trust.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingSkill {
-    /// Its name.
+    /// Name of the skill.
     pub name: String,
     /// Its SKILL.md.
     pub path: String,
-    /// The encoding of `path`; absent when it is plain text.
+    /// Encoding of `path`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// What it would do.
+    /// Actions that need trust.
     pub needs: Vec<TrustNeed>,
-    /// Whether the place is trusted, and the file or a script of it has changed, or come, since: it asks before it runs.
+    /// True if the directory is trusted, but files of the skill were changed or added later; the
+    /// user is asked before it runs anything.
     pub changed: bool,
 }
 
 word_enum! {
-    /// What a skill may only do where it is trusted.
+    /// An action of a skill that needs trust.
     TrustNeed {
-        /// Be seen at all, by the agent's rule or by `require_trust`.
+        /// Being listed, because the agent or `require_trust` requires trust.
         List = "list",
-        /// Have its hooks run.
+        /// Running its hooks.
         Hooks = "hooks",
-        /// Have the commands in its text run.
+        /// Running the commands in its text.
         Shell = "shell",
-        /// Have its scripts run.
+        /// Running its scripts.
         Scripts = "scripts",
     }
 }
 
-/// What the user has said about a directory and what is below it.
+/// The user's decision about a directory and everything below it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TrustedDir {
-    /// The directory, without links on the way.
+    /// Canonical path of the directory.
     pub dir: String,
-    /// How `dir` is written; absent when it is plain text.
+    /// Encoding of `dir`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// Whether it is trusted.
+    /// True if it is trusted.
     pub trusted: bool,
 }
 
 skills_params! {
-    /// Which directory is trusted from now on, or not: `dir`, or the worktree of `cwd`.
+    /// A trust decision for `dir`, or for the worktree of `cwd`.
     TrustSetParams {
         /// The directory, absolute.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         dir: Option<String>,
-        /// Whether it is trusted; null forgets what was said of it.
+        /// True to trust it, false to distrust it, null to remove the decision.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trusted: Option<bool>,
     }
 }
 
-/// What holds from now on; it is on disk.
+/// Result of a trust decision, which is saved on the disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TrustSetResult {
-    /// The directory, without links on the way.
+    /// Canonical path of the directory.
     pub dir: String,
-    /// How `dir` is written; absent when it is plain text.
+    /// Encoding of `dir`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// Whether what comes with it is trusted now.
+    /// True if the directory is trusted now.
     pub trusted: bool,
-    /// How many skills may run things as they are; one that is changed later asks before it does.
+    /// Number of skills that may run something in their current version; after a later change the
+    /// user is asked first.
     pub skills: u64,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
 }

@@ -1,4 +1,4 @@
-//! The types of `worktree/*`.
+//! Types of `worktree/*`.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ use crate::path::PathEncoding;
 use crate::wire::context::skills_params;
 use crate::wire::{Health, State};
 
-/// How many skills are in each state; states without any are absent.
+/// Number of skills in each state; states without skills are absent.
 pub type SkillCounts = BTreeMap<State, u64>;
 
 skills_params! {
-    /// Which worktree to pin: that of `cwd`.
+    /// The worktree to pin: that of `cwd`.
     WorktreeOpenParams {}
 }
 
 skills_params! {
-    /// Which worktree to unpin: that of `cwd`.
+    /// The worktree to unpin: that of `cwd`.
     WorktreeCloseParams {}
 }
 
@@ -29,43 +29,43 @@ pub struct WorktreeListParams {}
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Worktree {
-    /// Its top, absolute.
+    /// Top of the worktree, absolute.
     pub path: String,
-    /// How `path` is written; absent when it is plain text.
+    /// Encoding of `path`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
-    /// Whether `worktree/open` holds it.
+    /// True if `worktree/open` has pinned it.
     pub pinned: bool,
-    /// How many views it has: one for each working directory, profile and environment in use.
+    /// Number of its views: one for each working directory, profile and environment in use.
     pub views: u64,
-    /// How many skills are in each state, over the files of all its views.
+    /// Number of skills in each state, over the files of all its views.
     pub skills: SkillCounts,
-    /// What is unwell in it.
+    /// Current problems of the worktree.
     #[serde(default)]
     pub health: Vec<Health>,
 }
 
-/// The worktree that is now pinned.
+/// The pinned worktree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorktreeOpenResult {
-    /// The view's clock.
+    /// Clock of the view.
     pub clock: String,
-    /// What is unwell.
+    /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
     /// The worktree.
     pub worktree: Worktree,
 }
 
-/// What became of the pin.
+/// Result of unpinning a worktree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorktreeCloseResult {
-    /// Whether there was a pin to take back.
+    /// True if it was pinned.
     pub closed: bool,
-    /// The worktree's top, absolute.
+    /// Top of the worktree, absolute.
     pub path: String,
-    /// How `path` is written; absent when it is plain text.
+    /// Encoding of `path`; absent if it is plain text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_encoding: Option<PathEncoding>,
 }
@@ -73,6 +73,6 @@ pub struct WorktreeCloseResult {
 /// The open worktrees.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorktreeListResult {
-    /// Sorted by path.
+    /// The worktrees, sorted by path.
     pub worktrees: Vec<Worktree>,
 }

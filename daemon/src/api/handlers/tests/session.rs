@@ -125,7 +125,10 @@ async fn relative_paths_are_refused_with_what_to_do() {
         (&error["code"], &error["message"]),
         (&json!(-32602), &json!("path `src/a.rs` is not absolute"))
     );
-    assert!(error["data"]["hint"].as_str().unwrap().starts_with("Send absolute paths"), "{error}");
+    assert!(
+        error["data"]["hint"].as_str().unwrap().starts_with("Send an absolute path"),
+        "{error}"
+    );
     let error = rig.try_call("session/touch", json!({"paths": []})).await.unwrap_err();
     assert_eq!(error["message"], "`session` is missing");
 }
