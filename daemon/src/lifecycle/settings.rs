@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use skills_config::{Config, Problem, Source};
 use skills_discovery::discover::{Policy, REPOSITORY_FILE};
 use skills_discovery::permission::Rule;
-use skills_engine::files::disk::ReadError;
+use skills_engine::files::disk::{self, ReadError};
 use skills_engine::files::inspect::read_fenced;
 use skills_engine::watch::stat_cache::{Generation, StatCache, Validity};
 use skills_engine::{Health, McpOptions, RemoteFsGuard, RemoteOptions, SourceConfig};
@@ -314,9 +314,12 @@ fn watch(path: &Path, reach: &RemoteFsGuard) -> Validity {
 fn text(path: &Path, source: Source) -> Result<Option<Vec<u8>>, Unread> {
     let path = AbsPath::new(path).map_err(|error| Unread::Stays(error.to_string()))?;
     let stays = |fault: &str| Err(Unread::Stays(fault.to_owned()));
-    // A worktree's file must not be a link to another file of the user.
-    let top = path.parent().filter(|_| source == Source::Repository);
-    match read_fenced(&path, top.as_ref(), LONGEST) {
+    let read = match source {
+        // A worktree's file must not be a link to another file of the user.
+        Source::Repository => read_fenced(&path, path.parent().as_ref(), LONGEST),
+        Source::User => disk::open(&path).and_then(|it| disk::read_opened(it, LONGEST)),
+    };
+    match read {
         Ok(file) if file.truncated => stays(&format!("it is longer than {LONGEST} bytes")),
         Ok(file) => Ok(Some(file.bytes)),
         Err(ReadError::NotRegular(_)) => stays("it is not a regular file"),

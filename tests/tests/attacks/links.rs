@@ -3,6 +3,8 @@
 #[path = "../e2e/editor/client.rs"]
 #[expect(dead_code, reason = "shared with the end-to-end tests, which use all of it")]
 mod client;
+
+mod checking;
 mod reading;
 mod swaps;
 mod writing;

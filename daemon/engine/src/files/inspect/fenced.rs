@@ -1,6 +1,8 @@
-//! Reading the texts of a worktree without following links that lead out of it.
+//! Reading texts without following links that lead out of where they are.
 //!
-//! The rule is that of [`skills_discovery::discover`] for links to files; here it is applied to the file
+//! A file is read in its own worktree, else in its directory, whatever worktree the caller asks
+//! from. The user's own configuration in the home directory may hold links to anywhere. The rule is
+//! that of [`skills_discovery::discover`] for links to files; here it is applied to the file
 //! that was opened, so that a link which is exchanged meanwhile leads nowhere else.
 
 use std::os::fd::AsRawFd as _;
@@ -19,15 +21,14 @@ use crate::views::view::View;
 /// The texts that may be read as seen from one worktree.
 pub(super) struct Fenced<'a> {
     top: Option<&'a AbsPath>,
-    /// The same without links on the way.
-    real_top: Option<PathBuf>,
+    /// The canonical home directory of the user whom this process serves.
+    home: Option<PathBuf>,
     views: &'a [Arc<View>],
 }
 
 impl<'a> Fenced<'a> {
     pub(super) fn new(top: Option<&'a AbsPath>, views: &'a [Arc<View>]) -> Self {
-        let real_top = top.and_then(|it| it.canonicalize().ok());
-        Self { top, real_top, views }
+        Self { top, home: users_home(), views }
     }
 
     /// Reads at most `limit` bytes of a file.
@@ -36,15 +37,41 @@ impl<'a> Fenced<'a> {
     /// The file cannot be read, or a link leads to it that is not followed.
     pub(super) fn read(&self, path: &AbsPath, limit: u64) -> Result<File, ReadError> {
         let opened = disk::open(path)?;
-        let is_below = self.top.is_some_and(|it| path.starts_with(&**it));
-        if is_below && let Some(real) = real(&opened, path) {
-            let is_inside = self.real_top.as_ref().is_some_and(|it| real.starts_with(it));
-            let is_text = !is_link_to_other(path, &real);
-            if !(is_inside && is_text || self.is_read(path, &real)) {
-                return Err(ReadError::Outside(real));
-            }
+        let Some(real) = real(&opened, path) else {
+            return Err(ReadError::Outside(path.to_path_buf()));
+        };
+        let is_text = !is_link_to_other(path, &real);
+        if !(is_text && self.is_inside(path, &real) || self.is_read(path, &real)) {
+            return Err(ReadError::Outside(real));
         }
         disk::read_opened(opened, limit)
+    }
+
+    /// Returns true if a file is where its path says, as far as its fence reaches.
+    fn is_inside(&self, path: &AbsPath, real: &Path) -> bool {
+        let holds_home = |top: &Path| self.home.as_ref().is_some_and(|it| it.starts_with(top));
+        let asked = self.top.filter(|it| path.starts_with(&***it));
+        let top = own_top(path, asked, self.home.as_deref()).or(asked.cloned());
+        if let Some(top) = top.and_then(|it| it.canonicalize().ok())
+            && !holds_home(&top)
+        {
+            return real.starts_with(top);
+        }
+        let dir = path.parent().and_then(|it| it.canonicalize().ok());
+        let is_in_dir = dir.as_ref().is_some_and(|it| real.starts_with(it));
+        is_in_dir || (is_markdown(real) || is_instruction_file(real)) && self.is_configuration(path)
+    }
+
+    /// Returns true for a file directly in the home directory or in a hidden directory of it.
+    fn is_configuration(&self, path: &AbsPath) -> bool {
+        let above = path
+            .ancestors()
+            .skip(1)
+            .find(|it| it.canonicalize().is_ok_and(|it| Some(it) == self.home));
+        let below = above.and_then(|it| path.strip_prefix(&it).ok().map(Path::to_owned));
+        below.is_some_and(|it| {
+            it.components().count() == 1 || it.as_os_str().as_encoded_bytes().starts_with(b".")
+        })
     }
 
     /// Returns true if an agent's view reads the file, or a view reads the skill that it belongs to.
@@ -60,7 +87,37 @@ impl<'a> Fenced<'a> {
     }
 }
 
-/// Reads a file unless it is a link that leads out of `top`, which is the worktree of the file.
+/// Returns the top of the git worktree that a path is in, up to `floor`. A directory that a link
+/// puts into a worktree belongs to the worktree of the link. Blocks on the disk.
+pub(super) fn own_top(
+    path: &AbsPath,
+    floor: Option<&AbsPath>,
+    home: Option<&Path>,
+) -> Option<AbsPath> {
+    let above =
+        path.ancestors().take_while(|it| floor.is_none_or(|floor| it.starts_with(&**floor)));
+    let tops: Vec<_> = above.filter(|it| it.join(".git").symlink_metadata().is_ok()).collect();
+    let mut own: Option<(AbsPath, PathBuf)> = None;
+    for top in tops.into_iter().rev() {
+        let Ok(real) = top.canonicalize() else { break };
+        let leads_out = |outer: &Path| {
+            let holds_home = home.is_some_and(|it| it.starts_with(outer));
+            !holds_home && !real.starts_with(outer)
+        };
+        if own.as_ref().is_some_and(|it| leads_out(&it.1)) {
+            break;
+        }
+        own = Some((top, real));
+    }
+    own.map(|it| it.0)
+}
+
+/// Returns the canonical home directory of the user whom this process serves.
+pub(super) fn users_home() -> Option<PathBuf> {
+    PathBuf::from(std::env::var_os("HOME")?).canonicalize().ok()
+}
+
+/// Reads a file unless it is a link that leads out of `top`, or of the file's own worktree in it.
 ///
 /// # Errors
 /// The file cannot be read, or a link leads to it that is not followed.
@@ -71,7 +128,11 @@ pub fn read_fenced(path: &AbsPath, top: Option<&AbsPath>, limit: u64) -> Result<
 /// Returns true if a skill or command is a link to something other than a Markdown file.
 fn is_link_to_other(path: &AbsPath, real: &Path) -> bool {
     let is_skill = is_skill(path) || command::is_command(path) && !is_instruction_file(path);
-    is_skill && !real.extension().is_some_and(|it| it.eq_ignore_ascii_case("md"))
+    is_skill && !is_markdown(real)
+}
+
+fn is_markdown(path: &Path) -> bool {
+    path.extension().is_some_and(|it| it.eq_ignore_ascii_case("md"))
 }
 
 /// Returns where an open file is, without links on the way.

@@ -11,6 +11,7 @@ use skills_discovery::discover::{Entry, Fault, FileId};
 use skills_lint::{ENOUGH, Facts, FsContext, Look, SkillSet};
 use skills_syntax::path::AbsPath;
 
+use super::fenced::{own_top, users_home};
 use super::worktree::Worktree;
 use crate::files::disk;
 
@@ -155,7 +156,7 @@ pub fn entry(path: &Path) -> Option<Entry> {
 /// Returns whether links lead from a path, or from the nearest directory above it that is there, out
 /// of the git worktree that the path is in. Blocks on the disk.
 pub fn leads_out(path: &AbsPath) -> bool {
-    let Some(top) = worktree_top(path) else { return false };
+    let Some(top) = own_top(path, None, users_home().as_deref()) else { return false };
     let is_outside = |real: &Path| top.canonicalize().map_or(true, |it| !real.starts_with(it));
     let there = path.ancestors().find(|it| it.symlink_metadata().is_ok());
     // A link to nothing has no end that could be known.
