@@ -1,8 +1,6 @@
-//! A configuration file of an agent as a tree in which every key and value has its place.
+//! Parses agents' configuration files (JSON, TOML, YAML) into one tree of [`Node`]s with positions.
 //!
-//! JSON with and without comments, TOML and YAML all become the same [`Node`]s, so that whoever
-//! reads a setting need not know how it was written. Nothing here knows a setting: what a key
-//! means is for `skills_agents::profile` and `skills_discovery::discover`.
+//! The meaning of a key is defined in `skills_agents::profile` and `skills_discovery::discover`.
 
 mod json;
 mod toml;
@@ -10,14 +8,14 @@ mod yaml;
 
 use crate::text::{LineColumn, LineIndex};
 
-/// How a file is written.
+/// The syntax of a configuration file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
-    /// JSON as `JSON.parse` takes it.
+    /// JSON as `JSON.parse` accepts it.
     Json,
     /// JSON with comments.
     JsonWithComments,
-    /// JSON with comments and commas behind the last item.
+    /// JSON with comments and trailing commas.
     JsonLoose,
     /// TOML.
     Toml,
@@ -26,7 +24,7 @@ pub enum Syntax {
 }
 
 impl Syntax {
-    /// How many there are.
+    /// The number of variants.
     pub const COUNT: usize = Self::Yaml as usize + 1;
 
     /// Returns the name of the language.
@@ -39,38 +37,38 @@ impl Syntax {
     }
 }
 
-/// Why a text is not a tree.
+/// A syntax error and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// What is wrong, as a sentence fragment.
+    /// The error, as a sentence fragment.
     pub message: String,
-    /// Where.
+    /// The position of the error.
     pub at: LineColumn,
 }
 
-/// One value and where it begins.
+/// A value and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Where the value begins.
+    /// The start of the value.
     pub at: LineColumn,
     /// The value.
     pub value: Value,
 }
 
-/// What a value is.
+/// The content of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Nothing.
+    /// A null.
     Null,
     /// `true` or `false`.
     Flag(bool),
-    /// A number, or whatever else is neither text nor one of the others, as it is written.
+    /// A number, date or other scalar, in its source form.
     Other(Box<str>),
-    /// A text.
+    /// A string.
     Text(Box<str>),
     /// A list.
     List(Vec<Node>),
-    /// A map, its entries in the order of the file.
+    /// A map, with its entries in file order.
     Map(Vec<Entry>),
 }
 
@@ -79,29 +77,29 @@ pub enum Value {
 pub struct Entry {
     /// The key.
     pub key: Box<str>,
-    /// Where the key begins.
+    /// The start of the key.
     pub at: LineColumn,
     /// The value.
     pub node: Node,
 }
 
 impl Node {
-    /// Returns the entry of that key; of several the last, as `JSON.parse` does.
+    /// Returns the entry of a key; the last one of duplicates, as `JSON.parse` does.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries().iter().rev().find(|it| &*it.key == key)
     }
 
-    /// Returns the value of that key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.entry(key).map(|it| &it.node)
     }
 
-    /// Returns the value behind several keys, one below the other.
+    /// Returns the value at a path of keys.
     pub fn at_path(&self, keys: &[&str]) -> Option<&Self> {
         keys.iter().try_fold(self, |node, key| node.get(key))
     }
 
-    /// Returns the entries of a map; nothing of what is no map.
+    /// Returns the entries of a map; empty for other values.
     pub fn entries(&self) -> &[Entry] {
         match &self.value {
             Value::Map(entries) => entries,
@@ -109,7 +107,7 @@ impl Node {
         }
     }
 
-    /// Returns the items of a list; nothing of what is no list.
+    /// Returns the items of a list; empty for other values.
     pub fn items(&self) -> &[Self] {
         match &self.value {
             Value::List(items) => items,
@@ -117,7 +115,7 @@ impl Node {
         }
     }
 
-    /// Returns the text.
+    /// Returns the value of a string.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
@@ -125,7 +123,7 @@ impl Node {
         }
     }
 
-    /// Returns whether it is `true` or `false`.
+    /// Returns the value of a boolean.
     pub fn flag(&self) -> Option<bool> {
         match &self.value {
             Value::Flag(flag) => Some(*flag),
@@ -133,7 +131,7 @@ impl Node {
         }
     }
 
-    /// Returns a text, a number or a boolean as it is written; nothing of what has parts.
+    /// Returns a string, number or boolean as text; `None` for null, lists and maps.
     pub fn plain(&self) -> Option<String> {
         match &self.value {
             Value::Flag(flag) => Some(flag.to_string()),
@@ -142,7 +140,7 @@ impl Node {
         }
     }
 
-    /// Returns what it is, for a sentence.
+    /// Returns the kind of the value with its article, for messages.
     pub fn kind(&self) -> &'static str {
         match &self.value {
             Value::Null => "null",
@@ -155,30 +153,32 @@ impl Node {
     }
 }
 
-/// Parses a text.
+/// Parses a configuration file.
 pub fn parse(text: &str, syntax: Syntax) -> Result<Node, SyntaxError> {
-    let places = Places { text, lines: LineIndex::new(text) };
+    let locator = Locator { text, lines: LineIndex::new(text) };
     match syntax {
-        Syntax::Json | Syntax::JsonWithComments | Syntax::JsonLoose => json::parse(&places, syntax),
-        Syntax::Toml => toml::parse(&places),
+        Syntax::Json | Syntax::JsonWithComments | Syntax::JsonLoose => {
+            json::parse(&locator, syntax)
+        }
+        Syntax::Toml => toml::parse(&locator),
         Syntax::Yaml => yaml::parse(text),
     }
 }
 
-/// Counts places in one text.
-struct Places<'a> {
+/// Converts offsets of one text to positions.
+struct Locator<'a> {
     text: &'a str,
     lines: LineIndex,
 }
 
-impl Places<'_> {
-    fn spot(&self, offset: usize) -> LineColumn {
+impl Locator<'_> {
+    fn position(&self, offset: usize) -> LineColumn {
         let (line, column) = self.lines.display(self.text, offset);
         LineColumn { line, column }
     }
 
-    fn flaw(&self, offset: usize, message: String) -> SyntaxError {
-        SyntaxError { message, at: self.spot(offset) }
+    fn error(&self, offset: usize, message: String) -> SyntaxError {
+        SyntaxError { message, at: self.position(offset) }
     }
 }
 
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn values_have_their_places_in_each_syntax() {
+    fn values_have_positions_in_each_syntax() {
         let json = "{\n  // why\n  \"skills\": {\"paths\": [\"a\",],},\n}";
         assert_eq!(line(json, Syntax::JsonLoose, &["skills", "paths"]), (3, 23));
         assert_eq!(line("[skills]\npaths = [\"é\"]\n", Syntax::Toml, &["skills", "paths"]), (2, 9));
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_text_says_where() {
+    fn syntax_error_has_a_position() {
         let at = |text: &str, syntax| parse(text, syntax).unwrap_err().at;
         assert_eq!(at("{\n  \"a\": \n}", Syntax::Json).line, 3);
         assert_eq!(at("{\"a\": 1,}", Syntax::Json).line, 1);
@@ -218,13 +218,13 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_two_keys_counts() {
+    fn last_duplicate_key_wins() {
         let node = parse("{\"a\": 1, \"a\": \"two\"}", Syntax::Json).unwrap();
         assert_eq!(node.get("a").and_then(Node::text), Some("two"));
     }
 
     #[test]
-    fn deep_nesting_is_a_flaw_and_no_overflow() {
+    fn deep_nesting_is_an_error_without_stack_overflow() {
         assert!(parse(&"[".repeat(100_000), Syntax::Json).is_err());
         assert!(parse(&format!("a = {}", "[".repeat(100_000)), Syntax::Toml).is_err());
         assert!(parse(&"[".repeat(100_000), Syntax::Yaml).is_err());

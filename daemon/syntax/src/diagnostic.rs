@@ -1,23 +1,23 @@
-//! What is wrong with a text, and where.
+//! The [`Diagnostic`] type: a problem in a text, with code, severity, span and help.
 //!
-//! A diagnostic is a value that any consumer can render: an editor, `explain`, the command line.
-//! It names the item it is about by a byte span and never a line, so that it is right in every
-//! position encoding. It does not know which agent cares; the consumer that knows says so.
+//! Editors, `explain` and the command line render diagnostics. The position is a byte span, not a
+//! line, so that it is valid in every position encoding. A diagnostic does not say which agents it
+//! affects; the caller adds that.
 
 use crate::text::Span;
 
-/// How much a finding matters.
+/// The severity of a finding.
 ///
-/// Ordered from the gravest to the mildest.
+/// Ordered from the most to the least severe.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
-    /// Some agent drops the skill or the field.
+    /// An agent drops the skill or the field.
     Error,
-    /// It works otherwise than it is written.
+    /// The effect differs from what is written.
     Warning,
-    /// Worth knowing.
+    /// Additional information.
     Information,
-    /// A matter of style.
+    /// A style suggestion.
     Hint,
 }
 
@@ -26,13 +26,13 @@ pub enum Severity {
 pub struct Diagnostic {
     /// A stable name, `family/kebab-name`, such as `yaml/unquoted-colon`.
     pub code: &'static str,
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
-    /// The item it is about.
+    /// The affected item.
     pub span: Span,
-    /// What is wrong: a lower-case fragment without a full stop, values in backticks.
+    /// The problem: a lower-case fragment without a full stop, values in backticks.
     pub message: String,
-    /// What to do about it: a full sentence.
+    /// The remedy: a full sentence.
     pub help: Option<String>,
 }
 
@@ -47,7 +47,7 @@ impl Diagnostic {
         Self::new(code, Severity::Warning, span, message.into())
     }
 
-    /// Creates a piece of information.
+    /// Creates an information.
     pub fn information(code: &'static str, span: Span, message: impl Into<String>) -> Self {
         Self::new(code, Severity::Information, span, message.into())
     }
@@ -57,7 +57,7 @@ impl Diagnostic {
         Self::new(code, Severity::Hint, span, message.into())
     }
 
-    /// Adds what to do about it.
+    /// Adds a remedy.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_gravest_severity_sorts_first() {
+    fn most_severe_sorts_first() {
         let mut all = [Severity::Hint, Severity::Error, Severity::Information, Severity::Warning];
         all.sort();
         assert_eq!(
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn help_is_added_to_the_finding() {
+    fn with_help_sets_the_help_text() {
         let found = Diagnostic::warning("yaml/x", Span::new(1, 2), "odd").with_help("Do this.");
         assert_eq!(found.severity, Severity::Warning);
         assert_eq!(found.help.as_deref(), Some("Do this."));

@@ -11,7 +11,8 @@ pub struct Edit {
     pub text: String,
 }
 
-/// Returns `text` with the edits made. One that touches another before it is left out.
+/// Returns `text` with the edits applied in order of position. An edit that overlaps an earlier one
+/// or lies outside the text is skipped.
 pub fn apply(text: &str, edits: &[Edit]) -> String {
     let mut sorted: Vec<_> = edits.iter().collect();
     sorted.sort_by_key(|it| (it.span.start, it.span.end));
@@ -39,13 +40,13 @@ mod tests {
     }
 
     #[test]
-    fn edits_are_made_in_the_order_of_the_text() {
+    fn edits_are_applied_in_order_of_position() {
         assert_eq!(apply("abc", &[edit(2, 3, "C"), edit(0, 0, ">"), edit(1, 2, "")]), ">aC");
         assert_eq!(apply("é", &[edit(2, 2, "!")]), "é!");
     }
 
     #[test]
-    fn edits_that_touch_others_or_lie_outside_are_left_out() {
+    fn overlapping_and_invalid_edits_are_skipped() {
         assert_eq!(apply("abc", &[edit(0, 2, "x"), edit(1, 3, "y")]), "xc");
         assert_eq!(apply("abc", &[edit(2, 9, "x")]), "abc");
         assert_eq!(apply("é", &[edit(1, 2, "x")]), "é");

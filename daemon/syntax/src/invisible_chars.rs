@@ -1,11 +1,11 @@
-//! Characters that a person does not see and a model reads.
+//! Finds characters that are invisible to people but read by models.
 
 use std::ops::Range;
 
-/// A run of unseen characters in a text.
+/// A run of invisible characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The bytes that it takes.
+    /// Its byte range.
     pub bytes: Range<usize>,
     /// Its first character.
     pub first: char,
@@ -13,11 +13,11 @@ pub struct Run {
     pub count: usize,
 }
 
-/// Returns the runs of unseen characters in a text.
+/// Returns the runs of invisible characters in a text.
 ///
-/// Characters that change how their neighbours look are seen where they do: joiners in emoji and
-/// in scripts that join letters, variation selectors after an emoji or an ideograph, direction
-/// marks in a text with letters that run from right to left.
+/// Characters that affect the rendering of their neighbours are excluded: joiners in emoji and in
+/// scripts that join letters, variation selectors after an emoji or ideograph, and direction marks
+/// in a text with right-to-left letters.
 pub fn runs(text: &str) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     if !text.bytes().any(may_begin) {
@@ -45,12 +45,12 @@ pub fn runs(text: &str) -> Vec<Run> {
     runs
 }
 
-/// Returns whether a byte begins one of the characters that are looked for.
+/// Returns whether a byte can start an invisible character.
 fn may_begin(byte: u8) -> bool {
     matches!(byte, 0xC2 | 0xCD | 0xD8 | 0xE1 | 0xE2 | 0xE3 | 0xEF | 0xF3)
 }
 
-/// The scripts of a text in which some of the characters are ordinary.
+/// The scripts of a text that make some of the characters legitimate.
 struct Context {
     runs_from_right: bool,
     has_braille: bool,
@@ -62,7 +62,7 @@ impl Context {
         let mut context = Self { runs_from_right: false, has_braille: false, has_jamo: false };
         for letter in text.chars().filter(|it| !it.is_ascii()) {
             match letter {
-                // The Arabic letter mark is no letter.
+                // The Arabic letter mark is not a letter.
                 '\u{61C}' => {}
                 '\u{590}'..='\u{8FF}' | '\u{FB1D}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}' => {
                     context.runs_from_right = true;
@@ -89,16 +89,16 @@ impl Context {
 
 fn is_always_hidden(letter: char) -> bool {
     matches!(letter,
-        // The soft hyphen, the grapheme joiner, vowels of Khmer that are not shown.
+        // Soft hyphen, grapheme joiner, invisible Khmer vowels.
         '\u{AD}' | '\u{34F}' | '\u{17B4}' | '\u{17B5}'
-        // Characters without width; direction overrides and isolates; fillers.
+        // Zero-width characters; direction overrides and isolates; fillers.
         | '\u{200B}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}'
         | '\u{FEFF}' | '\u{FFA0}'
-        // Annotations between lines; tags.
+        // Interlinear annotations; tags.
         | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}')
 }
 
-/// Returns whether a variation selector changes the look of the character before it.
+/// Returns whether a variation selector affects the character before it.
 fn varies(before: char, selector: char) -> bool {
     let is_ideograph = matches!(before,
         '\u{3400}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}');
@@ -122,12 +122,12 @@ fn is_flag(tags: &str) -> bool {
     matches!(spelled.as_deref(), Some("gbeng\u{7F}" | "gbsct\u{7F}" | "gbwls\u{7F}"))
 }
 
-/// Returns whether a character says how those beside it are joined.
+/// Returns whether a character is a joiner or non-joiner.
 fn is_joiner(letter: char) -> bool {
     matches!(letter, '\u{200C}' | '\u{200D}')
 }
 
-/// Returns whether joiners stand between two letters of a script that does not join any.
+/// Returns whether joiners stand between two letters of a script without joining.
 fn parts_a_word(before: char, joiners: &str) -> bool {
     let is_latin = |it: char| it.is_ascii_digit() || it.is_alphabetic() && it < '\u{250}';
     is_latin(before) && joiners.trim_start_matches(is_joiner).starts_with(is_latin)
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn unseen_characters_are_found() {
+    fn invisible_characters_are_found() {
         for hidden in [
             "\u{AD}",
             "\u{34F}",
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_that_change_their_neighbours_are_seen() {
+    fn legitimate_format_characters_are_ignored() {
         for ordinary in [
             "plain \u{1F468}\u{200D}\u{1F469} \u{E4}",
             "\u{2764}\u{FE0F} \u{26A0}\u{FE0F} \u{2139}\u{FE0F} 1\u{FE0F}\u{20E3} \u{A9}\u{FE0F}",

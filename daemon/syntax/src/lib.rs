@@ -1,7 +1,7 @@
-//! Texts and their trees: positions, edits, Markdown, SKILL.md, JSON, TOML and YAML.
+//! Text positions and edits, paths, and parsers for Markdown, SKILL.md, JSON, TOML and YAML.
 //!
-//! Knows no agent and no field. Takes text and returns values; touches no file, clock, environment,
-//! thread, process or network.
+//! This crate knows no agent and no field. All functions are pure: no file, clock, environment,
+//! thread, process or network access.
 
 pub mod config_tree;
 pub mod diagnostic;

@@ -1,9 +1,9 @@
-//! The body of a skill, cut into what rules look at: prose, code, links and comments.
+//! Splits a Markdown body into prose, code, links and comments ([`Body`]).
 //!
-//! Not a Markdown parser: it finds fences, inline code, links, HTML comments and the blocks of HTML
-//! that hold text as it is written (`<pre>` and its like) as CommonMark does in the texts that people
-//! write, in one pass over the lines, and never fails. What opens and is not closed costs no second
-//! look: what closes is looked for once ([`ByteFinder`]).
+//! This is not a full Markdown parser. It finds fences, inline code, links, HTML comments and
+//! verbatim HTML blocks (such as `<pre>`) as CommonMark does for ordinary texts, in one pass over
+//! the lines, and never fails. Searches for closing delimiters are cached ([`ByteFinder`]), so
+//! unclosed ones do not make it quadratic.
 
 mod lookahead;
 mod target;
@@ -13,61 +13,61 @@ use lookahead::{BacktickRuns, ByteFinder};
 
 pub use target::{link_path, percent_decode};
 
-/// How many parentheses may be open in the target of a link; CommonMark wants three at least.
+/// Maximum nesting of parentheses in a link target; CommonMark requires at least three.
 const MAX_DEPTH: usize = 32;
 
-/// A body, cut into its parts. All spans are of the whole text.
+/// The parts of a body. All spans refer to the whole text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Body {
-    /// Each line without its end.
+    /// The lines without their ends.
     pub lines: Vec<Span>,
-    /// The fenced blocks.
+    /// The fenced code blocks.
     pub fences: Vec<Fence>,
-    /// What stands between backticks, without them.
+    /// Inline code, without its backticks.
     pub codes: Vec<Span>,
     /// The targets of links and images.
     pub links: Vec<Span>,
-    /// Stretches of running text, between code, comments and the targets of links.
+    /// Running text between code, comments and link targets.
     pub prose: Vec<Span>,
-    /// The comments, with `<!--` and `-->`.
+    /// HTML comments, including `<!--` and `-->`.
     pub comments: Vec<Span>,
-    /// The blocks of HTML of several lines in which nothing is Markdown, comments too.
+    /// Multi-line HTML blocks without Markdown inside, including comments.
     pub verbatim: Vec<Span>,
 }
 
-/// A fenced block.
+/// A fenced code block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fence {
     /// The opening line without its indentation.
     pub open: Span,
-    /// What stands behind the fence.
+    /// The info string after the fence.
     pub info: Span,
-    /// The lines between, with their ends.
+    /// The lines in between, including line ends.
     pub content: Span,
-    /// The fence as it is written, so that it can be closed alike.
+    /// The opening fence characters.
     pub mark: Span,
-    /// Whether it is closed.
+    /// True if a closing fence was found.
     pub closed: bool,
 }
 
 impl Body {
-    /// Cuts the part of `text` that is the body.
+    /// Splits the body of `text` at `span`.
     pub fn new(text: &str, span: Span) -> Self {
         let mut body = Self::default();
         let mut fence: Option<Fence> = None;
-        // Whether the open one is closed below, once that was asked.
+        // Cached answer of `is_closed_below` for the open fence.
         let mut is_closed = None;
         let mut items = ListStack::default();
         let mut paragraph: Option<Span> = None;
         let mut in_list = false;
-        let mut raw = HtmlBlocks::default();
+        let mut html = HtmlBlocks::default();
         let mut at = span.start;
         while at < span.end {
             let end = line_end(text, at).unwrap_or(span.end).min(span.end);
             let line = Span::new(at, end);
             let next = after_line_end(text, end).min(span.end).max(end);
             body.lines.push(line);
-            if at < raw.end {
+            if at < html.end {
                 at = next;
                 continue;
             }
@@ -84,31 +84,34 @@ impl Body {
                 items.take(text, line);
             }
             if let Some(open) = &mut fence {
-                if closes(line.slice(text), open.mark.slice(text)) {
+                if closes_fence(line.slice(text), open.mark.slice(text)) {
                     open.closed = true;
                     open.content.end = at;
                     body.fences.extend(fence.take());
                 } else {
                     open.content.end = next;
                 }
-            } else if raw.begins(text, line, span.end) {
+            } else if html.begins(text, line, span.end) {
                 body.flush(text, paragraph.take());
-                body.comments.extend(raw.comment.take());
-                body.verbatim.push(Span::new(line.start, raw.end));
-            } else if let Some(open) = opening(text, line, next)
-                .filter(|_| columns(line.slice(text)) < CODE + items.column(in_list))
+                body.comments.extend(html.comment.take());
+                body.verbatim.push(Span::new(line.start, html.end));
+            } else if let Some(open) = opening_fence(text, line, next)
+                .filter(|_| indent_columns(line.slice(text)) < CODE_INDENT + items.column(in_list))
             {
                 body.flush(text, paragraph.take());
-                items.leave(columns(line.slice(text)));
+                items.leave(indent_columns(line.slice(text)));
                 fence = Some(open);
                 is_closed = None;
             } else if line.slice(text).trim().is_empty() {
                 body.flush(text, paragraph.take());
-            } else if paragraph.is_none() && !in_list && columns(line.slice(text)) >= CODE {
-                // A block of code, without fences.
+            } else if paragraph.is_none()
+                && !in_list
+                && indent_columns(line.slice(text)) >= CODE_INDENT
+            {
+                // An indented code block.
             } else {
                 in_list = begins_item(line.slice(text))
-                    || in_list && (paragraph.is_some() || columns(line.slice(text)) > 0);
+                    || in_list && (paragraph.is_some() || indent_columns(line.slice(text)) > 0);
                 let start = paragraph.map_or(line.start, |it| it.start);
                 paragraph = Some(Span::new(start, line.end));
             }
@@ -122,16 +125,16 @@ impl Body {
         body
     }
 
-    /// Cuts a paragraph: what a backtick opens, it does not close in another one.
+    /// Splits a paragraph; inline code does not cross paragraphs.
     fn flush(&mut self, text: &str, paragraph: Option<Span>) {
         let Some(paragraph) = paragraph else { return };
         let bytes = text.as_bytes();
         let start = self.definitions(text, paragraph);
         let (mut at, mut prose) = (start, start);
         let mut ends = Closers::default();
-        // Brackets that a link could close.
+        // Open brackets that a link could close.
         let mut n_open = 0_usize;
-        // All that begins something is one byte, so that the others need no look.
+        // Every construct starts with one of these bytes.
         let begins = |it: &u8| matches!(it, b'\\' | b'`' | b'<' | b'[' | b']');
         while let Some(next) = bytes[at..paragraph.end].iter().position(begins) {
             at += next;
@@ -159,18 +162,18 @@ impl Body {
                 _ => None,
             };
             if let Some(length) = taken {
-                self.prose.extend(some(Span::new(prose, at)));
+                self.prose.extend(non_empty(Span::new(prose, at)));
                 at += length;
                 prose = at;
             } else {
                 at += 1;
             }
         }
-        self.prose.extend(some(Span::new(prose, paragraph.end)));
+        self.prose.extend(non_empty(Span::new(prose, paragraph.end)));
     }
 
-    /// Takes a span of code at `at` and returns its length; of backticks without partners, these
-    /// alone.
+    /// Takes the inline code at `at` and returns its length; for unmatched backticks, their own
+    /// length.
     fn code(&mut self, text: &str, paragraph: Span, at: usize, ends: &mut Closers) -> usize {
         let rest = &text[at..paragraph.end];
         let ticks = rest.bytes().take_while(|it| *it == b'`').count();
@@ -180,20 +183,20 @@ impl Body {
         close + ticks - at
     }
 
-    /// Takes the definitions that a paragraph begins with, `[label]: target`, and returns where the
-    /// rest of it starts.
+    /// Takes the link definitions at the start of a paragraph (`[label]: target`) and returns the
+    /// start of the rest.
     fn definitions(&mut self, text: &str, paragraph: Span) -> usize {
         let mut at = paragraph.start;
         while at < paragraph.end {
             let end = line_end(text, at).unwrap_or(paragraph.end).min(paragraph.end);
             let Some(target) = definition(text, Span::new(at, end)) else { break };
-            self.links.extend(some(target));
+            self.links.extend(non_empty(target));
             at = after_line_end(text, end).min(paragraph.end).max(end);
         }
         at
     }
 
-    /// Takes the target of a link whose `](` is at `at`, and returns how far it goes.
+    /// Takes the target of the link whose `](` is at `at` and returns its length.
     fn link(
         &mut self,
         text: &str,
@@ -208,15 +211,15 @@ impl Body {
             let is_end = |it: &u8| matches!(it, b'>' | b'\n');
             Span::new(start + 1, ends.pointed.next(bytes, start + 1, is_end)?)
         } else {
-            Span::new(start, start + bare(&text[start..paragraph.end])?)
+            Span::new(start, start + bare_target_len(&text[start..paragraph.end])?)
         };
         let close = ends.parentheses.next(bytes, target.end, |it| *it == b')')?;
-        self.links.extend(some(target));
+        self.links.extend(non_empty(target));
         Some(close + 1 - at)
     }
 }
 
-/// What closes something in a paragraph, looked for when something first opens.
+/// Cached searches for closing delimiters in a paragraph.
 #[derive(Debug, Default)]
 struct Closers {
     runs: Option<BacktickRuns>,
@@ -224,9 +227,9 @@ struct Closers {
     parentheses: ByteFinder,
 }
 
-/// Returns the length of a target that nothing is written around: up to a blank, or to the
-/// parenthesis that closes the link. Nothing where neither comes, or too much is open before.
-fn bare(text: &str) -> Option<usize> {
+/// Returns the length of a link target without angle brackets: up to white space or the closing
+/// parenthesis. `None` if neither follows or the nesting is too deep.
+fn bare_target_len(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, letter) in text.char_indices() {
         match letter {
@@ -241,8 +244,7 @@ fn bare(text: &str) -> Option<usize> {
     None
 }
 
-/// Returns the target of a line that defines one for links, as `[label]: target "title"`. Footnotes
-/// are none.
+/// Returns the target of a link definition, `[label]: target "title"`; `None` for footnotes.
 fn definition(text: &str, line: Span) -> Option<Span> {
     let written = line.slice(text);
     let content = written.trim_start_matches(' ');
@@ -265,14 +267,14 @@ fn definition(text: &str, line: Span) -> Option<Span> {
     (is_title && length > 0).then(|| Span::new(start, end))
 }
 
-fn some(span: Span) -> Option<Span> {
+fn non_empty(span: Span) -> Option<Span> {
     (!span.is_empty()).then_some(span)
 }
 
-/// How many blanks make code of a line behind an empty one.
-const CODE: usize = 4;
+/// Minimum indentation of a code block.
+const CODE_INDENT: usize = 4;
 
-/// Whether a line begins an item of a list, or a footnote: what is indented below belongs to it.
+/// Returns whether a line starts a list item or footnote, to which indented lines below belong.
 fn begins_item(line: &str) -> bool {
     let content = line.trim_start_matches(['>', ' ', '\t']);
     let digits = content.bytes().take_while(u8::is_ascii_digit).count();
@@ -287,45 +289,45 @@ fn begins_item(line: &str) -> bool {
     behind.is_empty() || behind.starts_with([' ', '\t'])
 }
 
-/// The items of lists that a line lies in, each by the column at which its text begins.
+/// The open list items, each by the column of its text.
 #[derive(Default)]
 struct ListStack(Vec<usize>);
 
 impl ListStack {
-    /// Whether the innermost item is over at a line: it is less indented than the item's text.
+    /// Returns whether a line ends the innermost item by being indented less than its text.
     fn ends_before(&self, text: &str, line: Span) -> bool {
         let written = line.slice(text);
-        !written.trim().is_empty() && self.0.last().is_some_and(|it| columns(written) < *it)
+        !written.trim().is_empty() && self.0.last().is_some_and(|it| indent_columns(written) < *it)
     }
 
-    /// Returns the column from which on blanks make code of a line.
+    /// Returns the column from which indentation counts towards a code block.
     fn column(&self, in_list: bool) -> usize {
-        if in_list { self.0.last().copied().unwrap_or(CODE) } else { 0 }
+        if in_list { self.0.last().copied().unwrap_or(CODE_INDENT) } else { 0 }
     }
 
-    /// Leaves the items that a line of so many columns is not in.
+    /// Closes the items that a line at this column is not part of.
     fn leave(&mut self, columns: usize) {
         self.0.retain(|it| *it <= columns);
     }
 
-    /// Takes the items that begin in a line, behind those that it lies in.
+    /// Opens the items that start on a line.
     fn take(&mut self, text: &str, line: Span) {
         let written = line.slice(text);
         let mut rest = written.trim_start();
-        let mut column = columns(written);
+        let mut column = indent_columns(written);
         if rest.is_empty() {
             return;
         }
         self.leave(column);
-        // One line may begin several: `- - x`.
-        while let Some(length) = marker(rest) {
+        // A line may start several items: `- - x`.
+        while let Some(length) = list_marker_len(rest) {
             let behind = &rest[length..];
-            let blanks = columns(behind);
+            let blanks = indent_columns(behind);
             if behind.trim().is_empty() {
                 self.0.push(column + length + 1);
                 return;
             }
-            // From five blanks on they are code in an item that begins at the first.
+            // Five or more spaces start a code block inside the item.
             column += length + if blanks > 4 { 1 } else { blanks };
             self.0.push(column);
             rest = behind.trim_start();
@@ -333,29 +335,29 @@ impl ListStack {
     }
 }
 
-/// Blocks of HTML of several lines in which nothing is Markdown: comments, and elements whose text
-/// stands as it is written. What nothing closes is none of them: then the text would be nobody's.
+/// Multi-line HTML blocks without Markdown inside: comments and verbatim elements. An unclosed
+/// block is treated as Markdown.
 #[derive(Default)]
 struct HtmlBlocks {
-    /// Where the last one ends.
+    /// End of the last block.
     end: usize,
-    /// What of it is a comment.
+    /// The comment in the last block.
     comment: Option<Span>,
-    /// What closes a comment or an element, looked for once where there is none.
+    /// True once no closing delimiter follows, so that it is not searched again.
     lacks_comment_end: bool,
     lacks_tag: bool,
 }
 
-/// The elements whose text stands as it is written.
+/// Elements with verbatim text.
 const VERBATIM: [&str; 4] = ["pre", "script", "style", "textarea"];
 
 impl HtmlBlocks {
-    /// Takes the block that begins in a line, up to the end of the line that closes it. Returns
+    /// Takes the block that starts on a line, up to the line with its closing delimiter. Returns
     /// whether there is one.
     fn begins(&mut self, text: &str, line: Span, end: usize) -> bool {
         let written = line.slice(text);
         let content = written.trim_start();
-        if !content.starts_with('<') || written.len() - content.len() >= CODE {
+        if !content.starts_with('<') || written.len() - content.len() >= CODE_INDENT {
             return false;
         }
         let start = line.start + written.len() - content.len();
@@ -372,7 +374,7 @@ impl HtmlBlocks {
         } else {
             None
         };
-        // On one line it stands within a paragraph.
+        // A block on one line is part of a paragraph.
         let Some(close) = close.map(|it| start + it).filter(|it| *it > line.end) else {
             return false;
         };
@@ -389,7 +391,7 @@ fn begins_verbatim(content: &str) -> bool {
         && behind.is_none_or(|it| matches!(it, ' ' | '\t' | '>'))
 }
 
-/// Returns where the first closing tag of an element that is verbatim ends.
+/// Returns the end of the first closing tag of a verbatim element.
 fn closing_tag(text: &str) -> Option<usize> {
     text.match_indices("</").find_map(|(at, _)| {
         let behind = &text[at + 2..];
@@ -399,8 +401,8 @@ fn closing_tag(text: &str) -> Option<usize> {
     })
 }
 
-/// Returns the length of the mark with which an item begins.
-fn marker(text: &str) -> Option<usize> {
+/// Returns the length of a list marker.
+fn list_marker_len(text: &str) -> Option<usize> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let mark = text.as_bytes().get(digits)?;
     let is_mark = match digits {
@@ -414,26 +416,26 @@ fn marker(text: &str) -> Option<usize> {
     (behind.is_empty() || behind.starts_with([' ', '\t'])).then_some(digits + 1)
 }
 
-/// Returns how far a line is indented; a tab reaches to the next multiple of four.
-fn columns(line: &str) -> usize {
+/// Returns the indentation of a line; a tab advances to the next multiple of four.
+fn indent_columns(line: &str) -> usize {
     let blanks = line.bytes().take_while(|it| matches!(it, b' ' | b'\t'));
     blanks.fold(0, |column, it| if it == b'\t' { column / 4 * 4 + 4 } else { column + 1 })
 }
 
-/// Whether the next line that looks like a fence closes the open one and is indented as that is.
+/// Returns whether the next fence line closes the open fence and has the same indentation.
 ///
-/// Then the lines between are code whose author has not indented them, whatever CommonMark says.
+/// If so, unindented lines in between are code, unlike in CommonMark.
 fn is_closed_below(text: &str, rest: Span, open: &Fence) -> bool {
     let mark = open.mark.slice(text);
     let start = text[..open.open.start].rfind(['\n', '\r']).map_or(0, |it| it + 1);
-    let indent = columns(&text[start..open.open.start]);
+    let indent = indent_columns(&text[start..open.open.start]);
     let is_fence =
         |it: &&str| it.trim_start().starts_with("```") || it.trim_start().starts_with("~~~");
     let next = rest.slice(text).lines().find(is_fence);
-    next.is_some_and(|it| closes(it, mark) && columns(it) == indent && indent > 0)
+    next.is_some_and(|it| closes_fence(it, mark) && indent_columns(it) == indent && indent > 0)
 }
 
-fn opening(text: &str, line: Span, next: usize) -> Option<Fence> {
+fn opening_fence(text: &str, line: Span, next: usize) -> Option<Fence> {
     let written = line.slice(text);
     let content = written.trim_start();
     let mark = content.chars().next().filter(|it| matches!(it, '`' | '~'))?;
@@ -453,7 +455,7 @@ fn opening(text: &str, line: Span, next: usize) -> Option<Fence> {
     })
 }
 
-fn closes(line: &str, mark: &str) -> bool {
+fn closes_fence(line: &str, mark: &str) -> bool {
     let content = line.trim();
     let Some(letter) = mark.chars().next() else { return false };
     content.len() >= mark.len() && content.chars().all(|it| it == letter)
@@ -490,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn links_have_a_bracket_that_opens_them_and_blanks_around_their_target() {
+    fn links_need_an_opening_bracket_and_may_pad_the_target() {
         check(
             r"\[a](no.md) and [b]( yes.md ) and [c](<x y.md>)",
             r#"prose "\\[a](no.md) and [b"
@@ -502,7 +504,7 @@ link "x y.md""#,
     }
 
     #[test]
-    fn a_definition_is_a_link_and_a_footnote_is_none() {
+    fn link_definitions_are_links_and_footnotes_are_not() {
         check(
             "[c][r]\n\n[r]: yes.md\n[s]: <a b.md> 'title'\n\n[^1]: no.md\n\n[note]: see there\n",
             "prose \"[c][r]\"\nlink \"yes.md\"\nlink \"a b.md\"\nprose \"[^1]: no.md\"\nprose \"[note]: see there\"",
@@ -510,7 +512,7 @@ link "x y.md""#,
     }
 
     #[test]
-    fn code_links_and_comments_are_no_prose() {
+    fn prose_excludes_code_links_and_comments() {
         check(
             "See `a b` and [x](y.md \"t\") <!-- no --> end",
             "prose \"See \"\ncode \"a b\"\nprose \" and [x\"\nlink \"y.md\"\nprose \" \"\ncomment \"<!-- no -->\"\nprose \" end\"",
@@ -523,7 +525,7 @@ link "x y.md""#,
     }
 
     #[test]
-    fn what_is_indented_is_code_but_below_an_item() {
+    fn indented_text_is_code_except_in_list_items() {
         check("a\n\n    [x](no.md)\n\n\t[y](no.md)\nb", "prose \"a\"\nprose \"b\"");
         check("    [x](no.md)", "");
         check("a\n    b", "prose \"a\\n    b\"");
@@ -536,12 +538,12 @@ link "x y.md""#,
     }
 
     #[test]
-    fn a_fence_in_an_item_ends_with_the_item() {
+    fn fence_in_a_list_item_ends_with_the_item() {
         check(
             "- a\n\n  ```\n  x\n\nb [c](d)",
             "prose \"- a\"\nclosed fence \"\" \"  x\\n\\n\"\nprose \"b [c\"\nlink \"d\"",
         );
-        // Code that is not indented is code where its fence is closed as it was opened.
+        // Unindented code belongs to a fence that is closed with its opening indentation.
         check(
             "1. a\n   ```\nx\n   ```\nb",
             "prose \"1. a\"\nclosed fence \"\" \"x\\n\"\nprose \"b\"",
@@ -554,7 +556,7 @@ link "x y.md""#,
     }
 
     #[test]
-    fn what_stands_in_html_as_it_is_written_is_no_markdown() {
+    fn verbatim_html_is_not_parsed_as_markdown() {
         for (open, close) in
             [("<pre>", "</pre>"), ("<script a=b>", "</SCRIPT>"), ("  <style", "</style>")]
         {
@@ -567,14 +569,14 @@ link "x y.md""#,
             "<!--\n```\n\n[a](no.md)\n--> x\nb",
             "comment \"<!--\\n```\\n\\n[a](no.md)\\n-->\"\nprose \"b\"",
         );
-        // On one line, and where nothing closes it, the rest is Markdown.
+        // HTML on one line or without a closing tag does not hide Markdown.
         check("<!-- x --> [a](b)", "comment \"<!-- x -->\"\nprose \" [a\"\nlink \"b\"");
         check("<pre>\n\n[a](b)", "prose \"<pre>\"\nprose \"[a\"\nlink \"b\"");
         check("<preface>\n```\nx", "prose \"<preface>\"\nopen fence \"\" \"x\"");
     }
 
     #[test]
-    fn a_fence_that_is_indented_like_code_is_none() {
+    fn fence_indented_like_code_is_not_a_fence() {
         check("a\n    ```\nb", "prose \"a\\n    \"\nprose \"\\nb\"");
         check("a\n\n    ```\n\nb", "prose \"a\"\nprose \"b\"");
         check(
@@ -584,7 +586,7 @@ link "x y.md""#,
     }
 
     #[test]
-    fn fences_are_closed_by_their_like() {
+    fn fence_is_closed_by_a_matching_fence() {
         check(
             "a\n```sh\n`x`\n~~~\n```\nb",
             "prose \"a\"\nclosed fence \"sh\" \"`x`\\n~~~\\n\"\nprose \"b\"",

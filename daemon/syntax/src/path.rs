@@ -1,7 +1,7 @@
 //! Absolute paths.
 //!
-//! The current directory matters to no one after start-up, so every path that enters this
-//! crate is absolute and free of `.` and `..`. Nothing here looks at the disk: a path is text.
+//! Every path that enters this crate is absolute and free of `.` and `..`; the current directory is
+//! not used after start-up. Nothing here accesses the disk.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -10,30 +10,30 @@ use std::path::{Component, Path, PathBuf};
 
 /// An absolute path without `.` and `..` components.
 ///
-/// Symbolic links are not resolved: this is the path as somebody reached it.
+/// Symbolic links are not resolved: the path is the one by which the file was reached.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AbsPath(PathBuf);
 
-/// Why a path was refused.
+/// The reason why a path is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathError {
-    /// The path does not begin at the root directory.
+    /// The path is relative.
     Relative(PathBuf),
-    /// The path climbs with `..`, which means nothing before links are resolved.
+    /// The path contains `..`, which is ambiguous until links are resolved.
     Climbs(PathBuf),
-    /// The path has more bytes than the system takes.
+    /// The path is longer than the system allows, in bytes.
     TooLong(usize),
 }
 
-/// Bytes in a path: what Linux allows (`PATH_MAX`). No file has a longer one, and each of its
-/// ancestors would be a path of its own.
-const MOST_BYTES: usize = 4096;
+/// Maximum length of a path in bytes, as on Linux (`PATH_MAX`). The limit also bounds the number of
+/// ancestors.
+const MAX_BYTES: usize = 4096;
 
 /// Checks a name that becomes one component of a path.
 ///
 /// # Errors
-/// The name is empty, is `.` or `..`, or holds a slash, a backslash or a NUL: why, as a sentence
-/// fragment with the name as its subject.
+/// The name is empty, is `.` or `..`, or contains a slash, a backslash or a NUL. The error is a
+/// sentence fragment with the name as its subject.
 pub fn check_component(name: impl AsRef<OsStr>) -> Result<(), &'static str> {
     match name.as_ref().as_encoded_bytes() {
         b"" => Err("is empty"),
@@ -49,10 +49,10 @@ impl AbsPath {
     /// Returns `path` as an absolute path, with `.` components and doubled slashes removed.
     ///
     /// # Errors
-    /// The path is relative, holds a `..` component, or is longer than any file's.
+    /// The path is relative, contains `..`, or is longer than 4096 bytes.
     pub fn new(path: &Path) -> Result<Self, PathError> {
         let length = path.as_os_str().len();
-        if length > MOST_BYTES {
+        if length > MAX_BYTES {
             return Err(PathError::TooLong(length));
         }
         if !path.is_absolute() {
@@ -64,15 +64,15 @@ impl AbsPath {
         Ok(Self(path.components().collect()))
     }
 
-    /// Returns this path with `name` below it; the path itself where the name is empty.
+    /// Returns this path joined with `name`; the path itself if the name is empty.
     #[must_use]
     pub fn child(&self, name: impl AsRef<Path>) -> Self {
         let name = name.as_ref();
         if name.as_os_str().is_empty() { self.clone() } else { Self(self.0.join(name)) }
     }
 
-    /// Returns the path that `text` names as seen from here: `.` and `..` are taken as text, as
-    /// most languages' path libraries do, and links on the way are not looked at.
+    /// Resolves `text` relative to this path. `.` and `..` are resolved lexically, without
+    /// following links, as most languages' path libraries do.
     #[must_use]
     pub fn join_lexically(&self, text: impl AsRef<Path>) -> Self {
         let mut path = self.0.clone();
@@ -89,17 +89,17 @@ impl AbsPath {
         Self(path)
     }
 
-    /// Returns the path's ancestors, itself first and the root directory last.
+    /// Returns the path and its ancestors, up to the root directory.
     pub fn ancestors(&self) -> impl Iterator<Item = Self> + '_ {
         self.0.ancestors().map(|it| Self(it.to_owned()))
     }
 
-    /// Returns the directory that holds this path; none for the root directory.
+    /// Returns the parent directory; `None` for the root directory.
     pub fn parent(&self) -> Option<Self> {
         self.0.parent().map(|it| Self(it.to_owned()))
     }
 
-    /// Returns the name of the directory that holds this path, where it is text.
+    /// Returns the name of the parent directory, if it is UTF-8.
     pub fn parent_name(&self) -> Option<&str> {
         self.0.parent()?.file_name()?.to_str()
     }
@@ -136,7 +136,7 @@ impl fmt::Display for PathError {
             Self::Relative(path) => write!(f, "path `{}` is not absolute", path.display()),
             Self::Climbs(path) => write!(f, "path `{}` contains `..`", path.display()),
             Self::TooLong(length) => {
-                write!(f, "the path has {length} bytes, and a path may have {MOST_BYTES}")
+                write!(f, "the path has {length} bytes, and a path may have {MAX_BYTES}")
             }
         }
     }
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn path_beyond_the_systems_limit_is_refused() {
+    fn path_over_the_length_limit_is_refused() {
         let path = |length: usize| format!("/{}", "a".repeat(length - 1));
         assert!(AbsPath::new(Path::new(&path(4096))).is_ok());
         let error = AbsPath::new(Path::new(&path(4097))).unwrap_err();
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_may_climb_and_begin_anew() {
+    fn join_lexically_resolves_parent_and_root_components() {
         let path = AbsPath::new(Path::new("/a/b")).unwrap();
         assert_eq!(&*path.join_lexically("../c/./d"), Path::new("/a/c/d"));
         assert_eq!(&*path.join_lexically("/x/../../y"), Path::new("/y"));
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_paths_are_refused() {
+    fn check_component_refuses_separators_and_dots() {
         for name in ["", ".", "..", "/", "a/b", "../a", "a/", "a\\b", "a\0"] {
             assert!(check_component(name).is_err(), "{name:?}");
         }

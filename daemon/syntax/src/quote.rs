@@ -1,8 +1,8 @@
-//! Quoting a value so that every YAML library reads the same text.
+//! Quotes YAML scalars so that every YAML library reads the same text.
 
 use std::fmt::Write as _;
 
-/// Returns the text in single quotes where that is the most readable, else in double ones.
+/// Returns the text in double quotes, or in single quotes if that avoids escapes.
 pub fn quote_scalar(text: &str) -> String {
     let plain = !text.contains(['\\', '"']) && !text.chars().any(char::is_control);
     if plain || text.contains('\'') || text.chars().any(char::is_control) {
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quotes_are_chosen_so_that_little_is_escaped() {
+    fn quote_style_minimizes_escapes() {
         assert_eq!(quote_scalar("a: b"), "\"a: b\"");
         assert_eq!(quote_scalar("say \"x\""), "'say \"x\"'");
         assert_eq!(quote_scalar("it's \"x\""), "\"it's \\\"x\\\"\"");

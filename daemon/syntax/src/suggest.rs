@@ -1,13 +1,14 @@
-//! What somebody meant who wrote a name that there is not.
+//! Finds similar names for did-you-mean suggestions.
 //!
-//! Names are compared letter by letter; a pair of swapped letters is one slip. How alike is alike
-//! enough depends on who asks, and is theirs to say.
+//! Similarity is the normalized Damerau–Levenshtein distance; a swap of two letters is one edit.
+//! The caller chooses the threshold.
 
-/// Returns those of `among` that are at least as like to `name` as `bar` says, from 0 for nothing
-/// in common to 1 for the same; the most alike first, then by the alphabet, each once.
+/// Returns the candidates in `among` whose similarity to `name` is at least `bar` (0 to 1), most
+/// similar first, then alphabetically, without duplicates.
 pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>, bar: f64) -> Vec<&'a str> {
     let length = letters(name);
-    // What is much longer or shorter is not alike, whatever it says; long names cost their square.
+    // Names of very different length cannot reach the threshold; skipping them avoids quadratic
+    // time.
     let may_be = |it: &&str| {
         let other = letters(it);
         length.min(other) >= bar * length.max(other)
@@ -31,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_most_alike_come_first_and_once() {
+    fn most_similar_names_come_first_without_duplicates() {
         let among = ["comet", "commit", "review", "commits", "commit"];
         assert_eq!(nearest("comit", among, 0.6), ["commit", "comet", "commits"]);
         assert_eq!(nearest("comit", among, 0.8), ["commit", "comet"]);
@@ -39,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn equally_alike_are_in_the_order_of_the_alphabet() {
+    fn equally_similar_names_are_sorted_alphabetically() {
         assert_eq!(nearest("godo", ["good", "gold", "goda"], 0.5), ["goda", "good", "gold"]);
     }
 }

@@ -1,13 +1,12 @@
-//! Places in text: byte spans, lines, and the bytes a text came from.
+//! Byte spans, line indexes and decoding of file bytes.
 //!
-//! All of the crate counts in bytes of the decoded text. Lines and columns, in whatever unit an
-//! editor or a person wants them, are made here and only at the edge. Nothing in this file
-//! panics on an offset that lies outside the text or inside a character: it is moved back to the
-//! nearest place that exists.
+//! The crate counts in bytes of the decoded text. Lines and columns, in the unit of an editor or a
+//! person, are computed only at the edge. No function panics on an offset outside the text or
+//! inside a character; such an offset is moved back to the nearest valid one.
 
 use std::ops::Range;
 
-/// A place in a text as a person counts: both numbers start at 1, columns count characters.
+/// A position for people: line and column start at 1, and columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LineColumn {
     /// The line, from 1.
@@ -16,17 +15,17 @@ pub struct LineColumn {
     pub column: u32,
 }
 
-/// A stretch of text: byte offsets, half open, into the decoded text.
+/// A range of text: half-open byte offsets into the decoded text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Span {
     /// Offset of the first byte.
     pub start: usize,
-    /// Offset just past the last byte.
+    /// Offset after the last byte.
     pub end: usize,
 }
 
 impl Span {
-    /// Creates a span; one that ends before it starts is empty at its start.
+    /// Creates a span; it is empty if `end` is before `start`.
     pub const fn new(start: usize, end: usize) -> Self {
         Self { start, end: if end < start { start } else { end } }
     }
@@ -36,7 +35,7 @@ impl Span {
         Self { start: offset, end: offset }
     }
 
-    /// Returns the text of the span, or nothing when it does not lie in `text`.
+    /// Returns the text of the span; empty if it does not lie in `text`.
     pub fn slice(self, text: &str) -> &str {
         text.get(self.range()).unwrap_or("")
     }
@@ -51,14 +50,14 @@ impl Span {
         self.start <= other.start && other.end <= self.end
     }
 
-    /// Returns the part of the span that lies in `other`.
+    /// Returns the part of the span inside `other`.
     #[must_use]
     pub fn within(self, other: Self) -> Self {
         let start = self.start.clamp(other.start, other.end);
         Self::new(start, self.end.min(other.end))
     }
 
-    /// Returns the span of a part as a span of the whole, in which the part starts at `offset`.
+    /// Returns the span shifted by `offset`, the start of the part in the whole text.
     #[must_use]
     pub const fn moved(self, offset: usize) -> Self {
         Self { start: self.start + offset, end: self.end + offset }
@@ -80,19 +79,19 @@ impl Span {
     }
 }
 
-/// A place in a text as a line and a column, both from zero, the column in bytes.
+/// A position with line and byte column, both from zero.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Position {
     /// The line, from zero.
     pub line: u32,
-    /// The bytes before the place on its line.
+    /// The number of bytes before the position on its line.
     pub column: u32,
 }
 
-/// The lines of one text, for turning offsets into lines and back.
+/// The line index of one text; converts between offsets and positions.
 ///
-/// A line ends at `\n`, `\r\n` or a lone `\r`, as editors count them. The text is not kept:
-/// methods that count characters take it again, and it has to be the same text.
+/// A line ends at `\n`, `\r\n` or a lone `\r`, as in editors. The text is not stored; methods that
+/// count characters require the same text again.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LineIndex {
     /// Never empty: an empty text has one empty line.
@@ -104,15 +103,15 @@ pub struct LineIndex {
 struct Line {
     /// Its bytes without the line end.
     span: Span,
-    /// Of a long line what was counted after each [`STRIDE`] bytes, so that of many places on it
-    /// none is counted from its start.
-    marks: Box<[ColumnCounts]>,
+    /// Counts after each [`STRIDE`] bytes of a long line, so that columns are not counted from its
+    /// start.
+    checkpoints: Box<[ColumnCounts]>,
 }
 
-/// How many bytes lie between two marks of a line.
+/// Bytes between two checkpoints of a line.
 const STRIDE: usize = 1024;
 
-/// What lies on a line before a place.
+/// The counts of a line up to an offset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct ColumnCounts {
     bytes: usize,
@@ -124,27 +123,27 @@ impl Line {
     fn new(text: &str, span: Span) -> Self {
         let written = span.slice(text);
         let mut mark = ColumnCounts::default();
-        let marks = (1..=written.len() / STRIDE).map(|index| {
+        let checkpoints = (1..=written.len() / STRIDE).map(|index| {
             let end = written.floor_char_boundary(index * STRIDE);
             mark = mark.to(&written[mark.bytes..end]);
             mark
         });
-        Self { span, marks: marks.collect() }
+        Self { span, checkpoints: checkpoints.collect() }
     }
 
-    /// Returns what lies before an offset.
+    /// Returns the counts before an offset.
     fn before(&self, text: &str, offset: usize) -> ColumnCounts {
         let end = text.floor_char_boundary(offset.min(self.span.end)).max(self.span.start);
         let mark = match (end - self.span.start) / STRIDE {
             0 => ColumnCounts::default(),
-            index => self.marks.get(index - 1).copied().unwrap_or_default(),
+            index => self.checkpoints.get(index - 1).copied().unwrap_or_default(),
         };
         mark.to(Span::new(self.span.start + mark.bytes, end).slice(text))
     }
 }
 
 impl ColumnCounts {
-    /// Returns what lies before the end of the text that begins here.
+    /// Returns the counts after appending `text`.
     fn to(self, text: &str) -> Self {
         Self {
             bytes: self.bytes + text.len(),
@@ -161,15 +160,15 @@ impl LineIndex {
         Self { lines }
     }
 
-    /// Finds the lines anew after `replaced` was replaced: `text` is the whole text as it is now.
+    /// Updates the index after `replaced` was replaced; `text` is the whole new text.
     ///
-    /// Reads the lines that the edit touches and moves those behind it. The result is that of
+    /// Only the edited lines are scanned; later ones are shifted. The result equals
     /// [`LineIndex::new`].
     pub fn replace(&mut self, replaced: Span, text: &str) {
         let Span { end: len_before, .. } = self.lines[self.lines.len() - 1].span;
         let replaced = replaced.within(Span::new(0, len_before));
-        // A `\r` before the edit and a `\n` that it puts behind become one line end, so that the
-        // line that ends where the edit starts is read again.
+        // A `\r` before the edit and an inserted `\n` form one line end, so the line that ends at
+        // the start of the edit is scanned again.
         let first = self.line_of(replaced.start.saturating_sub(1));
         let next = self.line_of(replaced.end) + 1;
         let now = |before: usize| (before + text.len()).saturating_sub(len_before);
@@ -192,14 +191,14 @@ impl LineIndex {
         self.lines.is_empty()
     }
 
-    /// Returns the bytes of a line, counted from zero, without its line end.
+    /// Returns the span of a line, counted from zero, without its line end.
     pub fn line(&self, line: u32) -> Option<Span> {
         self.lines.get(line as usize).map(|it| it.span)
     }
 
-    /// Returns the line and the byte column of `offset`; beyond the end, those of the end.
+    /// Returns the position of `offset`; past the end, that of the end.
     ///
-    /// The bytes of a line end count as columns of the line they end.
+    /// The bytes of a line end are columns of the line that they end.
     pub fn position(&self, offset: usize) -> Position {
         let offset = offset.min(self.end());
         let line = self.line_of(offset);
@@ -207,7 +206,7 @@ impl LineIndex {
         Position { line: line as u32, column: column as u32 }
     }
 
-    /// Returns the offset of a position; a column past the line is the line's end.
+    /// Returns the offset of a position; columns past the line end are clamped.
     pub fn offset(&self, position: Position) -> usize {
         let Some(line) = self.line(position.line) else {
             return self.end();
@@ -225,15 +224,14 @@ impl LineIndex {
         self.lines[self.line_of(offset)].before(text, offset).characters
     }
 
-    /// Returns line and column for people: both from one, the column in characters.
+    /// Returns line and column for people: both from one, columns in characters.
     pub fn display(&self, text: &str, offset: usize) -> (u32, u32) {
         (self.position(offset).line + 1, self.char_column(text, offset) + 1)
     }
 
     /// Returns the offset of a line and a column in UTF-16 units.
     ///
-    /// A column inside a character is that character's start; one past the line is the line's
-    /// end.
+    /// A column inside a character yields its start; one past the line yields the line end.
     pub fn utf16_offset(&self, text: &str, line: u32, column: u32) -> usize {
         let Some(span) = self.line(line) else {
             return self.end();
@@ -252,14 +250,13 @@ impl LineIndex {
         self.lines.partition_point(|line| line.span.start <= offset).saturating_sub(1)
     }
 
-    /// Returns where the text ends.
+    /// Returns the end of the text.
     fn end(&self) -> usize {
         self.lines.last().map_or(0, |line| line.span.end)
     }
 }
 
-/// Returns the lines from the one that starts at `start` to the one that starts at `stop`, or to
-/// the last.
+/// Returns the lines that start at or after `start` and before `stop`.
 fn lines_between(text: &str, mut start: usize, stop: Option<usize>) -> Vec<Line> {
     let mut lines = Vec::new();
     while stop.is_none_or(|stop| start < stop) {
@@ -273,7 +270,7 @@ fn lines_between(text: &str, mut start: usize, stop: Option<usize>) -> Vec<Line>
     lines
 }
 
-/// Returns where the line that `offset` is on ends, or nothing when no line end follows.
+/// Returns the offset of the next line end; `None` on the last line.
 pub fn line_end(text: &str, offset: usize) -> Option<usize> {
     let rest = text.as_bytes().get(offset..)?;
     rest.iter().position(|&byte| byte == b'\n' || byte == b'\r').map(|at| offset + at)
@@ -288,19 +285,19 @@ pub fn after_line_end(text: &str, end: usize) -> usize {
     }
 }
 
-/// The text of a file, and what was wrong with its bytes.
+/// The decoded text of a file, with facts about its encoding.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Decoded {
-    /// The text without a byte order mark, so that offsets are those of an editor's buffer.
-    /// Bytes that are not UTF-8 became U+FFFD.
+    /// The text without a byte order mark, so that offsets match an editor's buffer. Invalid UTF-8
+    /// is replaced by U+FFFD.
     pub text: String,
-    /// The first U+FFFD that stands for bytes that were not UTF-8.
+    /// The first U+FFFD that replaces invalid UTF-8.
     pub invalid_utf8: Option<Span>,
-    /// Whether a UTF-8 byte order mark came first.
+    /// True if the file starts with a UTF-8 byte order mark.
     pub bom: bool,
 }
 
-/// Decodes the bytes of a file; always gives a text.
+/// Decodes the bytes of a file; never fails.
 pub fn decode(bytes: &[u8]) -> Decoded {
     let (bytes, bom) = match bytes.strip_prefix(b"\xEF\xBB\xBF") {
         Some(rest) => (rest, true),
@@ -332,13 +329,13 @@ mod tests {
     }
 
     #[test]
-    fn a_final_line_end_opens_an_empty_line() {
+    fn final_line_end_starts_an_empty_line() {
         assert_eq!(LineIndex::new("a\n").len(), 2);
         assert_eq!(LineIndex::new("a\r").len(), 2);
         assert_eq!(LineIndex::new("").len(), 1);
     }
 
-    /// Replaces the bytes of `span` and compares with the lines of the new text.
+    /// Checks that replacing `span` gives the same index as a fresh scan.
     #[track_caller]
     fn check_edit(text: &str, span: Span, new: &str) {
         let mut index = LineIndex::new(text);
@@ -348,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_that_an_edit_parts_or_joins_are_found() {
+    fn edits_that_split_or_join_line_ends_are_indexed() {
         check_edit("a\rb", Span::empty(2), "\n");
         check_edit("a\r\nb", Span::empty(2), "x");
         check_edit("a\rx\nb", Span::new(2, 3), "");
@@ -359,14 +356,14 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_beyond_the_text_is_one_at_its_end() {
+    fn edit_past_the_end_is_clamped() {
         let mut index = LineIndex::new("a\n");
         index.replace(Span::new(7, 9), "a\nb\n");
         assert_eq!(index, LineIndex::new("a\nb\n"));
     }
 
     #[test]
-    fn a_line_end_belongs_to_the_line_it_ends() {
+    fn line_end_belongs_to_its_line() {
         let index = LineIndex::new("ab\r\ncd");
         assert_eq!(index.position(2), Position { line: 0, column: 2 });
         assert_eq!(index.position(3), Position { line: 0, column: 3 });
@@ -375,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn places_beyond_the_text_are_its_end() {
+    fn positions_past_the_end_are_clamped() {
         let index = LineIndex::new("ab\ncd");
         assert_eq!(index.position(99), Position { line: 1, column: 2 });
         assert_eq!(index.offset(Position { line: 7, column: 0 }), 5);
@@ -397,14 +394,14 @@ mod tests {
     }
 
     #[test]
-    fn a_span_outside_the_text_slices_to_nothing() {
+    fn span_outside_the_text_slices_to_empty() {
         assert_eq!(Span::new(1, 9).slice("ab"), "");
         assert_eq!(Span::new(1, 2).slice("é"), "");
         assert_eq!(Span::new(5, 2), Span::empty(5));
     }
 
     #[test]
-    fn decoding_strips_the_mark_and_replaces_what_is_not_text() {
+    fn decoding_strips_the_bom_and_replaces_invalid_utf8() {
         let decoded = decode(b"\xEF\xBB\xBF---\n");
         assert_eq!(
             (decoded.text.as_str(), decoded.bom, decoded.invalid_utf8),
@@ -417,7 +414,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn offsets_survive_the_way_there_and_back(text in "[aé🦀\r\n]{0,40}") {
+        fn offsets_round_trip_through_positions(text in "[aé🦀\r\n]{0,40}") {
             let index = LineIndex::new(&text);
             for (offset, _) in text.char_indices() {
                 let position = index.position(offset);
@@ -430,7 +427,7 @@ mod tests {
         }
 
         #[test]
-        fn edited_lines_are_those_of_the_edited_text(
+        fn replace_equals_a_fresh_index(
             text in "[aé🦀\r\n]{0,24}",
             edits in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), "[bé\r\n]{0,4}"), 1..6),
         ) {
@@ -445,7 +442,7 @@ mod tests {
         }
 
         #[test]
-        fn no_offset_panics(text in "\\PC{0,20}", offset in 0_usize..60, column in 0_u32..60) {
+        fn invalid_offsets_never_panic(text in "\\PC{0,20}", offset in 0_usize..60, column in 0_u32..60) {
             let index = LineIndex::new(&text);
             index.utf16_column(&text, offset);
             index.char_column(&text, offset);
@@ -453,7 +450,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_decode(bytes: Vec<u8>) {
+        fn decoding_never_fails(bytes: Vec<u8>) {
             let decoded = decode(&bytes);
             prop_assert_eq!(decoded.invalid_utf8.is_some(), std::str::from_utf8(&bytes).is_err());
             if let Some(span) = decoded.invalid_utf8 {

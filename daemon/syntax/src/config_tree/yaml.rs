@@ -1,4 +1,4 @@
-//! YAML, by the parser that reads frontmatter: a file is the block between two delimiters.
+//! Parses YAML with the frontmatter parser, by wrapping the file in `---` lines.
 
 use super::{Entry, Node, SyntaxError, Value};
 use crate::parse::{
@@ -6,7 +6,7 @@ use crate::parse::{
 };
 use crate::text::{LineColumn, LineIndex};
 
-/// How many maps and lists may stand in each other.
+/// Maximum nesting depth of maps and lists.
 const MAX_DEPTH: usize = 64;
 
 /// Parses YAML.
@@ -20,7 +20,7 @@ pub(super) fn parse(text: &str) -> Result<Node, SyntaxError> {
     };
     if let Err(error) = &frontmatter.strict {
         let message = format!("not YAML: {}", error.message);
-        return Err(SyntaxError { message, at: reader.spot(error.span.start) });
+        return Err(SyntaxError { message, at: reader.position(error.span.start) });
     }
     Ok(Node { at: start, value: reader.map(frontmatter, &frontmatter.entries, MAX_DEPTH) })
 }
@@ -31,8 +31,8 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The delimiter's line is not the file's.
-    fn spot(&self, offset: usize) -> LineColumn {
+    /// Subtracts the added `---` line.
+    fn position(&self, offset: usize) -> LineColumn {
         let (line, column) = self.lines.display(self.text, offset);
         LineColumn { line: line.saturating_sub(1).max(1), column }
     }
@@ -40,14 +40,14 @@ impl Reader<'_> {
     fn map(&self, whole: &parse::Frontmatter, entries: &[YamlEntry], depth: usize) -> Value {
         let entry = |it: &YamlEntry| Entry {
             key: it.key.text.as_str().into(),
-            at: self.spot(it.key.span.start),
+            at: self.position(it.key.span.start),
             node: self.node(whole, &it.value, depth),
         };
         Value::Map(entries.iter().map(entry).collect())
     }
 
     fn node(&self, whole: &parse::Frontmatter, value: &Yaml, depth: usize) -> Node {
-        let at = self.spot(value.span.start);
+        let at = self.position(value.span.start);
         let Some(depth) = depth.checked_sub(1) else { return Node { at, value: Value::Null } };
         let value = match &whole.resolve(value).kind {
             ValueKind::Null | ValueKind::Alias { .. } => Value::Null,

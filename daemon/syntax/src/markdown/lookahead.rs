@@ -1,19 +1,18 @@
-//! What comes next in a text, for whoever asks again and again further on.
+//! Cached forward searches ([`ByteFinder`], [`BacktickRuns`]) for linear-time scanning.
 //!
-//! A text of nothing but beginnings asks for an end at each of them. Here each byte is looked at
-//! once for all who ask in the order of the text, so that such a text takes no longer than another.
+//! A text of unclosed openings would search for an end at each of them. The caches look at each
+//! byte once, as long as queries move forward.
 
 use std::collections::HashMap;
 use std::collections::VecDeque;
 
-/// The next byte of a kind. Whoever asks goes forwards, mostly: an answer counts for all places from
-/// the one that it was looked for from.
+/// Finds the next byte of a kind. An answer is reused for all later offsets up to the found one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct ByteFinder {
     searched: Option<SearchedRange>,
 }
 
-/// That there is none of a kind from one place to another, which is one or the end.
+/// A range without a match; it ends at a match or at the end of the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct SearchedRange {
     from: usize,
@@ -21,8 +20,8 @@ struct SearchedRange {
 }
 
 impl ByteFinder {
-    /// Returns where the first byte from `from` on is for which `is` holds. The text and the kind
-    /// are the same at each call.
+    /// Returns the offset of the first byte at or after `from` for which `is` holds. Text and
+    /// predicate must be the same in each call.
     pub(super) fn next(
         &mut self,
         bytes: &[u8],
@@ -32,7 +31,7 @@ impl ByteFinder {
         let searched = self.searched.filter(|it| from <= it.to);
         let to = match searched {
             Some(searched) if searched.from <= from => searched.to,
-            // Between here and there nobody has looked.
+            // The range before the cached one has not been searched.
             searched => {
                 let stop = searched.map_or(bytes.len(), |it| it.from);
                 let found = bytes[from..stop].iter().position(is).map(|it| from + it);
@@ -44,12 +43,12 @@ impl ByteFinder {
     }
 }
 
-/// The runs of backticks in a text, by their length.
+/// Offsets of the backtick runs in a text, grouped by length.
 #[derive(Debug)]
 pub(super) struct BacktickRuns(HashMap<usize, VecDeque<usize>>);
 
 impl BacktickRuns {
-    /// Finds the runs of a text that begins at `start` of another.
+    /// Finds the runs in `bytes`, which start at offset `start` of the whole text.
     pub(super) fn new(bytes: &[u8], start: usize) -> Self {
         let mut runs: HashMap<usize, VecDeque<usize>> = HashMap::new();
         let mut at = 0;
@@ -63,7 +62,7 @@ impl BacktickRuns {
         Self(runs)
     }
 
-    /// Returns where the first run of a length begins from `from` on; those before are let go of.
+    /// Returns the first run of a length at or after `from`, and drops earlier ones.
     pub(super) fn next(&mut self, length: usize, from: usize) -> Option<usize> {
         let runs = self.0.get_mut(&length)?;
         while runs.front().is_some_and(|it| *it < from) {
@@ -80,11 +79,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_byte_is_looked_at_once() {
+    fn each_byte_is_searched_once() {
         for text in ["a".repeat(1000), format!("{})", "a".repeat(999))] {
-            let n_looks = Cell::new(0);
+            let n_tests = Cell::new(0);
             let is = |it: &u8| {
-                n_looks.set(n_looks.get() + 1);
+                n_tests.set(n_tests.get() + 1);
                 *it == b')'
             };
             let expected = text.find(')');
@@ -92,19 +91,19 @@ mod tests {
             for from in (0..500).chain(400..1000) {
                 assert_eq!(ahead.next(text.as_bytes(), from, is), expected);
             }
-            assert!(n_looks.get() <= 1100, "{n_looks:?}");
+            assert!(n_tests.get() <= 1100, "{n_tests:?}");
         }
     }
 
     #[test]
-    fn what_lies_before_is_found_when_somebody_goes_back() {
+    fn queries_may_move_backwards() {
         let mut ahead = ByteFinder::default();
         let mut next = |from| ahead.next(b"a)b)c", from, |it| *it == b')');
         assert_eq!([3, 1, 2, 4, 0].map(&mut next), [Some(3), Some(1), Some(3), None, Some(1)]);
     }
 
     #[test]
-    fn runs_are_told_by_their_length() {
+    fn backtick_runs_are_found_by_length() {
         let mut runs = BacktickRuns::new(b"`` ` ``` ` ``", 10);
         assert_eq!(runs.next(2, 12), Some(21));
         assert_eq!(runs.next(1, 12), Some(13));

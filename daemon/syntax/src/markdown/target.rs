@@ -1,6 +1,6 @@
-//! The target of a link, as a path.
+//! Interprets link targets as paths.
 
-/// Returns the path of a link's target; nothing for addresses, places in the page, and templates.
+/// Returns the path in a link target; `None` for URLs, fragments and templates.
 pub fn link_path(target: &str) -> Option<String> {
     let path = target.split(['#', '?']).next().unwrap_or_default();
     let is_name = |it: char| it.is_alphanumeric() || "/._-% ()+@,&=~".contains(it);
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_target_is_a_path_or_something_else() {
+    fn link_path_accepts_relative_paths_only() {
         assert_eq!(link_path("references/a%20b.md#x").as_deref(), Some("references/a b.md"));
         assert_eq!(link_path("./a.md").as_deref(), Some("./a.md"));
         for other in
