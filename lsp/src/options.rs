@@ -19,11 +19,11 @@ pub(crate) enum SettingsProblem {
 }
 
 /// The settings of the server, and those that skillsd's editor plugins keep in the same section.
-const KEYS: [&str; 8] =
+const SERVER_KEYS: [&str; 8] =
     ["check", "features", "profiles", "rules", "paths", "inlayHints", "codeLens", "session"];
-const CLIENTS: [&str; 3] = ["path", "profile", "trace"];
-const CHECK: [&str; 3] = ["profiles", "rules", "paths"];
-const FEATURES: [&str; 2] = ["inlayHints", "codeLens"];
+const PLUGIN_KEYS: [&str; 3] = ["path", "profile", "trace"];
+const CHECK_KEYS: [&str; 3] = ["profiles", "rules", "paths"];
+const FEATURE_KEYS: [&str; 2] = ["inlayHints", "codeLens"];
 
 /// The severity levels of a rule, for messages.
 const LEVELS: &str = "`off`, `hint`, `information`, `warning` or `error`";
@@ -32,10 +32,10 @@ const LEVELS: &str = "`off`, `hint`, `information`, `warning` or `error`";
 pub(crate) fn problems(options: &Value) -> Vec<SettingsProblem> {
     let Some(options) = options.as_object() else { return Vec::new() };
     let mut found = Vec::new();
-    let allowed: Vec<&str> = KEYS.into_iter().chain(CLIENTS).collect();
-    check_keys(SECTION, options, &allowed, &KEYS, &mut found);
+    let allowed: Vec<&str> = SERVER_KEYS.into_iter().chain(PLUGIN_KEYS).collect();
+    check_keys(SECTION, options, &allowed, &SERVER_KEYS, &mut found);
     check_values(SECTION, options, &mut found);
-    for (name, allowed) in [("check", &CHECK[..]), ("features", &FEATURES[..])] {
+    for (name, allowed) in [("check", &CHECK_KEYS[..]), ("features", &FEATURE_KEYS[..])] {
         let path = format!("{SECTION}.{name}");
         match options.get(name) {
             None | Some(Value::Null) => {}

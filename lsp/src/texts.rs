@@ -100,7 +100,7 @@ pub(crate) struct ResolvedSkill {
     pub(crate) snapshot: Arc<OverlaySnapshot>,
     /// All paths to its file; the first is the one by which it was found.
     pub(crate) all_paths: Vec<AbsPath>,
-    /// The part of a path that stands for the skill: its directories, or a command's file.
+    /// The paths that stand for the skill in links: its directories, or a command's file.
     pub(crate) path_targets: Vec<AbsPath>,
 }
 

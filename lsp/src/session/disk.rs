@@ -34,7 +34,7 @@ pub(super) struct DiskState {
     pub(super) workspace: WorkspaceState,
     tasks: VecDeque<Task>,
     /// True while a task is running.
-    is_under_way: bool,
+    is_running: bool,
     throttle: RescanThrottle,
     /// The unopened files that mention an open skill, by the skill's file. Cached because code
     /// lenses ask at each keystroke; cleared when a document is closed or the disk may have
@@ -100,7 +100,7 @@ impl DiskState {
     }
 
     fn is_idle(&self) -> bool {
-        !self.is_under_way
+        !self.is_running
             && self.tasks.is_empty()
             && !self.workspace.has_pending_fetches()
             && !self.throttle.is_due()
@@ -119,8 +119,8 @@ impl Session {
         let mut analysis = self.disk().workspace.analysis_context(document.path(), &buffers);
         analysis.rules_page.clone_from(&self.rules_page);
         let result = with(&analysis);
-        let has_pending_fetches = analysis.can_fetch && !analysis.missing.borrow().is_empty();
-        if has_pending_fetches && self.disk().workspace.request_missing(&analysis) {
+        let has_missing = analysis.can_fetch && !analysis.missing.borrow().is_empty();
+        if has_missing && self.disk().workspace.request_missing(&analysis) {
             self.task_wake.notify_one();
         }
         result
@@ -414,7 +414,7 @@ impl Session {
 
     /// Marks the running task as finished and wakes waiters.
     pub(crate) fn task_done(&self) {
-        self.disk().is_under_way = false;
+        self.disk().is_running = false;
         self.task_finished.notify_waiters();
     }
 
@@ -461,7 +461,7 @@ impl Session {
     pub(crate) fn try_next_task(&self) -> Option<Task> {
         let open = self.open_relevant_paths();
         let mut disk = self.disk();
-        let DiskState { workspace, tasks, is_under_way, throttle, .. } = &mut *disk;
+        let DiskState { workspace, tasks, is_running, throttle, .. } = &mut *disk;
         if throttle.take_if_due() {
             workspace.invalidate_files();
         }
@@ -482,7 +482,7 @@ impl Session {
             tasks.extend(workspace.take_fetches().into_iter().map(Task::Fetch));
         }
         if let Some(task) = tasks.pop_front() {
-            *is_under_way = true;
+            *is_running = true;
             return Some(task);
         }
         drop(disk);

@@ -7,7 +7,9 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use skills_lsp::Ending;
 
-use crate::editor::{Editor, URI, changed, framed, list, message, part, shown, whole};
+use crate::editor::{
+    Editor, URI, did_change, framed, list, message, part, render_published, whole,
+};
 use crate::mock_backend::{MockBackend, RULES_PAGE};
 
 const BROKEN: &str = "---\nname: pdf\ndescription: Use when: needed\n---\nb\n";
@@ -16,7 +18,7 @@ const SOUND: &str = "---\nname: pdf\ndescription: Use when needed\n---\nb\n";
 async fn check(editor: &mut Editor, expected: Expect) {
     let published = editor.published().await;
     assert_eq!(published["uri"], URI);
-    expected.assert_eq(&shown(&published));
+    expected.assert_eq(&render_published(&published));
 }
 
 #[tokio::test(start_paused = true)]
@@ -98,7 +100,7 @@ async fn burst_of_changes_causes_few_publishes() {
         burst.extend(framed(&message(
             None,
             "textDocument/didChange",
-            &changed(version, &[part(at, at, "x")]),
+            &did_change(version, &[part(at, at, "x")]),
         )));
     }
     editor.send(&burst).await;

@@ -10,9 +10,9 @@ use crate::mock_backend::MockBackend;
 
 const TEXT: &str = "---\nname: pdf\ndescription: Reads PDF files. Use it when asked.\npaths: lib/a.ts\n---\nSee [it](scripts/g.py).\n";
 
-async fn begin(backend: &Arc<MockBackend>, able: Value) -> Editor {
+async fn start(backend: &Arc<MockBackend>, capabilities: Value) -> Editor {
     let mut editor = Editor::connect_over(64 * 1024, Arc::clone(backend) as _);
-    editor.initialize_in(&["/w"], able).await;
+    editor.initialize_in(&["/w"], capabilities).await;
     editor.open(1, TEXT).await;
     editor
 }
@@ -38,17 +38,17 @@ async fn codes(editor: &mut Editor) -> Vec<String> {
 #[tokio::test(start_paused = true)]
 async fn new_session_does_not_reuse_an_earlier_walk() {
     let backend = backend();
-    let mut first = begin(&backend, json!({})).await;
+    let mut first = start(&backend, json!({})).await;
     assert_eq!(codes(&mut first).await, ["paths/nothing", "body/broken-link"]);
     backend.set_files(&["lib/a.ts", "scripts/g.py"]);
-    let mut second = begin(&backend, json!({})).await;
+    let mut second = start(&backend, json!({})).await;
     assert_eq!(codes(&mut second).await, [""; 0]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn new_files_are_noticed_at_the_next_edit() {
     let backend = backend();
-    let mut editor = begin(&backend, json!({})).await;
+    let mut editor = start(&backend, json!({})).await;
     assert_eq!(codes(&mut editor).await, ["paths/nothing", "body/broken-link"]);
     backend.set_files(&["lib/a.ts", "scripts/g.py"]);
     editor.change(2, &[whole(&format!("{TEXT}More.\n"))]).await;
@@ -58,7 +58,7 @@ async fn new_files_are_noticed_at_the_next_edit() {
 #[tokio::test(start_paused = true)]
 async fn pulling_client_without_refresh_gets_current_files() {
     let backend = backend();
-    let mut editor = begin(&backend, json!({"textDocument": {"diagnostic": {}}})).await;
+    let mut editor = start(&backend, json!({"textDocument": {"diagnostic": {}}})).await;
     let mut last = Value::Null;
     for files in [&[][..], &["lib/a.ts", "scripts/g.py"]] {
         backend.set_files(files);
@@ -73,24 +73,24 @@ async fn pulling_client_without_refresh_gets_current_files() {
 #[tokio::test(start_paused = true)]
 async fn many_file_notifications_cause_few_walks() {
     let backend = backend();
-    let mut editor = begin(&backend, json!({})).await;
+    let mut editor = start(&backend, json!({})).await;
     codes(&mut editor).await;
-    let before = backend.n_walks();
+    let before = backend.walk_count();
     backend.set_files(&["lib/a.ts", "scripts/g.py"]);
     for at in 0..1000 {
         let change = json!({"uri": format!("file:///w/out/{at}"), "type": 1});
         editor.note("workspace/didChangeWatchedFiles", json!({"changes": [change]})).await;
     }
     assert_eq!(codes(&mut editor).await, [""; 0]);
-    assert!(backend.n_walks() - before <= 2, "{}", backend.n_walks() - before);
+    assert!(backend.walk_count() - before <= 2, "{}", backend.walk_count() - before);
 }
 
 #[tokio::test(start_paused = true)]
 async fn creation_and_deletion_below_each_folder_are_watched() {
     let watching = |more: Value| json!({"workspace": {"didChangeWatchedFiles": more}});
-    let able = json!({"dynamicRegistration": true, "relativePatternSupport": true});
+    let capabilities = json!({"dynamicRegistration": true, "relativePatternSupport": true});
     let mut editor = Editor::connect_over(64 * 1024, backend());
-    editor.initialize_in(&["/w"], watching(able)).await;
+    editor.initialize_in(&["/w"], watching(capabilities)).await;
     let mut below = async |method: &str| {
         let request = editor.next_message().await;
         assert_eq!(request["method"], method, "{request}");
@@ -123,8 +123,8 @@ async fn unanswered_check_keeps_earlier_results() {
     let skill = "/w/.claude/skills/a/SKILL.md";
     *backend.broken_skill.lock().unwrap() = Some(skill);
     let mut editor = Editor::connect_over(64 * 1024, Arc::clone(&backend) as _);
-    let able = json!({"textDocument": {"diagnostic": {}}});
-    editor.initialize_in(&["/w"], able).await;
+    let capabilities = json!({"textDocument": {"diagnostic": {}}});
+    editor.initialize_in(&["/w"], capabilities).await;
     let uri = format!("file://{skill}");
     let mut ask = async |id: &Value| {
         let previous = [(&*uri, id), ("file:///v/SKILL.md", &json!("disk.1"))]
@@ -151,8 +151,8 @@ async fn document_in_two_folders_is_reported_once_and_in_parts() {
     let backend = Arc::new(MockBackend { roots, ..MockBackend::default() });
     *backend.broken_skill.lock().unwrap() = Some(skill);
     let mut editor = Editor::connect_over(64 * 1024, Arc::clone(&backend) as _);
-    let able = json!({"textDocument": {"diagnostic": {}}});
-    editor.initialize_in(&["/w", "/w/.claude"], able).await;
+    let capabilities = json!({"textDocument": {"diagnostic": {}}});
+    editor.initialize_in(&["/w", "/w/.claude"], capabilities).await;
     let uri = format!("file://{skill}");
     let whole = json!({"previousResultIds": []});
     let report = editor.request("workspace/diagnostic", whole.clone()).await.expect("it answers");
@@ -189,8 +189,8 @@ async fn build_outputs_do_not_repeat_the_search_for_mentions() {
     let uri = "file:///w/.claude/skills/pdf/SKILL.md";
     editor.open_at(uri, 1, TEXT).await;
     tokio::time::sleep(Duration::from_mins(2)).await;
-    let mut searches_after = async |changed: &str| {
-        let change = json!({"uri": changed, "type": 1});
+    let mut searches_after = async |did_change: &str| {
+        let change = json!({"uri": did_change, "type": 1});
         editor.note("workspace/didChangeWatchedFiles", json!({"changes": [change]})).await;
         tokio::time::sleep(Duration::from_mins(2)).await;
         let params = json!({"textDocument": {"uri": uri}});

@@ -61,7 +61,7 @@ pub(crate) fn part(start: (u32, u32), end: (u32, u32), text: &str) -> Value {
 }
 
 /// Returns the parameters of `didChange`.
-pub(crate) fn changed(version: i32, changes: &[Value]) -> Value {
+pub(crate) fn did_change(version: i32, changes: &[Value]) -> Value {
     json!({"textDocument": {"uri": URI, "version": version}, "contentChanges": changes})
 }
 
@@ -176,7 +176,7 @@ impl Editor {
 
     /// Changes the document under test.
     pub(crate) async fn change(&mut self, version: i32, changes: &[Value]) {
-        self.note("textDocument/didChange", changed(version, changes)).await;
+        self.note("textDocument/didChange", did_change(version, changes)).await;
     }
 
     /// Closes a document.
@@ -231,7 +231,7 @@ impl Editor {
 }
 
 /// Renders published diagnostics: the version, then one line for each.
-pub(crate) fn shown(params: &Value) -> String {
+pub(crate) fn render_published(params: &Value) -> String {
     let version =
         params.get("version").map_or("no version".to_owned(), |it| format!("version {it}"));
     let items = params["diagnostics"].as_array().expect("a list of diagnostics");

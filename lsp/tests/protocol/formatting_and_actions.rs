@@ -50,8 +50,8 @@ async fn inlay_hints_are_enabled_by_initialization_options() {
 #[tokio::test(start_paused = true)]
 async fn section_is_extracted_if_the_client_creates_files() {
     let edits = json!({"documentChanges": true, "resourceOperations": ["create", "rename"]});
-    let able = json!({"textDocument": {"codeAction": action_literals()}, "workspace": {"workspaceEdit": edits}});
-    let mut editor = Editor::with(able).await;
+    let capabilities = json!({"textDocument": {"codeAction": action_literals()}, "workspace": {"workspaceEdit": edits}});
+    let mut editor = Editor::with(capabilities).await;
     editor.open(1, &format!("---\nname: pdf\n---\n# Forms\n{}", "line\n".repeat(12))).await;
     let at = json!({"line": 5, "character": 0});
     let params = json!({"range": {"start": at, "end": at}, "context": {"diagnostics": [], "only": ["refactor"]}});

@@ -43,11 +43,11 @@ async fn capabilities_list_exactly_what_is_implemented() {
         "#]],
     )
     .await;
-    let able = json!({
+    let capabilities = json!({
         "general": {"positionEncodings": ["utf-16", "utf-8"]},
         "textDocument": {"diagnostic": {}},
     });
-    check(able, expect![[r#"
+    check(capabilities, expect![[r#"
         positionEncoding: "utf-8"
         textDocumentSync: {"openClose":true,"change":2,"save":true}
         selectionRangeProvider: true

@@ -35,7 +35,7 @@ pub(crate) struct MockBackend {
     /// The files found by the last walk, used until a fresh walk is requested.
     pub(crate) last_walk: Mutex<Option<BTreeSet<&'static str>>>,
     /// The number of walks.
-    pub(crate) walks: Mutex<usize>,
+    pub(crate) walk_count: Mutex<usize>,
     /// The skill in which `check` reports a finding; `None` for no answer.
     pub(crate) broken_skill: Mutex<Option<&'static str>>,
     /// The user's own profiles, as TOML.
@@ -71,8 +71,8 @@ impl MockBackend {
     }
 
     /// Returns the number of walks.
-    pub(crate) fn n_walks(&self) -> usize {
-        *lock(&self.walks)
+    pub(crate) fn walk_count(&self) -> usize {
+        *lock(&self.walk_count)
     }
 
     /// Returns the number of calls of `references`.
@@ -163,7 +163,7 @@ impl Backend for MockBackend {
         let mut last_walk = lock(&self.last_walk);
         if options.fresh || last_walk.is_none() {
             *last_walk = Some(files);
-            *lock(&self.walks) += 1;
+            *lock(&self.walk_count) += 1;
         }
         let files = last_walk.clone().unwrap_or_default();
         let matches = globs.into_iter().map(|pattern| PathMatches {

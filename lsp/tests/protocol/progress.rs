@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use crate::editor::{Editor, framed};
 use crate::mock_backend::MockBackend;
 
-async fn open(seconds: u64, able: Value) -> Editor {
+async fn open(seconds: u64, capabilities: Value) -> Editor {
     let backend =
         Arc::new(MockBackend { delay: Duration::from_secs(seconds), ..MockBackend::default() });
     let mut editor = Editor::connect_over(64 * 1024, backend);
-    editor.initialize(able).await;
+    editor.initialize(capabilities).await;
     editor.open(1, "---\nname: pdf\ndescription: Use it when asked.\n---\nb\n").await;
     editor
 }
@@ -38,8 +38,10 @@ async fn slow_fetch_shows_progress() {
 
 #[tokio::test(start_paused = true)]
 async fn fast_fetch_or_unsupporting_client_shows_no_progress() {
-    for (seconds, able) in [(0, json!({"window": {"workDoneProgress": true}})), (9, json!({}))] {
-        let editor = open(seconds, able).await;
+    for (seconds, capabilities) in
+        [(0, json!({"window": {"workDoneProgress": true}})), (9, json!({}))]
+    {
+        let editor = open(seconds, capabilities).await;
         tokio::time::sleep(Duration::from_secs(20)).await;
         let (notes, _) = editor.hang_up().await;
         let methods: Vec<_> = notes.iter().map(|it| it["method"].clone()).collect();

@@ -11,12 +11,12 @@ use crate::mock_backend::MockBackend;
 const FOLDERS: [&str; 5] = ["/a", "/b", "/c", "/d", "/e"];
 
 /// Opens five folders, each of which answers after `seconds`.
-async fn begin(seconds: u64) -> (Editor, Arc<MockBackend>) {
+async fn start(seconds: u64) -> (Editor, Arc<MockBackend>) {
     let roots = FOLDERS.map(|it| (it, &[("pdf", "pdf")][..])).into();
     let delay = Duration::from_secs(seconds);
     let backend = Arc::new(MockBackend { delay, roots, ..MockBackend::default() });
     let mut editor = Editor::connect_over(64 * 1024, Arc::clone(&backend) as _);
-    let able = json!({
+    let capabilities = json!({
         "textDocument": {"diagnostic": {}},
         "workspace": {
             "diagnostics": {"refreshSupport": true},
@@ -25,7 +25,7 @@ async fn begin(seconds: u64) -> (Editor, Arc<MockBackend>) {
             "semanticTokens": {"refreshSupport": true},
         },
     });
-    editor.initialize_in(&FOLDERS, able).await;
+    editor.initialize_in(&FOLDERS, capabilities).await;
     (editor, backend)
 }
 
@@ -44,7 +44,7 @@ const ONCE: [&str; 4] = [
 
 #[tokio::test(start_paused = true)]
 async fn changes_together_cause_one_refresh() {
-    let (editor, backend) = begin(0).await;
+    let (editor, backend) = start(0).await;
     tokio::time::sleep(Duration::from_mins(1)).await;
     backend.notify_change();
     backend.notify_change();
@@ -58,7 +58,7 @@ async fn changes_together_cause_one_refresh() {
 
 #[tokio::test(start_paused = true)]
 async fn continuous_fetches_cause_periodic_refreshes() {
-    let (editor, _) = begin(1).await;
+    let (editor, _) = start(1).await;
     tokio::time::sleep(Duration::from_mins(1)).await;
     assert_eq!(
         client_requests(editor).await,

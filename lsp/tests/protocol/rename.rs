@@ -16,19 +16,19 @@ const REFERENCING_FILE: &str = "/w/CLAUDE.md";
 const REFERENCING_TEXT: &str = "Use /pdf-tools, see [it](.claude/skills/pdf-tools/SKILL.md).\n";
 
 /// Opens a folder and the skill.
-async fn begin(able: Value) -> (Editor, Arc<MockBackend>) {
+async fn start(capabilities: Value) -> (Editor, Arc<MockBackend>) {
     let roots = [("/w", &[("pdf-tools", "pdf")][..])].into();
     let referencing_files =
         std::sync::Mutex::new([(REFERENCING_FILE, REFERENCING_TEXT.to_owned())].into());
     let backend = Arc::new(MockBackend { roots, referencing_files, ..MockBackend::default() });
     let mut editor = Editor::connect_over(64 * 1024, Arc::clone(&backend) as _);
-    editor.initialize_in(&["/w"], able).await;
+    editor.initialize_in(&["/w"], capabilities).await;
     editor.open_at(SKILL, 1, TEXT).await;
     (editor, backend)
 }
 
 /// Returns capabilities with file renames, and optionally resolving of actions.
-fn able(resolves: bool) -> Value {
+fn capabilities(resolves: bool) -> Value {
     let mut takes = action_literals();
     if resolves {
         takes["dataSupport"] = json!(true);
@@ -63,8 +63,8 @@ async fn renaming_a_skill_to_its_directory_updates_mentions() {
     let referencing_text =
         "Use the `pdf` skill, /pdf-tools and @.claude/skills/pdf-tools/SKILL.md.\n";
     let simple = json!({"textDocument": {"codeAction": action_literals()}});
-    for able in [able(false), simple.clone()] {
-        let (mut editor, backend) = begin(able.clone()).await;
+    for capabilities in [capabilities(false), simple.clone()] {
+        let (mut editor, backend) = start(capabilities.clone()).await;
         let mut referencing_files =
             backend.referencing_files.lock().unwrap_or_else(PoisonError::into_inner).clone();
         referencing_files.insert(REFERENCING_FILE, referencing_text.to_owned());
@@ -81,13 +81,13 @@ async fn renaming_a_skill_to_its_directory_updates_mentions() {
         } else {
             edit["changes"].as_object().expect("changes").keys().map(|it| json!(it)).collect()
         };
-        assert_eq!(edit.get("documentChanges").is_none(), able == simple);
+        assert_eq!(edit.get("documentChanges").is_none(), capabilities == simple);
         assert_eq!(texts.len(), 2, "{edit}");
         assert!(texts.contains(&json!(SKILL)), "{edit}");
         assert_eq!(edit.to_string().matches("\"newText\":\"pdf-tools\"").count(), 2, "{edit}");
     }
     // `source.fixAll` contains no fix that has an alternative.
-    let (mut editor, _) = begin(able(false)).await;
+    let (mut editor, _) = start(capabilities(false)).await;
     let at = json!({"line": 1, "character": 7});
     let context = json!({"diagnostics": [], "only": ["source.fixAll"]});
     let params = json!({"textDocument": {"uri": SKILL}, "range": {"start": at, "end": at}, "context": context});
@@ -96,7 +96,7 @@ async fn renaming_a_skill_to_its_directory_updates_mentions() {
 
 #[tokio::test(start_paused = true)]
 async fn renaming_a_directory_updates_imports_and_paths() {
-    let (mut editor, backend) = begin(able(false)).await;
+    let (mut editor, backend) = start(capabilities(false)).await;
     let referencing_text =
         "Read @.claude/skills/pdf-tools/SKILL.md and .claude/skills/pdf-tools/x/a.py.\n";
     let referencing_text = [(REFERENCING_FILE, referencing_text.to_owned())].into();
@@ -109,7 +109,7 @@ async fn renaming_a_directory_updates_imports_and_paths() {
 
 #[tokio::test(start_paused = true)]
 async fn reserved_name_is_refused_and_own_name_has_a_hover() {
-    let (mut editor, _) = begin(able(false)).await;
+    let (mut editor, _) = start(capabilities(false)).await;
     let at = json!({"line": 1, "character": 7});
     let params = json!({"textDocument": {"uri": SKILL}, "position": at, "newName": "synced"});
     assert_eq!(editor.request("textDocument/rename", params).await, Err(-32803));
@@ -127,7 +127,7 @@ async fn ask_will_rename(editor: &mut Editor) -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn rename_action_searches_mentions_on_resolve() {
-    let (mut editor, backend) = begin(able(true)).await;
+    let (mut editor, backend) = start(capabilities(true)).await;
     for trigger in [json!(2), json!(1), Value::Null] {
         let [action] = &actions(&mut editor, trigger).await[..] else { panic!("it is offered") };
         assert!(action.get("edit").is_none() && action["data"].is_object(), "{action}");
@@ -150,7 +150,7 @@ async fn rename_action_searches_mentions_on_resolve() {
 
 #[tokio::test(start_paused = true)]
 async fn rename_action_without_resolve_is_offered_when_invoked() {
-    let (mut editor, backend) = begin(able(false)).await;
+    let (mut editor, backend) = start(capabilities(false)).await;
     assert_eq!(actions(&mut editor, json!(2)).await, [] as [Value; 0]);
     assert_eq!(backend.n_searches(), 0, "at each move of the cursor");
     for trigger in [json!(1), Value::Null] {
@@ -164,22 +164,23 @@ async fn rename_of_the_servers_own_edit_adds_no_edits() {
     // When the client renames the directory and asks about it, it has already applied the text
     // edits: to open documents, or to files on the disk.
     for is_opened in [true, false] {
-        let (mut editor, backend) = begin(able(true)).await;
+        let (mut editor, backend) = start(capabilities(true)).await;
         assert_ne!(
             ask_will_rename(&mut editor).await,
             Value::Null,
             "the files are unchanged so far"
         );
-        let changed = REFERENCING_TEXT.replace("pdf-tools", "pdf");
+        let did_change = REFERENCING_TEXT.replace("pdf-tools", "pdf");
         if is_opened {
             editor.open_at("file:///w/CLAUDE.md", 1, REFERENCING_TEXT).await;
             let document = json!({"uri": "file:///w/CLAUDE.md", "version": 2});
-            let changes = json!({"textDocument": document, "contentChanges": [{"text": changed}]});
+            let changes =
+                json!({"textDocument": document, "contentChanges": [{"text": did_change}]});
             editor.note("textDocument/didChange", changes).await;
         } else {
             let mut referencing_files =
                 backend.referencing_files.lock().unwrap_or_else(PoisonError::into_inner);
-            referencing_files.insert(REFERENCING_FILE, changed);
+            referencing_files.insert(REFERENCING_FILE, did_change);
         }
         assert_eq!(ask_will_rename(&mut editor).await, Value::Null);
     }
@@ -187,7 +188,7 @@ async fn rename_of_the_servers_own_edit_adds_no_edits() {
 
 #[tokio::test(start_paused = true)]
 async fn will_rename_keeps_a_name_that_was_already_changed() {
-    let (mut editor, backend) = begin(able(true)).await;
+    let (mut editor, backend) = start(capabilities(true)).await;
     let at = json!({"line": 1, "character": 7});
     let params = json!({"textDocument": {"uri": SKILL}, "position": at, "newName": "paper"});
     let edit = editor.request("textDocument/rename", params).await.expect("nothing is in the way");
@@ -196,12 +197,12 @@ async fn will_rename_keeps_a_name_that_was_already_changed() {
     let text = TEXT.replace("name: pdf", "name: paper");
     let changes = json!({"textDocument": document, "contentChanges": [{"text": text}]});
     editor.note("textDocument/didChange", changes).await;
-    let changed = REFERENCING_TEXT.replace("pdf-tools", "paper");
+    let did_change = REFERENCING_TEXT.replace("pdf-tools", "paper");
     backend
         .referencing_files
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
-        .insert(REFERENCING_FILE, changed);
+        .insert(REFERENCING_FILE, did_change);
     let (old, new) = ("file:///w/.claude/skills/pdf-tools", "file:///w/.claude/skills/paper");
     let files = json!({"files": [{"oldUri": old, "newUri": new}]});
     assert_eq!(editor.request("workspace/willRenameFiles", files).await, Ok(Value::Null));
@@ -217,7 +218,7 @@ async fn lenses(editor: &mut Editor) -> Vec<String> {
 
 #[tokio::test(start_paused = true)]
 async fn usages_of_a_skill_are_cached() {
-    let (mut editor, backend) = begin(json!({})).await;
+    let (mut editor, backend) = start(json!({})).await;
     assert_eq!(lenses(&mut editor).await, ["used by 2"]);
     // One search by name, one by directory.
     assert_eq!(backend.n_searches(), 2);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::editor::{Editor, URI, changed, part};
+use crate::editor::{Editor, URI, did_change, part};
 
 const SKILL: &str = "---\nname: pdf\ndescription: \"Reads PDFs: all of them 漢. Use when asked.\"\nallowed-tools: Bash(pdftotext *) Read\npaths:\n  - '**/*.pdf'\n---\n\nRead it with [this](references/a.md).\n";
 
@@ -19,7 +19,7 @@ async fn every_request_is_answered_while_a_skill_is_typed() {
         let place = (line as u32, column as u32);
         let change = part(place, place, &letter.to_string());
         let version = i32::try_from(typed).expect("it is short") + 1;
-        editor.note("textDocument/didChange", changed(version, &[change])).await;
+        editor.note("textDocument/didChange", did_change(version, &[change])).await;
         if letter == '\n' {
             (line, column) = (line + 1, 0);
         } else {
@@ -49,7 +49,7 @@ async fn document_of_a_megabyte_is_served() {
     editor.open(0, &format!("---\nname: pdf\ndescription: Use it when asked.\n---\n{body}")).await;
     for version in 1..=5 {
         let change = part((4, 0), (4, 0), "x");
-        editor.note("textDocument/didChange", changed(version, &[change])).await;
+        editor.note("textDocument/didChange", did_change(version, &[change])).await;
     }
     let items = editor.request("textDocument/completion", at(2, 0)).await.expect("answered");
     assert!(items.as_array().is_some_and(|it| !it.is_empty()), "{items}");
