@@ -44,9 +44,9 @@ pub struct FenceError {
 
 impl FenceError {
     const NOT_OPENED: Self =
-        Self { message: "the first line is not `---`, as this agent wants it", offset: 0 };
+        Self { message: "the first line is not `---`, which this agent requires", offset: 0 };
     const NOT_CLOSED: Self = Self {
-        message: "the frontmatter is not closed by a line `---`, as this agent wants it",
+        message: "the frontmatter is not closed by a line `---`, which this agent requires",
         offset: 0,
     };
     const EMPTY: Self = Self { message: "the frontmatter is empty", offset: 0 };

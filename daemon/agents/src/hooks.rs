@@ -39,7 +39,7 @@ pub fn read_hooks(hooks: &Value) -> (Vec<Hook>, Vec<String>) {
     let mut expressions = BTreeSet::new();
     for (event, groups) in events {
         if find_event(event).is_none() {
-            bad.push(format!("There is no event `{event}`; the hooks below it never run."));
+            bad.push(format!("The event `{event}` is unknown; its hooks never run."));
             continue;
         }
         for group in groups.as_array().into_iter().flatten() {
@@ -82,7 +82,9 @@ pub fn check_limits<'a>(
         return Ok(());
     }
     if expressions.len() == MAX_EXPRESSIONS {
-        return Err(format!("the skill has more than {MAX_EXPRESSIONS} expressions as matchers"));
+        return Err(format!(
+            "the skill has more than {MAX_EXPRESSIONS} matchers that are expressions"
+        ));
     }
     expressions.insert(matcher);
     check_expression(matcher)
@@ -102,7 +104,7 @@ fn missing(handler: &Value, event: &str) -> Option<String> {
     let Some(name) = handler.get("type").and_then(Value::as_str) else {
         return Some("it has no `type`".to_owned());
     };
-    let Some(kind) = find_kind(name) else { return Some(format!("there is no type `{name}`")) };
+    let Some(kind) = find_kind(name) else { return Some(format!("the type `{name}` is unknown")) };
     let is_absent = |key: &&str| handler.get(*key).is_none_or(Value::is_null);
     let required = kind.keys.iter().filter(|it| it.required).map(|it| it.name);
     if let Some(key) = required.into_iter().find(|it| is_absent(it)) {
@@ -110,7 +112,7 @@ fn missing(handler: &Value, event: &str) -> Option<String> {
     }
     let of_tools = find_event(event).is_some_and(|it| it.subject() == Some("tool_name"));
     (handler.get("if").is_some() && !of_tools)
-        .then(|| "it has `if`, which only events of tools know".to_owned())
+        .then(|| "`if` is valid only for tool events".to_owned())
 }
 
 fn is_on(value: &Value) -> bool {
@@ -235,6 +237,6 @@ mod tests {
         assert_eq!(shown, ["PreToolUse Bash true", "PreToolUse Bash false", "Stop  false"]);
         assert_eq!(bad.len(), 6, "{bad:#?}");
         assert!(bad.iter().any(|it| it.contains("needs `command`")), "{bad:#?}");
-        assert!(bad.iter().any(|it| it.contains("no event `Stopp`")), "{bad:#?}");
+        assert!(bad.iter().any(|it| it.contains("event `Stopp` is unknown")), "{bad:#?}");
     }
 }

@@ -29,8 +29,8 @@ pub(crate) fn injections(fields: Fields<'_>) -> Vec<Diagnostic> {
         let what = find_injection(&text)?;
         let entry = fields.entry(field)?;
         Some(Diagnostic {
-            help: Some(format!("Write `{}` as a text without it.", field.key)),
-            ..diagnostic(entry.value.span, format!("`{}` holds {what}", field.key))
+            help: Some(format!("Remove it from `{}`.", field.key)),
+            ..diagnostic(entry.value.span, format!("`{}` contains {what}", field.key))
         })
     };
     [&NAME, &DESCRIPTION, &WHEN_TO_USE].into_iter().filter_map(one).collect()
@@ -68,7 +68,7 @@ fn find_injection(text: &str) -> Option<String> {
     seen.push_str(&text[at..]);
     if let Some(tag) = TAG.find(&seen) {
         let tag = one_line(tag.as_str());
-        return Some(format!("`{tag}`, which ends a list of skills or speaks for the agent"));
+        return Some(format!("`{tag}`, which ends the skill listing or impersonates the agent"));
     }
     let entry = ENTRY.find(&seen)?;
     let (entry, _) = entry.as_str().split_once(':')?;

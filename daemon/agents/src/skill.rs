@@ -298,7 +298,7 @@ fn not_utf8(span: Span) -> Diagnostic {
         severity: Severity::Error,
         span,
         message: "the file is not UTF-8 from here on".into(),
-        help: Some("Save the file as UTF-8; some agents drop it as it is.".into()),
+        help: Some("Save the file as UTF-8; otherwise some agents drop it.".into()),
     }
 }
 

@@ -11,10 +11,8 @@ pub(super) fn warning(text: &str) -> Option<String> {
     let found = runs(text);
     let line = text[..found.first()?.bytes.start].matches('\n').count() + 1;
     let n_found: usize = found.iter().map(|it| it.count).sum();
-    let (verb, noun) = if n_found == 1 { ("is", "character") } else { ("are", "characters") };
-    Some(format!(
-        "There {verb} {n_found} {noun} in the body that a person does not see, the first on its line {line}."
-    ))
+    let noun = if n_found == 1 { "character" } else { "characters" };
+    Some(format!("The body contains {n_found} invisible {noun}, the first on its line {line}."))
 }
 
 #[cfg(test)]
@@ -25,10 +23,7 @@ mod tests {
     fn invisible_characters_are_counted_and_located() {
         assert_eq!(warning("plain \u{1f468}\u{200d}\u{1f469} \u{e4}"), None);
         let told = warning("a\nb\u{e0041}\u{e0042}").unwrap();
-        assert_eq!(
-            told,
-            "There are 2 characters in the body that a person does not see, the first on its line 2."
-        );
-        assert!(warning("\u{202e}x").unwrap().contains("is 1 character "));
+        assert_eq!(told, "The body contains 2 invisible characters, the first on its line 2.");
+        assert!(warning("\u{202e}x").unwrap().contains("1 invisible character,"));
     }
 }

@@ -132,7 +132,8 @@ pub fn load(loading: &LoadRequest<'_>) -> LoadedSkill {
         || loading.format == OutputFormat::AgentSkills
         || (loading.format.is_opencode() && is_slash);
     if !takes_arguments && !loading.arguments.trim().is_empty() {
-        warnings.push("The arguments are not used: this format has no place for them.".to_owned());
+        warnings
+            .push("The arguments are ignored: this format does not support arguments.".to_owned());
     }
     let metadata = metadata(loading, &output);
     let title = format!("Loaded skill: {}", loading.name);
@@ -176,7 +177,7 @@ fn fill(
     }
     let strays = loading.results.keys().filter(|it| !expanded.filled.contains(it));
     let warnings = strays.map(|id| {
-        format!("There is no command `{id}` in the body as it is now; its result is not used.")
+        format!("The body no longer contains the command `{id}`; its result is ignored.")
     });
     let warnings = warnings.collect();
     FilledBody { text: expanded.text, commands: expanded.commands, warnings }

@@ -142,7 +142,10 @@ fn arguments_without_placeholder_are_appended_or_warned_about() {
     assert!(loaded.output.contains(expected), "{}", loaded.output);
     assert_eq!(loaded.warnings, [""; 0]);
     let loaded = Case::new(OutputFormat::Codex, SKILL).with("a").loaded();
-    assert_eq!(loaded.warnings, ["The arguments are not used: this format has no place for them."]);
+    assert_eq!(
+        loaded.warnings,
+        ["The arguments are ignored: this format does not support arguments."]
+    );
 }
 
 #[test]

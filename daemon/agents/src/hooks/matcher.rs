@@ -106,14 +106,12 @@ pub fn is_expression(matcher: &str) -> bool {
 pub fn check(pattern: &str) -> Result<(), String> {
     if pattern.len() > MAX_MATCHER_BYTES {
         let length = pattern.len();
-        return Err(format!("it has {length} bytes, and {MAX_MATCHER_BYTES} are the most"));
+        return Err(format!("it has {length} bytes; the limit is {MAX_MATCHER_BYTES}"));
     }
     let tree = Expr::parse_tree(pattern).map_err(|error| describe_regex_error(&error, pattern))?;
     let expanded = expanded(&tree.expr);
     if expanded > EXPANDED {
-        return Err(format!(
-            "it stands for {expanded} characters with its repetitions, and {EXPANDED} are the most"
-        ));
+        return Err(format!("it expands to {expanded} characters; the limit is {EXPANDED}"));
     }
     // The size limit of zero stops the build after the syntax check.
     let built = RegexBuilder::new(pattern).delegate_size_limit(0).build();
@@ -176,8 +174,8 @@ pub fn describe_regex_error(error: &Error, pattern: &str) -> String {
 
 fn fault(what: &ParseError) -> String {
     match what {
-        ParseError::UnclosedOpenParen => "a group is opened and not closed".to_owned(),
-        ParseError::InvalidClass => "a set of characters is not well formed".to_owned(),
+        ParseError::UnclosedOpenParen => "a group is not closed".to_owned(),
+        ParseError::InvalidClass => "a character class is malformed".to_owned(),
         ParseError::GeneralParseError(text) => with_lower_case_start(text),
         _ => with_lower_case_start(&what.to_string()),
     }
@@ -205,17 +203,17 @@ mod tests {
             let why = why(pattern);
             assert!(!why.is_empty() && !why.contains('\n'), "{pattern}: {why}");
         }
-        assert_eq!(why("Bash("), "at character 6, a group is opened and not closed");
+        assert_eq!(why("Bash("), "at character 6, a group is not closed");
     }
 
     #[test]
     fn expression_over_a_limit_names_its_size_and_the_limit() {
         let why = |pattern: &str| check(pattern).expect_err("it is over a limit");
-        let large = "it stands for 27000901 characters with its repetitions, and 1000 are the most";
+        let large = "it expands to 27000901 characters; the limit is 1000";
         assert_eq!(why("(?:\\w{500}){900}"), large);
-        assert_eq!(why(&"a.".repeat(129)), "it has 258 bytes, and 256 are the most");
-        assert!(why("((((a{50}){50}){50}){50}){50}").contains("characters with its repetitions"));
-        assert!(why("(?=\\w{126})\\w").contains("and 1000 are the most"));
+        assert_eq!(why(&"a.".repeat(129)), "it has 258 bytes; the limit is 256");
+        assert!(why("((((a{50}){50}){50}){50}){50}").contains("it expands to"));
+        assert!(why("(?=\\w{126})\\w").contains("the limit is 1000"));
     }
 
     #[test]

@@ -334,10 +334,7 @@ impl Mapping {
         let is_text =
             |it: &usize| !self.text[*it..].starts_with([' ', '\t', '\r', '\n', ']', '}', '#']);
         let at = at.into_iter().find(is_text)?;
-        Some((
-            "the value in brackets goes on in a line that is not indented".into(),
-            Span::empty(at),
-        ))
+        Some(("the value in brackets continues on an unindented line".into(), Span::empty(at)))
     }
 
     /// Finds a `name` or `description` that is duplicated, a list or a map: serde refuses these.
@@ -346,7 +343,7 @@ impl Mapping {
         self.entries().iter().filter(known).find_map(|entry| {
             let key = &entry.key.text;
             if entry.duplicate_of.is_some() {
-                return Some((format!("`{key}` is there a second time"), entry.key.span));
+                return Some((format!("`{key}` is a duplicate key"), entry.key.span));
             }
             let found = self.typed_value(entry).kind;
             matches!(found, YamlType::List | YamlType::Map)
@@ -395,7 +392,7 @@ fn duplicate_key(entries: &[Entry]) -> Option<(String, Span)> {
     // Recursion is safe: the parser limits the depth.
     entries.iter().find_map(|entry| {
         if entry.duplicate_of.is_some() {
-            let message = format!("`{}` is there a second time", entry.key.text);
+            let message = format!("`{}` is a duplicate key", entry.key.text);
             return Some((message, entry.key.span));
         }
         nested(&entry.value).find_map(duplicate_key)

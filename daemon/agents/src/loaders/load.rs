@@ -96,7 +96,8 @@ impl RecordLoader<'_> {
     /// Handles a file whose frontmatter the agent does not recognise. No measured agent reads
     /// fields from such a file.
     fn load_without_fence(&mut self, message: &str, at: LineColumn) -> LoadedValues {
-        let next = "Put a line `---` first in the file, and another one behind the last field.";
+        let next =
+            "Add a line `---` at the start of the file and another one after the last field.";
         if self.needs_fields() {
             self.drop_skill("frontmatter/delimited", message, Some(at), next);
             // Name the skill in messages by our own reading.

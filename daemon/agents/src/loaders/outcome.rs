@@ -195,7 +195,7 @@ impl RecordLoader<'_> {
             let size = self.record.facts.size;
             self.note(
                 "file/size",
-                format!("the file is too large ({size} bytes) and was read in part"),
+                format!("the file is too large ({size} bytes) and was only partly read"),
                 START,
                 "Move long material to files under `references/` that are read on demand.",
             );
@@ -223,14 +223,16 @@ impl RecordLoader<'_> {
 /// Describes a strategy's effect as a sentence fragment.
 pub(super) fn repair_description(strategy: LoadStrategy) -> &'static str {
     match strategy {
-        LoadStrategy::Strict => "read as it is",
-        LoadStrategy::Quote(Quoting::ClaudeCode) => "read with every special value in quotes",
-        LoadStrategy::Quote(Quoting::Codex | Quoting::ClientGuide) => {
-            "read with problematic values in quotes"
+        LoadStrategy::Strict => "read unchanged",
+        LoadStrategy::Quote(Quoting::ClaudeCode) => {
+            "values with special characters are read as quoted"
         }
-        LoadStrategy::Block => "read with values that hold a colon as blocks",
+        LoadStrategy::Quote(Quoting::Codex | Quoting::ClientGuide) => {
+            "problematic values are read as quoted"
+        }
+        LoadStrategy::Block => "values with a colon are read as block scalars",
         LoadStrategy::Lines => "name and description are read by line",
-        LoadStrategy::PerKey => "read key by key",
+        LoadStrategy::PerKey => "each key is read separately",
     }
 }
 

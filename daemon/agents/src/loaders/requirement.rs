@@ -46,14 +46,14 @@ impl Requirement {
                 let is_scalar = !matches!(inner, Some(YamlType::List | YamlType::Map));
                 let unwritten = found.kind == YamlType::Null && found.text.is_empty();
                 let fits = unwritten || (found.kind == YamlType::Map && is_scalar);
-                (fits, "a map, or nothing at all", "Write it as a map, or remove it.")
+                (fits, "a map or an empty value", "Write it as a map, or remove it.")
             }
         };
         if fits {
             return None;
         }
         let what = found.kind.name();
-        let message = format!("`{key}` is {what}, and this agent takes {expected}");
+        let message = format!("`{key}` is {what}; this agent expects {expected}");
         Some(remark("field/type", message, next))
     }
 }

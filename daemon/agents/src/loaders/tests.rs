@@ -229,9 +229,9 @@ fn duplicate_keys_are_accepted_repaired_or_dropped() {
         &expect![[r#"
             agentskills: accepted "dir" Some("two")
             claude-code: accepted "dir" Some("two")
-            opencode: dropped, 4:1 yaml/valid: the frontmatter is not valid YAML: `description` is there a second time
-            opencode-agent-skills: dropped, 4:1 yaml/valid: the frontmatter is not valid YAML: `description` is there a second time
-            codex: dropped, 4:1 yaml/valid: the frontmatter is not valid YAML: `description` is there a second time
+            opencode: dropped, 4:1 yaml/valid: the frontmatter is not valid YAML: `description` is a duplicate key
+            opencode-agent-skills: dropped, 4:1 yaml/valid: the frontmatter is not valid YAML: `description` is a duplicate key
+            codex: dropped, 4:1 yaml/valid: the frontmatter is not valid YAML: `description` is a duplicate key
             gemini-cli: repaired by Lines "dir" Some("two")
         "#]],
     );
@@ -241,7 +241,7 @@ fn duplicate_keys_are_accepted_repaired_or_dropped() {
             agentskills: accepted "dir" Some("one")
             claude-code: accepted "dir" Some("one")
             opencode: repaired by Block "dir" Some("one")
-            opencode-agent-skills: dropped, 4:12 yaml/valid: the frontmatter is not valid YAML: `os` is there a second time
+            opencode-agent-skills: dropped, 4:12 yaml/valid: the frontmatter is not valid YAML: `os` is a duplicate key
             codex: accepted "dir" Some("one")
             gemini-cli: repaired by Lines "dir" Some("one")
         "#]],
@@ -338,9 +338,9 @@ fn delimiter_variants_accepted_by_some_agents_only() {
             agentskills: dropped, 1:1 frontmatter/delimited: the frontmatter is not closed by a `---` line
             claude-code: without its fields "dir" None
             opencode: accepted "dir" Some("d")
-            opencode-agent-skills: dropped, 1:1 frontmatter/delimited: the frontmatter is not closed by a line `---`, as this agent wants it
-            codex: dropped, 1:1 frontmatter/delimited: the frontmatter is not closed by a line `---`, as this agent wants it
-            gemini-cli: dropped, 1:1 frontmatter/delimited: the frontmatter is not closed by a line `---`, as this agent wants it
+            opencode-agent-skills: dropped, 1:1 frontmatter/delimited: the frontmatter is not closed by a line `---`, which this agent requires
+            codex: dropped, 1:1 frontmatter/delimited: the frontmatter is not closed by a line `---`, which this agent requires
+            gemini-cli: dropped, 1:1 frontmatter/delimited: the frontmatter is not closed by a line `---`, which this agent requires
         "#]],
     );
     check_bytes(
@@ -349,9 +349,9 @@ fn delimiter_variants_accepted_by_some_agents_only() {
         agentskills: accepted "dir" Some("d")
         claude-code: accepted "dir" Some("d")
         opencode: accepted "dir" Some("d")
-        opencode-agent-skills: dropped, 1:1 frontmatter/delimited: the first line is not `---`, as this agent wants it
+        opencode-agent-skills: dropped, 1:1 frontmatter/delimited: the first line is not `---`, which this agent requires
         codex: accepted "dir" Some("d")
-        gemini-cli: dropped, 1:1 frontmatter/delimited: the first line is not `---`, as this agent wants it
+        gemini-cli: dropped, 1:1 frontmatter/delimited: the first line is not `---`, which this agent requires
     "#]],
     );
     check_bytes(
@@ -397,7 +397,7 @@ fn plugin_drops_skills_with_mistyped_fields() {
             agentskills: accepted "dir" Some("d")
             claude-code: accepted "dir" Some("d")
             opencode: accepted "dir" Some("d")
-            opencode-agent-skills: dropped, 1:1 field/type: `allowed-tools` is a text, and this agent takes a list of texts
+            opencode-agent-skills: dropped, 1:1 field/type: `allowed-tools` is a text; this agent expects a list of texts
             codex: accepted "dir" Some("d")
             gemini-cli: accepted "dir" Some("d")
         "#]],
@@ -419,7 +419,7 @@ fn plugin_drops_skills_with_mistyped_fields() {
             agentskills: accepted "dir" Some("d")
             claude-code: accepted "dir" Some("d")
             opencode: accepted "dir" Some("d")
-            opencode-agent-skills: dropped, 1:1 field/type: `metadata` is a map, and this agent takes a map of texts
+            opencode-agent-skills: dropped, 1:1 field/type: `metadata` is a map; this agent expects a map of texts
             codex: accepted "dir" Some("d")
             gemini-cli: accepted "dir" Some("d")
         "#]],
@@ -450,7 +450,7 @@ fn names_are_rewritten_or_refused() {
         agentskills: accepted "ns:Some  name" Some("one\ntwo\n")
         claude-code: accepted "dir" Some("one\ntwo\n")
         opencode: accepted "ns:Some  name" Some("one\ntwo\n")
-        opencode-agent-skills: dropped, 2:7 name/form: the name `ns:Some  name` holds more than small letters, digits and `-`
+        opencode-agent-skills: dropped, 2:7 name/form: the name `ns:Some  name` may contain only lower-case letters, digits and `-`
         codex: accepted "ns:Some name" Some("one two")
         gemini-cli: accepted "ns-Some  name" Some("one\ntwo\n")
     "#]],
@@ -463,7 +463,7 @@ fn names_are_rewritten_or_refused() {
         claude-code: accepted "dir" Some("d")
         opencode: accepted "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm" Some("d")
         opencode-agent-skills: accepted "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm" Some("d")
-        codex: dropped, 2:7 name/length: the name is 65 characters long, 64 are allowed
+        codex: dropped, 2:7 name/length: the name has 65 characters; at most 64 are allowed
         gemini-cli: accepted "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm" Some("d")
     "#]],
     );
@@ -489,11 +489,11 @@ fn outcome_sentence_names_agent_and_repair() {
         .collect();
     expect![[r#"
         [
-            "An Agent Skills client repairs this file: read with problematic values in quotes.",
-            "Claude Code repairs this file: read with every special value in quotes.",
-            "opencode repairs this file: read with values that hold a colon as blocks.",
+            "An Agent Skills client repairs this file: problematic values are read as quoted.",
+            "Claude Code repairs this file: values with special characters are read as quoted.",
+            "opencode repairs this file: values with a colon are read as block scalars.",
             "opencode-agent-skills drops this file: the frontmatter is not valid YAML: `: ` inside a value without quotes.",
-            "Codex repairs this file: read with problematic values in quotes.",
+            "Codex repairs this file: problematic values are read as quoted.",
             "Gemini CLI repairs this file: name and description are read by line.",
         ]
     "#]].assert_debug_eq(&sentences);

@@ -66,15 +66,17 @@ impl RecordLoader<'_> {
         let length = name.chars().count();
         match self.profile.name.check {
             NameCheck::AtMost(max) if length > max => {
-                let message = format!("the name is {length} characters long, {max} are allowed");
+                let message =
+                    format!("the name has {length} characters; at most {max} are allowed");
                 self.drop_skill("name/length", message, Some(at), "Give the skill a shorter name.");
             }
             NameCheck::Any | NameCheck::AtMost(_) => {}
             NameCheck::LowerCase => {
                 let fits = |it: char| it.is_lowercase() || it.is_numeric() || it == '-';
                 if !name.chars().all(fits) {
-                    let message =
-                        format!("the name `{name}` holds more than small letters, digits and `-`");
+                    let message = format!(
+                        "the name `{name}` may contain only lower-case letters, digits and `-`"
+                    );
                     let next = "Rename the skill.";
                     self.drop_skill("name/form", message, Some(at), next);
                 }
@@ -87,7 +89,7 @@ impl RecordLoader<'_> {
         let fault = if name.chars().count() > 64 {
             Some("is longer than 64 characters")
         } else if !name.chars().all(|it| matches!(it, 'a'..='z' | '0'..='9' | '-')) {
-            Some("holds characters other than `a-z`, `0-9` and `-`")
+            Some("contains characters other than `a-z`, `0-9` and `-`")
         } else if name.starts_with('-') || name.ends_with('-') || name.contains("--") {
             Some("begins or ends with a hyphen, or doubles one")
         } else if name != directory {
