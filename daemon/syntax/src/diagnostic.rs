@@ -13,7 +13,7 @@ use crate::text::Span;
 pub enum Severity {
     /// An agent drops the skill or the field.
     Error,
-    /// The effect differs from what is written.
+    /// The skill works, but its effect differs from its text.
     Warning,
     /// Additional information.
     Information,

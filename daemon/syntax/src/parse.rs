@@ -1,10 +1,10 @@
-//! A SKILL.md into values: the `---` lines, a spanned tree of the YAML between them, the body,
-//! and what is wrong with it.
+//! Parses a SKILL.md into a [`Document`]: the `---` lines, a spanned tree of the YAML between them,
+//! the body, and diagnostics.
 //!
-//! Parsing never fails and never panics. A frontmatter that is YAML is read as YAML; one that is
-//! not is read key by key, so that a broken value never hides another key. Values
-//! are text with their places; nothing is coerced and no agent's rules are known here. Every
-//! span is on a character boundary and slices to what it names.
+//! Parsing never fails and never panics. Valid YAML is read as YAML. Other frontmatter is read key
+//! by key, so that a broken value never hides another key. Values are text with spans; nothing is
+//! coerced, and no agent's rules apply here. Every span lies on character boundaries and slices to
+//! the item it names.
 
 mod alias_expansion;
 mod annotations;
@@ -46,65 +46,66 @@ pub use tree::{Anchor, Entry, Key, ScalarStyle, Value, ValueKind, find};
 #[cfg(test)]
 pub(crate) use test_keys::parse;
 
-/// How many bytes of a frontmatter are read. The longest of 126,617 real ones has a tenth.
+/// Maximum number of bytes read of a frontmatter. The longest of 126,617 real ones has a tenth of
+/// it.
 pub const MAX_FRONTMATTER: usize = 256 * 1024;
 
-/// How many findings are kept. A file with more of them is no skill, and says so often enough.
+/// Maximum number of diagnostics kept per file.
 pub const MAX_DIAGNOSTICS: usize = 256;
 
-/// How many aliases are followed from one to the next.
+/// Maximum length of an alias chain that is followed.
 const MAX_ALIASES_FOLLOWED: usize = 8;
 
 /// A parsed SKILL.md.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Document {
-    /// The frontmatter; nothing when the file has none.
+    /// The frontmatter, if the file has one.
     pub frontmatter: Option<Frontmatter>,
-    /// Everything after the closing line; the whole text when there is no frontmatter.
+    /// The text after the closing line; the whole text without frontmatter.
     pub body: Span,
-    /// What is wrong, in the order of the text.
+    /// The diagnostics, sorted by position.
     pub diagnostics: Vec<Diagnostic>,
-    /// How much more is wrong than is kept of it.
+    /// The number of diagnostics dropped over the limit.
     pub n_left_out: usize,
 }
 
 /// The part of a SKILL.md between the `---` lines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Frontmatter {
-    /// How it starts.
+    /// The form of the opening line.
     pub opening: Opening,
-    /// How it ends.
+    /// The form of the closing line.
     pub closing: Closing,
-    /// The opening line without its line end; empty when it is missing.
+    /// The opening line without its line end; empty if missing.
     pub open: Span,
     /// The text between the two lines, with its final line end.
     pub content: Span,
-    /// The closing line without its line end; nothing when it is missing.
+    /// The closing line without its line end, if present.
     pub close: Option<Span>,
-    /// The entries of the top level, in order, duplicates among them.
+    /// The top-level entries in order, including duplicates.
     pub entries: Vec<Entry>,
     /// The comments, each from its `#` to the end of the line.
     pub comments: Vec<Span>,
-    /// The anchors, in the order of the text.
+    /// The anchors, sorted by position.
     pub anchors: Vec<Anchor>,
-    /// The aliases that refer to one of them; none is expanded.
+    /// The aliases that refer to an anchor; none is expanded.
     pub aliases: Vec<Span>,
-    /// Whether the aliases stand for more than anybody wants to read: then none is followed.
+    /// True if expanding the aliases exceeds the size limit; then none is followed.
     pub exceeds_alias_limit: bool,
-    /// Whether the content is one YAML document, and if not, the first thing that is in the way.
+    /// Ok if the content is one YAML document; else the first error.
     pub strict: Result<(), YamlError>,
 }
 
 impl Frontmatter {
-    /// Returns the entry of `key`: of duplicates the last one, see [`find`].
+    /// Returns the entry of `key`; the last one of duplicates, see [`find`].
     pub fn get(&self, key: &str) -> Option<&Entry> {
         find(&self.entries, key)
     }
 
-    /// Returns the value itself or, for an alias, the value it stands for.
+    /// Returns the value, or for an alias the value it refers to.
     ///
-    /// Follows a bounded number of aliases; one that leads nowhere is returned as it is. The
-    /// value may hold further aliases, even of itself.
+    /// Follows a bounded number of aliases and returns an unresolvable one unchanged. The result
+    /// may contain further aliases, even of itself.
     pub fn resolve<'v>(&'v self, value: &'v Value) -> &'v Value {
         let mut value = value;
         for _ in 0..MAX_ALIASES_FOLLOWED {
@@ -146,35 +147,35 @@ impl Frontmatter {
     }
 }
 
-/// Returns the first of those that stand one behind the other which covers a span.
+/// Returns the item of a sorted, disjoint list that covers `span`.
 fn covering<T>(all: &[T], span: Span, place: impl Fn(&T) -> Span) -> Option<&T> {
     let at = all.partition_point(|it| place(it).end < span.end);
     all.get(at).filter(|it| place(it).covers(span))
 }
 
-/// Parses the text of a SKILL.md, in which some keys are known.
+/// Parses the text of a SKILL.md; `keys` are the known keys, which guide error recovery.
 pub fn parse_with(text: &str, keys: Keys) -> Document {
     let start = if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
     let mut diagnostics = Vec::new();
-    let Some(fence) = delimiters::find(text, start, keys) else {
+    let Some(delims) = delimiters::find(text, start, keys) else {
         diagnostics.push(missing_frontmatter::diagnose(text, start));
         let body = Span::new(start, text.len());
         return Document { frontmatter: None, body, diagnostics, n_left_out: 0 };
     };
-    delimiters::diagnose(text, &fence, &mut diagnostics);
-    let frontmatter = read(text, &fence, keys, &mut diagnostics);
+    delimiters::diagnose(text, &delims, &mut diagnostics);
+    let frontmatter = read(text, &delims, keys, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| diagnostic.span);
-    let n_left_out = bound(&mut diagnostics);
-    Document { frontmatter: Some(frontmatter), body: fence.body, diagnostics, n_left_out }
+    let n_left_out = truncate_diagnostics(&mut diagnostics);
+    Document { frontmatter: Some(frontmatter), body: delims.body, diagnostics, n_left_out }
 }
 
 fn read(
     text: &str,
-    fence: &delimiters::Delimiters,
+    delims: &delimiters::Delimiters,
     keys: Keys,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Frontmatter {
-    let content = bounded(text, fence.content, diagnostics);
+    let content = truncate_content(text, delims.content, diagnostics);
     let content = delimiters::without_end_mark(text, content);
     let mut notes = annotations::Annotations::default();
     let (mut entries, strict) = match events::read(text, content, &mut notes) {
@@ -201,7 +202,7 @@ fn read(
     diagnostics.extend(
         notes.recursive_aliases.iter().map(|span| yaml_diagnostics::recursive_alias(*span)),
     );
-    // An anchor of a list stands before those in it; pieces are read in their order.
+    // The anchor of a list precedes those inside it, and pieces are read in order.
     notes.anchors.sort_by_key(|it| it.span);
     let first_alias_over_limit = alias_expansion::first_alias_over_limit(&entries, &notes.anchors);
     diagnostics.extend(first_alias_over_limit.map(yaml_diagnostics::first_alias_over_limit));
@@ -209,11 +210,11 @@ fn read(
     check::plain_values(text, &entries, keys, diagnostics);
     check::unused_anchors(text, &notes.anchors, &notes.aliases, diagnostics);
     Frontmatter {
-        opening: fence.opening,
-        closing: fence.closing,
-        open: fence.open,
-        content: fence.content,
-        close: fence.close,
+        opening: delims.opening,
+        closing: delims.closing,
+        open: delims.open,
+        content: delims.content,
+        close: delims.close,
         entries,
         comments: notes.comments,
         anchors: notes.anchors,
@@ -237,8 +238,8 @@ fn entries_of(
     }
 }
 
-/// Cuts a content that is too long at the start of a line.
-fn bounded(text: &str, content: Span, diagnostics: &mut Vec<Diagnostic>) -> Span {
+/// Truncates overlong content at a line start.
+fn truncate_content(text: &str, content: Span, diagnostics: &mut Vec<Diagnostic>) -> Span {
     if content.len() <= MAX_FRONTMATTER {
         return content;
     }
@@ -247,14 +248,14 @@ fn bounded(text: &str, content: Span, diagnostics: &mut Vec<Diagnostic>) -> Span
     let end = kept.rfind('\n').map_or(limit, |at| content.start + at + 1);
     let rest = Span::new(end, content.end);
     diagnostics.push(yaml_diagnostics::too_large(
-        Span::new(end, end + first_line(rest.slice(text))),
+        Span::new(end, end + first_line_len(rest.slice(text))),
         MAX_FRONTMATTER,
     ));
     Span::new(content.start, end)
 }
 
-/// Keeps the first findings, says how many more there are, and returns that.
-fn bound(diagnostics: &mut Vec<Diagnostic>) -> usize {
+/// Truncates the diagnostics to the limit, reports and returns the number dropped.
+fn truncate_diagnostics(diagnostics: &mut Vec<Diagnostic>) -> usize {
     let more = diagnostics.len().saturating_sub(MAX_DIAGNOSTICS - 1);
     if more <= 1 {
         return 0;
@@ -265,7 +266,7 @@ fn bound(diagnostics: &mut Vec<Diagnostic>) -> usize {
     more
 }
 
-fn first_line(text: &str) -> usize {
+fn first_line_len(text: &str) -> usize {
     text.find(['\n', '\r']).unwrap_or(text.len())
 }
 

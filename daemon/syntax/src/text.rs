@@ -276,7 +276,7 @@ pub fn line_end(text: &str, offset: usize) -> Option<usize> {
     rest.iter().position(|&byte| byte == b'\n' || byte == b'\r').map(|at| offset + at)
 }
 
-/// Returns the offset after the line end at `end`; `end` itself when there is none.
+/// Returns the offset after the line end at `end`, or `end` itself if no line end is there.
 pub fn after_line_end(text: &str, end: usize) -> usize {
     match text.as_bytes().get(end..) {
         Some([b'\r', b'\n', ..]) => end + 2,

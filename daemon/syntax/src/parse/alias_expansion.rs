@@ -1,15 +1,15 @@
-//! How much a frontmatter is when each alias is written out: a few lines can stand for gigabytes.
+//! Bounds the expanded size of aliases: a few lines can expand to gigabytes.
 
 use std::collections::HashMap;
 
 use crate::parse::tree::{Anchor, Entry, Value, ValueKind};
 use crate::text::Span;
 
-/// How many bytes the values of a frontmatter may stand for. The longest real one with an alias has
+/// Maximum size in bytes of all aliases together. The largest real frontmatter with an alias has
 /// less than a thousandth of it.
 const MAX_EXPANDED: usize = 1 << 20;
 
-/// Returns the first alias with which the entries stand for more than is read, where they do.
+/// Returns the first alias at which the expanded size exceeds the limit.
 pub(super) fn first_alias_over_limit(entries: &[Entry], anchors: &[Anchor]) -> Option<Span> {
     if anchors.is_empty() {
         return None;
@@ -21,19 +21,19 @@ pub(super) fn first_alias_over_limit(entries: &[Entry], anchors: &[Anchor]) -> O
     expansion.first_alias_over_limit
 }
 
-/// A value with a name.
+/// A value with an anchor.
 struct Anchored {
     value: Span,
-    /// How much it is written out; nothing until all of it is read, so that what holds itself ends.
+    /// Its expanded size; zero until it is complete, so that recursion ends.
     size: usize,
 }
 
 struct Expansion {
-    /// What each anchor names.
+    /// The value of each anchor.
     sizes: HashMap<Span, Anchored>,
-    /// The anchor of each value that has one; of several the last.
+    /// The last anchor of each value.
     named: HashMap<Span, Span>,
-    /// How much all aliases so far stand for.
+    /// The expanded size of all aliases so far.
     total: usize,
     first_alias_over_limit: Option<Span>,
 }
@@ -45,7 +45,7 @@ impl Expansion {
         })
     }
 
-    // The tree is at most `MAX_DEPTH` deep.
+    // The recursion depth is at most `MAX_DEPTH`.
     fn value(&mut self, value: &Value) -> usize {
         let size = match &value.kind {
             ValueKind::Null => 0,
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn aliases_are_followed_as_long_as_they_stand_for_little() {
+    fn aliases_within_the_size_limit_are_followed() {
         check("a: &a [x, y]\nb: *a\n", None);
         check("a: &a [x, *a]\nb: *a\n", None);
         let long = "x".repeat(10_000);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn aliases_that_stand_for_very_much_are_not_followed() {
+    fn aliases_over_the_size_limit_are_not_followed() {
         let long = "x".repeat(10_000);
         check(&format!("a: &a {long}\nb: [{}]\nc: *a\n", "*a, ".repeat(110)), Some("*a"));
         let level =

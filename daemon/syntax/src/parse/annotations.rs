@@ -1,25 +1,25 @@
-//! What a frontmatter holds besides its values: comments, anchors, aliases.
+//! Comments, anchors and aliases of a frontmatter ([`Annotations`]).
 //!
-//! Pieces are read one after the other into the same notes; a piece that turns out to be no YAML
-//! takes back what it noted.
+//! All pieces of a frontmatter share one [`Annotations`]; a piece that turns out to be invalid YAML
+//! is rolled back.
 
 use crate::parse::tree::Anchor;
 use crate::text::Span;
 
-/// What the pieces read so far hold besides their values.
+/// The annotations of the pieces read so far.
 #[derive(Default, Debug)]
 pub(super) struct Annotations {
     pub(super) comments: Vec<Span>,
     pub(super) anchors: Vec<Anchor>,
     /// Aliases that refer to an anchor.
     pub(super) aliases: Vec<Span>,
-    /// Aliases that were read as text.
+    /// Aliases read as text.
     pub(super) unknown_aliases: Vec<Span>,
-    /// Aliases that lie inside the value they refer to.
+    /// Aliases inside the value they refer to.
     pub(super) recursive_aliases: Vec<Span>,
 }
 
-/// A state of [`Annotations`] to go back to.
+/// A state of [`Annotations`] that can be restored.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Savepoint([usize; 5]);
 
@@ -34,7 +34,7 @@ impl Annotations {
         ])
     }
 
-    pub(super) fn go_back(&mut self, Savepoint(lengths): Savepoint) {
+    pub(super) fn roll_back(&mut self, Savepoint(lengths): Savepoint) {
         self.comments.truncate(lengths[0]);
         self.anchors.truncate(lengths[1]);
         self.aliases.truncate(lengths[2]);

@@ -1,9 +1,8 @@
-//! Builds the tree from nodes as they come: a loop with a stack of its own, so that no input can
-//! exhaust the thread's.
+//! Builds the tree from parser events, with an explicit stack, so that no input can exhaust the
+//! thread's stack.
 //!
-//! Nothing is repaired here, with one exception: an alias without an anchor becomes the text it is
-//! written as, and is noted, because a glob such as `**/*.rs` is meant by it and the rest of the
-//! tree is sound.
+//! Nothing is repaired here except one case: an alias without an anchor becomes text and is
+//! recorded, because it is usually a glob such as `**/*.rs`.
 
 use std::borrow::Cow;
 
@@ -13,55 +12,55 @@ use crate::parse::piece::{ParentKind, Piece};
 use crate::parse::tree::{Anchor, Entry, Key, ScalarStyle, Value, ValueKind};
 use crate::text::Span;
 
-/// How many levels of lists and mappings are read.
+/// Maximum nesting depth of lists and mappings.
 ///
-/// Real frontmatters have at most seven. The bound keeps every later walk over the tree, its
-/// drop among them, far from the end of a thread's stack.
+/// Real frontmatters have at most seven levels. The bound keeps recursive walks over the tree, and
+/// its drop, within a thread's stack.
 pub const MAX_DEPTH: usize = 64;
 
-/// How many of the anchors of other pieces an alias is compared with.
+/// Maximum number of anchors of other pieces compared with an alias.
 const MAX_ANCHORS_SEARCHED: usize = 256;
 
-/// What a collection is.
+/// The kind of a collection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Collection {
     Sequence,
     Mapping,
 }
 
-/// A scalar as the library reads it.
+/// A scalar event of the YAML library.
 pub(super) struct Scalar<'e> {
     pub(super) text: Cow<'e, str>,
     pub(super) style: ScalarStyle,
     pub(super) span: Span,
-    /// Its tag, unless it is one of the core such as `!!str`.
+    /// Its tag, except core tags such as `!!str`.
     pub(super) tag: Option<Span>,
 }
 
-/// A tree that is being built.
+/// Builds the tree of one piece.
 pub(super) struct Builder<'t, 'n> {
     piece: Piece<'t>,
-    /// Everything before it has been read.
+    /// Everything before this offset has been read.
     cursor: usize,
     frames: Vec<Frame>,
     root: Option<Value>,
     documents: usize,
-    /// The library's ids of the anchors of this piece, ascending, with their index in the notes.
+    /// The library's ids of this piece's anchors, ascending, with their index in the annotations.
     ids: Vec<(usize, usize)>,
     notes: &'n mut Annotations,
 }
 
-/// A list or mapping that is not complete yet.
+/// An incomplete list or mapping.
 struct Frame {
     kind: FrameKind,
     flow: bool,
     start: usize,
-    /// Where the last complete part ends.
+    /// The end of the last complete item.
     end: usize,
-    /// The index in [`Annotations::anchors`] of its anchor.
+    /// Index of its anchor in [`Annotations::anchors`].
     anchor: Option<usize>,
-    /// Whether an alias in the part that is being read became text.
-    recovered: bool,
+    /// True if an alias in the current entry became text.
+    has_recovered_alias: bool,
 }
 
 enum FrameKind {
@@ -75,12 +74,12 @@ impl<'t, 'n> Builder<'t, 'n> {
         Self { piece, cursor, frames: Vec::new(), root: None, documents: 0, ids: Vec::new(), notes }
     }
 
-    /// Returns the value that was built; nothing when there was none.
+    /// Returns the value, if there is one.
     pub(super) fn finish(self) -> Option<Value> {
         self.root
     }
 
-    /// Starts a document; there may be one.
+    /// Starts a document; a second one is an error.
     pub(super) fn document(&mut self, span: Span) -> Result<(), YamlError> {
         self.documents += 1;
         if self.documents > 1 {
@@ -104,7 +103,7 @@ impl<'t, 'n> Builder<'t, 'n> {
             let span = self.piece.visible(span.start);
             return Err(YamlError::new(YamlErrorKind::TooDeep, span));
         }
-        // The library puts the start of a block list at its first item, after the dash.
+        // The library starts a block list at its first item, after the dash.
         let start = match collection {
             Collection::Sequence if !flow => self.next_token(),
             Collection::Sequence | Collection::Mapping => span.start,
@@ -114,15 +113,22 @@ impl<'t, 'n> Builder<'t, 'n> {
             Collection::Mapping => FrameKind::Mapping { entries: Vec::new(), key: None },
         };
         self.cursor = if flow { span.end } else { start };
-        self.frames.push(Frame { kind, flow, start, end: start, anchor: None, recovered: false });
+        self.frames.push(Frame {
+            kind,
+            flow,
+            start,
+            end: start,
+            anchor: None,
+            has_recovered_alias: false,
+        });
         Ok(())
     }
 
-    /// Completes the innermost list or mapping.
+    /// Closes the innermost list or mapping.
     pub(super) fn close(&mut self, span: Span) {
         let Some(frame) = self.frames.pop() else { return };
         let flow = frame.flow;
-        // A block and a bare pair in a list have no bracket that ends them.
+        // A block collection, and a bare pair in a flow list, have no closing bracket.
         let end = if flow && !span.is_empty() { span.end } else { frame.end };
         self.cursor = self.cursor.max(end);
         let span = Span::new(frame.start, end);
@@ -130,7 +136,7 @@ impl<'t, 'n> Builder<'t, 'n> {
             self.notes.anchors[anchor].value = span;
         }
         if let Some(parent) = self.frames.last_mut() {
-            parent.recovered |= frame.recovered;
+            parent.has_recovered_alias |= frame.has_recovered_alias;
         }
         let kind = match frame.kind {
             FrameKind::Sequence(items) => ValueKind::Sequence { flow, items },
@@ -139,7 +145,7 @@ impl<'t, 'n> Builder<'t, 'n> {
         self.value(Value { span, kind });
     }
 
-    /// Puts a complete value where it belongs.
+    /// Adds a complete value to its parent.
     fn value(&mut self, value: Value) {
         self.cursor = self.cursor.max(value.span.end);
         let Some(frame) = self.frames.last_mut() else {
@@ -153,7 +159,7 @@ impl<'t, 'n> Builder<'t, 'n> {
                 None => *key = Some(into_key(value, self.piece)),
                 Some(key) => {
                     let span = Span::new(key.span.start, value.span.end.max(key.span.end));
-                    let recovered = std::mem::take(&mut frame.recovered);
+                    let recovered = std::mem::take(&mut frame.has_recovered_alias);
                     entries.push(Entry { key, value, span, duplicate_of: None, recovered });
                 }
             },
@@ -166,14 +172,14 @@ impl<'t, 'n> Builder<'t, 'n> {
         let value = match style {
             ScalarStyle::Plain if tag.is_some() => self.tagged(&text, tag.unwrap_or(span), span),
             ScalarStyle::Plain if span.is_empty() => {
-                Value::null(self.piece.null_offset(self.cursor, self.place(), span.start))
+                Value::null(self.piece.null_offset(self.cursor, self.parent_kind(), span.start))
             }
             ScalarStyle::Plain if is_null(&text) => Value { span, kind: ValueKind::Null },
             ScalarStyle::Plain | ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => {
                 Value { span, kind: ValueKind::Scalar { style, text: text.into_owned() } }
             }
             ScalarStyle::Literal | ScalarStyle::Folded => {
-                // The library leaves the header out, and takes the blank lines after it in.
+                // The library's span omits the header and includes trailing blank lines.
                 let start = self.next_token();
                 let written = self.piece.slice(Span::new(start, span.end));
                 let written = written.trim_end_matches([' ', '\t', '\n', '\r']);
@@ -184,7 +190,7 @@ impl<'t, 'n> Builder<'t, 'n> {
         self.value(value);
     }
 
-    /// A plain value such as `!important use this`: nobody means a tag by it.
+    /// Reads a plain value with a custom tag, such as `!important use this`, as text.
     fn tagged(&self, text: &str, tag: Span, span: Span) -> Value {
         let mut whole = self.piece.slice(tag).to_owned();
         if span.is_empty() {
@@ -195,11 +201,11 @@ impl<'t, 'n> Builder<'t, 'n> {
         Value::plain(Span::new(tag.start, span.end), whole)
     }
 
-    /// Names the node that was added or opened last.
+    /// Attaches an anchor to the node added or opened last.
     pub(super) fn anchor(&mut self, id: usize, name: &str, span: Span) {
         let index = self.notes.anchors.len();
         let mut value = Span::empty(span.end);
-        // A list or mapping was opened just before and has nothing in it; a scalar is complete.
+        // A list or mapping has just been opened and is empty; a scalar is complete.
         match self.frames.last_mut() {
             Some(frame) if frame.is_fresh() => frame.anchor = Some(index),
             Some(frame) => value = frame.latest().unwrap_or(value),
@@ -221,8 +227,9 @@ impl<'t, 'n> Builder<'t, 'n> {
         self.value(Value { span, kind: ValueKind::Alias { target } });
     }
 
-    /// Adds an alias whose anchor is not in this piece: perhaps in another one, else it is text.
-    pub(super) fn unresolved(&mut self, name: &str, span: Span) {
+    /// Adds an alias without an anchor in this piece: resolves it in other pieces, or reads it as
+    /// text.
+    pub(super) fn unresolved_alias(&mut self, name: &str, span: Span) {
         let mut known = self.notes.anchors.iter().rev().take(MAX_ANCHORS_SEARCHED);
         if let Some(anchor) = known.find(|anchor| anchor.name == name) {
             let target = Some(anchor.span);
@@ -232,12 +239,12 @@ impl<'t, 'n> Builder<'t, 'n> {
         }
         self.notes.unknown_aliases.push(span);
         if let Some(frame) = self.frames.last_mut() {
-            frame.recovered = true;
+            frame.has_recovered_alias = true;
         }
         self.value(Value::plain(span, self.piece.slice(span).to_owned()));
     }
 
-    /// Puts an error at the thing that is wrong, which is not always where it was noticed.
+    /// Moves an error to the token that causes it, which may precede the reported offset.
     pub(super) fn error(&self, kind: YamlErrorKind, offset: usize) -> YamlError {
         use YamlErrorKind as Kind;
         let piece = self.piece;
@@ -268,13 +275,13 @@ impl<'t, 'n> Builder<'t, 'n> {
         }
     }
 
-    /// Moves to the next token and returns where it starts.
+    /// Advances to the next token and returns its start.
     fn next_token(&mut self) -> usize {
-        self.cursor = self.piece.next_token(self.cursor, self.place());
+        self.cursor = self.piece.next_token(self.cursor, self.parent_kind());
         self.cursor
     }
 
-    fn place(&self) -> ParentKind {
+    fn parent_kind(&self) -> ParentKind {
         match self.frames.last() {
             Some(Frame { flow: false, kind: FrameKind::Sequence(_), .. }) => {
                 ParentKind::InBlockList
@@ -294,7 +301,7 @@ impl Frame {
         }
     }
 
-    /// Returns where the value is that was read last.
+    /// Returns the span of the last value.
     fn latest(&self) -> Option<Span> {
         match &self.kind {
             FrameKind::Sequence(items) => items.last().map(|item| item.span),

@@ -1,4 +1,4 @@
-//! Findings about a tree that YAML accepts: what is legal and still not what was meant.
+//! Diagnostics about valid YAML that probably does not have the intended meaning.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,18 +9,18 @@ use crate::parse::tree::{Anchor, Entry, ScalarStyle, Value, ValueKind};
 use crate::parse::yaml_diagnostics;
 use crate::text::Span;
 
-/// Up to how many entries are compared with each other rather than sorted.
+/// Maximum number of entries compared pairwise instead of sorted.
 const FEW: usize = 16;
 
-/// Marks the duplicates of all mappings in `entries` and reports them.
+/// Marks and reports duplicate keys in all mappings.
 pub(super) fn duplicates(entries: &mut [Entry], diagnostics: &mut Vec<Diagnostic>) {
-    mark(entries, diagnostics);
+    mark_duplicates(entries, diagnostics);
     for entry in entries {
         nested_duplicates(&mut entry.value, diagnostics);
     }
 }
 
-// The tree is at most `MAX_DEPTH` deep.
+// The recursion depth is at most `MAX_DEPTH`.
 fn nested_duplicates(value: &mut Value, diagnostics: &mut Vec<Diagnostic>) {
     match &mut value.kind {
         ValueKind::Mapping { entries, .. } => duplicates(entries, diagnostics),
@@ -33,7 +33,7 @@ fn nested_duplicates(value: &mut Value, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-fn mark(entries: &mut [Entry], diagnostics: &mut Vec<Diagnostic>) {
+fn mark_duplicates(entries: &mut [Entry], diagnostics: &mut Vec<Diagnostic>) {
     for (index, of) in repeated(entries) {
         let entry = &mut entries[index];
         entry.duplicate_of = Some(of);
@@ -41,7 +41,7 @@ fn mark(entries: &mut [Entry], diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Returns the indices of the entries whose key came before, each with that of the first.
+/// Returns the index of each duplicate entry with the index of the first entry of that key.
 fn repeated(entries: &[Entry]) -> Vec<(usize, usize)> {
     let key = |index: usize| entries[index].key.text.as_str();
     if entries.len() <= FEW {
@@ -53,7 +53,7 @@ fn repeated(entries: &[Entry]) -> Vec<(usize, usize)> {
     firsts.filter(|(index, first)| index != first).collect()
 }
 
-/// Reports what the plain values of the top level lose or gain against what is written.
+/// Reports top-level plain values that lose text to a comment or that start with a tag.
 pub(super) fn plain_values(
     text: &str,
     entries: &[Entry],
@@ -89,7 +89,7 @@ pub(super) fn plain_values(
     }
 }
 
-/// Reports anchors that nothing refers to: an `&` at the start of what is meant as text.
+/// Reports unused anchors: an `&` at the start of intended text.
 pub(super) fn unused_anchors(
     text: &str,
     anchors: &[Anchor],
@@ -106,7 +106,7 @@ pub(super) fn unused_anchors(
     }
 }
 
-/// Whether a comment was meant as part of a sentence: `#1234` or `#tag`, and not `# a remark`.
+/// Returns whether a comment is probably part of a sentence: `#1234` or `#tag`, not `# remark`.
 fn is_glued(comment: &str) -> bool {
     let remark = &comment[1..];
     !remark.is_empty() && !remark.starts_with([' ', '\t', '#'])
@@ -131,7 +131,7 @@ mod tests {
     use crate::parse::test_render::check_yaml as check;
 
     #[test]
-    fn duplicates_are_marked_at_every_level() {
+    fn duplicate_keys_are_marked_at_every_level() {
         check(
             "name: a\nname: b\nname: c\nm:\n  os: x\n  os: y\nl:\n  - {k: 1, k: 2}\n",
             expect![[r#"
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_that_cuts_a_sentence_is_reported() {
+    fn comment_inside_a_sentence_is_reported() {
         check(
             "description: See #1234 for more\n",
             expect![[r##"
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_that_cuts_all_of_a_sentence_is_reported() {
+    fn comment_instead_of_a_value_is_reported() {
         check(
             "description: #5 of the list\nwhen_to_use: # later\n",
             expect![[r##"
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_remark_is_not_reported() {
+    fn comment_after_a_value_is_not_reported() {
         check(
             "version: 1 # the first\nmodel: opus #x\nname: a#b\nx: 'y' # z\n",
             expect![[r##"

@@ -1,43 +1,43 @@
-//! The `---` lines: where the frontmatter starts, where it ends, where the body starts.
+//! Finds the `---` lines: start and end of the frontmatter, start of the body.
 //!
-//! The rule every agent shares comes first: a first line of `---` opens, the next line of `---`
-//! closes, blanks after the dashes do not matter. Where that finds nothing, what was evidently
-//! meant is taken and said in a diagnostic. This file looks at lines only and knows no YAML.
+//! The rule of all agents comes first: a first line of `---` opens, the next `---` line closes, and
+//! trailing white space is ignored. If that fails, the most likely intent is assumed and reported.
+//! This file looks at lines only and knows no YAML.
 
 use crate::diagnostic::Diagnostic;
 use crate::parse::keys::Keys;
 use crate::parse::line::{Line, is_key, lines, split_key};
 use crate::text::Span;
 
-/// How the frontmatter starts.
+/// The form of the opening line.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Opening {
     /// `---` is the first line.
     FirstLine,
-    /// `---` comes after blank lines, a comment, a heading or other text.
+    /// `---` follows blank lines, a comment, a heading or other text.
     Later,
-    /// The keys start without a `---`.
+    /// The keys start without `---`.
     Missing,
 }
 
-/// How the frontmatter ends.
+/// The form of the closing line.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Closing {
     /// A line of `---`.
     Dashes,
     /// A line of more than three dashes.
     LongDashes,
-    /// `---` with the body's first words on the same line.
+    /// `---` followed by text on the same line.
     Glued,
-    /// `...`, the end of a document in YAML.
+    /// `...`, the YAML end-of-document marker.
     Dots,
-    /// A `---` that is indented.
+    /// An indented `---`.
     Indented,
-    /// Nothing ends it.
+    /// No closing line.
     Missing,
 }
 
-/// Where the parts of a document are.
+/// The spans of the parts of a document.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Delimiters {
     pub(super) opening: Opening,
@@ -48,31 +48,31 @@ pub(super) struct Delimiters {
     pub(super) body: Span,
 }
 
-/// How many lines may stand before a `---` that is still taken for the opening one.
+/// Maximum number of lines before a late opening `---`.
 const MAX_LINES_BEFORE: usize = 40;
 
-/// Finds the frontmatter of `text`, which starts at `start`.
+/// Finds the frontmatter of `text`, which starts at offset `start`.
 pub(super) fn find(text: &str, start: usize, keys: Keys) -> Option<Delimiters> {
     let first = lines(text, start).next()?;
     if is_dashes(text, first) {
-        return Some(close(text, Opening::FirstLine, first.whole(), first.next, keys));
+        return Some(find_end(text, Opening::FirstLine, first.whole(), first.next, keys));
     }
     let first = lines(text, start).find(|line| !line.is_blank())?;
     if is_key(text, first) {
         return keys_without_opening(text, first, keys);
     }
     let open = later_opening(text, start)?;
-    Some(close(text, Opening::Later, open.whole(), open.next, keys))
+    Some(find_end(text, Opening::Later, open.whole(), open.next, keys))
 }
 
-/// Says what is unusual about the `---` lines.
-pub(super) fn diagnose(text: &str, fence: &Delimiters, diagnostics: &mut Vec<Diagnostic>) {
-    match fence.opening {
+/// Reports deviations of the `---` lines.
+pub(super) fn diagnose(text: &str, delims: &Delimiters, diagnostics: &mut Vec<Diagnostic>) {
+    match delims.opening {
         Opening::FirstLine => {}
         Opening::Later => diagnostics.push(
             Diagnostic::error(
                 "yaml/text-before-frontmatter",
-                before(text, fence.open.start),
+                text_before(text, delims.open.start),
                 "something stands before the opening `---`",
             )
             .with_help(
@@ -82,19 +82,19 @@ pub(super) fn diagnose(text: &str, fence: &Delimiters, diagnostics: &mut Vec<Dia
         Opening::Missing => diagnostics.push(
             Diagnostic::error(
                 "yaml/missing-opening",
-                fence.open,
+                delims.open,
                 "the frontmatter has no opening `---`",
             )
             .with_help("Add a first line of `---`; agents see no frontmatter otherwise."),
         ),
     }
-    let odd = match fence.closing {
+    let odd = match delims.closing {
         Closing::Dashes => return,
         Closing::Missing => {
             diagnostics.push(
                 Diagnostic::error(
                     "yaml/unclosed-frontmatter",
-                    fence.open,
+                    delims.open,
                     "the frontmatter is never closed",
                 )
                 .with_help("Add a line of `---` after the last key."),
@@ -109,15 +109,15 @@ pub(super) fn diagnose(text: &str, fence: &Delimiters, diagnostics: &mut Vec<Dia
     diagnostics.push(
         Diagnostic::error(
             "yaml/odd-closing",
-            fence.close.unwrap_or(fence.open),
+            delims.close.unwrap_or(delims.open),
             format!("the frontmatter is closed by {odd}"),
         )
         .with_help("Close it with a line that is exactly `---`; agents read on otherwise."),
     );
 }
 
-/// What stands before the opening line, without the blanks around it; at least one byte.
-fn before(text: &str, end: usize) -> Span {
+/// Returns the text before the opening line, trimmed; at least one byte.
+fn text_before(text: &str, end: usize) -> Span {
     let found = Span::new(0, end).slice(text);
     let trimmed = found.trim();
     if trimmed.is_empty() {
@@ -127,8 +127,8 @@ fn before(text: &str, end: usize) -> Span {
     Span::new(start, start + trimmed.len())
 }
 
-/// Ends a frontmatter whose content starts at `start`.
-fn close(text: &str, opening: Opening, open: Span, start: usize, keys: Keys) -> Delimiters {
+/// Finds the end of a frontmatter whose content starts at `start`.
+fn find_end(text: &str, opening: Opening, open: Span, start: usize, keys: Keys) -> Delimiters {
     let Some((closing, line)) = closing_line(text, start) else {
         let end = unclosed_end(text, start, keys);
         let content = Span::new(start, end);
@@ -146,15 +146,15 @@ fn close(text: &str, opening: Opening, open: Span, start: usize, keys: Keys) -> 
     Delimiters { opening, closing, open, content, close: Some(close), body }
 }
 
-/// Finds the line that ends the content.
+/// Finds the closing line.
 ///
-/// The first `---` wins. Another line that could be meant so is taken when no `---` follows, or
-/// when what follows it does not go on with keys: then the `---` is a rule in the body. A `...` right
-/// above the `---` ends a document that ends anyway, and dashes in a block are its text.
+/// The first `---` wins. Another candidate is used if no `---` follows, or if the text after it
+/// does not continue with keys, so that the `---` is a rule in the body. `...` right above `---` is
+/// part of the end. Dashes in a block scalar are text.
 fn closing_line(text: &str, start: usize) -> Option<(Closing, Line)> {
     let mut candidate: Option<(Closing, Line)> = None;
     let mut keys_go_on = None;
-    // What would close it in the text of a block, and how far the block's key is indented.
+    // Candidate inside a block scalar, and the indentation of the block's key.
     let mut in_text = None;
     let mut block: Option<usize> = None;
     for line in lines(text, start) {
@@ -187,7 +187,7 @@ fn closing_line(text: &str, start: usize) -> Option<(Closing, Line)> {
     candidate.or(in_text)
 }
 
-/// Whether a line ends with the header of a block of text, `|` or `>` behind a key or a dash.
+/// Returns whether a line ends with a block scalar header, `|` or `>` after a key or dash.
 fn opens_block(text: &str, line: Line) -> bool {
     let content = line.content(text);
     let content = content.split_once(" #").map_or(content, |(it, _)| it.trim_end());
@@ -197,7 +197,7 @@ fn opens_block(text: &str, line: Line) -> bool {
         && before.trim_end().ends_with([':', '-'])
 }
 
-/// Returns the content without a last line of `...`, which ends it as the `---` below does.
+/// Returns the content without a final `...` line.
 pub(super) fn without_end_mark(text: &str, content: Span) -> Span {
     let significant = |it: &Line| !it.is_insignificant(text);
     match lines(&text[..content.end], content.start).filter(significant).last() {
@@ -223,25 +223,26 @@ fn closing_of(text: &str, line: Line) -> Option<Closing> {
     })
 }
 
-/// Where an unclosed frontmatter stops: at the blank lines after which no key comes, or at the
-/// heading or sentence with which the body begins right below the keys.
+/// Returns the end of an unclosed frontmatter: the blank lines that no key follows, or the heading
+/// or sentence that starts the body right below the keys.
 fn unclosed_end(text: &str, start: usize, keys: Keys) -> usize {
     let mut blank = None;
     let mut comment = false;
     let mut heading = false;
     let mut headings = Headings { text, start, keys, next: None, is_end: false, last_field: None };
-    // Where what is no key begins, and whether it is more than blank lines and comments.
+    // Start of the lines after the last key; and if they include more than blank lines and
+    // comments.
     let mut tail = None;
     let mut has_prose = false;
     for line in lines(text, start) {
         if line.is_blank() {
-            // Between blank lines it is the body's heading, before a key it is a comment.
+            // Between blank lines it is a heading of the body; before a key it is a comment.
             heading |= comment && blank.is_some();
             blank = blank.or(Some(line.first));
             tail = tail.or(blank);
             comment = false;
         } else if line.is_comment(text) {
-            if headings.is_one(line) {
+            if headings.is_heading(line) {
                 return tail.unwrap_or(line.first);
             }
             tail = tail.or(Some(line.first));
@@ -261,24 +262,24 @@ fn unclosed_end(text: &str, start: usize, keys: Keys) -> usize {
     tail.filter(|_| has_prose).or(blank).unwrap_or(text.len())
 }
 
-/// Which of the lines that begin with `#` are headings of a body, and no comments.
+/// Tells headings of the body from comments.
 struct Headings<'t> {
     text: &'t str,
-    /// Where the frontmatter begins.
+    /// Start of the frontmatter.
     start: usize,
     keys: Keys,
-    /// The first line behind the last one asked about that is neither blank nor a comment.
+    /// The first significant line after the last queried line.
     next: Option<Line>,
-    /// Whether there is none, so that it is looked for once.
+    /// True if no significant line follows, so that the search is not repeated.
     is_end: bool,
-    /// Where the last key stands that is a field, once that has been asked.
+    /// Offset of the last field key, computed once.
     last_field: Option<usize>,
 }
 
 impl Headings<'_> {
-    /// A heading has a text below it that is no YAML; behind a blank line also one that looks like a
-    /// key, unless fields follow.
-    fn is_one(&mut self, line: Line) -> bool {
+    /// Returns whether a line is a heading: followed by text that is not YAML, or, after a blank
+    /// line, by something like a key, unless field keys follow.
+    fn is_heading(&mut self, line: Line) -> bool {
         let text = self.text;
         if line.indent > 0 || !line.content(text).trim_start_matches('#').starts_with(' ') {
             return false;
@@ -311,15 +312,15 @@ impl Headings<'_> {
     }
 }
 
-/// Whether a line below keys begins a text of its own. One word may be a key that is being typed, and
-/// a small letter goes on with the value above.
+/// Returns whether a line below keys starts the body. A single word may be a key being typed, and a
+/// lower-case letter continues the value above.
 fn is_sentence(text: &str, line: Line) -> bool {
     let content = line.content(text);
     let is_new = !content.starts_with(char::is_lowercase) && content.contains(' ');
     line.indent == 0 && is_new && !may_be_yaml(text, line)
 }
 
-/// Keys on the first lines, followed by a closing `---`.
+/// Reads a frontmatter without an opening line: keys on the first lines, and a closing `---`.
 fn keys_without_opening(text: &str, first: Line, keys: Keys) -> Option<Delimiters> {
     let known = ["name:", "description:"];
     if first.indent > 0 || !known.iter().any(|key| first.content(text).starts_with(key)) {
@@ -331,7 +332,7 @@ fn keys_without_opening(text: &str, first: Line, keys: Keys) -> Option<Delimiter
     if !is_dashes(text, end) {
         return None;
     }
-    Some(close(text, Opening::Missing, Span::empty(first.first), first.first, keys))
+    Some(find_end(text, Opening::Missing, Span::empty(first.first), first.first, keys))
 }
 
 fn may_be_yaml(text: &str, line: Line) -> bool {
@@ -339,7 +340,7 @@ fn may_be_yaml(text: &str, line: Line) -> bool {
         || matches!(line.content(text).as_bytes(), [b'-', b' ', ..] | [b'#' | b']' | b'}', ..])
 }
 
-/// A `---` below other text, when keys follow it: a heading, a comment or a fence came first.
+/// Finds a `---` after other text, such as a heading, comment or fence, if keys follow it.
 fn later_opening(text: &str, start: usize) -> Option<Line> {
     let mut seen_text = false;
     for line in lines(text, start).take(MAX_LINES_BEFORE) {
@@ -347,7 +348,7 @@ fn later_opening(text: &str, start: usize) -> Option<Line> {
             return frontmatter_follows(text, line.next).then_some(line);
         }
         let content = line.content(text);
-        // A code block further down shows an example; only one that wraps the file is meant.
+        // A later code block is an example; only one that wraps the whole file counts.
         if seen_text && (content.starts_with("```") || content.starts_with("~~~")) {
             return None;
         }
@@ -356,14 +357,14 @@ fn later_opening(text: &str, start: usize) -> Option<Line> {
     None
 }
 
-/// Whether the lines up to one that could close them start with a key, and hold a name or a
+/// Returns whether the lines up to a closing line start with a key and include a name or
 /// description.
 fn frontmatter_follows(text: &str, start: usize) -> bool {
-    let mut named = false;
+    let mut has_name = false;
     let mut first = true;
     for line in lines(text, start) {
         if closing_of(text, line).is_some() {
-            return named;
+            return has_name;
         }
         let content = line.content(text);
         if content.is_empty() || content.starts_with('#') {
@@ -373,7 +374,7 @@ fn frontmatter_follows(text: &str, start: usize) -> bool {
             return false;
         }
         first = false;
-        named |= content.starts_with("name:") || content.starts_with("description:");
+        has_name |= content.starts_with("name:") || content.starts_with("description:");
     }
     false
 }

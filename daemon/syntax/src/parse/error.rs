@@ -1,38 +1,38 @@
-//! Why YAML refuses a text, in words of our own.
+//! YAML syntax errors, independent of the YAML library.
 //!
-//! The kinds are what a person can do something about, not what the YAML library calls them:
-//! another library could be put behind them.
+//! Kinds are distinguished by their remedy, not by the library's error codes, so that the library
+//! can be replaced.
 
 use std::fmt;
 
 use crate::text::Span;
 
-/// Why and where YAML refuses a text.
+/// A YAML syntax error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct YamlError {
-    /// What is wrong.
+    /// The kind of error.
     pub kind: YamlErrorKind,
-    /// What is wrong, in words: a lower-case fragment without a full stop.
+    /// The message: a lower-case fragment without a full stop.
     pub message: String,
-    /// Where: the character or the token, on one line.
+    /// The character or token, on one line.
     pub span: Span,
 }
 
 impl YamlError {
-    /// Creates an error whose message is that of its kind.
+    /// Creates an error with the message of its kind.
     pub(super) fn new(kind: YamlErrorKind, span: Span) -> Self {
         Self { kind, message: kind.to_string(), span }
     }
 }
 
-/// What YAML finds wrong.
+/// The kind of a YAML syntax error.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum YamlErrorKind {
-    /// `: ` inside a value without quotes.
+    /// `: ` inside an unquoted value.
     UnquotedColon,
-    /// A character that cannot start a value without quotes, such as `@`.
+    /// A character that cannot start an unquoted value, such as `@`.
     ReservedStart(char),
-    /// A character that may not occur at all.
+    /// A forbidden character.
     ControlCharacter(char),
     /// `*name` without an anchor `&name` before it.
     UnknownAlias,
@@ -42,19 +42,19 @@ pub enum YamlErrorKind {
     BadTag,
     /// A quote that is never closed.
     UnclosedQuote,
-    /// A value that goes on in a line that is not indented.
+    /// A value that continues on an unindented line.
     UnindentedContinuation,
     /// Text after a closing quote.
     TextAfterQuote,
     /// Text after a closing bracket.
     TextAfterBracket,
-    /// A backslash before something that is no escape.
+    /// An unknown backslash escape.
     BadEscape,
     /// A bracket that is never closed.
     UnclosedBracket(char),
-    /// A closing bracket without an opening one, or of the other kind.
+    /// A closing bracket without an opening one, or of another kind.
     StrayBracket,
-    /// Something other than `,` or the closing bracket after an item in brackets.
+    /// Text other than `,` or the closing bracket after a flow item.
     BracketItem,
     /// A tab where only spaces may indent.
     TabIndentation,
@@ -64,11 +64,11 @@ pub enum YamlErrorKind {
     DashOnKeyLine,
     /// A line without a `: `.
     MissingColon,
-    /// Lines that are indented as none before.
+    /// Indentation that matches no earlier line.
     Indentation,
-    /// A comment in the middle of a value of several lines.
+    /// A comment inside a multi-line value.
     CommentInside,
-    /// More levels than are read.
+    /// Nesting over the depth limit.
     TooDeep,
     /// A `%` line.
     Directive,

@@ -1,7 +1,7 @@
-//! YAML events into the spanned tree: the only file that knows the YAML library.
+//! Converts the YAML library's events into the spanned tree. Only this file uses the library.
 //!
-//! It reads one piece of the text, strictly, and translates what the library says into calls of
-//! the [`Builder`] and errors of our own. Another library could be put behind it.
+//! It reads one piece of text strictly, and maps events to [`Builder`] calls and errors to
+//! [`YamlError`], so that the library can be replaced.
 
 use granit_parser::{
     ErrorKind, Event, Options, Parser, ScalarStyle as Style, Span as Mark, StructureStyle, options,
@@ -14,9 +14,9 @@ use crate::parse::piece::Piece;
 use crate::parse::tree::{ScalarStyle, Value};
 use crate::text::Span;
 
-/// Reads the piece of `text` at `span` as one YAML document; nothing when it is empty.
+/// Reads the piece of `text` at `span` as one YAML document; `None` if it is empty.
 ///
-/// On an error `notes` is as it was before.
+/// On an error `notes` is unchanged.
 pub(super) fn read(
     text: &str,
     span: Span,
@@ -35,7 +35,7 @@ pub(super) fn read(
             }
         };
         if let Err(error) = outcome {
-            notes.go_back(savepoint);
+            notes.roll_back(savepoint);
             return Err(error);
         }
     }
@@ -49,7 +49,7 @@ fn library_options() -> Options {
         emit_anchor_events: true,
         flow_nesting_limit: MAX_DEPTH,
         block_nesting_limit: MAX_DEPTH,
-        // The size of the input bounds it already.
+        // Already bounded by the input size.
         max_buffered_comment_events: usize::MAX,
     }
 }
@@ -66,7 +66,7 @@ fn build(
         Event::Comment(..) => builder.comment(span),
         Event::Anchor(id, name) => builder.anchor(id, &name, span),
         Event::Alias(id) => builder.alias(id, span),
-        Event::UnresolvedAlias(name) => builder.unresolved(&name, span),
+        Event::UnresolvedAlias(name) => builder.unresolved_alias(&name, span),
         Event::Scalar(text, style, _, tag) => {
             let custom = tag.is_some_and(|tag| !tag.is_yaml_core_schema());
             let tag = mark.tag_span().filter(|_| custom).map(|tag| locate(&tag, piece));
@@ -79,7 +79,7 @@ fn build(
             builder.open(Collection::Mapping, style == StructureStyle::Flow, span)?;
         }
         Event::SequenceEnd | Event::MappingEnd => builder.close(span),
-        // The other events around documents; the library may grow more, of the same sort.
+        // Other document-level events, including those of future library versions.
         _ => {}
     }
     Ok(())
@@ -100,7 +100,7 @@ fn style_of(style: Style) -> ScalarStyle {
     }
 }
 
-/// Translates the library's error; `found` is the character it is at.
+/// Maps the library's error kind; `found` is the character at the error.
 fn kind_of(kind: &ErrorKind, found: &str) -> YamlErrorKind {
     use YamlErrorKind as Ours;
     match kind {

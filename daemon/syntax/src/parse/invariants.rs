@@ -1,11 +1,11 @@
-//! Assertions about every parsed document.
+//! Assertions about parsed documents.
 //!
-//! Compiled for tests and for the feature `invariants` alone; no program has it.
+//! Compiled only for tests and with the feature `invariants`.
 
 use super::{Document, Entry, Key, MAX_DIAGNOSTICS, ScalarStyle, Value, ValueKind};
 use crate::text::Span;
 
-/// Asserts that every span of a document slices to what it names and lies in what holds it.
+/// Asserts that every span of a document slices to its item and lies inside its parent.
 ///
 /// # Panics
 ///
@@ -21,7 +21,7 @@ pub fn document(text: &str, document: &Document) {
     assert!(diagnostics.len() <= MAX_DIAGNOSTICS, "{text:?}");
     assert!(diagnostics.is_sorted_by_key(|it| it.span.start), "{diagnostics:#?} of {text:?}");
     let Some(it) = &document.frontmatter else {
-        assert!(!diagnostics.is_empty(), "nothing says why {text:?} has no frontmatter");
+        assert!(!diagnostics.is_empty(), "no diagnostic explains why {text:?} has no frontmatter");
         return;
     };
     let parts = [Some(it.open), Some(it.content), it.close, Some(document.body)];
@@ -46,7 +46,7 @@ pub fn document(text: &str, document: &Document) {
     if let Err(error) = &it.strict {
         located(text, error.span);
         assert!(it.content.covers(error.span), "{error:?} in {text:?}");
-        assert!(!diagnostics.is_empty(), "nothing says that {text:?} is no YAML");
+        assert!(!diagnostics.is_empty(), "no diagnostic reports the YAML error in {text:?}");
     }
     mapping(text, &it.entries, it.content);
 }
@@ -109,16 +109,15 @@ fn value(text: &str, it: &Value) {
     }
 }
 
-/// Asserts that what is written and what is read of it are the same token.
+/// Asserts that the source and the value of a scalar match.
 #[track_caller]
 fn scalar(written: &str, style: ScalarStyle, read: &str, text: &str) {
     let is_one_line = !written.contains(['\n', '\r', '\0']);
     let cut = written.get(1..written.len().saturating_sub(1)).unwrap_or_default();
     let quoted = |by| written.len() >= 2 && written.starts_with(by) && written.ends_with(by);
     match style {
-        // An open quote, or a block's header with text behind it, is in the place and is left out
-        // of what is read; what stands between a tag that is meant as text and its text is one
-        // blank then.
+        // The span includes an unclosed quote or a block header followed by text, and the value
+        // does not. A tag read as text is separated from its text by one space in the value.
         ScalarStyle::Plain if is_one_line && !written.starts_with(['"', '\'', '|', '>', '!']) => {
             assert_eq!(written, read, "in {text:?}");
         }

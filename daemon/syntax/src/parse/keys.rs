@@ -1,11 +1,11 @@
-//! Keys that the caller of the parser knows.
+//! The keys known to the caller of the parser ([`Keys`]).
 
-/// Known keys. They tell a key from a sentence where YAML refuses a text.
+/// Known keys. They tell keys from sentences in invalid YAML.
 #[derive(Clone, Copy, Debug)]
 pub struct Keys {
     /// Returns whether a key is a field, or a known misspelling of one.
     pub is_field: fn(&str) -> bool,
-    /// Returns whether the value of a key is a sentence: a comment behind it is never meant.
+    /// Returns whether the value of a key is prose, in which a comment is never intended.
     pub is_prose: fn(&str) -> bool,
 }
 

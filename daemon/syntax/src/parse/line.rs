@@ -1,6 +1,6 @@
-//! The lines of a text as the recovery sees them: indentation, content, and whether a key starts.
+//! Lines for error recovery ([`Line`]): indentation, content, and a possible key.
 //!
-//! A line ends at `\n`, `\r\n` or a lone `\r`. Everything here is one pass over bytes.
+//! A line ends at `\n`, `\r\n` or a lone `\r`. Each function is one pass over the bytes.
 
 use crate::text::{Span, after_line_end, line_end};
 
@@ -15,27 +15,27 @@ pub struct Line {
     pub end: usize,
     /// Offset of the next line.
     pub next: usize,
-    /// Blanks before the content, a tab counted as one.
+    /// Width of the leading white space; a tab counts as one.
     pub indent: usize,
 }
 
 impl Line {
-    /// Returns the line without the blanks around it.
+    /// Returns the line without surrounding white space.
     pub fn content(self, text: &str) -> &str {
         Span::new(self.start, self.end).slice(text)
     }
 
-    /// Returns where the content is.
+    /// Returns the span of the content.
     pub(super) fn span(self) -> Span {
         Span::new(self.start, self.end)
     }
 
-    /// Returns the line from its first byte to its last one that is not blank.
+    /// Returns the span of the line without trailing white space.
     pub(super) fn whole(self) -> Span {
         Span::new(self.first, self.end)
     }
 
-    /// Returns whether there is nothing on the line.
+    /// Returns whether the line is blank.
     pub fn is_blank(self) -> bool {
         self.start == self.end
     }
@@ -45,7 +45,7 @@ impl Line {
         self.content(text).starts_with('#')
     }
 
-    /// Returns whether the line holds nothing that YAML would read.
+    /// Returns whether the line is blank or a comment.
     pub(super) fn is_insignificant(self, text: &str) -> bool {
         self.is_blank() || self.is_comment(text)
     }
@@ -55,14 +55,14 @@ impl Line {
         matches!(self.content(text).as_bytes(), [b'-'] | [b'-', b' ' | b'\t', ..])
     }
 
-    /// Returns the line from `offset` on, indented as far as `offset` is into it.
+    /// Returns the rest of the line from `offset`, with its column as indentation.
     pub(super) fn from(self, offset: usize) -> Self {
         let indent = self.indent + (offset - self.start);
         Self { start: offset, end: self.end.max(offset), indent, ..self }
     }
 }
 
-/// Returns the lines of `text` from `start`; no empty line after a final line end.
+/// Returns the lines of `text` from `start`; a final line end adds no empty line.
 pub fn lines(text: &str, start: usize) -> impl Iterator<Item = Line> {
     let mut at = start;
     std::iter::from_fn(move || {
@@ -80,7 +80,7 @@ pub fn lines(text: &str, start: usize) -> impl Iterator<Item = Line> {
     })
 }
 
-/// A key at the start of a line, as far as it can be told without YAML.
+/// A key at the start of a line, found without a YAML parser.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeyHead {
     /// The key, with its quotes.
@@ -112,19 +112,19 @@ pub fn split_key(text: &str, line: Line) -> Option<KeyHead> {
     Some(KeyHead { key: Span::new(line.start, line.start + end), after: line.start + colon + 1 })
 }
 
-/// Returns whether the line starts with a key that has no blank in it: no sentence does.
+/// Returns whether the line starts with a single-word key, unlike a sentence.
 pub(super) fn is_key(text: &str, line: Line) -> bool {
     split_key(text, line).is_some_and(|head| is_word(head.key.slice(text)))
 }
 
-/// Returns whether `key` is one word, perhaps in quotes.
+/// Returns whether `key` is one word, optionally quoted.
 pub(super) fn is_word(key: &str) -> bool {
     let bare = key.trim_matches(['"', '\'']);
     bare.contains(char::is_alphanumeric)
         && bare.chars().all(|it| it.is_alphanumeric() || "_-.$<>".contains(it))
 }
 
-/// Returns the index after the quote that closes the one at `start`.
+/// Returns the index after the closing quote of the one at `start`.
 pub(super) fn quoted_end(bytes: &[u8], start: usize) -> Option<usize> {
     let quote = *bytes.get(start)?;
     let mut at = start + 1;
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_ends_at_a_colon_with_a_blank_behind() {
+    fn key_ends_at_a_colon_followed_by_white_space() {
         assert_eq!(key("name: x"), Some("name"));
         assert_eq!(key("  name:"), Some("name"));
         assert_eq!(key("name :\tx"), Some("name"));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_key_is_none() {
+    fn lines_without_a_key_are_rejected() {
         for text in [
             "name",
             "name:x",
@@ -184,13 +184,13 @@ mod tests {
     }
 
     #[test]
-    fn a_word_has_no_blank() {
+    fn word_has_no_white_space() {
         assert!(is_word("allowed-tools") && is_word("\"a\"") && is_word("<<x") && is_word("ふ"));
         assert!(!is_word("Use when") && !is_word("---") && !is_word("") && !is_word("a/b"));
     }
 
     #[test]
-    fn lines_know_their_blanks() {
+    fn line_indent_counts_white_space() {
         let text = " \ta b \r\n\n\u{3000}c";
         let all: Vec<_> = lines(text, 0).map(|line| (line.indent, line.content(text))).collect();
         assert_eq!(all, [(2, "a b"), (0, ""), (0, "\u{3000}c")]);

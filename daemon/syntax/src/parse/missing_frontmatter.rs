@@ -1,10 +1,10 @@
-//! What a file without a frontmatter is, so that the message can say what to do.
+//! Classifies files without frontmatter, so that the diagnostic can name the remedy.
 
 use crate::diagnostic::Diagnostic;
 use crate::parse::line::lines;
 use crate::text::Span;
 
-/// Says that there is no frontmatter and what seems to be there instead.
+/// Returns the diagnostic for a file without frontmatter.
 pub(super) fn diagnose(text: &str, start: usize) -> Diagnostic {
     let first = lines(text, start).find(|line| !line.is_blank());
     let Some(first) = first else {
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn the_message_says_what_the_file_is_instead() {
+    fn missing_frontmatter_message_names_the_file_type() {
         check("", r#""" the file is empty"#);
         check("\n \n", r#""" the file is empty"#);
         check("\n# Title\nx", r##""# Title" the file has no frontmatter"##);

@@ -1,24 +1,24 @@
-//! A piece of the text that is read as YAML by itself, and finding one's way in it.
+//! A piece of text that is parsed as YAML on its own ([`Piece`]), with helpers to correct spans.
 //!
-//! The YAML library places a block at its first line, a list at its first item and an error where
-//! it was noticed. Here is what it takes to place them where they are written.
+//! The YAML library starts a block at its first line, a list at its first item, and reports errors
+//! where it notices them. The helpers here find the actual positions.
 
 use crate::parse::line::is_blank;
 use crate::text::Span;
 
-/// A piece of a text. Offsets are those of the whole text, and are moved into the piece.
+/// A piece of a text. Offsets refer to the whole text and are clamped to the piece.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece<'t> {
     text: &'t str,
     span: Span,
 }
 
-/// Where in a collection a node is looked for.
+/// The parent of the searched node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ParentKind {
-    /// After the dash of an item.
+    /// A block list; the node follows a dash.
     InBlockList,
-    /// After a key's colon, or anywhere else.
+    /// Any other parent; the node may follow a colon.
     Other,
 }
 
@@ -31,21 +31,21 @@ impl<'t> Piece<'t> {
         self.span.start
     }
 
-    /// Returns what `span` holds.
+    /// Returns the text of `span`.
     pub(super) fn slice(self, span: Span) -> &'t str {
         span.slice(self.text)
     }
 
-    /// Returns the offset of a byte of the piece, on a character boundary.
+    /// Converts an offset in the piece to one in the text, on a character boundary.
     pub(super) fn offset(self, in_piece: usize) -> usize {
         self.text.floor_char_boundary((self.span.start + in_piece).min(self.span.end))
     }
 
-    /// Returns where the next token starts: past blanks, comments, a colon or an item's dash, and
-    /// anchors and tags.
-    pub(super) fn next_token(self, from: usize, place: ParentKind) -> usize {
+    /// Returns the start of the next token, after white space, comments, a colon or dash, anchors
+    /// and tags.
+    pub(super) fn next_token(self, from: usize, parent: ParentKind) -> usize {
         let bytes = self.bytes();
-        let mut dash = place == ParentKind::InBlockList;
+        let mut dash = parent == ParentKind::InBlockList;
         let mut colon = !dash;
         let mut at = from;
         loop {
@@ -61,11 +61,11 @@ impl<'t> Piece<'t> {
         }
     }
 
-    /// Returns the place of a value that is not written: after the colon or the dash, or after
-    /// the anchor or tag that stands there and ends at `end`.
-    pub(super) fn null_offset(self, from: usize, place: ParentKind, end: usize) -> usize {
+    /// Returns the offset of an omitted value: after the colon or dash, or after an anchor or tag
+    /// that ends at `end`.
+    pub(super) fn null_offset(self, from: usize, parent: ParentKind, end: usize) -> usize {
         let bytes = self.bytes();
-        let (at, indicator) = match place {
+        let (at, indicator) = match parent {
             ParentKind::InBlockList => (self.after_trivia(from), b'-'),
             ParentKind::Other => (skip(bytes, from, is_blank), b':'),
         };
@@ -73,7 +73,7 @@ impl<'t> Piece<'t> {
         at + self.slice(Span::new(at, end)).trim_end().len()
     }
 
-    /// Returns the character at `offset`, or the last one before it that can be seen.
+    /// Returns the character at `offset`, or the last visible one before it.
     pub(super) fn visible(self, offset: usize) -> Span {
         let here = self.slice(Span::new(offset, self.span.end)).chars().next();
         if let Some(found) = here.filter(|it| !it.is_whitespace()) {
@@ -85,27 +85,27 @@ impl<'t> Piece<'t> {
         if last == 0 { Span::empty(offset) } else { Span::new(end - last, end) }
     }
 
-    /// Returns the next `wanted` from `offset` on.
+    /// Returns the next occurrence of `wanted` from `offset`.
     pub(super) fn find(self, offset: usize, wanted: char) -> Option<Span> {
         let at = offset + self.slice(Span::new(offset, self.span.end)).find(wanted)?;
         Some(Span::new(at, at + wanted.len_utf8()))
     }
 
-    /// Returns the tab among the blanks before `offset`, or the next one behind it.
+    /// Returns the tab in the white space before `offset`, or the next one after it.
     pub(super) fn tab(self, offset: usize) -> Option<Span> {
         let before = self.slice(Span::new(self.span.start, offset));
         let blanks = before.len() - before.trim_end_matches([' ', '\t']).len();
         self.find(offset - blanks, '\t')
     }
 
-    /// Returns what is on the line from `offset` on.
+    /// Returns the rest of the line from `offset`.
     pub(super) fn rest_of_line(self, offset: usize) -> Span {
         let rest = self.slice(Span::new(offset, self.span.end));
         let line = rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())].trim_end();
         if line.is_empty() { self.visible(offset) } else { Span::new(offset, offset + line.len()) }
     }
 
-    /// Returns the place after the blanks, line ends and comments at `at`.
+    /// Returns the offset after white space, line ends and comments.
     fn after_trivia(self, mut at: usize) -> usize {
         let bytes = self.bytes();
         loop {
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_token_is_past_what_stands_before_a_value() {
+    fn next_token_skips_comments_anchors_and_tags() {
         let text = "key: # note > x\n  &a !t |\n";
         assert_eq!(piece(text).next_token(3, ParentKind::Other), text.find('|').unwrap());
         let text = " \n- - x";
@@ -145,21 +145,21 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_not_written_is_after_its_colon_or_dash() {
+    fn omitted_value_follows_its_colon_or_dash() {
         assert_eq!(piece("key:  \nb").null_offset(3, ParentKind::Other, 3), 4);
         assert_eq!(piece("key: &a \nb").null_offset(3, ParentKind::Other, 8), 7);
         assert_eq!(piece("-\n-\n").null_offset(1, ParentKind::InBlockList, 4), 3);
     }
 
     #[test]
-    fn what_cannot_be_seen_is_shown_before() {
+    fn visible_falls_back_to_the_previous_character() {
         assert_eq!(piece("aé \n").visible(4), Span::new(1, 3));
         assert_eq!(piece("aé").visible(1), Span::new(1, 3));
         assert_eq!(piece("  ").visible(1), Span::empty(1));
     }
 
     #[test]
-    fn offsets_are_moved_into_the_piece_and_to_a_boundary() {
+    fn offsets_are_clamped_to_the_piece_and_a_boundary() {
         let piece = Piece::new("aéb", Span::new(1, 3));
         assert_eq!(piece.offset(0), 1);
         assert_eq!(piece.offset(1), 1);

@@ -1,7 +1,7 @@
-//! Reading a value that YAML refuses as the text that was meant.
+//! Reads an invalid YAML value as plain text.
 //!
-//! Works on the lines of one value. Nothing is lost but line breaks, outer quotes, the header of
-//! a block and NUL bytes.
+//! Works on the lines of one value. Only line breaks, outer quotes, block headers and NUL bytes are
+//! dropped.
 
 use crate::diagnostic::Diagnostic;
 use crate::parse::annotations::Annotations;
@@ -11,10 +11,10 @@ use crate::parse::tree::{Entry, ScalarStyle, Value, ValueKind};
 use crate::parse::{events, yaml_diagnostics};
 use crate::text::Span;
 
-/// A value that was read as text.
+/// A value read as text.
 pub(super) struct PlainText {
     pub(super) value: Value,
-    /// Comment lines that stood in it.
+    /// The comment lines inside it.
     pub(super) comments: Vec<Span>,
 }
 
@@ -26,7 +26,7 @@ pub(super) fn read(text: &str, lines: &[Line]) -> PlainText {
     }
     let leaf = prose(text, lines);
     let span = leaf.value.span;
-    let value = strict(text, span).unwrap_or_else(|| {
+    let value = parse_alone(text, span).unwrap_or_else(|| {
         let joined = leaf.value.as_str().map(unquote).unwrap_or_default();
         Value::plain(span, joined)
     });
@@ -47,7 +47,7 @@ fn below_header(text: &str, lines: &[Line], header: &str) -> PlainText {
     leaf
 }
 
-/// Says what is wrong with a value that was read as text.
+/// Returns the diagnostic for a value that was read as text.
 pub(super) fn diagnose(text: &str, value: &Value, error: &YamlError) -> Diagnostic {
     use YamlErrorKind as Kind;
     let written = value.span.slice(text);
@@ -94,13 +94,13 @@ pub(super) fn diagnose(text: &str, value: &Value, error: &YamlError) -> Diagnost
     }
 }
 
-/// Returns the first line of `span` after its own that is not blank.
+/// Returns the first non-blank line of `span` after its first line.
 fn second_line(text: &str, span: Span) -> Span {
     let text = &text[..span.end];
     lines(text, span.start).skip(1).find(|line| !line.is_blank()).map_or(span, Line::span)
 }
 
-/// Returns the first backslash and what it stands before that is no escape.
+/// Returns the first invalid escape.
 fn bad_escape(written: &str) -> Option<Span> {
     let mut characters = written.char_indices();
     while let Some((start, character)) = characters.next() {
@@ -114,11 +114,11 @@ fn bad_escape(written: &str) -> Option<Span> {
     None
 }
 
-/// Appends unindented lines to the text of the entry above them.
+/// Appends unindented lines to the text of the entry above.
 pub(super) fn append(text: &str, entry: &mut Entry, lines: &[Line]) {
     let ValueKind::Scalar { text: value, style } = &mut entry.value.kind else { return };
     if matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted) {
-        // Text stands behind the closing quote now.
+        // Text now follows the closing quote.
         *style = ScalarStyle::Plain;
     }
     for line in lines.iter().filter(|line| !line.is_insignificant(text)) {
@@ -130,7 +130,7 @@ pub(super) fn append(text: &str, entry: &mut Entry, lines: &[Line]) {
     entry.recovered = true;
 }
 
-/// Removes the quotes that are meant to enclose a text, closed or not.
+/// Removes quotes that enclose the text, closed or not.
 pub(super) fn unquote(written: &str) -> String {
     let bytes = written.as_bytes();
     let Some(quote @ (b'"' | b'\'')) = bytes.first().copied() else { return written.to_owned() };
@@ -148,8 +148,8 @@ pub(super) fn unquote(written: &str) -> String {
     }
 }
 
-/// Returns whether a quote or bracket that the value starts with is open at its end; nothing when
-/// it starts with neither or has more text behind the closing one.
+/// Returns whether the quote or bracket that starts the value is still open at its end; `None` if
+/// the value starts with neither or text follows the closing one.
 pub(super) fn open_at_end(value: &str) -> Option<bool> {
     let bytes = value.as_bytes();
     let end = match bytes.first()? {
@@ -171,7 +171,7 @@ fn bracket_end(bytes: &[u8]) -> Option<usize> {
     while let Some(&byte) = bytes.get(at) {
         at += 1;
         match byte {
-            // An apostrophe inside a word opens nothing.
+            // An apostrophe inside a word does not open a quote.
             b'"' | b'\'' if !bytes[at - 2].is_ascii_alphanumeric() => {
                 at = quoted_end(bytes, at - 1)?;
             }
@@ -184,8 +184,8 @@ fn bracket_end(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// Whether the quote that ends at `end` belongs to a word inside the text: in `"Say "x" now"` the
-/// second one opens a quotation, in `"x" and "y"` it closes one.
+/// Returns whether the quote that ends at `end` belongs to a word inside the text. In `"Say "x"
+/// now"` the second quote opens a quotation; in `"x" and "y"` it closes one.
 fn is_inner(written: &str, end: usize) -> bool {
     let before =
         written[..end - 1].chars().next_back().is_none_or(|it| it.is_whitespace() || it == '(');
@@ -193,8 +193,8 @@ fn is_inner(written: &str, end: usize) -> bool {
     before || after
 }
 
-/// Joins the lines of a value as YAML folds them: by one blank, blank lines kept as line breaks.
-/// Comment lines are left out.
+/// Folds the lines of a value as YAML does: joined by one space, with blank lines as line breaks.
+/// Comment lines are dropped.
 fn prose(text: &str, lines: &[Line]) -> PlainText {
     let mut comments = Vec::new();
     let mut joined = String::new();
@@ -220,8 +220,8 @@ fn prose(text: &str, lines: &[Line]) -> PlainText {
     PlainText { value: Value::plain(Span::new(lines[0].start, end), joined), comments }
 }
 
-/// Reads a value in quotes or brackets that goes on in unindented lines, which alone is fine.
-fn strict(text: &str, span: Span) -> Option<Value> {
+/// Parses a quoted or flow value on its own; it is invalid only because its lines are unindented.
+fn parse_alone(text: &str, span: Span) -> Option<Value> {
     if open_at_end(span.slice(text)) != Some(false) {
         return None;
     }
@@ -229,7 +229,7 @@ fn strict(text: &str, span: Span) -> Option<Value> {
     (value.span.start == span.start).then_some(value)
 }
 
-/// Returns the header of a block, `|` or `>` with its indicators.
+/// Returns the block scalar header, `|` or `>` with its indicators.
 pub fn block_header(content: &str) -> Option<&str> {
     let rest = content.strip_prefix(['|', '>'])?;
     let indicators =
@@ -242,7 +242,7 @@ pub fn block_header(content: &str) -> Option<&str> {
     (after.is_empty() || after.starts_with([' ', '\t'])).then_some(header)
 }
 
-/// Reads the lines below a block's header.
+/// Reads the lines of a block scalar.
 fn block(text: &str, lines: &[Line], header: &str) -> Value {
     let body = &lines[1..];
     let base =
@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outer_quotes_are_taken_off_where_they_enclose() {
+    fn enclosing_quotes_are_removed() {
         assert_eq!(unquote("plain"), "plain");
         assert_eq!(unquote("\"closed\""), "closed");
         assert_eq!(unquote("\"open"), "open");
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_open_until_its_quote_or_bracket_closes() {
+    fn value_is_open_until_its_quote_or_bracket_closes() {
         assert_eq!(open_at_end("text"), None);
         assert_eq!(open_at_end("\"a"), Some(true));
         assert_eq!(open_at_end("\"a\\\""), Some(true));
@@ -306,14 +306,14 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_escape_is_found() {
+    fn invalid_escape_is_located() {
         assert_eq!(bad_escape("\"a\\n \\d\""), Some(Span::new(5, 7)));
         assert_eq!(bad_escape("\"\\é\""), Some(Span::new(1, 4)));
         assert_eq!(bad_escape("\"\\\\d\""), None);
     }
 
     #[test]
-    fn the_header_of_a_block_is_only_its_indicators() {
+    fn block_header_excludes_following_text() {
         assert_eq!(block_header("|"), Some("|"));
         assert_eq!(block_header(">-2 # x"), Some(">-2 # x"));
         assert_eq!(block_header("| text"), Some("|"));

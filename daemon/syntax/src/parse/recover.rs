@@ -1,12 +1,11 @@
-//! Reading a frontmatter that YAML refuses: key by key.
+//! Recovers the entries of an invalid frontmatter, key by key.
 //!
-//! The text is cut where a line starts at the level of the keys, and each piece is read alone. A
-//! piece that YAML takes is exactly what YAML makes of it. A piece that YAML refuses is cut again
-//! one level deeper, and at the end a value is read as the text that was meant. So one broken
-//! value costs nothing but itself, and is reported once, at its own place.
+//! The text is split at lines with the indentation of the keys, and each piece is parsed alone.
+//! Valid pieces are read as YAML. An invalid piece is split again one level deeper, and finally its
+//! value is read as plain text. A broken value therefore affects only itself and is reported once.
 //!
-//! Every piece is read a bounded number of times per level and the levels are bounded, so the
-//! time is linear in the text.
+//! Each piece is read a bounded number of times per level and the number of levels is bounded, so
+//! the time is linear in the text.
 
 use crate::diagnostic::Diagnostic;
 use crate::parse::annotations::Annotations;
@@ -19,10 +18,10 @@ use crate::parse::tree::{Entry, Key, ScalarStyle, Value, ValueKind};
 use crate::parse::{events, yaml_diagnostics};
 use crate::text::Span;
 
-/// How deep a piece that is refused is cut again; below, it is read as text.
+/// Maximum number of levels at which an invalid piece is split; deeper ones are read as text.
 const MAX_LEVELS: usize = 8;
 
-/// Reads the keys of `content` one by one.
+/// Recovers the entries of `content`.
 pub(super) fn recover(
     text: &str,
     content: Span,
@@ -39,12 +38,12 @@ struct Recovery<'t, 'n> {
     keys: Keys,
     notes: &'n mut Annotations,
     diagnostics: &'n mut Vec<Diagnostic>,
-    /// Whether the top-level piece that is being read has had its tab reported.
+    /// True if a tab was reported in the current top-level piece.
     tab_reported: bool,
 }
 
 impl Recovery<'_, '_> {
-    /// Reads lines that hold keys.
+    /// Reads lines with keys.
     fn mapping(&mut self, lines: &[Line], level: usize) -> Vec<Entry> {
         let mut entries = Vec::new();
         let heads = segment::heads(self.text, lines);
@@ -64,7 +63,7 @@ impl Recovery<'_, '_> {
                     at = alone;
                 }
                 Err(error) => {
-                    let next = segment::joined(self.text, lines, &heads, at);
+                    let next = segment::joined_until(self.text, lines, &heads, at);
                     let piece = &lines[heads[at]..end_of(next)];
                     let again = if next == alone { Err(error) } else { self.strict(piece) };
                     match again {
@@ -78,7 +77,7 @@ impl Recovery<'_, '_> {
         entries
     }
 
-    /// Reads a piece strictly: it has to be nothing but entries of a block mapping.
+    /// Parses a piece strictly; it must consist of block mapping entries.
     fn strict(&mut self, piece: &[Line]) -> Result<Vec<Entry>, YamlError> {
         match events::read(self.text, piece_span(piece), self.notes)? {
             Some(Value { kind: ValueKind::Mapping { flow: false, entries }, .. }) => Ok(entries),
@@ -86,7 +85,7 @@ impl Recovery<'_, '_> {
         }
     }
 
-    /// Reads a piece that YAML refuses and that starts an entry.
+    /// Reads an invalid piece that starts an entry.
     fn refused(
         &mut self,
         piece: &[Line],
@@ -103,7 +102,7 @@ impl Recovery<'_, '_> {
         let mut start = 0;
         for end in misplaced.into_iter().chain([piece.len()]) {
             let part = &piece[start..end];
-            // Those beside it stand where they do for the same reason.
+            // Siblings are misplaced for the same reason and not reported.
             if start > 0 && self.diagnostics.len() == before {
                 let key = split_key(self.text, part[0]).map_or(part[0].span(), |head| head.key);
                 self.diagnostics.push(yaml_diagnostics::misplaced_key(key, key.slice(self.text)));
@@ -116,7 +115,7 @@ impl Recovery<'_, '_> {
         }
     }
 
-    /// Reads a piece that YAML refuses as one entry.
+    /// Reads an invalid piece as one entry.
     fn entry(&mut self, piece: &[Line], error: &YamlError, level: usize) -> Option<Entry> {
         let Some(head) = split_key(self.text, piece[0]) else {
             self.report(error.kind, yaml_diagnostics::refused(error));
@@ -154,7 +153,7 @@ impl Recovery<'_, '_> {
         value
     }
 
-    /// Reads lines that hold a value: a list, a mapping or a text.
+    /// Reads lines with a value: a list, a mapping or text.
     fn block(&mut self, lines: &[Line], after: usize, error: &YamlError, level: usize) -> Value {
         let Some(first) = lines.iter().position(|line| !line.is_insignificant(self.text)) else {
             self.note_comments(lines);
@@ -177,7 +176,7 @@ impl Recovery<'_, '_> {
         self.leaf(&lines[first..], error)
     }
 
-    /// Reads lines that hold items.
+    /// Reads lines with list items.
     fn sequence(&mut self, lines: &[Line], level: usize) -> Vec<Value> {
         let first = lines.iter().find(|line| !line.is_insignificant(self.text));
         let base = first.map_or(0, |line| line.indent);
@@ -197,7 +196,7 @@ impl Recovery<'_, '_> {
         items
     }
 
-    /// Reads an item that YAML refuses.
+    /// Reads an invalid item.
     fn item(&mut self, piece: &[Line], error: &YamlError, level: usize) -> Value {
         let before = self.diagnostics.len();
         let rest = rest_of(self.text, piece[0], piece[0].start + 1);
@@ -219,7 +218,7 @@ impl Recovery<'_, '_> {
         value
     }
 
-    /// Takes ` # …` off the line of an item: items are names and globs, not sentences.
+    /// Removes a ` # …` comment from an item line: items are names and globs, not sentences.
     fn without_remark(&mut self, line: Line) -> Line {
         let Some(at) = line.content(self.text).find(" # ") else { return line };
         self.notes.comments.push(Span::new(line.start + at + 1, line.end));
@@ -227,7 +226,7 @@ impl Recovery<'_, '_> {
         Line { end: line.start + kept, ..line }
     }
 
-    /// Reads lines as the one text that was meant.
+    /// Reads lines as one text.
     fn leaf(&mut self, lines: &[Line], error: &YamlError) -> Value {
         let PlainText { value, comments } = plain_text::read(self.text, lines);
         self.notes.comments.extend(comments);
@@ -236,7 +235,7 @@ impl Recovery<'_, '_> {
         value
     }
 
-    /// Reports a finding, but only the first tab of a top-level piece: the others are the same.
+    /// Reports a finding; only the first tab error of a top-level piece is reported.
     fn report(&mut self, kind: YamlErrorKind, finding: Diagnostic) {
         let is_tab = kind == YamlErrorKind::TabIndentation;
         if !(is_tab && self.tab_reported) {
@@ -245,7 +244,7 @@ impl Recovery<'_, '_> {
         self.tab_reported |= is_tab;
     }
 
-    /// Handles lines that start no entry from head number `at`; returns the next head's number.
+    /// Handles lines that start no entry, from head index `at`; returns the index of the next head.
     fn stray(
         &mut self,
         lines: &[Line],
@@ -316,7 +315,7 @@ impl Recovery<'_, '_> {
     }
 }
 
-/// The piece from its first content to the end of its last line.
+/// Returns the span from the first content of a piece to the end of its last line.
 fn piece_span(piece: &[Line]) -> Span {
     let start = piece.first().map_or(0, |line| line.start);
     Span::new(start, piece.last().map_or(start, |line| line.next))

@@ -1,8 +1,8 @@
-//! Keys for the parser's own tests.
+//! Known keys for the parser's tests.
 
 use super::{Document, Keys, parse_with};
 
-/// Keys of the open standard and of some agents, with misspellings.
+/// Fields of the Agent Skills standard and of some agents, including misspellings.
 const FIELDS: [&str; 19] = [
     "name",
     "Name",
@@ -25,13 +25,13 @@ const FIELDS: [&str; 19] = [
     "tags",
 ];
 
-/// The keys that the tests know.
+/// The known keys of the tests.
 pub(super) const TEST_KEYS: Keys = Keys {
     is_field: |key| FIELDS.contains(&key),
     is_prose: |key| matches!(key, "description" | "when_to_use"),
 };
 
-/// Parses a text in which those are known.
+/// Parses a text with the known keys of the tests.
 pub(crate) fn parse(text: &str) -> Document {
     parse_with(text, TEST_KEYS)
 }

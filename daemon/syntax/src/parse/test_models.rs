@@ -1,11 +1,10 @@
-//! Frontmatters that are known before they are written: values to choose, and a writer that puts
-//! them down in every style; for tests only.
+//! Generates frontmatter models for property tests, and writes them in every YAML style.
 
 use std::fmt::Write;
 
 use proptest::prelude::*;
 
-/// A value to write down: what it is, and nothing about how it will be written.
+/// A value, independent of its YAML style.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Model {
     Text(String),
@@ -13,7 +12,7 @@ pub(super) enum Model {
     Map(Vec<(String, Model)>),
 }
 
-/// Words that no YAML reader takes for anything but text.
+/// Words that every YAML parser reads as text.
 fn word() -> impl Strategy<Value = String> {
     "(w[a-z0-9-]{0,6}[a-z]|é[a-zあ🦀]{1,4}x|W[a-z]{2,5})"
 }
@@ -22,7 +21,7 @@ pub(super) fn sentence() -> impl Strategy<Value = String> {
     prop::collection::vec(word(), 1..7).prop_map(|words| words.join(" "))
 }
 
-/// Text that has to be quoted somewhere.
+/// Text that needs quotes in some styles.
 fn awkward() -> impl Strategy<Value = String> {
     "w[a-z:# \"'\\[\\]{},&*!|>%@`\\\\é🦀-]{0,20}x"
 }
@@ -47,7 +46,7 @@ pub(super) fn frontmatter() -> impl Strategy<Value = Vec<(String, Model)>> {
     })
 }
 
-/// Writes models down, choosing styles by the digits of a seed.
+/// Writes models, choosing styles by the digits of a seed.
 pub(super) struct Writer {
     out: String,
     seed: u64,
@@ -82,7 +81,7 @@ impl Writer {
         }
     }
 
-    /// Writes what comes after a colon, with its line end.
+    /// Writes the value after a colon, including its line end.
     fn value(&mut self, value: &Model, indent: usize) {
         if self.choose(3) == 0 {
             self.out.push(' ');

@@ -1,4 +1,4 @@
-//! A parsed document as a few lines that a reviewer can judge; for tests only.
+//! Renders parsed documents for expect tests.
 
 use std::fmt::Write;
 
@@ -6,14 +6,14 @@ use crate::parse::tree::{Entry, ScalarStyle, Value, ValueKind};
 use crate::parse::{Closing, Document, Opening, parse};
 use crate::text::{LineIndex, Span};
 
-/// Parses `text` and compares what comes out, findings included.
+/// Parses `text` and compares the rendered document, including diagnostics.
 #[track_caller]
 #[expect(clippy::needless_pass_by_value, reason = "so that calls read `check(text, expect![…])`")]
 pub(super) fn check(text: &str, expected: expect_test::Expect) {
     expected.assert_eq(&document(text, &parse(text)));
 }
 
-/// The same for the lines between the `---` lines.
+/// Checks the content between the `---` lines.
 #[track_caller]
 pub(super) fn check_yaml(content: &str, expected: expect_test::Expect) {
     check(&format!("---\n{content}---\nbody\n"), expected);

@@ -1,5 +1,5 @@
-//! What holds for every text: no panic, exact spans, nothing lost to a neighbour's mistake, and
-//! the same reading as another YAML library where that one reads at all.
+//! Properties of every text: no panic, exact spans, errors affect no other key, and agreement with
+//! another YAML library on valid YAML.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::parse::test_render::document;
 use crate::parse::tree::{Entry, Value, ValueKind};
 use crate::parse::{Document, MAX_DIAGNOSTICS, MAX_FRONTMATTER, invariants, parse};
 
-/// Frontmatters of our own with everything that is usual in them.
+/// Sample frontmatters with common constructs.
 const SAMPLES: &[&str] = &[
     "---\nname: pdf-tools\ndescription: Reads and fills PDF forms. Use when asked for PDFs.\n\
      license: MIT\nallowed-tools: Read, Bash(pdftk *)\n---\n# PDF\n",
@@ -24,7 +24,7 @@ fn entries(document: &Document) -> &[Entry] {
     document.frontmatter.as_ref().map_or(&[], |it| &it.entries)
 }
 
-/// Asserts that every entry that was complete before the cut is still there, the same.
+/// Asserts that every entry that is complete before the cut is kept unchanged.
 #[track_caller]
 fn assert_kept(whole: &str, cut: usize) {
     let full = parse(whole);
@@ -45,7 +45,7 @@ fn cuts(text: &str) -> impl Iterator<Item = usize> {
 }
 
 #[test]
-fn every_prefix_of_a_sample_keeps_what_was_complete() {
+fn every_prefix_of_a_sample_keeps_complete_entries() {
     for sample in SAMPLES {
         assert!(parse(sample).diagnostics.is_empty(), "{}", document(sample, &parse(sample)));
         for cut in cuts(sample) {
@@ -55,7 +55,7 @@ fn every_prefix_of_a_sample_keeps_what_was_complete() {
 }
 
 #[test]
-fn every_sample_reads_the_same_from_its_head_alone() {
+fn frontmatter_is_independent_of_the_body() {
     for sample in SAMPLES {
         let whole = parse(sample);
         let head = &sample[..whole.body.start];
@@ -64,7 +64,7 @@ fn every_sample_reads_the_same_from_its_head_alone() {
 }
 
 #[test]
-fn a_frontmatter_over_the_bound_is_read_up_to_it() {
+fn oversized_frontmatter_is_truncated() {
     let line = "  more text in this line\n";
     let text = format!(
         "---\nname: a\nd: |\n{}z: b\n---\nbody\n",
@@ -81,7 +81,7 @@ fn a_frontmatter_over_the_bound_is_read_up_to_it() {
 }
 
 #[test]
-fn findings_are_bounded() {
+fn number_of_diagnostics_is_limited() {
     let text = format!("---\n{}---\n", "a: b: c\n".repeat(2 * MAX_DIAGNOSTICS));
     let document = parse(&text);
     assert_eq!(document.diagnostics.len(), MAX_DIAGNOSTICS);
@@ -90,7 +90,7 @@ fn findings_are_bounded() {
 }
 
 #[test]
-fn hostile_repetitions_end() {
+fn repeated_openings_parse_in_bounded_time() {
     let units = [
         "[",
         "{",
@@ -139,7 +139,7 @@ fn hostile_repetitions_end() {
 }
 
 #[test]
-fn an_alias_leads_to_its_value() {
+fn alias_resolves_to_its_value() {
     let text = "---\na: &x {k: &y deep}\nb: *x\nc: *y\nd: &z\n  e: *z\nf: [&l last]\ng: *l\n---\n";
     let document = parse(text);
     let frontmatter = document.frontmatter.as_ref().unwrap();
@@ -154,7 +154,7 @@ fn an_alias_leads_to_its_value() {
 }
 
 #[test]
-fn the_last_of_duplicates_counts() {
+fn last_duplicate_wins() {
     let document = parse("---\nname: a\nname: b\n---\n");
     assert_eq!(document.frontmatter.unwrap().get("name").unwrap().value.as_str(), Some("b"));
 }
@@ -188,7 +188,7 @@ fn theirs(value: &serde_yaml::Value) -> Model {
     }
 }
 
-/// What a hand does to a line in the middle of typing; the line starts a key with a plain value.
+/// A typing error in a line that starts a key with a plain value.
 #[derive(Clone, Copy, Debug)]
 enum Slip {
     NoColon,
@@ -244,12 +244,12 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_text_parses(text in "(---[ \t]?(\r\n|\n))?[-a:#'\"\\[\\]{}|>*&!%@,? \t\r\n\u{0}é🦀\u{85}\u{FEFF}]{0,60}(\n---\n)?.{0,10}") {
+    fn parsing_never_panics(text in "(---[ \t]?(\r\n|\n))?[-a:#'\"\\[\\]{}|>*&!%@,? \t\r\n\u{0}é🦀\u{85}\u{FEFF}]{0,60}(\n---\n)?.{0,10}") {
         invariants::document(&text, &parse(&text));
     }
 
     #[test]
-    fn any_lines_parse(lines in prop::collection::vec("[ \t]{0,4}(- |\\? )?([a-c]{1,2}: ?)?[a: #'\"\\[\\]{}|>*&!é,]{0,8}", 0..12)) {
+    fn parsing_random_lines_never_panics(lines in prop::collection::vec("[ \t]{0,4}(- |\\? )?([a-c]{1,2}: ?)?[a: #'\"\\[\\]{}|>*&!é,]{0,8}", 0..12)) {
         let text = format!("---\n{}\n---\nbody\n", lines.join("\n"));
         let document = parse(&text);
         invariants::document(&text, &document);
@@ -258,7 +258,7 @@ proptest! {
     }
 
     #[test]
-    fn well_formed_frontmatters_read_as_they_were_meant(entries in frontmatter(), seed: u64) {
+    fn valid_frontmatter_reads_as_its_model(entries in frontmatter(), seed: u64) {
         let text = Writer::write(&entries, seed);
         let document = parse(&text);
         invariants::document(&text, &document);
@@ -269,7 +269,7 @@ proptest! {
     }
 
     #[test]
-    fn another_library_reads_the_same(entries in frontmatter(), seed: u64) {
+    fn serde_yaml_reads_the_same(entries in frontmatter(), seed: u64) {
         let text = Writer::write(&entries, seed);
         let frontmatter = parse(&text).frontmatter.unwrap();
         let content = frontmatter.content.slice(&text);
@@ -279,7 +279,7 @@ proptest! {
     }
 
     #[test]
-    fn recovery_reads_healthy_pieces_as_yaml_does(entries in frontmatter(), seed: u64) {
+    fn recovery_reads_valid_pieces_as_yaml(entries in frontmatter(), seed: u64) {
         let text = Writer::write(&entries, seed);
         let broken = text.replacen("---\n", "---\nbroken: a: b\n", 1);
         let document = parse(&broken);
@@ -290,7 +290,7 @@ proptest! {
     }
 
     #[test]
-    fn a_slip_costs_no_other_key(
+    fn typing_error_affects_no_other_key(
         before in frontmatter(),
         after in frontmatter(),
         slip in prop::sample::select(SLIPS),
@@ -314,11 +314,11 @@ proptest! {
 }
 
 proptest! {
-    // Each case is hundreds of parses.
+    // Each case parses hundreds of texts.
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_prefix_keeps_what_was_complete(entries in frontmatter(), seed: u64) {
+    fn every_prefix_keeps_complete_entries(entries in frontmatter(), seed: u64) {
         let text = Writer::write(&entries, seed);
         for cut in cuts(&text) {
             assert_kept(&text, cut);

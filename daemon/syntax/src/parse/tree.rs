@@ -1,8 +1,8 @@
-//! The spanned tree of a frontmatter: what was written, and where.
+//! The spanned tree of a frontmatter ([`Entry`], [`Value`]).
 //!
-//! Nothing is interpreted here. A scalar is its text (folded and unescaped, never turned into a
-//! number, a boolean or a date), duplicate keys are all kept, aliases are not expanded. What a
-//! value means for a field is decided by whoever reads the field.
+//! Nothing is interpreted: a scalar is its text (folded and unescaped, never converted to a number,
+//! boolean or date), duplicate keys are kept, and aliases are not expanded. The reader of a field
+//! decides the meaning of its value.
 
 use crate::text::Span;
 
@@ -11,71 +11,71 @@ use crate::text::Span;
 pub struct Entry {
     /// The key.
     pub key: Key,
-    /// The value; [`ValueKind::Null`] with an empty span when nothing is written.
+    /// The value; [`ValueKind::Null`] with an empty span if omitted.
     pub value: Value,
     /// From the start of the key to the end of the value.
     pub span: Span,
-    /// The index of the first entry of the same mapping with the same key, when there is one.
+    /// Index of the first entry with the same key in the same mapping, for duplicates.
     pub duplicate_of: Option<usize>,
-    /// Whether YAML refused the value, or a part of it, and it was read as text instead.
+    /// True if the value, or part of it, is invalid YAML and was read as text.
     pub recovered: bool,
 }
 
 /// The key of an entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Key {
-    /// Where it is written, with its quotes.
+    /// Its span, including quotes.
     pub span: Span,
-    /// Its text; the source text of a key that is a list, a mapping or an alias.
+    /// Its text; for a key that is a list, mapping or alias, its source.
     pub text: String,
-    /// How it is written.
+    /// Its style.
     pub style: ScalarStyle,
 }
 
-/// A value and where it is written.
+/// A value and its span.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Value {
-    /// The whole of the value: quotes, brackets, the header of a block and a tag that is read as
-    /// text are in it; the line end after it, an anchor and a core tag such as `!!str` are not.
+    /// The span of the value, including quotes, brackets, block header, and a tag read as text;
+    /// excluding the line end, an anchor, and a core tag such as `!!str`.
     pub span: Span,
-    /// What it is.
+    /// The kind and content.
     pub kind: ValueKind,
 }
 
-/// What a value is.
+/// The content of a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ValueKind {
     /// Nothing, `~` or `null`.
     Null,
     /// A text.
     Scalar {
-        /// How it is written.
+        /// Its style.
         style: ScalarStyle,
         /// The text: lines folded, escapes replaced, the final line break of a block kept.
         text: String,
     },
     /// A list.
     Sequence {
-        /// Whether it is written in brackets.
+        /// True if written in brackets.
         flow: bool,
         /// The items, in order.
         items: Vec<Value>,
     },
     /// A mapping.
     Mapping {
-        /// Whether it is written in braces.
+        /// True if written in braces.
         flow: bool,
-        /// The entries, in order, duplicates among them.
+        /// The entries in order, including duplicates.
         entries: Vec<Entry>,
     },
     /// A reference `*name` to an anchor.
     Alias {
-        /// The [`Anchor::span`] it refers to; nothing when a mapping key's alias was lost.
+        /// The [`Anchor::span`] it refers to; `None` if the alias of a mapping key was lost.
         target: Option<Span>,
     },
 }
 
-/// How a scalar is written.
+/// The style of a scalar.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ScalarStyle {
     /// Without quotes.
@@ -95,14 +95,14 @@ pub enum ScalarStyle {
 pub struct Anchor {
     /// The name without its `&`.
     pub name: String,
-    /// Where `&name` is written.
+    /// Span of `&name`.
     pub span: Span,
-    /// The value it names.
+    /// The value it refers to.
     pub value: Span,
 }
 
 impl Value {
-    /// Creates a null that is written nowhere.
+    /// Creates an omitted value.
     pub(super) fn null(at: usize) -> Self {
         Self { span: Span::empty(at), kind: ValueKind::Null }
     }
@@ -145,13 +145,13 @@ impl Value {
         }
     }
 
-    /// Returns whether nothing, `~` or `null` is written.
+    /// Returns whether the value is omitted, `~` or `null`.
     pub fn is_null(&self) -> bool {
         matches!(self.kind, ValueKind::Null)
     }
 
-    /// Returns what a person would call the text of the value: that of a scalar, and the source
-    /// of a list or mapping in brackets, since `argument-hint: [x]` means its own spelling.
+    /// Returns the text of a scalar, or the source of a flow list or mapping, because authors write
+    /// `argument-hint: [x]` literally.
     pub fn text_or_source<'a>(&'a self, source: &'a str) -> Option<&'a str> {
         match &self.kind {
             ValueKind::Scalar { text, .. } => Some(text),
@@ -166,10 +166,10 @@ impl Value {
     }
 }
 
-/// Returns the value that an entry named `key` has: of several the last.
+/// Returns the entry of `key`; the last one of duplicates.
 ///
-/// PyYAML and the YAML readers that accept duplicates agree on the last one; the others refuse
-/// the file, and the diagnostic says so.
+/// PyYAML and other parsers that accept duplicates use the last one. The others reject the file,
+/// which the diagnostic says.
 pub fn find<'e>(entries: &'e [Entry], key: &str) -> Option<&'e Entry> {
     entries.iter().rev().find(|entry| entry.key.text == key)
 }

@@ -1,7 +1,7 @@
-//! Findings about YAML: codes, wording, and what to do.
+//! Constructors of YAML diagnostics: codes, messages and help.
 //!
-//! One function per finding, so that the wording of all of them can be read in one place. The
-//! text of a message never depends on an agent; who drops what is said by those who know.
+//! One function per diagnostic keeps the wording in one place. Messages do not name agents; callers
+//! add the affected agents.
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::parse::error::{YamlError, YamlErrorKind as Kind};
@@ -9,7 +9,7 @@ use crate::text::Span;
 
 const QUOTE_IT: &str = "Put the whole value in quotes.";
 
-/// A piece of YAML that is refused.
+/// A syntax error in a piece.
 pub(super) fn refused(error: &YamlError) -> Diagnostic {
     let (code, help) = match error.kind {
         Kind::UnquotedColon => ("yaml/unquoted-colon", QUOTE_IT),
@@ -56,7 +56,7 @@ pub(super) fn refused(error: &YamlError) -> Diagnostic {
     Diagnostic::error(code, error.span, error.message.clone()).with_help(help)
 }
 
-/// `[`, `{` and their like at the start of what is meant as text.
+/// An indicator such as `[` or `{` at the start of intended text.
 pub(super) fn unquoted_start(span: Span, found: &str) -> Diagnostic {
     let message = match found {
         "[" | "{" => format!("`{found}` starts a list or mapping here, with text behind its end"),
@@ -69,12 +69,12 @@ pub(super) fn unquoted_start(span: Span, found: &str) -> Diagnostic {
     Diagnostic::error("yaml/unquoted-start", span, message).with_help(QUOTE_IT)
 }
 
-/// The same where YAML accepts it but agents read something else.
+/// The same, accepted by YAML but read differently than intended.
 pub(super) fn surprising_start(span: Span, found: &str) -> Diagnostic {
     Diagnostic { severity: Severity::Warning, ..unquoted_start(span, found) }
 }
 
-/// Lines at the level of the keys that have no key.
+/// Lines at the indentation of the keys without a key.
 pub(super) fn stray(span: Span) -> Diagnostic {
     Diagnostic::error("yaml/syntax", span, "neither a key nor part of a value")
         .with_help("Write `key: value`, or indent the line to continue the value above.")
@@ -87,23 +87,23 @@ pub(super) fn missing_colon(span: Span, key: &str) -> Diagnostic {
     ))
 }
 
-/// A key whose colon is followed by its value at once.
+/// A key without a space after its colon.
 pub(super) fn missing_blank(span: Span, key: &str) -> Diagnostic {
     Diagnostic::error("yaml/syntax", span, format!("no blank after the colon of `{key}`"))
         .with_help("Put a blank after the colon.")
 }
 
-/// Lines at the level of the keys that go on with the plain value above.
+/// Unindented lines that continue the plain value above.
 pub(super) fn unindented(span: Span) -> Diagnostic {
     refused(&YamlError::new(Kind::UnindentedContinuation, span))
 }
 
-/// The same inside quotes, which many readers accept.
+/// The same inside quotes, which many YAML parsers accept.
 pub(super) fn unindented_in_quotes(span: Span) -> Diagnostic {
     Diagnostic { severity: Severity::Warning, ..unindented(span) }
 }
 
-/// A key that is indented deeper than those above.
+/// A key indented deeper than those above.
 pub(super) fn misplaced_key(span: Span, key: &str) -> Diagnostic {
     Diagnostic::error(
         "yaml/syntax",
@@ -113,7 +113,7 @@ pub(super) fn misplaced_key(span: Span, key: &str) -> Diagnostic {
     .with_help("Indent all keys alike, or write the key that it belongs to on the line above.")
 }
 
-/// A frontmatter that is not made of keys.
+/// A first key that is indented deeper than the later ones.
 pub(super) fn indented_first(key: Span) -> Diagnostic {
     Diagnostic::error("yaml/syntax", key, "this key is indented, and those below it are not")
         .with_help("Begin all keys in the first column.")
@@ -124,25 +124,25 @@ pub(super) fn not_a_mapping(span: Span) -> Diagnostic {
         .with_help("Write lines of `name: …` and `description: …`.")
 }
 
-/// The second and every later entry with the same key.
+/// A repeated key.
 pub(super) fn duplicate_key(span: Span, key: &str) -> Diagnostic {
     Diagnostic::error("yaml/duplicate-key", span, format!("`{key}` is there a second time"))
         .with_help("Keep one of them; readers that accept both use the last.")
 }
 
-/// A comment that ends what is meant to go on.
+/// A comment that cuts off the intended value.
 pub(super) fn comment_cuts_value(span: Span) -> Diagnostic {
     Diagnostic::warning("yaml/comment-cuts-value", span, "` #` starts a comment and ends the value")
         .with_help("Put the whole value in quotes, or the comment on a line of its own.")
 }
 
-/// Aliases that stand for more than is read.
+/// Aliases whose expansion exceeds the size limit.
 pub(super) fn first_alias_over_limit(span: Span) -> Diagnostic {
     Diagnostic::error("yaml/too-deep", span, "the aliases stand for more text than is read")
         .with_help("Write the values out, or refer to shorter ones.")
 }
 
-/// An alias inside the value that it stands for.
+/// An alias inside the value it refers to.
 pub(super) fn recursive_alias(span: Span) -> Diagnostic {
     Diagnostic::error(
         "yaml/recursive-alias",
@@ -152,12 +152,12 @@ pub(super) fn recursive_alias(span: Span) -> Diagnostic {
     .with_help("Write the value out.")
 }
 
-/// The place after which findings are no longer kept.
+/// The end of the reported findings.
 pub(super) fn too_many(span: Span, more: usize) -> Diagnostic {
     Diagnostic::information("yaml/too-many", span, format!("{more} more findings follow"))
 }
 
-/// A frontmatter that is too long to be read whole.
+/// A frontmatter over the size limit.
 pub(super) fn too_large(span: Span, bytes: usize) -> Diagnostic {
     Diagnostic::error(
         "yaml/too-large",

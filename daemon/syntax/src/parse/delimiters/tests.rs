@@ -1,11 +1,11 @@
-//! Where a frontmatter begins and ends, and what stands where there is none.
+//! Tests of opening and closing lines and of missing frontmatter.
 
 use expect_test::expect;
 
 use crate::parse::test_render::check;
 
 #[test]
-fn the_second_line_of_dashes_closes() {
+fn second_dashes_line_closes() {
     check(
         "---\nname: a\n---\nx\n---\ny: z\n---\n",
         expect![[r#"
@@ -16,7 +16,7 @@ fn the_second_line_of_dashes_closes() {
 }
 
 #[test]
-fn blanks_after_the_dashes_do_not_matter() {
+fn white_space_after_dashes_is_ignored() {
     check(
         "--- \t\nname: a\n---  \nbody\n",
         expect![[r#"
@@ -26,7 +26,7 @@ fn blanks_after_the_dashes_do_not_matter() {
 }
 
 #[test]
-fn every_kind_of_line_end_is_one() {
+fn all_line_endings_are_supported() {
     check(
         "---\r\nname: a\r\n---\r\nbody\n",
         expect![[r#"
@@ -49,7 +49,7 @@ fn every_kind_of_line_end_is_one() {
 }
 
 #[test]
-fn the_last_line_needs_no_line_end() {
+fn final_line_end_is_optional() {
     check(
         "---\nname: a\n---",
         expect![[r#"
@@ -85,7 +85,7 @@ fn the_last_line_needs_no_line_end() {
 }
 
 #[test]
-fn a_byte_order_mark_is_passed_over() {
+fn byte_order_mark_is_skipped() {
     check(
         "\u{FEFF}---\nname: a\n---\nbody\n",
         expect![[r#"
@@ -102,7 +102,7 @@ fn a_byte_order_mark_is_passed_over() {
 }
 
 #[test]
-fn an_empty_frontmatter_is_one() {
+fn empty_frontmatter_is_found() {
     check("---\n---\nbody\n", expect![[""]]);
     check(
         "---\n\n# nothing\n---\nbody\n",
@@ -113,7 +113,7 @@ fn an_empty_frontmatter_is_one() {
 }
 
 #[test]
-fn text_before_the_opening_line_is_reported_and_passed_over() {
+fn text_before_the_opening_line_is_reported_and_skipped() {
     check(
         "\n\n---\nname: a\n---\nbody\n",
         expect![[r#"
@@ -150,7 +150,7 @@ fn text_before_the_opening_line_is_reported_and_passed_over() {
 }
 
 #[test]
-fn a_rule_in_a_body_opens_nothing() {
+fn rule_in_the_body_is_not_an_opening_line() {
     check(
         "# Title\n\n---\n\n**Name**: x\n\n---\n",
         expect![[r##"
@@ -182,7 +182,7 @@ fn a_rule_in_a_body_opens_nothing() {
 }
 
 #[test]
-fn keys_without_an_opening_line_are_read() {
+fn keys_without_opening_line_are_read() {
     check(
         "name: a\ntags:\n  - b\n---\nbody\n",
         expect![[r#"
@@ -204,7 +204,7 @@ fn keys_without_an_opening_line_are_read() {
 }
 
 #[test]
-fn a_text_that_only_looks_like_keys_is_a_body() {
+fn text_similar_to_keys_is_a_body() {
     check(
         "name: a\n\nSome text.\n\n---\nmore\n",
         expect![[r#"
@@ -222,7 +222,7 @@ fn a_text_that_only_looks_like_keys_is_a_body() {
 }
 
 #[test]
-fn an_unclosed_frontmatter_gives_its_fields() {
+fn unclosed_frontmatter_keeps_its_fields() {
     check(
         "---\nname: a\ndescription: b\n\n# Heading\n\nBody: text.\n",
         expect![[r#"
@@ -278,7 +278,7 @@ fn an_unclosed_frontmatter_gives_its_fields() {
 }
 
 #[test]
-fn other_closing_lines_are_taken_and_reported() {
+fn odd_closing_lines_are_accepted_and_reported() {
     check(
         "---\nname: a\n------\nbody\n",
         expect![[r#"
@@ -315,7 +315,7 @@ fn other_closing_lines_are_taken_and_reported() {
 }
 
 #[test]
-fn an_odd_closing_line_yields_to_a_real_one_unless_a_body_is_between() {
+fn real_closing_line_wins_unless_body_text_precedes_it() {
     check(
         "---\nname: a\n----\nb: c\n---\nbody\n",
         expect![[r#"
@@ -337,7 +337,7 @@ fn an_odd_closing_line_yields_to_a_real_one_unless_a_body_is_between() {
 }
 
 #[test]
-fn dashes_inside_values_close_nothing() {
+fn dashes_inside_values_do_not_close() {
     check(
         "---\nname: a --- b\nd: |\n  ---x\n---\nbody\n",
         expect![[r#"

@@ -1,11 +1,11 @@
-//! What the YAML library's events become, and which of its errors are told how.
+//! Tests of the tree built from library events, and of error mapping.
 
 use expect_test::expect;
 
 use crate::parse::test_render::check_yaml as check;
 
 #[test]
-fn scalars_are_text_whatever_they_look_like() {
+fn scalars_are_never_coerced() {
     check(
         "a: yes\nb: 1.0\nc: 2026-04-27\nd: 01789692905\ne: n\nf: 0x79\n",
         expect![[r#"
@@ -20,7 +20,7 @@ fn scalars_are_text_whatever_they_look_like() {
 }
 
 #[test]
-fn nulls_are_where_a_value_would_be() {
+fn null_span_is_the_expected_value_position() {
     check(
         "a:\nb: ~\nc: null\nd: Null # x\ne:   \nf: ''\ng: nul\n",
         expect![[r##"
@@ -37,7 +37,7 @@ fn nulls_are_where_a_value_would_be() {
 }
 
 #[test]
-fn every_style_is_kept() {
+fn scalar_styles_are_recorded() {
     check(
         "a: 'it''s'\nb: \"x\\ty\"\nc: |\n  one\n  two\n\nd: >-\n  one\n  two\ne: |+\n  x\n\n",
         expect![[r#"
@@ -51,7 +51,7 @@ fn every_style_is_kept() {
 }
 
 #[test]
-fn the_header_of_a_block_is_in_its_span() {
+fn block_header_is_part_of_the_span() {
     check(
         "a: # note > x\n  |  # c\n  text\nb:\n- |-\n  x\n- - >\n    y\n",
         expect![[r##"
@@ -77,7 +77,7 @@ fn the_header_of_a_block_is_in_its_span() {
 }
 
 #[test]
-fn lines_are_folded() {
+fn folded_lines_are_joined() {
     check(
         "a: one\n  two\n\n  three\nb: \"x\n  y\"\nc:\n  - long\n    item\n",
         expect![[r#"
@@ -116,7 +116,7 @@ fn lists_and_mappings_nest() {
 }
 
 #[test]
-fn a_flow_list_may_hold_bare_pairs() {
+fn flow_list_may_contain_bare_pairs() {
     check(
         "a: [b: c, \"d\": e]\n",
         expect![[r#"
@@ -130,7 +130,7 @@ fn a_flow_list_may_hold_bare_pairs() {
 }
 
 #[test]
-fn a_json_frontmatter_is_a_mapping() {
+fn json_frontmatter_is_a_mapping() {
     check(
         "{\"name\": \"a\", \"tags\": [\"b\"]}\n",
         expect![[r#"
@@ -153,7 +153,7 @@ fn surrogate_pairs_are_one_character() {
 }
 
 #[test]
-fn tags_are_text_unless_they_are_of_the_core() {
+fn custom_tags_are_text() {
     check(
         "a: !important use it\nb: !!str 5\nc: !x\nd: !<y> [z]\n",
         expect![[r#"
@@ -208,7 +208,7 @@ fn aliases_are_recorded_and_not_expanded() {
 }
 
 #[test]
-fn an_alias_without_an_anchor_is_text() {
+fn alias_without_anchor_is_text() {
     check(
         "paths:\n  - **/*.rs\n  - ok\n",
         expect![[r#"
@@ -222,7 +222,7 @@ fn an_alias_without_an_anchor_is_text() {
 }
 
 #[test]
-fn keys_may_be_anything() {
+fn non_scalar_keys_use_their_source() {
     check(
         "2024: a\n'on': b\n\"x y\": c\nDisplay Name: d\nふ: e\n[l]: f\n",
         expect![[r#"
@@ -237,7 +237,7 @@ fn keys_may_be_anything() {
 }
 
 #[test]
-fn tabs_after_a_colon_are_fine() {
+fn tab_after_a_colon_is_accepted() {
     check(
         "a:\tb\nc: \t d\n",
         expect![[r#"
@@ -248,7 +248,7 @@ fn tabs_after_a_colon_are_fine() {
 }
 
 #[test]
-fn a_closing_bracket_need_not_be_indented() {
+fn closing_bracket_may_be_unindented() {
     check(
         "a: [\n  b\n]\nc: {\n  d: e\n}\n",
         expect![[r#"
@@ -265,7 +265,7 @@ fn a_closing_bracket_need_not_be_indented() {
 }
 
 #[test]
-fn all_keys_may_be_indented_alike() {
+fn uniformly_indented_keys_are_accepted() {
     check(
         " name: a\n description: b\n",
         expect![[r#"
@@ -276,7 +276,7 @@ fn all_keys_may_be_indented_alike() {
 }
 
 #[test]
-fn what_is_no_mapping_is_said_to_be_none() {
+fn non_mapping_frontmatter_is_reported() {
     check(
         "just text\n",
         expect![[r#"
@@ -298,7 +298,7 @@ fn what_is_no_mapping_is_said_to_be_none() {
 }
 
 #[test]
-fn depth_is_bounded() {
+fn nesting_depth_is_limited() {
     let deep = |levels: usize| {
         format!("---\na: {}{}\nb: c\n---\n", "[".repeat(levels), "]".repeat(levels))
     };

@@ -1,11 +1,11 @@
-//! What is still read of frontmatters that YAML refuses: each mistake costs itself alone.
+//! Tests of recovery from invalid YAML: each error affects only its own value.
 
 use expect_test::expect;
 
 use crate::parse::test_render::check_yaml as check;
 
 #[test]
-fn an_unquoted_colon_costs_nothing() {
+fn unquoted_colon_keeps_the_whole_value() {
     check(
         "name: a\ndescription: Do it. Usage: /a <x>\nlicense: MIT\n",
         expect![[r#"
@@ -19,7 +19,7 @@ fn an_unquoted_colon_costs_nothing() {
 }
 
 #[test]
-fn an_unquoted_colon_in_a_later_line_is_joined() {
+fn unquoted_colon_in_a_continuation_line_is_kept() {
     check(
         "description: Use for all: a,\n  b. Invoke for: c;\n\n  d\ntags: [a]\n",
         expect![[r#"
@@ -42,7 +42,7 @@ fn an_unquoted_colon_in_a_later_line_is_joined() {
 }
 
 #[test]
-fn a_half_typed_key_hides_no_other() {
+fn partially_typed_key_hides_no_other_key() {
     check(
         "name: a\ndescr\nlicense: MIT\n",
         expect![[r#"
@@ -89,7 +89,7 @@ fn a_half_typed_key_hides_no_other() {
 }
 
 #[test]
-fn an_open_quote_hides_no_other_key() {
+fn unclosed_quote_hides_no_other_key() {
     check(
         "name: \"a\ndescription: b\nversion: \"1\"\n",
         expect![[r#"
@@ -122,7 +122,7 @@ fn an_open_quote_hides_no_other_key() {
 }
 
 #[test]
-fn an_open_bracket_hides_no_other_key() {
+fn unclosed_bracket_hides_no_other_key() {
     check(
         "tags: [a, b\nname: c\nother: [d]\n",
         expect![[r#"
@@ -164,7 +164,7 @@ fn an_open_bracket_hides_no_other_key() {
 }
 
 #[test]
-fn a_tab_hides_no_other_key() {
+fn tab_hides_no_other_key() {
     check(
         "metadata:\n\tauthor: me\n\ttags:\n\t\t- a\nname: c\n",
         expect![[r#"
@@ -190,7 +190,7 @@ fn a_tab_hides_no_other_key() {
 }
 
 #[test]
-fn text_that_starts_with_an_indicator_is_text() {
+fn value_with_leading_indicator_is_text() {
     check(
         "a: @x y\nb: `c` d\nc: %x%\nd: **bold** text\ne: *\nf: &\ng: ,x\n",
         expect![[r#"
@@ -230,7 +230,7 @@ fn text_that_starts_with_an_indicator_is_text() {
 }
 
 #[test]
-fn text_behind_a_block_header_is_the_text() {
+fn text_after_a_block_header_is_the_value() {
     check(
         "a: | Use when.\nb: > Folded\n  on here.\n\n  And more.\nc: d\n",
         expect![[r#"
@@ -245,7 +245,7 @@ fn text_behind_a_block_header_is_the_text() {
 }
 
 #[test]
-fn quotes_that_were_meant_as_text_are_kept() {
+fn inner_quotes_are_kept() {
     check(
         "a: \"Research\" from 30 days.\nb: \"Say \"hello\" to users\"\nc: 'It's fine'\n",
         expect![[r#"
@@ -271,7 +271,7 @@ fn quotes_that_were_meant_as_text_are_kept() {
 }
 
 #[test]
-fn a_quoted_value_may_go_on_without_indentation() {
+fn quoted_value_may_continue_unindented() {
     check(
         "a: \"First\n\\u00e9 line\"\nb: c\n",
         expect![[r#"
@@ -293,7 +293,7 @@ fn a_quoted_value_may_go_on_without_indentation() {
 }
 
 #[test]
-fn an_open_quote_before_a_key_is_no_part_of_it() {
+fn unclosed_quote_before_a_key_excludes_the_key() {
     check(
         "'license:MIT\nx: y\n",
         expect![[r#"
@@ -306,7 +306,7 @@ fn an_open_quote_before_a_key_is_no_part_of_it() {
 }
 
 #[test]
-fn a_key_without_a_blank_continues_no_sentence() {
+fn key_without_space_does_not_continue_a_sentence() {
     check(
         "name: 'a b'\nlicense:MIT or Apache 2.0\n# c\nx: y\n",
         expect![[r##"
@@ -330,7 +330,7 @@ fn a_key_without_a_blank_continues_no_sentence() {
 }
 
 #[test]
-fn a_sentence_may_go_on_without_indentation() {
+fn sentence_may_continue_unindented() {
     check(
         "description: First line\nsecond line at column 0\nand a third\nlicense: MIT\n",
         expect![[r#"
@@ -352,7 +352,7 @@ fn a_sentence_may_go_on_without_indentation() {
 }
 
 #[test]
-fn brackets_may_reach_over_what_looks_like_keys() {
+fn brackets_may_span_lines_similar_to_keys() {
     check(
         "x: a: b\nmetadata: {tags: [legacy],\nname: legacy-tag}\nname: c\n",
         expect![[r#"
@@ -370,7 +370,7 @@ fn brackets_may_reach_over_what_looks_like_keys() {
 }
 
 #[test]
-fn a_broken_item_degrades_only_itself() {
+fn invalid_item_affects_only_itself() {
     check(
         "paths:\n  - **/*.rs\n  - src/(x)/**\nowns:\n- @scope/pkg\n- other\n",
         expect![[r#"
@@ -402,7 +402,7 @@ fn a_broken_item_degrades_only_itself() {
 }
 
 #[test]
-fn a_broken_nested_value_degrades_only_itself() {
+fn invalid_nested_value_affects_only_itself() {
     check(
         "metadata:\n  labels: a\n  keywords: [x, @defer]\n  more: b\nname: c\n",
         expect![[r#"
@@ -434,7 +434,7 @@ fn a_broken_nested_value_degrades_only_itself() {
 }
 
 #[test]
-fn a_key_that_is_indented_by_mistake_is_a_key() {
+fn misindented_key_is_recovered() {
     check(
         "name: a\n  description: b\n  tags: [c]\nx: y\n",
         expect![[r#"
@@ -469,7 +469,7 @@ fn a_key_that_is_indented_by_mistake_is_a_key() {
 }
 
 #[test]
-fn a_block_that_yaml_refuses_is_read_by_its_lines() {
+fn invalid_block_scalar_is_read_line_by_line() {
     check(
         "a: |\n  x\0\0y\n\n  z\nb: >-\n  one\n  two\u{1}\n\n  three\n",
         expect![[r#"
@@ -483,7 +483,7 @@ fn a_block_that_yaml_refuses_is_read_by_its_lines() {
 }
 
 #[test]
-fn control_characters_are_reported_where_they_are() {
+fn control_characters_are_located() {
     check(
         "name: a\ndescription: b \u{80}\u{99} c\n",
         expect![[r#"
@@ -496,7 +496,7 @@ fn control_characters_are_reported_where_they_are() {
 }
 
 #[test]
-fn a_body_that_was_swallowed_gives_few_findings() {
+fn swallowed_body_gives_few_diagnostics() {
     check(
         "name: a\n\n# Title\n\nSome text.\nMore text here.\n\n* bullet\n",
         expect![[r##"
@@ -509,7 +509,7 @@ fn a_body_that_was_swallowed_gives_few_findings() {
 }
 
 #[test]
-fn anchors_are_known_to_other_pieces() {
+fn anchors_resolve_across_pieces() {
     check(
         "base: &b x\nbroken: a: b\nuse: *b\nnot: *c\n",
         expect![[r#"
@@ -526,7 +526,7 @@ fn anchors_are_known_to_other_pieces() {
 }
 
 #[test]
-fn comments_survive() {
+fn comments_are_kept_in_recovery() {
     check(
         "# top\nname: a # one\n# two\nb: c: d\n  # three\n  e\nlist:\n  # four\n  - @x # five\n",
         expect![[r##"
@@ -548,7 +548,7 @@ fn comments_survive() {
 }
 
 #[test]
-fn explicit_and_odd_keys() {
+fn explicit_and_unusual_keys_are_read() {
     check(
         "? a\n: b\nc: d: e\n\"quoted key\": 'x\n: nothing\n[a]: b\n",
         expect![[r#"
@@ -564,7 +564,7 @@ fn explicit_and_odd_keys() {
 }
 
 #[test]
-fn duplicate_keys_are_marked_in_recovery_too() {
+fn duplicate_keys_are_marked_in_recovery() {
     check(
         "name: a\nname: b: c\n",
         expect![[r#"
@@ -578,7 +578,7 @@ fn duplicate_keys_are_marked_in_recovery_too() {
 }
 
 #[test]
-fn offsets_inside_wide_characters_do_not_matter() {
+fn errors_in_multibyte_text_have_valid_spans() {
     check(
         "é: \"あ\n🦀: [あ, 🦀\nx: あ: 🦀\nあ\n\u{3000}x: y\n",
         expect![[r#"
