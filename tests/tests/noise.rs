@@ -14,7 +14,7 @@ use std::{env, fs};
 use skills_agents::field_table::{self, FieldStatus};
 use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
 use skills_ide::{FileKind, complete};
-use skills_lint::{Finding, NoFs, Settings, Subject, settle};
+use skills_lint::{Finding, NoFs, Settings, Subject, apply_fixes};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::apply;
 use skills_syntax::path::AbsPath;
@@ -150,11 +150,11 @@ fn fix_fault(finding: &Finding, before: &[Finding], after: &[Finding]) -> Option
 
 /// Checks that fix-all leaves no fix, and that its edits produce its text.
 fn check_fix_all(text: &str, path: &AbsPath, wrong: &mut Vec<String>) {
-    let settled = settle(text, check(text, path), |text| check(text, path));
+    let settled = apply_fixes(text, check(text, path), |text| check(text, path));
     if apply(text, &settled.edits) != settled.text {
         wrong.push(format!("{}: the edits are not what was done", path.display()));
     }
-    let again = settle(&settled.text, check(&settled.text, path), |text| check(text, path));
+    let again = apply_fixes(&settled.text, check(&settled.text, path), |text| check(text, path));
     if !again.edits.is_empty() {
         wrong.push(format!("{}: all was fixed, and there is more: {again:?}", path.display()));
     }

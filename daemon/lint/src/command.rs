@@ -1,7 +1,6 @@
-//! `command/*`: what is only true of commands, the Markdown files below `.claude/commands`.
+//! Rules `command/*`: problems of commands, the Markdown files below `.claude/commands`.
 //!
-//! All other rules are for them as well, but for those about a skill's name, its directory and the
-//! files in it: a command has none of these.
+//! All other rules apply to commands too, except those about a skill's name, directory and files.
 
 use skills_agents::command;
 use skills_agents::field_table::{Agent, CLAUDE_SKILLS, NAME};
@@ -10,31 +9,31 @@ use skills_syntax::text::Span;
 
 use super::rule::Rule;
 use super::subject::Cx;
-use super::{Finding, found};
+use super::{Finding, new_finding};
 use crate::Tag;
 
-const WELL: &str = "//- /w/.claude/commands/deploy.md\n---\ndescription: Deploys the site.\n---\nRun the script.\n";
+const PASSING: &str = "//- /w/.claude/commands/deploy.md\n---\ndescription: Deploys the site.\n---\nRun the script.\n";
 
 pub(super) static RULES: [Rule; 3] = [
     Rule::new(
         "command/name",
         Severity::Warning,
         "The file's name cannot be typed as a command.",
-        "A command is called by its file: `/deploy` for `deploy.md`. What stands behind a blank is an argument.",
-        "Rename the file to words with hyphens between them.",
+        "The file name is the command: `/deploy` for `deploy.md`. Text after a space is an argument.",
+        "Rename the file; use hyphens instead of spaces.",
     )
     .whole_file()
     .agents(&[Agent::ClaudeCode])
     .sources(&[&CLAUDE_SKILLS])
     .texts(
         "//- /w/.claude/commands/deploy site.md\n---\ndescription: Deploys the site.\n---\nRun the script.\n",
-        WELL,
+        PASSING,
     ),
     Rule::new(
         "command/name-field",
         Severity::Hint,
         "A command has a `name`.",
-        "It is called by its file and its directories, whatever the field says.",
+        "Claude Code names a command after its file and directories, and ignores the field.",
         "Remove the field, or rename the file.",
     )
     .fixable()
@@ -42,13 +41,13 @@ pub(super) static RULES: [Rule; 3] = [
     .sources(&[&CLAUDE_SKILLS])
     .texts(
         "//- /w/.claude/commands/deploy.md\n---\nname: release\ndescription: Deploys the site.\n---\nRun the script.\n",
-        WELL,
+        PASSING,
     ),
     Rule::new(
         "command/shadowed",
         Severity::Warning,
-        "A skill has the command's name.",
-        "Claude Code runs the skill, and the command never.",
+        "A skill has the same name as the command.",
+        "Claude Code runs the skill and never the command.",
         "Rename one of the two, or remove the command.",
     )
     .whole_file()
@@ -56,7 +55,7 @@ pub(super) static RULES: [Rule; 3] = [
     .sources(&[&CLAUDE_SKILLS])
     .texts(
         "//- /w/.claude/commands/deploy.md\n---\ndescription: Deploys the site.\n---\nRun the script.\n//- /w/.claude/skills/deploy/SKILL.md\n---\nname: deploy\ndescription: Deploys. Use when asked to.\n---\nRun it.\n",
-        WELL,
+        PASSING,
     ),
 ];
 
@@ -65,19 +64,20 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let first = cx.line(0);
     let top = cx.frontmatter().map_or(first, |it| it.open);
     if name.contains(char::is_whitespace) {
-        let message = format!("`/{name}` cannot be typed: a blank ends the name of a command");
-        out.push(found("command/name", top, message));
+        let message = format!("`/{name}` cannot be typed: a space ends the command's name");
+        out.push(new_finding("command/name", top, message));
     }
     if let Some(entry) = cx.entry(NAME.key) {
-        let message = format!("the command is called `/{name}`, by its file");
-        let finding = found("command/name-field", entry.key.span, message);
-        out.push(finding.tag(Tag::Unnecessary).fix("Remove it", cx.removal(entry), ""));
+        let message =
+            format!("Claude Code ignores this field; the file's name makes the command `/{name}`");
+        let finding = new_finding("command/name-field", entry.key.span, message);
+        out.push(finding.tag(Tag::Unnecessary).fix("Remove the field", cx.removal(entry), ""));
     }
-    shadowed(cx, &name, top, out);
+    check_shadowed(cx, &name, top, out);
 }
 
-/// A skill in the same `.claude` whose directory has the command's name.
-fn shadowed(cx: &Cx<'_>, name: &str, top: Span, out: &mut Vec<Finding>) {
+/// Reports a skill in the same `.claude` whose directory has the command's name.
+fn check_shadowed(cx: &Cx<'_>, name: &str, top: Span, out: &mut Vec<Finding>) {
     let claude = |it: &std::path::Path| {
         it.ancestors().find(|it| it.ends_with(".claude")).map(ToOwned::to_owned)
     };
@@ -87,10 +87,11 @@ fn shadowed(cx: &Cx<'_>, name: &str, top: Span, out: &mut Vec<Finding>) {
             own.as_ref() == Some(&dir) && it.path.starts_with(dir.join("skills"))
         })
     };
-    if let Some(twin) = cx.company().in_directory(name).find(is_twin) {
-        let message = format!("Claude Code runs the skill `{name}` in this command's place");
+    if let Some(twin) = cx.skill_set().in_directory(name).find(is_twin) {
+        let message = format!("Claude Code runs the skill `{name}` instead of this command");
         out.push(
-            found("command/shadowed", top, message).related(&twin.path, "the skill that wins"),
+            new_finding("command/shadowed", top, message)
+                .related(&twin.path, "the skill that takes precedence"),
         );
     }
 }

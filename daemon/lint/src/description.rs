@@ -1,4 +1,5 @@
-//! `description/*`: all that a model sees of a skill before it decides.
+//! Rules `description/*`: problems with the description, which is all that a model sees before it
+//! chooses a skill.
 
 use skills_agents::field_table::{
     AUTHORING, Agent, CLAUDE_SKILLS, CODEX, DESCRIPTION, GEMINI, NAME, OPENCODE, PLUGIN,
@@ -13,107 +14,107 @@ use skills_syntax::parse::{Closing, Entry, Frontmatter, ScalarStyle, Value, Valu
 use skills_syntax::quote;
 use skills_syntax::text::Span;
 
-use super::audience::act;
+use super::affected_agents::with_verb;
 use super::rule::Rule;
 use super::subject::Cx;
-use super::{Finding, Fix, Offer, found};
+use super::{Finding, Fix, Offer, new_finding};
 
-const WELL: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
+const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
 pub(super) static RULES: [Rule; 9] = [
     Rule::new(
         "description/missing",
         Severity::Warning,
         "The skill has no description.",
-        "It is all that a model sees before it chooses a skill. Most agents drop a skill without one.",
+        "The description is all that a model sees before it chooses a skill. Most agents drop a skill without one.",
         "Add a `description:` that says what the skill does and when to use it.",
     )
     .choosable()
     .whole_file()
     .sources(&[&SPECIFICATION, &CODEX, &GEMINI, &OPENCODE])
-    .texts("---\nname: pdf\n---\nRead the file.\n", WELL),
+    .texts("---\nname: pdf\n---\nRead the file.\n", PASSING),
     Rule::new(
         "description/empty",
         Severity::Warning,
         "The description is empty.",
-        "An empty description is a missing one to most agents.",
-        "Say what the skill does and when to use it.",
+        "Most agents treat an empty description as missing.",
+        "Describe what the skill does and when to use it.",
     )
     .sources(&[&SPECIFICATION, &CODEX])
-    .texts("---\nname: pdf\ndescription: \"\"\n---\nRead the file.\n", WELL),
+    .texts("---\nname: pdf\ndescription: \"\"\n---\nRead the file.\n", PASSING),
     Rule::new(
         "description/type",
         Severity::Warning,
-        "The description is not a text.",
-        "A number, a boolean, a list or a map is no string in YAML, and an agent that wants one drops the skill.",
-        "Put the description in quotes.",
+        "The description is not a string.",
+        "Numbers, booleans, lists and maps are not strings in YAML. Agents that require a string drop the skill.",
+        "Quote the description.",
     )
     .fixable()
     .sources(&[&OPENCODE, &PLUGIN])
-    .texts("---\nname: pdf\ndescription: 42\n---\nRead the file.\n", WELL),
+    .texts("---\nname: pdf\ndescription: 42\n---\nRead the file.\n", PASSING),
     Rule::new(
         "description/length",
         Severity::Warning,
         "The description is longer than 1,024 characters.",
-        "The standard allows no more, and Codex shows its model 1,021 of them and `...`.",
-        "Move what a model need not know before it chooses into the body.",
+        "The specification allows no more. Codex shows its model the first 1,021 characters and `...`.",
+        "Move details that do not affect the choice of the skill into the body.",
     )
     .sources(&[&SPECIFICATION, &CODEX])
-    .texts(LONG, WELL),
+    .texts(LONG, PASSING),
     Rule::new(
         "description/listing",
         Severity::Warning,
-        "Description and `when_to_use` are cut in Claude Code's list.",
-        "The list shows 1,536 characters of both together; what stands behind never reaches the model.",
-        "Say the words first that a user would say, and shorten the rest.",
+        "Claude Code truncates the description and `when_to_use` in its skill listing.",
+        "The listing shows 1,536 characters of both together; the rest never reaches the model.",
+        "Start with the words that users say, and shorten the rest.",
     )
     .agents(&[Agent::ClaudeCode])
     .sources(&[&CLAUDE_SKILLS])
-    .texts(LISTED, WELL),
+    .texts(LISTED, PASSING),
     Rule::new(
         "description/markup",
         Severity::Information,
-        "The description holds a tag in angle brackets.",
-        "Agents list descriptions inside tags of their own without escaping them, and Claude's apps refuse to upload such a skill.",
-        "Write it without angle brackets.",
+        "The description contains a tag in angle brackets.",
+        "Agents put descriptions unescaped between tags of their own. Claude's apps reject uploads of such skills.",
+        "Remove the angle brackets.",
     )
     .sources(&[&AUTHORING, &OPENCODE])
     .texts(
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about a <file>report</file>.\n---\nRead the file.\n",
-        WELL,
+        PASSING,
     ),
     Rule::new(
         "description/when",
         Severity::Hint,
         "The description does not say when to use the skill.",
-        "A model chooses by it: what the skill does alone leaves it to guess.",
+        "A model chooses skills by their descriptions; without a use case it has to guess.",
         "Add a sentence such as `Use when …`.",
     )
     .sources(&[&AUTHORING])
-    .texts("---\nname: pdf\ndescription: PDF reader.\n---\nRead the file.\n", WELL),
+    .texts("---\nname: pdf\ndescription: PDF reader.\n---\nRead the file.\n", PASSING),
     Rule::new(
         "description/unwritten",
         Severity::Warning,
-        "The description is still to be written.",
-        "A model that reads `[TODO: …]` in its list does not choose the skill; the scripts that come with Codex and Gemini CLI for making skills refuse to pack one.",
-        "Say what the skill does and when to use it.",
+        "The description is a placeholder.",
+        "A model does not choose a skill described as `[TODO: …]`. The packaging scripts of Codex and Gemini CLI reject it.",
+        "Describe what the skill does and when to use it.",
     )
     .sources(&[&CODEX, &GEMINI])
     .texts(
         "---\nname: pdf\ndescription: \"[TODO: what it does and when to use it]\"\n---\nRead the file.\n",
-        WELL,
+        PASSING,
     ),
     Rule::new(
         "description/person",
         Severity::Hint,
-        "The description speaks in the first person.",
-        "It is put into a system prompt, where `I` is the model itself.",
-        "Write in the third person: `Reads …`, not `I read …`.",
+        "The description uses the first person.",
+        "Agents put it into a system prompt, where `I` means the model.",
+        "Use the third person: `Reads …` instead of `I read …`.",
     )
     .sources(&[&AUTHORING])
     .texts(
         "---\nname: pdf\ndescription: I can read PDF files. Use when asked about one.\n---\nRead the file.\n",
-        WELL,
+        PASSING,
     ),
 ];
 
@@ -157,7 +158,7 @@ const LISTED: &str = concat!(
 const MAX: usize = 1024;
 const MAX_LISTED: usize = 1536;
 
-/// What a description says that is not written yet.
+/// Placeholder inserted as a new description.
 const DRAFT: &str = "What it does. Use it when …";
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
@@ -166,7 +167,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         return;
     }
     let Some(entry) = cx.entry(DESCRIPTION.key) else {
-        // A command has its first line.
+        // Claude Code describes a command by its first line.
         if cx.is_command {
             return;
         }
@@ -188,14 +189,14 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
                 out.push(not_text(cx, entry, what));
             }
             if let Some(text) = text {
-                length(cx, &entry.value, text, out);
-                wording(cx, &entry.value, text, out);
+                check_length(cx, &entry.value, text, out);
+                check_wording(cx, &entry.value, text, out);
             }
         }
     }
 }
 
-/// Returns the edit that puts a description behind the name, for its author to write.
+/// Returns an edit that inserts a placeholder description after the name.
 fn draft(cx: &Cx<'_>, frontmatter: &Frontmatter) -> Fix {
     let line = format!("description: {DRAFT}");
     let edits = match frontmatter.get(NAME.key).filter(|_| !cx.is_in_braces()) {
@@ -209,9 +210,9 @@ fn draft(cx: &Cx<'_>, frontmatter: &Frontmatter) -> Fix {
 }
 
 fn missing(cx: &Cx<'_>, id: &'static str, span: Span, what: &str) -> Finding {
-    let dropped = cx.droppers(&["description/required", "description/text"]);
-    let unlisted = cx.those(|_, it| it.unlisted.is_some());
-    let guessed = cx.those(|it, _| {
+    let dropped = cx.profiles_that_drop(&["description/required", "description/text"]);
+    let unlisted = cx.profiles_where(|_, it| it.unlisted.is_some());
+    let guessed = cx.profiles_where(|it, _| {
         matches!(
             it.description,
             DescriptionRule::ElseFirstBodyLine | DescriptionRule::ElseFirstHeading
@@ -221,30 +222,32 @@ fn missing(cx: &Cx<'_>, id: &'static str, span: Span, what: &str) -> Finding {
     let (about, severity, message) = match told {
         ([], [], []) => (&[][..], Severity::Warning, what.to_owned()),
         ([], [], guessed) => {
-            let who = act(guessed, "takes", "take");
+            let who = with_verb(guessed, "uses", "use");
             (guessed, Severity::Warning, format!("{what}; {who} the first line of the body"))
         }
         ([], hidden, _) => {
-            let who = act(hidden, "does not list", "do not list");
+            let who = with_verb(hidden, "does not list", "do not list");
             (hidden, Severity::Warning, format!("{who} this skill: {what}"))
         }
         (dropped, _, _) => {
-            let who = act(dropped, "drops", "drop");
+            let who = with_verb(dropped, "drops", "drop");
             (dropped, Severity::Error, format!("{who} this skill: {what}"))
         }
     };
-    found(id, span, message).severity(severity).about(about)
+    new_finding(id, span, message).severity(severity).about(about)
 }
 
 fn not_text(cx: &Cx<'_>, entry: &Entry, what: YamlType) -> Finding {
-    let dropped = cx.droppers(&["description/required", "description/text"]);
-    let message = format!("`description` is {}, not a text", what.name());
+    let dropped = cx.profiles_that_drop(&["description/required", "description/text"]);
+    let message = format!("`description` is {}, not a string", what.name());
     let (severity, message) = match dropped.as_slice() {
         [] => (Severity::Warning, message),
-        them => (Severity::Error, format!("{} this skill: {message}", act(them, "drops", "drop"))),
+        them => {
+            (Severity::Error, format!("{} this skill: {message}", with_verb(them, "drops", "drop")))
+        }
     };
     let span = entry.value.span;
-    let finding = found("description/type", span, message).severity(severity).about(&dropped);
+    let finding = new_finding("description/type", span, message).severity(severity).about(&dropped);
     match what {
         YamlType::List | YamlType::Map | YamlType::Alias => finding,
         _ => finding.fix(
@@ -255,19 +258,18 @@ fn not_text(cx: &Cx<'_>, entry: &Entry, what: YamlType) -> Finding {
     }
 }
 
-fn length(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) {
+fn check_length(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) {
     let length = text.trim().chars().count();
     if length > MAX {
-        let cut = cx.those(|it, _| &*it.id == "codex");
+        let cut = cx.profiles_where(|it, _| &*it.id == "codex");
         let who = match cut.as_slice() {
             [] => String::new(),
-            them => format!("; {} 1,021 of them", act(them, "shows", "show")),
+            them => format!("; {} only 1,021", with_verb(them, "shows", "show")),
         };
-        let message =
-            format!("the description has {length} characters, the standard allows 1,024{who}");
-        out.push(found("description/length", beyond(cx, value, text, MAX), message));
+        let message = format!("the description has {length} characters; the maximum is 1,024{who}");
+        out.push(new_finding("description/length", span_after(cx, value, text, MAX), message));
     }
-    if !cx.concerns(Agent::ClaudeCode) {
+    if !cx.applies_to(Agent::ClaudeCode) {
         return;
     }
     let more = cx.fields.and_then(|it| it.text(&WHEN_TO_USE)).unwrap_or_default();
@@ -278,14 +280,14 @@ fn length(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) {
             _ => (value, text, MAX_LISTED),
         };
         let total = length + more_length;
-        let message = format!("Claude Code's list shows 1,536 of these {total} characters");
-        out.push(found("description/listing", beyond(cx, value, text, from), message));
+        let message = format!("Claude Code lists only the first 1,536 of these {total} characters");
+        out.push(new_finding("description/listing", span_after(cx, value, text, from), message));
     }
 }
 
-/// Returns what of a value lies behind so many characters; the whole of it where its text is not
-/// its source.
-fn beyond(cx: &Cx<'_>, value: &Value, text: &str, count: usize) -> Span {
+/// Returns the part of a value after `count` characters, or the value's first line if its text
+/// differs from its source.
+fn span_after(cx: &Cx<'_>, value: &Value, text: &str, count: usize) -> Span {
     let quotes = match value.kind {
         ValueKind::Scalar { style: ScalarStyle::Plain, .. } => 0,
         ValueKind::Scalar {
@@ -301,21 +303,21 @@ fn beyond(cx: &Cx<'_>, value: &Value, text: &str, count: usize) -> Span {
     Span::new(inner.start + at, inner.end)
 }
 
-fn wording(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) {
+fn check_wording(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) {
     let begins = text.trim_start();
     if text.contains("[TODO:") || begins.starts_with("[TODO") || begins.starts_with("TODO:") {
         let span = cx.line(value.span.start).within(value.span);
-        out.push(found("description/unwritten", span, "the description is still to be written"));
+        out.push(new_finding("description/unwritten", span, "the description is a placeholder"));
         return;
     }
-    if let Some((start, end)) = tag(text) {
-        let span = place(cx, value, &text[start..end]);
-        let message = format!("`{}` is markup to whoever lists it", &text[start..end]);
-        out.push(found("description/markup", span, message));
+    if let Some((start, end)) = find_tag(text) {
+        let span = span_of(cx, value, &text[start..end]);
+        let message = format!("agents put `{}` into their prompts as markup", &text[start..end]);
+        out.push(new_finding("description/markup", span, message));
     }
     let letters = text.chars().filter(|it| it.is_alphabetic()).count();
     let latin = text.chars().filter(char::is_ascii_alphabetic).count();
-    // The words are those of languages in Latin letters.
+    // The word lists cover languages in Latin script.
     if latin * 10 < letters * 9 {
         return;
     }
@@ -324,27 +326,27 @@ fn wording(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) {
         .split(|it: char| !it.is_alphanumeric() && it != '\'')
         .filter(|it| !it.is_empty())
         .collect();
-    // A command is chosen by a user, who reads it in a menu.
+    // Users choose a command from a menu.
     let says_when = |it: &&str| WHEN.contains(it) || WHEN_ELSEWHERE.contains(it);
     if !cx.is_command && !words.iter().any(says_when) {
         let span = cx.line(value.span.start).within(value.span);
-        out.push(found(
+        out.push(new_finding(
             "description/when",
             span,
             "the description does not say when to use the skill",
         ));
     }
     if let Some(word) = first_person(text) {
-        let span = place(cx, value, word);
-        out.push(found(
+        let span = span_of(cx, value, word);
+        out.push(new_finding(
             "description/person",
             span,
-            format!("`{word}` is the model itself in a prompt"),
+            format!("`{word}` uses the first person, which means the model in a prompt"),
         ));
     }
 }
 
-/// Words of those who say when, for whom or for what.
+/// Words that indicate when, for whom or for what to use a skill.
 const WHEN: [&str; 40] = [
     "when",
     "whenever",
@@ -388,8 +390,7 @@ const WHEN: [&str; 40] = [
     "where",
 ];
 
-/// The same in languages other than English that are written with few other letters, as far as they
-/// are no English words.
+/// Such words in other languages with mostly ASCII letters, as far as they are not English words.
 const WHEN_ELSEWHERE: [&str; 43] = [
     "wenn",
     "sobald",
@@ -436,7 +437,7 @@ const WHEN_ELSEWHERE: [&str; 43] = [
     "kullanın",
 ];
 
-/// Returns `I can`, `I read` and their like at the start of a sentence.
+/// Returns a phrase such as `I can` or `I read` at the start of a sentence.
 fn first_person(text: &str) -> Option<&str> {
     const STARTS: [&str; 10] = [
         "I can", "I will", "I help", "I am", "I'm", "I'll", "We can", "We will", "We help",
@@ -451,21 +452,21 @@ fn first_person(text: &str) -> Option<&str> {
     let trimmed = text.trim_start();
     let mut sentences = std::iter::once(trimmed)
         .chain(text.match_indices(". ").map(|(at, _)| text[at + 2..].trim_start()));
-    sentences.find_map(|rest| Some(&rest[..known(rest).or_else(|| acting(rest))?]))
+    sentences.find_map(|rest| Some(&rest[..known(rest).or_else(|| first_person_verb(rest))?]))
 }
 
-/// Returns how long `I read` and its like are at the start of a sentence.
-fn acting(sentence: &str) -> Option<usize> {
+/// Returns the length of a phrase such as `I read` at the start of a sentence.
+fn first_person_verb(sentence: &str) -> Option<usize> {
     let rest = ["I ", "We "].into_iter().find_map(|it| sentence.strip_prefix(it))?;
     let length = rest.bytes().take_while(u8::is_ascii_lowercase).count();
-    // These are words of users, which descriptions quote.
+    // Descriptions quote these phrases from users.
     let is_users = matches!(&rest[..length], "want" | "need");
     let is_word = length > 1 && !rest[length..].starts_with(char::is_alphanumeric);
     (is_word && !is_users).then_some(sentence.len() - rest.len() + length)
 }
 
 /// Returns the first tag: `<name>`, `</name>` or `<name attribute="…">`.
-fn tag(text: &str) -> Option<(usize, usize)> {
+fn find_tag(text: &str) -> Option<(usize, usize)> {
     text.match_indices('<').find_map(|(start, _)| {
         let rest = &text[start + 1..];
         let name = rest.strip_prefix('/').unwrap_or(rest);
@@ -476,8 +477,8 @@ fn tag(text: &str) -> Option<(usize, usize)> {
     })
 }
 
-/// Returns where a part of a value is written; the value's first line when it is not as it is.
-fn place(cx: &Cx<'_>, value: &Value, part: &str) -> Span {
+/// Returns the span of `part` in a value, or the value's first line if the source differs.
+fn span_of(cx: &Cx<'_>, value: &Value, part: &str) -> Span {
     let written = value.span.slice(cx.text);
     match written.find(part) {
         Some(at) => Span::new(value.span.start + at, value.span.start + at + part.len()),

@@ -1,5 +1,4 @@
-//! `field/*`: keys that nobody reads, values of another type than their reader takes, and fields
-//! that contradict each other.
+//! Rules `field/*`: unread keys, values of the wrong type and contradictory fields.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -16,37 +15,37 @@ use skills_syntax::parse::{Entry, ScalarStyle, ValueKind};
 use skills_syntax::text::Span;
 use skills_syntax::{quote, suggest};
 
-use super::audience::{act, choice, listed};
+use super::affected_agents::{join_and, join_or, with_verb};
 use super::finding::Tag;
 use super::rule::Rule;
 use super::subject::Cx;
-use super::{Finding, found};
+use super::{Finding, new_finding};
 
-const WELL: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
+const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
-/// Keys that are like a field and words of their own all the same.
+/// Keys that are similar to a field but also words of their own.
 const WORDS: [&str; 4] = ["mode", "module", "models", "modes"];
 
-/// How alike a key has to be to one that there is.
-const ALIKE: f64 = 0.8;
+/// Minimum similarity of a key to a field.
+const MIN_SIMILARITY: f64 = 0.8;
 
 pub(super) static RULES: [Rule; 9] = [
     Rule::new(
         "field/unknown",
         Severity::Hint,
         "No agent reads the key.",
-        "What it says has no effect. What describes a skill for people belongs under `metadata`, which every reader takes.",
-        "Remove it, or move it under `metadata`.",
+        "The key has no effect. Information for people belongs under `metadata`, which every agent accepts.",
+        "Remove the key, or move it under `metadata`.",
     )
     .choosable()
     .sources(&[&SPECIFICATION, &CORPUS])
-    .texts("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npriority: high\n---\nRead the file.\n", WELL),
+    .texts("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npriority: high\n---\nRead the file.\n", PASSING),
     Rule::new(
         "field/misspelled",
         Severity::Warning,
-        "The key is almost one that agents read.",
-        "Keys are read to the letter, so that this one has no effect.",
-        "Write the key as agents read it.",
+        "The key looks like a misspelled field.",
+        "Agents match keys exactly, so this key has no effect.",
+        "Correct the spelling of the key.",
     )
     .fixable()
     .sources(&[&CORPUS])
@@ -58,18 +57,18 @@ pub(super) static RULES: [Rule; 9] = [
         "field/inert",
         Severity::Hint,
         "No agent reads the key at the top level.",
-        "The standard has `metadata` for it. Claude Code asks the user before it runs a skill with keys that it does not know.",
-        "Move it under `metadata`.",
+        "The specification provides `metadata` for it. Claude Code asks the user before it runs a skill with unknown keys.",
+        "Move the key under `metadata`.",
     )
     .choosable()
     .sources(&[&SPECIFICATION, &CORPUS])
-    .texts("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nauthor: me\n---\nRead the file.\n", WELL),
+    .texts("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nauthor: me\n---\nRead the file.\n", PASSING),
     Rule::new(
         "field/unread",
         Severity::Hint,
-        "None of the active agents reads the key.",
-        "It has no effect for them; another agent may read it.",
-        "Leave it for the agent that reads it, or remove it.",
+        "No active agent reads the key.",
+        "The key has no effect for the active agents; another agent may read it.",
+        "Keep the key for the agent that reads it, or remove it.",
     )
     .sources(&[&CLAUDE_SKILLS])
     .texts(
@@ -79,9 +78,9 @@ pub(super) static RULES: [Rule; 9] = [
     Rule::new(
         "field/type",
         Severity::Warning,
-        "A value has another type than the field takes.",
-        "An agent drops the field, and some drop the whole skill.",
-        "Write a value of the right type.",
+        "A value does not have the field's type.",
+        "Agents ignore the field, and some drop the whole skill.",
+        "Write a value of the expected type.",
     )
     .sources(&[&SPECIFICATION, &CLAUDE_SKILLS, &PLUGIN])
     .texts(
@@ -91,9 +90,9 @@ pub(super) static RULES: [Rule; 9] = [
     Rule::new(
         "field/value",
         Severity::Error,
-        "The field does not know the value.",
-        "The agent ignores the field, as if it were not there.",
-        "Write one of the values that the field knows.",
+        "The field does not accept the value.",
+        "The agent ignores the field.",
+        "Write one of the accepted values.",
     )
     .fixable()
     .agents(&[Agent::ClaudeCode, Agent::VsCode])
@@ -105,9 +104,9 @@ pub(super) static RULES: [Rule; 9] = [
     Rule::new(
         "field/deprecated",
         Severity::Warning,
-        "A form that only older versions read.",
-        "Newer versions ignore it.",
-        "Write the form of today.",
+        "The value has a form that only older versions read.",
+        "Newer versions ignore the field.",
+        "Write the current form.",
     )
     .agents(&[Agent::ClaudeCode])
     .sources(&[&CLAUDE_CHANGES])
@@ -119,8 +118,8 @@ pub(super) static RULES: [Rule; 9] = [
         "field/contradiction",
         Severity::Warning,
         "Two fields contradict each other.",
-        "One of them has no effect, or nobody can start the skill.",
-        "Change one of them.",
+        "One of them has no effect, or nothing can start the skill.",
+        "Change one of the two.",
     )
     .choosable()
     .agents(&[Agent::ClaudeCode])
@@ -132,9 +131,9 @@ pub(super) static RULES: [Rule; 9] = [
     Rule::new(
         "field/length",
         Severity::Warning,
-        "`compatibility` is longer than 500 characters, or empty.",
-        "The standard allows 1 to 500.",
-        "Name only what the skill cannot do without, or leave the key out.",
+        "`compatibility` is empty or longer than 500 characters.",
+        "The specification allows 1 to 500 characters.",
+        "List only what the skill requires, or remove the key.",
     )
     .sources(&[&SPECIFICATION])
     .texts(
@@ -147,26 +146,26 @@ pub(super) static RULES: [Rule; 9] = [
             "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
             "and more\n---\nRead the file.\n"
         ),
-        WELL,
+        PASSING,
     ),
 ];
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let Some(frontmatter) = cx.frontmatter() else { return };
-    // The keys that are almost fields, by the field.
+    // Misspelled keys, by the field they resemble.
     let mut slips: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
     for entry in &frontmatter.entries {
         if entry.duplicate_of.is_some() {
             continue;
         }
         match field_table::classify_key(&entry.key.text) {
-            KeyKind::Field(field) => known(cx, field, entry, out),
+            KeyKind::Field(field) => check_field(cx, field, entry, out),
             KeyKind::Misspelled(field) => slips.entry(field.key).or_default().push(entry),
-            KeyKind::Unknown if is_key(entry) => match meant(&entry.key.text) {
+            KeyKind::Unknown if is_key(entry) => match misspelled_field(&entry.key.text) {
                 Some(field) => slips.entry(field.key).or_default().push(entry),
-                None => out.push(unknown(cx, entry)),
+                None => out.push(unknown_key(cx, entry)),
             },
-            // What the parser could not make a key of is a finding of its own.
+            // The parser reports text that is not a key.
             KeyKind::Unknown => {}
         }
     }
@@ -174,7 +173,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let Some(field) = field_table::find(key) else { continue };
         out.extend(entries.iter().map(|it| misspelled(cx, field, it, &entries)));
     }
-    contradictions(cx, out);
+    check_contradictions(cx, out);
 }
 
 fn is_key(entry: &Entry) -> bool {
@@ -182,14 +181,14 @@ fn is_key(entry: &Entry) -> bool {
     !key.is_empty() && !key.contains([' ', '\n']) && !entry.key.span.is_empty()
 }
 
-fn unknown(cx: &Cx<'_>, entry: &Entry) -> Finding {
+fn unknown_key(cx: &Cx<'_>, entry: &Entry) -> Finding {
     let message = format!("no agent reads `{}`", entry.key.text);
-    let finding = found("field/unknown", entry.key.span, message).tag(Tag::Unnecessary);
-    elsewhere(cx, finding, entry)
+    let finding = new_finding("field/unknown", entry.key.span, message).tag(Tag::Unnecessary);
+    add_removal_fixes(cx, finding, entry)
 }
 
-/// Returns the field that a key is meant as which is none itself.
-pub(super) fn meant(key: &str) -> Option<&'static Field> {
+/// Returns the field that a misspelled key resembles.
+pub(super) fn misspelled_field(key: &str) -> Option<&'static Field> {
     match field_table::classify_key(key) {
         KeyKind::Field(_) => return None,
         KeyKind::Misspelled(field) => return Some(field),
@@ -197,15 +196,16 @@ pub(super) fn meant(key: &str) -> Option<&'static Field> {
     }
     let keys = fields().iter().filter(|it| it.standing == FieldStatus::Read).map(|it| it.key);
     let normal = key.replace('_', "-").to_lowercase();
-    let near = suggest::nearest(&normal, keys.clone(), ALIKE).first().copied().or_else(|| {
-        let letters = |it: &str| it.to_lowercase().replace(['-', '_'], "");
-        keys.clone().find(|it| letters(it) == letters(key) || is_swapped(key, it))
-    });
+    let near =
+        suggest::nearest(&normal, keys.clone(), MIN_SIMILARITY).first().copied().or_else(|| {
+            let letters = |it: &str| it.to_lowercase().replace(['-', '_'], "");
+            keys.clone().find(|it| letters(it) == letters(key) || is_swapped(key, it))
+        });
     near.and_then(field_table::find).filter(|it| is_slip(key, it.key))
 }
 
-/// Whether two words differ by two letters that have changed places. In a short word that is one
-/// that nobody means; any other letter makes it another word.
+/// Returns whether two words differ only by two swapped letters. In a short word, that is the only
+/// typing error that does not make another word.
 fn is_swapped(word: &str, meant: &str) -> bool {
     let (word, meant) = (word.as_bytes(), meant.as_bytes());
     let Some(at) = word.iter().zip(meant).position(|(a, b)| a != b) else { return false };
@@ -215,19 +215,21 @@ fn is_swapped(word: &str, meant: &str) -> bool {
         && word.get(at + 2..) == meant.get(at + 2..)
 }
 
-/// Adds the two ways to part with a key that nobody reads: another place, or none. What is said
-/// nowhere else is not removed unasked.
-fn elsewhere(cx: &Cx<'_>, finding: Finding, entry: &Entry) -> Finding {
+/// Adds the two remedies for an unread key: move it, or remove it. A value that would be lost is
+/// removed only when the user chooses so.
+fn add_removal_fixes(cx: &Cx<'_>, finding: Finding, entry: &Entry) -> Finding {
     let removed = cx.removal(entry);
     match under_metadata(cx, entry) {
-        Some(edits) => {
-            finding.fix_all("Move it under `metadata`", edits).fix("Remove it", removed, "")
-        }
-        None => finding.draft("Remove it", removed, ""),
+        Some(edits) => finding.fix_all("Move the key under `metadata`", edits).fix(
+            "Remove the key",
+            removed,
+            "",
+        ),
+        None => finding.draft("Remove the key", removed, ""),
     }
 }
 
-/// Returns the edits that move a text of one line into `metadata`.
+/// Returns the edits that move a single-line value into `metadata`.
 fn under_metadata(cx: &Cx<'_>, entry: &Entry) -> Option<Vec<Edit>> {
     let ValueKind::Scalar { style, text } = &entry.value.kind else { return None };
     let written = entry.value.span.slice(cx.text);
@@ -237,7 +239,7 @@ fn under_metadata(cx: &Cx<'_>, entry: &Entry) -> Option<Vec<Edit>> {
     if cx.is_in_braces() {
         return None;
     }
-    // `metadata` holds texts: what a reader takes for something else is quoted.
+    // `metadata` contains strings: a value that parsers read as another type is quoted.
     let plain_text = *style != ScalarStyle::Plain
         || text.starts_with(char::is_alphabetic) && text.contains(char::is_whitespace);
     let value = if plain_text { written.to_owned() } else { quote::double_quote_scalar(text) };
@@ -252,13 +254,13 @@ fn under_metadata(cx: &Cx<'_>, entry: &Entry) -> Option<Vec<Edit>> {
     let put = |at: usize, text: String| Some(vec![Edit { span: Span::empty(at), text }, removed]);
     let behind = |it: &Entry| cx.lines_of(it).end;
     match &metadata.value.kind {
-        // Nothing is written in it yet.
+        // `metadata` is empty so far.
         ValueKind::Null if metadata.value.span.is_empty() => {
             put(behind(metadata), format!("  {key}: {value}{end}"))
         }
         ValueKind::Mapping { .. } if cx.is_in_metadata(&entry.key.text) => None,
         ValueKind::Mapping { flow: true, entries } => {
-            // In braces commas and brackets are no letters.
+            // Inside braces, commas and brackets are syntax.
             let is_cut = |it: &str| it.contains(['[', ']', '{', '}', ',']);
             let is_plain = *style == ScalarStyle::Plain && plain_text;
             let value =
@@ -280,14 +282,14 @@ fn under_metadata(cx: &Cx<'_>, entry: &Entry) -> Option<Vec<Edit>> {
     }
 }
 
-/// Whether a key that is like another was probably meant as it: short words are alike by chance,
-/// and a plural is another word.
+/// Returns whether a key similar to a field is probably a typing error: short words are similar by
+/// chance, and a plural is another word.
 fn is_slip(key: &str, meant: &str) -> bool {
     (meant.len() > 4 && key.strip_suffix('s') != Some(meant)) || is_swapped(key, meant)
 }
 
-/// Whether the value of a misspelled key is one that its field takes, and the key no word of its
-/// own: then nothing else can be meant, and it can be renamed unasked.
+/// Returns whether a misspelled key can be renamed without asking: its value fits the field, and
+/// the key is not a word of its own.
 fn is_certain(cx: &Cx<'_>, field: &'static Field, entry: &Entry) -> bool {
     let key = entry.key.text.as_str();
     let is_word = WORDS.contains(&key) || field.key.strip_prefix(key).is_some();
@@ -306,80 +308,85 @@ fn is_certain(cx: &Cx<'_>, field: &'static Field, entry: &Entry) -> bool {
     })
 }
 
-/// `alike` are all keys that are meant as this field, this one among them.
+/// `alike` contains all keys that resemble this field, including this one.
 fn misspelled(cx: &Cx<'_>, field: &'static Field, entry: &Entry, alike: &[&Entry]) -> Finding {
     let (key, meant) = (&entry.key.text, field.key);
     let message = format!("no agent reads `{key}`; did you mean `{meant}`?");
-    let finding = found("field/misspelled", entry.key.span, message);
+    let finding = new_finding("field/misspelled", entry.key.span, message);
     let severity = match field.key {
-        "name" if !cx.droppers(&["name/required"]).is_empty() => Severity::Error,
+        "name" if !cx.profiles_that_drop(&["name/required"]).is_empty() => Severity::Error,
         _ => Severity::Warning,
     };
     let finding = finding.severity(severity);
     if cx.entry(meant).is_some() {
-        return finding.help(format!("`{meant}` is there as well; remove one of them."));
+        return finding.help(format!("The frontmatter also has `{meant}`; remove one of the two."));
     }
-    let finding = finding.fix(format!("Rename it to `{meant}`"), entry.key.span, meant);
+    let finding = finding.fix(format!("Rename the key to `{meant}`"), entry.key.span, meant);
     if let Some(other) = alike.iter().find(|it| it.key.span != entry.key.span) {
         let other = &other.key.text;
-        return finding.unsure().help(format!("`{other}` is meant as it too; keep one of them."));
+        return finding
+            .into_drafts()
+            .help(format!("`{other}` resembles the same field; keep one of the two."));
     }
-    if is_certain(cx, field, entry) { finding } else { finding.unsure() }
+    if is_certain(cx, field, entry) { finding } else { finding.into_drafts() }
 }
 
-fn known(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
+fn check_field(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
     if let FieldStatus::Unread { belongs_under } = field.standing {
-        let message =
-            format!("no agent reads `{}` here; it belongs under `{belongs_under}`", field.key);
-        let finding = found("field/inert", entry.key.span, message).tag(Tag::Unnecessary);
-        out.push(elsewhere(cx, finding, entry));
+        let message = format!(
+            "no agent reads `{}` at the top level; move it under `{belongs_under}`",
+            field.key
+        );
+        let finding = new_finding("field/inert", entry.key.span, message).tag(Tag::Unnecessary);
+        out.push(add_removal_fixes(cx, finding, entry));
         return;
     }
-    unread(cx, field, entry, out);
+    check_unread(cx, field, entry, out);
     if ![NAME.key, DESCRIPTION.key, HOOKS.key].contains(&field.key) {
-        types(cx, field, entry, out);
+        check_types(cx, field, entry, out);
     }
-    value(cx, field, entry, out);
+    check_value(cx, field, entry, out);
     if field.key == COMPATIBILITY.key
         && let Some(text) = entry.value.as_str()
     {
         let length = text.trim().chars().count();
-        // Behind a key that is being typed there is nothing yet.
+        // While a key is being typed, its value is still missing.
         let is_empty = length == 0 && !entry.value.span.is_empty();
         if length > 500 || is_empty {
             let span = cx.line(entry.value.span.start).within(entry.value.span);
-            let message =
-                format!("`compatibility` has {length} characters, the standard allows 1 to 500");
-            out.push(found("field/length", span, message));
+            let message = format!("`compatibility` has {length} characters; 1 to 500 are allowed");
+            out.push(new_finding("field/length", span, message));
         }
     }
 }
 
 fn readers<'a>(cx: &Cx<'a>, field: &Field) -> Vec<&'a skills_agents::profile::Profile> {
-    cx.those(|it, _| Agent::from_profile_id(&it.id).is_some_and(|it| field.reader(it).is_some()))
+    cx.profiles_where(|it, _| {
+        Agent::from_profile_id(&it.id).is_some_and(|it| field.reader(it).is_some())
+    })
 }
 
-fn unread(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
+fn check_unread(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
     let is_standard = field.reader(Agent::AgentSkills).is_some_and(|it| !it.ours);
     if is_standard || !readers(cx, field).is_empty() {
         return;
     }
     let names: Vec<&str> =
         field.readers.iter().filter(|it| !it.ours).map(|it| it.agent.name()).collect();
-    let message = format!("only {} reads `{}`", listed(&names), field.key);
+    let message = format!("only {} reads `{}`", join_and(&names), field.key);
     let message = if names.len() > 1 { message.replace(" reads ", " read ") } else { message };
-    out.push(found("field/unread", entry.key.span, message).tag(Tag::Unnecessary));
+    out.push(new_finding("field/unread", entry.key.span, message).tag(Tag::Unnecessary));
 }
 
-fn types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
+fn check_types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
     let Some(fields) = cx.fields else { return };
     let active = readers(cx, field);
-    // What an agent of the user's own makes of it is not known.
+    // A custom profile may read the field.
     let is_known = |it: &&skills_agents::profile::Profile| Agent::from_profile_id(&it.id).is_some();
     if active.is_empty() && cx.profiles().iter().all(is_known) {
         return;
     }
-    // The same fault is one finding, whoever else minds.
+    // A fault makes one finding, whichever agents it affects.
     let mut faults: BTreeMap<Span, (TypeMismatch, Vec<&skills_agents::profile::Profile>)> =
         BTreeMap::new();
     for fault in fields.read(field).map(|it| it.faults).unwrap_or_default() {
@@ -395,12 +402,12 @@ fn types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Findin
             }
         }
     }
-    let dropped = cx.droppers(&["field/type"]);
+    let dropped = cx.profiles_that_drop(&["field/type"]);
     for (span, (fault, ignored)) in faults {
         let key = field.key;
         let place = if span.is_empty() { entry.key.span } else { span };
         let what = fault.found.name();
-        let what = format!("`{key}` has {what} where {} is expected", fault.expected);
+        let what = format!("`{key}` has {what} instead of {}", fault.expected);
         let drops: Vec<_> =
             ignored.iter().copied().filter(|it| dropped.iter().any(|d| d.id == it.id)).collect();
         let (about, severity, message) = match (drops.as_slice(), ignored.as_slice()) {
@@ -408,15 +415,15 @@ fn types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Findin
             ([], them) => (
                 them,
                 Severity::Error,
-                format!("{} this field: {what}", act(them, "drops", "drop")),
+                format!("{} this field: {what}", with_verb(them, "ignores", "ignore")),
             ),
             (them, _) => (
                 them,
                 Severity::Error,
-                format!("{} this skill: {what}", act(them, "drops", "drop")),
+                format!("{} this skill: {what}", with_verb(them, "drops", "drop")),
             ),
         };
-        let finding = found("field/type", place, message).severity(severity).about(about);
+        let finding = new_finding("field/type", place, message).severity(severity).about(about);
         let quotable = matches!(fault.found, YamlType::Boolean | YamlType::Number | YamlType::Date)
             && matches!(fault.expected, "a text" | "a string");
         out.push(if quotable {
@@ -427,7 +434,7 @@ fn types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Findin
     }
 }
 
-fn value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
+fn check_value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
     let Shape::Choice { open, .. } = field.shape else { return };
     let readers = readers(cx, field);
     if readers.is_empty() {
@@ -439,8 +446,8 @@ fn value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Findin
     let span = entry.value.span;
     if let FieldValue::Integer(_) = reading {
         if field.key == EFFORT.key {
-            let message = "newer versions of Claude Code ignore a number here";
-            out.push(found("field/deprecated", span, message).tag(Tag::Deprecated));
+            let message = "newer versions of Claude Code ignore a number in `effort`";
+            out.push(new_finding("field/deprecated", span, message).tag(Tag::Deprecated));
         }
         return;
     }
@@ -453,69 +460,69 @@ fn value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Findin
     let near = folded
         .or_else(|| suggest::nearest(&item.text, words.iter().copied(), 0.6).first().copied());
     if open {
-        // Any other word may be a model or an agent; only a slip is told.
+        // Any other word may be a model or an agent; only a typing error is reported.
         let slip = suggest::nearest(&item.text, words.iter().copied(), 0.75).first().copied();
         let plain = item.text.chars().all(char::is_alphabetic);
         if let (Some(near), true, true) = (folded.or(slip), plain, field.key == MODEL.key) {
-            let message = format!(
-                "`{}` is no model that Claude Code knows; did you mean `{near}`?",
-                item.text
-            );
-            let finding = found("field/value", span, message).severity(Severity::Warning);
-            out.push(finding.fix(format!("Write `{near}`"), span, near));
+            let message =
+                format!("Claude Code has no model `{}`; did you mean `{near}`?", item.text);
+            let finding = new_finding("field/value", span, message).severity(Severity::Warning);
+            out.push(finding.fix(format!("Change to `{near}`"), span, near));
         }
         return;
     }
-    // Of a text that is no word at all its beginning.
+    // A longer text is shown only by its start.
     let written: String = item.text.lines().next().unwrap_or_default().chars().take(40).collect();
     let more = if written.len() < item.text.len() { "…" } else { "" };
     let message = format!(
         "{} `{}`: `{written}{more}` is not {}",
-        act(&readers, "ignores", "ignore"),
+        with_verb(&readers, "ignores", "ignore"),
         field.key,
-        choice(&words)
+        join_or(&words)
     );
-    let finding = found("field/value", span, message).about(&readers);
+    let finding = new_finding("field/value", span, message).about(&readers);
     out.push(match near {
-        Some(near) => finding.fix(format!("Write `{near}`"), span, near),
+        Some(near) => finding.fix(format!("Change to `{near}`"), span, near),
         None => finding,
     });
 }
 
-fn contradictions(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+fn check_contradictions(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let Some(fields) = cx.fields else { return };
-    if !cx.concerns(Agent::ClaudeCode) {
+    if !cx.applies_to(Agent::ClaudeCode) {
         return;
     }
     let forks = fields.text(&CONTEXT).is_some_and(|it| it == "fork");
     for field in [&AGENT, &BACKGROUND] {
         if let Some(entry) = fields.entry(field).filter(|it| !forks && !it.value.is_null()) {
             let message = format!("`{}` has no effect without `context: fork`", field.key);
-            let finding = found("field/contradiction", entry.key.span, message);
+            let finding = new_finding("field/contradiction", entry.key.span, message);
             let finding = finding.help("Add `context: fork`, or remove the field.");
             let finding = finding.tag(Tag::Unnecessary);
             let removed = cx.removal(entry);
             out.push(if fields.entry(&CONTEXT).is_none() {
                 let edits = vec![cx.put_before(entry, "context: fork")];
-                finding.fix_all("Add `context: fork`", edits).fix("Remove it", removed, "")
+                finding.fix_all("Add `context: fork`", edits).fix("Remove the key", removed, "")
             } else {
-                finding.draft("Remove it", removed, "")
+                finding.draft("Remove the key", removed, "")
             });
         }
     }
     let by_model = fields.switch(&DISABLE_MODEL_INVOCATION) != Some(true);
     let by_user = fields.switch(&USER_INVOCABLE) != Some(false);
     if let Some(entry) = fields.entry(&USER_INVOCABLE).filter(|_| !by_model && !by_user) {
-        let message = "nobody can start this skill: neither the model nor the user may";
-        let finding = found("field/contradiction", entry.span, message);
-        out.push(finding.help("Allow one of the two to start it.").severity(Severity::Error));
+        let message = "neither the model nor the user can start this skill";
+        let finding = new_finding("field/contradiction", entry.span, message);
+        out.push(
+            finding.help("Allow the model or the user to start it.").severity(Severity::Error),
+        );
     }
     let allowed = cx.items(&ALLOWED_TOOLS);
     let allowed: HashSet<&str> = allowed.iter().map(|it| it.text.as_str()).collect();
     for tool in cx.items(&DISALLOWED_TOOLS) {
         if allowed.contains(tool.text.as_str()) {
-            let message = format!("`{}` is allowed and disallowed", tool.text);
-            let finding = found("field/contradiction", tool.span, message);
+            let message = format!("`{}` is both allowed and disallowed", tool.text);
+            let finding = new_finding("field/contradiction", tool.span, message);
             out.push(finding.help("Remove it from one of the two lists."));
         }
     }

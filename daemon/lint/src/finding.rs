@@ -1,4 +1,4 @@
-//! What a rule has found, and how it can be mended: edits of the text, in our own terms.
+//! [`Finding`]: the result of a rule, with its fixes as text edits.
 
 use skills_agents::profile::Profile;
 use skills_syntax::diagnostic::{Diagnostic, Severity};
@@ -8,53 +8,53 @@ use skills_syntax::text::Span;
 
 use crate::Rule;
 
-/// What a rule has found.
+/// A rule's result for one place in a text.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// The rule.
+    /// The rule that reported the finding.
     pub rule: &'static Rule,
-    /// What is wrong, where, and how much it matters.
+    /// Message, location and severity.
     pub diagnostic: Diagnostic,
-    /// How it can be mended, the best way first. One that is alone is the right answer.
+    /// Fixes, the best first. A single fix is unambiguous and can be applied without asking.
     pub fixes: Vec<Fix>,
-    /// How else it can be mended, which nobody does unasked.
+    /// Further remedies, applied only when the user chooses them.
     pub offers: Vec<Offer>,
-    /// Other files that it has to do with.
+    /// Locations in other files that explain the finding.
     pub related: Vec<Related>,
-    /// How an editor may show it.
+    /// Hint for how editors render the finding.
     pub tag: Option<Tag>,
-    /// The active profiles whose agents do what it says, by their ids; none where it is about the file
-    /// for whoever reads it.
+    /// Ids of the active profiles whose agents behave as the message says. Empty if the finding
+    /// concerns the file itself.
     pub profiles: Vec<String>,
 }
 
-/// One way to mend a finding.
+/// A set of text edits that removes a finding.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fix {
-    /// What it does, as an imperative without a full stop.
+    /// Title, in the imperative, without a full stop.
     pub title: String,
-    /// The edits, none of which touches another.
+    /// Text edits that do not overlap.
     pub edits: Vec<Edit>,
 }
 
-/// A way to mend a finding that is the user's to choose: it does something to files, or leaves
-/// something to be written.
+/// A remedy that the user has to choose: it changes more than the text, or its text needs
+/// completion.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Offer {
-    /// An edit that says too little as it is, or that another one may be meant in place of.
+    /// A text edit that is incomplete or one of several possible ones.
     Draft(Fix),
-    /// To make a file executable; its path from the skill's directory.
+    /// Makes a file executable; the path is relative to the skill's directory.
     MakeExecutable(String),
-    /// To give the skill's directory this name.
+    /// Renames the skill's directory.
     RenameDirectory(String),
-    /// To give the skill this name, which its directory has already: others speak of it by the old.
+    /// Renames the skill to its directory's name, and updates references to the old name.
     RenameSkill(String),
-    /// To take the byte order mark away that stands before the text.
+    /// Removes the byte order mark at the start of the file.
     RemoveMark,
 }
 
 impl Offer {
-    /// Returns what it does, as an imperative without a full stop.
+    /// Returns the title, in the imperative, without a full stop.
     pub fn title(&self) -> String {
         match self {
             Self::Draft(fix) => fix.title.clone(),
@@ -66,21 +66,21 @@ impl Offer {
     }
 }
 
-/// A place in another file.
+/// A location in another file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Related {
-    /// The file.
+    /// Path of the file.
     pub path: AbsPath,
-    /// What it has to do with the finding.
+    /// Relation to the finding.
     pub message: String,
 }
 
-/// How an editor may show a finding.
+/// Hint for how editors render a finding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tag {
-    /// As something that could be left out.
+    /// Faded out: the text can be removed.
     Unnecessary,
-    /// As something that there is better.
+    /// Struck through: there is a newer form.
     Deprecated,
 }
 
@@ -112,7 +112,7 @@ impl Finding {
         self
     }
 
-    /// Says whose agents do what it says.
+    /// Sets the profiles whose agents behave as the message says.
     pub(super) fn about(mut self, profiles: &[&Profile]) -> Self {
         self.profiles = profiles.iter().map(|it| it.id.to_string()).collect();
         self
@@ -123,12 +123,12 @@ impl Finding {
         self
     }
 
-    /// Adds a fix of one edit.
+    /// Adds a fix with one edit.
     pub(super) fn fix(self, title: impl Into<String>, span: Span, text: impl Into<String>) -> Self {
         self.fix_all(title, vec![Edit { span, text: text.into() }])
     }
 
-    /// Adds a fix, unless it has no edits.
+    /// Adds a fix with these edits; does nothing if there are none.
     pub(super) fn fix_all(mut self, title: impl Into<String>, edits: Vec<Edit>) -> Self {
         if !edits.is_empty() {
             self.fixes.push(Fix { title: title.into(), edits });
@@ -136,7 +136,7 @@ impl Finding {
         self
     }
 
-    /// Adds a fix of one edit that is for a person to choose.
+    /// Adds a draft with one edit, for the user to choose.
     pub(super) fn draft(
         self,
         title: impl Into<String>,
@@ -152,19 +152,20 @@ impl Finding {
         self
     }
 
-    /// Turns fixes that are no right answers into ways to choose from.
-    pub(super) fn unsure(mut self) -> Self {
+    /// Turns all fixes into drafts, for the user to choose.
+    pub(super) fn into_drafts(mut self) -> Self {
         self.offers.extend(self.fixes.drain(..).map(Offer::Draft));
         self
     }
 
-    /// Adds what was probably meant: to the message, and as a fix.
-    pub(super) fn meant(mut self, span: Span, meant: &str) -> Self {
-        self.diagnostic.message = format!("{}; did you mean `{meant}`?", self.diagnostic.message);
-        self.fix(format!("Write `{meant}`"), span, meant)
+    /// Adds the suggestion to the message and as a fix.
+    pub(super) fn suggest(mut self, span: Span, suggestion: &str) -> Self {
+        self.diagnostic.message =
+            format!("{}; did you mean `{suggestion}`?", self.diagnostic.message);
+        self.fix(format!("Change to `{suggestion}`"), span, suggestion)
     }
 
-    /// Returns the fix that can be applied without asking, where there is one right answer.
+    /// Returns the unambiguous fix, which can be applied without asking.
     pub fn only_fix(&self) -> Option<&Fix> {
         match self.fixes.as_slice() {
             [fix] => Some(fix),

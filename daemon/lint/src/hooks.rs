@@ -1,4 +1,4 @@
-//! `hooks/*`: what runs at events, each fault at its own place.
+//! Rules `hooks/*`: problems with hooks, each shown at the offending key or value.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -15,7 +15,7 @@ use skills_syntax::text::Span;
 use super::finding::Tag;
 use super::rule::Rule;
 use super::subject::Cx;
-use super::{Finding, found};
+use super::{Finding, new_finding};
 
 const fn rule(
     id: &'static str,
@@ -26,36 +26,36 @@ const fn rule(
     failing: &'static str,
 ) -> Rule {
     let rule = Rule::new(id, severity, what, why, repair);
-    rule.agents(&[Agent::ClaudeCode]).sources(SOURCES).texts(failing, WELL)
+    rule.agents(&[Agent::ClaudeCode]).sources(SOURCES).texts(failing, PASSING)
 }
 
 const SOURCES: &[&Citation] = &[&CLAUDE_HOOKS];
 
-const WELL: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n";
+const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n";
 
 pub(super) static RULES: [Rule; 7] = [
     rule(
         "hooks/event",
         Severity::Error,
-        "There is no such event.",
-        "The hooks below it never run.",
-        "Write the event's name as the agent does.",
+        "The hook event is unknown.",
+        "The hooks below the event never run.",
+        "Write the event's exact name.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreTooluse:\n    - hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n",
     )
     .fixable(),
     rule(
         "hooks/matcher",
         Severity::Error,
-        "The matcher is no regular expression, or one that is too large.",
-        "It matches nothing, and its hooks never run.",
-        "Close what is open, or put a backslash before it.",
+        "The matcher is an invalid regular expression, or is too large.",
+        "The matcher matches nothing, and its hooks never run.",
+        "Close the open group or bracket, or escape it with a backslash.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: \"Bash(\"\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n",
     ),
     rule(
         "hooks/ignored-matcher",
         Severity::Hint,
-        "The event takes no matcher.",
-        "The matcher is ignored: the hooks run every time.",
+        "The hook event does not support a matcher.",
+        "The agent ignores the matcher; the hooks run every time.",
         "Remove the matcher.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  Stop:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n",
     )
@@ -63,7 +63,7 @@ pub(super) static RULES: [Rule; 7] = [
     rule(
         "hooks/missing-key",
         Severity::Error,
-        "A key that has to be there is missing or empty.",
+        "A required key of a hook is missing or empty.",
         "The hook does not run.",
         "Add the key.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n---\nRead the file.\n",
@@ -71,38 +71,38 @@ pub(super) static RULES: [Rule; 7] = [
     rule(
         "hooks/kind",
         Severity::Error,
-        "There is no such type of hook.",
+        "The hook type is unknown.",
         "The hook does not run.",
-        "Write `command`, `prompt`, `agent`, `http` or another type that there is.",
+        "Write `command`, `prompt`, `agent`, `http` or another supported type.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - hooks:\n        - type: comand\n          command: ./check.sh\n---\nRead the file.\n",
     )
     .fixable(),
     rule(
         "hooks/key",
         Severity::Warning,
-        "A hook has no such key.",
-        "It has no effect.",
-        "Write the key as the agent reads it, or remove it.",
+        "The hook key is unknown.",
+        "The key has no effect.",
+        "Correct the key's spelling, or remove the key.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - hooks:\n        - type: command\n          command: ./check.sh\n          timout: 5\n---\nRead the file.\n",
     )
     .fixable(),
     rule(
         "hooks/type",
         Severity::Error,
-        "A value has another type than hooks take.",
-        "The hooks that it belongs to do not run.",
-        "Write a value of the right type.",
+        "A value in `hooks` has the wrong type.",
+        "The hooks that use the value do not run.",
+        "Write a value of the expected type.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse: ./check.sh\n---\nRead the file.\n",
     ),
 ];
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let (Some(fields), true) = (cx.fields, cx.concerns(Agent::ClaudeCode)) else { return };
+    let (Some(fields), true) = (cx.fields, cx.applies_to(Agent::ClaudeCode)) else { return };
     let Some(outcome) = fields.read(&HOOKS) else { return };
     for fault in &outcome.faults {
-        let message = format!("{} stands where {} is expected", fault.found.name(), fault.expected);
+        let message = format!("found {} instead of {}", fault.found.name(), fault.expected);
         let span = cx.line(fault.span.start).within(fault.span);
-        out.push(found("hooks/type", span, message));
+        out.push(new_finding("hooks/type", span, message));
     }
     if let Some(entries) = fields.entry(&HOOKS).and_then(|it| it.value.entries()) {
         for entry in entries {
@@ -110,19 +110,24 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             if find_event(&item.text).is_none() {
                 let names = EVENTS.iter().map(|it| it.name);
                 let taken = |name: &str| entries.iter().any(|it| it.key.text == name);
-                let message = format!("there is no event `{}`", item.text);
-                out.push(near(found("hooks/event", item.span, message), &item, names, taken));
+                let message = format!("unknown hook event `{}`", item.text);
+                out.push(suggest_name(
+                    new_finding("hooks/event", item.span, message),
+                    &item,
+                    names,
+                    taken,
+                ));
             }
         }
     }
     let Some(FieldValue::Hooks(groups)) = outcome.value else { return };
     let mut expressions = BTreeSet::new();
     for group in &groups {
-        self::group(cx, group, &mut expressions, out);
+        self::check_group(cx, group, &mut expressions, out);
     }
 }
 
-fn group<'a>(
+fn check_group<'a>(
     cx: &Cx<'_>,
     group: &'a HookGroup,
     expressions: &mut BTreeSet<&'a str>,
@@ -132,8 +137,8 @@ fn group<'a>(
     if let Some(matcher) = group.matcher.as_ref().filter(|it| !it.text.is_empty() && it.text != "*")
     {
         if event.is_some_and(|it| it.matches == MatcherSubject::Nothing) {
-            let message = format!("`{}` takes no matcher", group.event.text);
-            let finding = found("hooks/ignored-matcher", matcher.span, message);
+            let message = format!("the event `{}` does not support a matcher", group.event.text);
+            let finding = new_finding("hooks/ignored-matcher", matcher.span, message);
             let finding = finding.tag(Tag::Unnecessary);
             out.push(match key_and_value(cx, matcher.span) {
                 Some(span) => finding.fix("Remove the matcher", span, ""),
@@ -142,46 +147,51 @@ fn group<'a>(
         } else if let Err(what) = check_limits(&matcher.text, expressions) {
             let text = shorten_matcher(&matcher.text);
             let message = format!("`{text}` matches nothing: {what}");
-            out.push(found("hooks/matcher", matcher.span, message));
+            out.push(new_finding("hooks/matcher", matcher.span, message));
         }
     }
     if !group.has_hooks {
         let first = cx.line(group.span.start).within(group.span);
-        let finding = found("hooks/missing-key", first, "the group has no `hooks`");
+        let finding = new_finding("hooks/missing-key", first, "this group has no `hooks` list");
         out.push(finding.help(
-            "Put what runs into a list below `hooks:`, each with its `type`, beside `matcher:`.",
+            "Add a `hooks:` list beside `matcher:`, with one entry and its `type` for each hook.",
         ));
     }
     for key in &group.others {
-        // What belongs into the list that is missing is told with it.
+        // The finding about missing `hooks` covers keys that belong into that list.
         if !group.has_hooks && KINDS.iter().any(|kind| find_key(Some(kind), &key.text).is_some()) {
             continue;
         }
-        let message = format!("a group of hooks has no `{}`", key.text);
+        let message = format!("unknown key `{}` in a group of hooks", key.text);
         let taken = |name: &str| match name {
             "hooks" => group.has_hooks,
             _ => group.matcher.is_some(),
         };
         let names = GROUP.iter().map(|it| it.name);
-        out.push(near(found("hooks/key", key.span, message), key, names, taken));
+        out.push(suggest_name(new_finding("hooks/key", key.span, message), key, names, taken));
     }
     for handler in &group.handlers {
-        self::handler(cx, handler, out);
+        self::check_handler(cx, handler, out);
     }
 }
 
-fn handler(cx: &Cx<'_>, handler: &HookHandler, out: &mut Vec<Finding>) {
+fn check_handler(cx: &Cx<'_>, handler: &HookHandler, out: &mut Vec<Finding>) {
     let first = cx.line(handler.span.start).within(handler.span);
     match &handler.kind {
         None => out.push(without_kind(cx, handler, first)),
         Some(kind) if find_kind(&kind.text).is_none() => {
             let names = KINDS.iter().map(|it| it.name);
-            let message = format!("there is no type `{}` of hook", kind.text);
-            out.push(near(found("hooks/kind", kind.span, message), kind, names, |_| false));
+            let message = format!("unknown hook type `{}`", kind.text);
+            out.push(suggest_name(
+                new_finding("hooks/kind", kind.span, message),
+                kind,
+                names,
+                |_| false,
+            ));
         }
         Some(_) => {}
     }
-    // What is wrong with the type hides nothing of the rest.
+    // An unknown type does not hide other problems of the hook.
     let there = || handler.settings.iter().map(|(name, _)| name).chain(&handler.mistyped);
     let written = handler.kind.as_ref().map(|it| &*it.text);
     let known = infer_handler_kind(written, there().map(|it| &*it.text));
@@ -192,16 +202,16 @@ fn handler(cx: &Cx<'_>, handler: &HookHandler, out: &mut Vec<Finding>) {
     };
     for key in own.iter().filter(|it| it.required) {
         if !there().any(|name| name.text == key.name) {
-            let message = format!("{what} needs `{}`", key.name);
+            let message = format!("{what} requires `{}`", key.name);
             let help = format!("Add `{}:`. {}", key.name, key.summary);
-            out.push(found("hooks/missing-key", first, message).help(help));
+            out.push(new_finding("hooks/missing-key", first, message).help(help));
         } else if let Some(value) = handler.text(key.name).filter(|it| it.text.trim().is_empty()) {
-            let message = format!("the `{}` of {what} is empty", key.name);
-            let help = format!("Write it behind `{}:`. {}", key.name, key.summary);
-            out.push(found("hooks/missing-key", value.span, message).help(help));
+            let message = format!("`{}` is empty in {what}", key.name);
+            let help = format!("Write a value after `{}:`. {}", key.name, key.summary);
+            out.push(new_finding("hooks/missing-key", value.span, message).help(help));
         }
     }
-    // Of a hook that may be of any kind each of their keys may be meant.
+    // If the type is unknown, the keys of all types are candidates.
     let all = KINDS.iter().flat_map(|it| it.keys).filter(|_| known.is_none());
     let keys = COMMON.iter().chain(own).chain(all);
     let written: HashSet<&str> = there().map(|it| it.text.as_str()).collect();
@@ -209,20 +219,20 @@ fn handler(cx: &Cx<'_>, handler: &HookHandler, out: &mut Vec<Finding>) {
         if keys.clone().any(|it| it.name == name.text) {
             continue;
         }
-        let message = format!("{what} has no `{}`", name.text);
+        let message = format!("unknown key `{}` in {what}", name.text);
         let taken = |name: &str| written.contains(name);
         let names = keys.clone().map(|it| it.name);
-        out.push(near(found("hooks/key", name.span, message), name, names, taken));
+        out.push(suggest_name(new_finding("hooks/key", name.span, message), name, names, taken));
     }
 }
 
-/// Says of a hook that its type is missing.
+/// Reports a hook without a type.
 fn without_kind(cx: &Cx<'_>, handler: &HookHandler, first: Span) -> Finding {
-    let finding = found("hooks/missing-key", first, "the hook has no `type`");
+    let finding = new_finding("hooks/missing-key", first, "the hook has no `type`");
     let finding = finding.help("Add `type: command`.");
     let start = handler.span.start;
     let before = Span::new(cx.line(start).start, start).slice(cx.text);
-    // What has a command is one; the others could be several things.
+    // A hook with a command is a command hook; others are ambiguous.
     let is_clear =
         handler.text("command").is_some() && before.chars().all(|it| matches!(it, ' ' | '-'));
     if !is_clear {
@@ -233,8 +243,8 @@ fn without_kind(cx: &Cx<'_>, handler: &HookHandler, first: Span) -> Finding {
     finding.fix("Add `type: command`", Span::empty(start), text)
 }
 
-/// Returns what has to go with a value so that its key goes too: its line, or what stands before
-/// the next key where a dash stands before this one.
+/// Returns the span to delete to remove a value with its key: the whole line, or the text up to the
+/// next key if a dash precedes this one.
 fn key_and_value(cx: &Cx<'_>, value: Span) -> Option<Span> {
     let line = cx.line(value.start);
     let before = Span::new(line.start, value.start).slice(cx.text);
@@ -252,8 +262,8 @@ fn key_and_value(cx: &Cx<'_>, value: Span) -> Option<Span> {
     (lead.trim() == "-" && indent == lead.len()).then(|| Span::new(line.start + key, next + indent))
 }
 
-/// Adds what was probably meant: as a fix, unless the same map holds that as well.
-fn near(
+/// Suggests a similar name; adds a fix unless the same map already has that name.
+fn suggest_name(
     finding: Finding,
     item: &SpannedText,
     names: impl Iterator<Item = &'static str> + Clone,
@@ -261,14 +271,14 @@ fn near(
 ) -> Finding {
     match closest_name(&item.text, names) {
         Some(meant) if taken(meant) => {
-            finding.help(format!("`{meant}` is there as well; remove one of them."))
+            finding.help(format!("`{meant}` exists too; remove one of the two."))
         }
-        Some(meant) => finding.meant(item.span, meant),
+        Some(meant) => finding.suggest(item.span, meant),
         None => finding,
     }
 }
 
-/// Returns the commands of all hooks, for the rules about security.
+/// Returns the commands of all hooks, for the `security` rules.
 pub(super) fn commands(cx: &Cx<'_>) -> Vec<(String, Span)> {
     let Some(FieldValue::Hooks(groups)) =
         cx.fields.and_then(|it| it.read(&HOOKS)).and_then(|it| it.value)

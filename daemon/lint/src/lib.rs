@@ -1,60 +1,38 @@
-//! What is wrong with a SKILL.md: one table of rules, and the engine that applies them.
+//! Lint rules for SKILL.md files, commands and instruction files: the rule table and the engine
+//! that runs it.
 //!
-//! [`check`] is pure: a text with its tree and record, the profiles whose agents matter, and the
-//! [`FsContext`] that the caller answers for. Whoever shows findings (the language server,
-//! `skillsd check`) shows these and adds none. How grave a finding is follows from what the
-//! active profiles' agents do with the file, which is for [`skills_agents::loaders`] to say.
+//! [`check`] is pure. It takes a text with its syntax tree and record, the active profiles, and an
+//! [`FsContext`] that answers questions about the file system. The language server and `skillsd
+//! check` show its findings and add none. A finding's severity follows from how the active
+//! profiles' agents load the file ([`skills_agents::loaders`]).
 //!
-//! Read it in this order: a rule, a finding with its fixes, what is asked of the world, the
-//! subject; then one file for each family.
+//! Reading order: [`Rule`], [`Finding`], [`FsContext`], [`Subject`], then one file for each rule
+//! family.
 
-mod rule;
-
-mod finding;
-
-mod company;
-
-mod surroundings;
-
-mod subject;
-
-mod audience;
-
-mod suppress;
-
-mod proof;
-
-mod settle;
-
-mod yaml;
-
-mod name;
-
-mod description;
-
-mod field;
-
-mod tools;
-
-mod paths;
-
-mod hooks;
-
+mod affected_agents;
 mod body;
-
-mod security;
-
-mod index;
-
-mod reference;
-
 mod command;
-
-mod own;
-
-mod table;
-
+mod description;
+mod field;
+mod finding;
+mod fix_loop;
+mod fs_context;
+mod hooks;
+mod index;
+mod name;
 mod page;
+mod paths;
+mod reference;
+mod rule;
+mod security;
+mod skill_set;
+mod skillsd;
+mod subject;
+mod suppress;
+mod table;
+mod tools;
+mod verify_fix;
+mod yaml;
 
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -71,25 +49,25 @@ use skills_syntax::text::Span;
 
 use subject::Cx;
 
-pub use body::{is_amount, unnamed};
-pub use company::{Neighbour, SkillSet};
+pub use body::{is_amount, unreferenced_files};
 pub use finding::{Finding, Fix, Offer, Related, Tag};
+pub use fix_loop::{FixResult, apply_fixes};
+pub use fs_context::{FsContext, MAX_MATCHES, NoFs, PathKind, SkillFacts};
 pub use page::{example, page, section};
 pub use rule::Rule;
-pub use settle::{Settled, settle};
+pub use skill_set::{Neighbour, SkillSet};
 pub use subject::Subject;
 pub use suppress::is_known;
-pub use surroundings::{ENOUGH, Facts, FsContext, Look, NoFs};
 
-/// How many findings of one text are worth showing.
+/// Maximum number of findings shown for one text.
 pub const MAX_SHOWN: usize = 100;
 
-/// By whose rules a text is checked.
+/// The profiles and rule levels that a text is checked with.
 #[derive(Clone, Debug)]
 pub struct Settings<'a> {
-    /// The profiles whose agents count.
+    /// The active profiles.
     pub profiles: Vec<&'a Profile>,
-    /// How much each rule matters, where somebody has decided.
+    /// Severities that the configuration sets, by rule and path.
     pub levels: Levels,
 }
 
@@ -101,7 +79,8 @@ impl Default for Settings<'static> {
 }
 
 impl Settings<'_> {
-    /// Gives findings in a file the severities that have been decided, and drops those that are off.
+    /// Applies the configured levels to the findings of the file at `path`. Removes findings at
+    /// level `off`.
     fn apply_levels(&self, path: Option<&AbsPath>, findings: &mut Vec<Finding>) {
         findings.retain_mut(|finding| match self.levels.level(finding.rule.id, path) {
             Some(Level::Off) => false,
@@ -124,60 +103,56 @@ pub fn ids() -> Vec<&'static str> {
     table::RULES.iter().map(|it| it.id).collect()
 }
 
-/// Returns the rule of that id.
+/// Returns the rule with this id.
 pub fn find(id: &str) -> Option<&'static Rule> {
     table::RULES.iter().copied().find(|it| it.id == id)
 }
 
-/// Returns what is wrong with a text, in its order: of a skill or a command all that is known, of
-/// instructions for agents what they say of skills. Findings that are not [`shown`] have no fixes of
-/// the frontmatter.
-pub fn check(
-    subject: &Subject<'_>,
-    settings: &Settings<'_>,
-    surroundings: &dyn FsContext,
-) -> Vec<Finding> {
-    let cx = Cx::new(subject, &settings.profiles, surroundings);
-    let mut found = unproven(&cx, settings);
-    proof::keep_proven(&cx, settings, &mut found);
+/// Returns the findings of a text, in text order. All rules check skills and commands; in
+/// instruction files such as `CLAUDE.md` only references to skills are checked. A finding that
+/// [`shown`] would leave out carries no fix of the frontmatter.
+pub fn check(subject: &Subject<'_>, settings: &Settings<'_>, fs: &dyn FsContext) -> Vec<Finding> {
+    let cx = Cx::new(subject, &settings.profiles, fs);
+    let mut found = unverified(&cx, settings);
+    verify_fix::discard_failing_fixes(&cx, settings, &mut found);
     found
 }
 
-/// Returns what is wrong with a text for whoever makes all fixes that have one right answer: what
-/// [`check`] does or, where there are more findings than are [`shown`], all of those whose fixes hold
-/// when they are made together.
-pub fn check_to_mend(
+/// Returns the findings of a text for a caller that applies every unambiguous fix. Up to
+/// [`MAX_SHOWN`] findings, the result is that of [`check`]. Beyond that, it holds only the findings
+/// whose fixes can be applied together.
+pub fn check_for_fixing(
     subject: &Subject<'_>,
     settings: &Settings<'_>,
-    surroundings: &dyn FsContext,
+    fs: &dyn FsContext,
 ) -> Vec<Finding> {
-    let cx = Cx::new(subject, &settings.profiles, surroundings);
-    let mut found = unproven(&cx, settings);
+    let cx = Cx::new(subject, &settings.profiles, fs);
+    let mut found = unverified(&cx, settings);
     if found.len() > MAX_SHOWN {
-        proof::keep_together(&cx, settings, &mut found);
+        verify_fix::keep_jointly_verified(&cx, settings, &mut found);
     } else {
-        proof::keep_proven(&cx, settings, &mut found);
+        verify_fix::discard_failing_fixes(&cx, settings, &mut found);
     }
     found
 }
 
-/// Returns what is wrong with a text, in its order, with fixes that nobody has tried.
-fn unproven(cx: &Cx<'_>, settings: &Settings<'_>) -> Vec<Finding> {
+/// Returns the findings of a text, in text order. Their fixes are not verified.
+fn unverified(cx: &Cx<'_>, settings: &Settings<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    if let Some(fault) = cx.surroundings.fault() {
-        // Of what it would say nothing is known.
-        index::unreadable(cx, fault, &mut found);
+    if let Some(fault) = cx.fs.fault() {
+        // An unreadable file has no known text, so no other rule can run.
+        index::report_unreadable(cx, fault, &mut found);
         settings.apply_levels(cx.path, &mut found);
         return found;
     }
-    found.extend(found_in(cx));
+    found.extend(run_rules(cx));
     let suppressions = suppress::suppressions(cx);
     suppress::apply(&suppressions, &mut found);
     for (name, span) in suppress::unknown(&suppressions) {
-        found.push(self::found(
+        found.push(self::new_finding(
             "skillsd/unknown-rule",
             *span,
-            format!("there is no rule `{name}`"),
+            format!("unknown rule `{name}` in a suppression comment"),
         ));
     }
     for finding in &mut found {
@@ -188,11 +163,11 @@ fn unproven(cx: &Cx<'_>, settings: &Settings<'_>) -> Vec<Finding> {
     found
 }
 
-/// Returns what the rules find, whoever wants to see it.
-fn found_in(cx: &Cx<'_>) -> Vec<Finding> {
+/// Returns the findings of all rules, before suppressions and levels apply.
+fn run_rules(cx: &Cx<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     if cx.path.is_some_and(|it| is_instruction_file(it)) {
-        // What else they say is the user's own business.
+        // Rules about skills do not apply to the rest of an instruction file.
         reference::check_links(cx, &mut found);
     } else {
         yaml::check(cx, &mut found);
@@ -214,15 +189,15 @@ fn found_in(cx: &Cx<'_>) -> Vec<Finding> {
     found
 }
 
-/// Returns the gravest findings of a text where there are too many to show, with one that says how
-/// many others there are, unless that one is not wanted.
+/// Keeps the [`MAX_SHOWN`] most severe findings and appends one that counts the others.
+/// Suppressions and levels apply to that one too.
 pub fn shown(
     mut findings: Vec<Finding>,
     subject: &Subject<'_>,
     settings: &Settings<'_>,
-    surroundings: &dyn FsContext,
+    fs: &dyn FsContext,
 ) -> Vec<Finding> {
-    let Some(kept) = gravest(&findings) else { return findings };
+    let Some(kept) = most_severe(&findings) else { return findings };
     let more = findings.len() - MAX_SHOWN;
     let first = (0..findings.len()).find(|it| !kept.contains(it)).unwrap_or_default();
     let at = findings[first].diagnostic.span;
@@ -232,27 +207,27 @@ pub fn shown(
         kept.contains(&(index - 1))
     });
     let mut notice =
-        vec![found("skillsd/too-many", at, format!("{more} more findings are not shown"))];
-    let cx = Cx::new(subject, &settings.profiles, surroundings);
+        vec![new_finding("skillsd/too-many", at, format!("{more} more findings are not shown"))];
+    let cx = Cx::new(subject, &settings.profiles, fs);
     suppress::apply(&suppress::suppressions(&cx), &mut notice);
     settings.apply_levels(subject.path, &mut notice);
     findings.extend(notice);
     findings
 }
 
-/// Returns which findings are shown, where those are not all.
-fn gravest(findings: &[Finding]) -> Option<BTreeSet<usize>> {
+/// Returns the indices of the findings to show, or `None` if all are shown.
+fn most_severe(findings: &[Finding]) -> Option<BTreeSet<usize>> {
     if findings.len() <= MAX_SHOWN {
         return None;
     }
-    let mut gravest: Vec<usize> = (0..findings.len()).collect();
-    gravest.sort_by_key(|&index| findings[index].diagnostic.severity);
-    Some(gravest[..MAX_SHOWN].iter().copied().collect())
+    let mut most_severe: Vec<usize> = (0..findings.len()).collect();
+    most_severe.sort_by_key(|&index| findings[index].diagnostic.severity);
+    Some(most_severe[..MAX_SHOWN].iter().copied().collect())
 }
 
-fn found(id: &'static str, span: Span, message: impl Into<String>) -> Finding {
+fn new_finding(id: &'static str, span: Span, message: impl Into<String>) -> Finding {
     Finding::new(
-        find(id).expect("rules find by ids of the table; a test runs each of them"),
+        find(id).expect("the id is in the rule table; a test runs each rule"),
         span,
         message,
     )

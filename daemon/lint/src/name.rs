@@ -1,4 +1,4 @@
-//! `name/*`: what a skill is called, and whether agents take it.
+//! Rules `name/*`: problems with a skill's name.
 
 use skills_agents::field_table::{
     AUTHORING, Agent, CLAUDE_SKILLS, CODEX, Citation, NAME, OPENCODE, PLUGIN, SPECIFICATION,
@@ -11,11 +11,11 @@ use skills_syntax::parse::{Closing, Entry, Value};
 use skills_syntax::quote;
 use skills_syntax::text::Span;
 
-use super::audience::act;
-use super::company::MOST_NAMED;
+use super::affected_agents::with_verb;
 use super::rule::Rule;
+use super::skill_set::MAX_NAMED;
 use super::subject::Cx;
-use super::{Finding, Offer, field, found};
+use super::{Finding, Offer, field, new_finding};
 
 const fn warning(
     id: &'static str,
@@ -25,19 +25,19 @@ const fn warning(
     failing: &'static str,
 ) -> Rule {
     let rule = Rule::new(id, Severity::Warning, what, why, repair);
-    rule.sources(SOURCES).texts(failing, WELL)
+    rule.sources(SOURCES).texts(failing, PASSING)
 }
 
 const SOURCES: &[&Citation] = &[&SPECIFICATION, &CLAUDE_SKILLS];
 
-const WELL: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
+const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
 pub(super) static RULES: [Rule; 9] = [
     warning(
         "name/missing",
         "The skill has no name.",
-        "The standard requires one. Claude Code and Codex take the directory's name, the others drop the skill.",
-        "Add `name:` with the name of the directory.",
+        "The Agent Skills specification requires a name. Claude Code and Codex use the directory's name; other agents drop the skill.",
+        "Add `name:` with the directory's name.",
         "---\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
     )
     .fixable()
@@ -45,66 +45,66 @@ pub(super) static RULES: [Rule; 9] = [
     .sources(&[&SPECIFICATION, &OPENCODE, &PLUGIN]),
     warning(
         "name/type",
-        "The name is not a text.",
-        "`123`, `true` and a list are no strings in YAML, and an agent that wants one drops the skill.",
-        "Put the name in quotes.",
+        "The name is not a string.",
+        "`123`, `true` and lists are not strings in YAML. Agents that require a string drop the skill.",
+        "Quote the name.",
         "---\nname: 123\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
     )
     .fixable()
     .sources(&[&OPENCODE, &PLUGIN]),
     warning(
         "name/charset",
-        "The name holds other characters than `a-z`, `0-9` and `-`.",
-        "The standard allows no others; a client may drop the skill or change the name, and nobody can type a blank behind a slash.",
-        "Rename the skill to lower-case words with hyphens.",
+        "The name contains characters other than `a-z`, `0-9` and `-`.",
+        "The specification allows no others. A client may drop the skill or change its name, and a slash command cannot contain spaces.",
+        "Rename the skill to lower-case words joined by hyphens.",
         "---\nname: PDF Reader\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
     )
     .fixable()
     .sources(&[&SPECIFICATION, &PLUGIN]),
     warning(
         "name/hyphens",
-        "The name begins or ends with a hyphen, or doubles one.",
-        "The standard does not allow it.",
-        "Keep single hyphens between words.",
+        "The name starts or ends with a hyphen, or contains two in a row.",
+        "The specification does not allow such names.",
+        "Use single hyphens between words.",
         "---\nname: pdf--\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
     )
     .fixable(),
     warning(
         "name/length",
         "The name is longer than 64 characters.",
-        "Codex drops the skill, and the standard does not allow it.",
-        "Give the skill a shorter name.",
+        "Codex drops the skill, and the specification does not allow longer names.",
+        "Shorten the name.",
         "---\nname: a-name-that-goes-on-and-on-until-nobody-wants-to-read-it-any-more-at-all\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
     )
     .fixable()
     .sources(&[&SPECIFICATION, &CODEX]),
     warning(
         "name/directory",
-        "The name differs from that of the directory.",
-        "The standard wants them to be the same. Claude Code invokes the skill by its directory's name, the others by this one.",
-        "Rename one of them.",
+        "The name differs from the directory's name.",
+        "The specification requires them to be equal. Claude Code calls the skill by its directory's name, other agents by `name`.",
+        "Rename the skill or its directory.",
         "---\nname: pdf-reader\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
     )
     .choosable(),
     Rule::new(
         "name/reserved",
         Severity::Information,
-        "The name holds a word that is reserved.",
-        "Skills whose names hold `anthropic` or `claude` cannot be uploaded to Claude's apps and API.",
-        "Name the skill after what it does.",
+        "The name contains a reserved word.",
+        "Claude's apps and API reject uploads of skills with `anthropic` or `claude` in the name.",
+        "Name the skill after its purpose.",
     )
     .agents(&[Agent::ClaudeCode])
     .sources(&[&AUTHORING])
     .texts(
         "//- /w/claude-pdf/SKILL.md\n---\nname: claude-pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-        WELL,
+        PASSING,
     ),
     Rule::new(
         "name/case",
         Severity::Warning,
-        "Another skill has the same name in other letters, large or small.",
-        "They are two skills on one disk and one on another, and a user cannot tell them apart.",
-        "Rename one of them.",
+        "Another skill's name differs only in upper and lower case.",
+        "They are one skill on a case-insensitive file system, and users cannot tell them apart.",
+        "Rename one of the two.",
     )
     .sources(&[&SPECIFICATION])
     .texts(
@@ -114,9 +114,9 @@ pub(super) static RULES: [Rule; 9] = [
     Rule::new(
         "name/similar",
         Severity::Hint,
-        "Another skill's name differs in one letter.",
-        "Models and people mistake one for the other.",
-        "Give the two names that can be told apart.",
+        "Another skill's name differs by one letter.",
+        "Models and users confuse the two.",
+        "Choose names that differ more.",
     )
     .sources(&[&AUTHORING])
     .texts(
@@ -126,7 +126,7 @@ pub(super) static RULES: [Rule; 9] = [
 ];
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    // A frontmatter that agents do not see has one fault, and somebody may be typing it.
+    // An invisible frontmatter has a finding of its own, and may still be being typed.
     let Some(frontmatter) = cx.delimited() else { return };
     if frontmatter.closing != Closing::Dashes || !cx.has_room_for_fields() {
         return;
@@ -140,7 +140,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
                 out.push(not_text(cx, entry, what));
             }
             if let Some(name) = value.as_str() {
-                written(cx, entry.value.span, name.trim(), out);
+                check_value(cx, entry.value.span, name.trim(), out);
             }
         }
         (entry, _) => out.extend(missing(cx, entry)),
@@ -152,32 +152,33 @@ fn is_blank(value: &Value) -> bool {
 }
 
 fn missing(cx: &Cx<'_>, entry: Option<&Entry>) -> Option<Finding> {
-    // A misspelled key has a finding of its own, which says the same.
-    let near = |it: &Entry| field::meant(&it.key.text).is_some_and(|it| it.key == NAME.key);
+    // The finding about the misspelled key covers this.
+    let near =
+        |it: &Entry| field::misspelled_field(&it.key.text).is_some_and(|it| it.key == NAME.key);
     if entry.is_none() && cx.frontmatter()?.entries.iter().any(near) {
         return None;
     }
-    let dropped = cx.droppers(&["name/required"]);
+    let dropped = cx.profiles_that_drop(&["name/required"]);
     let what = if entry.is_some() { "`name` is empty" } else { "`name` is missing" };
     let directory = cx.directory;
     let (about, severity, message) = if dropped.is_empty() {
-        let named = cx.those(|it, _| it.name.source != NameSource::Field);
+        let named = cx.profiles_where(|it, _| it.name.source != NameSource::Field);
         let told = match named.as_slice() {
             [] => what.to_owned(),
-            them => format!("{what}; {} the directory's name", act(them, "uses", "use")),
+            them => format!("{what}; {} the directory's name", with_verb(them, "uses", "use")),
         };
         (named, Severity::Hint, told)
     } else {
-        let who = act(&dropped, "drops", "drop");
+        let who = with_verb(&dropped, "drops", "drop");
         let told = format!("{who} this skill: {what}");
         (dropped, Severity::Error, told)
     };
     let span = entry.map_or_else(|| cx.opening(), |it| it.key.span);
-    let finding = found("name/missing", span, message).severity(severity).about(&about);
+    let finding = new_finding("name/missing", span, message).severity(severity).about(&about);
     if !is_standard(directory) {
         return Some(finding);
     }
-    let title = format!("Name it `{directory}`");
+    let title = format!("Set the name to `{directory}`");
     if let Some(entry) = entry {
         let span = Span::new(entry.key.span.start, cx.line(entry.key.span.end).end);
         return Some(finding.fix(title, span, format!("name: {directory}")));
@@ -187,70 +188,81 @@ fn missing(cx: &Cx<'_>, entry: Option<&Entry>) -> Option<Finding> {
 }
 
 fn not_text(cx: &Cx<'_>, entry: &Entry, what: YamlType) -> Finding {
-    let dropped = cx.droppers(&["name/required"]);
-    let message = format!("`name` is {}, not a text", what.name());
+    let dropped = cx.profiles_that_drop(&["name/required"]);
+    let message = format!("`name` is {}, not a string", what.name());
     let (severity, message) = match dropped.as_slice() {
         [] => (Severity::Warning, message),
-        them => (Severity::Error, format!("{} this skill: {message}", act(them, "drops", "drop"))),
+        them => {
+            (Severity::Error, format!("{} this skill: {message}", with_verb(them, "drops", "drop")))
+        }
     };
     let span = entry.value.span;
-    let finding = found("name/type", span, message).severity(severity).about(&dropped);
+    let finding = new_finding("name/type", span, message).severity(severity).about(&dropped);
     match what {
         YamlType::List | YamlType::Map | YamlType::Alias => finding,
         _ => finding.fix("Quote the name", span, quote::double_quote_scalar(span.slice(cx.text))),
     }
 }
 
-/// Looks at a name that is there.
-fn written(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
-    let dropped = cx.droppers(&["name/form", "name/length"]);
-    let standard = cx.those(|it, _| it.name.check == NameCheck::StandardWarn);
+/// Checks a non-empty name.
+fn check_value(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
+    let dropped = cx.profiles_that_drop(&["name/form", "name/length"]);
+    let standard = cx.profiles_where(|it, _| it.name.check == NameCheck::StandardWarn);
     let told = |message: &str| match (dropped.as_slice(), standard.as_slice()) {
         ([], []) => (Severity::Hint, message.to_owned()),
-        ([], _) => (Severity::Warning, format!("{message}, which the standard does not allow")),
+        ([], _) => (Severity::Warning, format!("{message} (Agent Skills specification)")),
         (them, _) => {
-            (Severity::Error, format!("{} this skill: {message}", act(them, "drops", "drop")))
+            (Severity::Error, format!("{} this skill: {message}", with_verb(them, "drops", "drop")))
         }
     };
     let mut push = |id, message: &str| {
         let (severity, message) = told(message);
-        let finding = found(id, span, message).severity(severity).about(&dropped);
-        let better = better(cx, name);
+        let finding = new_finding(id, span, message).severity(severity).about(&dropped);
+        let better = valid_name(cx, name);
         out.push(match better {
-            Some(name) => finding.fix(format!("Rename it to `{name}`"), span, name),
+            Some(name) => finding.fix(format!("Rename the skill to `{name}`"), span, name),
             None => finding,
         });
     };
     let length = name.chars().count();
     let is_bare = name.chars().all(|it| matches!(it, 'a'..='z' | '0'..='9' | '-'));
     if length > 64 {
-        push("name/length", &format!("the name is {length} characters long, and 64 is the most"));
+        push("name/length", &format!("the name has {length} characters; the maximum is 64"));
     } else if !is_bare {
-        push("name/charset", &format!("`{name}` holds other characters than `a-z`, `0-9` and `-`"));
+        push("name/charset", &format!("the name `{name}` may contain only `a-z`, `0-9` and `-`"));
     } else if !is_standard(name) {
-        push("name/hyphens", &format!("`{name}` begins or ends with a hyphen, or doubles one"));
+        push(
+            "name/hyphens",
+            &format!(
+                "the name `{name}` must not start or end with a hyphen, or contain two in a row"
+            ),
+        );
     } else if !cx.directory.is_empty() && name != cx.directory {
-        out.push(directory(cx, span, name));
+        out.push(directory_mismatch(cx, span, name));
     }
     if let Some(word) = ["anthropic", "claude"].into_iter().find(|it| name.contains(it))
-        && cx.concerns(Agent::ClaudeCode)
+        && cx.applies_to(Agent::ClaudeCode)
     {
-        out.push(found("name/reserved", span, format!("`{word}` is reserved in names of skills")));
+        out.push(new_finding(
+            "name/reserved",
+            span,
+            format!("Claude's apps and API reject names that contain `{word}`"),
+        ));
     }
-    neighbours(cx, span, name, out);
+    check_neighbours(cx, span, name, out);
 }
 
-fn directory(cx: &Cx<'_>, span: Span, name: &str) -> Finding {
+fn directory_mismatch(cx: &Cx<'_>, span: Span, name: &str) -> Finding {
     let directory = cx.directory;
-    let label = cx.those(|it, _| it.name.source == NameSource::Directory);
+    let label = cx.profiles_where(|it, _| it.name.source == NameSource::Directory);
     let message = match label.as_slice() {
-        [] => format!("the directory is called `{directory}`"),
+        [] => format!("the name differs from the directory's name, `{directory}`"),
         them => {
-            let who = act(them, "calls", "call");
+            let who = with_verb(them, "calls", "call");
             format!("{who} the skill by its directory's name, `{directory}`")
         }
     };
-    let finding = found("name/directory", span, message)
+    let finding = new_finding("name/directory", span, message)
         .about(&label)
         .offer(Offer::RenameDirectory(name.to_owned()));
     if !is_standard(directory) {
@@ -259,43 +271,43 @@ fn directory(cx: &Cx<'_>, span: Span, name: &str) -> Finding {
     finding.offer(Offer::RenameSkill(directory.to_owned()))
 }
 
-fn neighbours(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
-    // Short names are alike by chance, and `v1` and `v2` are meant to be.
-    const SHORT: usize = 5;
-    let company = cx.company();
+fn check_neighbours(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
+    // Short names are similar by chance, and `v1` and `v2` on purpose.
+    const MIN_NAME_LEN: usize = 5;
+    let skill_set = cx.skill_set();
     let mut alike = |rule, is_alike: &dyn Fn(&str) -> bool| {
-        let names = company.names().filter(|it| *it != name && is_alike(it));
+        let names = skill_set.names().filter(|it| *it != name && is_alike(it));
         let mut others =
-            names.flat_map(|it| company.named(it)).filter(|other| !cx.is_itself(other));
-        for other in others.by_ref().take(MOST_NAMED) {
-            let message = format!("another skill is called `{}`", other.name);
-            out.push(found(rule, span, message).related(&other.path, "the other skill"));
+            names.flat_map(|it| skill_set.with_name(it)).filter(|other| !cx.is_itself(other));
+        for other in others.by_ref().take(MAX_NAMED) {
+            let message = format!("another skill has the similar name `{}`", other.name);
+            out.push(new_finding(rule, span, message).related(&other.path, "the other skill"));
         }
         let more = others.count();
         if more > 0 {
-            let message = format!("{more} more skills are called much the same");
-            out.push(found(rule, span, message));
+            let message = format!("{more} more skills have similar names");
+            out.push(new_finding(rule, span, message));
         }
     };
     alike("name/case", &|it| it.eq_ignore_ascii_case(name));
-    if name.len() >= SHORT {
+    if name.len() >= MIN_NAME_LEN {
         let is_slip = |it: &str| !it.eq_ignore_ascii_case(name) && differ_by_a_slip(name, it);
         alike("name/similar", &is_slip);
     }
 }
 
-/// Whether two names differ in one letter that nobody would put there to tell them apart.
+/// Returns whether two names differ by one letter in a way that looks like a typing error.
 fn differ_by_a_slip(one: &str, other: &str) -> bool {
     if one.len().abs_diff(other.len()) > 1 {
         return false;
     }
     let digits = |it: &str| it.bytes().filter(u8::is_ascii_digit).collect::<Vec<_>>();
     let hyphens = |it: &str| it.matches('-').count();
-    // One letter at the edge of a word is a plural, `ui` and `ux` are two things.
+    // A letter at the edge of a word makes a plural; `ui` and `ux` are different words.
     let first = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
     let last = one.bytes().rev().zip(other.bytes().rev()).take_while(|(a, b)| a == b).count();
     let swapped = one.len() == other.len() && first + last + 2 == one.len();
-    // A letter in the place of another makes another word as often as not.
+    // A replaced letter often makes another valid word.
     let is_slip = one.len() != other.len()
         && (first + last).min(one.len().min(other.len())) == one.len().min(other.len())
         || (swapped
@@ -314,12 +326,12 @@ fn differ_by_a_slip(one: &str, other: &str) -> bool {
         && word(one).min(word(other)) >= 5
 }
 
-/// Returns the name that the standard would allow: the directory's, else this one in its form.
-fn better(cx: &Cx<'_>, name: &str) -> Option<String> {
+/// Returns a valid name: the directory's, or else this one normalised.
+fn valid_name(cx: &Cx<'_>, name: &str) -> Option<String> {
     if is_standard(cx.directory) && cx.directory.len() <= 64 {
         return Some(cx.directory.to_owned());
     }
-    // Another name than that of the directory would be the next thing that is wrong.
+    // A name that differs from the directory's would cause the next finding.
     if !cx.directory.is_empty() {
         return None;
     }
@@ -336,7 +348,8 @@ fn better(cx: &Cx<'_>, name: &str) -> Option<String> {
     fits.then(|| better.to_owned())
 }
 
-/// Whether the standard allows a name, whatever its length.
+/// Returns whether the specification allows the characters and hyphens of a name; the length is not
+/// checked.
 fn is_standard(name: &str) -> bool {
     !name.is_empty()
         && name.chars().all(|it| matches!(it, 'a'..='z' | '0'..='9' | '-'))

@@ -1,4 +1,4 @@
-//! The reference of all rules, as Markdown, and what of it is said of one.
+//! Markdown reference of all rules, and the section of one rule.
 
 use std::fmt::Write;
 
@@ -10,24 +10,30 @@ const HEAD: &str = "\
 # Rules
 
 What `skillsd check` and the language server find in a `SKILL.md`.
-This page is made from the table of rules; `cargo tidy` writes it again.
+This page is generated from the rule table; `cargo tidy` updates it.
 
-How grave a finding is follows from what the agents of the active profiles do with the file: an **error** makes one of them drop the skill or the field, a **warning** works otherwise than it is written, **information** and **hints** are worth knowing.
-The severity below is the usual one, and each finding has its own: graver where an active agent drops the skill or the field for it, milder where none of them does.
-So most faults of YAML are warnings where every active agent reads the file all the same, however it does so.
+The severity of a finding depends on the agents of the active profiles:
 
-A fix that is the one right answer is made by `skillsd check --fix`; where there are several, or one that is more than an edit of the text, an editor offers them to choose from.
+- **error**: an agent drops the skill or ignores the field.
+- **warning**: the file works differently than written.
+- **info** and **hint**: worth knowing. The configuration calls the first one `information`.
 
-A comment suppresses a finding: `# skillsd-ignore: rule` in the frontmatter, at the end of a line or on the line above a key, and `<!-- skillsd-ignore rule -->` in the body, for its line or for the next one.
-Several rules stand behind each other, and `family/*` is a family.
+The table shows the usual severity of each rule; a finding can be more or less severe.
+For example, a YAML mistake is a warning if every active agent still reads the file.
+
+`skillsd check --fix` applies a fix if it is the only possible one.
+Editors also offer alternatives, and fixes that change more than the text.
+
+A comment suppresses a finding: `# skillsd-ignore: rule` in the frontmatter, at the end of a line or on the line above a key, and `<!-- skillsd-ignore rule -->` in the body, for its own line or the next one.
+One comment can name several rules; `family/*` names a whole family.
 
 ";
 
-/// Returns the page.
+/// Returns the reference page.
 pub fn page() -> String {
     let mut page = HEAD.to_owned();
     let rules = super::rules();
-    page.push_str("| Rule | | Fix | What it finds |\n|---|---|---|---|\n");
+    page.push_str("| Rule | Severity | Fix | Problem |\n|---|---|---|---|\n");
     for rule in rules {
         let fix = match (rule.fixable, rule.choosable) {
             (true, _) => "yes",
@@ -56,7 +62,7 @@ pub fn page() -> String {
     page
 }
 
-/// Returns what there is to say about one rule, without a heading.
+/// Returns the documentation of one rule, without a heading.
 pub fn section(rule: &Rule) -> String {
     let mut page = format!("{}\n", rule.what);
     for sentence in sentences(rule.why) {
@@ -65,12 +71,12 @@ pub fn section(rule: &Rule) -> String {
     let agents: Vec<&str> = rule.agents.iter().map(|it| it.name()).collect();
     let about = if agents.is_empty() { "all".to_owned() } else { agents.join(", ") };
     let fix = match (rule.fixable, rule.choosable) {
-        (true, _) => " A fix is offered where there is one right answer.",
-        (false, true) => " An editor offers what can be done, to choose from.",
+        (true, _) => " skillsd offers a fix if only one is possible.",
+        (false, true) => " Editors offer alternatives to choose from.",
         (false, false) => "",
     };
     put(&mut page, format_args!("\n- Severity: {}\n- Agents: {about}\n", severity(rule.severity)));
-    put(&mut page, format_args!("- What to do: {}{fix}\n- Since: {}\n", rule.repair, rule.since));
+    put(&mut page, format_args!("- Remedy: {}{fix}\n- Since: {}\n", rule.repair, rule.since));
     for source in rule.sources {
         let title = source.title;
         match source.address {
@@ -83,7 +89,7 @@ pub fn section(rule: &Rule) -> String {
             }
         }
     }
-    for (label, text) in [("Found in", rule.failing), ("Not in", rule.passing)] {
+    for (label, text) in [("Problem", rule.failing), ("Fixed", rule.passing)] {
         match described(text) {
             Some(description) => put(&mut page, format_args!("\n{label}: {description}.\n")),
             None => {
@@ -94,8 +100,8 @@ pub fn section(rule: &Rule) -> String {
     page
 }
 
-/// Returns a text of a rule as it is shown: what is very long in it is cut, what cannot be seen is
-/// spelled out, and one that cannot be shown is described.
+/// Returns an example for display: long lines are cut, and invisible characters are spelled out. An
+/// example that cannot be shown is described.
 pub fn example(text: &str) -> String {
     if let Some(description) = described(text) {
         return format!("{description}.\n");
@@ -109,13 +115,13 @@ pub fn example(text: &str) -> String {
     example
 }
 
-/// Returns the description that stands in a row in the place of a text.
+/// Returns the description that a row has instead of an example.
 fn described(text: &str) -> Option<&str> {
     text.strip_prefix('(')?.strip_suffix(')')
 }
 
 fn put(page: &mut String, text: std::fmt::Arguments<'_>) {
-    // Writing to a text does not fail.
+    // Writing to a `String` cannot fail.
     let _ = page.write_fmt(text);
 }
 
@@ -123,7 +129,7 @@ fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
-        Severity::Information => "information",
+        Severity::Information => "info",
         Severity::Hint => "hint",
     }
 }

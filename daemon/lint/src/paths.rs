@@ -1,4 +1,4 @@
-//! `paths/*`: the globs that say which files a skill is about.
+//! Rules `paths/*`: problems with the globs of the files that a skill is for.
 
 use skills_agents::field_table::{Agent, CLAUDE_SKILLS, Citation, GIT_IGNORE, PATHS};
 use skills_agents::fields::SpannedText;
@@ -9,7 +9,7 @@ use skills_syntax::text::Span;
 
 use super::rule::Rule;
 use super::subject::Cx;
-use super::{Finding, found};
+use super::{Finding, new_finding};
 
 const fn rule(
     id: &'static str,
@@ -20,84 +20,84 @@ const fn rule(
     failing: &'static str,
 ) -> Rule {
     let rule = Rule::new(id, severity, what, why, repair);
-    rule.agents(&[Agent::ClaudeCode, Agent::VsCode]).sources(SOURCES).texts(failing, WELL)
+    rule.agents(&[Agent::ClaudeCode, Agent::VsCode]).sources(SOURCES).texts(failing, PASSING)
 }
 
 const SOURCES: &[&Citation] = &[&CLAUDE_SKILLS, &GIT_IGNORE];
 
-const WELL: &str = "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: src/**/*.rs\n---\nRead the file.\n//- /w/src/main.rs\nfn main() {}\n";
+const PASSING: &str = "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: src/**/*.rs\n---\nRead the file.\n//- /w/src/main.rs\nfn main() {}\n";
 
 pub(super) static RULES: [Rule; 7] = [
     rule(
         "paths/glob",
         Severity::Error,
-        "The glob can never match.",
-        "It brings the skill into sight for no file at all.",
-        "Close the bracket or put a backslash before it, and write paths without `./`.",
+        "The glob never matches.",
+        "The glob activates the skill for no file.",
+        "Close the bracket or escape it with a backslash, and write paths without `./`.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: 'src/[a-z'\n---\nRead the file.\n",
     ),
     rule(
         "paths/nothing",
         Severity::Information,
-        "The glob matches no file of this worktree.",
-        "The skill stays out of sight until such a file is touched.",
-        "Correct the glob, unless the files are still to come.",
+        "The glob matches no file in this worktree.",
+        "The skill stays hidden until a matching file is touched.",
+        "Correct the glob, unless the files do not exist yet.",
         "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: scr/**/*.rs\n---\nRead the file.\n//- /w/src/main.rs\nfn main() {}\n",
     ),
     rule(
         "paths/everything",
         Severity::Information,
         "The glob matches every file.",
-        "It restricts nothing but hides the skill until the first file is touched.",
-        "Remove `paths`, or name the files that the skill is about.",
+        "It only hides the skill until the first file is touched.",
+        "Remove `paths`, or name the files that the skill is for.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: '**/*'\n---\nRead the file.\n",
     ),
     rule(
         "paths/absolute",
         Severity::Warning,
-        "The glob is an absolute path, or leads out of the worktree.",
-        "Globs are compared with paths from the directory that the session was started in; this one matches none of them.",
-        "Write the path from the top of the worktree.",
+        "The glob is an absolute path or leaves the worktree.",
+        "Agents match globs against paths relative to the session's working directory. This glob matches none of them.",
+        "Write the path relative to the top of the worktree.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: ../other/*.rs\n---\nRead the file.\n",
     ),
     rule(
         "paths/backslash",
         Severity::Warning,
-        "A backslash stands where `/` separates directories.",
-        "In a glob it takes the meaning of the next character away.",
-        "Write `/`, on every system.",
+        "A backslash is used as a directory separator.",
+        "In a glob, a backslash escapes the next character.",
+        "Use `/` on every system.",
         "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: src\\parser\\*.rs\n---\nRead the file.\n//- /w/src/parser/pdf.rs\nfn read() {}\n",
     )
     .fixable(),
     rule(
         "paths/braces",
         Severity::Warning,
-        "Braces of a form that is not expanded.",
-        "Alternatives with commas are expanded; ranges, single words and braces in braces are taken as they are written by some agents.",
-        "Write the alternatives out.",
+        "Some agents do not expand these braces.",
+        "All agents expand alternatives separated by commas. Some take ranges, single words and nested braces literally.",
+        "List the alternatives, separated by commas.",
         "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: page{1..9}.pdf\n---\nRead the file.\n//- /w/page1.pdf\n%PDF\n",
     )
     .fixable(),
     rule(
         "paths/negation",
         Severity::Warning,
-        "The negation takes nothing out, or everything.",
-        "`!` takes files out again that a glob before it has matched. It cannot where there is none, or where a directory that the file lies in is matched; and when it matches every file, nothing is left.",
-        "Put it behind the glob that it restricts, and let that one match files: `src/**/*.ts` in place of `src/`.",
+        "The negated glob excludes nothing, or everything.",
+        "`!` excludes files that an earlier glob matches. It has no effect without such a glob, or if a glob matches the file's directory. If it matches every file, nothing is left.",
+        "Put it after the glob that it restricts, and let that glob match files: `src/**/*.ts` instead of `src/`.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: ['!src/gen/**']\n---\nRead the file.\n",
     ),
 ];
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    if ![Agent::ClaudeCode, Agent::AgentSkills].into_iter().any(|it| cx.concerns(it)) {
+    if ![Agent::ClaudeCode, Agent::AgentSkills].into_iter().any(|it| cx.applies_to(it)) {
         return;
     }
     let globs = Globs::new(cx.items(&PATHS));
     let mut budget = Budget::default();
-    out.extend((0..globs.items.len()).filter_map(|at| glob(cx, &globs, at, &mut budget)));
+    out.extend((0..globs.items.len()).filter_map(|at| check_glob(cx, &globs, at, &mut budget)));
 }
 
-/// The globs of a text, and which of them put files in.
+/// The globs of a text, and the positions of positive and negated ones.
 struct Globs {
     items: Vec<SpannedText>,
     first_positive: Option<usize>,
@@ -117,75 +117,80 @@ impl Globs {
     }
 }
 
-/// Of how many globs it is found out what they make of each other: each is held against all.
-const MOST_COMPARED: usize = 32;
+/// Maximum number of globs that are compared with each other.
+const MAX_COMPARED: usize = 32;
 
-/// Each glob has at most one finding: what is malformed matches nothing as well.
-fn glob(cx: &Cx<'_>, globs: &Globs, at: usize, budget: &mut Budget) -> Option<Finding> {
+/// Returns the finding of one glob; each has at most one, since a malformed glob also matches
+/// nothing.
+fn check_glob(cx: &Cx<'_>, globs: &Globs, at: usize, budget: &mut Budget) -> Option<Finding> {
     let item = &globs.items[at];
     let text = item.text.trim();
     let span = item.span;
     let checked = budget.check(text);
     if let Err(error @ (PatternError::Long(_) | PatternError::Many)) = &checked {
-        let message = format!("`{}` can never match: it {error}", shorten_matcher(text));
-        return Some(found("paths/glob", span, message));
+        let message = format!("`{}` never matches: it {error}", shorten_matcher(text));
+        return Some(new_finding("paths/glob", span, message));
     }
     if text.starts_with('!') && globs.first_positive.is_none_or(|it| it >= at) {
-        let message = format!("`{text}` takes files out, and no glob before it has put any in");
-        return Some(found("paths/negation", span, message));
+        let message = format!("`{text}` excludes files, but no earlier glob includes any");
+        return Some(new_finding("paths/negation", span, message));
     }
     let glob = text.strip_prefix('!').unwrap_or(text);
     if is_outside(glob) {
-        let message =
-            format!("`{text}` is compared with paths inside the worktree and matches none");
-        return Some(found("paths/absolute", span, message));
+        let message = format!("`{text}` matches no path inside the worktree");
+        return Some(new_finding("paths/absolute", span, message));
     }
     if let Some(better) = backslashes(glob) {
-        let message = format!("`\\` separates no directories in `{text}`");
-        let finding = found("paths/backslash", span, message);
-        return Some(rewritten(cx, finding, glob, &better));
+        let message = format!("`\\` does not separate directories in `{text}`");
+        let finding = new_finding("paths/backslash", span, message);
+        return Some(add_rewrite(cx, finding, glob, &better));
     }
     if let Some((what, inner)) = odd_braces(glob) {
-        let finding = found("paths/braces", span, format!("{what} in `{text}`"));
+        let finding = new_finding(
+            "paths/braces",
+            span,
+            format!("some agents do not expand {what} in `{text}`"),
+        );
         let written = span.slice(cx.text);
         let braces = format!("{{{inner}}}");
-        return Some(match written_out(inner) {
+        return Some(match expanded(inner) {
             Some(better) if written.matches(&braces).count() == 1 => {
                 let at = span.start + written.find(&braces).unwrap_or_default();
                 let place = Span::new(at, at + braces.len());
-                finding.fix(format!("Write `{better}`"), place, better)
+                finding.fix(format!("Change to `{better}`"), place, better)
             }
             Some(_) | None => finding,
         });
     }
     if let Err(error) = checked {
-        return Some(never(cx, item, glob, &error));
+        return Some(never_matches(cx, item, glob, &error));
     }
     let is_everything = activate::matches_all(glob);
     if text.starts_with('!') {
         return if is_everything && globs.last_positive.is_none_or(|it| it < at) {
-            let message = format!("`{text}` takes out all that the globs before it match");
-            Some(found("paths/negation", span, message))
+            let message = format!("`{text}` excludes everything that the earlier globs match");
+            Some(new_finding("paths/negation", span, message))
         } else {
-            overruled(&globs.items, at)
+            ineffective_negation(&globs.items, at)
         };
     }
     if is_everything {
-        // What is taken out again makes it less than everything.
+        // A later negation can make it match less than everything.
         let is_all = globs.last_negative.is_none_or(|it| it < at);
         let message = format!("`{text}` matches every file");
-        return is_all.then(|| found("paths/everything", span, message));
+        return is_all.then(|| new_finding("paths/everything", span, message));
     }
-    if cx.surroundings.matches(glob) != Some(0) {
+    if cx.fs.matches(glob) != Some(0) {
         return None;
     }
-    Some(found("paths/nothing", span, format!("`{text}` matches no file of this worktree")))
+    Some(new_finding("paths/nothing", span, format!("`{text}` matches no file in this worktree")))
 }
 
-/// A glob that matches no path that there could be.
-fn never(cx: &Cx<'_>, item: &SpannedText, glob: &str, error: &PatternError) -> Finding {
+/// Reports a glob that cannot match any path.
+fn never_matches(cx: &Cx<'_>, item: &SpannedText, glob: &str, error: &PatternError) -> Finding {
     let text = item.text.trim();
-    let finding = found("paths/glob", item.span, format!("`{text}` can never match: it {error}"));
+    let finding =
+        new_finding("paths/glob", item.span, format!("`{text}` never matches: it {error}"));
     if *error != PatternError::Dots {
         return finding;
     }
@@ -193,50 +198,50 @@ fn never(cx: &Cx<'_>, item: &SpannedText, glob: &str, error: &PatternError) -> F
         return finding;
     }
     let names: Vec<&str> = glob.split('/').filter(|it| !matches!(*it, "" | ".")).collect();
-    // Without a slash before the end it would count at any depth.
+    // Without a slash before its end, the glob would match at any depth.
     let start = if names.len() == 1 { "/" } else { "" };
     let end = if glob.ends_with('/') { "/" } else { "" };
     let better = format!("{start}{}{end}", names.join("/"));
     if names.is_empty() || activate::matches_all(&better) {
-        return finding.help("Remove `paths` where the skill is about every file.");
+        return finding.help("If the skill is for every file, remove `paths`.");
     }
-    rewritten(cx, finding, glob, &better)
+    add_rewrite(cx, finding, glob, &better)
 }
 
-/// A negation that another glob keeps from taking anything out.
-fn overruled(globs: &[SpannedText], at: usize) -> Option<Finding> {
-    if globs.len() > MOST_COMPARED {
+/// Reports a negation that another glob makes ineffective.
+fn ineffective_negation(globs: &[SpannedText], at: usize) -> Option<Finding> {
+    if globs.len() > MAX_COMPARED {
         return None;
     }
     let texts: Vec<&str> = globs.iter().map(|it| it.text.trim()).collect();
     let by = activate::overruling(&texts, at)?;
     let (text, other) = (texts[at], texts[by]);
     let why = if by < at {
-        format!("`{other}` matches the directory that it is about, with all that is in it")
+        format!("`{other}` matches the whole directory")
     } else {
-        format!("`{other}` behind it puts the same in again")
+        format!("the later glob `{other}` includes the files again")
     };
-    Some(found("paths/negation", globs[at].span, format!("`{text}` takes nothing out: {why}")))
+    Some(new_finding("paths/negation", globs[at].span, format!("`{text}` excludes nothing: {why}")))
 }
 
-/// Adds the fix that writes a glob otherwise, where it stands as it is.
-fn rewritten(cx: &Cx<'_>, finding: Finding, glob: &str, better: &str) -> Finding {
+/// Adds a fix that replaces the glob, if the source contains it unescaped.
+fn add_rewrite(cx: &Cx<'_>, finding: Finding, glob: &str, better: &str) -> Finding {
     let span = finding.diagnostic.span;
     let written = span.slice(cx.text);
     if !written.contains(glob) {
         return finding;
     }
-    finding.fix(format!("Write `{better}`"), span, written.replacen(glob, better, 1))
+    finding.fix(format!("Change to `{better}`"), span, written.replacen(glob, better, 1))
 }
 
-/// Returns the glob with `/` where backslashes separate names.
+/// Returns the glob with `/` instead of backslashes that separate names.
 fn backslashes(glob: &str) -> Option<String> {
     let separates = glob.match_indices('\\').any(|(at, _)| {
         glob[at + 1..].starts_with(|it: char| it.is_ascii_alphanumeric() || it == '*' || it == '.')
             && at > 0
             && !glob[..at].ends_with('/')
     });
-    // Where a backslash escapes itself, two of them are one.
+    // An escaped backslash is one backslash.
     separates.then(|| glob.replace("\\\\", "\\").replace('\\', "/"))
 }
 
@@ -249,13 +254,13 @@ fn is_outside(glob: &str) -> bool {
         || glob.contains("://")
 }
 
-/// Returns what is odd about the braces of a glob, and what stands between the first such.
+/// Returns the problem with the braces of a glob and the text inside the first such braces.
 fn odd_braces(glob: &str) -> Option<(&'static str, &str)> {
     let mut depth = 0_usize;
     let mut start = 0;
     for (at, letter) in glob.char_indices() {
         match letter {
-            '{' if depth > 0 => return Some(("braces in braces", "")),
+            '{' if depth > 0 => return Some(("nested braces", "")),
             '{' => {
                 depth += 1;
                 start = at + 1;
@@ -264,10 +269,10 @@ fn odd_braces(glob: &str) -> Option<(&'static str, &str)> {
                 depth -= 1;
                 let inner = &glob[start..at];
                 if inner.contains("..") && !inner.contains(',') {
-                    return Some(("a range in braces", inner));
+                    return Some(("the range in braces", inner));
                 }
                 if !inner.contains(',') {
-                    return Some(("braces around a single word", inner));
+                    return Some(("the braces around a single word", inner));
                 }
             }
             _ => {}
@@ -276,9 +281,9 @@ fn odd_braces(glob: &str) -> Option<(&'static str, &str)> {
     None
 }
 
-/// Returns what every agent expands in place of a range or a single word in braces.
-fn written_out(inner: &str) -> Option<String> {
-    /// A longer list is written better by hand, and otherwise.
+/// Returns a form that every agent expands, instead of a range or a single word in braces.
+fn expanded(inner: &str) -> Option<String> {
+    /// Longer lists are not generated.
     const MOST: u32 = 20;
     let Some((from, to)) = inner.split_once("..") else {
         let is_word = inner.chars().all(|it| it.is_alphanumeric() || "._-".contains(it));

@@ -1,7 +1,7 @@
-//! `ref/*`: skills that a skill, or the instructions beside it, speak of.
+//! Rules `ref/*`: problems with references to other skills, in skills and instruction files.
 //!
-//! Prose is full of slashes that are no skills. A reference is only taken for one where it is
-//! written as code, and only told when it is almost the name of a skill that there is.
+//! Prose contains many slashes that do not refer to skills. Only code counts as a reference, and
+//! only a name similar to an existing skill's is reported.
 
 use skills_agents::field_table::{CLAUDE_SKILLS, COMMON_MARK};
 use skills_agents::references::{
@@ -11,17 +11,17 @@ use skills_syntax::diagnostic::Severity;
 use skills_syntax::suggest;
 use skills_syntax::text::Span;
 
+use super::fs_context::PathKind;
 use super::rule::Rule;
 use super::subject::Cx;
-use super::surroundings::Look;
-use super::{Finding, found};
+use super::{Finding, new_finding};
 
 pub(super) static RULES: [Rule; 2] = [Rule::new(
     "ref/unknown",
     Severity::Warning,
-    "A reference to a skill that there is not, and almost is.",
-    "The model looks for a skill of that name and does not find it.",
-    "Write the name of the skill.",
+    "A reference to a skill looks misspelled.",
+    "The model looks for a skill with this name and does not find it.",
+    "Correct the name of the skill.",
 )
 .fixable()
 .sources(&[&CLAUDE_SKILLS])
@@ -32,8 +32,8 @@ pub(super) static RULES: [Rule; 2] = [Rule::new(
 Rule::new(
     "ref/broken-link",
     Severity::Warning,
-    "A link in instructions leads to a skill, or a file of one, that there is not.",
-    "The model tries to read it and loses a turn, or invents what it might say.",
+    "A link in an instruction file points to a missing file of a skill.",
+    "The model wastes a turn trying to read it, or invents its content.",
     "Correct the path, or remove the link.",
 )
 .fixable()
@@ -43,18 +43,18 @@ Rule::new(
     "//- /w/CLAUDE.md\nSee [notes](.claude/skills/release-notes/SKILL.md).\n//- /w/.claude/skills/release-notes/SKILL.md\n---\nname: release-notes\ndescription: Writes notes. Use when asked to.\n---\nWrite.\n",
 )];
 
-/// How alike a name has to be: one slip in a word of six letters.
-const ALIKE: f64 = 0.84;
+/// Minimum similarity of names: one typing error in a word of six letters.
+const MIN_SIMILARITY: f64 = 0.84;
 
-/// The shortest name of which a slip can be told from another word.
-const SHORT: usize = 6;
+/// Minimum length of a name; in shorter ones, a typing error looks like another word.
+const MIN_NAME_LEN: usize = 6;
 
-/// Directories whose entries are skills.
+/// Names of directories that contain skills.
 const ROOTS: [&str; 2] = ["skills", "skill"];
 
-/// Looks at the links of instructions; those of a skill are looked at with its body.
+/// Checks the links of an instruction file. The `body` rules check the links of a skill.
 pub(super) fn check_links(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    // Elsewhere an `@` may begin at the top of the worktree, or mean nothing.
+    // In other files, `@` may be relative to the worktree or have no meaning.
     let imports = cx
         .path
         .and_then(|it| it.file_name()?.to_str())
@@ -69,17 +69,17 @@ pub(super) fn check_links(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             continue;
         }
         let Some((dir, rest)) = skill_of(&link.path) else { continue };
-        if cx.surroundings.look(&link.path) != Some(Look::Missing) {
+        if cx.fs.look(&link.path) != Some(PathKind::Missing) {
             continue;
         }
-        let message = format!("there is no `{}`", link.path);
-        let finding = found("ref/broken-link", link.span, message);
-        out.push(meant(cx, finding, &link, dir, rest));
+        let message = format!("`{}` does not exist", link.path);
+        let finding = new_finding("ref/broken-link", link.span, message);
+        out.push(suggest_skill(cx, finding, &link, dir, rest));
     }
 }
 
-/// Returns the directory of a skill that a path leads into, as its name in the path and what stands
-/// behind it; nothing for other paths.
+/// Returns the name of the skill directory that a path leads into and the rest of the path; `None`
+/// for other paths.
 fn skill_of(path: &str) -> Option<(&str, &str)> {
     let roots = path.match_indices('/').map(|(at, _)| (&path[..at], &path[at + 1..]));
     let mut below =
@@ -89,9 +89,9 @@ fn skill_of(path: &str) -> Option<(&str, &str)> {
     (!name.is_empty()).then_some((name, rest))
 }
 
-/// Adds the skill that was probably meant, where the same file is there.
-fn meant(cx: &Cx<'_>, finding: Finding, link: &Link, dir: &str, rest: &str) -> Finding {
-    let [meant] = suggest::nearest(dir, cx.company().directories(), ALIKE)[..] else {
+/// Suggests a similar skill that has the same file.
+fn suggest_skill(cx: &Cx<'_>, finding: Finding, link: &Link, dir: &str, rest: &str) -> Finding {
+    let [meant] = suggest::nearest(dir, cx.skill_set().directories(), MIN_SIMILARITY)[..] else {
         return finding;
     };
     let written = link.span.slice(cx.text);
@@ -100,39 +100,39 @@ fn meant(cx: &Cx<'_>, finding: Finding, link: &Link, dir: &str, rest: &str) -> F
         return finding;
     };
     let path = format!("{head}{meant}{}", &tail[dir.len()..]);
-    if matches!(cx.surroundings.look(&path), None | Some(Look::Missing)) {
+    if matches!(cx.fs.look(&path), None | Some(PathKind::Missing)) {
         return finding;
     }
     let start = link.span.start + at;
-    finding.meant(Span::new(start, start + dir.len()), meant)
+    finding.suggest(Span::new(start, start + dir.len()), meant)
 }
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let company = cx.company();
-    if company.neighbours().is_empty() {
+    let skill_set = cx.skill_set();
+    if skill_set.neighbours().is_empty() {
         return;
     }
-    // Prose and what plugins bring is not told: too much of it means something else.
+    // References in prose and in plugins are not checked: too many of them mean something else.
     for Reference { name, span, form } in outside_prose(cx.text, cx.document, cx.body()) {
-        if name.len() < SHORT
+        if name.len() < MIN_NAME_LEN
             || !is_name(&name)
             || name.contains([':', '_'])
-            || company.knows(&name)
+            || skill_set.is_known_name(&name)
         {
             continue;
         }
-        let alike = suggest::nearest(&name, company.names(), ALIKE);
+        let alike = suggest::nearest(&name, skill_set.names(), MIN_SIMILARITY);
         let Some(meant) = alike.first().copied() else { continue };
-        // Behind a slash it is a path as often as not: `/components` beside a skill `Components`.
+        // After a slash, the name is often a path: `/components` beside a skill `Components`.
         if form == ReferenceForm::Called && meant.eq_ignore_ascii_case(&name) {
             continue;
         }
-        // A word with another ending is as likely another thing.
+        // A word with another ending often means something else.
         if meant.starts_with(&name) || name.starts_with(meant) {
             continue;
         }
-        let message = format!("there is no skill `{name}`; did you mean `{meant}`?");
-        let finding = found("ref/unknown", span, message);
-        out.push(finding.fix(format!("Write `{meant}`"), span, meant));
+        let message = format!("unknown skill `{name}`; did you mean `{meant}`?");
+        let finding = new_finding("ref/unknown", span, message);
+        out.push(finding.fix(format!("Change to `{meant}`"), span, meant));
     }
 }

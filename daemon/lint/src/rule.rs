@@ -1,46 +1,45 @@
-//! One row of the table of rules: what it finds, why that matters, and to whom.
+//! [`Rule`]: one row of the rule table, with documentation, severity, sources and examples.
 //!
-//! The row is data: documentation, editors and the command line read the same one. What the rule
-//! looks at is code, in the file of its family.
+//! A row is data; the documentation, editors and the command line read it. A rule's code is in the
+//! file of its family.
 
 use skills_agents::field_table::{Agent, Citation};
 use skills_syntax::diagnostic::Severity;
 
-/// A rule.
+/// A lint rule.
 #[derive(Debug)]
 pub struct Rule {
-    /// A stable name, `family/kebab-name`.
+    /// Stable id, `family/kebab-name`.
     pub id: &'static str,
-    /// How much a finding usually matters: each has a severity of its own, by what the agents of the
-    /// active profiles do about it.
+    /// Usual severity. A finding's own severity depends on how the active profiles' agents load the
+    /// file.
     pub severity: Severity,
-    /// What it finds, in a sentence.
+    /// The problem, in one sentence.
     pub what: &'static str,
-    /// Why that matters; sentences.
+    /// The consequences of the problem, in sentences.
     pub why: &'static str,
-    /// What to do about it, in a sentence.
+    /// The remedy, in a sentence.
     pub repair: &'static str,
-    /// Whether most findings come with a fix that can be applied as it is.
+    /// True if most findings have a fix that can be applied without asking.
     pub fixable: bool,
-    /// Whether there are fixes of which somebody has to choose one, or that are more than an edit
-    /// of the text.
+    /// True if findings offer alternatives to choose from, or fixes that are more than a text edit.
     pub choosable: bool,
-    /// Whether it is about the file as a whole: a comment anywhere in the file suppresses it.
+    /// True if the rule concerns the file as a whole. A comment anywhere in the file suppresses it.
     pub whole_file: bool,
-    /// The agents it is about; all of them when empty.
+    /// The agents concerned; empty means all.
     pub agents: &'static [Agent],
-    /// Where all of this is known from.
+    /// The documents and program sources that the rule is based on.
     pub sources: &'static [&'static Citation],
-    /// The version of this program that brought it.
+    /// The version of skillsd that introduced the rule.
     pub since: &'static str,
-    /// A text in which it finds something.
+    /// An example with the problem.
     pub failing: &'static str,
-    /// The same, well.
+    /// The example without the problem.
     pub passing: &'static str,
 }
 
 impl Rule {
-    /// Starts a row.
+    /// Creates a row from its required columns.
     pub(super) const fn new(
         id: &'static str,
         severity: Severity,
@@ -101,12 +100,12 @@ impl Rule {
         self.id.split_once('/').map_or(self.id, |(family, _)| family)
     }
 
-    /// Returns the address of its section on the reference page, which is at `page`.
+    /// Returns the URL of the rule's section. `page` is the URL of the reference page.
     pub fn address(&self, page: &str) -> String {
         format!("{page}#{}", self.anchor())
     }
 
-    /// Returns the place of its section on the reference page.
+    /// Returns the anchor of the rule's section on the reference page.
     pub fn anchor(&self) -> String {
         self.id.replace('/', "")
     }

@@ -1,4 +1,5 @@
-//! What is checked, by whose rules, and what all rules ask about it.
+//! [`Subject`]: the text to check. [`Cx`]: the context of one check, with the look-ups that rules
+//! share.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
@@ -17,56 +18,57 @@ use skills_syntax::parse::{Document, Entry, Frontmatter};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 
-use super::audience;
-use super::company::{Neighbour, SkillSet};
+use super::affected_agents;
 use super::finding::Finding;
-use super::surroundings::FsContext;
+use super::fs_context::FsContext;
+use super::skill_set::{Neighbour, SkillSet};
 
-/// One SKILL.md, read.
+/// A SKILL.md or command as text, tree and record.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// The text, without a byte order mark.
     pub text: &'a str,
-    /// The text as a tree.
+    /// Syntax tree of the text.
     pub document: &'a Document,
-    /// The text as a record.
+    /// Skill record of the text.
     pub record: &'a SkillRecord,
-    /// Where it lies, when that is known.
+    /// Path of the file, if known.
     pub path: Option<&'a AbsPath>,
 }
 
 impl<'a> Subject<'a> {
-    /// Returns the name of the skill's directory; empty when it is not known.
+    /// Returns the name of the skill's directory, or an empty string if unknown.
     pub fn directory(&self) -> &'a str {
         let parent = self.path.and_then(|it| it.parent_name());
         parent.unwrap_or_default()
     }
 }
 
-/// All that a rule may ask.
+/// The context of one check.
 pub(super) struct Cx<'a> {
     pub(super) text: &'a str,
     pub(super) document: &'a Document,
     pub(super) record: &'a SkillRecord,
     pub(super) path: Option<&'a AbsPath>,
-    /// The name of the skill's directory; empty when it is not known or says nothing.
+    /// Name of the skill's directory; empty if unknown or without meaning for the skill.
     pub(super) directory: &'a str,
-    /// Whether the file is a command: it has no directory of its own, and may say nothing.
+    /// True if the file is a command. Commands have no directory of their own and need no
+    /// frontmatter.
     pub(super) is_command: bool,
     pub(super) fields: Option<Fields<'a>>,
-    /// The active profiles that look where the file lies, and what each makes of it.
+    /// The active profiles that search the file's location, each with its reading of the file.
     pub(super) readings: Vec<(&'a Profile, LoadOutcome)>,
-    pub(super) surroundings: &'a dyn FsContext,
+    pub(super) fs: &'a dyn FsContext,
     body: OnceCell<Body>,
-    /// Where lines end: many places may lie on one long line, and each asks for it.
+    /// Offsets of all line breaks, computed once: many findings can share one long line.
     breaks: OnceCell<Vec<usize>>,
-    /// The entries of the top level by their keys, of duplicates the last.
+    /// Top-level entries by key; the last one wins.
     by_key: OnceCell<HashMap<&'a str, &'a Entry>>,
-    /// The keys in `metadata`.
+    /// Keys of `metadata`.
     in_metadata: OnceCell<HashSet<&'a str>>,
-    /// Where the inside of a frontmatter begins that is one map in braces.
+    /// Offset after the opening brace, if the frontmatter is one map in braces.
     braces: OnceCell<Option<usize>>,
-    /// Which file it is, where that is known.
+    /// Identity of the file, if known.
     file: OnceCell<Option<FileId>>,
 }
 
@@ -74,18 +76,18 @@ impl<'a> Cx<'a> {
     pub(super) fn new(
         subject: &Subject<'a>,
         active: &[&'a Profile],
-        surroundings: &'a dyn FsContext,
+        fs: &'a dyn FsContext,
     ) -> Self {
         let path: Option<&Path> = subject.path.map(|it| &**it);
         let is_command = path.is_some_and(command::is_command);
-        let is_nameless = is_command || surroundings.is_top();
+        let is_nameless = is_command || fs.is_top();
         let directory = if is_nameless { "" } else { subject.directory() };
-        let concerned = if is_command {
-            // The others do not look there.
+        let affected = if is_command {
+            // Only Claude Code reads commands.
             let reads = |it: &&Profile| Agent::from_profile_id(&it.id) == Some(Agent::ClaudeCode);
             active.iter().copied().filter(reads).collect()
         } else {
-            audience::concerned(active, path)
+            affected_agents::affected(active, path)
         };
         let read = |it| (it, load_as(it, subject.record, subject.directory()));
         Self {
@@ -96,8 +98,8 @@ impl<'a> Cx<'a> {
             directory,
             is_command,
             fields: subject.document.frontmatter.as_ref().map(|it| Fields::new(it, subject.text)),
-            readings: concerned.into_iter().map(read).collect(),
-            surroundings,
+            readings: affected.into_iter().map(read).collect(),
+            fs,
             body: OnceCell::new(),
             breaks: OnceCell::new(),
             by_key: OnceCell::new(),
@@ -111,14 +113,15 @@ impl<'a> Cx<'a> {
         self.document.frontmatter.as_ref()
     }
 
-    /// Returns the frontmatter where agents see one: behind a first line `---`, and closed.
+    /// Returns the frontmatter if agents recognize it: it starts with `---` on the first line and
+    /// is closed.
     pub(super) fn delimited(&self) -> Option<&'a Frontmatter> {
         use skills_syntax::parse::{Closing, Opening};
         self.frontmatter()
             .filter(|it| it.opening == Opening::FirstLine && it.closing != Closing::Missing)
     }
 
-    /// Whether the frontmatter has fields, or nothing at all that could stand in their place.
+    /// Returns whether the frontmatter has fields, or is empty except for comments.
     pub(super) fn has_room_for_fields(&self) -> bool {
         self.frontmatter().is_some_and(|it| {
             let mut lines = it.content.slice(self.text).lines().map(str::trim);
@@ -134,7 +137,7 @@ impl<'a> Cx<'a> {
         by_key.get(key).copied()
     }
 
-    /// Returns whether `metadata` holds a key.
+    /// Returns whether `metadata` contains a key.
     pub(super) fn is_in_metadata(&self, key: &str) -> bool {
         let keys = self.in_metadata.get_or_init(|| {
             let entries = self.entry("metadata").and_then(|it| it.value.entries());
@@ -143,8 +146,8 @@ impl<'a> Cx<'a> {
         keys.contains(key)
     }
 
-    /// Returns the items of a list; none of one whose bracket or quote is not closed: it is still
-    /// being written, and read as a text until then.
+    /// Returns the items of a list field. A list with an unclosed bracket or quote is still being
+    /// typed, and yields none.
     pub(super) fn items(&self, field: &'static Field) -> Vec<SpannedText> {
         let Some(fields) = self.fields else { return Vec::new() };
         let is_torn = fields.entry(field).is_some_and(|it| {
@@ -159,23 +162,23 @@ impl<'a> Cx<'a> {
         self.readings.iter().map(|(profile, _)| *profile).collect()
     }
 
-    /// Returns the skills that can be seen together with this one.
-    pub(super) fn company(&self) -> &'a SkillSet {
-        self.surroundings.company()
+    /// Returns the skills visible together with this one.
+    pub(super) fn skill_set(&self) -> &'a SkillSet {
+        self.fs.skill_set()
     }
 
-    /// Whether a neighbour is the file itself, by its path or by another way to it.
+    /// Returns whether a neighbor is the checked file itself, by path or by file identity.
     pub(super) fn is_itself(&self, other: &Neighbour) -> bool {
-        let own = self.file.get_or_init(|| self.company().at(self.path?)?.file);
+        let own = self.file.get_or_init(|| self.skill_set().at(self.path?)?.file);
         (own.is_some() && *own == other.file) || self.path == Some(&other.path)
     }
 
-    /// Returns whether the file concerns that agent.
-    pub(super) fn concerns(&self, agent: Agent) -> bool {
-        audience::includes(&self.profiles(), agent)
+    /// Returns whether the file concerns an agent.
+    pub(super) fn applies_to(&self, agent: Agent) -> bool {
+        affected_agents::includes_agent(&self.profiles(), agent)
     }
 
-    /// Says of what a rule of certain agents has found whose agents it is about.
+    /// Sets the profiles of a finding whose rule is about certain agents.
     pub(super) fn attribute(&self, finding: &mut Finding) {
         let agents = finding.rule.agents;
         if finding.profiles.is_empty() && !agents.is_empty() {
@@ -187,32 +190,35 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Returns those of the profiles for which `is` holds.
-    pub(super) fn those(&self, is: impl Fn(&Profile, &LoadOutcome) -> bool) -> Vec<&'a Profile> {
+    /// Returns the profiles for which `is` holds.
+    pub(super) fn profiles_where(
+        &self,
+        is: impl Fn(&Profile, &LoadOutcome) -> bool,
+    ) -> Vec<&'a Profile> {
         let them = self.readings.iter().filter(|(profile, reading)| is(profile, reading));
         them.map(|(profile, _)| *profile).collect()
     }
 
-    /// Returns the profiles that drop the file for one of these faults.
-    pub(super) fn droppers(&self, faults: &[&str]) -> Vec<&'a Profile> {
-        self.those(|_, reading| {
+    /// Returns the profiles that drop the file because of one of these faults.
+    pub(super) fn profiles_that_drop(&self, faults: &[&str]) -> Vec<&'a Profile> {
+        self.profiles_where(|_, reading| {
             let told = reading.dropped.iter().chain(&reading.notes);
             reading.verdict == LoadVerdict::Dropped
                 && told.into_iter().any(|it| faults.contains(&it.rule))
         })
     }
 
-    /// Returns the body, cut into its parts.
+    /// Returns the body, split into its parts.
     pub(super) fn body(&self) -> &Body {
         self.body.get_or_init(|| Body::new(self.text, self.document.body))
     }
 
-    /// Returns where something is shown that the frontmatter does not have: its opening line.
+    /// Returns the opening line of the frontmatter, where findings about missing keys are shown.
     pub(super) fn opening(&self) -> Span {
         self.frontmatter().map_or(Span::default(), |it| it.open)
     }
 
-    /// Returns the line of `offset`, without its end.
+    /// Returns the line that contains `offset`, without its line ending.
     pub(super) fn line(&self, offset: usize) -> Span {
         let breaks = self
             .breaks
@@ -222,13 +228,13 @@ impl<'a> Cx<'a> {
         Span::new(start, breaks.get(next).copied().unwrap_or(self.text.len()))
     }
 
-    /// Returns the line end that the text uses.
+    /// Returns the line ending that the text uses.
     pub(super) fn line_break(&self) -> &'static str {
         if self.record.crlf { "\r\n" } else { "\n" }
     }
 
-    /// Returns the indices of all lines of an entry, from the start of its key to behind its last
-    /// line end.
+    /// Returns the lines of an entry, from the start of its first line to after its last line
+    /// ending.
     pub(super) fn lines_of(&self, entry: &Entry) -> Span {
         let last = self.line(entry.span.end.max(entry.span.start));
         Span::new(
@@ -246,12 +252,12 @@ impl<'a> Cx<'a> {
         let first = frontmatter.entries.first()?.span.start;
         let before = Span::new(frontmatter.content.start, first).slice(self.text);
         let written = before.trim_end();
-        // A comment above may hold one.
+        // A comment above may also contain a brace.
         let is_brace = written.rsplit('\n').next().is_some_and(|it| it.trim() == "{");
         is_brace.then(|| frontmatter.content.start + written.len())
     }
 
-    /// Returns the edit that puts a line of `key: value` first in the frontmatter.
+    /// Returns an edit that inserts a `key: value` line at the start of the frontmatter.
     pub(super) fn put_first(&self, line: &str) -> Option<Edit> {
         let start = self.frontmatter()?.content.start;
         Some(match self.braces() {
@@ -260,7 +266,7 @@ impl<'a> Cx<'a> {
         })
     }
 
-    /// Returns the edit that puts a line of `key: value` before an entry of the top level.
+    /// Returns an edit that inserts a `key: value` line before a top-level entry.
     pub(super) fn put_before(&self, entry: &Entry, line: &str) -> Edit {
         if self.braces().is_some() {
             return Edit { span: Span::empty(entry.span.start), text: format!("{line}, ") };
@@ -269,14 +275,14 @@ impl<'a> Cx<'a> {
         Edit { span: Span::empty(start), text: format!("{line}{}", self.line_break()) }
     }
 
-    /// Returns what goes with an entry of the top level that is removed: its lines or, in braces,
-    /// the comma beside it.
+    /// Returns the span to delete in order to remove a top-level entry: its lines or, inside
+    /// braces, the entry and one comma.
     pub(super) fn removal(&self, entry: &Entry) -> Span {
         let entries = self.frontmatter().map(|it| it.entries.as_slice()).unwrap_or_default();
         if self.braces().is_none() {
             return self.lines_of(entry);
         }
-        // They stand one behind the other.
+        // Entries are in text order.
         let before = entries.partition_point(|it| it.span.end <= entry.span.start);
         let next = entries.partition_point(|it| it.span.start < entry.span.end);
         match (entries[..before].last(), entries.get(next)) {
@@ -286,7 +292,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Whether the frontmatter is one map in braces.
+    /// Returns whether the frontmatter is one map in braces.
     pub(super) fn is_in_braces(&self) -> bool {
         self.braces().is_some()
     }

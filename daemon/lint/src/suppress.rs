@@ -1,9 +1,9 @@
-//! Findings that an author does not want to see: comments in the text.
+//! Suppression comments in the frontmatter and the body.
 //!
-//! `# skillsd-ignore: rule` in the frontmatter counts for the key or item it stands behind, or for
-//! the next one when it stands alone; `<!-- skillsd-ignore rule -->` in the body for its own line, or
-//! for the next that is not blank. A rule about the file as a whole is silenced from anywhere in
-//! it. `family/*` stands for a family.
+//! `# skillsd-ignore: rule` applies to the key or item that it follows, or to the next one if it is
+//! alone on its line. `<!-- skillsd-ignore rule -->` in the body applies to its own line, or to the
+//! next non-blank line if it is alone. A rule about the whole file can be suppressed anywhere in
+//! it. `family/*` covers a family.
 
 use std::collections::HashMap;
 
@@ -14,23 +14,23 @@ use skills_syntax::text::{Span, after_line_end};
 use super::subject::Cx;
 use super::{Finding, find, table};
 
-/// The word that begins a suppression.
+/// First word of a suppression comment.
 const WORD: &str = "skillsd-ignore";
 
-/// A suppression.
+/// A suppression comment.
 #[derive(Debug)]
 pub(super) struct Suppression {
-    /// The rules, each with its place.
+    /// Suppressed rules or families, each with its span.
     rules: Vec<(String, Span)>,
-    /// Where it counts.
+    /// Span in which the suppression applies.
     scope: Span,
 }
 
-/// Where a pattern is suppressed: each beginning of a scope, in their order, with the furthest end
-/// of the scopes that begin there or before.
+/// Spans in which a pattern is suppressed: each start offset, in order, with the largest end offset
+/// up to there.
 type Scopes = Vec<(usize, usize)>;
 
-/// Returns where each pattern is suppressed.
+/// Returns the suppressed spans of each pattern.
 fn by_pattern(suppressions: &[Suppression]) -> HashMap<&str, Scopes> {
     let mut all: HashMap<&str, Scopes> = HashMap::new();
     let mut sorted: Vec<&Suppression> = suppressions.iter().collect();
@@ -45,17 +45,18 @@ fn by_pattern(suppressions: &[Suppression]) -> HashMap<&str, Scopes> {
     all
 }
 
-/// Whether a finding lies where its rule is suppressed; one about the file does anywhere.
+/// Returns whether a finding is suppressed; a finding about the whole file is suppressed by any
+/// scope.
 fn covers(scopes: &Scopes, finding: &Finding) -> bool {
     let span = finding.diagnostic.span;
     let before = scopes.partition_point(|(start, _)| *start <= span.start);
     let end = scopes[..before].last().map_or(0, |(_, end)| *end);
-    // What is behind the last letter belongs to it.
+    // The position after the last character belongs to the scope.
     let is_here = span.start < end || (span.is_empty() && span.start == end && before > 0);
     finding.rule.whole_file || is_here
 }
 
-/// Returns whether `pattern` stands for any rule that there is.
+/// Returns whether `pattern` matches an existing rule.
 pub fn is_known(pattern: &str) -> bool {
     find(pattern).is_some() || table::RULES.iter().any(|it| names(pattern, it.id))
 }
@@ -72,7 +73,7 @@ pub(super) fn suppressions(cx: &Cx<'_>) -> Vec<Suppression> {
     keys.chain(cx.body().comments.iter().filter_map(|it| in_body(cx, *it))).collect()
 }
 
-/// Takes out what is suppressed.
+/// Removes suppressed findings.
 pub(super) fn apply(suppressions: &[Suppression], findings: &mut Vec<Finding>) {
     if suppressions.is_empty() {
         return;
@@ -85,18 +86,18 @@ pub(super) fn apply(suppressions: &[Suppression], findings: &mut Vec<Finding>) {
     });
 }
 
-/// Returns the names that are no rules, each with its place.
+/// Returns the names that match no rule, each with its span.
 pub(super) fn unknown(suppressions: &[Suppression]) -> impl Iterator<Item = &(String, Span)> {
     suppressions.iter().flat_map(|it| &it.rules).filter(|(name, _)| !is_known(name))
 }
 
-/// `nodes` are the keys and items with lines of their own, in the order of the text.
+/// `nodes` contains the spans of keys and items with lines of their own, in text order.
 fn in_frontmatter(cx: &Cx<'_>, nodes: &[Span], comment: Span) -> Option<Suppression> {
     let rules = rules(cx, comment, "#", "")?;
     let line = cx.line(comment.start);
     let alone = Span::new(line.start, comment.start).slice(cx.text).trim().is_empty();
     let scope = if alone {
-        // Of those that begin in the next line the first is the outermost.
+        // The first node after the comment is the outermost one on its line.
         nodes.get(nodes.partition_point(|it| it.start <= comment.start)).copied()
     } else {
         let before = nodes.partition_point(|it| it.start < line.end);
@@ -107,8 +108,7 @@ fn in_frontmatter(cx: &Cx<'_>, nodes: &[Span], comment: Span) -> Option<Suppress
     Some(Suppression { rules, scope: Span::new(scope.start, after_line_end(cx.text, end)) })
 }
 
-/// Collects the keys and items that have lines of their own, in the order of the text, each with its
-/// value.
+/// Collects the spans of keys and items with lines of their own, in text order.
 fn keys_of(entries: &[Entry], nodes: &mut Vec<Span>) {
     for entry in entries {
         nodes.push(entry.span);
@@ -136,7 +136,7 @@ fn values_of(value: &Value, nodes: &mut Vec<Span>) {
 fn in_body(cx: &Cx<'_>, comment: Span) -> Option<Suppression> {
     let rules = rules(cx, comment, "<!--", "-->")?;
     let body = cx.body();
-    // There may be many on one long line, so that it is not searched for its ends each time.
+    // Uses the line table, because many comments can share one long line.
     let line = |offset: usize| {
         let next = body.lines.partition_point(|it| it.start <= offset);
         body.lines[..next].last().copied().unwrap_or_else(|| cx.line(offset))
@@ -146,14 +146,14 @@ fn in_body(cx: &Cx<'_>, comment: Span) -> Option<Suppression> {
     let behind = Span::new(comment.end, last.end).slice(cx.text);
     let is_blank = |it: &str| it.chars().all(char::is_whitespace);
     let mut scope = Span::new(first.start, last.end + 1);
-    // Of many in one line one is the last, so that the line is looked at once.
+    // Only the last comment on a line looks at the following lines.
     if is_blank(behind) && is_blank(before) {
         let mut at = after_line_end(cx.text, last.end);
         while at < cx.text.len() {
             let next = cx.line(at);
             scope.end = next.end + 1;
             if !next.slice(cx.text).trim().is_empty() {
-                // A block of code counts as one line.
+                // A code block counts as one line.
                 let behind = body.fences.partition_point(|it| it.open.start < next.start);
                 let fence = body.fences.get(behind).filter(|it| next.covers(it.open));
                 scope.end = fence.map_or(scope.end, |it| scope.end.max(it.content.end + 1));
@@ -181,7 +181,7 @@ fn rules(cx: &Cx<'_>, comment: Span, open: &str, close: &str) -> Option<Vec<(Str
         }
         at += word.len() + 1;
     }
-    // What stands behind ` -- ` is the author's reason.
+    // Text after ` -- ` is the author's reason.
     let reason = rules.iter().position(|(it, _)| it.chars().all(|it| it == '-'));
     rules.truncate(reason.unwrap_or(rules.len()));
     Some(rules)

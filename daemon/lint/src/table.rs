@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use super::rule::Rule;
 use super::{
-    body, command, description, field, hooks, index, name, own, paths, reference, security, tools,
-    yaml,
+    body, command, description, field, hooks, index, name, paths, reference, security, skillsd,
+    tools, yaml,
 };
 
 /// All rules, in the order of the reference page.
@@ -23,7 +23,7 @@ pub(super) static RULES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
         &index::RULES,
         &reference::RULES,
         &command::RULES,
-        &own::RULES,
+        &skillsd::RULES,
     ];
     families.into_iter().flatten().collect()
 });

@@ -1,14 +1,15 @@
-//! A disk written as text, as the surroundings of a skill.
+//! [`Fixture`]: a file system written as text, with one skill to check.
 //!
-//! `//- /path` starts a file; the first SKILL.md or command is the one that is checked, or the first of
-//! all where it is instructions. Behind a path `+x` makes the file executable, `fifo` a pipe, `->` a
-//! link, `<-` a link to the file that is named, and `budget` puts many skills beside it.
+//! `//- /path` starts a file. The first SKILL.md or command is checked, or the first file if it is
+//! an instruction file. After the path, `+x` makes the file executable, `fifo` makes it a pipe, `->
+//! TARGET` makes the path a link, `<- TARGET` makes it a link to a file with the text below, and
+//! `budget` adds many skills beside it.
 
 #![expect(
     clippy::unwrap_used,
     clippy::missing_panics_doc,
     clippy::return_self_not_must_use,
-    reason = "it is for tests alone"
+    reason = "used only by tests"
 )]
 
 use std::collections::BTreeMap;
@@ -25,7 +26,7 @@ use skills_discovery::ranking::Ranking;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::decode;
 
-use crate::{Finding, FsContext, Look, Neighbour, Settings, SkillSet, Subject};
+use crate::{Finding, FsContext, Neighbour, PathKind, Settings, SkillSet, Subject};
 
 /// Skills of many kinds.
 pub const SKILLS: [&str; 5] = [
@@ -36,7 +37,7 @@ pub const SKILLS: [&str; 5] = [
     "---\nname: übersicht\ndescription: |\n  Eine Übersicht 🦀 über alles.\n\n  Use when: somebody asks.\ncontext: fork\nagent: Explore\ndisable-model-invocation: true\n# a remark\nlicense: MIT\n---\n| a | b |\n|---|---|\n",
 ];
 
-/// Skills whose values go on over lines: lists in brackets, folded tools, blocks of globs.
+/// Skills with values over several lines: lists in brackets, folded tools, blocks of globs.
 pub const SPANNING: [&str; 4] = [
     "---\nname: audit\ndescription: >-\n  Audits a change. Use before a release.\nallowed-tools: [\n  Read,\n  \"Bash(git log:*)\",\n  Grep\n]\npaths: |\n  src/**,\n  docs/**\n---\n\nLook at each file.\n",
     "---\nname: sweep\ndescription: Sweeps up. Use when asked to.\nallowed-tools: >\n  Read, Grep,\n  Edit(src/**)\ndisallowed-tools: Write,\n  WebFetch\nmetadata: {author: me,\n  version: \"1.0\"}\nuser-invocable:\n  true\n---\nSweep $ARGUMENTS.\n",
@@ -44,21 +45,21 @@ pub const SPANNING: [&str; 4] = [
     "---\nname: tidy-up\ndescription: 'Tidies up. Use when\n  asked to: it does all.'\nallowed-tools: \"Read,\n  Grep\"\ndisallowed-tools:\n  - >\n    Write\n  - 'WebFetch'\narguments: [what,\n  where]\n---\nTidy $what in $where.\n",
 ];
 
-/// A disk, and the skill on it that is checked.
-pub struct World {
+/// A file system with one skill to check.
+pub struct Fixture {
     files: BTreeMap<PathBuf, String>,
     executable: Vec<PathBuf>,
     skill: AbsPath,
     beside: Vec<String>,
-    company: SkillSet,
+    skill_set: SkillSet,
     ignored: bool,
     link: Option<AbsPath>,
     file_target: Option<AbsPath>,
     fault: Option<Fault>,
 }
 
-impl World {
-    /// Reads a fixture; a text without files is a skill in a directory called `pdf`.
+impl Fixture {
+    /// Reads a fixture. A text without files is a skill in a directory named `pdf`.
     pub fn new(fixture: &str) -> Self {
         let whole = if fixture.starts_with("//- ") {
             fixture.to_owned()
@@ -70,7 +71,7 @@ impl World {
         let (mut link, mut file_target, mut fault) = (None, None, None);
         for part in whole.split("//- ").skip(1) {
             let (head, text) = part.split_once('\n').unwrap_or((part, ""));
-            // A path may hold a blank; what else stands in the line begins with a mark or is known.
+            // A path can contain a space; the words after it are fixed.
             let at = [" ->", " <-", " +x", " budget", " fifo"].iter().find_map(|it| head.find(it));
             let (path, rest) = head.split_at(at.unwrap_or(head.len()));
             let path = PathBuf::from(path);
@@ -103,9 +104,9 @@ impl World {
                 }
                 _ => {}
             }
-            // The tree's own heads have no blanks in their paths.
+            // The tree's format does not support spaces in paths.
             if !path.to_string_lossy().contains(' ') {
-                // What is there already stays.
+                // The tree ignores a path that it already has.
                 let _ = write!(tree, "//- {}\n{text}", path.display());
             }
             order.push(path.clone());
@@ -145,7 +146,7 @@ impl World {
             Ranking::of(&ctx, &discover(&ctx, &tree))
         });
         let rankings: Vec<Ranking> = rankings.collect();
-        // Whatever an agent meets, as whoever reads the disk has it.
+        // Adds every skill that an agent finds, as the engine does.
         for skill in rankings.iter().flat_map(|it| &it.skills) {
             if neighbours.iter().all(|it| it.path != skill.path) {
                 let (name, path) = (skill.name.clone(), skill.path.clone());
@@ -157,7 +158,7 @@ impl World {
             executable,
             skill,
             beside,
-            company: SkillSet::new(neighbours, rankings),
+            skill_set: SkillSet::new(neighbours, rankings),
             ignored,
             link,
             file_target,
@@ -169,25 +170,25 @@ impl World {
         decode(self.files[&*self.skill].as_bytes()).text
     }
 
-    /// Returns the same world with another text of the skill.
+    /// Returns the fixture with another text of the skill.
     pub fn with_text(mut self, text: &str) -> Self {
         self.files.insert(self.skill.to_path_buf(), text.to_owned());
         self
     }
 
-    /// Returns the same world in which a file of the skill is executable.
+    /// Returns the fixture with a file of the skill made executable.
     pub fn with_executable(mut self, relative: &str) -> Self {
         self.executable.push(self.skill.parent().unwrap().join(relative));
         self
     }
 
-    /// Returns the same world in which the skill lies in a directory of that name.
+    /// Returns the fixture with the skill's directory renamed.
     pub fn with_directory(self, name: &str) -> Self {
         let old = self.skill.parent().unwrap();
         let new = old.parent().unwrap().child(name);
         let mut fixture = String::new();
         let skill = std::iter::once(self.skill.to_path_buf());
-        // The first skill is the one that is checked.
+        // The first skill is checked.
         let others = self.files.keys().filter(|it| **it != *self.skill).cloned();
         for path in skill.chain(others) {
             let moved = path.strip_prefix(&*old).map_or_else(|_| path.clone(), |it| new.join(it));
@@ -201,20 +202,20 @@ impl World {
         self.check_with(&Settings::default())
     }
 
-    /// Returns what is wrong for whoever makes all fixes.
-    pub fn check_to_mend(&self) -> Vec<Finding> {
+    /// Returns the findings for a caller that applies all fixes.
+    pub fn check_for_fixing(&self) -> Vec<Finding> {
         let (text, record) = record(&self.files[&*self.skill]);
         let document = parse(&text);
         let subject =
             Subject { text: &text, document: &document, record: &record, path: Some(&self.skill) };
-        crate::check_to_mend(&subject, &Settings::default(), self)
+        crate::check_for_fixing(&subject, &Settings::default(), self)
     }
 
     pub fn check_with(&self, settings: &Settings<'_>) -> Vec<Finding> {
         self.with_subject(|it| crate::check(it, settings, self))
     }
 
-    /// Returns what is shown of it.
+    /// Returns the findings that are shown.
     pub fn shown(&self, settings: &Settings<'_>) -> Vec<Finding> {
         self.with_subject(|it| crate::shown(crate::check(it, settings, self), it, settings, self))
     }
@@ -246,8 +247,8 @@ pub fn record(text: &str) -> (String, SkillRecord) {
     (decoded.text, record)
 }
 
-impl FsContext for World {
-    fn look(&self, relative: &str) -> Option<Look> {
+impl FsContext for Fixture {
+    fn look(&self, relative: &str) -> Option<PathKind> {
         let mut path = self.skill.parent().unwrap().into_path_buf();
         for part in relative.split('/') {
             match part {
@@ -258,12 +259,12 @@ impl FsContext for World {
             }
         }
         Some(match self.files.get(&path) {
-            Some(text) => Look::File {
+            Some(text) => PathKind::File {
                 executable: self.executable.contains(&path),
                 script: text.starts_with("#!"),
             },
-            None if self.files.keys().any(|it| it.starts_with(&path)) => Look::Directory,
-            None => Look::Missing,
+            None if self.files.keys().any(|it| it.starts_with(&path)) => PathKind::Directory,
+            None => PathKind::Missing,
         })
     }
 
@@ -277,8 +278,8 @@ impl FsContext for World {
         Some(inside.filter(|it| !matcher.matches(it).is_empty()).count())
     }
 
-    fn company(&self) -> &SkillSet {
-        &self.company
+    fn skill_set(&self) -> &SkillSet {
+        &self.skill_set
     }
 
     fn is_git_ignored(&self) -> Option<bool> {

@@ -1,16 +1,15 @@
-//! The rules, on texts.
+//! Tests of the rules on whole texts.
 //!
-//! Each rule's own texts are in its row; here they are run, and beside them the cases that tell
-//! one rule from another.
+//! `examples` checks the examples of each rule; the other modules check cases that distinguish rules.
 
-mod attributing;
-mod crowding;
+mod attribution;
+mod coverage;
 mod examples;
-mod families;
-mod mending;
-mod placing;
-mod proving;
-mod silence;
-mod suppressing;
-mod telling;
+mod false_positives;
+mod fix_verification;
+mod fixes;
+mod location;
+mod many_skills;
+mod messages;
+mod suppression;
 mod typing;

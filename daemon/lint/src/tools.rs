@@ -1,4 +1,4 @@
-//! `tools/*`: the names and patterns in `allowed-tools` and `disallowed-tools`.
+//! Rules `tools/*`: problems in `allowed-tools` and `disallowed-tools`.
 
 use std::collections::HashSet;
 
@@ -15,71 +15,71 @@ use skills_syntax::text::Span;
 
 use super::rule::Rule;
 use super::subject::Cx;
-use super::{Finding, found};
+use super::{Finding, new_finding};
 
-const WELL: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: Read Bash(pdftotext:*)\n---\nRead the file.\n";
+const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: Read Bash(pdftotext:*)\n---\nRead the file.\n";
 
 pub(super) static RULES: [Rule; 5] = [
     Rule::new(
         "tools/unknown",
         Severity::Information,
-        "No agent has a tool of that name.",
-        "A tool that there is not grants nothing, and the agent asks as if it were not written.",
-        "Write the name as the agent writes it, letter by letter.",
+        "No agent has a tool with this name.",
+        "An unknown tool grants nothing; the agent still asks for permission.",
+        "Write the tool's exact name.",
     )
     .fixable()
     .agents(&[Agent::ClaudeCode])
     .sources(&[&CLAUDE_PERMISSIONS])
     .texts(
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: Raed\n---\nRead the file.\n",
-        WELL,
+        PASSING,
     ),
     Rule::new(
         "tools/renamed",
         Severity::Hint,
-        "The tool has another name now.",
-        "The old one still works in some versions.",
-        "Write the name that it has now.",
+        "The tool has a new name.",
+        "Only some versions still accept the old name.",
+        "Use the new name.",
     )
     .fixable()
     .agents(&[Agent::ClaudeCode])
     .sources(&[&CLAUDE_PERMISSIONS])
     .texts(
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: MultiEdit\n---\nRead the file.\n",
-        WELL,
+        PASSING,
     ),
     Rule::new(
         "tools/pattern",
         Severity::Warning,
-        "The pattern behind a tool's name is malformed.",
-        "The rule matches nothing, and what follows it may be swallowed.",
-        "Close the parenthesis, and write something in it.",
+        "The pattern after a tool's name is malformed.",
+        "The permission rule matches nothing, and may swallow the tools after it.",
+        "Close the parenthesis, and write a pattern inside.",
     )
     .fixable()
     .sources(&[&CLAUDE_PERMISSIONS])
     .texts(
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: Read Bash(git:*\n---\nRead the file.\n",
-        WELL,
+        PASSING,
     ),
     Rule::new(
         "tools/separator",
         Severity::Information,
         "Tools are separated by commas.",
-        "The standard separates them by blanks; a client that follows it reads `Read,` with its comma.",
-        "Separate the tools by blanks alone, which both the standard and Claude Code split at.",
+        "The specification separates tools by spaces; a client that follows it reads `Read,` as the tool's name.",
+        "Separate tools only by spaces; Claude Code also splits there.",
     )
     .fixable()
     .agents(&[Agent::AgentSkills])
     .sources(&[&SPECIFICATION, &CLAUDE_SKILLS])
     .texts(
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: Read, Grep\n---\nRead the file.\n",
-        WELL,
+        PASSING,
     ),
     Rule::new(
         "tools/mcp",
         Severity::Warning,
-        "A tool of an MCP server is not written as `mcp__server__tool`.",
-        "Two underscores separate the parts; with another form the name stands for no tool.",
+        "An MCP tool is not written as `mcp__server__tool`.",
+        "Two underscores separate the parts; any other form matches no tool.",
         "Write `mcp__server` for all tools of a server, or `mcp__server__tool` for one.",
     )
     .agents(&[Agent::ClaudeCode])
@@ -91,35 +91,35 @@ pub(super) static RULES: [Rule; 5] = [
     .fixable(),
 ];
 
-/// How alike a name has to be to that of a tool.
-const ALIKE: f64 = 0.75;
+/// Minimum similarity of a name to a tool's name.
+const MIN_SIMILARITY: f64 = 0.75;
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    if ![Agent::ClaudeCode, Agent::AgentSkills].into_iter().any(|it| cx.concerns(it)) {
+    if ![Agent::ClaudeCode, Agent::AgentSkills].into_iter().any(|it| cx.applies_to(it)) {
         return;
     }
     for field in [&ALLOWED_TOOLS, &DISALLOWED_TOOLS] {
         let items = cx.items(field);
         let names: HashSet<&str> = items.iter().map(|it| it.text.trim()).collect();
         for item in &items {
-            let finding = several(cx, field, item).or_else(|| tool(cx, item, &names));
+            let finding = joined_tools(cx, field, item).or_else(|| check_tool(cx, item, &names));
             out.extend(finding);
         }
     }
-    separators(cx, &ALLOWED_TOOLS, out);
+    check_separators(cx, &ALLOWED_TOOLS, out);
 }
 
-/// An item in which several tools are written: no agent splits the items of a list, nor at `;`.
-fn several(cx: &Cx<'_>, field: &'static Field, item: &SpannedText) -> Option<Finding> {
+/// Reports an item that names several tools: no agent splits list items, or splits at `;`.
+fn joined_tools(cx: &Cx<'_>, field: &'static Field, item: &SpannedText) -> Option<Finding> {
     let text = item.text.trim();
     let names: Vec<&str> = text.split([' ', ',', ';', '|']).filter(|it| !it.is_empty()).collect();
     let is_tool = |it: &&str| find_tool(Agent::ClaudeCode, it).is_some();
     if names.len() < 2 || !names.iter().all(is_tool) {
         return None;
     }
-    let message = format!("`{text}` is one tool to agents, and there is none of that name");
-    let finding = found("tools/unknown", item.span, message).severity(Severity::Warning);
-    let finding = finding.help("Separate the tools as the other ones are.");
+    let message = format!("agents read `{text}` as the name of one tool, which does not exist");
+    let finding = new_finding("tools/unknown", item.span, message).severity(Severity::Warning);
+    let finding = finding.help("Separate the tools like the others in this list.");
     if item.span.slice(cx.text).trim_matches(['"', '\'']) != text {
         return Some(finding);
     }
@@ -132,37 +132,38 @@ fn several(cx: &Cx<'_>, field: &'static Field, item: &SpannedText) -> Option<Fin
         }
         _ => " ".to_owned(),
     };
-    Some(finding.fix("Separate them", item.span, names.join(&separator)))
+    Some(finding.fix("Separate the tools", item.span, names.join(&separator)))
 }
 
-fn tool(cx: &Cx<'_>, item: &SpannedText, all: &HashSet<&str>) -> Option<Finding> {
+fn check_tool(cx: &Cx<'_>, item: &SpannedText, all: &HashSet<&str>) -> Option<Finding> {
     let text = item.text.trim();
-    if let Some(finding) = pattern(cx, item) {
+    if let Some(finding) = check_pattern(cx, item) {
         return Some(finding);
     }
     let name = text.split_once('(').map_or(text, |(name, _)| name);
-    // The text is not its source in a quoted value with escapes; then the whole item is shown.
+    // In a quoted value with escapes, source and text differ, and the whole item is shown.
     let exact = item.span.slice(cx.text).find(name).map(|at| item.span.start + at);
     let span = exact.map_or(item.span, |at| Span::new(at, at + name.len()));
     if name.starts_with("mcp") && name.len() > 3 && !name.as_bytes()[3].is_ascii_alphanumeric() {
-        return mcp(name, span);
+        return check_mcp(name, span);
     }
     if name == "*" || find_tool(Agent::ClaudeCode, name).is_some_and(|it| it.renamed_to.is_none()) {
         return None;
     }
     let is_there = |name: &str| all.contains(name);
-    let twice = |name: &str| format!("`{name}` is there as well; remove this one.");
+    let twice = |name: &str| format!("The list also has `{name}`; remove this one.");
     let former = find_tool(Agent::ClaudeCode, name);
     if let Some((former, now)) = former.and_then(|it| Some((it, it.renamed_to?))) {
-        // The founding name of subagents is understood by every version.
+        // Every version accepts the original name of subagents.
         if name == "Task" {
             return None;
         }
-        let finding = found("tools/renamed", span, format!("`{name}` is called `{now}` now"));
+        let finding =
+            new_finding("tools/renamed", span, format!("the tool `{name}` is now called `{now}`"));
         if is_there(now) {
             return Some(finding.help(twice(now)));
         }
-        let title = format!("Rename it to `{now}`");
+        let title = format!("Rename the tool to `{now}`");
         return Some(if former.replacement_is_broader {
             finding.draft(title, span, now)
         } else {
@@ -175,41 +176,39 @@ fn tool(cx: &Cx<'_>, item: &SpannedText, all: &HashSet<&str>) -> Option<Finding>
         .map(|it| it.name)
         .collect();
     let folded = names.iter().copied().find(|it| it.eq_ignore_ascii_case(name));
-    let near = folded.or_else(|| suggest::nearest(name, names, ALIKE).first().copied());
-    // Lower-case names are how other agents write them; one that stands alone is not a slip.
+    let near = folded.or_else(|| suggest::nearest(name, names, MIN_SIMILARITY).first().copied());
+    // Other agents write tool names in lower case; such a name alone is not a typing error.
     let is_word = name.chars().next().is_some_and(|it| it.is_ascii_uppercase());
     match (near, other) {
         (Some(near), None) if is_word || folded.is_some() => {
-            let message = format!("there is no tool `{name}`; did you mean `{near}`?");
-            let finding = found("tools/unknown", span, message).severity(Severity::Warning);
+            let message = format!("unknown tool `{name}`; did you mean `{near}`?");
+            let finding = new_finding("tools/unknown", span, message).severity(Severity::Warning);
             Some(if is_there(near) {
                 finding.help(twice(near))
             } else {
-                finding.fix(format!("Write `{near}`"), span, near)
+                finding.fix(format!("Change to `{near}`"), span, near)
             })
         }
-        (_, Some(other)) if cx.concerns(Agent::ClaudeCode) => {
-            let message = format!(
-                "`{name}` is a tool of {}; Claude Code has none of that name",
-                other.agent.name()
-            );
-            Some(found("tools/unknown", span, message).severity(Severity::Hint))
+        (_, Some(other)) if cx.applies_to(Agent::ClaudeCode) => {
+            let message =
+                format!("`{name}` is a tool of {}, not of Claude Code", other.agent.name());
+            Some(new_finding("tools/unknown", span, message).severity(Severity::Hint))
         }
         (_, Some(_)) => None,
         (_, None) => {
-            let message = format!("no tool `{name}` is known");
-            Some(found("tools/unknown", span, message).severity(Severity::Hint))
+            let message = format!("unknown tool `{name}`");
+            Some(new_finding("tools/unknown", span, message).severity(Severity::Hint))
         }
     }
 }
 
-fn pattern(cx: &Cx<'_>, item: &SpannedText) -> Option<Finding> {
+fn check_pattern(cx: &Cx<'_>, item: &SpannedText) -> Option<Finding> {
     let text = item.text.trim();
     let open = text.find('(');
     let what = match open {
-        None if text.contains(')') => "`)` closes nothing",
+        None if text.contains(')') => "unmatched `)`",
         None => return None,
-        Some(0) => "there is no tool before the parenthesis",
+        Some(0) => "missing tool name before `(`",
         Some(at) => {
             let depth = text[at..].chars().fold(0_i32, |depth, it| match it {
                 '(' => depth + 1,
@@ -217,31 +216,30 @@ fn pattern(cx: &Cx<'_>, item: &SpannedText) -> Option<Finding> {
                 _ => depth,
             });
             if depth > 0 {
-                "`(` is never closed"
+                "unclosed `(`"
             } else if depth < 0 {
-                "`)` closes nothing"
+                "unmatched `)`"
             } else if text.ends_with("()") || text[at + 1..].trim_end_matches(')').trim().is_empty()
             {
-                "the parentheses are empty"
+                "empty parentheses"
             } else if !text.ends_with(')') {
-                "text stands behind the closing parenthesis"
+                "text after `)`"
             } else {
                 return None;
             }
         }
     };
-    let finding = found("tools/pattern", item.span, format!("{what} in `{text}`"));
+    let finding = new_finding("tools/pattern", item.span, format!("{what} in `{text}`"));
     let last_line = !item.span.slice(cx.text).contains(['\n', ' ', ',', '"', '\'']);
-    // Without the parenthesis more is allowed than was begun to be said.
+    // Removing the parenthesis allows more than the unfinished pattern would.
     if let (true, Some(name)) = (last_line, text.strip_suffix('(')) {
         let at = item.span.start + name.len();
         return Some(finding.draft("Remove the parenthesis", Span::new(at, item.span.end), ""));
     }
-    if what.starts_with("`(` is never") && last_line {
+    if what.starts_with("unclosed") && last_line {
         return Some(finding.fix("Close the parenthesis", Span::empty(item.span.end), ")"));
     }
-    if let (true, Some(at), true) =
-        (what.ends_with("are empty"), open, item.span.len() == text.len())
+    if let (true, Some(at), true) = (what.starts_with("empty"), open, item.span.len() == text.len())
     {
         let span = Span::new(item.span.start + at, item.span.end);
         return Some(finding.draft("Remove the parentheses", span, ""));
@@ -249,31 +247,30 @@ fn pattern(cx: &Cx<'_>, item: &SpannedText) -> Option<Finding> {
     Some(finding)
 }
 
-fn mcp(name: &str, span: Span) -> Option<Finding> {
+fn check_mcp(name: &str, span: Span) -> Option<Finding> {
     let fits = |it: &str| {
         !it.is_empty() && it.chars().all(|it| it.is_ascii_alphanumeric() || "_-*.".contains(it))
     };
     if name.strip_prefix("mcp__").is_some_and(fits) {
         return None;
     }
-    let message = format!("`{name}` is not of the form `mcp__server__tool`");
-    let finding = found("tools/mcp", span, message);
-    // With another mark between the parts it is clear what is meant; a single underscore may be
-    // part of a name.
+    let message = format!("`{name}` does not have the form `mcp__server__tool`");
+    let finding = new_finding("tools/mcp", span, message);
+    // With another separator the intended name is clear; a single underscore can be part of a name.
     let parts: Vec<&str> = name.split([':', '.', '/']).collect();
     let is_clear = (2..=3).contains(&parts.len())
         && parts[0] == "mcp"
         && parts.iter().all(|it| !it.is_empty() && fits(it));
     Some(if is_clear {
         let meant = parts.join("__");
-        finding.fix(format!("Write `{meant}`"), span, meant)
+        finding.fix(format!("Change to `{meant}`"), span, meant)
     } else {
         finding
     })
 }
 
-fn separators(cx: &Cx<'_>, field: &'static Field, out: &mut Vec<Finding>) {
-    let (Some(fields), true) = (cx.fields, cx.concerns(Agent::AgentSkills)) else { return };
+fn check_separators(cx: &Cx<'_>, field: &'static Field, out: &mut Vec<Finding>) {
+    let (Some(fields), true) = (cx.fields, cx.applies_to(Agent::AgentSkills)) else { return };
     let Some(entry) = fields.entry(field) else { return };
     let ValueKind::Scalar { style, .. } = &entry.value.kind else { return };
     let items = cx.items(field);
@@ -285,7 +282,7 @@ fn separators(cx: &Cx<'_>, field: &'static Field, out: &mut Vec<Finding>) {
             edits.push(Edit { span: between, text: " ".to_owned() });
         }
     }
-    // What stands behind the last comma is nothing, or the end of what is quoted.
+    // Only a trailing comma or a closing quote can follow the last item.
     if let Some(last) = items.last() {
         let behind = Span::new(last.span.end, entry.value.span.end);
         let written = behind.slice(cx.text);
@@ -302,6 +299,9 @@ fn separators(cx: &Cx<'_>, field: &'static Field, out: &mut Vec<Finding>) {
         .slice(cx.text)
         .find(',')
         .map_or(first, |at| Span::new(first.start + at, first.start + at + 1));
-    let message = "clients of the standard split at blanks and keep the comma";
-    out.push(found("tools/separator", comma, message).fix_all("Separate by blanks", edits));
+    let message = "Agent Skills clients split this list at spaces, so the comma becomes part of the tool name";
+    out.push(
+        new_finding("tools/separator", comma, message)
+            .fix_all("Separate the tools by spaces", edits),
+    );
 }

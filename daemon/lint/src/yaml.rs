@@ -1,10 +1,10 @@
-//! `yaml/*`: whether agents see a frontmatter at all, and read in it what is written.
+//! Rules `yaml/*`: problems with the frontmatter's delimiters, YAML syntax and encoding.
 //!
-//! The parser finds what is wrong; here it is said who minds. A finding that makes some agent
-//! drop the file is an error, one that all repair a warning.
+//! The parser reports the problems; this module adds their consequences. A problem that makes an
+//! agent drop the file is an error. If all agents repair it, it is a warning.
 
 mod encoding;
-mod mend;
+mod fix;
 
 use skills_agents::field_table::{
     Agent, CLAUDE_CHANGES, CODEX, CORPUS, GEMINI, OPENCODE, PLUGIN, SPECIFICATION, YAML, fields,
@@ -16,7 +16,7 @@ use skills_syntax::parse::{Closing, Entry, Frontmatter, Opening, ScalarStyle, Va
 use skills_syntax::quote;
 use skills_syntax::text::Span;
 
-use super::audience::{act, names};
+use super::affected_agents::{names, with_verb};
 use super::rule::Rule;
 use super::subject::Cx;
 use super::{Finding, find};
@@ -35,84 +35,84 @@ const fn error(
     Rule::new(id, Severity::Error, what, why, repair).sources(READERS).texts(failing, passing)
 }
 
-const WELL: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
-const DROPPED: &str = "A YAML library refuses the whole block. Some agents then drop the skill without a word, others guess what was meant.";
+const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
+const REJECTED: &str = "YAML parsers reject the whole frontmatter. Some agents then drop the skill silently; others guess the meaning.";
 
 pub(super) static RULES: [Rule; 23] = [
     error(
         "yaml/no-frontmatter",
         "The file has no frontmatter.",
-        "Without a name and a description most agents do not take the file for a skill.",
-        "Start the file with `---`, lines of `name:` and `description:`, and `---`.",
+        "Most agents do not load a file without a name and a description as a skill.",
+        "Start the file with `---`, then `name:` and `description:` lines, then `---`.",
         "# PDF\n\nReads PDF files.\n",
-        WELL,
+        PASSING,
     )
     .whole_file()
     .sources(&[&SPECIFICATION]),
     error(
         "yaml/unclosed-frontmatter",
-        "The frontmatter is not closed by a line of `---`.",
-        "Agents look for two such lines and find no fields otherwise.",
-        "Add a line of `---` after the last key.",
+        "The frontmatter has no closing `---` line.",
+        "Agents read fields only between two `---` lines.",
+        "Add a `---` line after the last key.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n\n# PDF\n\nRead the file.\n",
-        WELL,
+        PASSING,
     )
     .fixable()
     .whole_file()
     .sources(&[&SPECIFICATION]),
     error(
         "yaml/missing-opening",
-        "The fields have no line of `---` above them.",
-        "Agents take the fields for the body then.",
-        "Add a first line of `---`.",
+        "The fields have no `---` line above them.",
+        "Agents read the fields as part of the body.",
+        "Add a `---` line above the fields.",
         "name: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-        WELL,
+        PASSING,
     )
     .fixable()
     .whole_file()
     .sources(&[&SPECIFICATION]),
     error(
         "yaml/text-before-frontmatter",
-        "Something stands before the opening line of `---`.",
-        "Agents want it to be the first line, and most do not even skip a blank one.",
+        "There is text before the opening `---` line.",
+        "Agents expect `---` on the first line. Most do not even skip a blank line.",
         "Make `---` the first line of the file.",
         "\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-        WELL,
+        PASSING,
     )
     .fixable()
     .whole_file()
     .sources(&[&SPECIFICATION, &GEMINI, &OPENCODE]),
     error(
         "yaml/odd-closing",
-        "The frontmatter is closed by something else than `---`.",
-        "`----`, `...` or an indented `---` end the frontmatter for some agents and not for others.",
-        "Close it with a line that is exactly `---`.",
+        "The closing line of the frontmatter is not exactly `---`.",
+        "`----`, `...` or an indented `---` end the frontmatter only for some agents.",
+        "Close the frontmatter with a line that is exactly `---`.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n...\nRead the file.\n",
-        WELL,
+        PASSING,
     )
     .fixable()
     .sources(&[&SPECIFICATION]),
     error(
         "yaml/syntax",
         "The frontmatter is not valid YAML.",
-        DROPPED,
-        "Correct the line, or put the value in quotes.",
+        REJECTED,
+        "Correct the line, or quote the value.",
         "---\nname: pdf\ndescription: \"Reads PDF files. Use when asked.\nlicense: MIT\n---\nRead the file.\n",
-        WELL,
+        PASSING,
     ),
     error(
         "yaml/duplicate-key",
-        "A key is there twice.",
-        "JavaScript and Rust libraries refuse the block; Python's takes the last of the two.",
-        "Keep one of them.",
+        "A key occurs twice.",
+        "JavaScript and Rust parsers reject the frontmatter; Python's parser uses the last value.",
+        "Keep one of the two.",
         "---\nname: pdf\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-        WELL,
+        PASSING,
     )
     .fixable(),
     error(
         "yaml/tab-indentation",
         "A line is indented with a tab.",
-        "YAML knows only spaces as indentation.",
+        "YAML allows only spaces as indentation.",
         "Indent with spaces.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nmetadata:\n\tauthor: me\n---\nRead the file.\n",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nmetadata:\n  author: me\n---\nRead the file.\n",
@@ -120,9 +120,9 @@ pub(super) static RULES: [Rule; 23] = [
     .fixable(),
     error(
         "yaml/unquoted-colon",
-        "A value without quotes holds `: `.",
-        "It is the most frequent fault of all: YAML takes what stands before the colon for a key and refuses the block.",
-        "Put the whole value in quotes.",
+        "An unquoted value contains `: `.",
+        "YAML reads the text before the colon as a key and rejects the frontmatter. This is the most frequent mistake.",
+        "Quote the whole value.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when: asked about one.\n---\nRead the file.\n",
         "---\nname: pdf\ndescription: \"Reads PDF files. Use when: asked about one.\"\n---\nRead the file.\n",
     )
@@ -130,9 +130,9 @@ pub(super) static RULES: [Rule; 23] = [
     Rule::new(
         "yaml/comment-cuts-value",
         Severity::Warning,
-        "A ` #` ends a value that is meant to go on.",
-        "What stands behind it is a comment: no agent sees it, and none says so.",
-        "Put the whole value in quotes, or the comment on a line of its own.",
+        "A ` #` cuts off the rest of a value.",
+        "YAML reads the text after ` #` as a comment. No agent sees that text, and none reports it.",
+        "Quote the whole value, or move the comment to its own line.",
     )
     .fixable()
     .sources(READERS)
@@ -142,9 +142,9 @@ pub(super) static RULES: [Rule; 23] = [
     ),
     error(
         "yaml/unquoted-start",
-        "A value without quotes starts with a character that means something in YAML.",
+        "An unquoted value starts with a special character of YAML.",
         "`[`, `{`, `@`, `*`, `&`, `!`, `%` and the backtick start lists, maps, aliases, anchors, tags and directives, or are reserved.",
-        "Put the whole value in quotes.",
+        "Quote the whole value.",
         "---\nname: pdf\ndescription: \"Reads PDF files. Use when asked about one.\"\nargument-hint: [file] [page]\n---\nRead $ARGUMENTS.\n",
         "---\nname: pdf\ndescription: \"Reads PDF files. Use when asked about one.\"\nargument-hint: \"[file] [page]\"\n---\nRead $ARGUMENTS.\n",
     )
@@ -152,9 +152,9 @@ pub(super) static RULES: [Rule; 23] = [
     Rule::new(
         "yaml/flow-value",
         Severity::Information,
-        "A text in brackets is a list or a map to YAML.",
-        "Claude Code shows a list in brackets as it is written since 2.1.47; older versions and other readers get a list where they want a text.",
-        "Put the whole value in quotes.",
+        "An unquoted value in brackets is a list or a map in YAML.",
+        "Since 2.1.47, Claude Code shows a list in brackets as written. Older versions and other agents get a list instead of a string.",
+        "Quote the whole value.",
     )
     .fixable()
     .agents(&[Agent::ClaudeCode, Agent::VsCode])
@@ -166,9 +166,9 @@ pub(super) static RULES: [Rule; 23] = [
     Rule::new(
         "yaml/ambiguous-scalar",
         Severity::Hint,
-        "A value is a number, a date or a boolean to some readers and a text to others.",
-        "`yes` and `on` are booleans in YAML 1.1 and texts in 1.2; `1_000`, `1:30` and dates differ from library to library, and `1.10` becomes 1.1.",
-        "Put the value in quotes.",
+        "Some parsers read a value as a string, others as a number, date or boolean.",
+        "`yes` and `on` are booleans in YAML 1.1 and strings in YAML 1.2. Parsers differ in `1_000`, `1:30` and dates, and `1.10` becomes 1.1.",
+        "Quote the value.",
     )
     .fixable()
     .sources(READERS)
@@ -179,118 +179,118 @@ pub(super) static RULES: [Rule; 23] = [
     Rule::new(
         "yaml/alias",
         Severity::Warning,
-        "The frontmatter uses an anchor and an alias.",
-        "Agents with a simple reader see `*name` and not the value that it stands for.",
-        "Write the value out.",
+        "The frontmatter uses a YAML alias.",
+        "Agents with a simple parser see `*name` instead of its value.",
+        "Replace the alias with its value.",
     )
     .sources(READERS)
     .texts(
         "---\nname: &n pdf\ndescription: Reads PDF files. Use when asked about one.\nlicense: *n\n---\nRead the file.\n",
-        WELL,
+        PASSING,
     ),
     error(
         "yaml/recursive-alias",
-        "An alias stands for a value that it is part of.",
-        DROPPED,
-        "Write the value out.",
+        "An alias refers to a value that contains the alias.",
+        REJECTED,
+        "Replace the alias with its value.",
         "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nmetadata: &m\n  self: *m\n---\nRead the file.\n",
-        WELL,
+        PASSING,
     ),
     error(
         "yaml/unindented-continuation",
-        "A value goes on in a line that is not indented.",
-        DROPPED,
-        "Indent every line of the value after its first.",
+        "A continuation line of a value is not indented.",
+        REJECTED,
+        "Indent every line of the value after the first.",
         "---\nname: pdf\ndescription: Reads PDF files.\nUse when asked about one.\n---\nRead the file.\n",
-        WELL,
+        PASSING,
     )
     .fixable(),
     error(
         "yaml/control-character",
-        "The frontmatter holds a character that YAML does not allow.",
-        DROPPED,
+        "The frontmatter contains a character that YAML does not allow.",
+        REJECTED,
         "Remove the character.",
         "---\nname: pdf\ndescription: Reads PDF\u{8} files. Use when asked about one.\n---\nRead the file.\n",
-        WELL,
+        PASSING,
     )
     .fixable(),
     error(
         "yaml/not-a-mapping",
-        "The frontmatter holds no `key: value` lines.",
-        "Agents find no name and no description in it.",
-        "Write lines of `name: …` and `description: …`.",
+        "The frontmatter has no `key: value` lines.",
+        "Agents find no name and no description.",
+        "Write `name: …` and `description: …` lines.",
         "---\n- pdf\n---\nRead the file.\n",
-        WELL,
+        PASSING,
     )
     .whole_file(),
     error(
         "yaml/too-deep",
-        "Lists and maps are nested too deep, or aliases stand for very much.",
-        "Readers have limits, and a frontmatter that reaches them is a mistake or an attack. Of aliases that stand for more than a megabyte none is followed here.",
-        "Nest fewer lists and mappings, and write out what many aliases stand for.",
+        "Lists and maps are nested too deeply, or aliases expand to too much text.",
+        "Parsers have limits; a frontmatter that reaches them is a mistake or an attack. skillsd follows no alias if aliases expand to more than a megabyte.",
+        "Nest fewer lists and maps, and replace aliases with their values.",
         concat!(
             "---\nname: pdf\ndescription: Reads PDF files. Use when asked.\nmetadata: ",
             "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
             "]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]",            "\n---\nRead the file.\n",
         ),
-        WELL,
+        PASSING,
     ),
     error(
         "yaml/not-utf8",
-        "The file is not UTF-8.",
-        "Some agents drop a file whose bytes they cannot read, others show `\u{FFFD}` in their place.",
+        "The file is not valid UTF-8.",
+        "Some agents drop the file; others show `\u{FFFD}` instead of the invalid bytes.",
         "Save the file as UTF-8.",
         "---\nname: pdf\ndescription: Reads PDF files in a caf\u{FFFD}. Use when asked about one.\n---\nRead the file.\n",
-        WELL,
+        PASSING,
     )
     .whole_file(),
     Rule::new(
         "yaml/byte-order-mark",
         Severity::Hint,
-        "The file begins with a byte order mark.",
-        "It is invisible, and agents that do not skip it find no `---` in the first line and drop the skill.",
+        "The file starts with a byte order mark.",
+        "The mark is invisible. Agents that do not skip it find no `---` on the first line and drop the skill.",
         "Save the file as UTF-8 without a byte order mark.",
     )
     .fixable()
     .whole_file()
     .sources(&[&CODEX, &GEMINI, &PLUGIN])
-    .texts("\u{FEFF}---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n---\nRead the file.\n", WELL),
+    .texts("\u{FEFF}---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n---\nRead the file.\n", PASSING),
     Rule::new(
         "yaml/crlf",
         Severity::Hint,
-        "The frontmatter has CRLF line ends.",
+        "The frontmatter has CRLF line endings.",
         "An agent that looks for `---` and a line feed finds no frontmatter and drops the skill.",
-        "Save the file with LF line ends.",
+        "Save the file with LF line endings.",
     )
     .fixable()
     .whole_file()
     .agents(&[Agent::OpenCodeAgentSkills])
     .sources(&[&PLUGIN])
-    .texts("---\r\nname: pdf\r\ndescription: Reads PDF files. Use when asked.\r\n---\r\nRead the file.\r\n", WELL),
+    .texts("---\r\nname: pdf\r\ndescription: Reads PDF files. Use when asked.\r\n---\r\nRead the file.\r\n", PASSING),
     Rule::new(
         "yaml/lone-cr",
         Severity::Hint,
         "A line ends with a carriage return alone.",
-        "YAML and editors take it for a line end. Codex, Gemini CLI and opencode look for a line of `---` and a line feed: where these lines end so, they find no frontmatter and drop the skill.",
-        "Save the file with LF line ends.",
+        "YAML and editors accept it as a line ending. Codex, Gemini CLI and opencode need a line feed after `---`. Without it they find no frontmatter and drop the skill.",
+        "Save the file with LF line endings.",
     )
     .fixable()
     .whole_file()
     .sources(&[&YAML, &OPENCODE, &CODEX, &GEMINI, &PLUGIN])
-    .texts("---\rname: pdf\rdescription: Reads PDF files. Use when asked.\r---\rRead the file.\r", WELL),
+    .texts("---\rname: pdf\rdescription: Reads PDF files. Use when asked.\r---\rRead the file.\r", PASSING),
 ];
 
-/// What the ladder calls faults that lie in the YAML or its fences.
+/// Load faults caused by invalid YAML or its delimiters.
 const FAULTS: [&str; 3] = ["yaml/valid", "frontmatter/required", "frontmatter/delimited"];
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let consequences = Consequences::new(cx, cx.droppers(&FAULTS));
-    // A command may be a body and nothing else.
+    let consequences = Consequences::new(cx, cx.profiles_that_drop(&FAULTS));
+    // A command needs no frontmatter.
     let is_body = cx.is_command && cx.frontmatter().is_none();
     for diagnostic in cx.document.diagnostics.iter().filter(|_| !is_body) {
         let told = if diagnostic.code == "yaml/not-a-mapping" {
-            // Where no field can be read, what agents miss is a field.
-            let dropped = cx.those(|_, it| it.verdict == LoadVerdict::Dropped);
+            // If no field can be read, agents report a missing field.
+            let dropped = cx.profiles_where(|_, it| it.verdict == LoadVerdict::Dropped);
             Consequences::new(cx, dropped).finding(cx, diagnostic)
         } else {
             consequences.finding(cx, diagnostic)
@@ -299,17 +299,17 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     }
     encoding::check(cx, out);
     let Some(frontmatter) = cx.frontmatter() else { return };
-    aliases(frontmatter, &consequences, out);
-    sooner(cx, frontmatter, out);
-    // What was read as text because YAML refused it has its finding.
+    check_aliases(frontmatter, &consequences, out);
+    check_early_closing(cx, frontmatter, out);
+    // The parser has reported values that are strings only because the YAML is invalid.
     for entry in frontmatter.entries.iter().filter(|it| !it.recovered) {
-        flow_value(cx, entry, out);
-        ambiguous(cx, entry, out);
+        check_flow_value(cx, entry, out);
+        check_ambiguous(cx, entry, out);
     }
 }
 
-/// Lines that end the frontmatter for some agents, before the one that ends it for all.
-fn sooner(cx: &Cx<'_>, frontmatter: &Frontmatter, out: &mut Vec<Finding>) {
+/// Reports lines that end the frontmatter for some agents before its closing line.
+fn check_early_closing(cx: &Cx<'_>, frontmatter: &Frontmatter, out: &mut Vec<Finding>) {
     if cx.record.portable || frontmatter.closing != Closing::Dashes {
         return;
     }
@@ -330,14 +330,17 @@ fn sooner(cx: &Cx<'_>, frontmatter: &Frontmatter, out: &mut Vec<Finding>) {
         let line = cx.line(end);
         let blanks = line.len() - line.slice(cx.text).trim_start().len();
         let span = Span::new(line.start + blanks, line.end);
-        let who = act(&them, "ends", "end");
-        let message = format!("{who} the frontmatter at this line; what follows is the body to it");
+        let who = with_verb(&them, "ends", "end");
+        let reads = if them.len() == 1 { "reads" } else { "read" };
+        let message =
+            format!("{who} the frontmatter at this line and {reads} the rest as the body");
         let finding = Finding::new(rule, span, message).severity(Severity::Warning).about(&them);
-        out.push(finding.help("Begin the line with something else than dashes."));
+        out.push(finding.help("Start the line with a character other than a dash."));
     }
 }
 
-/// What the active profiles do about the frontmatter.
+/// Consequences of invalid YAML: the active profiles that drop the file, load it without fields or
+/// repair it.
 struct Consequences<'a> {
     dropped: Vec<&'a Profile>,
     emptied: Vec<&'a Profile>,
@@ -348,16 +351,16 @@ impl<'a> Consequences<'a> {
     fn new(cx: &Cx<'a>, dropped: Vec<&'a Profile>) -> Self {
         Self {
             dropped,
-            emptied: cx.those(|_, it| it.verdict == LoadVerdict::WithoutFields),
-            repaired: cx.those(|_, it| matches!(it.verdict, LoadVerdict::Repaired(_))),
+            emptied: cx.profiles_where(|_, it| it.verdict == LoadVerdict::WithoutFields),
+            repaired: cx.profiles_where(|_, it| matches!(it.verdict, LoadVerdict::Repaired(_))),
         }
     }
 
-    /// Turns what the parser has found into a finding; nothing for what is no rule of its own.
+    /// Converts a parser diagnostic to a finding; returns `None` if no rule has its code.
     fn finding(&self, cx: &Cx<'_>, found: &Diagnostic) -> Option<Finding> {
         let rule = find(found.code)?;
         let message = match found.severity {
-            Severity::Error => self.told(&found.message),
+            Severity::Error => self.with_consequences(&found.message),
             Severity::Warning | Severity::Information | Severity::Hint => found.message.clone(),
         };
         let severity = match found.severity {
@@ -368,51 +371,55 @@ impl<'a> Consequences<'a> {
         };
         let mut finding = Finding::new(rule, found.span, message).severity(severity);
         if found.severity == Severity::Error {
-            finding = finding.about(&self.concerned());
+            finding = finding.about(&self.affected());
         }
         if let Some(help) = &found.help {
             finding = finding.help(help);
         }
-        Some(mend::mend(cx, finding))
+        Some(fix::add_fix(cx, finding))
     }
 
-    /// Returns the profiles that a sentence of [`Self::told`] speaks of.
-    fn concerned(&self) -> Vec<&'a Profile> {
+    /// Returns the profiles named by [`Self::with_consequences`].
+    fn affected(&self) -> Vec<&'a Profile> {
         let minds: Vec<_> = self.dropped.iter().chain(&self.emptied).copied().collect();
         if minds.is_empty() { self.repaired.clone() } else { minds }
     }
 
-    fn told(&self, message: &str) -> String {
+    fn with_consequences(&self, message: &str) -> String {
         let who = match (self.dropped.as_slice(), self.emptied.as_slice()) {
             ([], []) if self.repaired.is_empty() => return message.to_owned(),
             ([], []) => {
-                let who = act(&self.repaired, "has", "have");
-                return format!("{message}; {who} to guess what is meant");
+                let who = with_verb(&self.repaired, "guesses", "guess");
+                return format!("{message}; {who} the meaning");
             }
-            ([], emptied) => act(emptied, "loads", "load") + " this skill without its fields",
-            (dropped, []) => act(dropped, "drops", "drop") + " this skill",
+            ([], emptied) => with_verb(emptied, "loads", "load") + " this skill without its fields",
+            (dropped, []) => with_verb(dropped, "drops", "drop") + " this skill",
             (dropped, emptied) => format!(
                 "{} this skill and {} it without its fields",
-                act(dropped, "drops", "drop"),
-                act(emptied, "loads", "load")
+                with_verb(dropped, "drops", "drop"),
+                with_verb(emptied, "loads", "load")
             ),
         };
         format!("{who}: {message}")
     }
 }
 
-fn aliases(frontmatter: &Frontmatter, consequences: &Consequences<'_>, out: &mut Vec<Finding>) {
+fn check_aliases(
+    frontmatter: &Frontmatter,
+    consequences: &Consequences<'_>,
+    out: &mut Vec<Finding>,
+) {
     let Some(rule) = find("yaml/alias") else { return };
     for alias in &frontmatter.aliases {
         let message = match consequences.dropped.as_slice() {
-            [] => "an alias is not the value it stands for to every reader".to_owned(),
-            them => format!("{} may see the alias in place of its value", names(them)),
+            [] => "some agents see the alias instead of its value".to_owned(),
+            them => format!("{} may see the alias instead of its value", names(them)),
         };
         out.push(Finding::new(rule, *alias, message).about(&consequences.dropped));
     }
 }
 
-fn flow_value(cx: &Cx<'_>, entry: &Entry, out: &mut Vec<Finding>) {
+fn check_flow_value(cx: &Cx<'_>, entry: &Entry, out: &mut Vec<Finding>) {
     let is_text = |it: &&&skills_agents::field_table::Field| {
         use skills_agents::field_table::Shape;
         it.key == entry.key.text && matches!(it.shape, Shape::Spelling)
@@ -430,14 +437,14 @@ fn flow_value(cx: &Cx<'_>, entry: &Entry, out: &mut Vec<Finding>) {
     if written.contains(['\n', '\r']) {
         return;
     }
-    let message = format!("`{written}` without quotes is {what} to YAML");
+    let message = format!("`{written}` without quotes is {what} in YAML");
     let finding = Finding::new(rule, span, message);
     out.push(finding.fix("Quote the value", span, quote::quote_scalar(written)));
 }
 
-/// Looks at plain values that libraries read differently. Fields with a type of their own are for
-/// the rules about fields.
-fn ambiguous(cx: &Cx<'_>, entry: &Entry, out: &mut Vec<Finding>) {
+/// Reports plain values that parsers read differently. The `field` rules check fields with a type
+/// of their own.
+fn check_ambiguous(cx: &Cx<'_>, entry: &Entry, out: &mut Vec<Finding>) {
     let typed = skills_agents::field_table::find(&entry.key.text).is_some_and(|it| {
         use skills_agents::field_table::Shape;
         matches!(it.shape, Shape::Switch | Shape::Choice { .. } | Shape::Hooks)
@@ -450,9 +457,10 @@ fn ambiguous(cx: &Cx<'_>, entry: &Entry, out: &mut Vec<Finding>) {
     while let Some(value) = values.pop() {
         match &value.kind {
             ValueKind::Scalar { style: ScalarStyle::Plain, text } => {
-                if let (Some(what), Some(rule)) = (surprise(text), find("yaml/ambiguous-scalar")) {
+                if let (Some(what), Some(rule)) = (other_type(text), find("yaml/ambiguous-scalar"))
+                {
                     let message =
-                        format!("`{text}` is {what} to some readers and a text to others");
+                        format!("some parsers read `{text}` as {what}, others as a string");
                     let finding = Finding::new(rule, value.span, message);
                     out.push(finding.fix(
                         "Quote the value",
@@ -469,8 +477,8 @@ fn ambiguous(cx: &Cx<'_>, entry: &Entry, out: &mut Vec<Finding>) {
     let _ = cx;
 }
 
-/// Returns what else than a text a plain scalar is, to some library.
-fn surprise(text: &str) -> Option<&'static str> {
+/// Returns the other type that some parsers read in a plain scalar.
+fn other_type(text: &str) -> Option<&'static str> {
     let digits = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
     match text {
         "yes" | "Yes" | "YES" | "no" | "No" | "NO" | "on" | "On" | "ON" | "off" | "Off" | "OFF"
@@ -505,7 +513,7 @@ fn surprise(text: &str) -> Option<&'static str> {
     (text.len() > 1 && text.starts_with('0') && digits(text)).then_some("a number in base 8")
 }
 
-/// Returns whether agents see the frontmatter where it is.
+/// Returns whether agents recognise the frontmatter.
 pub(super) fn is_delimited(frontmatter: &Frontmatter) -> bool {
     frontmatter.opening == Opening::FirstLine && frontmatter.closing != Closing::Missing
 }

@@ -21,7 +21,8 @@ use skills_ide::{
     selection_ranges, tokens,
 };
 use skills_lint::{
-    Finding, FsContext, Neighbour, Settings, SkillSet, Subject, check, check_to_mend, settle,
+    Finding, FsContext, Neighbour, Settings, SkillSet, Subject, apply_fixes, check,
+    check_for_fixing,
 };
 use skills_syntax::parse::Document;
 use skills_syntax::path::AbsPath;
@@ -49,7 +50,7 @@ const LEAST: Duration = Duration::from_millis(4);
 /// A directory with one file and a neighbouring skill.
 struct SmallDir {
     files: Vec<String>,
-    company: SkillSet,
+    skill_set: SkillSet,
 }
 
 impl FsContext for SmallDir {
@@ -57,8 +58,8 @@ impl FsContext for SmallDir {
         Some(&self.files)
     }
 
-    fn company(&self) -> &SkillSet {
-        &self.company
+    fn skill_set(&self) -> &SkillSet {
+        &self.skill_set
     }
 }
 
@@ -82,8 +83,8 @@ impl Input {
         let record = record(&text, &document);
         let beside =
             Neighbour { name: "skill-name".to_owned(), path: path("/w/b/SKILL.md"), file: None };
-        let company = SkillSet::new(vec![beside], Vec::new());
-        let fs = SmallDir { files: vec!["references/b.md".to_owned()], company };
+        let skill_set = SkillSet::new(vec![beside], Vec::new());
+        let fs = SmallDir { files: vec!["references/b.md".to_owned()], skill_set };
         let places = [text.len() / 2, text.len() - 8, 12].map(|it| text.floor_char_boundary(it));
         Self { text, document, record, path: path("/w/a/SKILL.md"), fs, places }
     }
@@ -108,7 +109,7 @@ fn fixable(input: &Input, text: &str) -> Vec<Finding> {
     let document = parse(text);
     let record = record(text, &document);
     let subject = Subject { text, document: &document, record: &record, path: Some(&input.path) };
-    check_to_mend(&subject, &Settings::default(), &input.fs)
+    check_for_fixing(&subject, &Settings::default(), &input.fs)
 }
 
 /// An operation on a text; returns the size of its result.
@@ -118,7 +119,7 @@ const OPERATIONS: [Operation; 12] = [
     ("parse", |it| parse(&it.text).diagnostics.len()),
     ("record", |it| record(&it.text, &it.document).findings.len()),
     ("check", |it| check(&it.subject(), &Settings::default(), &it.fs).len()),
-    ("fix", |it| settle(&it.text, fixable(it, &it.text), |text| fixable(it, text)).n_made),
+    ("fix", |it| apply_fixes(&it.text, fixable(it, &it.text), |text| fixable(it, text)).n_made),
     ("complete", |it| {
         let complete = |at: &usize| {
             name_at(&it.text, &it.document, *at);

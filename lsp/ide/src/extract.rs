@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use skills_agents::command;
 use skills_agents::references::LinkBases;
-use skills_lint::{FsContext, Look, Subject, unnamed};
+use skills_lint::{FsContext, PathKind, Subject, unreferenced_files};
 use skills_syntax::edit::{Edit, apply};
 use skills_syntax::markdown::{Body, link_path, percent_decode};
 use skills_syntax::parse::Document;
@@ -137,8 +137,8 @@ impl SectionSplit<'_> {
         let files = self.fs.files().unwrap_or_default();
         let body = |text: &str| text[self.document.body.start..].to_owned();
         let (before, after) = (body(self.text), body(&apply(self.text, &edits)));
-        let known = unnamed(files, &before);
-        let lost: Vec<String> = unnamed(files, &after)
+        let known = unreferenced_files(files, &before);
+        let lost: Vec<String> = unreferenced_files(files, &after)
             .into_iter()
             .filter(|it| !known.contains(it))
             .map(|it| format!("`{it}`"))
@@ -269,7 +269,7 @@ impl SectionSplit<'_> {
         let bases = LinkBases::for_file(&old, None, None).with_skill(Some(dir.clone()));
         let is_known = |it: &AbsPath| {
             let look = relative(&dir, it).and_then(|it| self.fs.look(&it));
-            matches!(look, Some(Look::File { .. } | Look::Directory))
+            matches!(look, Some(PathKind::File { .. } | PathKind::Directory))
         };
         let edits = |is_there: &dyn Fn(&AbsPath) -> bool| {
             moves.edits(&old, &bases, self.text, self.document, is_there)
@@ -352,7 +352,7 @@ fn slug(title: &str) -> String {
 fn free_name(name: &str, fs: &dyn FsContext) -> Option<String> {
     let is_free = |name: &String| {
         let found = fs.look(&format!("references/{name}.md"));
-        matches!(found, None | Some(Look::Missing))
+        matches!(found, None | Some(PathKind::Missing))
     };
     let numbered = (2..=MAX_NAME_ATTEMPTS).map(|number| format!("{name}-{number}"));
     std::iter::once(name.to_owned()).chain(numbered).find(is_free)
@@ -380,10 +380,10 @@ mod tests {
     }
 
     impl FsContext for SkillFiles {
-        fn look(&self, relative: &str) -> Option<Look> {
+        fn look(&self, relative: &str) -> Option<PathKind> {
             let is_there = self.0.iter().any(|it| it == relative);
-            let file = Look::File { executable: true, script: true };
-            Some(if is_there { file } else { Look::Missing })
+            let file = PathKind::File { executable: true, script: true };
+            Some(if is_there { file } else { PathKind::Missing })
         }
 
         fn files(&self) -> Option<&[String]> {

@@ -87,7 +87,7 @@ fn shown(path: &AbsPath) -> String {
 
 #[cfg(test)]
 mod tests {
-    use skills_lint::testing::World;
+    use skills_lint::testing::Fixture;
 
     use super::*;
     use crate::tests::with_subject;
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn shadowed_skill_links_to_the_skill_that_shadows_it() {
         let tree = "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Use it.\n---\nx\n//- /w/.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Use it.\n---\nx\n";
-        let world = World::new(tree);
+        let world = Fixture::new(tree);
         let findings = world.check();
         let text = world.text();
         let titles = with_subject(&text, |subject| {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use skills_agents::references::{LinkBases, TextSearch};
 use skills_ide::moves::{Move, Moves, relative};
 use skills_ide::rename::{Renaming, edits};
-use skills_lint::Look;
+use skills_lint::PathKind;
 use skills_syntax::edit::Edit;
 use skills_syntax::path::AbsPath;
 use tower_lsp::ls_types::DocumentChangeOperation;
@@ -170,7 +170,7 @@ async fn path_edits(
     let facts = texts.session.backend().facts(path.clone(), looks).await.unwrap_or_default();
     moves.edits(path, bases, text, parsed, |it| {
         let look = relative(&bases.text, it).and_then(|it| facts.looks.get(&it).copied().flatten());
-        matches!(look, Some(Look::File { .. } | Look::Directory))
+        matches!(look, Some(PathKind::File { .. } | PathKind::Directory))
     })
 }
 

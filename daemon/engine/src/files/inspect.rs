@@ -165,11 +165,11 @@ pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
     let sources: Vec<Source> = sources.into_iter().flatten().collect();
     let worktree = Worktree::new(top.cloned());
     let rankings = task.views.iter().map(|it| Ranking::of(&it.ctx, &it.resolution));
-    let company = SkillSet::new(neighbours(&sources, &task.views), rankings.collect());
+    let skill_set = SkillSet::new(neighbours(&sources, &task.views), rankings.collect());
     let profiles = task.views.iter().map(|it| &*it.ctx.profile).collect();
     let settings = Settings { profiles, levels: task.levels.clone() };
     let found = in_parallel(&sources, &task.cancel, |source| {
-        let beside = FsFacts::new(&source.path, &worktree, &company).fault(source.fault.as_ref());
+        let beside = FsFacts::new(&source.path, &worktree, &skill_set).fault(source.fault.as_ref());
         let findings = skills_lint::check(&source.subject(), &settings, &beside);
         let mended = task.settles.then(|| mended(source, &findings, &settings, &beside)).flatten();
         (skills_lint::shown(findings, &source.subject(), &settings, &beside), mended)
@@ -202,9 +202,9 @@ fn mended(
         let facts = FileFacts { size: text.len() as u64, ..source.record.facts };
         let origin = DecodeFacts { bom: source.bom && n_marks == 0, ..DecodeFacts::default() };
         let source = Source::new(source.path.clone(), text.to_owned(), facts, origin);
-        skills_lint::check_to_mend(&source.subject(), settings, beside)
+        skills_lint::check_for_fixing(&source.subject(), settings, beside)
     };
-    let settled = skills_lint::settle(&source.text, findings.to_vec(), again);
+    let settled = skills_lint::apply_fixes(&source.text, findings.to_vec(), again);
     let n_made = settled.n_made + n_marks;
     let edits = settled.edits;
     (n_made > 0).then_some(Mended { edits, removes_mark: n_marks > 0, n_made })

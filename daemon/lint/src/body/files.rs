@@ -1,17 +1,17 @@
-//! Files that a body names: in links, in backticks, in commands.
+//! Checks of files that a body mentions in links, in backticks and in commands.
 
 use skills_syntax::markdown::link_path;
 use skills_syntax::suggest;
 use skills_syntax::text::Span;
 
+use super::super::fs_context::PathKind;
 use super::super::subject::Cx;
-use super::super::surroundings::Look;
-use super::super::{Finding, Offer, found};
+use super::super::{Finding, Offer, new_finding};
 
-/// Directories that the standard and its tools give a meaning to.
-const OWN: [&str; 4] = ["scripts/", "references/", "assets/", "templates/"];
+/// Directories with a meaning in the specification and its tools.
+const SKILL_DIRS: [&str; 4] = ["scripts/", "references/", "assets/", "templates/"];
 
-/// Files beside a skill that are there for people.
+/// Files of a skill for people or tools, not for models.
 const FOR_PEOPLE: [&str; 10] = [
     "LICENSE",
     "LICENCE",
@@ -25,26 +25,26 @@ const FOR_PEOPLE: [&str; 10] = [
     "agents/openai",
 ];
 
-/// How alike a path has to be to one that there is.
-const ALIKE: f64 = 0.8;
+/// Minimum similarity of a path to an existing one.
+const MIN_SIMILARITY: f64 = 0.8;
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     for link in &cx.body().links {
-        self::link(cx, *link, out);
-        backslashes(cx, "body/broken-link", *link, out);
+        self::check_link(cx, *link, out);
+        check_backslashes(cx, "body/broken-link", *link, out);
     }
     for code in &cx.body().codes {
-        path(cx, *code, out);
-        backslashes(cx, "body/broken-path", *code, out);
+        check_path(cx, *code, out);
+        check_backslashes(cx, "body/broken-path", *code, out);
     }
     for fence in &cx.body().fences {
-        scripts(cx, fence.content, out);
+        check_scripts(cx, fence.content, out);
     }
-    unreferenced(cx, out);
+    check_unreferenced(cx, out);
 }
 
 /// Returns the path without `.` and `..`, and whether it leaves the directory.
-fn normal(path: &str) -> (String, bool) {
+fn normalise(path: &str) -> (String, bool) {
     let mut parts: Vec<&str> = Vec::new();
     let mut leaves = false;
     for part in path.split('/') {
@@ -63,27 +63,37 @@ fn normal(path: &str) -> (String, bool) {
     (parts.join("/"), leaves)
 }
 
-fn link(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
+fn check_link(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let written = span.slice(cx.text);
     let Some(path) = link_path(written) else { return };
-    let (normal, leaves) = normal(&path);
-    // A word alone is as often a placeholder as a file.
+    let (normal, leaves) = normalise(&path);
+    // A single word is often a placeholder.
     if !normal.contains(['/', '.']) || normal.is_empty() {
         return;
     }
-    match cx.surroundings.look(&normal) {
-        Some(Look::Missing) => {
-            let message = format!("there is no `{normal}`");
-            out.push(meant(cx, found("body/broken-link", span, message), span, &path, &normal));
+    match cx.fs.look(&normal) {
+        Some(PathKind::Missing) => {
+            let message = format!("`{normal}` does not exist");
+            out.push(suggest_file(
+                cx,
+                new_finding("body/broken-link", span, message),
+                span,
+                &path,
+                &normal,
+            ));
         }
         Some(_) if leaves => {
-            out.push(found("body/escape", span, format!("`{normal}` lies outside the skill")));
+            out.push(new_finding(
+                "body/escape",
+                span,
+                format!("`{normal}` is outside the skill's directory"),
+            ));
         }
         Some(_) | None => {}
     }
 }
 
-fn path(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
+fn check_path(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let written = span.slice(cx.text);
     let name = written.strip_prefix("./").unwrap_or(written);
     let is_file = |it: &str| {
@@ -92,71 +102,72 @@ fn path(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
         (1..=5).contains(&extension.len())
             && it.chars().all(|it| it.is_ascii_alphanumeric() || "/._-".contains(it))
     };
-    if !OWN.iter().any(|it| name.starts_with(it)) || !is_file(name) {
+    if !SKILL_DIRS.iter().any(|it| name.starts_with(it)) || !is_file(name) {
         return;
     }
-    let (normal, leaves) = normal(name);
-    if leaves || cx.surroundings.look(&normal) != Some(Look::Missing) {
+    let (normal, leaves) = normalise(name);
+    if leaves || cx.fs.look(&normal) != Some(PathKind::Missing) {
         return;
     }
-    // Where the skill has no such directory, the path is most often one of the user's project.
+    // Without such a directory in the skill, the path most often refers to the user's project.
     let dir = &normal[..normal.find('/').map_or(0, |at| at)];
-    if !matches!(cx.surroundings.look(dir), Some(Look::Directory)) {
+    if !matches!(cx.fs.look(dir), Some(PathKind::Directory)) {
         return;
     }
-    let message = format!("there is no `{normal}` in the skill");
-    out.push(meant(cx, found("body/broken-path", span, message), span, name, &normal));
+    let message = format!("the skill has no file `{normal}`");
+    out.push(suggest_file(cx, new_finding("body/broken-path", span, message), span, name, &normal));
 }
 
-/// A file of the skill that is spelled as on Windows: elsewhere there is none of that name.
-fn backslashes(cx: &Cx<'_>, id: &'static str, span: Span, out: &mut Vec<Finding>) {
+/// Reports a path to a file of the skill with backslashes, which exists only on Windows.
+fn check_backslashes(cx: &Cx<'_>, id: &'static str, span: Span, out: &mut Vec<Finding>) {
     let written = span.slice(cx.text);
     let is_path = |it: char| it.is_ascii_alphanumeric() || "\\._-".contains(it);
     if !written.contains('\\') || !written.contains('.') || !written.chars().all(is_path) {
         return;
     }
     let slashed = written.replace('\\', "/");
-    let (normal, _) = normal(&slashed);
-    if matches!(cx.surroundings.look(&normal), Some(Look::File { .. })) {
-        let message = format!("there is no `{written}` but on Windows, where it is `{normal}`");
-        let fix = format!("Write `{slashed}`");
-        out.push(found(id, span, message).fix(fix, span, slashed));
+    let (normal, _) = normalise(&slashed);
+    if matches!(cx.fs.look(&normal), Some(PathKind::File { .. })) {
+        let message =
+            format!("`{written}` exists only on Windows; elsewhere the file is `{normal}`");
+        let fix = format!("Change to `{slashed}`");
+        out.push(new_finding(id, span, message).fix(fix, span, slashed));
     }
 }
 
-/// Adds the file that was probably meant.
-fn meant(cx: &Cx<'_>, finding: Finding, span: Span, path: &str, normal: &str) -> Finding {
+/// Suggests a similar file of the skill.
+fn suggest_file(cx: &Cx<'_>, finding: Finding, span: Span, path: &str, normal: &str) -> Finding {
     if let Some(beside) = normal.strip_prefix("../") {
-        return another_skill(cx, finding, span, beside);
+        return suggest_skill(cx, finding, span, beside);
     }
-    let files = cx.surroundings.files().unwrap_or_default();
-    let alike = suggest::nearest(normal, files.iter().map(String::as_str), ALIKE);
+    let files = cx.fs.files().unwrap_or_default();
+    let alike = suggest::nearest(normal, files.iter().map(String::as_str), MIN_SIMILARITY);
     let [meant] = alike[..] else { return finding };
     let written = span.slice(cx.text);
     let Some(at) = written.find(path) else { return finding };
     let span = Span::new(span.start + at, span.start + at + path.len());
-    finding.meant(span, meant)
+    finding.suggest(span, meant)
 }
 
-/// Adds the skill beside this one that was probably meant, where the same file is there.
-fn another_skill(cx: &Cx<'_>, finding: Finding, span: Span, beside: &str) -> Finding {
+/// Suggests a similar neighbouring skill that has the same file.
+fn suggest_skill(cx: &Cx<'_>, finding: Finding, span: Span, beside: &str) -> Finding {
     let (dir, rest) = beside.split_once('/').unwrap_or((beside, ""));
-    let names = cx.company().directories();
-    let [meant] = suggest::nearest(dir, names, ALIKE)[..] else { return finding };
+    let names = cx.skill_set().directories();
+    let [meant] = suggest::nearest(dir, names, MIN_SIMILARITY)[..] else { return finding };
     let path = format!("../{meant}/{rest}");
     let is_there =
-        matches!(cx.surroundings.look(path.trim_end_matches('/')), Some(it) if it != Look::Missing);
+        matches!(cx.fs.look(path.trim_end_matches('/')), Some(it) if it != PathKind::Missing);
     match span.slice(cx.text).find(&format!("../{dir}")) {
         Some(at) if is_there => {
             let start = span.start + at + "../".len();
-            finding.meant(Span::new(start, start + dir.len()), meant)
+            finding.suggest(Span::new(start, start + dir.len()), meant)
         }
         Some(_) | None => finding,
     }
 }
 
-/// Looks at scripts that a block of code runs by their path.
-fn scripts(cx: &Cx<'_>, content: Span, out: &mut Vec<Finding>) {
+/// Checks scripts that a code block runs by their path.
+fn check_scripts(cx: &Cx<'_>, content: Span, out: &mut Vec<Finding>) {
     let mut at = content.start;
     while at < content.end {
         let line = cx.line(at);
@@ -167,22 +178,22 @@ fn scripts(cx: &Cx<'_>, content: Span, out: &mut Vec<Finding>) {
         let path =
             program.strip_prefix("${CLAUDE_SKILL_DIR}/").or_else(|| program.strip_prefix("./"));
         let path = path.unwrap_or(program);
-        // PowerShell looks at the name alone.
+        // PowerShell does not need the executable bit.
         if path.starts_with("scripts/")
             && path.rsplit_once('.').is_none_or(|(_, extension)| extension != "ps1")
-            && let Some(Look::File { executable: false, script: true }) = cx.surroundings.look(path)
+            && let Some(PathKind::File { executable: false, script: true }) = cx.fs.look(path)
         {
             let span = Span::new(start, start + program.len());
             let finding =
-                found("body/not-executable", span, format!("`{path}` cannot be executed"));
+                new_finding("body/not-executable", span, format!("`{path}` is not executable"));
             out.push(finding.offer(Offer::MakeExecutable(path.to_owned())));
         }
         at = skills_syntax::text::after_line_end(cx.text, line.end).max(at + 1);
     }
 }
 
-/// Returns the files of a skill of which its body says nothing, of those that are there for a model.
-pub fn unnamed<'a>(files: &'a [String], body: &str) -> Vec<&'a String> {
+/// Returns the files of a skill that are meant for models but not mentioned in the body.
+pub fn unreferenced_files<'a>(files: &'a [String], body: &str) -> Vec<&'a String> {
     let is_named = |file: &str| {
         let name = file.rsplit('/').next().unwrap_or(file);
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
@@ -195,23 +206,24 @@ pub fn unnamed<'a>(files: &'a [String], body: &str) -> Vec<&'a String> {
         FOR_PEOPLE.iter().any(|it| file.starts_with(it))
             || file.split('/').any(|it| it.starts_with('.') || it == "tests" || it == "evals")
     };
-    // What one file of the skill names, another may lead to: only whole directories are told.
-    let own = |file: &&String| OWN.iter().any(|it| file.starts_with(it));
+    // One file of the skill may mention another, so only the directories with a meaning are
+    // checked.
+    let own = |file: &&String| SKILL_DIRS.iter().any(|it| file.starts_with(it));
     let told = files.iter().filter(own);
     told.filter(|it| !is_for_people(it) && !is_named(it) && !it.ends_with("__init__.py")).collect()
 }
 
-fn unreferenced(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let Some(files) = cx.surroundings.files() else { return };
-    let unnamed = unnamed(files, cx.document.body.slice(cx.text));
-    let Some(first) = unnamed.first() else { return };
-    let message = match unnamed.len() {
-        1 => format!("nothing in the body names `{first}`"),
-        2 => format!("nothing in the body names `{first}` and one more file"),
-        more => format!("nothing in the body names `{first}` and {} more files", more - 1),
+fn check_unreferenced(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let Some(files) = cx.fs.files() else { return };
+    let unreferenced_files = unreferenced_files(files, cx.document.body.slice(cx.text));
+    let Some(first) = unreferenced_files.first() else { return };
+    let message = match unreferenced_files.len() {
+        1 => format!("the body does not mention `{first}`"),
+        2 => format!("the body does not mention `{first}` and 1 more file"),
+        more => format!("the body does not mention `{first}` and {} more files", more - 1),
     };
     let name = cx.entry("name").map(|it| it.value.span).filter(|it| !it.is_empty());
-    out.push(found("body/unreferenced-file", name.unwrap_or_else(|| cx.opening()), message));
+    out.push(new_finding("body/unreferenced-file", name.unwrap_or_else(|| cx.opening()), message));
 }
 
 #[cfg(test)]
@@ -219,8 +231,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_made_plain() {
-        assert_eq!(normal("./a/../b//c.md"), ("b/c.md".to_owned(), false));
-        assert_eq!(normal("a/../../b"), ("../b".to_owned(), true));
+    fn path_is_normalised() {
+        assert_eq!(normalise("./a/../b//c.md"), ("b/c.md".to_owned(), false));
+        assert_eq!(normalise("a/../../b"), ("../b".to_owned(), true));
     }
 }

@@ -1,30 +1,30 @@
-//! What agents replace in a body: arguments, variables, commands.
+//! Checks of text that agents replace in a body: arguments, variables and commands.
 
 use skills_agents::field_table::variables::{SHELL_VARIABLES, VARIABLES, find_variable};
 use skills_agents::field_table::{ARGUMENT_HINT, ARGUMENTS, Agent};
 use skills_syntax::suggest;
 use skills_syntax::text::Span;
 
-use super::super::audience::act;
+use super::super::affected_agents::with_verb;
 use super::super::subject::Cx;
-use super::super::{Finding, found};
+use super::super::{Finding, new_finding};
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    if cx.concerns(Agent::ClaudeCode) {
-        variables(cx, out);
-        hint(cx, out);
+    if cx.applies_to(Agent::ClaudeCode) {
+        check_variables(cx, out);
+        check_hint(cx, out);
     }
-    if cx.concerns(Agent::ClaudeCode) || cx.concerns(Agent::OpenCode) {
-        currency(cx, out);
-        in_code(cx, out);
+    if cx.applies_to(Agent::ClaudeCode) || cx.applies_to(Agent::OpenCode) {
+        check_currency(cx, out);
+        check_code(cx, out);
     }
-    command(cx, out);
-    if cx.concerns(Agent::ClaudeCode) {
-        glued(cx, out);
+    check_command(cx, out);
+    if cx.applies_to(Agent::ClaudeCode) {
+        check_glued_commands(cx, out);
     }
 }
 
-fn variables(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+fn check_variables(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let body = cx.document.body;
     let written = body.slice(cx.text);
     for (at, _) in written.match_indices("${CLAUDE_") {
@@ -40,13 +40,13 @@ fn variables(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let Some(meant) = suggest::nearest(name, names, 0.8).first().copied() else { continue };
         let start = body.start + at + 2;
         let span = Span::new(start, start + length);
-        let message = format!("there is no variable `{name}`; did you mean `{meant}`?");
-        let finding = found("body/unknown-variable", span, message);
-        out.push(finding.fix(format!("Write `{meant}`"), span, meant));
+        let message = format!("unknown variable `{name}`; did you mean `{meant}`?");
+        let finding = new_finding("body/unknown-variable", span, message);
+        out.push(finding.fix(format!("Change to `{meant}`"), span, meant));
     }
 }
 
-/// Returns where the body first uses its arguments as a whole.
+/// Returns the span of the first `$ARGUMENTS` in the body.
 fn arguments(cx: &Cx<'_>) -> Option<Span> {
     const WORD: &str = "$ARGUMENTS";
     let body = cx.document.body;
@@ -59,27 +59,27 @@ fn arguments(cx: &Cx<'_>) -> Option<Span> {
     Some(Span::new(body.start + at, body.start + at + WORD.len()))
 }
 
-fn hint(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+fn check_hint(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let says = [&ARGUMENT_HINT, &ARGUMENTS].into_iter().any(|it| cx.entry(it.key).is_some());
     if says {
         return;
     }
     if let Some(span) = arguments(cx) {
-        let message = "the menu does not say what to type here: there is no `argument-hint`";
-        out.push(found("body/no-hint", span, message));
+        let message = "the skill uses arguments but has no `argument-hint`";
+        out.push(new_finding("body/no-hint", span, message));
     }
 }
 
-/// Whether the skill says that it takes arguments.
+/// Returns whether the skill takes arguments.
 fn takes_arguments(cx: &Cx<'_>) -> bool {
     arguments(cx).is_some()
         || [&ARGUMENT_HINT, &ARGUMENTS].into_iter().any(|it| cx.entry(it.key).is_some())
 }
 
-/// `$1` of a program in a block of code: an argument of the skill to whoever replaces those. Where
-/// the skill takes arguments it may be one, except in a program of awk; a command is there to.
-fn in_code(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let may_be_meant = cx.is_command || takes_arguments(cx);
+/// Reports `$1` in a code block, which agents replace by an argument. In a skill that takes
+/// arguments or a command, `$1` can be intended, except in an awk program.
+fn check_code(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+    let may_be_intended = cx.is_command || takes_arguments(cx);
     let fences = cx.body().fences.iter().filter(|it| it.info.slice(cx.text) != "!");
     let lines = fences.flat_map(|fence| {
         let mut at = fence.content.start;
@@ -89,28 +89,28 @@ fn in_code(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         })
     });
     let mut places = lines.flat_map(|(start, line)| {
-        let from = if may_be_meant { line.find("awk ") } else { Some(0) };
+        let from = if may_be_intended { line.find("awk ") } else { Some(0) };
         let told = move |it: &Span| from.is_some_and(|from| from <= it.start);
-        numbers(line).filter(told).map(move |it| it.moved(start))
+        numbered_arguments(line).filter(told).map(move |it| it.moved(start))
     });
     let Some(first) = places.next() else { return };
     let more = match places.count() {
         0 => String::new(),
-        more => format!(", and {more} more"),
+        more => format!(" and {more} more"),
     };
-    let who = cx.those(|it, _| {
+    let who = cx.profiles_where(|it, _| {
         matches!(Agent::from_profile_id(&it.id), Some(Agent::ClaudeCode | Agent::OpenCode))
     });
-    let replaces = act(&who, "replaces", "replace");
+    let replaces = with_verb(&who, "replaces", "replace");
     let message = format!(
-        "called with enough arguments, {replaces} `{}` in this code by one{more}",
+        "{replaces} `{}` in this code{more} if the user passes enough arguments",
         first.slice(cx.text)
     );
-    out.push(found("body/code-argument", first, message).about(&who));
+    out.push(new_finding("body/code-argument", first, message).about(&who));
 }
 
-/// Returns where `$` stands before one digit alone.
-fn numbers(line: &str) -> impl Iterator<Item = Span> {
+/// Returns the spans of `$` followed by a single digit.
+fn numbered_arguments(line: &str) -> impl Iterator<Item = Span> {
     line.match_indices('$').filter_map(|(at, _)| {
         let behind = line[at + 1..].trim_start_matches(|it: char| it.is_ascii_digit());
         let end = line.len() - behind.len();
@@ -121,16 +121,16 @@ fn numbers(line: &str) -> impl Iterator<Item = Span> {
     })
 }
 
-/// Amounts of money, in a skill that takes arguments: without any, nothing is replaced.
+/// Reports amounts of money in a skill that takes arguments; without arguments nothing is replaced.
 ///
-/// The backslash before an amount is read by Claude Code alone: to opencode it is a letter, and what
-/// stands behind it an argument all the same.
-fn currency(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+/// Only Claude Code supports the backslash as an escape. opencode keeps the backslash and still
+/// replaces the argument.
+fn check_currency(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if !takes_arguments(cx) {
         return;
     }
-    let escapes = cx.concerns(Agent::ClaudeCode);
-    let is_escape_to_all = !cx.concerns(Agent::OpenCode);
+    let escapes = cx.applies_to(Agent::ClaudeCode);
+    let is_escape_to_all = !cx.applies_to(Agent::OpenCode);
     for prose in &cx.body().prose {
         let written = prose.slice(cx.text);
         for (at, _) in written.match_indices('$') {
@@ -144,38 +144,40 @@ fn currency(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             }
             let start = prose.start + at;
             let span = Span::new(start, start + 1 + digits);
-            let message =
-                format!("`{}` is an argument, not an amount of money", span.slice(cx.text));
-            let finding = found("body/currency", span, message);
-            let title = "Put a backslash before it";
+            let message = format!(
+                "agents read `{}` as an argument, not as an amount of money",
+                span.slice(cx.text)
+            );
+            let finding = new_finding("body/currency", span, message);
+            let title = "Escape the `$` with a backslash";
             out.push(match (escapes, is_escape_to_all) {
                 (true, true) => finding.fix(title, Span::empty(start), "\\"),
                 (true, false) => finding
-                    .help("Write the amount without `$`: opencode knows no escape.")
+                    .help("Write the amount without `$`; opencode has no escape for it.")
                     .draft(title, Span::empty(start), "\\"),
                 (false, _) => {
-                    finding.help("Write the amount without `$`, for example as `5 dollars`.")
+                    finding.help("Write the amount without `$`, for example `5 dollars`.")
                 }
             });
         }
     }
 }
 
-/// Whether `$` and digits at a place of a text are an amount of money.
+/// Returns whether `$` and digits at a span are an amount of money.
 pub fn is_amount(text: &str, place: Span) -> bool {
     is_money(&text[place.start + 1..place.end], &text[place.end..])
-        || is_a_price(&text[..place.start])
+        || follows_price_word(&text[..place.start])
 }
 
-/// Whether the words before say that money is meant.
-fn is_a_price(before: &str) -> bool {
+/// Returns whether the words before suggest a price.
+fn follows_price_word(before: &str) -> bool {
     const WORDS: [&str; 14] = [
         "costs", "cost", "price", "priced", "pay", "pays", "paid", "fee", "spend", "spends",
         "charge", "charges", "worth", "budget",
     ];
     const BETWEEN: [&str; 12] =
         ["is", "of", "at", "about", "only", "just", "a", "an", "than", "more", "less", "to"];
-    // The word stands near: of a line of a megabyte not all is looked at for each place.
+    // The word is close; a line of a megabyte is not searched for each amount.
     const NEAR: usize = 200;
     let near = &before[before.ceil_char_boundary(before.len().saturating_sub(NEAR))..];
     let line = near.rsplit('\n').next().unwrap_or_default();
@@ -199,11 +201,11 @@ fn is_money(digits: &str, behind: &str) -> bool {
         || WORDS.iter().any(|it| behind.starts_with(it))
 }
 
-/// A command that is to be replaced by its output: `` !`…` `` at the start of a line or behind a
-/// blank, and a block opened with `!`.
-fn command(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+/// Reports a command to be replaced by its output: `` !`…` `` at the start of a line or after a
+/// space, or a code block opened with `!`.
+fn check_command(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let Some((span, _)) = commands(cx).into_iter().next() else { return };
-    let silent = cx.those(|it, _| {
+    let silent = cx.profiles_where(|it, _| {
         !matches!(
             Agent::from_profile_id(&it.id),
             Some(Agent::ClaudeCode | Agent::OpenCode | Agent::AgentSkills)
@@ -212,26 +214,27 @@ fn command(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if silent.is_empty() {
         return;
     }
-    let who = act(&silent, "shows", "show");
-    let message = format!("{who} the command and not its output");
-    out.push(found("body/command-not-run", span, message).about(&silent));
+    let who = with_verb(&silent, "shows", "show");
+    let message = format!("{who} the command itself instead of its output");
+    out.push(new_finding("body/command-not-run", span, message).about(&silent));
 }
 
-/// Commands that Claude Code does not run, because what stands before their `!` is no blank.
-fn glued(cx: &Cx<'_>, out: &mut Vec<Finding>) {
+/// Reports commands that Claude Code does not run because no space precedes their `!`.
+fn check_glued_commands(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     for code in &cx.body().codes {
         let Some(before) = cx.text[..code.start].strip_suffix("!`") else { continue };
-        // Behind a word it ends a sentence.
+        // After a word, `!` ends a sentence.
         if before.ends_with(['=', ':', '(', '[', '"', '\'']) {
             let span = Span::new(code.start - 2, code.end + 1);
-            let message = "Claude Code does not run this command: there is no blank before its `!`";
-            out.push(found("body/command-not-run", span, message));
+            let message =
+                "Claude Code does not run this command, because no space precedes the `!`";
+            out.push(new_finding("body/command-not-run", span, message));
         }
     }
 }
 
-/// Returns the commands in the body that an agent runs by itself: where each is shown, and where it
-/// is written.
+/// Returns the commands in the body that an agent runs automatically: the span to show and the span
+/// of the command text.
 pub(crate) fn commands(cx: &Cx<'_>) -> Vec<(Span, Span)> {
     let body = cx.body();
     let mut commands = Vec::new();

@@ -1,4 +1,5 @@
-//! The texts in the rows: one that fails and one that passes, and what the fix makes of them.
+//! The rules' examples: each failing one has its finding, each passing one has none, and the fixes
+//! work.
 
 use std::collections::HashSet;
 
@@ -6,10 +7,10 @@ use skills_agents::profile;
 use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord};
 use skills_syntax::edit::{Edit, apply};
 
-use crate::testing::World;
+use crate::testing::Fixture;
 use crate::{Finding, Fix, Offer, Settings, rules};
 
-/// Returns the failing text of a rule; of one whose text is described, a text made for it.
+/// Returns the failing example of a rule, or a generated text if the example is a description.
 fn failing(rule: &crate::Rule) -> String {
     let head = "---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n---\n";
     match rule.id {
@@ -24,8 +25,8 @@ fn all_profiles() -> Settings<'static> {
     Settings { profiles, ..Settings::default() }
 }
 
-/// Whether `skillsd check --fix` mends it.
-fn is_mended(finding: &Finding) -> bool {
+/// Returns whether `skillsd check --fix` fixes the finding.
+fn is_fixed(finding: &Finding) -> bool {
     finding.only_fix().is_some() || finding.offers.contains(&Offer::RemoveMark)
 }
 
@@ -34,17 +35,17 @@ fn ids(findings: &[Finding]) -> Vec<&'static str> {
 }
 
 #[test]
-fn each_rule_finds_its_failing_text_and_nothing_in_the_other() {
+fn each_rule_reports_its_failing_example_only() {
     let mut wrong = Vec::new();
     for rule in rules() {
-        let found = World::new(&failing(rule)).check_with(&all_profiles());
+        let found = Fixture::new(&failing(rule)).check_with(&all_profiles());
         let needs_more = matches!(rule.id, "body/too-large" | "skillsd/too-many");
         if !needs_more && !found.iter().any(|it| it.rule.id == rule.id) {
             wrong.push(format!("{} is not found: {:?}", rule.id, ids(&found)));
         }
         if rule.fixable
             && !needs_more
-            && !found.iter().any(|it| it.rule.id == rule.id && is_mended(it))
+            && !found.iter().any(|it| it.rule.id == rule.id && is_fixed(it))
         {
             wrong.push(format!("{} has no fix", rule.id));
         }
@@ -53,41 +54,41 @@ fn each_rule_finds_its_failing_text_and_nothing_in_the_other() {
         if own.iter().any(|it| is_offered(it)) && !rule.fixable && !rule.choosable {
             wrong.push(format!("{} has a fix, and its row says nothing of it", rule.id));
         }
-        let chooses = own.iter().any(|it| is_offered(it) && !is_mended(it));
+        let chooses = own.iter().any(|it| is_offered(it) && !is_fixed(it));
         if rule.choosable && !chooses {
             wrong.push(format!("{} has nothing to choose from", rule.id));
         }
-        let found = World::new(rule.passing).check_with(&all_profiles());
-        let gravest: Vec<_> = found
+        let found = Fixture::new(rule.passing).check_with(&all_profiles());
+        let most_severe: Vec<_> = found
             .iter()
             .filter(|it| it.rule.id == rule.id)
             .map(|it| &it.diagnostic.message)
             .collect();
-        if !gravest.is_empty() {
-            wrong.push(format!("{} in the passing text: {gravest:?}", rule.id));
+        if !most_severe.is_empty() {
+            wrong.push(format!("{} in the passing text: {most_severe:?}", rule.id));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
-fn a_failing_text_has_few_other_findings() {
+fn failing_examples_have_at_most_three_other_findings() {
     for rule in rules() {
-        let found = World::new(&failing(rule)).check();
+        let found = Fixture::new(&failing(rule)).check();
         let other = found.iter().filter(|it| it.rule.id != rule.id);
         let other: Vec<_> = other.map(|it| it.rule.id).collect();
         assert!(other.len() <= 3, "{}: {other:?}", rule.id);
     }
 }
 
-/// Returns each way to mend a finding with the world as it is then, and as it is when the same is
-/// done once more.
-fn mended(finding: &Finding, failing: &str) -> Vec<(String, World, World)> {
-    let text = World::new(failing).text();
+/// Returns each remedy of a finding with the fixture after applying it once and after applying it
+/// twice.
+fn fixed(finding: &Finding, failing: &str) -> Vec<(String, Fixture, Fixture)> {
+    let text = Fixture::new(failing).text();
     let edited = |fix: &Fix| {
-        let mended = apply(&text, &fix.edits);
-        let world = || World::new(failing).with_text(&mended);
-        // The same fix is not offered a second time, or it changes nothing.
+        let fixed = apply(&text, &fix.edits);
+        let world = || Fixture::new(failing).with_text(&fixed);
+        // After a fix, the same fix is not offered again, or changes nothing.
         let same = |it: &Finding| {
             it.rule.id == finding.rule.id && it.diagnostic.span == finding.diagnostic.span
         };
@@ -95,11 +96,11 @@ fn mended(finding: &Finding, failing: &str) -> Vec<(String, World, World)> {
         let again = after.iter().filter(|it| same(it)).flat_map(|it| &it.fixes);
         let twice = again
             .filter(|it| it.title == fix.title)
-            .fold(mended.clone(), |text, it| apply(&text, &it.edits));
-        (fix.title.clone(), world(), World::new(failing).with_text(&twice))
+            .fold(fixed.clone(), |text, it| apply(&text, &it.edits));
+        (fix.title.clone(), world(), Fixture::new(failing).with_text(&twice))
     };
     let named = |offer: &Offer| match offer {
-        // Nobody else speaks of it here.
+        // No other file in the fixture refers to the skill.
         Offer::RenameSkill(name) => {
             vec![Edit { span: finding.diagnostic.span, text: name.clone() }]
         }
@@ -107,11 +108,11 @@ fn mended(finding: &Finding, failing: &str) -> Vec<(String, World, World)> {
     };
     let offered = |offer: &Offer| {
         let made = || match offer {
-            Offer::Draft(fix) => World::new(failing).with_text(&apply(&text, &fix.edits)),
-            Offer::RemoveMark => World::new(failing).with_text(&text),
-            Offer::MakeExecutable(path) => World::new(failing).with_executable(path),
-            Offer::RenameDirectory(name) => World::new(failing).with_directory(name),
-            Offer::RenameSkill(_) => World::new(failing).with_text(&apply(&text, &named(offer))),
+            Offer::Draft(fix) => Fixture::new(failing).with_text(&apply(&text, &fix.edits)),
+            Offer::RemoveMark => Fixture::new(failing).with_text(&text),
+            Offer::MakeExecutable(path) => Fixture::new(failing).with_executable(path),
+            Offer::RenameDirectory(name) => Fixture::new(failing).with_directory(name),
+            Offer::RenameSkill(_) => Fixture::new(failing).with_text(&apply(&text, &named(offer))),
         };
         let twice = match offer {
             Offer::MakeExecutable(path) => made().with_executable(path),
@@ -129,10 +130,10 @@ fn each_fix_removes_its_finding_and_adds_none() {
     let mut offered = HashSet::new();
     for rule in rules() {
         let failing = failing(rule);
-        let found = World::new(&failing).check_with(&all_profiles());
+        let found = Fixture::new(&failing).check_with(&all_profiles());
         for finding in &found {
             offered.extend(finding.offers.iter().map(std::mem::discriminant));
-            for (title, world, again) in mended(finding, &failing) {
+            for (title, world, again) in fixed(finding, &failing) {
                 let id = finding.rule.id;
                 let after = world.check_with(&all_profiles());
                 let count = |all: &[Finding]| all.iter().filter(|it| it.rule.id == id).count();
@@ -155,7 +156,7 @@ fn each_fix_removes_its_finding_and_adds_none() {
 }
 
 #[test]
-fn a_file_that_was_read_in_part_is_told() {
+fn truncated_file_is_reported() {
     let text = "---\nname: pdf\ndescription: Reads. Use when asked.\n---\nRead.\n";
     let document = skills_agents::skill::parse(text);
     let facts = FileFacts { size: 1 << 30, truncated: true, hash: [0; 32] };
@@ -166,12 +167,12 @@ fn a_file_that_was_read_in_part_is_told() {
 }
 
 #[test]
-fn of_many_findings_a_hundred_are_shown() {
+fn at_most_100_findings_are_shown() {
     let keys: Vec<String> = (0..150).map(|it| format!("unknown{it}: x\n")).collect();
     let keys = keys.concat();
     let text = format!("---\n{keys}name: pdf\nname: b\ndescription: Use it.\n---\nRead.\n");
-    let n_found = World::new(&text).check().len();
-    let shown = World::new(&text).shown(&Settings::default());
+    let n_found = Fixture::new(&text).check().len();
+    let shown = Fixture::new(&text).shown(&Settings::default());
     assert_eq!(shown.len(), crate::MAX_SHOWN + 1);
     assert!(shown.iter().any(|it| it.rule.id == "yaml/duplicate-key"));
     let last = &shown[crate::MAX_SHOWN];

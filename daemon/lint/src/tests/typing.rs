@@ -1,18 +1,18 @@
-//! Typing: whatever stands there half written, one finding about its syntax is enough.
+//! Typing: an incomplete line has at most one syntax finding.
 
 use skills_syntax::text::LineIndex;
 
-use crate::testing::{SKILLS, SPANNING, World};
+use crate::testing::{Fixture, SKILLS, SPANNING};
 
 #[test]
-fn at_each_keystroke_there_is_at_most_one_finding_about_syntax_on_the_line() {
+fn typed_line_has_at_most_one_syntax_finding() {
     for skill in SKILLS.into_iter().chain(SPANNING) {
         let ends = skill.char_indices().map(|(at, letter)| at + letter.len_utf8());
         for end in std::iter::once(0).chain(ends) {
             let text = &skill[..end];
             let lines = LineIndex::new(text);
             let cursor = lines.position(end).line;
-            let found = World::new("").with_text(text).check();
+            let found = Fixture::new("").with_text(text).check();
             let on_line = found.iter().filter(|it| {
                 it.rule.family() == "yaml"
                     && lines.position(it.diagnostic.span.start).line == cursor
@@ -23,22 +23,22 @@ fn at_each_keystroke_there_is_at_most_one_finding_about_syntax_on_the_line() {
     }
 }
 
-/// A block with keys below keys, which the closing line and another key come after.
+/// Nested keys, with and without further keys after the block.
 const HOOKS: [&str; 2] = [
     "---\nname: guard\ndescription: Checks. Use it whenever a shell runs.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nIt works by itself.\n",
     "---\nname: guard\ndescription: Checks. Use it whenever a shell runs.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check.sh\n  Stop:\n    - hooks:\n        - type: command\n          command: ./stop.sh\nlicense: MIT\nmetadata:\n  author: me\n---\nIt works by itself.\n",
 ];
 
 #[test]
-fn what_is_wrong_with_the_syntax_while_typing_is_told_at_the_cursor() {
+fn syntax_findings_while_typing_are_on_the_cursor_line() {
     for skill in SKILLS.into_iter().chain(HOOKS) {
         let ends = skill.char_indices().map(|(at, letter)| at + letter.len_utf8());
         for end in ends {
             let text = &skill[..end];
             let lines = LineIndex::new(text);
             let cursor = lines.position(end).line;
-            let found = World::new("").with_text(text).check();
-            // What is not closed yet is told where it was opened.
+            let found = Fixture::new("").with_text(text).check();
+            // An unclosed frontmatter is reported at its opening line.
             let syntax = found
                 .iter()
                 .filter(|it| it.rule.family() == "yaml")
@@ -53,9 +53,9 @@ fn what_is_wrong_with_the_syntax_while_typing_is_told_at_the_cursor() {
 }
 
 #[test]
-fn a_frontmatter_that_is_being_typed_misses_nothing_yet() {
+fn unclosed_frontmatter_reports_no_missing_fields() {
     for text in ["---\n", "---\nna", "---\nname: x\n", "---\nname: x\ndescription: Use it.\n"] {
-        let found = World::new("").with_text(text).check();
+        let found = Fixture::new("").with_text(text).check();
         let ids: Vec<_> = found.iter().map(|it| it.rule.id).collect();
         assert!(!ids.iter().any(|it| it.ends_with("/missing")), "{text:?}: {ids:?}");
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use skills_agents::references::{LinkBases, links, path_references, references};
 use skills_agents::skill::parse;
-use skills_lint::{FsContext, MAX_SHOWN, Settings, check, check_to_mend, settle, shown};
+use skills_lint::{FsContext, MAX_SHOWN, Settings, apply_fixes, check, check_for_fixing, shown};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::{LineIndex, Span};
 
@@ -55,9 +55,9 @@ fn run_all(text: &str) {
         lenses(subject, &fs, None, &findings);
         refactorings(subject, &fs, text.floor_char_boundary(text.len() / 2));
         if findings.len() > MAX_SHOWN {
-            check_to_mend(subject, &Settings::default(), &fs);
+            check_for_fixing(subject, &Settings::default(), &fs);
         }
-        settle(text, findings.clone(), |_| Vec::new());
+        apply_fixes(text, findings.clone(), |_| Vec::new());
         assert!(shown(findings, subject, &settings, &fs).len() <= MAX_SHOWN + 1);
     });
 }

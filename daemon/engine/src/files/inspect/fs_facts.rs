@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use skills_discovery::discover::{Entry, Fault, FileId};
-use skills_lint::{ENOUGH, Facts, FsContext, Look, SkillSet};
+use skills_lint::{FsContext, MAX_MATCHES, PathKind, SkillFacts, SkillSet};
 use skills_syntax::path::AbsPath;
 
 use super::fenced::{own_top, users_home};
@@ -26,7 +26,7 @@ pub(super) struct FsFacts<'a> {
     dir: AbsPath,
     path: &'a AbsPath,
     worktree: &'a Worktree,
-    company: &'a SkillSet,
+    skill_set: &'a SkillSet,
     files: OnceCell<Option<Vec<String>>>,
     link: OnceCell<Option<AbsPath>>,
     file_target: OnceCell<Option<AbsPath>>,
@@ -34,13 +34,13 @@ pub(super) struct FsFacts<'a> {
 }
 
 impl<'a> FsFacts<'a> {
-    pub(super) fn new(path: &'a AbsPath, worktree: &'a Worktree, company: &'a SkillSet) -> Self {
+    pub(super) fn new(path: &'a AbsPath, worktree: &'a Worktree, skill_set: &'a SkillSet) -> Self {
         let dir = path.parent().unwrap_or_else(|| path.clone());
         Self {
             dir,
             path,
             worktree,
-            company,
+            skill_set,
             files: OnceCell::new(),
             link: OnceCell::new(),
             file_target: OnceCell::new(),
@@ -56,21 +56,21 @@ impl<'a> FsFacts<'a> {
 }
 
 impl FsContext for FsFacts<'_> {
-    fn look(&self, relative: &str) -> Option<Look> {
+    fn look(&self, relative: &str) -> Option<PathKind> {
         let path = self.dir.join(relative);
         let metadata = match path.metadata() {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Some(Look::Missing);
+                return Some(PathKind::Missing);
             }
             Err(_) => return None,
         };
         if metadata.is_dir() {
-            return Some(Look::Directory);
+            return Some(PathKind::Directory);
         }
         let executable = metadata.permissions().mode() & 0o111 != 0;
         let script = metadata.is_file() && !executable && begins_as_script(&path);
-        Some(Look::File { executable, script })
+        Some(PathKind::File { executable, script })
     }
 
     fn files(&self) -> Option<&[String]> {
@@ -82,13 +82,13 @@ impl FsContext for FsFacts<'_> {
     }
 
     fn first_matches(&self, glob: &str) -> Vec<String> {
-        let first = self.worktree.first_matches(glob, ENOUGH as usize);
+        let first = self.worktree.first_matches(glob, MAX_MATCHES as usize);
         let files = first.map(|(_, files)| files).unwrap_or_default();
         files.iter().map(|it| it.to_string_lossy().into_owned()).collect()
     }
 
-    fn company(&self) -> &SkillSet {
-        self.company
+    fn skill_set(&self) -> &SkillSet {
+        self.skill_set
     }
 
     fn is_git_ignored(&self) -> Option<bool> {
@@ -127,10 +127,10 @@ impl FsContext for FsFacts<'_> {
 }
 
 /// Returns what lies beside the skill at `path`. Blocks on the disk.
-pub fn facts(path: &AbsPath, looks: &[String]) -> Facts {
+pub fn facts(path: &AbsPath, looks: &[String]) -> SkillFacts {
     let worktree = Worktree::new(worktree_top(path));
     let beside = FsFacts::new(path, &worktree, SkillSet::none());
-    Facts {
+    SkillFacts {
         looks: looks.iter().map(|it| (it.clone(), beside.look(it))).collect(),
         files: beside.files().map(<[String]>::to_vec),
         link_target: beside.link_target().cloned(),

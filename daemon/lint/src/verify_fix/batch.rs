@@ -1,23 +1,27 @@
-//! Proving many fixes at once, as they are made when all are: the text is read with all of them.
+//! Verification of many fixes at once: applies all of them and parses the result.
 //!
-//! Where it does not hold what they promise, halves are tried, down to the one that is to blame. So
-//! the time that it takes grows as the text does, however many fixes there are.
+//! If verification fails, each half is tried, down to the failing fix. The time grows with the
+//! text, not with the number of fixes.
 
 use skills_agents::skill::parse;
 use skills_syntax::edit::{Edit, apply};
 
 use super::change::Change;
-use super::{Proof, Settings};
+use super::{FixVerifier, Settings};
 use crate::finding::{Finding, Fix};
-use crate::settle::Chosen;
+use crate::fix_loop::DisjointFixes;
 use crate::subject::Cx;
 
-/// How often the text is read with some of the fixes: each that is to blame costs some readings.
-const MOST_TRIES: usize = 24;
+/// Maximum number of verification runs; each failing fix costs several.
+const MAX_TRIES: usize = 24;
 
-/// Keeps the findings with one right answer whose fixes hold together what each promises.
-pub(crate) fn keep_together(cx: &Cx<'_>, settings: &Settings<'_>, findings: &mut Vec<Finding>) {
-    let mut proof = Proof::new(cx, settings);
+/// Keeps the findings with a single fix whose fixes pass verification together.
+pub(crate) fn keep_jointly_verified(
+    cx: &Cx<'_>,
+    settings: &Settings<'_>,
+    findings: &mut Vec<Finding>,
+) {
+    let mut proof = FixVerifier::new(cx, settings);
     findings.retain(|it| it.fixes.len() == 1);
     let mut is_kept: Vec<bool> = Vec::with_capacity(findings.len());
     let mut left = Vec::new();
@@ -28,13 +32,13 @@ pub(crate) fn keep_together(cx: &Cx<'_>, settings: &Settings<'_>, findings: &mut
         if is_tried {
             left.push(index);
         }
-        is_kept.push(is_in_body || !is_tried && proof.holds(finding, fix, true));
+        is_kept.push(is_in_body || !is_tried && proof.passes(finding, fix, true));
     }
     let mut trial = Trial { proof, findings, proven: Vec::new(), n_tries: 0 };
-    while !left.is_empty() && trial.n_tries < MOST_TRIES {
-        // Those that touch others are tried when these have failed; otherwise they wait until the
-        // text is another one.
-        let mut chosen = Chosen::default();
+    while !left.is_empty() && trial.n_tries < MAX_TRIES {
+        // Fixes that touch a chosen one are tried after it fails, or else in the next round on the
+        // changed text.
+        let mut chosen = DisjointFixes::default();
         for index in &trial.proven {
             chosen.take(trial.fix(*index));
         }
@@ -56,9 +60,9 @@ pub(crate) fn keep_together(cx: &Cx<'_>, settings: &Settings<'_>, findings: &mut
 }
 
 struct Trial<'t, 'c, 'a> {
-    proof: Proof<'c, 'a>,
+    proof: FixVerifier<'c, 'a>,
     findings: &'t [Finding],
-    /// Those whose fixes hold together.
+    /// Indices of the findings whose fixes pass together.
     proven: Vec<usize>,
     n_tries: usize,
 }
@@ -68,20 +72,20 @@ impl<'t> Trial<'t, '_, '_> {
         &self.findings[index].fixes[0]
     }
 
-    /// Returns those of some fixes that hold together, and with those that are proven.
+    /// Returns the part of a batch that passes together with the verified fixes.
     fn proven_of(&mut self, batch: &[usize]) -> Vec<usize> {
-        if batch.is_empty() || self.n_tries >= MOST_TRIES {
+        if batch.is_empty() || self.n_tries >= MAX_TRIES {
             return Vec::new();
         }
         self.n_tries += 1;
-        if self.hold(batch) {
+        if self.batch_passes(batch) {
             return batch.to_vec();
         }
         let (first, second) = batch.split_at(batch.len() / 2);
         if first.is_empty() {
             return Vec::new();
         }
-        // The second half is tried on top of what the first has left.
+        // The second half is tried together with the passing part of the first.
         let first = self.proven_of(first);
         let n_before = self.proven.len();
         self.proven.extend(&first);
@@ -90,18 +94,18 @@ impl<'t> Trial<'t, '_, '_> {
         [first, second].concat()
     }
 
-    /// Whether some fixes hold what they promise, made together with those that are proven.
-    fn hold(&mut self, batch: &[usize]) -> bool {
+    /// Returns whether a batch passes verification together with the verified fixes.
+    fn batch_passes(&mut self, batch: &[usize]) -> bool {
         let all = || self.proven.iter().chain(batch);
         let edits: Vec<Edit> = all().flat_map(|it| self.fix(*it).edits.iter().cloned()).collect();
-        let mended: Vec<&Finding> = all().map(|it| &self.findings[*it]).collect();
+        let fixed: Vec<&Finding> = all().map(|it| &self.findings[*it]).collect();
         let text = self.proof.head();
         let document = self.proof.cx.document;
         let after_text = apply(text, &edits);
         let after = parse(&after_text);
-        let change = Change::new(text, &after_text, &mended, &edits);
+        let change = Change::new(text, &after_text, &fixed, &edits);
         change.keeps_frontmatter(document, &after)
             && !change.refuses_more(document, &after)
-            && self.proof.is_mended(&mended, &after_text)
+            && self.proof.is_fixed(&fixed, &after_text)
     }
 }

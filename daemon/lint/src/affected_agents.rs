@@ -1,15 +1,15 @@
-//! Which agents a finding is about, and how they are named in a sentence.
+//! Agents that a finding affects, and their names in messages.
 //!
-//! Of the active profiles those count that look where the file lies; for a file that lies in no
-//! agent's directory all of them do, because it will be copied to one.
+//! These are the active profiles that search the file's location. A file outside every agent's
+//! directories affects all active profiles: it will be copied into one of them.
 
 use std::path::{Component, Path};
 
 use skills_agents::field_table::Agent;
 use skills_agents::profile::{self, Evidence, Profile, RootBase, RootRule};
 
-/// Returns the profiles of `active` that look where `path` lies.
-pub(super) fn concerned<'a>(active: &[&'a Profile], path: Option<&Path>) -> Vec<&'a Profile> {
+/// Returns the profiles of `active` that search the location of `path`.
+pub(super) fn affected<'a>(active: &[&'a Profile], path: Option<&Path>) -> Vec<&'a Profile> {
     let all = || active.to_vec();
     let Some(path) = path else { return all() };
     if !profile::builtin().iter().any(|it| looks_at(it, path)) {
@@ -23,7 +23,8 @@ fn looks_at(profile: &Profile, path: &Path) -> bool {
     profile.roots.iter().any(|rule| root_of(rule, path).is_some())
 }
 
-/// Returns how many directories lie between a root of `profile` and the file, and the root.
+/// Returns the number of directories between the nearest root of `profile` and the file, the root's
+/// rule and the root's path.
 pub(super) fn depth_below_root<'p>(
     profile: &'p Profile,
     path: &Path,
@@ -43,7 +44,7 @@ fn root_of(rule: &RootRule, path: &Path) -> Option<(usize, String)> {
     let prefix = match &rule.base {
         RootBase::Variable { below_home, .. } => Some(&**below_home),
         RootBase::Home | RootBase::Ancestors { .. } | RootBase::Additional => None,
-        // Their place says nothing about the names of directories.
+        // The paths of these roots do not follow from directory names.
         RootBase::IfSet { .. }
         | RootBase::Absolute(_)
         | RootBase::Provided(_)
@@ -66,7 +67,7 @@ fn name(component: Component<'_>) -> Option<&str> {
 fn below(parts: &[&str], prefix: Option<&str>, relative: &str) -> Option<(usize, String)> {
     let root: Vec<&str> =
         prefix.into_iter().flat_map(|it| it.split('/')).chain(relative.split('/')).collect();
-    // A root that is only called `skills` could be anywhere.
+    // A root named just `skills` could be anywhere.
     if !root.first()?.starts_with('.') || root.len() > parts.len() {
         return None;
     }
@@ -74,29 +75,29 @@ fn below(parts: &[&str], prefix: Option<&str>, relative: &str) -> Option<(usize,
     Some((parts.len() - at - root.len(), root.join("/")))
 }
 
-/// Returns the agents as the subject of a sentence: `Codex and opencode`.
+/// Returns the agents' names for a sentence: `Codex and opencode`.
 pub(super) fn names(profiles: &[&Profile]) -> String {
     let names: Vec<&str> = profiles.iter().map(|it| name_of(it)).collect();
-    listed(&names)
+    join_and(&names)
 }
 
-/// Returns the agents followed by a verb in the right number: `Codex drops`.
-pub(super) fn act(profiles: &[&Profile], one: &str, several: &str) -> String {
+/// Returns the agents and a verb in the right number: `Codex drops`.
+pub(super) fn with_verb(profiles: &[&Profile], one: &str, several: &str) -> String {
     let is_one = matches!(profiles, [only] if only.evidence != Evidence::Standard);
     format!("{} {}", names(profiles), if is_one { one } else { several })
 }
 
 pub(super) fn name_of(profile: &Profile) -> &str {
     match profile.evidence {
-        Evidence::Standard => "clients of the standard",
+        Evidence::Standard => "Agent Skills clients",
         Evidence::Run | Evidence::Source | Evidence::Documentation | Evidence::Configuration => {
             &profile.agent
         }
     }
 }
 
-/// Returns the words with commas and an `and`.
-pub(super) fn listed(words: &[impl AsRef<str>]) -> String {
+/// Returns the words joined with commas and `and`.
+pub(super) fn join_and(words: &[impl AsRef<str>]) -> String {
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     match words.as_slice() {
         [] => String::new(),
@@ -105,8 +106,8 @@ pub(super) fn listed(words: &[impl AsRef<str>]) -> String {
     }
 }
 
-/// Returns the words in backticks with commas and an `or`.
-pub(super) fn choice(words: &[impl AsRef<str>]) -> String {
+/// Returns the words in backticks, joined with commas and `or`.
+pub(super) fn join_or(words: &[impl AsRef<str>]) -> String {
     let words: Vec<String> = words.iter().map(|it| format!("`{}`", it.as_ref())).collect();
     match words.as_slice() {
         [] => String::new(),
@@ -115,8 +116,8 @@ pub(super) fn choice(words: &[impl AsRef<str>]) -> String {
     }
 }
 
-/// Returns whether one of the profiles is that agent's.
-pub(super) fn includes(profiles: &[&Profile], agent: Agent) -> bool {
+/// Returns whether one of the profiles belongs to an agent.
+pub(super) fn includes_agent(profiles: &[&Profile], agent: Agent) -> bool {
     profiles.iter().any(|it| Agent::from_profile_id(&it.id) == Some(agent))
 }
 
@@ -130,11 +131,11 @@ mod tests {
     }
 
     fn ids(path: &str) -> Vec<&'static str> {
-        concerned(&all(), Some(Path::new(path))).iter().map(|it| &*it.id).collect()
+        affected(&all(), Some(Path::new(path))).iter().map(|it| &*it.id).collect()
     }
 
     #[test]
-    fn a_file_concerns_those_who_look_there() {
+    fn file_affects_agents_that_search_its_directory() {
         let claude = ["agentskills", "claude-code", "opencode", "opencode-agent-skills"];
         assert_eq!(ids("/w/.claude/skills/a/SKILL.md"), claude);
         assert_eq!(ids("/w/.gemini/skills/a/SKILL.md"), ["agentskills", "gemini-cli"]);
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_is_counted_below_the_nearest_root() {
+    fn depth_is_relative_to_the_nearest_root() {
         let claude = profile::find("claude-code").unwrap();
         let depth = |path: &str| depth_below_root(claude, Path::new(path)).map(|it| it.0);
         assert_eq!(depth("/w/.claude/skills/a/SKILL.md"), Some(1));
@@ -153,15 +154,15 @@ mod tests {
     }
 
     #[test]
-    fn agents_are_named_as_in_a_sentence() {
-        let [standard, claude, ..] = all()[..] else { panic!("there are several") };
-        assert_eq!(act(&[claude], "drops", "drop"), "Claude Code drops");
-        assert_eq!(act(&[standard], "drops", "drop"), "clients of the standard drop");
+    fn agent_names_are_joined_into_a_sentence() {
+        let [standard, claude, ..] = all()[..] else { panic!("several profiles are built in") };
+        assert_eq!(with_verb(&[claude], "drops", "drop"), "Claude Code drops");
+        assert_eq!(with_verb(&[standard], "drops", "drop"), "Agent Skills clients drop");
         assert_eq!(
-            act(&[claude, standard], "drops", "drop"),
-            "Claude Code and clients of the standard drop"
+            with_verb(&[claude, standard], "drops", "drop"),
+            "Claude Code and Agent Skills clients drop"
         );
-        assert_eq!(listed(&["a", "b", "c"]), "a, b and c");
-        assert_eq!(choice(&["a", "b"]), "`a` or `b`");
+        assert_eq!(join_and(&["a", "b", "c"]), "a, b and c");
+        assert_eq!(join_or(&["a", "b"]), "`a` or `b`");
     }
 }

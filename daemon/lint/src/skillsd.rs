@@ -1,17 +1,17 @@
-//! `skillsd/*`: what is about the findings themselves.
+//! Rules `skillsd/*`: problems with suppression comments and with the list of findings.
 
 use skills_syntax::diagnostic::Severity;
 
 use super::rule::Rule;
 
-const WELL: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
+const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
 pub(super) static RULES: [Rule; 2] = [
     Rule::new(
         "skillsd/unknown-rule",
         Severity::Warning,
-        "A comment suppresses a rule that there is not.",
-        "It has no effect, and the finding that it was written for is shown.",
+        "A comment suppresses an unknown rule.",
+        "The comment has no effect, and the finding is still shown.",
         "Write the id of a rule, or `family/*`.",
     )
     .texts(
@@ -21,10 +21,10 @@ pub(super) static RULES: [Rule; 2] = [
     Rule::new(
         "skillsd/too-many",
         Severity::Information,
-        "There are more findings than are shown.",
-        "Nobody reads more than a hundred findings of one file.",
-        "Mend the first ones; the others follow.",
+        "The file has more findings than are shown.",
+        "skillsd shows at most 100 findings of one file.",
+        "Fix the findings shown; the others then appear.",
     )
     .whole_file()
-    .texts("(a hundred findings and one)", WELL),
+    .texts("(a file with 101 findings)", PASSING),
 ];

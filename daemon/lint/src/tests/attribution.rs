@@ -1,20 +1,19 @@
-//! Whose agents a finding is about: those whose names are in its message, and no others.
+//! Attribution: a finding's profiles are those that its message names.
 
-use crate::audience::name_of;
-use crate::testing::World;
+use crate::affected_agents::name_of;
+use crate::testing::Fixture;
 use crate::{Settings, rules};
 
-/// Rules that name an agent beside what they say to all: what one does besides, and who alone reads
-/// what is of no use to the others.
+/// Rules whose message mentions an agent beside the ones that the finding is about.
 const BESIDE: [&str; 2] = ["description/length", "field/unread"];
 
 #[test]
-fn a_finding_tells_of_the_agents_that_its_message_names() {
+fn finding_profiles_match_the_agents_named_in_its_message() {
     let settings = Settings::default();
     let mut n_told = 0;
     let mut wrong = Vec::new();
     for rule in rules() {
-        let findings = World::new(rule.failing).check().into_iter();
+        let findings = Fixture::new(rule.failing).check().into_iter();
         for finding in findings.filter(|it| !BESIDE.contains(&it.rule.id)) {
             let message = &finding.diagnostic.message;
             n_told += finding.profiles.len();

@@ -1,4 +1,5 @@
-//! What fixes do to a frontmatter: everything that they are not about has to be there as it was.
+//! [`Change`]: comparison of a frontmatter before and after fixes. Entries that the fixes do not
+//! concern must be unchanged.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -13,16 +14,16 @@ use skills_syntax::text::{Span, line_end};
 
 use crate::Finding;
 
-/// How many levels of a value are compared: deeper ones count as another value.
-const MOST_LEVELS: usize = 64;
+/// Maximum nesting depth that is compared; deeper values count as changed.
+const MAX_LEVELS: usize = 64;
 
 /// A text before and after fixes.
 pub(super) struct Change<'a> {
     before: &'a str,
     after: &'a str,
-    /// What is mended.
+    /// The fixed findings.
     findings: &'a [&'a Finding],
-    /// Where it was edited, in the order of the text.
+    /// Spans of the edits, in text order.
     edited: Vec<Span>,
 }
 
@@ -38,7 +39,7 @@ impl<'a> Change<'a> {
         Self { before, after, findings, edited }
     }
 
-    /// Whether the frontmatter says the same of all that is not mended.
+    /// Returns whether all entries without findings keep their meaning.
     pub(super) fn keeps_frontmatter(&self, before: &Document, after: &Document) -> bool {
         let (Some(before), Some(after)) = (&before.frontmatter, &after.frontmatter) else {
             return false;
@@ -51,13 +52,13 @@ impl<'a> Change<'a> {
         if promises.iter().any(|holds| holds(before) && !holds(after)) {
             return false;
         }
-        // What a library refuses is read as it may be meant; a fix may show that better.
+        // If the YAML is invalid, its entries are guessed, and a fix may reveal better ones.
         let most_new = if before.strict.is_ok() { self.findings.len() } else { usize::MAX };
         let (old, new) = (&before.entries, &after.entries);
         self.keep((before, old), (after, new), self.findings, most_new)
     }
 
-    /// Whether entries that are not what was found are there as they were.
+    /// Returns whether all entries without findings are unchanged.
     fn keep(
         &self,
         (in_before, before): (&Frontmatter, &[Entry]),
@@ -66,14 +67,14 @@ impl<'a> Change<'a> {
         most_new: usize,
     ) -> bool {
         let found = self.found(before, findings);
-        let mut left = Left::new(after);
+        let mut left = Unmatched::new(after);
         let moved = OnceCell::new();
         for (_, entry) in before.iter().enumerate().filter(|(at, _)| !found.contains_key(at)) {
             let is_same = |it: &Entry| self.same(in_before, entry, in_after, it);
             if left.take(&entry.key.text, is_same).is_some() {
                 continue;
             }
-            // What nobody reads where it stands may get a place of its own.
+            // An unread key may move below another key.
             let moved = moved.get_or_init(|| below_new_keys(before, after));
             let moved = moved.get(&*entry.key.text).into_iter().flatten();
             if !is_unread(entry) || !moved.copied().any(is_same) {
@@ -92,8 +93,8 @@ impl<'a> Change<'a> {
         left.count <= most_new
     }
 
-    /// Returns the entries that are what was found, each with what was found there: a finding lies
-    /// on it or, beside all, in its lines.
+    /// Returns the entries with findings, by index. A finding belongs to the entry that it
+    /// overlaps, or else to the entry on its line.
     fn found<'f>(
         &self,
         all: &[Entry],
@@ -102,7 +103,7 @@ impl<'a> Change<'a> {
         let mut found: BTreeMap<usize, Vec<&Finding>> = BTreeMap::new();
         for finding in findings {
             let at = finding.diagnostic.span;
-            // They stand one behind the other.
+            // Entries are in text order.
             let first = all.partition_point(|it| it.span.end <= at.start);
             let next = all.partition_point(|it| it.span.start < at.end.max(at.start + 1));
             let (from, to) = if first < next {
@@ -118,12 +119,12 @@ impl<'a> Change<'a> {
         found
     }
 
-    /// Returns where the last line of an entry ends.
+    /// Returns the end of an entry's last line.
     fn line_end(&self, entry: &Entry) -> usize {
         line_end(self.before, entry.span.end).unwrap_or(self.before.len())
     }
 
-    /// Whether an entry is as it was, or a map into which an edit has put something.
+    /// Returns whether an entry is unchanged, or is a map that only gained entries from an edit.
     fn same(
         &self,
         in_before: &Frontmatter,
@@ -131,18 +132,18 @@ impl<'a> Change<'a> {
         in_after: &Frontmatter,
         after: &Entry,
     ) -> bool {
-        if is_same(in_before, &before.value, in_after, &after.value, MOST_LEVELS) {
+        if is_same(in_before, &before.value, in_after, &after.value, MAX_LEVELS) {
             return true;
         }
         let first = self.edited.partition_point(|it| it.end < before.span.start);
         if self.edited.get(first).is_none_or(|it| it.start > before.span.end + 2) {
             return false;
         }
-        // What was guessed because YAML refuses it may read otherwise where it is mended.
+        // A guessed value may change once the YAML is valid.
         if before.recovered {
             return true;
         }
-        // Where nothing is written, something may be.
+        // An empty value may gain entries.
         let is_unwritten = before.value.is_null() && before.value.span.is_empty();
         let old = if is_unwritten { Some(&[][..]) } else { before.value.entries() };
         let (Some(old), Some(new)) = (old, after.value.entries()) else { return false };
@@ -152,12 +153,12 @@ impl<'a> Change<'a> {
             && old.iter().all(|it| {
                 new.any(|now| {
                     now.key.text == it.key.text
-                        && is_same(in_before, &it.value, in_after, &now.value, MOST_LEVELS)
+                        && is_same(in_before, &it.value, in_after, &now.value, MAX_LEVELS)
                 })
             })
     }
 
-    /// Whether the body is the same, but for the blank lines that it begins with.
+    /// Returns whether the body is unchanged, except for leading blank lines.
     pub(super) fn keeps_body(&self, before: &Document, after: &Document) -> bool {
         if self.edited.iter().any(|it| it.end > before.body.start) {
             return true;
@@ -165,29 +166,29 @@ impl<'a> Change<'a> {
         before.body.slice(self.before).trim_start() == after.body.slice(self.after).trim_start()
     }
 
-    /// Whether the parser has more to say than before, or what it was to say no more.
+    /// Returns whether the parser reports more errors than before, or still reports a fixed one.
     pub(super) fn refuses_more(&self, before: &Document, after: &Document) -> bool {
         let (old, new) = (errors(before), errors(after));
         let count = |of: &HashMap<&str, usize>, code: &str| of.get(code).copied().unwrap_or(0);
-        let mut mended: HashMap<&str, usize> = HashMap::new();
+        let mut fixed: HashMap<&str, usize> = HashMap::new();
         for finding in self.findings {
             if count(&old, finding.rule.id) > 0 {
-                *mended.entry(finding.rule.id).or_default() += 1;
+                *fixed.entry(finding.rule.id).or_default() += 1;
             }
         }
         if before.n_left_out > 0 {
-            // Of which kind those are that are not told is not known.
+            // The kinds of the left-out diagnostics are unknown, so only totals are compared.
             let n_all = |it: &Document| it.diagnostics.len() + it.n_left_out;
-            return n_all(after) + mended.values().sum::<usize>() > n_all(before);
+            return n_all(after) + fixed.values().sum::<usize>() > n_all(before);
         }
-        let stays = |(code, n_mended): (&&str, &usize)| {
-            count(&new, code) > count(&old, code).saturating_sub(*n_mended)
+        let stays = |(code, n_fixed): (&&str, &usize)| {
+            count(&new, code) > count(&old, code).saturating_sub(*n_fixed)
         };
-        mended.iter().any(stays) || new.iter().any(|(code, it)| *it > count(&old, code))
+        fixed.iter().any(stays) || new.iter().any(|(code, it)| *it > count(&old, code))
     }
 }
 
-/// Returns how often the parser refuses something, by what it calls that.
+/// Returns the number of parser errors by code.
 fn errors(of: &Document) -> HashMap<&str, usize> {
     let mut errors: HashMap<&str, usize> = HashMap::new();
     let is_error = |it: &&Diagnostic| it.severity == Severity::Error;
@@ -197,7 +198,7 @@ fn errors(of: &Document) -> HashMap<&str, usize> {
     errors
 }
 
-/// Whether no agent reads a key of the first level.
+/// Returns whether no agent reads a top-level key.
 fn is_unread(entry: &Entry) -> bool {
     match field_table::classify_key(&entry.key.text) {
         KeyKind::Field(field) => field.standing != FieldStatus::Read,
@@ -206,7 +207,7 @@ fn is_unread(entry: &Entry) -> bool {
     }
 }
 
-/// Returns what lies below keys that were not there before, by its own keys.
+/// Returns the entries below new top-level keys, by their own keys.
 fn below_new_keys<'e>(before: &[Entry], after: &'e [Entry]) -> HashMap<&'e str, Vec<&'e Entry>> {
     let old: HashSet<&str> = before.iter().map(|it| &*it.key.text).collect();
     let new = after.iter().filter(|it| !old.contains(&*it.key.text));
@@ -217,17 +218,17 @@ fn below_new_keys<'e>(before: &[Entry], after: &'e [Entry]) -> HashMap<&'e str, 
     below
 }
 
-/// Entries, of which those are taken that are found again: as a rule one after the other.
-struct Left<'e> {
+/// Entries that are removed as their counterparts are found, usually in order.
+struct Unmatched<'e> {
     entries: &'e [Entry],
     by_key: HashMap<&'e str, Vec<usize>>,
     count: usize,
 }
 
-impl<'e> Left<'e> {
+impl<'e> Unmatched<'e> {
     fn new(entries: &'e [Entry]) -> Self {
         let mut by_key: HashMap<&str, Vec<usize>> = HashMap::new();
-        // The first of a key is the last of its list, from which it is taken.
+        // Entries are taken from the end of each list, so the first one comes last.
         for (at, entry) in entries.iter().enumerate().rev() {
             by_key.entry(&entry.key.text).or_default().push(at);
         }
@@ -243,7 +244,7 @@ impl<'e> Left<'e> {
     }
 }
 
-/// Whether two values are the same, of an alias what it stands for.
+/// Returns whether two values are equal. Aliases are resolved to scalars.
 fn is_same(
     in_before: &Frontmatter,
     before: &Value,
@@ -259,7 +260,7 @@ fn is_same(
             ValueKind::Scalar { style: new, text: after },
         ) => {
             let is_plain = |it: &ScalarStyle| *it == ScalarStyle::Plain;
-            // A line end is one, however it is written.
+            // CRLF and LF are equal.
             is_plain(old) == is_plain(new)
                 && before.replace("\r\n", "\n") == after.replace("\r\n", "\n")
         }
@@ -278,7 +279,8 @@ fn is_same(
                 })
         }
         (ValueKind::Alias { target: old }, ValueKind::Alias { target: new }) => {
-            // Lists and maps are compared where they stand: one may hold its own alias.
+            // Aliased lists and maps are compared at their anchors; a value may contain an alias to
+            // itself.
             old.is_some() == new.is_some()
                 && in_before.resolve(before).as_str() == in_after.resolve(after).as_str()
         }

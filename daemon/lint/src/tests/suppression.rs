@@ -1,4 +1,4 @@
-//! What authors and configurations do not want to see.
+//! Suppression by comments and by configured levels.
 
 use std::path::Path;
 
@@ -6,12 +6,12 @@ use skills_discovery::levels::{Level, Levels, is_glob};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::path::AbsPath;
 
-use crate::testing::World;
+use crate::testing::Fixture;
 use crate::{Settings, is_known};
 
 #[track_caller]
 fn check(text: &str, expected: &[&str]) {
-    let found = World::new(text).check();
+    let found = Fixture::new(text).check();
     let ids: Vec<_> = found.iter().map(|it| it.rule.id).collect();
     assert_eq!(ids, expected, "{text}");
 }
@@ -21,7 +21,7 @@ fn front(lines: &str) -> String {
 }
 
 #[test]
-fn a_comment_counts_for_its_key_or_for_the_next() {
+fn comment_suppresses_its_key_or_the_next() {
     check(&front("priority: 1\ncolor: red\n"), &["field/unknown"; 2]);
     check(&front("priority: 1 # skillsd-ignore: field/unknown\ncolor: red\n"), &["field/unknown"]);
     check(&front("# skillsd-ignore: field/unknown\npriority: 1\ncolor: red\n"), &["field/unknown"]);
@@ -30,7 +30,7 @@ fn a_comment_counts_for_its_key_or_for_the_next() {
 }
 
 #[test]
-fn a_comment_counts_for_one_item_of_many() {
+fn comment_suppresses_one_list_item() {
     let tools = |lines: &str| front(&format!("allowed-tools:\n{lines}"));
     check(&tools("  - Raed # skillsd-ignore: tools/unknown\n  - Wirte\n"), &["tools/unknown"]);
     check(&tools("  # skillsd-ignore: tools/unknown\n  - Raed\n  - Wirte\n"), &["tools/unknown"]);
@@ -59,7 +59,7 @@ fn a_comment_counts_for_one_item_of_many() {
 }
 
 #[test]
-fn a_comment_in_the_body_counts_for_its_line_or_for_the_next() {
+fn body_comment_suppresses_its_line_or_the_next() {
     let body = |text: &str| front("").replace("Read.\n", text);
     check(&body("[a](a.md)\n"), &["body/broken-link"]);
     check(&body("[a](a.md) <!-- skillsd-ignore body/broken-link -->\n"), &[]);
@@ -71,7 +71,7 @@ fn a_comment_in_the_body_counts_for_its_line_or_for_the_next() {
 }
 
 #[test]
-fn what_is_about_the_whole_file_is_suppressed_from_anywhere() {
+fn whole_file_finding_is_suppressed_from_anywhere() {
     let head = "---\nname: pdf\n# skillsd-ignore: description/missing\nlicense: MIT\n---\nRead.\n";
     check(head, &[]);
     let body = "---\nname: pdf\n---\nRead.\n\n<!-- skillsd-ignore description/missing -->\n";
@@ -79,7 +79,7 @@ fn what_is_about_the_whole_file_is_suppressed_from_anywhere() {
 }
 
 #[test]
-fn a_rule_that_there_is_not_is_told() {
+fn unknown_rule_in_a_comment_is_reported() {
     check(
         &front("# skillsd-ignore: field/unkown\npriority: 1\n"),
         &["skillsd/unknown-rule", "field/unknown"],
@@ -93,7 +93,7 @@ fn levels_are_set_by_rule_family_and_path() {
     let text = front("priority: 1\nauthor: me\n");
     let run = |levels: Levels| {
         let settings = Settings { levels, ..Settings::default() };
-        let found = World::new(&text).check_with(&settings);
+        let found = Fixture::new(&text).check_with(&settings);
         found.iter().map(|it| (it.rule.id, it.diagnostic.severity)).collect::<Vec<_>>()
     };
     let mut levels = Levels::default();
@@ -111,7 +111,7 @@ fn levels_are_set_by_rule_family_and_path() {
 }
 
 #[test]
-fn that_there_are_more_findings_is_suppressed_like_any_other() {
+fn too_many_notice_can_be_suppressed() {
     let keys: Vec<String> = (0..150).map(|it| format!("unknown{it}: x\n")).collect();
     let keys = keys.concat();
     let last = |comment: &str, level: Option<Level>| {
@@ -120,7 +120,7 @@ fn that_there_are_more_findings_is_suppressed_like_any_other() {
             levels.set("skillsd/*", level);
         }
         let settings = Settings { levels, ..Settings::default() };
-        let shown = World::new(&front(&format!("{comment}{keys}"))).shown(&settings);
+        let shown = Fixture::new(&front(&format!("{comment}{keys}"))).shown(&settings);
         let last = shown.last().expect("there are some");
         (shown.len(), last.rule.id, last.diagnostic.severity)
     };

@@ -1,6 +1,7 @@
-//! The edits that mend what the parser has found, where there is one right answer.
+//! Fixes of parser diagnostics, as far as they are unambiguous.
 //!
-//! A fix changes no value that some agent reads already: where two readings are left, there is none.
+//! A fix changes no value that some agent already reads; if two readings are possible, there is no
+//! fix.
 
 use skills_agents::field_table::{FieldStatus, KeyKind, classify_key, fields};
 use skills_syntax::edit::Edit;
@@ -11,14 +12,14 @@ use skills_syntax::text::{Span, after_line_end};
 use crate::Finding;
 use crate::subject::Cx;
 
-/// Adds the fix of a finding about YAML, where there is one right answer.
-pub(super) fn mend(cx: &Cx<'_>, finding: Finding) -> Finding {
+/// Adds the fix to a finding about YAML, if it is unambiguous.
+pub(super) fn add_fix(cx: &Cx<'_>, finding: Finding) -> Finding {
     let span = finding.diagnostic.span;
     let Some(frontmatter) = cx.frontmatter() else { return finding };
     match finding.rule.id {
         "yaml/unquoted-colon" | "yaml/unquoted-start" | "yaml/comment-cuts-value" => {
             let comment = (finding.rule.id == "yaml/comment-cuts-value").then_some(span);
-            quoting(cx, frontmatter, span, comment, finding)
+            add_quotes(cx, frontmatter, span, comment, finding)
         }
         "yaml/unclosed-frontmatter" => {
             let at = frontmatter.content.end;
@@ -35,32 +36,32 @@ pub(super) fn mend(cx: &Cx<'_>, finding: Finding) -> Finding {
             finding.fix("Remove the blank lines", span, "")
         }
         "yaml/odd-closing" => close_properly(cx, frontmatter, finding),
-        "yaml/duplicate-key" => without_twin(cx, frontmatter, finding),
+        "yaml/duplicate-key" => remove_duplicate(cx, frontmatter, finding),
         "yaml/tab-indentation" if is_worth_all(cx, &finding) => {
-            finding.fix_all("Indent with spaces", spaces(cx, frontmatter))
+            finding.fix_all("Indent with spaces", tabs_to_spaces(cx, frontmatter))
         }
         "yaml/control-character" => finding.fix("Remove the character", span, ""),
         "yaml/unindented-continuation" => {
             let line = cx.line(span.start);
             finding.fix("Indent the line", Span::empty(line.start), "  ")
         }
-        "yaml/syntax" => match misplaced(cx, frontmatter, span) {
+        "yaml/syntax" => match fix_indent(cx, frontmatter, span) {
             Some(it) if it.is_sure => finding.fix_all(it.title, it.edits),
-            Some(it) => finding.fix_all(it.title, it.edits).unsure(),
-            None => colon(cx, finding),
+            Some(it) => finding.fix_all(it.title, it.edits).into_drafts(),
+            None => fix_colon(cx, finding),
         },
         _ => finding,
     }
 }
 
-fn quoting(
+fn add_quotes(
     cx: &Cx<'_>,
     frontmatter: &Frontmatter,
     at: Span,
     comment: Option<Span>,
     finding: Finding,
 ) -> Finding {
-    // They stand one behind the other, and several may do so in one line.
+    // Entries are in text order, and a line can contain several.
     let first = frontmatter.entries.partition_point(|it| cx.lines_of(it).end <= at.start);
     let at_entry = |it: &&Entry| cx.lines_of(it).contains(at.start);
     let Some(entry) = frontmatter.entries.get(first).filter(at_entry) else { return finding };
@@ -72,7 +73,7 @@ fn quoting(
     if let Some(inner) = inner(cx, entry, at).filter(|_| comment.is_none()) {
         return finding.fix("Quote the value", inner, quote::quote_scalar(inner.slice(cx.text)));
     }
-    // An anchor or a tag at which the text begins is a part of what was meant.
+    // An anchor or a tag at the start of the text is probably part of it.
     let line = cx.line(value.span.start);
     let begins = if line.contains(at.start) { at.start } else { value.span.start };
     let start = value.span.start.min(begins.max(entry.key.span.end));
@@ -81,25 +82,24 @@ fn quoting(
     let is_plain =
         |value: &Value| matches!(value.kind, ValueKind::Scalar { style: ScalarStyle::Plain, .. });
     let starts_like = |it: char| matches!(it, '[' | '{');
-    // A list in brackets that is whole is meant as one, whatever stands in it.
+    // A complete list in brackets is intended as a list.
     if written.is_empty() || !(is_plain(value) || written.starts_with(starts_like)) {
         return finding;
     }
     if written.contains(['\n', '\r']) {
-        // Several lines are one text where the parser has joined them.
+        // The parser has joined the lines of a multi-line string.
         let Some(text) = value.as_str().filter(|_| comment.is_none()) else { return finding };
         return finding.fix("Quote the value", span, quote::double_quote_scalar(text));
     }
-    // One word behind an anchor or a tag is what every library reads; only of a sentence is it sure
-    // that all of it is one.
+    // All parsers read one word after an anchor or a tag; only a sentence is certainly a string.
     let is_word = written.split_whitespace().count() == 2;
     let is_read = finding.rule.id == "yaml/unquoted-start" && frontmatter.strict.is_ok();
     let finding = finding.fix("Quote the value", span, quote::quote_scalar(written));
-    if is_read && is_word { finding.unsure() } else { finding }
+    if is_read && is_word { finding.into_drafts() } else { finding }
 }
 
-/// Returns the text around `at` that is a value within the value of an entry, on one line: below a
-/// nested key, behind a dash, or between the commas of a list in brackets.
+/// Returns the single-line value around `at` inside an entry's value: below a nested key, after a
+/// dash, or between the commas of a list in brackets.
 fn inner(cx: &Cx<'_>, entry: &Entry, at: Span) -> Option<Span> {
     let line = cx.line(at.start);
     let is_nested = line.start > entry.key.span.start;
@@ -120,7 +120,7 @@ fn inner(cx: &Cx<'_>, entry: &Entry, at: Span) -> Option<Span> {
     }
     let is_list = rest(start).starts_with(['[', '{']);
     let span = if is_list && start < at.start {
-        // Behind the separator, up to the next; what quotes or brackets hold is not looked into.
+        // From the separator to the next one; nested quotes and brackets are not parsed.
         let before = Span::new(start, at.start).slice(cx.text);
         let from = start + before.rfind(['[', '{', ',', ':'])? + 1;
         let end = at.start + rest(at.start).find([',', ']', '}'])?;
@@ -143,16 +143,20 @@ fn close_properly(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) -> F
             let blanks = cx.text[close.end..].len()
                 - cx.text[close.end..].trim_start_matches([' ', '\t']).len();
             let span = Span::new(close.end, close.end + blanks);
-            finding.fix("Put the text on a line of its own", span, cx.line_break())
+            finding.fix("Move the text to its own line", span, cx.line_break())
         }
-        Closing::Indented => finding.fix("Close it with `---`", cx.line(close.start), "---"),
-        Closing::LongDashes | Closing::Dots => finding.fix("Close it with `---`", close, "---"),
+        Closing::Indented => {
+            finding.fix("Close the frontmatter with `---`", cx.line(close.start), "---")
+        }
+        Closing::LongDashes | Closing::Dots => {
+            finding.fix("Close the frontmatter with `---`", close, "---")
+        }
         Closing::Dashes | Closing::Missing => finding,
     }
 }
 
-/// A key that is there twice with the same value can lose one of them.
-fn without_twin(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) -> Finding {
+/// Removes the second of two keys with equal values.
+fn remove_duplicate(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) -> Finding {
     let entries = &frontmatter.entries;
     let span = finding.diagnostic.span;
     let at = entries.partition_point(|it| it.key.span < span);
@@ -165,11 +169,11 @@ fn without_twin(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) -> Fin
     if !same {
         return finding;
     }
-    finding.fix("Remove the second one", cx.removal(second), "")
+    finding.fix("Remove the second key", cx.removal(second), "")
 }
 
-/// Whether a finding about tabs shall hold the edits of all of them: where there are very many of
-/// both, the first does it for the others.
+/// Returns whether a finding about tabs carries the edits for all tabs. With very many such
+/// findings only the first one does.
 fn is_worth_all(cx: &Cx<'_>, finding: &Finding) -> bool {
     const MANY: usize = 16;
     let mut tabs =
@@ -177,8 +181,8 @@ fn is_worth_all(cx: &Cx<'_>, finding: &Finding) -> bool {
     tabs.next() == Some(finding.diagnostic.span) || tabs.count() < MANY
 }
 
-/// Replaces the tabs that indent lines, two blanks for each.
-fn spaces(cx: &Cx<'_>, frontmatter: &Frontmatter) -> Vec<Edit> {
+/// Replaces each tab in the indentation with two spaces.
+fn tabs_to_spaces(cx: &Cx<'_>, frontmatter: &Frontmatter) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut at = frontmatter.content.start;
     // The last line without a tab.
@@ -205,7 +209,7 @@ fn spaces(cx: &Cx<'_>, frontmatter: &Frontmatter) -> Vec<Edit> {
     edits
 }
 
-/// Whether a line that is indented by a tab is a key like the one above, which holds its whole value.
+/// Returns whether a line indented by a tab is a key beside the one above, whose value is complete.
 fn is_beside(above: &str, written: &str) -> bool {
     let is_key = |it: &str| it.split_once(": ").is_some_and(|(key, _)| !key.contains([' ', '#']));
     let value = above.split_once(": ").map_or("", |(_, it)| it.trim());
@@ -213,17 +217,17 @@ fn is_beside(above: &str, written: &str) -> bool {
     is_key(written) && is_key(above) && is_whole && !above.starts_with([' ', '-'])
 }
 
-/// Where keys go that stand deeper than they should.
-struct Placing {
+/// The remedy for keys that are indented too far.
+struct IndentFix {
     title: &'static str,
     edits: Vec<Edit>,
-    /// Whether they can be meant as nothing else: directly below a sentence they may be more of it.
+    /// True if no other meaning is possible. Directly below a sentence, the keys can be part of it.
     is_sure: bool,
 }
 
-/// Keys that stand deeper than the first one, below a value that is whole: fields go where the others
-/// are, and what belongs under `metadata` gets that back.
-fn misplaced(cx: &Cx<'_>, frontmatter: &Frontmatter, at: Span) -> Option<Placing> {
+/// Returns the remedy for keys indented deeper than the first one, below a complete value. Fields
+/// lose their indentation; keys that belong under `metadata` get that key back.
+fn fix_indent(cx: &Cx<'_>, frontmatter: &Frontmatter, at: Span) -> Option<IndentFix> {
     let indent = |it: &Entry| Span::new(cx.line(it.key.span.start).start, it.key.span.start);
     let entries = &frontmatter.entries;
     let first = entries.iter().position(|it| it.key.span == at)?;
@@ -257,24 +261,24 @@ fn misplaced(cx: &Cx<'_>, frontmatter: &Frontmatter, at: Span) -> Option<Placing
             }
             at = after_line_end(cx.text, line.end).max(at + 1);
         }
-        return Some(Placing { title: "Begin it in the first column", edits, is_sure });
+        return Some(IndentFix { title: "Remove the indentation", edits, is_sure });
     }
     let is_other = |it: &&Entry| standing(it) != Some(FieldStatus::Read);
-    let is_meant = run.iter().any(|it| matches!(standing(it), Some(FieldStatus::Unread { .. })));
-    if !(is_meant && run.iter().all(is_other)) || cx.entry("metadata").is_some() {
+    let is_intended = run.iter().any(|it| matches!(standing(it), Some(FieldStatus::Unread { .. })));
+    if !(is_intended && run.iter().all(is_other)) || cx.entry("metadata").is_some() {
         return None;
     }
-    // In the line that it was taken out of, if that is there.
+    // The emptied line gets the key back, if it still exists.
     let edit = if is_emptied {
         Edit { span: above, text: "metadata:".to_owned() }
     } else {
         Edit { span: Span::empty(start), text: format!("metadata:{}", cx.line_break()) }
     };
-    Some(Placing { title: "Write `metadata:` above", edits: vec![edit], is_sure })
+    Some(IndentFix { title: "Insert `metadata:` above", edits: vec![edit], is_sure })
 }
 
-/// `name pdf` and `name:pdf`, where the key is one that there is.
-fn colon(cx: &Cx<'_>, finding: Finding) -> Finding {
+/// Fixes `name pdf` and `name:pdf` if the key is a field.
+fn fix_colon(cx: &Cx<'_>, finding: Finding) -> Finding {
     let line = cx.line(finding.diagnostic.span.start);
     let written = line.slice(cx.text);
     let known = |it: &&&'static skills_agents::field_table::Field| {
@@ -284,13 +288,13 @@ fn colon(cx: &Cx<'_>, finding: Finding) -> Finding {
     let behind = Span::empty(line.start + field.key.len());
     let rest = &written[field.key.len()..];
     if rest.starts_with(' ') && !rest.trim().is_empty() && !rest.contains(": ") {
-        return finding.fix("Put a colon behind the key", behind, ":");
+        return finding.fix("Insert a colon after the key", behind, ":");
     }
     let glued =
         rest.strip_prefix(':').is_some_and(|it| !it.starts_with([' ', '\t']) && !it.is_empty());
     if glued {
         let behind = Span::empty(behind.end + 1);
-        return finding.fix("Put a blank behind the colon", behind, " ");
+        return finding.fix("Insert a space after the colon", behind, " ");
     }
     finding
 }

@@ -1,10 +1,10 @@
-//! What is well: texts that look like something that a rule is about, and are not.
+//! False positives: texts that resemble a problem and must not be reported.
 
-use crate::testing::World;
+use crate::testing::Fixture;
 
 #[track_caller]
 fn silent(id: &str, text: &str) {
-    let found = World::new(text).check();
+    let found = Fixture::new(text).check();
     let told: Vec<_> =
         found.iter().filter(|it| it.rule.id == id).map(|it| &it.diagnostic.message).collect();
     assert!(told.is_empty(), "{id}: {told:?}\n{text}");
@@ -19,7 +19,7 @@ fn front(lines: &str) -> String {
 }
 
 #[test]
-fn links_that_are_no_files() {
+fn links_to_non_files_are_ignored() {
     for target in [
         "https://a.b/c.md",
         "#part",
@@ -43,7 +43,7 @@ fn links_that_are_no_files() {
 }
 
 #[test]
-fn paths_as_on_windows_lead_nowhere_elsewhere() {
+fn windows_paths_to_skill_files_are_reported() {
     let skill = |text: &str| {
         format!("//- /w/pdf/SKILL.md\n{}//- /w/pdf/references/a.md\n# A\n", body(text))
     };
@@ -51,7 +51,7 @@ fn paths_as_on_windows_lead_nowhere_elsewhere() {
         ("See [a](references\\a.md).", "body/broken-link"),
         ("See `.\\references\\a.md`.", "body/broken-path"),
     ] {
-        let found = World::new(&skill(text)).check();
+        let found = Fixture::new(&skill(text)).check();
         let [finding] = &found[..] else { panic!("{text}: not one of {found:?}") };
         assert_eq!(finding.rule.id, rule);
         assert!(finding.fixes[0].edits[0].text.ends_with("references/a.md"), "{finding:?}");
@@ -62,7 +62,7 @@ fn paths_as_on_windows_lead_nowhere_elsewhere() {
 }
 
 #[test]
-fn paths_of_the_users_project() {
+fn paths_of_the_project_are_ignored() {
     for path in ["scripts/build.sh", "src/main.rs", "scripts/*.py", "scripts/", "templates/{x}.md"]
     {
         silent("body/broken-path", &body(&format!("Run `{path}`.")));
@@ -70,7 +70,7 @@ fn paths_of_the_users_project() {
 }
 
 #[test]
-fn slashes_that_are_no_skills() {
+fn slashes_that_are_not_skill_references_are_ignored() {
     let beside = "//- /w/skills/finetune/SKILL.md\n---\nname: finetune\ndescription: Use.\n---\nb\n\
                   //- /w/skills/iterations/SKILL.md\n---\nname: iterations\ndescription: Use.\n---\nb\n";
     for text in [
@@ -94,16 +94,16 @@ fn slashes_that_are_no_skills() {
 }
 
 #[test]
-fn dollars_that_are_no_money() {
+fn dollars_that_are_not_money_are_ignored() {
     for text in ["$1", "$2 and $3", "\\$50", "`$50`", "${50}", "$ARGUMENTS", "$name", "$$"] {
         silent("body/currency", &body(&format!("Take {text} now, $ARGUMENTS.")));
     }
-    // Without arguments nothing is replaced.
+    // Without arguments, agents replace nothing.
     silent("body/currency", "---\nname: pdf\ndescription: Use it.\n---\nIt costs $500.\n");
 }
 
 #[test]
-fn secrets_that_are_made_up() {
+fn placeholder_secrets_are_ignored() {
     for key in [
         "AKIAIOSFODNN7EXAMPLE",
         "sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
@@ -119,7 +119,7 @@ fn secrets_that_are_made_up() {
 }
 
 #[test]
-fn homes_of_nobody() {
+fn placeholder_home_directories_are_ignored() {
     for path in [
         "/home/user/x",
         "/Users/you/x",
@@ -138,7 +138,7 @@ fn homes_of_nobody() {
 }
 
 #[test]
-fn letters_that_are_seen() {
+fn visible_uses_of_joiners_and_selectors_are_ignored() {
     for text in [
         "🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}",
         "👩\u{200D}💻",
@@ -154,7 +154,7 @@ fn letters_that_are_seen() {
 }
 
 #[test]
-fn downloads_that_a_person_starts() {
+fn downloads_started_by_a_user_are_ignored() {
     silent("security/pipe-to-shell", &body("```sh\ncurl -sSf https://a.b | sh\n```"));
     silent("security/pipe-to-shell", &body("Run `curl https://a.b | sh`."));
     silent("security/pipe-to-shell", &body("!`curl https://a.b | jq .sh`"));
@@ -163,7 +163,7 @@ fn downloads_that_a_person_starts() {
 }
 
 #[test]
-fn tools_that_there_are() {
+fn known_tools_are_accepted() {
     for tools in [
         "Read Grep Glob",
         "Bash(git add:*) Bash(npm run *)",
@@ -185,7 +185,7 @@ fn tools_that_there_are() {
 }
 
 #[test]
-fn globs_that_are_well() {
+fn valid_globs_are_accepted() {
     for glob in [
         "src/**/*.rs",
         "\"*.{ts,tsx}\"",
@@ -211,7 +211,7 @@ fn globs_that_are_well() {
 }
 
 #[test]
-fn matchers_that_are_well() {
+fn valid_matchers_are_accepted() {
     for matcher in
         ["Bash", "Edit|Write", "mcp__.*", "*", "", "^(?!Read).*$", "Notebook.*", "(?<=a)b"]
     {
@@ -224,7 +224,7 @@ fn matchers_that_are_well() {
 }
 
 #[test]
-fn values_that_are_well() {
+fn valid_field_values_are_accepted() {
     for line in [
         "model: claude-opus-4-5",
         "model: opus",
@@ -250,7 +250,7 @@ fn values_that_are_well() {
 }
 
 #[test]
-fn descriptions_that_are_well() {
+fn valid_descriptions_are_accepted() {
     for text in [
         "Use when asked.",
         "Does X before Y.",
@@ -270,7 +270,7 @@ fn descriptions_that_are_well() {
 }
 
 #[test]
-fn names_that_are_two_skills() {
+fn names_of_different_skills_are_not_similar() {
     for (one, other) in [
         ("nunit", "junit"),
         ("nextjs", "nestjs"),
@@ -294,7 +294,7 @@ fn names_that_are_two_skills() {
 }
 
 #[test]
-fn places_where_all_look() {
+fn locations_that_all_agents_search_are_accepted() {
     for path in [
         "/w/.claude/skills/pdf/SKILL.md",
         "/w/.agents/skills/pdf/SKILL.md",
@@ -310,7 +310,7 @@ fn places_where_all_look() {
 }
 
 #[test]
-fn commands_need_neither_name_nor_description_nor_frontmatter() {
+fn commands_need_no_frontmatter() {
     let command = |text: &str| format!("//- /w/.claude/commands/git/push.md\n{text}");
     for text in [
         "Push everything.\n",
@@ -318,17 +318,17 @@ fn commands_need_neither_name_nor_description_nor_frontmatter() {
         "---\nallowed-tools: Bash(git push:*)\n---\nPush.\n",
         "---\ndescription: Pushes\nargument-hint: \"[branch]\"\n---\nPush $ARGUMENTS with !`git status`.\n",
     ] {
-        let found = World::new(&command(text)).check();
+        let found = Fixture::new(&command(text)).check();
         let told: Vec<_> = found.iter().map(|it| it.rule.id).collect();
-        // Nobody else shows a command, so nobody shows its commands in place of their output.
+        // Only Claude Code reads commands, so no agent shows the command instead of its output.
         assert_eq!(told, [""; 0], "{text}");
     }
 }
 
 #[test]
-fn what_is_wrong_with_a_command_is_found_as_in_a_skill() {
+fn commands_are_checked_like_skills() {
     let command = |text: &str| {
-        let found = World::new(&format!("//- /w/.claude/commands/push.md\n{text}")).check();
+        let found = Fixture::new(&format!("//- /w/.claude/commands/push.md\n{text}")).check();
         found.iter().map(|it| it.rule.id).collect::<Vec<_>>()
     };
     assert_eq!(command("---\ndescription: Use: it\n---\nx\n"), ["yaml/unquoted-colon"]);
@@ -340,7 +340,7 @@ fn what_is_wrong_with_a_command_is_found_as_in_a_skill() {
 }
 
 #[test]
-fn dollars_in_code_that_are_no_arguments() {
+fn dollars_in_code_that_are_not_arguments_are_ignored() {
     let plain = |code: &str| {
         format!("---\nname: pdf\ndescription: Reads. Use when asked.\n---\n```sh\n{code}\n```\n")
     };
@@ -348,16 +348,17 @@ fn dollars_in_code_that_are_no_arguments() {
         silent("body/code-argument", &plain(code));
     }
     silent("body/code-argument", &body("Say `$1`."));
-    // Where the skill takes arguments it may well be one; what is run before it is read, too.
+    // In a skill that takes arguments, `$1` can be intended; so can it in a command that runs
+    // before.
     silent("body/code-argument", &body("```sh\ndeploy $1\n```"));
     silent("body/code-argument", &body("```!\nls $1\n```"));
     silent("body/code-argument", "//- /w/.claude/commands/a.md\n```sh\ndeploy $1\n```\n");
 }
 
 #[test]
-fn an_empty_compatibility_is_told_once_it_is_written() {
+fn empty_compatibility_is_reported_if_quoted() {
     let rules = |value: &str| -> Vec<_> {
-        let found = World::new(&front(&format!("compatibility:{value}"))).check();
+        let found = Fixture::new(&front(&format!("compatibility:{value}"))).check();
         found.iter().map(|it| it.rule.id).filter(|it| *it == "field/length").collect()
     };
     assert_eq!(rules(" \"\""), ["field/length"]);
@@ -365,7 +366,7 @@ fn an_empty_compatibility_is_told_once_it_is_written() {
 }
 
 #[test]
-fn marks_that_end_a_sentence() {
+fn exclamation_marks_that_end_a_sentence_are_ignored() {
     for text in ["Now!`pdf` it is.", "Never (!) `rm` it.", "`!`"] {
         let text = format!(
             "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads. Use when asked.\n---\n{text}\n"
@@ -375,7 +376,7 @@ fn marks_that_end_a_sentence() {
 }
 
 #[test]
-fn descriptions_that_speak_of_what_is_to_do() {
+fn descriptions_about_todos_are_not_placeholders() {
     for text in ["Lists each TODO of the code. Use when asked.", "Marks TODO: and FIXME. Use it."] {
         let text = format!("---\nname: pdf\ndescription: \"{text}\"\n---\nRead.\n");
         silent("description/unwritten", &text);
@@ -383,7 +384,7 @@ fn descriptions_that_speak_of_what_is_to_do() {
 }
 
 #[test]
-fn descriptions_in_other_languages_say_when_in_their_words() {
+fn descriptions_in_other_languages_may_say_when() {
     for description in [
         "Liest PDF-Dateien. Verwenden, wenn nach PDF gefragt wird.",
         "Lit les fichiers PDF. À utiliser quand on parle de PDF.",
@@ -397,18 +398,18 @@ fn descriptions_in_other_languages_say_when_in_their_words() {
 }
 
 #[test]
-fn what_is_built_into_an_agent_is_meant_by_nobody_else() {
+fn built_in_skills_are_not_suggested() {
     let beside = |name: &str| {
         format!("//- /w/.claude/skills/{name}/SKILL.md\n{}", body("x").replace("pdf", name))
     };
     let says = |text: &str| format!("//- /w/.claude/skills/pdf/SKILL.md\n{}", body(text));
-    // Gemini CLI has a skill `skill-creator` of its own.
+    // Gemini CLI has a built-in skill `skill-creator`.
     for text in ["Run `/skill-create`.", "Use the `skill-create` skill."] {
         silent("ref/unknown", &(says(text) + &beside("release-notes")));
     }
     silent("ref/unknown", &(says("Run `/skill-creator`.") + &beside("skill-creatr")));
     silent("name/similar", &beside("skill-creater"));
-    // A command is one to speak of, whatever skill is called almost so.
+    // A command is a valid reference, even if a skill has a similar name.
     let command = "//- /w/.claude/commands/deploy-all.md\nDeploy.\n";
     silent("ref/unknown", &(says("Run `/deploy-all`.") + &beside("deploy-al") + command));
 }

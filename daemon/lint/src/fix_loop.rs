@@ -1,9 +1,9 @@
-//! Making fixes until none is left that has one right answer.
+//! Fix loop: applies unambiguous fixes until none is left.
 //!
-//! A fix may uncover a finding: a name that is a text now is not yet the directory's. So the text is
-//! checked again after each round, by whoever asks, and all rounds together are given out as edits of
-//! the text as it was. They replace what differs and nothing else. Ends in any case: after so many
-//! rounds, and of a very long text after fewer.
+//! A fix can uncover another finding: a name that becomes a string can still differ from the
+//! directory's. The caller checks the text again after each round. The result of all rounds is a
+//! set of minimal edits of the original text. The number of rounds is limited, and lower for long
+//! texts.
 
 use std::collections::BTreeMap;
 
@@ -13,39 +13,40 @@ use skills_syntax::text::Span;
 use super::MAX_SHOWN;
 use super::finding::{Finding, Fix};
 
-/// How many rounds are made at most; real files need three.
-const MOST_ROUNDS: usize = 10;
+/// Maximum number of rounds; real files need three.
+const MAX_ROUNDS: usize = 10;
 
-/// How much text is checked again at most, in bytes: an editor waits for it.
-const MOST_BYTES: usize = 4 << 20;
+/// Maximum number of bytes checked again: an editor waits for the result.
+const MAX_BYTES: usize = 4 << 20;
 
-/// What the fixes of a text come to.
+/// Result of the fix loop.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Settled {
-    /// The text with all fixes made.
+pub struct FixResult {
+    /// The fixed text.
     pub text: String,
-    /// The same as edits of the text as it was, in its order; none touches another.
+    /// Edits of the original text with the same result, in text order and without overlaps.
     pub edits: Vec<Edit>,
-    /// How many fixes were made.
+    /// Number of applied fixes.
     pub n_made: usize,
 }
 
-/// Makes the fixes of `findings` that have one right answer, then those that `check` finds in the
-/// text that comes of it, until nothing changes any more.
+/// Applies the unambiguous fixes of `findings`, then those of the findings that `check` reports for
+/// the new text, until the text no longer changes.
 ///
-/// `check` is [`super::check_to_mend`]: of very many findings not all have their fixes otherwise.
-pub fn settle(
+/// Pass [`super::check_for_fixing`] as `check`; [`super::check`] omits fixes if there are very many
+/// findings.
+pub fn apply_fixes(
     text: &str,
     mut findings: Vec<Finding>,
     mut check: impl FnMut(&str) -> Vec<Finding>,
-) -> Settled {
+) -> FixResult {
     if findings.len() > MAX_SHOWN {
         findings = check(text);
     }
-    let mut draft = Draft::new(text);
+    let mut draft = EditedText::new(text);
     let mut now = text.to_owned();
     let (mut n_made, mut n_read) = (0, 0);
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let (edits, n_chosen) = chosen(&now, &findings);
         draft.apply(edits);
         let next = draft.text();
@@ -55,36 +56,36 @@ pub fn settle(
         now = next;
         n_made += n_chosen;
         n_read += now.len();
-        if n_read > MOST_BYTES {
+        if n_read > MAX_BYTES {
             break;
         }
         findings = check(&now);
     }
-    Settled { edits: draft.edits(), text: now, n_made }
+    FixResult { edits: draft.edits(), text: now, n_made }
 }
 
-/// Returns the edits of the fixes that have one right answer and do not touch each other, in the
-/// order of the text, and how many fixes they are.
+/// Returns the edits of all unambiguous fixes that do not touch each other, in text order, and the
+/// number of these fixes.
 fn chosen(text: &str, findings: &[Finding]) -> (Vec<Edit>, usize) {
-    let mut chosen = Chosen::default();
+    let mut chosen = DisjointFixes::default();
     let fits = |it: &Edit| text.get(it.span.start..it.span.end).is_some();
     let fixes = findings.iter().filter_map(Finding::only_fix);
     let n_made = fixes.filter(|it| it.edits.iter().all(fits) && chosen.take(it)).count();
     (chosen.edits.into_values().cloned().collect(), n_made)
 }
 
-/// Fixes none of which touches another, but that what is removed may lie beside what is removed.
+/// Edits of fixes that do not touch each other. Two adjacent deletions are allowed.
 #[derive(Default)]
-pub(super) struct Chosen<'f> {
-    /// By where they start; since none touches another, by where they end as well.
+pub(super) struct DisjointFixes<'f> {
+    /// Edits by start offset; this also orders them by end offset.
     edits: BTreeMap<usize, &'f Edit>,
 }
 
-impl<'f> Chosen<'f> {
-    /// Takes a fix, unless it touches one that was taken. Returns whether it was.
+impl<'f> DisjointFixes<'f> {
+    /// Adds a fix and returns true, unless it touches an earlier one.
     pub(super) fn take(&mut self, fix: &'f Fix) -> bool {
         let touches = |it: &Edit| {
-            // Behind the last that could touch it there may be one that lies just beside it.
+            // An adjacent edit can follow the last one that overlaps.
             let near = self.edits.range(..=it.span.end).rev().take(2);
             near.into_iter()
                 .any(|(_, made)| it.span.start <= made.span.end && !are_beside(it, made))
@@ -97,7 +98,7 @@ impl<'f> Chosen<'f> {
     }
 }
 
-/// Whether two stretches are removed, one just behind the other.
+/// Returns whether two edits delete adjacent spans.
 fn are_beside(one: &Edit, other: &Edit) -> bool {
     let is_removal = |it: &Edit| it.text.is_empty() && !it.span.is_empty();
     is_removal(one)
@@ -105,17 +106,17 @@ fn are_beside(one: &Edit, other: &Edit) -> bool {
         && (one.span.end == other.span.start || other.span.end == one.span.start)
 }
 
-/// A text that is edited again and again, and knows what of it is as it was.
-struct Draft<'a> {
+/// A text under repeated edits that remembers which parts come from the original.
+struct EditedText<'a> {
     original: &'a str,
     pieces: Vec<Piece>,
 }
 
 /// A part of a draft.
 enum Piece {
-    /// What stood there before, at this place of the original.
+    /// A span of the original text.
     Kept(Span),
-    /// What was put there.
+    /// Inserted text.
     New(String),
 }
 
@@ -135,7 +136,7 @@ impl Piece {
     }
 }
 
-impl<'a> Draft<'a> {
+impl<'a> EditedText<'a> {
     fn new(original: &'a str) -> Self {
         Self { original, pieces: vec![Piece::Kept(Span::new(0, original.len()))] }
     }
@@ -148,11 +149,11 @@ impl<'a> Draft<'a> {
         parts.collect()
     }
 
-    /// Makes edits of the text as it is now, which lie in it, in its order, none on another.
+    /// Applies edits of the current text, given in text order without overlaps.
     fn apply(&mut self, edits: Vec<Edit>) {
         let mut pieces = Vec::with_capacity(self.pieces.len() + 2 * edits.len());
         let mut edits = edits.into_iter().peekable();
-        // Where the piece begins, and up to where the text has been replaced.
+        // Start of the current piece, and end of the replaced text.
         let (mut start, mut replaced) = (0, 0);
         for piece in &self.pieces {
             let end = start + piece.len();
@@ -171,7 +172,7 @@ impl<'a> Draft<'a> {
         self.pieces = pieces;
     }
 
-    /// Returns all that was done as edits of the original.
+    /// Returns the changes so far as edits of the original text.
     fn edits(&self) -> Vec<Edit> {
         let mut edits = Vec::new();
         let (mut at, mut new) = (0, String::new());
@@ -190,7 +191,7 @@ impl<'a> Draft<'a> {
         edits
     }
 
-    /// Takes from both ends of an edit what it leaves as it was; nothing where that is all.
+    /// Removes the common prefix and suffix from an edit; returns `None` if nothing remains.
     fn trimmed(&self, edit: &Edit) -> Option<Edit> {
         let old = edit.span.slice(self.original);
         let alike = |(a, b): &(char, char)| a == b;
@@ -210,16 +211,16 @@ mod tests {
     use skills_syntax::edit::apply;
 
     use super::*;
-    use crate::testing::World;
+    use crate::testing::Fixture;
 
     fn edit(start: usize, end: usize, text: &str) -> Edit {
         Edit { span: Span::new(start, end), text: text.to_owned() }
     }
 
-    /// Makes rounds of edits, and returns what they come to in one.
+    /// Applies rounds of edits and checks the resulting text and edits.
     #[track_caller]
     fn check(original: &str, rounds: &[&[Edit]], expected: &str, edits: &[Edit]) {
-        let mut draft = Draft::new(original);
+        let mut draft = EditedText::new(original);
         for round in rounds {
             let before = draft.text();
             draft.apply(round.to_vec());
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_come_to_edits_of_the_text_as_it_was() {
+    fn rounds_are_merged_into_edits_of_the_original_text() {
         check("", &[&[edit(0, 0, "a")]], "a", &[edit(0, 0, "a")]);
         check(
             "abc",
@@ -239,7 +240,7 @@ mod tests {
             ">abc!",
             &[edit(0, 0, ">"), edit(3, 3, "!")],
         );
-        // The second edit lies within the first one's text, and goes beyond it.
+        // The second edit starts inside the first one's text and ends after it.
         check(
             "one two",
             &[&[edit(4, 7, "2 3")], &[edit(6, 7, "4")]],
@@ -256,39 +257,39 @@ mod tests {
     }
 
     #[test]
-    fn what_is_the_same_before_and_after_is_no_edit() {
+    fn merged_edits_omit_unchanged_text() {
         check("abcd", &[&[edit(0, 4, "abXd")]], "abXd", &[edit(2, 3, "X")]);
         check("abc", &[&[edit(1, 2, "x")], &[edit(1, 2, "b")]], "abc", &[]);
         check("aé", &[&[edit(0, 3, "aè")]], "aè", &[edit(1, 3, "è")]);
         check("aa", &[&[edit(0, 2, "aaa")]], "aaa", &[edit(2, 2, "a")]);
     }
 
-    fn settled(text: &str) -> Settled {
-        let again = |text: &str| World::new("").with_text(text).check();
-        settle(text, again(text), again)
+    fn run_fix_loop(text: &str) -> FixResult {
+        let again = |text: &str| Fixture::new("").with_text(text).check();
+        apply_fixes(text, again(text), again)
     }
 
     #[test]
-    fn what_a_fix_uncovers_is_mended_with_it() {
+    fn fix_loop_fixes_uncovered_findings() {
         let text = "---\nname: 123\nallowed-tools: \"Raed, Bash(x\"\ndescription: Reads. Use when asked.\n---\nRead.\n";
-        let Settled { text: mended, edits, n_made } = settled(text);
+        let FixResult { text: fixed, edits, n_made } = run_fix_loop(text);
         assert_eq!(
-            mended,
+            fixed,
             "---\nname: \"123\"\nallowed-tools: \"Read Bash(x)\"\ndescription: Reads. Use when asked.\n---\nRead.\n"
         );
         assert!(n_made > edits.len(), "{n_made}");
-        assert_eq!(apply(text, &edits), mended);
-        assert_eq!(settled(&mended).n_made, 0);
+        assert_eq!(apply(text, &edits), fixed);
+        assert_eq!(run_fix_loop(&fixed).n_made, 0);
     }
 
     #[test]
-    fn fixes_that_undo_each_other_come_to_an_end() {
+    fn fix_loop_ends_if_fixes_undo_each_other() {
         let flip = |text: &str| {
-            let finding = super::super::found("name/case", Span::new(0, 1), "no");
+            let finding = super::super::new_finding("name/case", Span::new(0, 1), "no");
             vec![finding.fix("Flip", Span::new(0, 1), if text == "a" { "b" } else { "a" })]
         };
-        let settled = settle("a", flip("a"), flip);
-        assert_eq!((settled.n_made, &*settled.text), (MOST_ROUNDS, "a"));
-        assert_eq!(settled.edits, []);
+        let run_fix_loop = apply_fixes("a", flip("a"), flip);
+        assert_eq!((run_fix_loop.n_made, &*run_fix_loop.text), (MAX_ROUNDS, "a"));
+        assert_eq!(run_fix_loop.edits, []);
     }
 }

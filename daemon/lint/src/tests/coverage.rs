@@ -1,9 +1,9 @@
-//! A rule for every noun of the list: what a language server for skills has to find.
+//! Coverage: a rule exists for every kind of problem that the linter must find.
 
 use crate::rules;
 
-/// What has to be found, and the rule that finds it.
-const NOUNS: &[(&str, &str)] = &[
+/// Kinds of problems, each with its rule.
+const PROBLEMS: &[(&str, &str)] = &[
     ("no frontmatter", "yaml/no-frontmatter"),
     ("unclosed frontmatter", "yaml/unclosed-frontmatter"),
     ("text before it", "yaml/text-before-frontmatter"),
@@ -90,19 +90,20 @@ const NOUNS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn every_noun_has_its_rule() {
-    for (noun, id) in NOUNS {
-        assert!(rules().iter().any(|it| it.id == *id), "{noun}: {id}");
+fn every_kind_of_problem_has_a_rule() {
+    for (problem, id) in PROBLEMS {
+        assert!(rules().iter().any(|it| it.id == *id), "{problem}: {id}");
     }
     for family in rules().iter().map(|it| it.family()) {
-        let wanted = NOUNS.iter().filter(|(_, id)| id.starts_with(&format!("{family}/"))).count();
+        let wanted =
+            PROBLEMS.iter().filter(|(_, id)| id.starts_with(&format!("{family}/"))).count();
         let there = rules().iter().filter(|it| it.family() == family).count();
-        assert!(there >= wanted, "{family}: {there} rules for {wanted} nouns");
+        assert!(there >= wanted, "{family}: {there} rules for {wanted} kinds of problems");
     }
 }
 
 #[test]
-fn rows_are_whole() {
+fn rule_rows_are_complete() {
     for (at, rule) in rules().iter().enumerate() {
         let id = rule.id;
         let (family, name) = id.split_once('/').unwrap();

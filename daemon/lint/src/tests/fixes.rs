@@ -1,14 +1,14 @@
-//! What fixes make of texts that a plain one would break, and what is told where there is none.
+//! Fixes of texts that a naive fix would break, and findings without a fix.
 
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::apply;
 
-use crate::settle;
-use crate::testing::World;
+use crate::apply_fixes;
+use crate::testing::Fixture;
 
-/// Checks a text and renders each finding, with what its only fix makes of the text.
+/// Checks a text and renders each finding as its rule and message.
 fn told(text: &str) -> Vec<String> {
-    let found = World::new(text).check();
+    let found = Fixture::new(text).check();
     found.iter().map(|it| format!("{} {}", it.rule.id, it.diagnostic.message)).collect()
 }
 
@@ -22,14 +22,14 @@ fn finds(text: &str, id: &str, message: &str) {
 }
 
 #[track_caller]
-fn mends(text: &str, id: &str, expected: &str) {
-    let found = World::new(text).check();
+fn fixes(text: &str, id: &str, expected: &str) {
+    let found = Fixture::new(text).check();
     let finding = found.iter().find(|it| it.rule.id == id).expect("it is found");
     let fix = finding.only_fix().expect("it has one fix");
-    let mended = apply(text, &fix.edits);
-    assert_eq!(mended, expected);
-    let left = World::new(&mended).check();
-    assert!(left.iter().all(|it| it.rule.id != id), "{:#?}", told(&mended));
+    let fixed = apply(text, &fix.edits);
+    assert_eq!(fixed, expected);
+    let left = Fixture::new(&fixed).check();
+    assert!(left.iter().all(|it| it.rule.id != id), "{:#?}", told(&fixed));
 }
 
 fn hooks(lines: &str) -> String {
@@ -39,27 +39,35 @@ fn hooks(lines: &str) -> String {
 }
 
 #[test]
-fn a_key_that_is_there_already_is_not_written_twice() {
+fn misspelled_hook_key_has_no_fix_if_the_key_exists() {
     let text = hooks(
         "    - hooks:\n        - type: command\n          command: x\n          timeout: 5\n          timout: 5\n",
     );
-    let found = World::new(&text).check();
+    let found = Fixture::new(&text).check();
     let finding = found.iter().find(|it| it.rule.id == "hooks/key").expect("it is found");
     assert!(finding.fixes.is_empty(), "{finding:?}");
     let help = finding.diagnostic.help.as_deref().unwrap_or_default();
-    assert_eq!(help, "`timeout` is there as well; remove one of them.");
+    assert_eq!(help, "`timeout` exists too; remove one of the two.");
 }
 
 #[test]
-fn a_group_of_hooks_without_hooks_is_told() {
+fn hook_group_without_hooks_is_reported() {
     let handler = hooks("    - type: command\n      command: ./x.sh\n");
-    finds(&handler, "hooks/missing-key", "the group has no `hooks`");
+    finds(&handler, "hooks/missing-key", "this group has no `hooks` list");
     assert!(!told(&handler).iter().any(|it| it.starts_with("hooks/key")), "{:?}", told(&handler));
-    finds(&hooks("    - matcher: Bash\n"), "hooks/missing-key", "the group has no `hooks`");
+    finds(&hooks("    - matcher: Bash\n"), "hooks/missing-key", "this group has no `hooks` list");
     let misspelled =
         hooks("    - matchr: Bash\n      hook:\n        - type: command\n          command: x\n");
-    finds(&misspelled, "hooks/key", "no `matchr`; did you mean `matcher`?");
-    finds(&misspelled, "hooks/key", "no `hook`; did you mean `hooks`?");
+    finds(
+        &misspelled,
+        "hooks/key",
+        "unknown key `matchr` in a group of hooks; did you mean `matcher`?",
+    );
+    finds(
+        &misspelled,
+        "hooks/key",
+        "unknown key `hook` in a group of hooks; did you mean `hooks`?",
+    );
     let mistyped = hooks("    - hooks:\n        - type: command\n          command: [a]\n");
     let told = told(&mistyped);
     let n_hooks = told.iter().filter(|it| it.starts_with("hooks/")).count();
@@ -67,30 +75,30 @@ fn a_group_of_hooks_without_hooks_is_told() {
 }
 
 #[test]
-fn nothing_between_the_lines_is_told_as_what_is_missing() {
+fn empty_frontmatter_reports_missing_fields() {
     for text in ["---\n---\nDo it.\n", "---\n# To do\n\n---\nDo it.\n"] {
         finds(text, "description/missing", "`description` is missing");
         finds(text, "name/missing", "`name` is missing");
     }
-    // What stands there and is no field has a finding of its own.
+    // Text that is not a field has a finding of its own.
     let list = told("---\n- pdf\n---\nDo it.\n");
     assert!(list.iter().all(|it| !it.contains("is missing")), "{list:?}");
     finds("---\n- pdf\n---\nDo it.\n", "yaml/not-a-mapping", "drop this skill");
 }
 
 #[test]
-fn the_frontmatter_is_closed_before_the_body() {
+fn unclosed_frontmatter_is_closed_before_the_body() {
     let head = "---\nname: pdf\ndescription: Reads. Use when asked.\n";
     for body in ["# Title\n\nDo it.\n", "Do it all.\n", "\nDo it.\n"] {
-        mends(&format!("{head}{body}"), "yaml/unclosed-frontmatter", &format!("{head}---\n{body}"));
+        fixes(&format!("{head}{body}"), "yaml/unclosed-frontmatter", &format!("{head}---\n{body}"));
     }
-    // A comment above a key or an item is one.
+    // A comment above a key or an item belongs to the frontmatter.
     for inside in [
         "# Who may\nallowed-tools: Read\n",
         "allowed-tools:\n  # To look\n  - Read\n  - Grep\n",
         "compatibility: |\n  # Tools\n  Needs git.\n",
     ] {
-        mends(
+        fixes(
             &format!("{head}{inside}\nDo it.\n"),
             "yaml/unclosed-frontmatter",
             &format!("{head}{inside}---\n\nDo it.\n"),
@@ -99,8 +107,8 @@ fn the_frontmatter_is_closed_before_the_body() {
 }
 
 #[test]
-fn a_text_that_begins_like_an_anchor_is_quoted_whole() {
-    mends(
+fn value_that_starts_like_an_anchor_is_quoted_whole() {
+    fixes(
         "---\nname: pdf\ndescription: &Reads a pdf. Use when asked\n---\nRead.\n",
         "yaml/unquoted-start",
         "---\nname: pdf\ndescription: \"&Reads a pdf. Use when asked\"\n---\nRead.\n",
@@ -108,14 +116,14 @@ fn a_text_that_begins_like_an_anchor_is_quoted_whole() {
 }
 
 #[test]
-fn a_path_behind_a_slash_is_no_slip_of_a_name() {
+fn path_after_a_slash_is_not_a_skill_reference() {
     let text = "//- /w/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Use when asked.\n---\nOur parts live in `/components`.\n//- /w/skills/Components/SKILL.md\n---\nname: Components\ndescription: Use when asked.\n---\nb\n";
     let told = told(text);
     assert!(!told.iter().any(|it| it.starts_with("ref/unknown")), "{told:?}");
 }
 
 #[test]
-fn a_private_key_is_found_whatever_the_line_ends_are() {
+fn private_key_is_found_with_lf_and_crlf() {
     let key = "MIIEowIBAAKCAQEA1x7Zq0b9yRkTn3eWm5Lr8Vh2Jp4Gc6Fd\n".repeat(6);
     let text = format!(
         "---\nname: pdf\ndescription: Reads. Use when asked.\n---\n-----BEGIN RSA PRIVATE KEY-----\n{key}-----END RSA PRIVATE KEY-----\n"
@@ -125,48 +133,48 @@ fn a_private_key_is_found_whatever_the_line_ends_are() {
 }
 
 #[test]
-fn a_key_that_is_indented_is_told_where_it_stands() {
+fn indented_first_key_is_reported_at_the_key() {
     let text = "---\n  name: pdf\ndescription: Use when asked.\n---\nRead.\n";
-    let found = World::new(text).check();
+    let found = Fixture::new(text).check();
     let finding = found.iter().find(|it| it.rule.id == "yaml/syntax").expect("it is found");
     assert_eq!(finding.diagnostic.span.slice(text), "name");
 }
 
 #[test]
-fn a_carriage_return_alone_matters_where_an_agent_looks_for_lines() {
+fn lone_cr_is_an_error_if_an_agent_needs_line_feeds() {
     let well = "---\nname: pdf\ndescription: Use when asked.\n---\nRead it.\nAll.\n";
     let drop = "opencode, Codex and Gemini CLI drop this skill: lines end with";
-    mends(&well.replace('\n', "\r"), "yaml/lone-cr", well);
+    fixes(&well.replace('\n', "\r"), "yaml/lone-cr", well);
     finds(&well.replace('\n', "\r"), "yaml/lone-cr", drop);
-    // Between the keys YAML reads it, and below them nobody looks for lines.
+    // YAML accepts it between keys, and agents do not look for lines in the body.
     let told_of = |text: &str| told(text).into_iter().find(|it| it.starts_with("yaml/lone-cr"));
     let alone = Some("yaml/lone-cr a line ends with a carriage return alone".to_owned());
     for text in [well.replacen("pdf\n", "pdf\r", 1), well.replacen("it.\n", "it.\r", 1)] {
         assert_eq!(told_of(&text), alone, "{text:?}");
-        mends(&text, "yaml/lone-cr", well);
+        fixes(&text, "yaml/lone-cr", well);
     }
     assert_eq!(told_of(&well.replace('\n', "\r\n")), None);
-    // The line end is the one that the others are.
+    // The fix uses the line ending of the other lines.
     let crlf = well.replace('\n', "\r\n");
-    mends(&crlf.replacen("asked.\r\n", "asked.\r", 1), "yaml/lone-cr", &crlf);
+    fixes(&crlf.replacen("asked.\r\n", "asked.\r", 1), "yaml/lone-cr", &crlf);
 }
 
-/// Checks what `check --fix` makes of a frontmatter between the lines of dashes.
+/// Checks the result of `check --fix` on the lines between the `---` lines.
 #[track_caller]
-fn settles(lines: &str, expected: &str) {
+fn fixes_to(lines: &str, expected: &str) {
     let file = |lines: &str| format!("---\n{lines}---\nRead.\n");
-    let again = |text: &str| World::new("").with_text(text).check();
+    let again = |text: &str| Fixture::new("").with_text(text).check();
     let text = file(lines);
-    let settled = settle(&text, again(&text), again);
-    assert_eq!(settled.text, file(expected), "{:#?}", told(&text));
+    let run_fix_loop = apply_fixes(&text, again(&text), again);
+    assert_eq!(run_fix_loop.text, file(expected), "{:#?}", told(&text));
 }
 
-/// Checks that no fix is made, and that a person can choose this one.
+/// Checks that no fix is applied automatically, and that a draft with this title is offered.
 #[track_caller]
 fn offers(lines: &str, title: &str) {
-    settles(lines, lines);
+    fixes_to(lines, lines);
     let text = format!("---\n{lines}---\nRead.\n");
-    let found = World::new(&text).check();
+    let found = Fixture::new(&text).check();
     let mut offered = found.iter().flat_map(|it| &it.offers);
     assert!(offered.any(|it| it.title() == title), "{title}: {found:#?}");
 }
@@ -178,41 +186,41 @@ fn head(lines: &str) -> String {
 }
 
 #[test]
-fn in_braces_a_fix_leaves_the_rest_as_it_is() {
-    settles(
+fn fixes_in_braces_keep_the_other_entries() {
+    fixes_to(
         "{name: pdf, description: Use when asked, license: MIT, license: MIT}\n",
         "{name: pdf, description: Use when asked, license: MIT}\n",
     );
-    settles("{description: Use when asked}\n", "{name: pdf, description: Use when asked}\n");
-    settles(
+    fixes_to("{description: Use when asked}\n", "{name: pdf, description: Use when asked}\n");
+    fixes_to(
         "{name: pdf, description: Use when asked,\n license: MIT,\n license: MIT}\n",
         "{name: pdf, description: Use when asked,\n license: MIT}\n",
     );
-    offers("{priority: 1, name: pdf, description: Use when asked}\n", "Remove it");
+    offers("{priority: 1, name: pdf, description: Use when asked}\n", "Remove the key");
 }
 
 #[test]
-fn what_could_be_meant_otherwise_is_for_a_person_to_choose() {
-    offers(&head("mode: agent\n"), "Rename it to `model`");
-    offers(&head("path: docs/x\n"), "Rename it to `paths`");
-    offers(&head("allowed-tools: TodoRead\n"), "Rename it to `TodoWrite`");
+fn ambiguous_fixes_are_offered_as_drafts() {
+    offers(&head("mode: agent\n"), "Rename the key to `model`");
+    offers(&head("path: docs/x\n"), "Rename the key to `paths`");
+    offers(&head("allowed-tools: TodoRead\n"), "Rename the tool to `TodoWrite`");
     offers(&head("allowed-tools: Bash(\n"), "Remove the parenthesis");
     offers(&head("allowed-tools: Bash()\n"), "Remove the parentheses");
-    offers(&head("keys: [a, b]\n"), "Remove it");
-    settles(&head("hook:\n  x: z\n"), &head("hook:\n  x: z\n"));
-    settles(&head("paths: C:\\\\x\\\\*.ts\n"), &head("paths: C:\\\\x\\\\*.ts\n"));
-    settles(&head("paths: src\\\\x\\\\*.ts\n"), &head("paths: src/x/*.ts\n"));
-    settles(&head("allowed-tools: LS Glob\n"), &head("allowed-tools: LS Glob\n"));
-    settles(&head("allowed-tools: Raed Read\n"), &head("allowed-tools: Raed Read\n"));
-    settles(&head("modle: opus\n"), &head("model: opus\n"));
+    offers(&head("keys: [a, b]\n"), "Remove the key");
+    fixes_to(&head("hook:\n  x: z\n"), &head("hook:\n  x: z\n"));
+    fixes_to(&head("paths: C:\\\\x\\\\*.ts\n"), &head("paths: C:\\\\x\\\\*.ts\n"));
+    fixes_to(&head("paths: src\\\\x\\\\*.ts\n"), &head("paths: src/x/*.ts\n"));
+    fixes_to(&head("allowed-tools: LS Glob\n"), &head("allowed-tools: LS Glob\n"));
+    fixes_to(&head("allowed-tools: Raed Read\n"), &head("allowed-tools: Raed Read\n"));
+    fixes_to(&head("modle: opus\n"), &head("model: opus\n"));
 }
 
 #[test]
-fn an_amount_is_escaped_where_the_escape_is_known_to_all() {
+fn currency_fix_requires_all_agents_to_support_the_escape() {
     let body = "Use $ARGUMENTS. It costs $5 a page.\n";
     let skill = |path: &str| {
         let text = format!("---\n{HEAD}argument-hint: file\n---\n{body}");
-        World::new(&format!("//- {path}\n{text}")).check()
+        Fixture::new(&format!("//- {path}\n{text}")).check()
     };
     let check = |path: &str, n_fixes: usize, n_offers: usize| {
         let found = skill(path);
@@ -225,33 +233,33 @@ fn an_amount_is_escaped_where_the_escape_is_known_to_all() {
 }
 
 #[test]
-fn what_an_alias_stands_for_stays() {
+fn anchor_with_an_alias_is_never_removed() {
     for lines in
         ["xyz: &a 1\nlicense: *a\n", "foo: &a x\nlicense: *a\n", "foo: &a [x]\nallowed-tools: *a\n"]
     {
         let lines = head(lines);
-        settles(&lines, &lines);
-        let found = World::new(&format!("---\n{lines}---\nRead.\n")).check();
+        fixes_to(&lines, &lines);
+        let found = Fixture::new(&format!("---\n{lines}---\nRead.\n")).check();
         let unknown = found.iter().find(|it| it.rule.id == "field/unknown").expect("it is found");
         assert!(unknown.fixes.is_empty() && unknown.offers.is_empty(), "{unknown:?}");
     }
 }
 
-/// Moves the key that nobody reads under `metadata`: what the frontmatter becomes, if that is offered.
+/// Returns the frontmatter after moving an unread key under `metadata`, if that is offered.
 fn moved(frontmatter: &str) -> Option<String> {
     let text = format!("---\n{HEAD}{frontmatter}---\nRead.\n");
-    let found = World::new(&text).check();
+    let found = Fixture::new(&text).check();
     let finding = found.iter().find(|it| it.rule.id == "field/unknown").expect("it is found");
     let mut fixes = finding.fixes.iter();
-    let fix = fixes.find(|it| it.title == "Move it under `metadata`")?;
-    let mended = apply(&text, &fix.edits);
-    let again = World::new(&mended).check();
-    assert!(again.iter().all(|it| it.rule.id != "field/unknown"), "{mended}");
-    Some(mended[4 + HEAD.len()..].split_once("---").expect("it is closed").0.to_owned())
+    let fix = fixes.find(|it| it.title == "Move the key under `metadata`")?;
+    let fixed = apply(&text, &fix.edits);
+    let again = Fixture::new(&fixed).check();
+    assert!(again.iter().all(|it| it.rule.id != "field/unknown"), "{fixed}");
+    Some(fixed[4 + HEAD.len()..].split_once("---").expect("it is closed").0.to_owned())
 }
 
 #[test]
-fn a_key_that_nobody_reads_is_moved_into_metadata_however_that_is_written() {
+fn unread_key_moves_into_every_form_of_metadata() {
     let check = |before: &str, after: &str| assert_eq!(moved(before).as_deref(), Some(after));
     check("metadata: {a: b}\nfoo: bar\n", "metadata: {a: b, foo: \"bar\"}\n");
     check("foo: bar\nmetadata: { a: b, }\n", "metadata: { a: b, foo: \"bar\", }\n");
@@ -262,7 +270,7 @@ fn a_key_that_nobody_reads_is_moved_into_metadata_however_that_is_written() {
     check("metadata: {a: \"b\"} # c\nfoo: bar\n", "metadata: {a: \"b\", foo: \"bar\"} # c\n");
     check("metadata:\nfoo: bar\n", "metadata:\n  foo: \"bar\"\n");
     check("foo: bar\nmetadata: # c\nlicense: x\n", "metadata: # c\n  foo: \"bar\"\nlicense: x\n");
-    // It is there already, or there is no map.
+    // `metadata` already has the key, or is not a map.
     assert_eq!(moved("metadata: {foo: b}\nfoo: bar\n"), None);
     assert_eq!(moved("metadata: [a]\nfoo: bar\n"), None);
     assert_eq!(moved("metadata: ~\nfoo: bar\n"), None);
@@ -270,10 +278,10 @@ fn a_key_that_nobody_reads_is_moved_into_metadata_however_that_is_written() {
 }
 
 #[test]
-fn a_field_that_is_indented_by_mistake_begins_where_the_others_do() {
+fn indented_field_loses_its_indentation() {
     let check = |before: &str, after: &str| {
         let text = |it: &str| format!("---\n{HEAD}{it}---\nRead.\n");
-        mends(&text(before), "yaml/syntax", &text(after));
+        fixes(&text(before), "yaml/syntax", &text(after));
     };
     check("license: MIT\n\tmodel: opus\n", "license: MIT\nmodel: opus\n");
     check("license: MIT\n  model: opus\n", "license: MIT\nmodel: opus\n");
@@ -288,39 +296,45 @@ fn a_field_that_is_indented_by_mistake_begins_where_the_others_do() {
         "license: MIT\nallowed-tools:\n  - Read\n  - Grep\n",
     );
     check("license: MIT\n  model:\n", "license: MIT\nmodel:\n");
-    // Directly below a sentence it may be more of it: a person chooses.
+    // Directly below a sentence, the line can be part of it, so the fix is a draft.
     let text = format!("---\n{HEAD}  model: opus\n---\nRead.\n");
-    let found = World::new(&text).check();
+    let found = Fixture::new(&text).check();
     let finding = found.iter().find(|it| it.rule.id == "yaml/syntax").expect("it is found");
     assert_eq!((finding.fixes.len(), finding.offers.len()), (0, 1), "{finding:?}");
 }
 
 #[test]
-fn keys_below_an_emptied_line_get_their_metadata_back() {
+fn keys_below_an_emptied_line_get_metadata_back() {
     let check = |before: &str, after: &str| {
         let text = |it: &str| format!("---\n{HEAD}{it}---\nRead.\n");
-        mends(&text(before), "yaml/syntax", &text(after));
+        fixes(&text(before), "yaml/syntax", &text(after));
     };
     check("\n  version: 1.0.0\n  author: x\n", "metadata:\n  version: 1.0.0\n  author: x\n");
     check("license: x\n  author: x\n", "license: x\nmetadata:\n  author: x\n");
     let text = format!("---\n{HEAD}\n  author: x\n---\nRead.\n").replace('\n', "\r\n");
-    mends(&text, "yaml/syntax", &text.replace("asked\r\n\r\n", "asked\r\nmetadata:\r\n"));
-    // What stands among them may be meant for either place.
+    fixes(&text, "yaml/syntax", &text.replace("asked\r\n\r\n", "asked\r\nmetadata:\r\n"));
+    // With other keys among them, the intended place is unclear.
     let text = format!("---\n{HEAD}\n  version: 1.0.0\n  model: opus\n---\nRead.\n");
-    let found = World::new(&text).check();
+    let found = Fixture::new(&text).check();
     assert!(found.iter().all(|it| it.rule.id != "yaml/syntax" || it.fixes.is_empty()));
 }
 
 #[test]
-fn a_key_behind_a_tab_begins_in_the_first_column() {
-    settles(&head("\tfoo: bar\n"), &head("foo: bar\n"));
-    settles(&head("metadata:\n\ta: b\n"), &head("metadata:\n  a: b\n"));
+fn key_after_a_tab_loses_its_indentation() {
+    fixes_to(&head("\tfoo: bar\n"), &head("foo: bar\n"));
+    fixes_to(&head("metadata:\n\ta: b\n"), &head("metadata:\n  a: b\n"));
 }
 
 #[test]
-fn swapped_letters_are_a_slip_in_a_short_word_too() {
-    settles("nmae: pdf\ndescription: Use when asked\n", "name: pdf\ndescription: Use when asked\n");
-    settles("naem: pdf\ndescription: Use when asked\n", "name: pdf\ndescription: Use when asked\n");
+fn swapped_letters_in_a_short_key_are_fixed() {
+    fixes_to(
+        "nmae: pdf\ndescription: Use when asked\n",
+        "name: pdf\ndescription: Use when asked\n",
+    );
+    fixes_to(
+        "naem: pdf\ndescription: Use when asked\n",
+        "name: pdf\ndescription: Use when asked\n",
+    );
     assert!(
         !told("---\nnmae: pdf\ndescription: Use when asked\n---\nb\n")
             .iter()
@@ -329,30 +343,30 @@ fn swapped_letters_are_a_slip_in_a_short_word_too() {
 }
 
 #[test]
-fn tools_that_are_written_as_one_are_separated() {
-    settles(&head("allowed-tools: [Read Write]\n"), &head("allowed-tools: [Read, Write]\n"));
-    settles(&head("allowed-tools: Read;Write\n"), &head("allowed-tools: Read Write\n"));
-    settles(
+fn tools_in_one_item_are_separated() {
+    fixes_to(&head("allowed-tools: [Read Write]\n"), &head("allowed-tools: [Read, Write]\n"));
+    fixes_to(&head("allowed-tools: Read;Write\n"), &head("allowed-tools: Read Write\n"));
+    fixes_to(
         &head("allowed-tools:\n  - Read Write\n  - Grep\n"),
         &head("allowed-tools:\n  - Read\n  - Write\n  - Grep\n"),
     );
 }
 
 #[test]
-fn an_emptied_line_above_keys_is_one_finding() {
+fn emptied_line_above_keys_is_one_finding() {
     let text = format!("---\n{HEAD}\n  version: 1.0.0\n  author: x\n  category: z\n---\nRead.\n");
-    let found = World::new(&text).check();
+    let found = Fixture::new(&text).check();
     let syntax: Vec<_> = found.iter().filter(|it| it.rule.family() == "yaml").collect();
     assert_eq!(syntax.len(), 1, "{syntax:#?}");
     assert_eq!(syntax[0].diagnostic.span.slice(&text), "version");
-    // What stands among them is no field, and a key all the same.
+    // An unknown key among them does not change the result.
     let text = text.replace("author", "colour");
-    let found = World::new(&text).check();
+    let found = Fixture::new(&text).check();
     assert_eq!(found.iter().filter(|it| it.rule.family() == "yaml").count(), 1, "{found:#?}");
 }
 
 #[test]
-fn a_heading_below_the_keys_begins_the_body() {
+fn heading_below_the_keys_starts_the_body() {
     let head = format!("---\n{HEAD}license: MIT\n");
     for body in [
         "# T\n```sh\nls\n```\n",
@@ -360,11 +374,11 @@ fn a_heading_below_the_keys_begins_the_body() {
         "# T\n\nNote: this is it.\n\nMore text.\n",
         "\n# T\nUse it.\n",
     ] {
-        mends(&format!("{head}{body}"), "yaml/unclosed-frontmatter", &format!("{head}---\n{body}"));
+        fixes(&format!("{head}{body}"), "yaml/unclosed-frontmatter", &format!("{head}---\n{body}"));
     }
-    // Fields go on behind a comment.
+    // Fields continue after a comment.
     let keys = "# Who may\n\nallowed-tools: Read\n";
-    mends(
+    fixes(
         &format!("{head}{keys}\nDo it.\n"),
         "yaml/unclosed-frontmatter",
         &format!("{head}{keys}---\n\nDo it.\n"),
@@ -372,9 +386,9 @@ fn a_heading_below_the_keys_begins_the_body() {
 }
 
 #[test]
-fn dashes_in_a_block_of_text_end_it_for_those_who_look_so() {
+fn dashes_in_a_block_scalar_are_a_warning_for_codex() {
     let text = "---\nname: pdf\ndescription: |\n  Use when\n\n  ---\n  more\n---\nBody\n";
-    let found = World::new(text).check();
+    let found = Fixture::new(text).check();
     let closing: Vec<_> = found.iter().filter(|it| it.rule.family() == "yaml").collect();
     assert_eq!(closing.len(), 1, "{closing:#?}");
     assert_eq!(closing[0].diagnostic.severity, Severity::Warning);
@@ -384,7 +398,7 @@ fn dashes_in_a_block_of_text_end_it_for_those_who_look_so() {
 }
 
 #[test]
-fn dots_above_the_dashes_end_nothing_that_does_not_end() {
+fn dots_above_the_closing_dashes_are_accepted() {
     let text = "---\nname: pdf\ndescription: Reads. Use when asked.\n...\n---\nBody\n";
     assert_eq!(told(text), [""; 0]);
     let broken = text.replace("Reads.", "Reads:");
@@ -396,7 +410,7 @@ fn dots_above_the_dashes_end_nothing_that_does_not_end() {
 }
 
 #[test]
-fn a_block_of_code_in_an_item_ends_with_it() {
+fn code_block_in_a_list_item_ends_with_the_item() {
     let text = format!("---\n{HEAD}---\n- a\n\n  ```\n  x\n\nText [a](nope.md)\n");
     let told = told(&text);
     assert!(told.iter().any(|it| it.starts_with("body/broken-link")), "{told:?}");
@@ -404,7 +418,7 @@ fn a_block_of_code_in_an_item_ends_with_it() {
 }
 
 #[test]
-fn what_is_quoted_within_a_value_is_the_piece_that_needs_it() {
+fn quoting_fix_is_limited_to_the_nested_value() {
     for (lines, quoted) in [
         ("metadata:\n  author: @me\n", "metadata:\n  author: \"@me\"\n"),
         (
@@ -420,19 +434,19 @@ fn what_is_quoted_within_a_value_is_the_piece_that_needs_it() {
             "hooks:\n  PreToolUse:\n    - matcher: \"*\"\n      hooks:\n        - type: command\n          command: \"echo a: b\"\n",
         ),
     ] {
-        settles(&head(lines), &head(quoted));
+        fixes_to(&head(lines), &head(quoted));
     }
 }
 
 #[test]
-fn one_word_behind_an_anchor_or_a_tag_is_quoted_by_choice() {
+fn quoting_one_word_after_an_anchor_or_tag_is_a_draft() {
     for lines in ["model: &a opus\n", "model: ! opus\n"] {
         offers(&head(lines), "Quote the value");
     }
 }
 
 #[test]
-fn of_two_keys_that_are_meant_as_one_field_none_is_renamed_unasked() {
+fn two_misspellings_of_one_field_are_renamed_only_by_choice() {
     for lines in [
         "allowed_tools: Read\nallowedTools: Grep\n",
         "user_invocable: true\nuser-invokable: true\n",
@@ -440,12 +454,12 @@ fn of_two_keys_that_are_meant_as_one_field_none_is_renamed_unasked() {
     ] {
         let (first, _) = lines.split_once(':').unwrap();
         let meant = first.replace('_', "-");
-        offers(&head(lines), &format!("Rename it to `{meant}`"));
+        offers(&head(lines), &format!("Rename the key to `{meant}`"));
     }
 }
 
 #[test]
-fn in_a_list_that_is_still_being_written_nothing_else_is_found() {
+fn unclosed_list_has_only_a_syntax_finding() {
     for lines in [
         "allowed-tools: [Raed, Grpe, Bash(git\n",
         "paths: ['src/**\n",
@@ -455,12 +469,12 @@ fn in_a_list_that_is_still_being_written_nothing_else_is_found() {
         let told = told(&text);
         let others: Vec<_> = told.iter().filter(|it| !it.starts_with("yaml/syntax")).collect();
         assert_eq!((told.len(), others.len()), (1, 0), "{told:?}");
-        settles(&head(lines), &head(lines));
+        fixes_to(&head(lines), &head(lines));
     }
 }
 
 #[test]
-fn a_comma_behind_the_last_tool_goes_with_the_others() {
-    settles(&head("allowed-tools: Read, Grep,\n"), &head("allowed-tools: Read Grep\n"));
-    settles(&head("allowed-tools: \"Read Grep, \"\n"), &head("allowed-tools: \"Read Grep\"\n"));
+fn trailing_comma_after_the_last_tool_is_removed() {
+    fixes_to(&head("allowed-tools: Read, Grep,\n"), &head("allowed-tools: Read Grep\n"));
+    fixes_to(&head("allowed-tools: \"Read Grep, \"\n"), &head("allowed-tools: \"Read Grep\"\n"));
 }

@@ -1,16 +1,16 @@
-//! Proving a fix before it is offered: it is made on the text, and the text read before and after.
+//! Fix verification: applies each fix to the text, parses the result and discards fixes that fail.
 //!
-//! What a fix of the frontmatter must not do: change the meaning of anything but what was found,
-//! leave a library with more to refuse than before, or leave the finding where it is. One that
-//! does is not offered, whoever wrote its edits. Fixes that lie in the body change nothing that is
-//! parsed. What a fix uncovers in a frontmatter that nobody saw before is no harm of it.
+//! A fix of the frontmatter must not change the meaning of other entries, add parser errors or
+//! leave its finding in place. Fixes in the body need no verification, because they change nothing
+//! that is parsed. Findings uncovered in a frontmatter that agents could not see before do not
+//! count against a fix.
 //!
-//! To prove a fix takes reading the whole frontmatter. So each is proven alone that somebody is
-//! shown, of so many as fit a bound; and where all are to be made, those of very many findings are
-//! proven together ([`together`]).
+//! Verifying a fix parses the whole frontmatter. Fixes of shown findings are verified one by one
+//! within a limit; if all fixes are applied at once, those of very many findings are verified
+//! together ([`together`]).
 
+mod batch;
 mod change;
-mod together;
 
 use std::collections::HashMap;
 
@@ -21,32 +21,37 @@ use skills_syntax::parse::{Closing, Opening};
 
 use super::finding::{Finding, Fix, Offer};
 use super::subject::{Cx, Subject};
-use super::{NoFs, Settings, found_in, gravest};
+use super::{NoFs, Settings, most_severe, run_rules};
 use change::Change;
 
-pub(super) use together::keep_together;
+pub(super) use batch::keep_jointly_verified;
 
-/// How long a text is of which a fix is proven alone. The longest real frontmatter has a third of it.
-const MOST_READ: usize = 64 * 1024;
+/// Maximum length in bytes of a text whose fixes are verified one by one. The longest real
+/// frontmatter has a third of it.
+const MAX_TEXT_LEN: usize = 64 * 1024;
 
-/// How much text all fixes of a file together are checked in, by all rules.
-const MOST_CHECKED: usize = 256 * 1024;
+/// Maximum number of bytes that all rules check again for the fixes of one file.
+const MAX_CHECKED_BYTES: usize = 256 * 1024;
 
-/// How much text all fixes of a file together are read in. Beyond it none is offered: what is mended
-/// first makes room for the others.
-const MOST_PARSED: usize = 1024 * 1024;
+/// Maximum number of bytes parsed for the fixes of one file. Further fixes are not offered;
+/// applying the first ones makes room for them.
+const MAX_PARSED_BYTES: usize = 1024 * 1024;
 
-/// Takes the fixes back that do not hold what they promise, and those of findings that nobody is
-/// shown. What was a choice stays one.
-pub(super) fn keep_proven(cx: &Cx<'_>, settings: &Settings<'_>, findings: &mut [Finding]) {
-    let mut proof = Proof::new(cx, settings);
-    let shown = gravest(findings);
+/// Discards the fixes that fail verification and those of findings that are not shown. If one of
+/// several alternatives remains, it becomes a draft.
+pub(super) fn discard_failing_fixes(
+    cx: &Cx<'_>,
+    settings: &Settings<'_>,
+    findings: &mut [Finding],
+) {
+    let mut proof = FixVerifier::new(cx, settings);
+    let shown = most_severe(findings);
     for (index, finding) in findings.iter_mut().enumerate() {
         let is_shown = shown.as_ref().is_none_or(|it| it.contains(&index));
         let was_choice = finding.fixes.len() > 1;
         let mut fixes = std::mem::take(&mut finding.fixes);
         fixes.retain(|fix| {
-            proof.is_in_body(fix) || is_shown && proof.holds(finding, fix, !was_choice)
+            proof.is_in_body(fix) || is_shown && proof.passes(finding, fix, !was_choice)
         });
         if was_choice && fixes.len() == 1 {
             finding.offers.extend(fixes.drain(..).map(Offer::Draft));
@@ -55,7 +60,7 @@ pub(super) fn keep_proven(cx: &Cx<'_>, settings: &Settings<'_>, findings: &mut [
         let mut offers = std::mem::take(&mut finding.offers);
         offers.retain(|offer| match offer {
             Offer::Draft(fix) => {
-                proof.is_in_body(fix) || is_shown && proof.holds(finding, fix, false)
+                proof.is_in_body(fix) || is_shown && proof.passes(finding, fix, false)
             }
             Offer::MakeExecutable(_)
             | Offer::RenameDirectory(_)
@@ -66,35 +71,35 @@ pub(super) fn keep_proven(cx: &Cx<'_>, settings: &Settings<'_>, findings: &mut [
     }
 }
 
-struct Proof<'c, 'a> {
+struct FixVerifier<'c, 'a> {
     cx: &'c Cx<'a>,
     settings: &'c Settings<'c>,
-    /// What all rules find in the text up to the body.
-    head: Option<Tally>,
+    /// Number of findings per rule in the text before the body; computed on first use.
+    head: Option<RuleCounts>,
     n_parsed: usize,
     n_checked: usize,
 }
 
-impl<'c, 'a> Proof<'c, 'a> {
+impl<'c, 'a> FixVerifier<'c, 'a> {
     fn new(cx: &'c Cx<'a>, settings: &'c Settings<'c>) -> Self {
         Self { cx, settings, head: None, n_parsed: 0, n_checked: 0 }
     }
 
-    /// Whether all agents see the frontmatter where it is.
+    /// Returns whether all agents recognise the frontmatter.
     fn is_closed(&self) -> bool {
         let frontmatter = self.cx.document.frontmatter.as_ref();
         frontmatter
             .is_some_and(|it| it.opening == Opening::FirstLine && it.closing == Closing::Dashes)
     }
 
-    /// Whether a fix changes nothing that is parsed.
+    /// Returns whether a fix changes only the body, which is not parsed.
     fn is_in_body(&self, fix: &Fix) -> bool {
         let body = self.cx.document.body.start;
         self.cx.document.frontmatter.is_none()
             || self.is_closed() && fix.edits.iter().all(|it| it.span.start >= body)
     }
 
-    /// Whether a fix changes the frontmatter alone.
+    /// Returns whether a fix changes only the frontmatter.
     fn is_in_head(&self, fix: &Fix) -> bool {
         let body = self.cx.document.body.start;
         self.is_closed() && fix.edits.iter().all(|it| it.span.end <= body)
@@ -104,91 +109,93 @@ impl<'c, 'a> Proof<'c, 'a> {
         &self.cx.text[..self.cx.document.body.start]
     }
 
-    /// Whether one fix, which is not of the body, holds what it promises.
-    fn holds(&mut self, finding: &Finding, fix: &Fix, is_only: bool) -> bool {
+    /// Returns whether a fix outside the body passes verification. `is_only` is true for a
+    /// finding's single fix, which must also remove the finding.
+    fn passes(&mut self, finding: &Finding, fix: &Fix, is_only: bool) -> bool {
         let in_head = self.is_in_head(fix);
         let text = if in_head { self.head() } else { self.cx.text };
-        if text.len() > MOST_READ {
-            // What mends a long file as a whole is worth more than its proof.
+        if text.len() > MAX_TEXT_LEN {
+            // A long text is not parsed again; a fix that restores the frontmatter is offered
+            // unverified.
             return !in_head;
         }
         self.n_parsed += text.len();
-        if self.n_parsed > MOST_PARSED {
+        if self.n_parsed > MAX_PARSED_BYTES {
             return false;
         }
-        let mended = apply(text, &fix.edits);
-        let after = parse(&mended);
+        let fixed = apply(text, &fix.edits);
+        let after = parse(&fixed);
         let document = self.cx.document;
         let findings = [finding];
-        let change = Change::new(text, &mended, &findings, &fix.edits);
+        let change = Change::new(text, &fixed, &findings, &fix.edits);
         let keeps = change.keeps_frontmatter(document, &after)
             && (in_head || change.keeps_body(document, &after))
             && (hides(finding) || !change.refuses_more(document, &after));
         if !keeps || !in_head || !is_only {
             return keeps;
         }
-        self.n_checked += mended.len();
-        self.n_checked > MOST_CHECKED || self.is_mended(&findings, &mended)
+        self.n_checked += fixed.len();
+        self.n_checked > MAX_CHECKED_BYTES || self.is_fixed(&findings, &fixed)
     }
 
-    /// Whether all rules together find as many less in the mended text as was mended, and no fault
-    /// that was not there.
-    fn is_mended(&mut self, findings: &[&Finding], mended: &str) -> bool {
+    /// Returns whether the fixed text has fewer findings of each fixed rule, as many as were fixed,
+    /// and no new errors.
+    fn is_fixed(&mut self, findings: &[&Finding], fixed: &str) -> bool {
         let before = self.head.take().unwrap_or_else(|| self.checked(self.head()));
-        let after = self.checked(mended);
-        let mut n_mended: HashMap<&str, usize> = HashMap::new();
+        let after = self.checked(fixed);
+        let mut n_fixed: HashMap<&str, usize> = HashMap::new();
         for finding in findings {
-            *n_mended.entry(finding.rule.id).or_default() += 1;
+            *n_fixed.entry(finding.rule.id).or_default() += 1;
         }
-        // Of a rule that needs to know more than the text nothing was found before either.
-        let is_gone = n_mended.iter().all(|(id, n_mended)| {
+        // A rule that needs more than the text has no findings here, before or after.
+        let is_gone = n_fixed.iter().all(|(id, n_fixed)| {
             let n_before = before.of_rule(id).all;
             n_before == 0
-                || after.of_rule(id).all <= n_before.saturating_sub(*n_mended)
-                || before.n_left_out > 0 && after.n_left_out + n_mended <= before.n_left_out
+                || after.of_rule(id).all <= n_before.saturating_sub(*n_fixed)
+                || before.n_left_out > 0 && after.n_left_out + n_fixed <= before.n_left_out
         });
-        // A name that is a text now is asked what names are asked, and the body is left out here.
+        // A name that becomes a string is checked by more rules, and the body is missing here.
         let is_new = |(id, count): (&&str, &Count)| {
             let family = id.split_once('/').map_or(*id, |(family, _)| family);
             !matches!(family, "name" | "description" | "body")
                 && count.errors > before.of_rule(id).errors
         };
-        let is_mended = is_gone && !after.counts.iter().any(is_new);
+        let is_fixed = is_gone && !after.counts.iter().any(is_new);
         self.head = Some(before);
-        is_mended
+        is_fixed
     }
 
-    /// Returns what all rules find in a text of which nothing else is known.
-    fn checked(&self, text: &str) -> Tally {
+    /// Counts the findings of all rules in a text, without file-system facts.
+    fn checked(&self, text: &str) -> RuleCounts {
         let document = parse(text);
         let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
-        // Some editors keep the mark in the text.
+        // Some editors keep the byte order mark in the text.
         let has_mark = |it: &str| it.starts_with('\u{FEFF}');
         let bom = self.cx.record.bom && has_mark(text) == has_mark(self.cx.text);
         let origin = DecodeFacts { bom, invalid_utf8: None };
         let record = SkillRecord::from_document(text, &document, facts, origin);
         let subject = Subject { text, document: &document, record: &record, path: self.cx.path };
-        let found = found_in(&Cx::new(&subject, &self.settings.profiles, &NoFs));
-        Tally::of(&found, document.n_left_out)
+        let found = run_rules(&Cx::new(&subject, &self.settings.profiles, &NoFs));
+        RuleCounts::of(&found, document.n_left_out)
     }
 }
 
-/// How often a rule has found something.
+/// Number of findings of one rule.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     all: usize,
     errors: usize,
 }
 
-/// How often each rule has found something in a text.
+/// Number of findings per rule.
 #[derive(Debug)]
-struct Tally {
+struct RuleCounts {
     counts: HashMap<&'static str, Count>,
-    /// How much more the parser has found.
+    /// Number of parser diagnostics that were left out.
     n_left_out: usize,
 }
 
-impl Tally {
+impl RuleCounts {
     fn of(found: &[Finding], n_left_out: usize) -> Self {
         let mut counts: HashMap<&'static str, Count> = HashMap::new();
         for finding in found {
@@ -204,7 +211,7 @@ impl Tally {
     }
 }
 
-/// Whether what is wrong hid the frontmatter from agents, and all that is wrong in it.
+/// Returns whether the problem hid the frontmatter, with all its other problems, from agents.
 fn hides(finding: &Finding) -> bool {
     matches!(
         finding.rule.id,

@@ -1,0 +1,232 @@
+//! [`SkillSet`]: the skills visible together, indexed for the rules' look-ups.
+//!
+//! The caller builds one set for all files it checks: scanning all skills for each file would take
+//! hours with thousands of skills.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+use std::sync::LazyLock;
+
+use skills_agents::command;
+use skills_agents::profile::Profile;
+use skills_discovery::discover::{FileId, State, is_built_in};
+use skills_discovery::ranking::{Ranked, Ranking};
+use skills_syntax::path::AbsPath;
+
+/// Maximum number of related skills that get a finding of their own; one more finding counts the
+/// rest.
+pub(super) const MAX_NAMED: usize = 5;
+
+/// A skill visible together with the checked one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Neighbour {
+    /// Name from the frontmatter, or else the directory's name.
+    pub name: String,
+    /// Path of its SKILL.md.
+    pub path: AbsPath,
+    /// Identity of the file, if known.
+    pub file: Option<FileId>,
+}
+
+/// All skills visible together, and each active profile's ranking of them.
+#[derive(Debug, Default)]
+pub struct SkillSet {
+    neighbours: Vec<Neighbour>,
+    rankings: Vec<Ranking>,
+    /// Index into `neighbours` by path.
+    at: HashMap<AbsPath, usize>,
+    /// Indices into `neighbours` by skill name.
+    by_name: BTreeMap<String, Vec<usize>>,
+    /// Indices into `neighbours` by the name of the skill's directory.
+    in_directories: BTreeMap<String, Vec<usize>>,
+    /// Names that agents use for skills and for everything else in their rankings.
+    known_names: HashSet<String>,
+    /// Skills with one name in neighboring directories that no agent shadows, by parent directory
+    /// and name.
+    siblings: HashMap<(AbsPath, String), Vec<usize>>,
+    /// One index for each ranking.
+    indexes: Vec<RankingIndex>,
+}
+
+/// Look-up tables for one ranking.
+#[derive(Debug)]
+struct RankingIndex {
+    /// Positions in the ranking by path.
+    at: HashMap<AbsPath, Vec<usize>>,
+    /// Positions of the skills that a skill shadows. A file found by two paths does not shadow
+    /// itself.
+    losers: HashMap<usize, Vec<usize>>,
+    /// Number of skills in the agent's listing.
+    n_listed: usize,
+    /// Length of the listing in characters.
+    n_characters: usize,
+}
+
+impl SkillSet {
+    /// Builds the set. Skills built into an agent and commands are not neighbors: no reference in a
+    /// text leads to the former, and the latter are not skills.
+    pub fn new(mut neighbours: Vec<Neighbour>, rankings: Vec<Ranking>) -> Self {
+        neighbours.retain(|it| !is_built_in(&it.path) && !command::is_command(&it.path));
+        let indexes: Vec<RankingIndex> = rankings.iter().map(RankingIndex::of).collect();
+        let mut skill_set = Self { indexes, ..Self::default() };
+        let told = shadowed(&rankings);
+        for (index, neighbour) in neighbours.iter().enumerate() {
+            let Neighbour { name, path, .. } = neighbour;
+            skill_set.at.insert(path.clone(), index);
+            skill_set.by_name.entry(name.clone()).or_default().push(index);
+            if let Some(dir) = path.parent_name() {
+                skill_set.in_directories.entry(dir.to_owned()).or_default().push(index);
+            }
+            let above = path.parent().and_then(|it| it.parent());
+            if let Some(above) = above.filter(|_| !name.is_empty() && !told.contains(path)) {
+                skill_set.siblings.entry((above, name.clone())).or_default().push(index);
+            }
+        }
+        let skills = rankings.iter().flat_map(|it| &it.skills);
+        skill_set.known_names = skills.map(|it| it.name.clone()).collect();
+        Self { neighbours, rankings, ..skill_set }
+    }
+
+    /// Returns the empty set, for a text checked without context.
+    pub fn none() -> &'static Self {
+        static NONE: LazyLock<SkillSet> = LazyLock::new(SkillSet::default);
+        &NONE
+    }
+
+    /// Returns all skills that are visible together.
+    pub fn neighbours(&self) -> &[Neighbour] {
+        &self.neighbours
+    }
+
+    /// Returns the ranking of each active profile.
+    pub fn rankings(&self) -> &[Ranking] {
+        &self.rankings
+    }
+
+    /// Returns the skill at a path.
+    pub(super) fn at(&self, path: &AbsPath) -> Option<&Neighbour> {
+        self.at.get(path).map(|it| &self.neighbours[*it])
+    }
+
+    /// Returns whether a directory contains a SKILL.md.
+    pub(super) fn has_skill_in(&self, dir: &Path) -> bool {
+        AbsPath::new(&dir.join("SKILL.md")).is_ok_and(|it| self.at.contains_key(&it))
+    }
+
+    /// Returns the skills' names, each once.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.by_name.keys().map(String::as_str)
+    }
+
+    /// Returns the skills with this name.
+    pub(super) fn with_name(&self, name: &str) -> impl Iterator<Item = &Neighbour> {
+        self.by_name.get(name).into_iter().flatten().map(|it| &self.neighbours[*it])
+    }
+
+    /// Returns whether any agent knows the name: as a skill, a skill's directory, a command or a
+    /// built-in.
+    pub(super) fn is_known_name(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+            || self.in_directories.contains_key(name)
+            || self.known_names.contains(name)
+    }
+
+    /// Returns the skills whose directory has this name.
+    pub(super) fn in_directory(&self, name: &str) -> impl Iterator<Item = &Neighbour> {
+        let them = self.in_directories.get(name).into_iter().flatten();
+        them.map(|it| &self.neighbours[*it])
+    }
+
+    /// Returns the names of all skill directories, each once.
+    pub(super) fn directories(&self) -> impl Iterator<Item = &str> {
+        self.in_directories.keys().map(String::as_str)
+    }
+
+    /// Returns the skills with this name in directories beside that of the skill at `path`, which
+    /// may be among them. Skills that an agent shadows are left out.
+    pub(super) fn siblings(&self, path: &AbsPath, name: &str) -> impl Iterator<Item = &Neighbour> {
+        let above = path.parent().and_then(|it| it.parent());
+        let them = above.and_then(|it| self.siblings.get(&(it, name.to_owned())));
+        them.into_iter().flatten().map(|it| &self.neighbours[*it])
+    }
+
+    /// Returns the entries of the skill at a path in each agent's ranking.
+    pub(super) fn ranked(&self, path: &AbsPath) -> impl Iterator<Item = RankedSkill<'_>> {
+        let all = self.rankings.iter().zip(&self.indexes);
+        all.filter_map(move |(ranking, index_of_ranking)| {
+            Some(RankedSkill { ranking, index_of_ranking, indices: index_of_ranking.at.get(path)? })
+        })
+    }
+
+    /// Returns whether the agent finds the skill at a path.
+    pub(super) fn is_found_by(&self, profile: &Profile, path: &AbsPath) -> bool {
+        self.ranked(path).any(|it| it.ranking.profile.id == profile.id)
+    }
+}
+
+/// Returns the paths of all shadowed skills.
+fn shadowed(rankings: &[Ranking]) -> HashSet<&AbsPath> {
+    let skills = rankings.iter().flat_map(|it| &it.skills);
+    skills.filter(|it| it.state == State::Shadowed).map(|it| &it.path).collect()
+}
+
+impl RankingIndex {
+    fn of(ranking: &Ranking) -> Self {
+        let mut at: HashMap<AbsPath, Vec<usize>> = HashMap::new();
+        let mut losers: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (index, skill) in ranking.skills.iter().enumerate() {
+            at.entry(skill.path.clone()).or_default().push(index);
+            if let Some(winner) = skill.winner.filter(|_| !skill.same_file) {
+                losers.entry(winner).or_default().push(index);
+            }
+        }
+        let n_listed = ranking.listed().count();
+        let n_characters = ranking.listed().map(length_in_list).sum();
+        Self { at, losers, n_listed, n_characters }
+    }
+}
+
+/// A skill's entries in one agent's ranking.
+#[derive(Clone, Copy)]
+pub(super) struct RankedSkill<'a> {
+    pub(super) ranking: &'a Ranking,
+    index_of_ranking: &'a RankingIndex,
+    /// Positions in the ranking; an agent can find one path twice.
+    indices: &'a [usize],
+}
+
+impl<'a> RankedSkill<'a> {
+    /// Returns the entries.
+    pub(super) fn skills(&self) -> impl Iterator<Item = &'a Ranked> + use<'a> {
+        let ranking = self.ranking;
+        self.indices.iter().map(|it| &ranking.skills[*it])
+    }
+
+    /// Returns the skills that shadow this one.
+    pub(super) fn winners(&self) -> impl Iterator<Item = &'a Ranked> + use<'a> {
+        let ranking = self.ranking;
+        let of = |it: &'a Ranked| {
+            let winner = it.winner.filter(|_| !it.same_file).and_then(|it| ranking.skills.get(it));
+            winner.filter(|winner| winner.path != it.path)
+        };
+        self.skills().filter_map(of)
+    }
+
+    /// Returns the skills that this one shadows.
+    pub(super) fn losers(&self) -> impl Iterator<Item = &'a Ranked> + use<'a> {
+        let Self { ranking, index_of_ranking, indices } = *self;
+        let own = indices.first().map(|it| &ranking.skills[*it].path);
+        let them = indices.iter().filter_map(|it| index_of_ranking.losers.get(it)).flatten();
+        them.map(|it| &ranking.skills[*it]).filter(move |it| Some(&it.path) != own)
+    }
+
+    /// Returns the number of listed skills and the listing's length in characters.
+    pub(super) fn list(&self) -> (usize, usize) {
+        (self.index_of_ranking.n_listed, self.index_of_ranking.n_characters)
+    }
+}
+
+/// Returns the number of characters that a skill uses in a listing.
+pub(super) fn length_in_list(skill: &Ranked) -> usize {
+    skill.name.chars().count() + skill.description.unwrap_or_default().min(1536) + 5
+}

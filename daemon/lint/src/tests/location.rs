@@ -1,0 +1,79 @@
+//! Rules `index/too-deep` and `index/misplaced`, with the agents concerned and the severity.
+
+use crate::testing::Fixture;
+
+const TEXT: &str = "---\nname: pdf\ndescription: Reads. Use when asked.\n---\nRead.\n";
+
+#[track_caller]
+fn check(paths: &[&str], expected: &[&str]) {
+    let files: Vec<String> = paths.iter().map(|it| format!("//- {it}\n{TEXT}")).collect();
+    let found = Fixture::new(&files.concat()).check();
+    let placing = ["index/too-deep", "index/misplaced"];
+    let told: Vec<String> = found
+        .iter()
+        .filter(|it| placing.contains(&it.rule.id))
+        .map(|it| format!("{:?} {}: {}", it.diagnostic.severity, it.rule.id, it.diagnostic.message))
+        .collect();
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn unreachable_skill_is_an_error() {
+    check(
+        &["/w/.claude/skills/group/pdf/SKILL.md"],
+        &[
+            "Error index/too-deep: `skills/group/pdf/SKILL.md` is too deep: Claude Code searches 1 level",
+        ],
+    );
+    // Gemini CLI and opencode accept this location.
+    let root = "Error index/misplaced: Agent Skills clients skip `w/.gemini/skills/SKILL.md`: it is directly in the skills directory";
+    check(&["/w/.gemini/skills/SKILL.md", "/w/.gemini/skills/pdf/SKILL.md"], &[root]);
+    let case = "Error index/misplaced: Agent Skills clients, Claude Code and opencode skip `skill.md`: the file name must be `SKILL.md`";
+    check(&["/w/.claude/skills/pdf/skill.md"], &[case]);
+    check(
+        &["/w/.agents/skills/a/b/c/d/e/f/pdf/SKILL.md"],
+        &[
+            "Error index/too-deep: `e/f/pdf/SKILL.md` is too deep: Agent Skills clients search 6 levels",
+            "Error index/too-deep: `e/f/pdf/SKILL.md` is too deep: Codex searches 6 levels",
+            "Error index/too-deep: `e/f/pdf/SKILL.md` is too deep: Gemini CLI searches 1 level",
+        ],
+    );
+}
+
+#[test]
+fn possibly_intended_location_is_a_warning() {
+    let within = "Warning index/too-deep: `docx/parts/pdf/SKILL.md` is too deep: Claude Code searches 1 level";
+    let parts = "/w/.claude/skills/docx/parts/pdf/SKILL.md";
+    let inner = "Warning index/too-deep: `docx/parts/pdf/SKILL.md` is inside a skill: Agent Skills clients do not search inside `docx`";
+    check(&[parts, "/w/.claude/skills/docx/SKILL.md"], &[within, inner]);
+    // A neighbouring skill does not contain these.
+    let error = within.replace("Warning", "Error");
+    check(&[parts, "/w/.claude/skills/SKILL.md"], &[&error]);
+    check(&[parts, "/w/.claude/skills/docx/other/SKILL.md"], &[&error]);
+    let hidden = "Warning index/misplaced: Agent Skills clients and Claude Code skip `skills/.old/pdf/SKILL.md`: it is in a hidden directory";
+    check(&["/w/.claude/skills/.old/pdf/SKILL.md"], &[hidden]);
+    let text = "Warning index/misplaced: Agent Skills clients, Claude Code, opencode, Codex and Gemini CLI skip `skill.md`: the file name must be `SKILL.md`";
+    check(&["/w/docs/skill.md"], &[text]);
+}
+
+#[test]
+fn skill_inside_a_skill_is_reported_for_agents_that_stop_there() {
+    let skill = "/w/.agents/skills/k/m/SKILL.md";
+    let deep =
+        "Warning index/too-deep: `skills/k/m/SKILL.md` is too deep: Gemini CLI searches 1 level";
+    let inner = "Warning index/too-deep: `skills/k/m/SKILL.md` is inside a skill: Agent Skills clients do not search inside `k`";
+    check(&[skill, "/w/.agents/skills/k/SKILL.md"], &[deep, inner]);
+    check(&["/w/.agents/skills/k/SKILL.md", skill], &[]);
+    check(&[skill, "/w/.agents/skills/SKILL.md"], &[&deep.replace("Warning", "Error")]);
+}
+
+#[test]
+fn skill_of_a_plugin_is_not_too_deep() {
+    let pdf = "/w/.claude/skills/tools/skills/pdf/SKILL.md";
+    let deep = "Error index/too-deep: `tools/skills/pdf/SKILL.md` is too deep: Claude Code searches 1 level";
+    check(&[pdf], &[deep]);
+    let plugin = "/w/.claude/skills/tools/.claude-plugin/plugin.json";
+    let fixture = format!("//- {pdf}\n{TEXT}//- {plugin}\n{{\"name\": \"tools\"}}\n");
+    let found = Fixture::new(&fixture).check();
+    assert!(found.iter().all(|it| it.rule.id != "index/too-deep"), "{found:#?}");
+}
