@@ -29,7 +29,7 @@ async fn diagnostics_follow_edits() {
         &mut editor,
         expect![[r#"
             version 4
-            2:21-2:22 warning skillsd yaml/unquoted-colon: `: ` inside a value without quotes; clients of the standard, Claude Code, opencode, Codex and Gemini CLI have to guess what is meant
+            2:21-2:22 warning skillsd yaml/unquoted-colon: `: ` inside a value without quotes; Agent Skills clients, Claude Code, opencode, Codex and Gemini CLI guess the meaning
               help: Put the whole value in quotes.
         "#]],
     )
@@ -49,7 +49,7 @@ async fn diagnostics_follow_edits() {
         &mut editor,
         expect![[r#"
             version 9
-            0:0-0:10 error skillsd yaml/no-frontmatter: clients of the standard, opencode, Codex and Gemini CLI drop this skill: the file has no frontmatter
+            0:0-0:10 error skillsd yaml/no-frontmatter: Agent Skills clients, opencode, Codex and Gemini CLI drop this skill: the file has no frontmatter
               help: Start the file with `---`, lines of `name:` and `description:`, and `---`.
         "#]],
     )
@@ -141,7 +141,7 @@ async fn pulling_client_gets_no_pushed_diagnostics() {
     let first = editor.ask("textDocument/diagnostic").await.expect("it is advertised");
     assert_eq!(first["kind"], "full");
     expect![[r#"
-        2:21-2:22 warning skillsd yaml/unquoted-colon: `: ` inside a value without quotes; clients of the standard, Claude Code, opencode, Codex and Gemini CLI have to guess what is meant
+        2:21-2:22 warning skillsd yaml/unquoted-colon: `: ` inside a value without quotes; Agent Skills clients, Claude Code, opencode, Codex and Gemini CLI guess the meaning
           help: Put the whole value in quotes.
     "#]]
     .assert_eq(&list(first["items"].as_array().expect("a list")));
@@ -176,7 +176,7 @@ async fn diagnostics_are_limited_to_a_hundred_and_a_count() {
         100:0-100:4 error skillsd yaml/duplicate-key: opencode, Codex and Gemini CLI drop this skill: `name` is there a second time
           help: Keep one of them; readers that accept both use the last.
         101:0-101:4 information skillsd skillsd/too-many: 32 more findings are not shown
-          help: Mend the first ones; the others follow.
+          help: Fix the findings shown; the others then appear.
     "#]]
     .assert_eq(&list(&items[99..]));
 }
@@ -191,7 +191,7 @@ async fn change_with_odd_version_or_range_is_applied() {
         &mut editor,
         expect![[r#"
             version 3
-            0:0-0:3 error skillsd yaml/unclosed-frontmatter: clients of the standard, Codex and Gemini CLI drop this skill and Claude Code loads it without its fields: the frontmatter is never closed
+            0:0-0:3 error skillsd yaml/unclosed-frontmatter: Agent Skills clients, Codex and Gemini CLI drop this skill and Claude Code loads it without its fields: the frontmatter is never closed
               help: Add a line of `---` after the last key.
         "#]],
     )

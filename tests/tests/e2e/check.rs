@@ -337,8 +337,8 @@ fn check_explain_describes_a_rule() {
     let output = run(&live.home, &top, &["check", "--explain", "yaml/unquoted-colon"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stdout(&output);
-    assert!(text.starts_with("error[yaml/unquoted-colon]\n\n  A value without quotes"), "{text}");
-    assert!(text.contains("  what to do  Put the whole value in quotes.\n"), "{text}");
+    assert!(text.starts_with("error[yaml/unquoted-colon]\n\n  An unquoted value"), "{text}");
+    assert!(text.contains("  what to do  Quote the whole value.\n"), "{text}");
     assert!(text.contains("\nFound in\n\n    ---\n    name: pdf\n"), "{text}");
     assert!(text.contains("  fix         `skillsd check --fix` makes it"), "{text}");
     // A fix that needs a choice is not promised by `--fix`.
