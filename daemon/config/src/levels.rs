@@ -1,8 +1,8 @@
-//! What a file decides about rules: which count, how much, and in which files.
+//! Rule levels: which rules apply, at which severity and in which files.
 //!
-//! Of several that fit a finding the narrowest counts: a rule's own id before its family, and that
-//! before `*`. What is said of some files counts before what is said of all, and of two globs the
-//! one that stands further down. A repository's file counts before the user's.
+//! The narrowest entry wins: a rule's id before its family, and a family before `*`. Entries for
+//! some files win over entries for all files, and the later of two globs wins. The repository's
+//! file wins over the user's.
 
 use serde_json::{Value, json};
 use skills_agents::hooks::shorten_matcher;
@@ -14,15 +14,15 @@ use toml::de::{DeTable, DeValue};
 use super::Config;
 use super::read::{Misfit, nearest, shown, word};
 
-/// How much rules matter: ids, families as `family/*`, or `*`, the broadest first.
+/// Levels by rule id, by family (`family/*`) or for all rules (`*`), the broadest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuleLevels(Vec<(String, Level)>);
 
-/// How much rules matter in some files: a glob with what counts there, in the order of the file.
+/// Levels by glob, in file order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathLevels(Vec<(String, RuleLevels)>);
 
-/// Returns what these rows decide in a worktree with that top.
+/// Returns the levels from these rows for the worktree at `top`.
 pub fn levels_of(rows: &[LevelRow], top: &AbsPath) -> Levels {
     let mut levels = Levels::default();
     for LevelRow { rule, level, glob } in rows {
@@ -34,18 +34,18 @@ pub fn levels_of(rows: &[LevelRow], top: &AbsPath) -> Levels {
     levels
 }
 
-/// One thing that is decided about rules.
+/// The level of one rule, family or `*`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LevelRow {
-    /// A rule, a family or `*`.
+    /// Rule id, family or `*`.
     pub rule: String,
-    /// What its findings are made.
+    /// Level of the findings.
     pub level: Level,
-    /// The files that it is about, below the worktree's top; all when nothing is said.
+    /// Glob of the files below the worktree's top; `None` means all files.
     pub glob: Option<String>,
 }
 
-/// Returns what the files decide about rules, the file that counts most last.
+/// Returns the level rows of several files, in increasing order of precedence.
 pub fn level_rows<'a>(files: impl IntoIterator<Item = &'a Config>) -> Vec<LevelRow> {
     let mut rows = Vec::new();
     let mut add = |rules: &RuleLevels, glob: Option<&String>| {
@@ -65,14 +65,14 @@ pub fn level_rows<'a>(files: impl IntoIterator<Item = &'a Config>) -> Vec<LevelR
     rows
 }
 
-/// Returns the profiles whose agents count for the rules: those of the file that counts most and
-/// names some, else those in wide use.
+/// Returns the profiles for `check`: those of the last file that sets any, or else the default
+/// profiles.
 pub fn check_profiles<'a>(files: impl IntoIterator<Item = &'a Config>) -> Vec<String> {
     let named = files.into_iter().map(|it| &it.check_profiles).filter(|it| !it.is_empty()).last();
     named.cloned().unwrap_or_else(|| DEFAULT_PROFILES.map(str::to_owned).to_vec())
 }
 
-/// Returns what may stand where one of these rules is named.
+/// Returns the patterns that match these rules: `*`, families and ids.
 fn patterns(rules: &[&str]) -> Vec<String> {
     let family = |it: &&str| format!("{}/*", it.split('/').next().unwrap_or_default());
     let mut families: Vec<String> = rules.iter().map(family).collect();
@@ -81,8 +81,8 @@ fn patterns(rules: &[&str]) -> Vec<String> {
     ["*".to_owned()].into_iter().chain(families).chain(ids).collect()
 }
 
-/// Reads a table of rules. What is wrong is told with its place, and then nothing of it counts.
-/// Accepts any name if `known` is none.
+/// Reads a table of rules. Any mistake is returned with its offset; the caller then ignores the
+/// table. Accepts any name if `known` is `None`.
 pub(super) fn read_rules(
     table: &DeTable<'_>,
     known: Option<&[&str]>,
@@ -100,7 +100,7 @@ pub(super) fn read_rules(
         match word(&Level::WORDS, value.get_ref()).map(|it| Level::read(&it)) {
             Ok(level) => rows.extend(level.map(|it| (written.to_owned(), it))),
             Err(misfit) => {
-                let message = format!("has a level of `{written}` that {}", misfit.message);
+                let message = format!("has a level for `{written}` that {}", misfit.message);
                 misfits.push((value.span().start, Misfit { message, ..misfit }));
             }
         }
@@ -109,7 +109,7 @@ pub(super) fn read_rules(
     (RuleLevels(rows), misfits)
 }
 
-/// Globs that one file may have.
+/// Maximum number of globs in one file.
 const GLOBS: usize = 256;
 
 /// Reads a table of globs, each with a table of rules.
@@ -121,15 +121,15 @@ pub(super) fn read_paths(
     let mut misfits = Vec::new();
     for (nth, (glob, value)) in table.into_iter().enumerate() {
         if nth == GLOBS {
-            let message = format!("has {} globs, and {GLOBS} are the most", table.len());
+            let message = format!("has {} globs; the maximum is {GLOBS}", table.len());
             misfits.push((glob.span().start, Misfit { message, hint: None }));
             break;
         }
         let (at, written) = (glob.span().start, &**glob.get_ref());
         if !is_glob(written) {
-            let message = format!("has `{}`, which is no glob", shorten_matcher(written));
+            let message = format!("contains the invalid glob `{}`", shorten_matcher(written));
             let hint =
-                Some("Close its brackets and braces, and keep it below 1,024 bytes.".to_owned());
+                Some("Close all brackets and braces, and use fewer than 1,024 bytes.".to_owned());
             misfits.push((at, Misfit { message, hint }));
             continue;
         }
@@ -165,20 +165,20 @@ fn unknown(written: &str, known: &[&str]) -> Misfit {
         nearest(written, &patterns)
     };
     let hint = near.map_or_else(
-        || "Rules are listed in docs/rules.md.".to_owned(),
+        || "See docs/rules.md for all rules.".to_owned(),
         |it| format!("Did you mean `{it}`?"),
     );
-    Misfit { message: format!("has no rule `{written}`"), hint: Some(hint) }
+    Misfit { message: format!("contains the unknown rule `{written}`"), hint: Some(hint) }
 }
 
-/// Returns the schema of a table of rules.
+/// Returns the JSON Schema of a table of rules.
 pub(super) fn rules_schema(rules: &[&str]) -> Value {
     let level = json!({"type": "string", "enum": Level::WORDS});
     let names = json!({"enum": patterns(rules)});
     json!({"type": "object", "propertyNames": names, "additionalProperties": level})
 }
 
-/// Returns the schema of a table of globs.
+/// Returns the JSON Schema of a table of globs.
 pub(super) fn paths_schema(rules: &[&str]) -> Value {
     json!({"type": "object", "additionalProperties": rules_schema(rules)})
 }
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_narrowest_comes_last_whatever_stands_where() {
+    fn rule_levels_are_sorted_by_breadth() {
         check(
             "[check.rules]\n\"yaml/alias\" = \"error\"\n\"*\" = \"hint\"\n\"yaml/*\" = \"off\"\n",
             &expect![[r#"
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_where_they_stand() {
+    fn mistakes_are_reported_at_their_position() {
         check(
             "[check]\nprofiles = [\"codx\"]\nrules = { yaml = \"off\", \"yaml/alais\" = \"off\", \"body/empty\" = \"quiet\" }\n[check.paths]\n\"a[\" = {}\nb = 3\n\"c\" = { \"x/y\" = \"off\" }\n",
             &expect![[r#"
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn profiles_are_those_of_the_last_file_that_names_some() {
+    fn check_profiles_come_from_the_last_file_that_sets_any() {
         let named = read(b"check.profiles = [\"codex\"]\n", Source::User).config;
         assert_eq!(check_profiles([&named, &Config::default()]), ["codex"]);
         assert_eq!(check_profiles([&Config::default()]), DEFAULT_PROFILES);

@@ -1,8 +1,7 @@
-//! The configuration: every key once, as a field with its documentation.
+//! Configuration keys: one table defines each key with its type, default and documentation.
 //!
-//! One table gives the struct, what may stand in a file ([`read()`]), the reference ([`page()`])
-//! and the JSON Schema. A key is in the table when something reads it, and only then.
-//! Where the files are and when they are read again is the daemon's business.
+//! The table generates [`Config`], the reader ([`read()`]), the reference page ([`page()`]) and the
+//! JSON Schema. Every key in the table is used. The daemon locates the files and reloads them.
 
 mod levels;
 mod page;
@@ -23,83 +22,82 @@ pub use page::{page, schema};
 pub use read::{Names, Parsed, Problem, read, read_knowing};
 pub use server::McpServer;
 
-/// Whose file a text is, and so what it may decide.
+/// The kind of configuration file, which decides the keys that it can set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The user's own `config.toml`: all keys.
+    /// The user's `config.toml`, with all keys.
     User,
-    /// The `.skillsd.toml` at a worktree's top, which anybody may have written: what only
-    /// changes answers about that worktree, never trust and never execution.
+    /// The `.skillsd.toml` at a worktree's top. It is not trusted: it only changes answers about
+    /// that worktree, and never grants trust or execution.
     Repository,
 }
 
-/// When a change of a key counts.
+/// The time at which a changed key takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applies {
-    /// From the next call on.
+    /// From the next call.
     NextCall,
-    /// For connections that are made after it.
+    /// For new connections.
     NextConnection,
-    /// From the daemon's next start on.
+    /// From the daemon's next start.
     NextStart,
 }
 
-/// What values a key takes.
+/// The values that a key accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// The id of a profile.
+    /// A profile id.
     Profile,
     /// `true` or `false`.
     Switch,
     /// A whole number from `min` to `max`.
     Number {
-        /// The smallest.
+        /// Minimum.
         min: u64,
-        /// The largest.
+        /// Maximum.
         max: u64,
-        /// What is counted.
+        /// Unit of the number.
         unit: &'static str,
     },
-    /// A list of ids of profiles.
+    /// A list of profile ids.
     Profiles,
-    /// A list of addresses of catalogs.
+    /// A list of registry URLs.
     Addresses,
-    /// A table of MCP servers by their names.
+    /// A table of MCP servers by name.
     Servers,
-    /// A table of profiles by their names.
+    /// A table of profiles by name.
     Own,
-    /// A table of levels by rules.
+    /// A table of levels by rule.
     Rules,
-    /// A table of tables of levels by globs.
+    /// A table by glob of tables of levels.
     Paths,
-    /// A table of actions by patterns of skills' names.
+    /// A table of actions by pattern of skill names.
     Permissions,
 }
 
-/// A row of the table: one key.
+/// One configuration key: a row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// The name with its tables, for example `log.level`.
+    /// Name with its tables, for example `log.level`.
     pub name: &'static str,
-    /// What it does; the first line is one sentence.
+    /// Documentation; the first line is one sentence.
     pub doc: &'static str,
-    /// What values it takes.
+    /// Accepted values.
     pub kind: Kind,
-    /// The value that counts when none is set, as in a file; none where the documentation says
-    /// what happens then.
+    /// Default value in TOML; `None` if the documentation describes the default.
     pub default: Option<&'static str>,
-    /// A value that differs from the default, as in a file.
+    /// Value in TOML that differs from the default.
     pub example: &'static str,
-    /// Who may set it besides the user.
+    /// True if a repository can set the key.
     pub repository: bool,
-    /// When a change counts.
+    /// Time at which a change takes effect.
     pub applies: Applies,
 }
 
 impl Kind {
-    /// Returns the words that a key of this kind takes; none for others.
+    /// Returns the words that a key of this kind accepts; empty for kinds without fixed words.
     pub fn words(self) -> Vec<&'static str> {
         match self {
             Self::Choice(words) => words.to_vec(),
@@ -118,13 +116,13 @@ impl Kind {
     }
 }
 
-/// The words of `log.level`, the quietest first.
+/// Words of `log.level`, the quietest first.
 pub const LOG_LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
 
-/// The words of `remote.http`.
+/// Words of `remote.http`.
 const HTTP: &[&str] = &["loopback", "anywhere"];
 
-/// A value of the right kind.
+/// A value of any kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Scalar {
     Word(String),
@@ -139,7 +137,7 @@ enum Scalar {
     Switch(bool),
 }
 
-/// A field that a value can be put into.
+/// A field of [`Config`] that can be set from a value.
 trait Slot {
     fn put(&mut self, scalar: Scalar);
 }
@@ -241,7 +239,7 @@ macro_rules! config {
         $field:ident: $ty:ty = $value:expr,
             $name:literal, $kind:expr, $default:expr, $example:literal, $who:ident, $applies:ident;
     )*) => {
-        /// What the files decide; [`Default`] is what counts without any.
+        /// All configuration values; [`Default`] gives the values without any file.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub struct Config {
             $($(#[doc = $doc])+ pub $field: $ty,)*
@@ -254,7 +252,7 @@ macro_rules! config {
         }
 
         impl Config {
-            // The row says which kind the value has, so it fits the field.
+            // The row defines the kind of the value, so it fits the field.
             fn set(&mut self, name: &str, scalar: Scalar) {
                 match name {
                     $($name => self.$field.put(scalar),)*
@@ -263,7 +261,7 @@ macro_rules! config {
             }
         }
 
-        /// Every key, in the order of the reference.
+        /// All keys, in the order of the reference page.
         pub const KEYS: &[Key] = &[$(Key {
             name: $name,
             doc: concat!($($doc, "\n"),+),
@@ -276,173 +274,174 @@ macro_rules! config {
     };
 }
 
-/// The largest number that TOML can write, more or less.
+/// Maximum of numbers without a limit: the largest TOML integer.
 const MOST: u64 = i64::MAX as u64;
 
 config! {
-    /// The profile whose rules apply when a call names none.
+    /// The default profile of calls that name none.
     ///
-    /// A repository's choice counts before the user's, and `--profile` before both.
+    /// The repository's value has precedence over the user's, and `--profile` over both.
     profile: Option<String> = None,
         "profile", Kind::Profile, Some("\"agentskills\""), "\"claude-code\"", REPOSITORY, NextCall;
-    /// Profiles of your own, and what you change of the built-in ones.
+    /// Custom profiles, and changes to built-in ones.
     ///
-    /// The keys are below, at `[profiles.NAME]`.
+    /// See `[profiles.NAME]` below for the keys.
     profiles: ProfileSet = ProfileSet::default(),
         "profiles", Kind::Own, None,
         r#"{ "house" = { "base" = "claude-code", "duplicates" = "last-wins" } }"#, USER, NextCall;
-    /// Whether what comes with a worktree waits until you trust it (`skillsd trust`).
+    /// Require trust (`skillsd trust`) before anything from a worktree is used.
     ///
-    /// Running anything of it always waits for that, whatever this says; with it, nothing of it is
-    /// listed or loaded before either. Gemini CLI asks for that by itself.
+    /// Running scripts from a worktree always requires trust. With this key, listing and loading
+    /// its skills require trust too. Gemini CLI requires it by default.
     require_trust: bool = false,
         "require_trust", Kind::Switch, Some("false"), "true", USER, NextCall;
-    /// How much of a SKILL.md is read.
+    /// Maximum number of bytes read from a SKILL.md.
     ///
-    /// What is beyond it is left out, with a finding that says so.
+    /// The rest of the file is ignored, and a finding reports it.
     read_limit: u64 = 256 * 1024,
         "read_limit", Kind::Number { min: 1024, max: 64 * 1024 * 1024, unit: "bytes" },
         Some("262144"), "1048576", USER, NextCall;
-    /// The profiles whose agents count for `skillsd check` and in editors.
+    /// The active profiles for `skillsd check` and for editors.
     ///
-    /// What one of them drops is an error, what none of them minds is said as a hint at most.
-    /// `--profile` of `skillsd check` counts before it.
+    /// A skill that one of these agents drops is an error. A problem that affects none of them is a
+    /// hint at most. `skillsd check --profile` overrides this key.
     check_profiles: Vec<String> = Vec::new(),
         "check.profiles", Kind::Profiles,
         Some(r#"["agentskills", "claude-code", "opencode", "codex", "gemini-cli"]"#),
         "[\"claude-code\", \"codex\"]", REPOSITORY, NextCall;
-    /// How much rules matter: `off`, `hint`, `information`, `warning` or `error`.
+    /// Levels of rules: `off`, `hint`, `information`, `warning` or `error`.
     ///
-    /// A rule is named as in [rules.md](rules.md); `family/*` stands for a family and `*` for all.
-    /// The narrowest name counts, and a repository's choice before the user's.
+    /// [rules.md](rules.md) lists the rules; `family/*` means a family and `*` all rules. The
+    /// narrowest name wins, and the repository's value has precedence over the user's.
     check_rules: RuleLevels = RuleLevels::default(),
         "check.rules", Kind::Rules, None,
         r#"{ "yaml/alias" = "error", "security/*" = "warning" }"#, REPOSITORY, NextCall;
-    /// How much rules matter in some files, by globs.
+    /// Levels of rules in some files, by glob.
     ///
-    /// A glob is compared with the path from the worktree's top, or with the absolute path of a
-    /// file outside of it. It counts before `check.rules`, and of two globs the lower one.
+    /// A glob matches the path relative to the worktree's top, or the absolute path of a file
+    /// outside the worktree. It has precedence over `check.rules`; the later of two globs wins.
     check_paths: PathLevels = PathLevels::default(),
         "check.paths", Kind::Paths, None,
         r#"{ "vendor/**" = { "*" = "off" } }"#, REPOSITORY, NextCall;
-    /// How much the log says.
+    /// Verbosity of the log.
     ///
-    /// The option `--log` of `skillsd serve` and the variable `SKILLSD_LOG` count before it, and
-    /// can say more: they take the filters of `tracing`, for example `warn,skillsd=debug`.
+    /// The option `--log` of `skillsd serve` and the variable `SKILLSD_LOG` override this key. They
+    /// also accept filters of `tracing`, for example `warn,skillsd=debug`.
     log_level: Option<String> = None,
         "log.level", Kind::Choice(LOG_LEVELS), Some("\"info\""), "\"debug\"", USER, NextCall;
-    /// After how many days without use a session is forgotten.
+    /// Number of days after which an unused session is deleted.
     ///
-    /// With it goes what was found, activated, announced and loaded in it.
+    /// The session's discovered, activated, announced and loaded skills are deleted with it.
     sessions_keep: u64 = 30,
         "sessions.keep", Kind::Number { min: 1, max: 36_500, unit: "days" },
         Some("30"), "7", USER, NextCall;
-    /// Which skills may be used: an action for each pattern of names.
+    /// Permissions of skills: an action for each pattern of skill names.
     ///
-    /// `*` and `?` are wildcards, and of several patterns that match the last one counts.
-    /// `"deny"` takes a skill away, `"ask"` has you asked before it is loaded or run, `"allow"`
-    /// loads it where the agent's own rules would ask.
-    /// What an agent's own rules deny stays denied.
-    /// A repository can only deny and ask.
+    /// `*` and `?` are wildcards; the last matching pattern wins. `"deny"` blocks a skill. `"ask"`
+    /// asks you before the skill is loaded or run. `"allow"` loads it even if the agent's own rules
+    /// would ask. An agent's own denials remain in effect. A repository can only use `"deny"` and
+    /// `"ask"`.
     permission_skill: Vec<SkillRule> = Vec::new(),
         "permission.skill", Kind::Permissions, None,
         r#"{ "deploy-*" = "ask", "internal-*" = "deny" }"#, REPOSITORY, NextCall;
-    /// How long a question whether a skill may be used waits for its answer.
+    /// Maximum time to wait for your answer to a permission request.
     ///
-    /// One that nobody has answered by then is answered with no.
+    /// A request without an answer is denied.
     permission_timeout: u64 = 600,
         "permission.timeout", Kind::Number { min: 1, max: 86_400, unit: "seconds" },
         Some("600"), "60", USER, NextCall;
-    /// After how long without a connection the daemon ends; 0 is never.
+    /// Time without a connection after which the daemon exits; 0 means never.
     ///
-    /// Without it a daemon that a command started ends after half an hour, and one that
-    /// `skillsd serve` or systemd runs never does.
-    /// A worktree that somebody opened to keep (`worktree/open`) keeps the daemon as well.
+    /// By default, a daemon started by a command exits after 30 minutes, and one started by
+    /// `skillsd serve` or systemd never exits. A worktree kept open with `worktree/open` also keeps
+    /// the daemon running.
     idle_exit: Option<u64> = None,
         "daemon.idle_exit", Kind::Number { min: 0, max: MOST, unit: "seconds" },
         None, "7200", USER, NextCall;
-    /// Whether `skills/run` runs scripts of skills.
+    /// Allow `skills/run` to run scripts of skills.
     ///
-    /// It needs a skill that is trusted besides. Whoever loads a skill can run its scripts without
-    /// this, under an agent's own rules.
+    /// The skill must also be trusted. Without this key, an agent that loads a skill can still run
+    /// its scripts under the agent's own rules.
     run_scripts: bool = false,
         "run.scripts", Kind::Switch, Some("false"), "true", USER, NextCall;
-    /// Whether `skills/load` may run the commands in a skill's body when it is asked to.
+    /// Allow `skills/load` to run the commands in a skill's body on request.
     ///
-    /// It needs a skill that is trusted besides. Without it the commands are given back, to be run
-    /// under an agent's own rules.
+    /// The skill must also be trusted. Without this key, the commands are returned to the agent,
+    /// which runs them under its own rules.
     run_shell: bool = false,
         "run.shell", Kind::Switch, Some("false"), "true", USER, NextCall;
-    /// How long a script or a command may run.
+    /// Maximum run time of a script or a command.
     run_timeout: u64 = 120,
         "run.timeout", Kind::Number { min: 1, max: 3600, unit: "seconds" },
         Some("120"), "30", USER, NextCall;
-    /// How much of what a script or a command prints is kept.
+    /// Maximum number of bytes kept from the output of a script or a command.
     run_output: u64 = 256 * 1024,
         "run.output", Kind::Number { min: 1024, max: 2 * 1024 * 1024, unit: "bytes" },
         Some("262144"), "65536", USER, NextCall;
-    /// How many connections are served at the same time.
+    /// Maximum number of simultaneous connections.
     connections: u64 = 128,
         "limits.connections", Kind::Number { min: 4, max: 65_536, unit: "connections" },
         Some("128"), "512", USER, NextConnection;
-    /// How many requests of one connection may be under way.
+    /// Maximum number of requests in flight per connection.
     ///
-    /// With so many under way the daemon reads no more from it until one is answered.
+    /// At the limit, the daemon reads no more requests from the connection until it has answered
+    /// one.
     requests_in_flight: u64 = 32,
         "limits.requests_in_flight", Kind::Number { min: 1, max: 4096, unit: "requests" },
         Some("32"), "64", USER, NextConnection;
-    /// How long one message to the daemon may be.
+    /// Maximum size of a message to the daemon.
     message_bytes_in: u64 = 1024 * 1024,
         "limits.message_bytes_in",
         Kind::Number { min: 64 * 1024, max: 1024 * 1024 * 1024, unit: "bytes" },
         Some("1048576"), "4194304", USER, NextConnection;
-    /// How long one message from the daemon may be.
+    /// Maximum size of a message from the daemon.
     message_bytes_out: u64 = 8 * 1024 * 1024,
         "limits.message_bytes_out",
         Kind::Number { min: 8 * 1024 * 1024, max: 1024 * 1024 * 1024, unit: "bytes" },
         Some("8388608"), "16777216", USER, NextConnection;
-    /// The profiles that list skillsd's own skills as well.
+    /// Profiles that also list skillsd's bundled skills.
     ///
-    /// They help to write skills and to find out why one is not seen.
-    /// Their files are put into the cache directory when one is first used.
+    /// These skills help to write skills and to find out why an agent does not see one. Their files
+    /// are written to the cache directory on first use.
     bundled_profiles: Vec<String> = Vec::new(),
         "bundled.profiles", Kind::Profiles, Some("[]"), "[\"agentskills\"]", USER, NextCall;
-    /// Catalogs of skills to fetch, by their addresses.
+    /// URLs of skill registries to fetch.
     ///
-    /// An address begins with `https://`, or with `http://` for this machine itself; below it
-    /// there is an `index.json`.
+    /// A URL starts with `https://`, or with `http://` for this machine only. The registry provides
+    /// an `index.json` below it.
     remote_urls: Vec<Address> = Vec::new(),
         "remote.urls", Kind::Addresses, Some("[]"), "[\"https://example.org/skills\"]",
         USER, NextCall;
-    /// The profiles that list the skills of `remote.urls`.
+    /// Profiles that list the skills of `remote.urls`.
     ///
-    /// What an agent's own configuration names is listed in that agent's profile in any case.
+    /// Registries from an agent's own configuration are always listed in that agent's profile.
     remote_profiles: Vec<String> = vec!["agentskills".to_owned()],
         "remote.profiles", Kind::Profiles, Some("[\"agentskills\"]"),
         "[\"agentskills\", \"codex\"]", USER, NextCall;
-    /// How often catalogs are asked whether they have changed.
+    /// Interval between checks of registries for changes.
     remote_interval: u64 = 3600,
         "remote.interval", Kind::Number { min: 10, max: 31_536_000, unit: "seconds" },
         Some("3600"), "86400", USER, NextCall;
-    /// Where catalogs may be fetched from without encryption.
+    /// Hosts from which registries can be fetched without encryption.
     remote_http: Option<String> = None,
         "remote.http", Kind::Choice(HTTP), Some("\"loopback\""), "\"anywhere\"", USER, NextCall;
-    /// MCP servers whose prompts are listed as skills, by names of your choice.
+    /// MCP servers whose prompts are listed as skills, by a name of your choice.
     ///
-    /// Each has a `command`, and may have `args` and `env`. It is started when a list needs it
-    /// and talks on its standard input and output. A prompt is listed as `mcp__SERVER__PROMPT`.
+    /// Each server has a `command`, and optionally `args` and `env`. It is started when a list
+    /// needs it, and communicates over standard input and output. A prompt is listed as
+    /// `mcp__SERVER__PROMPT`.
     mcp_servers: BTreeMap<String, McpServer> = BTreeMap::new(),
         "mcp.servers", Kind::Servers, None,
         r#"{ "notes" = { "command" = "notes-mcp", "args" = ["--stdio"] } }"#, USER, NextCall;
-    /// The profiles that list the prompts of `mcp.servers`.
+    /// Profiles that list the prompts of `mcp.servers`.
     mcp_profiles: Vec<String> = vec!["agentskills".to_owned(), "claude-code".to_owned()],
         "mcp.profiles", Kind::Profiles, Some("[\"agentskills\", \"claude-code\"]"),
         "[\"opencode\"]", USER, NextCall;
-    /// How long an MCP server may take to start, and to answer.
+    /// Maximum time for an MCP server to start, and to answer.
     mcp_timeout: u64 = 10,
         "mcp.timeout", Kind::Number { min: 1, max: 600, unit: "seconds" },
         Some("10"), "30", USER, NextCall;
-    /// After how long without use an MCP server is stopped; its prompts stay listed.
+    /// Time without use after which an MCP server is stopped; its prompts stay listed.
     mcp_idle: u64 = 600,
         "mcp.idle", Kind::Number { min: 1, max: 31_536_000, unit: "seconds" },
         Some("600"), "60", USER, NextCall;
@@ -457,12 +456,12 @@ mod tests {
     }
 
     #[test]
-    fn each_documented_default_is_the_default() {
+    fn documented_defaults_are_the_defaults() {
         for key in KEYS.iter().filter(|key| key.default.is_some()) {
             let text = toml(key, key.default.expect("filtered"));
             let parsed = read(text.as_bytes(), Source::User);
             assert!(parsed.problems.is_empty(), "{text}{:?}", parsed.problems);
-            // A choice that is not set is none; what counts then is for whoever reads it.
+            // An unset choice is `None`; its reader defines the default.
             if matches!(key.kind, Kind::Number { .. } | Kind::Switch) {
                 assert_eq!(parsed.config, Config::default(), "{text}");
             }
@@ -471,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn each_example_changes_something() {
+    fn examples_differ_from_the_defaults() {
         for key in KEYS {
             let text = toml(key, key.example);
             let parsed = read(text.as_bytes(), Source::User);
@@ -483,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn each_key_begins_with_a_sentence() {
+    fn key_documentation_starts_with_a_sentence() {
         for key in KEYS {
             let first = key.doc.lines().next().unwrap_or_default().trim();
             assert!(first.ends_with('.') && first.len() > 10, "{}: {first}", key.name);

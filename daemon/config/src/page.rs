@@ -1,4 +1,4 @@
-//! The reference of the configuration and its JSON Schema, made from the table of keys.
+//! Reference page and JSON Schema of the configuration, generated from the table of keys.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ pub fn page() -> String {
     let mut text = String::from(HEAD);
     for key in KEYS {
         let mut paragraphs = key.doc.trim().lines().map(str::trim);
-        // Writing to a text does not fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(text, "\n## `{}`\n\n", key.name);
         for line in paragraphs.by_ref() {
             let _ = writeln!(text, "{line}");
@@ -19,9 +19,9 @@ pub fn page() -> String {
         let default = key.default.map_or_else(String::new, |it| format!("- Default: `{it}`\n"));
         let _ = write!(
             text,
-            "\n- Value: {}\n{default}- Set by: {}\n- Counts: {}\n\n```toml\n{}\n```\n",
+            "\n- Value: {}\n{default}- Set by: {}\n- Applies: {}\n\n```toml\n{}\n```\n",
             values(key.kind),
-            if key.repository { "the user, or a repository" } else { "the user" },
+            if key.repository { "the user or a repository" } else { "the user" },
             when(key.applies),
             example(key)
         );
@@ -32,20 +32,20 @@ pub fn page() -> String {
 
 const HEAD: &str = "# Configuration
 
-<!-- Made from the table of keys in daemon/config/src/lib.rs; a test writes it again. -->
+<!-- Generated from the table of keys in daemon/config/src/lib.rs; a test updates it. -->
 
-There are two files, and none has to be there:
+skillsd reads two optional files:
 
-- `$XDG_CONFIG_HOME/skillsd/config.toml`, or `~/.config/skillsd/config.toml`: yours, with all keys.
-- `.skillsd.toml` at the top of a worktree: what a repository may decide about itself. It never decides trust or execution, and of permissions only to be stricter.
+- `$XDG_CONFIG_HOME/skillsd/config.toml`, or `~/.config/skillsd/config.toml`: your configuration, with all keys.
+- `.skillsd.toml` at the top of a worktree: the repository's configuration. It never grants trust or execution, and its permissions can only be stricter than yours.
 
-Both are followed live.
-An edit with a mistake does not count: what counted before does, rules that deny included, until the mistake is mended.
-Of a file that has a mistake when skillsd starts, or when the file comes, all else counts, and the key with the mistake has its default.
-Either way `skillsd status`, `skillsd doctor` and the `health` of every answer name each mistake with its line, its column and what was probably meant.
+skillsd watches both files and applies changes without a restart.
+If an edit contains a mistake, the previous configuration stays in effect, including rules that deny, until you correct the mistake.
+If a file contains a mistake when skillsd starts or when the file appears, the key with the mistake keeps its default, and all other keys apply.
+In both cases, `skillsd status`, `skillsd doctor` and the `health` of every answer report each mistake with its line, its column and a suggestion.
 An unknown key is a mistake.
 
-For editors there are JSON Schemas: `docs/schema/config.schema.json` and `docs/schema/repository-config.schema.json`.
+JSON Schemas for editors: `docs/schema/config.schema.json` and `docs/schema/repository-config.schema.json`.
 ";
 
 fn values(kind: Kind) -> String {
@@ -58,11 +58,11 @@ fn values(kind: Kind) -> String {
             let words: Vec<_> = kind.words().iter().map(|it| format!("`\"{it}\"`")).collect();
             format!("a list of {}", words.join(", "))
         }
-        Kind::Addresses => "a list of addresses".to_owned(),
-        Kind::Servers => format!("a table by name of {}", server::keys()),
-        Kind::Own => "a table by name of profiles".to_owned(),
-        Kind::Rules => "a table of levels by rules".to_owned(),
-        Kind::Paths => "a table of such tables by globs".to_owned(),
+        Kind::Addresses => "a list of URLs".to_owned(),
+        Kind::Servers => format!("a table of {} by name", server::keys()),
+        Kind::Own => "a table of profiles by name".to_owned(),
+        Kind::Rules => "a table of levels by rule".to_owned(),
+        Kind::Paths => "a table by glob of tables of levels by rule".to_owned(),
         Kind::Permissions => permissions::values(),
         Kind::Switch => "`true` or `false`".to_owned(),
         Kind::Number { min, max: super::MOST, unit } => format!("a number of {unit} from {min}"),
@@ -72,9 +72,9 @@ fn values(kind: Kind) -> String {
 
 fn when(applies: Applies) -> &'static str {
     match applies {
-        Applies::NextCall => "from the next call on",
-        Applies::NextConnection => "for connections made after it",
-        Applies::NextStart => "from the daemon's next start on",
+        Applies::NextCall => "from the next call",
+        Applies::NextConnection => "to new connections",
+        Applies::NextStart => "from the daemon's next start",
     }
 }
 
@@ -85,7 +85,7 @@ fn example(key: &Key) -> String {
     }
 }
 
-/// Returns the JSON Schema of a file; `rules` are the ids of the rules.
+/// Returns the JSON Schema of a file; `rules` contains all rule ids.
 pub fn schema(source: Source, rules: &[&str]) -> Value {
     let mut top = Map::new();
     for key in KEYS.iter().filter(|key| key.repository || source == Source::User) {
@@ -134,7 +134,7 @@ fn property(key: &Key, source: Source, rules: &[&str]) -> Value {
     };
     let doc = key.doc.trim().lines().map(str::trim).collect::<Vec<_>>().join("\n");
     property["description"] = json!(doc);
-    // A number and a quoted word are written alike in TOML and in JSON.
+    // TOML and JSON write numbers and quoted words alike.
     if let Some(default) = key.default.and_then(|it| serde_json::from_str::<Value>(it).ok()) {
         property["default"] = default;
     }

@@ -1,4 +1,4 @@
-//! The table of rules about skills: patterns, and what is to be done.
+//! Reader and JSON Schema of the table `permission.skill`: actions by pattern of skill names.
 
 use serde_json::{Value, json};
 use skills_discovery::permission::{Action, SkillRule};
@@ -9,24 +9,24 @@ use toml::de::{DeTable, DeValue};
 use super::read::{Misfit, Reader, nearest, shown};
 use super::{Key, Source};
 
-/// The actions, the strictest first.
+/// Actions, the strictest first.
 const ACTIONS: [Action; 3] = [Action::Deny, Action::Ask, Action::Allow];
 
-/// Returns the values for the reference.
+/// Returns the accepted values for the reference page.
 pub(super) fn values() -> String {
     let words = ACTIONS.map(|it| format!("`\"{}\"`", it.name()));
-    format!("a table by pattern of {}", words.join(", "))
+    format!("a table by pattern with the values {}", words.join(", "))
 }
 
-/// Returns the schema of the table.
+/// Returns the JSON Schema of the table.
 pub(super) fn schema(source: Source) -> Value {
     let may = |it: &&Action| source == Source::User || **it != Action::Allow;
     let words: Vec<_> = ACTIONS.iter().filter(may).map(|it| it.name()).collect();
     json!({"type": "object", "additionalProperties": {"type": "string", "enum": words}})
 }
 
-/// Reads the table, in the order of the text: what is wrong is told with its place, and the other
-/// rules count.
+/// Reads the rules in text order. Mistakes are returned with their offsets; the other rules still
+/// apply.
 pub(super) fn read(
     reader: &Reader<'_>,
     row: &Key,
@@ -63,13 +63,13 @@ fn action(
     match Action::named(word) {
         Some(Action::Allow) if source == Source::Repository => Err(Misfit {
             message: format!("cannot allow `{pattern}`: a repository can only ask or deny"),
-            hint: Some("Put it into your own `config.toml`.".to_owned()),
+            hint: Some("Set it in your own `config.toml`.".to_owned()),
         }),
         Some(action) => Ok(action),
         None => {
             let near = nearest(word, &words).map(|it| format!("Did you mean `{it}`?"));
-            let hint = near.unwrap_or_else(|| "Write `deny`, `ask` or `allow`.".to_owned());
-            Err(Misfit { message: format!("has `{word}` for `{pattern}`"), hint: Some(hint) })
+            let hint = near.unwrap_or_else(|| "Use `deny`, `ask` or `allow`.".to_owned());
+            Err(Misfit { message: format!("has the unknown action `{word}` for `{pattern}`"), hint: Some(hint) })
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The reference and the JSON Schema of `[profiles.NAME]`, made from the tables of its keys.
+//! Reference section and JSON Schema of `[profiles.NAME]`, generated from its tables of keys.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use skills_agents::profile::{CHECKS, ProfileRule, RULES, RuleValueKind};
 
 use super::profiles::{ANY_DEPTH, DEEPEST, PROFILE_KEYS, Part, PartKind, ROOT_KEYS, WALK_KEYS};
 
-/// An example that changes something; a test reads it.
+/// An example that differs from the built-in profiles; a test reads it.
 pub(super) const EXAMPLE: &str = r#"[profiles.opencode]
 description = "required"
 
@@ -22,23 +22,23 @@ roots_last = [{ base = "home", relative = "house/skills", hidden = true }]
 const HEAD: &str = "
 ## `[profiles.NAME]`
 
-A profile of your own, or what you change of a built-in one.
+A custom profile, or changes to a built-in one.
 
-A profile of your own has a name of its own and a `base`; all that is not said is as in the base.
-Under the name of a built-in profile the keys change that profile; its variants (`claude-code@founding`) stay as they are, and have to be named (`[profiles.\"claude-code@founding\"]`) to be changed.
-`explain` tells each rule that differs from the base, and where it is written.
-What the rules and their words mean is in [docs/profiles.md](profiles.md).
+A custom profile has a new name and a `base`; keys that are not set keep the values of the base.
+The name of a built-in profile changes that profile. Its variants (`claude-code@founding`) stay unchanged; to change one, use its name (`[profiles.\"claude-code@founding\"]`).
+`explain` shows each rule that differs from the base, and the line that sets it.
+[docs/profiles.md](profiles.md) explains the rules and their values.
 
 - Set by: the user
-- Counts: from the next call on
+- Applies: from the next call
 
 ";
 
-/// Returns the section of the reference.
+/// Returns the section of the reference page.
 pub(super) fn section() -> String {
-    let mut text = format!("{HEAD}```toml\n{EXAMPLE}```\n\n| Key | Value | |\n|---|---|---|\n");
+    let mut text = format!("{HEAD}```toml\n{EXAMPLE}```\n\n| Key | Value | Description |\n|---|---|---|\n");
     let mut row = |name: &str, values: String, doc: &str| {
-        // Writing to a text does not fail.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(text, "| `{name}` | {values} | {} |", one_line(doc));
     };
     for part in PROFILE_KEYS {
@@ -49,7 +49,7 @@ pub(super) fn section() -> String {
     }
     let _ = write!(
         text,
-        "\nA root is a table with these keys; those from `{}` on also stand in `every_root`.\n\n| Key | Value | |\n|---|---|---|\n",
+        "\nA root is a table with these keys; `every_root` accepts those from `{}` on.\n\n| Key | Value | Description |\n|---|---|---|\n",
         ROOT_KEYS[ROOT_KEYS.len() - WALK_KEYS].name
     );
     for part in ROOT_KEYS {
@@ -62,7 +62,7 @@ pub(super) fn section() -> String {
         );
     }
     text.push_str(
-        "\nA variable that is not one of those every client sends (see [docs/protocol.md](protocol.md), `environment`) is the daemon's own.\n",
+        "\nClients send only some variables (see [docs/protocol.md](protocol.md), `environment`); other variables have the daemon's values.\n",
     );
     text
 }
@@ -81,10 +81,10 @@ fn quoted(words: &[&str]) -> String {
 
 fn part_values(kind: PartKind) -> String {
     match kind {
-        PartKind::Text => "a text".to_owned(),
+        PartKind::Text => "a string".to_owned(),
         PartKind::Word(words) => quoted(&words()),
         PartKind::YesNo => "`true` or `false`".to_owned(),
-        PartKind::Names => "a text or a list of texts".to_owned(),
+        PartKind::Names => "a string or a list of strings".to_owned(),
         PartKind::Depth => format!("a number from 1 to {DEEPEST}, or `\"{ANY_DEPTH}\"`"),
         PartKind::Roots => "a list of roots".to_owned(),
         PartKind::Walk => "a table".to_owned(),
@@ -97,14 +97,14 @@ fn rule_values(kind: RuleValueKind) -> String {
         RuleValueKind::Words(words) => format!("a list of {}", quoted(&words())),
         RuleValueKind::YesNo => "`true` or `false`".to_owned(),
         RuleValueKind::Names | RuleValueKind::Requirements => {
-            "a text or a list of texts".to_owned()
+            "a string or a list of strings".to_owned()
         }
         RuleValueKind::Check => format!("{}, or `\"at-most-N\"`", quoted(&CHECKS)),
         RuleValueKind::Roots => "a list of roots".to_owned(),
     }
 }
 
-/// Returns the schema of the table `profiles`.
+/// Returns the JSON Schema of the table `profiles`.
 pub(super) fn schema() -> Value {
     let mut keys = Map::new();
     for part in PROFILE_KEYS {
@@ -115,7 +115,7 @@ pub(super) fn schema() -> Value {
     }
     json!({
         "type": "object",
-        "description": "Profiles of your own, and what you change of the built-in ones.",
+        "description": "Custom profiles, and changes to built-in ones.",
         "additionalProperties": table(keys, &[]),
     })
 }
@@ -171,7 +171,7 @@ fn rule_schema(kind: RuleValueKind) -> Value {
         RuleValueKind::Check => {
             json!({"anyOf": [{"enum": CHECKS}, {"type": "string", "pattern": "^at-most-[0-9]+$"}]})
         }
-        // A key of its own.
+        // `roots` is one of the other keys.
         RuleValueKind::Roots => json!({}),
     }
 }

@@ -1,4 +1,4 @@
-//! `[profiles.NAME]`: what a user writes about profiles, from TOML to drafts.
+//! Reader for `[profiles.NAME]`: converts the user's profiles from TOML to drafts.
 //!
 //! The keys are the rows of [`RULES`], those of a root ([`ROOT_KEYS`]) and a few more
 //! ([`PROFILE_KEYS`]). [`skills_agents::profile::ProfileSet::from_drafts`] interprets a draft;
@@ -21,7 +21,7 @@ use value::{below, list, misfit, text, unknown, variables, word, yes_no};
 
 pub(super) use root::{ANY_DEPTH, DEEPEST, ROOT_KEYS, WALK_KEYS};
 
-/// A key of a profile besides the rules, or of a root.
+/// A key of a profile that is not a rule, or a key of a root.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub(super) name: &'static str,
@@ -29,47 +29,47 @@ pub(super) struct Part {
     pub(super) kind: PartKind,
 }
 
-/// What such a key takes.
+/// The values that such a key accepts.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PartKind {
-    /// Any text.
+    /// A string.
     Text,
     /// One of these words.
     Word(fn() -> Vec<&'static str>),
     YesNo,
-    /// A text or a list of texts.
+    /// A string or a list of strings.
     Names,
     /// A number of levels, or `any`.
     Depth,
     /// A list of tables with the keys of a root.
     Roots,
-    /// A table with those keys of a root that say how it is walked.
+    /// A table with the keys that control how a root is walked.
     Walk,
 }
 
-/// The keys of a profile that are no rules.
+/// Keys of a profile that are not rules.
 pub(super) const PROFILE_KEYS: &[Part] = &[
     Part {
         name: "base",
-        doc: "The profile it is made from: all that is not said is as there.\n\nA built-in profile has none; what is written about it changes that profile.",
+        doc: "The profile to start from; keys that are not set keep its values.\n\nA built-in profile has no base: its table changes the profile itself.",
         kind: PartKind::Text,
     },
-    Part { name: "agent", doc: "What to call the agent in sentences.", kind: PartKind::Text },
+    Part { name: "agent", doc: "The agent's name in messages.", kind: PartKind::Text },
     Part {
         name: "roots",
-        doc: "Where it looks, in scan order, in place of all roots of the base.",
+        doc: "The search roots in scan order, instead of all roots of the base.",
         kind: PartKind::Roots,
     },
-    Part { name: "roots_first", doc: "Roots before those of the base.", kind: PartKind::Roots },
-    Part { name: "roots_last", doc: "Roots behind those of the base.", kind: PartKind::Roots },
+    Part { name: "roots_first", doc: "Search roots before those of the base.", kind: PartKind::Roots },
+    Part { name: "roots_last", doc: "Search roots after those of the base.", kind: PartKind::Roots },
     Part {
         name: "without_roots",
-        doc: "Roots of the base that are left out: `.claude/skills` wherever it is, `~/.claude/skills` below home alone.",
+        doc: "Search roots of the base to remove: `.claude/skills` at any base, `~/.claude/skills` only below the home directory.",
         kind: PartKind::Names,
     },
     Part {
         name: "every_root",
-        doc: "How every root is walked, those of the base too.",
+        doc: "How to walk every search root, including those of the base.",
         kind: PartKind::Walk,
     },
 ];
@@ -82,7 +82,7 @@ pub(super) fn read(reader: &mut Reader<'_>, table: &DeTable<'_>) -> ProfileSet {
         if let Some(hint) = unfit(name.get_ref()) {
             reader.problem(
                 at,
-                format!("`{}` cannot be a profile's name", name.get_ref()),
+                format!("`{}` is not a valid profile name", name.get_ref()),
                 Some(hint),
             );
             continue;
@@ -91,8 +91,8 @@ pub(super) fn read(reader: &mut Reader<'_>, table: &DeTable<'_>) -> ProfileSet {
             DeValue::Table(inner) => drafts.push(draft(reader, name.get_ref(), at, inner)),
             other => {
                 let message =
-                    format!("`profiles.{}` is a table, not {}", name.get_ref(), shown(other));
-                let hint = format!("Write `[profiles.{}]` on a line of its own.", name.get_ref());
+                    format!("`profiles.{}` must be a table, not {}", name.get_ref(), shown(other));
+                let hint = format!("Write `[profiles.{}]` on its own line.", name.get_ref());
                 reader.problem(value.span().start, message, Some(hint));
             }
         }
@@ -105,17 +105,17 @@ pub(super) fn read(reader: &mut Reader<'_>, table: &DeTable<'_>) -> ProfileSet {
     profiles.with_source_text(format!("profiles = {}\n", inline::table(table)))
 }
 
-/// Returns why a name is none for a profile.
+/// Returns a hint if a name is not valid for a profile.
 fn unfit(name: &str) -> Option<String> {
     if skills_agents::profile::find(name).is_some() {
         return None;
     }
     let fits = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || "-_.".contains(it);
     if name == "all" {
-        return Some("`all` stands for every profile.".to_owned());
+        return Some("`all` means every profile.".to_owned());
     }
     let is_name = !name.is_empty() && name.chars().all(fits);
-    (!is_name).then(|| "Use small letters, digits, `-`, `_` and `.`.".to_owned())
+    (!is_name).then(|| "Use lower-case letters, digits, `-`, `_` and `.`.".to_owned())
 }
 
 fn draft(reader: &mut Reader<'_>, id: &str, at: usize, table: &DeTable<'_>) -> ProfileDraft {
@@ -154,7 +154,7 @@ fn draft(reader: &mut Reader<'_>, id: &str, at: usize, table: &DeTable<'_>) -> P
     draft
 }
 
-/// Returns the keys of a profile.
+/// Returns all keys of a profile.
 pub(super) fn profile_keys() -> Vec<&'static str> {
     let rules = RULES.iter().map(|it| it.name).filter(|it| *it != "roots");
     PROFILE_KEYS.iter().map(|it| it.name).chain(rules).collect()
@@ -171,7 +171,7 @@ fn setting(
         RuleValueKind::YesNo => yes_no(reader, rule.name, value).map(RuleValue::YesNo),
         RuleValueKind::Words(words) => {
             let DeValue::Array(items) = value.get_ref() else {
-                misfit(reader, rule.name, "a list of texts", value);
+                misfit(reader, rule.name, "a list of strings", value);
                 return None;
             };
             let words = words();
@@ -187,7 +187,7 @@ fn setting(
                 _ => variables(reader, found),
             };
             if let (Some(at), "sidecar") = (second, rule.name) {
-                reader.problem(at, "`sidecar` is one path at most".to_owned(), None);
+                reader.problem(at, "`sidecar` accepts at most one path".to_owned(), None);
             }
             Some(RuleValue::List(names))
         }
@@ -197,25 +197,25 @@ fn setting(
             }
             DeValue::String(text) => {
                 let hint =
-                    format!("It is one of `{}`, or `at-most-64` for example.", CHECKS.join("`, `"));
+                    format!("Use one of `{}`, or for example `at-most-64`.", CHECKS.join("`, `"));
                 let message = format!("`{}` cannot be `{text}`", rule.name);
                 reader.problem(value.span().start, message, Some(hint));
                 None
             }
             _ => {
-                misfit(reader, rule.name, "a text", value);
+                misfit(reader, rule.name, "a string", value);
                 None
             }
         },
         RuleValueKind::Requirements => {
             let found = list(reader, &key, value);
             for (text, at) in found.iter().filter(|(it, _)| parse_requirement(it).is_none()) {
-                let hint = "For example `body`, `text:license` or `map-of-texts:metadata`.";
-                reader.problem(*at, format!("`{text}` is no requirement"), Some(hint.to_owned()));
+                let hint = "Use for example `body`, `text:license` or `map-of-texts:metadata`.";
+                reader.problem(*at, format!("`{text}` is not a valid requirement"), Some(hint.to_owned()));
             }
             Some(RuleValue::List(found.into_iter().map(|(it, _)| it).collect()))
         }
-        // A key of its own.
+        // `roots` has its own reader.
         RuleValueKind::Roots => None,
     }
 }

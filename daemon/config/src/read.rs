@@ -1,7 +1,7 @@
-//! From the text of a configuration file to its values, and to what is wrong with it.
+//! Parser for configuration files: converts TOML to [`Config`] and collects all problems.
 //!
-//! Every problem has its place and, where it can be guessed, what was meant. All of them are
-//! found in one reading; whoever calls decides whether a text with problems counts at all.
+//! Every problem has a position and, if possible, a suggestion. One pass finds all problems; the
+//! caller decides whether to use a file that has any.
 
 use skills_discovery::remote::Address;
 use skills_syntax::suggest;
@@ -11,44 +11,44 @@ use toml::de::{DeTable, DeValue};
 
 use super::{Config, KEYS, Key, Kind, Scalar, Source, levels, permissions, profiles, server};
 
-/// What a text says.
+/// Result of reading a configuration file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parsed {
-    /// The keys without a problem, also those that can be read of a text that is not TOML
-    /// throughout; the others have their default.
+    /// Values of the keys without a problem; other keys have their default. Text that is not valid
+    /// TOML is read as far as possible.
     pub config: Config,
-    /// What is wrong, in the order of the text.
+    /// Problems, in text order.
     pub problems: Vec<Problem>,
 }
 
-/// One thing that is wrong, and where.
+/// A problem and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The line, counted from 1.
+    /// Line, starting at 1.
     pub line: u32,
-    /// The column in characters, counted from 1.
+    /// Column in characters, starting at 1.
     pub column: u32,
-    /// What is wrong, as a sentence fragment.
+    /// The problem, as a sentence fragment.
     pub message: String,
-    /// What to do, as a sentence.
+    /// The remedy, as a sentence.
     pub hint: Option<String>,
 }
 
-/// Names that a file may use and that this crate does not know by itself.
+/// Names that a file can use and that this crate does not know itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Names<'a> {
-    /// The ids of the rules; without them any name is taken for a rule.
+    /// Rule ids; `None` accepts any name.
     pub rules: Option<&'a [&'a str]>,
-    /// The profiles that another file makes.
+    /// Profiles defined by another file.
     pub profiles: &'a [String],
 }
 
-/// Reads a configuration file. Names of rules are not checked.
+/// Reads a configuration file without checking names of rules.
 pub fn read(bytes: &[u8], source: Source) -> Parsed {
     read_knowing(bytes, source, Names::default())
 }
 
-/// Reads a configuration file that may use these names.
+/// Reads a configuration file and checks its names.
 pub fn read_knowing(bytes: &[u8], source: Source, names: Names<'_>) -> Parsed {
     let decoded = decode(bytes);
     let text = &*decoded.text;
@@ -61,7 +61,7 @@ pub fn read_knowing(bytes: &[u8], source: Source, names: Names<'_>) -> Parsed {
         parsed: Parsed::default(),
     };
     if let Some(span) = decoded.invalid_utf8 {
-        reader.problem(span.start, "the file is not UTF-8".to_owned(), None);
+        reader.problem(span.start, "the file is not valid UTF-8".to_owned(), None);
         return reader.parsed;
     }
     let (table, errors) = DeTable::parse_recoverable(text);
@@ -77,7 +77,7 @@ pub fn read_knowing(bytes: &[u8], source: Source, names: Names<'_>) -> Parsed {
     }
     reader.table("", table.get_ref());
     if n_syntax > 0 {
-        // What a broken text seems to say would only be a second way to say that it is broken.
+        // In invalid TOML, other problems would only be consequences of the first.
         reader.parsed.problems.truncate(n_syntax);
     }
     let mut parsed = reader.parsed;
@@ -85,19 +85,19 @@ pub fn read_knowing(bytes: &[u8], source: Source, names: Names<'_>) -> Parsed {
     parsed
 }
 
-// One line, as the other problems are.
+// Puts the message on one line, like other problems.
 fn syntax(message: &str) -> String {
     let words: Vec<_> = message.split_whitespace().collect();
-    format!("not TOML: {}", words.join(" "))
+    format!("invalid TOML: {}", words.join(" "))
 }
 
 pub(super) struct Reader<'a> {
     text: &'a str,
     lines: LineIndex,
     source: Source,
-    /// The ids of the rules, where they are known.
+    /// Rule ids, if known.
     rules: Option<&'a [&'a str]>,
-    /// The names in the table of profiles, which other keys may name.
+    /// Names of the file's own profiles, which other keys can use.
     own: Vec<String>,
     parsed: Parsed,
 }
@@ -113,7 +113,7 @@ impl Reader<'_> {
         self.lines.display(self.text, at)
     }
 
-    /// Returns whose file it is.
+    /// Returns the kind of file.
     pub(super) fn source(&self) -> Source {
         self.source
     }
@@ -133,11 +133,11 @@ impl Reader<'_> {
                     self.table(&format!("{name}."), inner);
                 }
                 (None, _) if is_table => {
-                    let message = format!("`{name}` is a table, not {}", shown(value.get_ref()));
+                    let message = format!("`{name}` must be a table, not {}", shown(value.get_ref()));
                     self.problem(value.span().start, message, Some(keys_of(&name)));
                 }
                 (None, _) => {
-                    let message = format!("there is no key `{name}`");
+                    let message = format!("unknown key `{name}`");
                     self.problem(key.span().start, message, self.meant(&name));
                 }
             }
@@ -146,8 +146,8 @@ impl Reader<'_> {
 
     fn key(&mut self, row: &Key, at: usize, value: &Spanned<DeValue<'_>>) {
         if self.source == Source::Repository && !row.repository {
-            let message = format!("`{}` is not for a repository to decide", row.name);
-            let hint = "Put it into your own `config.toml`.".to_owned();
+            let message = format!("a repository cannot set `{}`", row.name);
+            let hint = "Set it in your own `config.toml`.".to_owned();
             return self.problem(at, message, Some(hint));
         }
         let misfits = match (row.kind, value.get_ref()) {
@@ -198,7 +198,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a list, each item of which stands for itself.
+    /// Reads a list of words or URLs.
     fn list<'v>(
         &mut self,
         row: &Key,
@@ -222,7 +222,7 @@ impl Reader<'_> {
         misfits
     }
 
-    /// Returns the words that a key takes in this file.
+    /// Returns the words that a key accepts in this file.
     fn words(&self, kind: Kind) -> Vec<&str> {
         let own = self.own.iter().filter(|_| matches!(kind, Kind::Profile | Kind::Profiles));
         let mut words = kind.words();
@@ -231,12 +231,12 @@ impl Reader<'_> {
         words
     }
 
-    /// Returns what was meant by a name that there is not.
+    /// Returns a suggestion for an unknown key.
     fn meant(&self, name: &str) -> Option<String> {
         let may = |key: &&Key| key.repository || self.source == Source::User;
         let names: Vec<_> = KEYS.iter().filter(may).map(|it| it.name).collect();
         let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
-        // `idle_exit` is meant for `daemon.idle_exit`, and `log.levle` for `log.level`.
+        // Suggests `daemon.idle_exit` for `idle_exit`, and `log.level` for `log.levle`.
         let whole = nearest(name, &names);
         let found = whole.or_else(|| {
             let lasts: Vec<_> = names.iter().map(|it| last(it)).collect();
@@ -248,7 +248,7 @@ impl Reader<'_> {
     }
 }
 
-/// Why a value does not fit its key.
+/// The reason why a value does not fit its key.
 pub(super) struct Misfit {
     pub(super) message: String,
     pub(super) hint: Option<String>,
@@ -258,32 +258,32 @@ fn scalar(kind: Kind, words: &[&str], value: &DeValue<'_>) -> Result<Scalar, Mis
     match kind {
         Kind::Choice(_) | Kind::Profile => word(words, value).map(Scalar::Word),
         Kind::Profiles | Kind::Addresses => Err(Misfit {
-            message: format!("is a list, not {}", shown(value)),
+            message: format!("must be a list, not {}", shown(value)),
             hint: Some("Write it between `[` and `]`.".to_owned()),
         }),
         Kind::Servers => Err(Misfit {
-            message: format!("is a table of servers, not {}", shown(value)),
+            message: format!("must be a table of servers, not {}", shown(value)),
             hint: Some("Write `[mcp.servers.NAME]` and below it `command`.".to_owned()),
         }),
         Kind::Own => Err(Misfit {
-            message: format!("is a table of profiles, not {}", shown(value)),
+            message: format!("must be a table of profiles, not {}", shown(value)),
             hint: Some("Write `[profiles.NAME]` and below it `base`.".to_owned()),
         }),
         Kind::Rules => Err(Misfit {
-            message: format!("is a table of rules and levels, not {}", shown(value)),
+            message: format!("must be a table of rules and levels, not {}", shown(value)),
             hint: Some(
                 "Write `[check.rules]` and below it `\"family/rule\" = \"off\"`.".to_owned(),
             ),
         }),
         Kind::Paths => Err(Misfit {
-            message: format!("is a table of globs, not {}", shown(value)),
+            message: format!("must be a table of globs, not {}", shown(value)),
             hint: Some(
                 "Write `[check.paths.\"GLOB\"]` and below it `\"family/rule\" = \"off\"`."
                     .to_owned(),
             ),
         }),
         Kind::Permissions => Err(Misfit {
-            message: format!("is a table of rules, not {}", shown(value)),
+            message: format!("must be a table of rules, not {}", shown(value)),
             hint: Some("Write `[permission.skill]` and below it `\"NAME\" = \"deny\"`.".to_owned()),
         }),
         Kind::Switch => switch(value),
@@ -295,7 +295,7 @@ fn switch(value: &DeValue<'_>) -> Result<Scalar, Misfit> {
     match value {
         DeValue::Boolean(on) => Ok(Scalar::Switch(*on)),
         other => {
-            let message = format!("is `true` or `false`, not {}", shown(other));
+            let message = format!("must be `true` or `false`, not {}", shown(other));
             Err(Misfit { message, hint: None })
         }
     }
@@ -303,11 +303,11 @@ fn switch(value: &DeValue<'_>) -> Result<Scalar, Misfit> {
 
 fn address(value: &DeValue<'_>) -> Result<Address, Misfit> {
     let DeValue::String(text) = value else {
-        let message = format!("holds {}, not an address", shown(value));
+        let message = format!("contains {} instead of a URL", shown(value));
         return Err(Misfit { message, hint: None });
     };
     Address::parse(text).map_err(|error| Misfit {
-        message: format!("holds `{text}`, which {error}"),
+        message: format!("contains `{text}`, which {error}"),
         hint: Some("Write it as `https://example.org/skills`.".to_owned()),
     })
 }
@@ -315,22 +315,22 @@ fn address(value: &DeValue<'_>) -> Result<Address, Misfit> {
 pub(super) fn word(words: &[&str], value: &DeValue<'_>) -> Result<String, Misfit> {
     let all = words.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
     let DeValue::String(text) = value else {
-        let message = format!("is a text, not {}", shown(value));
-        return Err(Misfit { message, hint: Some(format!("It is one of {all}.")) });
+        let message = format!("must be a string, not {}", shown(value));
+        return Err(Misfit { message, hint: Some(format!("Use one of {all}.")) });
     };
     if words.contains(&&**text) {
         return Ok(text.clone().into_owned());
     }
     let hint = match nearest(text, words) {
         Some(near) => format!("Did you mean `{near}`?"),
-        None => format!("It is one of {all}."),
+        None => format!("Use one of {all}."),
     };
     Err(Misfit { message: format!("cannot be `{text}`"), hint: Some(hint) })
 }
 
 fn number(min: u64, max: u64, unit: &str, value: &DeValue<'_>) -> Result<Scalar, Misfit> {
     let DeValue::Integer(integer) = value else {
-        let message = format!("is a whole number of {unit}, not {}", shown(value));
+        let message = format!("must be a whole number of {unit}, not {}", shown(value));
         return Err(Misfit { message, hint: None });
     };
     let number = i128::from_str_radix(integer.as_str(), integer.radix()).ok();
@@ -338,17 +338,17 @@ fn number(min: u64, max: u64, unit: &str, value: &DeValue<'_>) -> Result<Scalar,
         Some(number) => Ok(Scalar::Number(number)),
         None => Err(Misfit {
             message: format!("cannot be {}", integer.as_str()),
-            hint: Some(format!("It is from {min} to {max} {unit}.")),
+            hint: Some(format!("Use a value from {min} to {max} {unit}.")),
         }),
     }
 }
 
 pub(super) fn shown(value: &DeValue<'_>) -> &'static str {
     match value {
-        DeValue::String(_) => "a text",
-        DeValue::Integer(_) => "a whole number",
-        DeValue::Float(_) => "a number with a point",
-        DeValue::Boolean(_) => "true or false",
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "an integer",
+        DeValue::Float(_) => "a float",
+        DeValue::Boolean(_) => "a boolean",
         DeValue::Datetime(_) => "a date",
         DeValue::Array(_) => "a list",
         DeValue::Table(_) => "a table",
@@ -359,12 +359,12 @@ fn keys_of(table: &str) -> String {
     let prefix = format!("{table}.");
     let names = KEYS.iter().filter_map(|it| it.name.strip_prefix(&prefix));
     let names: Vec<_> = names.map(|it| format!("`{it}`")).collect();
-    format!("Write `[{table}]` on a line of its own, and below it {}.", names.join(", "))
+    format!("Write `[{table}]` on its own line, and below it {}.", names.join(", "))
 }
 
-/// Returns the one of `among` that is most like `name`.
+/// Returns the word in `among` that is most similar to `name`.
 pub(super) fn nearest<'a>(name: &str, among: &[&'a str]) -> Option<&'a str> {
-    // Below it two words have nothing to do with each other.
+    // Less similar words are unrelated.
     const ALIKE: f64 = 0.75;
     suggest::nearest(name, among.iter().copied(), ALIKE).first().copied()
 }
@@ -386,13 +386,13 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_text_is_the_default() {
+    fn empty_file_is_the_default() {
         let parsed = read(b"# nothing\n", Source::User);
         assert_eq!(parsed, Parsed::default());
     }
 
     #[test]
-    fn values_stand_in_tables_or_dotted() {
+    fn tables_and_dotted_keys_are_equal() {
         let expected = Config {
             log_level: Some("debug".to_owned()),
             idle_exit: Some(0),
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_keys_are_named_with_what_was_meant() {
+    fn unknown_keys_are_reported_with_a_suggestion() {
         check(
             "porfile = \"codex\"\n\n[log]\nlevle = \"debug\"\n[limits]\nconections = 1\n[else]\nx = 1\n",
             Source::User,
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_values_are_named_where_they_stand() {
+    fn wrong_values_are_reported_at_their_position() {
         check(
             "profile = \"claude-cod\"\nread_limit = 10\nlog = 3\nrun.shell = 1\n[daemon]\nidle_exit = \"1h\"\n[limits]\nconnections = -1\nrequests_in_flight = 99999999999999999999\n",
             Source::User,
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_toml_is_said_where_it_stops() {
+    fn invalid_toml_is_reported_at_its_position() {
         check(
             "profile = \n",
             Source::User,
@@ -460,12 +460,12 @@ mod tests {
             "#]],
         );
         let parsed = read(b"profile = \"\xff\"\n", Source::User);
-        assert_eq!(parsed.problems[0].message, "the file is not UTF-8");
+        assert_eq!(parsed.problems[0].message, "the file is not valid UTF-8");
         assert_eq!((parsed.problems[0].line, parsed.problems[0].column), (1, 12));
     }
 
     #[test]
-    fn a_repository_decides_little() {
+    fn repository_cannot_set_user_keys() {
         check(
             "profile = \"claude-code\"\n[daemon]\nidle_exit = 1\n[limits]\nconnection = 1\n",
             Source::Repository,
@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn one_problem_leaves_the_other_keys_their_values() {
+    fn other_keys_keep_their_values_despite_a_problem() {
         let parsed = read(b"nope = 1\nread_limit = 2048\n", Source::User);
         assert_eq!((parsed.config.read_limit, parsed.problems.len()), (2048, 1));
     }

@@ -1,4 +1,4 @@
-//! The table of MCP servers: what may stand in it.
+//! Reader and JSON Schema of the table `mcp.servers`.
 
 use std::collections::BTreeMap;
 
@@ -8,31 +8,31 @@ use toml::de::{DeTable, DeValue};
 
 use super::read::{Misfit, nearest, shown};
 
-/// How an MCP server is run.
+/// Command that starts an MCP server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct McpServer {
-    /// The program: a path, or a name that is looked for in `PATH`.
+    /// Program: a path, or a name to search in `PATH`.
     pub command: String,
-    /// What it is given.
+    /// Arguments.
     pub args: Vec<String>,
-    /// Variables that it sees besides the few that every program needs.
+    /// Environment variables, in addition to the few that every program needs.
     pub env: BTreeMap<String, String>,
 }
 
-/// The keys of one server, each with what it is.
+/// Keys of one server, each with its description.
 const KEYS: [(&str, &str); 3] = [
-    ("command", "The program: a path, or a name that is looked for in `PATH`."),
-    ("args", "What it is given."),
-    ("env", "Variables that it sees besides the few that every program needs."),
+    ("command", "The program: a path, or a name to search in `PATH`."),
+    ("args", "Arguments of the program."),
+    ("env", "Environment variables, in addition to the few that every program needs."),
 ];
 
-/// Returns the keys of one server for the reference.
+/// Returns the keys of one server for the reference page.
 pub(super) fn keys() -> String {
     let keys = KEYS.map(|(name, _)| format!("`{name}`"));
     format!("tables with {}", keys.join(", "))
 }
 
-/// Returns the schema of the table.
+/// Returns the JSON Schema of the table.
 pub(super) fn schema() -> Value {
     let texts = json!({"type": "string"});
     let mut properties = Map::new();
@@ -54,21 +54,21 @@ pub(super) fn schema() -> Value {
     json!({"type": "object", "additionalProperties": server})
 }
 
-/// Reads the table. What is wrong is told with its place, and then nothing of it counts.
+/// Reads the table. Any mistake is returned with its offset; the caller then ignores the table.
 pub(super) fn read(table: &DeTable<'_>) -> (BTreeMap<String, McpServer>, Vec<(usize, Misfit)>) {
     let mut servers = BTreeMap::new();
     let mut misfits = Vec::new();
     for (name, value) in table {
         let DeValue::Table(keys) = value.get_ref() else {
-            let message = format!("has `{}`, which is {}", name.get_ref(), shown(value.get_ref()));
-            let hint = Some("A server is a table with a `command`.".to_owned());
+            let message = format!("has an entry `{}` that is {}", name.get_ref(), shown(value.get_ref()));
+            let hint = Some("Write a table with a `command`.".to_owned());
             misfits.push((value.span().start, Misfit { message, hint }));
             continue;
         };
         let server = one(name.get_ref(), keys, &mut misfits);
         if server.command.is_empty() && !keys.iter().any(|(it, _)| it.get_ref() == "command") {
             let message = format!("has no `command` for `{}`", name.get_ref());
-            let hint = Some("Name the program to start.".to_owned());
+            let hint = Some("Add `command` with the program to start.".to_owned());
             misfits.push((name.span().start, Misfit { message, hint }));
         }
         servers.insert(name.get_ref().clone().into_owned(), server);
@@ -81,7 +81,7 @@ fn one(name: &str, keys: &DeTable<'_>, misfits: &mut Vec<(usize, Misfit)>) -> Mc
     for (key, value) in keys {
         let at = value.span().start;
         let wrong = |what: &str| Misfit {
-            message: format!("has a `{}` of `{name}` that is not {what}", key.get_ref()),
+            message: format!("has a value for `{}` of `{name}` that is not {what}", key.get_ref()),
             hint: None,
         };
         let read = match (&**key.get_ref(), value.get_ref()) {
@@ -89,27 +89,27 @@ fn one(name: &str, keys: &DeTable<'_>, misfits: &mut Vec<(usize, Misfit)>) -> Mc
                 server.command = text.clone().into_owned();
                 Ok(())
             }
-            ("command", _) => Err((at, wrong("a text with something in it"))),
+            ("command", _) => Err((at, wrong("a non-empty string"))),
             ("args", DeValue::Array(items)) => items
                 .iter()
-                .map(|it| text(it).ok_or_else(|| (it.span().start, wrong("all texts"))))
+                .map(|it| text(it).ok_or_else(|| (it.span().start, wrong("a list of strings"))))
                 .collect::<Result<_, _>>()
                 .map(|args| server.args = args),
-            ("args", _) => Err((at, wrong("a list of texts"))),
+            ("args", _) => Err((at, wrong("a list of strings"))),
             ("env", DeValue::Table(items)) => items
                 .iter()
                 .map(|(name, it)| match text(it) {
                     Some(text) => Ok((name.get_ref().clone().into_owned(), text)),
-                    None => Err((it.span().start, wrong("all texts"))),
+                    None => Err((it.span().start, wrong("a table of strings"))),
                 })
                 .collect::<Result<_, _>>()
                 .map(|env| server.env = env),
-            ("env", _) => Err((at, wrong("a table of texts"))),
+            ("env", _) => Err((at, wrong("a table of strings"))),
             (unknown, _) => {
                 let near = nearest(unknown, &KEYS.map(|(name, _)| name));
-                let message = format!("has no key `{unknown}` for `{name}`");
+                let message = format!("has the unknown key `{unknown}` for `{name}`");
                 let hint = near.map_or_else(
-                    || format!("A server has {}.", keys_listed()),
+                    || format!("Use {}.", keys_listed()),
                     |it| format!("Did you mean `{it}`?"),
                 );
                 Err((key.span().start, Misfit { message, hint: Some(hint) }))
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_stand_in_tables_of_their_own() {
+    fn servers_are_read_from_their_tables() {
         check(
             "[mcp.servers.notes]\ncommand = \"notes\"\nargs = [\"-x\"]\n[mcp.servers.notes.env]\nA = \"b\"\n[mcp.servers.\"two words\"]\ncommand = \"/bin/b\"\n",
             &expect![[r#"
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_where_they_stand() {
+    fn mistakes_in_servers_are_reported_at_their_position() {
         check(
             "[mcp.servers.a]\ncomand = \"x\"\n[mcp.servers.b]\ncommand = \"\"\nargs = [1]\nenv = 2\n[mcp.servers]\nc = 3\n",
             &expect![[r#"

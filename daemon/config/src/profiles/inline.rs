@@ -1,10 +1,10 @@
-//! A table as TOML on one line: what it says, without how it was written.
+//! Formatting of a TOML table on one line.
 
 use std::fmt::Write as _;
 
 use toml::de::{DeTable, DeValue};
 
-/// Returns a table on one line.
+/// Returns a table as TOML on one line.
 pub(super) fn table(table: &DeTable<'_>) -> String {
     let entry = |(key, of): (&_, &toml::Spanned<DeValue<'_>>)| {
         let key: &toml::Spanned<std::borrow::Cow<'_, str>> = key;

@@ -1,4 +1,4 @@
-//! The roots that a user writes, and how they are walked.
+//! Reader for the search roots of a profile and for how they are walked.
 
 use skills_agents::profile::{
     AncestorStop, DepthDraft, Keyword, LinkPolicy, RootBase, RootDraft, Scope, Text, WalkDraft,
@@ -10,87 +10,87 @@ use super::super::read::Reader;
 use super::value::{Key, below, list, misfit, names, text, unknown, variables, worded, yes_no};
 use super::{Part, PartKind};
 
-/// How many of [`ROOT_KEYS`], from the end, say how a root is walked.
+/// Number of keys at the end of [`ROOT_KEYS`] that control how a root is walked.
 pub(crate) const WALK_KEYS: usize = 8;
 
-/// The keys of a root.
+/// Keys of a root.
 pub(crate) const ROOT_KEYS: &[Part] = &[
     Part {
         name: "base",
-        doc: "Where it starts: `home`, `project` (the working directory and what is above it), `added` (each directory of `--add-dir`), an absolute path, or `$NAME` for the directory that a variable names.",
+        doc: "Start of the search root: `home`, `project` (the working directory and its ancestors), `added` (each directory of `--add-dir`), an absolute path, or `$NAME` for the directory in a variable.",
         kind: PartKind::Text,
     },
     Part {
         name: "relative",
-        doc: "The path below that, or several in scan order.",
+        doc: "Path below the base, or several paths in scan order.",
         kind: PartKind::Names,
     },
     Part {
         name: "below_home",
-        doc: "With `$NAME`: the path below home that counts where the variable is not set; without it there is no such root then.",
+        doc: "With `$NAME`: path below the home directory to use if the variable is not set. Without this key, an unset variable removes the root.",
         kind: PartKind::Text,
     },
     Part {
         name: "stop",
-        doc: "With `project`: the last directory on the way up; `worktree` where none is written.",
+        doc: "With `project`: the last ancestor to search; default `worktree`.",
         kind: PartKind::Word(AncestorStop::keywords),
     },
     Part {
         name: "scope",
-        doc: "What its skills are called; by the base where none is written.",
+        doc: "Scope of the skills; by default it follows from the base.",
         kind: PartKind::Word(Scope::keywords),
     },
     Part {
         name: "switched_off_by",
-        doc: "Variables that take it out when they are `1` or `true`.",
+        doc: "Variables that disable the root if set to `1` or `true`.",
         kind: PartKind::Names,
     },
     Part {
         name: "depth",
-        doc: "How many directories below the root a skill may be.",
+        doc: "Maximum number of directories between the root and a skill.",
         kind: PartKind::Depth,
     },
     Part {
         name: "root_skill",
-        doc: "Whether a SKILL.md in the root itself counts.",
+        doc: "Accept a SKILL.md in the root itself.",
         kind: PartKind::YesNo,
     },
     Part {
         name: "hidden",
-        doc: "Whether directories whose names begin with a dot are searched.",
+        doc: "Search directories whose names start with a dot.",
         kind: PartKind::YesNo,
     },
     Part {
         name: "skipped",
-        doc: "Names of directories that are never searched.",
+        doc: "Names of directories to skip at any depth.",
         kind: PartKind::Names,
     },
     Part {
         name: "reserved",
-        doc: "Names directly below the root that are not searched.",
+        doc: "Names of directories to skip directly below the root.",
         kind: PartKind::Names,
     },
     Part {
         name: "skills_in_skills",
-        doc: "Whether a skill's directory is searched for more skills.",
+        doc: "Search a skill's directory for more skills.",
         kind: PartKind::YesNo,
     },
     Part {
         name: "links",
-        doc: "Which symbolic links to directories are followed.",
+        doc: "Symbolic links to directories that are followed.",
         kind: PartKind::Word(LinkPolicy::keywords),
     },
     Part {
         name: "file_links",
-        doc: "Whether a SKILL.md may be a symbolic link.",
+        doc: "Accept a SKILL.md that is a symbolic link.",
         kind: PartKind::YesNo,
     },
 ];
 
-/// The deepest that a walk of a user's own may be bound to.
+/// Maximum depth that a profile can set.
 pub(crate) const DEEPEST: u64 = 64;
 
-/// The word for a walk without a bound.
+/// Keyword for unlimited depth.
 pub(crate) const ANY_DEPTH: &str = "any";
 
 pub(super) fn roots(
@@ -131,7 +131,7 @@ pub(super) fn every_root(
     walk
 }
 
-/// Takes up a key that says how a root is walked. Returns whether it is one.
+/// Reads a key that controls how a root is walked. Returns false for other keys.
 fn walk_key(
     reader: &mut Reader<'_>,
     walk: &mut WalkDraft,
@@ -161,7 +161,7 @@ fn depth(reader: &mut Reader<'_>, value: &Spanned<DeValue<'_>>) -> Option<DepthD
     };
     let levels = fits.filter(|it| (1..=DEEPEST).contains(it)).and_then(|it| u16::try_from(it).ok());
     if levels.is_none() {
-        let message = format!("`depth` is a number from 1 to {DEEPEST}, or `\"{ANY_DEPTH}\"`");
+        let message = format!("`depth` must be a number from 1 to {DEEPEST}, or `\"{ANY_DEPTH}\"`");
         reader.problem(value.span().start, message, None);
     }
     levels.map(DepthDraft::Levels)
@@ -204,12 +204,12 @@ fn root(reader: &mut Reader<'_>, at: usize, table: &DeTable<'_>) -> Option<RootD
         }
     }
     if !table.contains_key("relative") {
-        let hint = "Write for example `relative = \".agents/skills\"`.".to_owned();
+        let hint = "Add for example `relative = \".agents/skills\"`.".to_owned();
         reader.problem(at, "a root has no `relative`".to_owned(), Some(hint));
     }
     let Some((base, base_at)) = base else {
         if !table.contains_key("base") {
-            let hint = "Write for example `base = \"home\"`.".to_owned();
+            let hint = "Add for example `base = \"home\"`.".to_owned();
             reader.problem(at, "a root has no `base`".to_owned(), Some(hint));
         }
         return None;
@@ -217,10 +217,10 @@ fn root(reader: &mut Reader<'_>, at: usize, table: &DeTable<'_>) -> Option<RootD
     root.base =
         base_of(reader, &base, base_at, below_home.clone().map(|it| it.0), stop.map(|it| it.0))?;
     if let (Some((_, at)), false) = (stop, matches!(root.base, RootBase::Ancestors { .. })) {
-        reader.problem(at, "`stop` counts with the base `project` alone".to_owned(), None);
+        reader.problem(at, "`stop` requires the base `project`".to_owned(), None);
     }
     if let (Some((_, at)), false) = (below_home, matches!(root.base, RootBase::Variable { .. })) {
-        reader.problem(at, "`below_home` counts with the base `$NAME` alone".to_owned(), None);
+        reader.problem(at, "`below_home` requires a base `$NAME`".to_owned(), None);
     }
     Some(root)
 }
@@ -247,7 +247,7 @@ fn base_of(
             Some(RootBase::Absolute(path.to_owned().into()))
         }
         _ => {
-            let hint = "It is `home`, `project`, `added`, an absolute path or `$NAME`.".to_owned();
+            let hint = "Use `home`, `project`, `added`, an absolute path or `$NAME`.".to_owned();
             reader.problem(at, format!("`base` cannot be `{base}`"), Some(hint));
             None
         }

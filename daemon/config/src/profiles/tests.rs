@@ -1,4 +1,4 @@
-//! What is written about profiles, and what becomes of it.
+//! Tests of `[profiles.NAME]`.
 
 use expect_test::{Expect, expect};
 use skills_agents::profile::{DuplicatePolicy, Profile, builtin};
@@ -31,7 +31,7 @@ fn differences(profile: &Profile) -> String {
 }
 
 #[test]
-fn the_example_is_what_it_says() {
+fn documented_example_has_the_documented_effect() {
     let profiles = profiles(EXAMPLE);
     let house = profiles.find("house").unwrap();
     expect![[r#"
@@ -52,7 +52,7 @@ fn the_example_is_what_it_says() {
 }
 
 #[test]
-fn another_content_has_another_key_and_the_same_one_the_same() {
+fn profile_key_depends_on_the_content() {
     let key = |text: &str| profiles(text).find("opencode").unwrap().key();
     assert_eq!(key(""), "opencode");
     let one = key("[profiles.opencode]\nduplicates = \"first-wins\"\n");
@@ -62,7 +62,7 @@ fn another_content_has_another_key_and_the_same_one_the_same() {
 }
 
 #[test]
-fn a_base_may_be_ones_own_or_changed() {
+fn base_can_be_a_custom_or_changed_profile() {
     let text = "[profiles.b]\nbase = \"a\"\nconditional = true\n[profiles.a]\nbase = \"opencode\"\n[profiles.opencode]\npaths = \"canonical\"\n";
     let profiles = profiles(text);
     let b = profiles.find("b").unwrap();
@@ -72,7 +72,7 @@ fn a_base_may_be_ones_own_or_changed() {
 }
 
 #[test]
-fn variables_of_roots_are_in_the_key_of_a_view() {
+fn root_variables_are_part_of_the_view_key() {
     let profiles = profiles(
         "[profiles.a]\nbase = \"gemini-cli\"\ntrust_variables = [\"TRUST_ME\"]\nroots = [{ base = \"$MY_SKILLS\", relative = \"x\", switched_off_by = \"NO_X\" }]\n",
     );
@@ -83,7 +83,7 @@ fn variables_of_roots_are_in_the_key_of_a_view() {
 }
 
 #[test]
-fn every_rule_can_be_set_to_what_another_agent_does() {
+fn every_rule_accepts_the_value_of_every_agent() {
     for agent in skills_agents::profile::agents() {
         for rule in RULES.iter().filter(|it| it.name != "roots") {
             let lines = (rule.lines)(agent);
@@ -102,8 +102,8 @@ fn every_rule_can_be_set_to_what_another_agent_does() {
                     format!("{lines:?}")
                 }
             };
-            // One that has nested roots and trust, so that no rule is ruled out; what is said
-            // of plugins and files counts where there are any.
+            // `agentskills` has nested roots and trust, so every rule applies; plugin and settings
+            // rules need an agent that has them.
             let of_its_own = rule.name.starts_with("plugin") || rule.name == "settings";
             if of_its_own && lines.is_empty() {
                 continue;
@@ -120,7 +120,7 @@ fn every_rule_can_be_set_to_what_another_agent_does() {
             let profiles = profiles(&text);
             let found = (rule.lines)(profiles.find("x").unwrap());
             match rule.name {
-                // Those of the roots are added.
+                // The variables of the roots are added.
                 "environment" => {
                     assert!(lines.iter().all(|it| found.contains(it)), "{text}");
                 }
@@ -131,7 +131,7 @@ fn every_rule_can_be_set_to_what_another_agent_does() {
 }
 
 #[test]
-fn mistakes_are_told_where_they_stand() {
+fn mistakes_in_profiles_are_reported_at_their_position() {
     check(
         "[profiles.a]\nduplicates = \"last-win\"\n[profiles.b]\nbase = \"opencod\"\nduplicate = \"x\"\n[profiles.codex]\nbase = \"opencode\"\n[profiles.all]\nbase = \"codex\"\n[profiles]\n\"A b\" = {}\n",
         &expect![[r#"
@@ -147,7 +147,7 @@ fn mistakes_are_told_where_they_stand() {
 }
 
 #[test]
-fn circles_are_told_once() {
+fn base_cycles_are_reported_once() {
     check(
         "[profiles.a]\nbase = \"c\"\n[profiles.b]\nbase = \"a\"\n[profiles.c]\nbase = \"b\"\n[profiles.self]\nbase = \"self\"\n",
         &expect![[r#"
@@ -158,7 +158,7 @@ fn circles_are_told_once() {
 }
 
 #[test]
-fn mistakes_in_roots_are_told_where_they_stand() {
+fn mistakes_in_roots_are_reported_at_their_position() {
     check(
         "[profiles.a]\nbase = \"codex\"\nwithout_roots = [\"~/.agent/skills\", \".codex/skills\"]\nevery_root = { deep = 3, depth = 0 }\nroots_last = [\n  { base = \"hom\", relative = \"x\" },\n  { relative = \"../x\" },\n  { base = \"home\" },\n  { base = \"$A*\", relative = \"x\" },\n  { base = \"home\", relative = \"x\", stop = \"cwd\", scope = \"mine\", links = 3 },\n]\nnested_taken = \"wins\"\n",
         &expect![[r#"
@@ -179,7 +179,7 @@ fn mistakes_in_roots_are_told_where_they_stand() {
 }
 
 #[test]
-fn the_default_profile_may_be_ones_own_and_a_repository_has_none() {
+fn default_profile_can_be_custom_but_not_in_a_repository() {
     profiles("profile = \"mine\"\n[profiles.mine]\nbase = \"codex\"\n");
     check(
         "profile = \"mien\"\n[profiles.mine]\nbase = \"codex\"\n",
@@ -192,7 +192,7 @@ fn the_default_profile_may_be_ones_own_and_a_repository_has_none() {
 }
 
 #[test]
-fn what_an_agent_reads_besides_skills_may_be_changed() {
+fn settings_plugins_and_sidecar_can_be_changed() {
     let text = "[profiles.quiet]\nbase = \"claude-code\"\nsettings = [\"permission-lists\"]\nplugins_enabled_only = false\nplugins_prefixed = false\nplugin_manifest = []\n[profiles.codex]\nsidecar = \"skill.yaml\"\n[profiles.plain]\nbase = \"codex\"\nsidecar = []\nsettings = []\n";
     let profiles = profiles(text);
     let quiet = profiles.find("quiet").unwrap();
@@ -227,7 +227,7 @@ fn what_an_agent_reads_besides_skills_may_be_changed() {
 }
 
 #[test]
-fn a_repository_may_name_a_profile_that_the_user_has_made() {
+fn repository_can_select_a_custom_profile() {
     let text = b"profile = \"house\"\n";
     assert_eq!(read_config(text, Source::Repository).problems.len(), 1);
     let own = ["house".to_owned()];
@@ -242,14 +242,14 @@ fn a_repository_may_name_a_profile_that_the_user_has_made() {
 }
 
 #[test]
-fn what_is_written_says_the_same_on_one_line() {
+fn inline_profiles_equal_the_original() {
     let text = "[profiles.house]\nbase = \"codex\" # like it\nagent = \"\"\"our \\\"house\\\"\nagent\"\"\"\nroots_first = [\n  { base = \"home\", relative = 'a\\b', depth = 3, hidden = true },\n]\n[profiles.opencode]\nduplicates = \"first-wins\"\n";
     let first = profiles(text);
     assert_eq!(first.source_text().lines().count(), 1, "{}", first.source_text());
     let second = profiles(first.source_text());
     assert_eq!(first.source_text(), second.source_text());
     for (one, other) in first.all().iter().zip(second.all()) {
-        // Where it is written is another place.
+        // The position in the file differs.
         let rules = |it: &skills_agents::profile::Profile| {
             let mut it = it.clone();
             it.differences.clear();

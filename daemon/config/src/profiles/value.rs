@@ -1,4 +1,4 @@
-//! The values that a user writes about profiles: each form with its own complaint.
+//! Readers for the values of a profile's keys, each with its error message.
 
 use skills_agents::profile::{Keyword, Text};
 use toml::Spanned;
@@ -12,13 +12,13 @@ pub(super) fn unknown(reader: &mut Reader<'_>, key: &Key<'_>, among: &[&'static 
     let name = key.get_ref();
     let hint = match nearest(name, among) {
         Some(near) => format!("Did you mean `{near}`?"),
-        None => format!("There are `{}`.", among.join("`, `")),
+        None => format!("Use one of `{}`.", among.join("`, `")),
     };
-    reader.problem(key.span().start, format!("a {of} has no key `{name}`"), Some(hint));
+    reader.problem(key.span().start, format!("unknown key `{name}` in a {of}"), Some(hint));
 }
 
 pub(super) fn misfit(reader: &mut Reader<'_>, key: &str, what: &str, value: &Spanned<DeValue<'_>>) {
-    let message = format!("`{key}` is {what}, not {}", shown(value.get_ref()));
+    let message = format!("`{key}` must be {what}, not {}", shown(value.get_ref()));
     reader.problem(value.span().start, message, None);
 }
 
@@ -34,7 +34,7 @@ pub(super) fn text(
             None
         }
         _ => {
-            misfit(reader, key.get_ref(), "a text", value);
+            misfit(reader, key.get_ref(), "a string", value);
             None
         }
     }
@@ -48,7 +48,7 @@ pub(super) fn yes_no(
     if let DeValue::Boolean(yes) = value.get_ref() {
         return Some(*yes);
     }
-    misfit(reader, key, "true or false", value);
+    misfit(reader, key, "`true` or `false`", value);
     None
 }
 
@@ -59,7 +59,7 @@ pub(super) fn word(
     value: &Spanned<DeValue<'_>>,
 ) -> Option<String> {
     let DeValue::String(text) = value.get_ref() else {
-        misfit(reader, key, "a text", value);
+        misfit(reader, key, "a string", value);
         return None;
     };
     if words.contains(&&**text) {
@@ -67,7 +67,7 @@ pub(super) fn word(
     }
     let hint = match nearest(text, words) {
         Some(near) => format!("Did you mean `{near}`?"),
-        None => format!("It is one of `{}`.", words.join("`, `")),
+        None => format!("Use one of `{}`.", words.join("`, `")),
     };
     reader.problem(value.span().start, format!("`{key}` cannot be `{text}`"), Some(hint));
     None
@@ -81,7 +81,7 @@ pub(super) fn worded<T: Keyword>(
     T::from_keyword(&word(reader, key.get_ref(), &T::keywords(), value)?)
 }
 
-/// Returns a text or a list of texts, each with its place.
+/// Returns the strings of a string or a list, each with its offset.
 pub(super) fn list(
     reader: &mut Reader<'_>,
     key: &Key<'_>,
@@ -94,11 +94,11 @@ pub(super) fn list(
             for item in items {
                 match item.get_ref() {
                     DeValue::String(text) => found.push((text.to_string(), item.span().start)),
-                    _ => misfit(reader, key.get_ref(), "a list of texts", item),
+                    _ => misfit(reader, key.get_ref(), "a list of strings", item),
                 }
             }
         }
-        _ => misfit(reader, key.get_ref(), "a list of texts", value),
+        _ => misfit(reader, key.get_ref(), "a list of strings", value),
     }
     found
 }
@@ -111,15 +111,15 @@ pub(super) fn names(
     list(reader, key, value).into_iter().map(|(it, _)| Text::Owned(it)).collect()
 }
 
-/// Returns the names of variables, without those that can be none.
+/// Returns the valid variable names.
 pub(super) fn variables(reader: &mut Reader<'_>, found: Vec<(String, usize)>) -> Vec<String> {
     let mut names = Vec::new();
     for (name, at) in found {
         let fits = |it: char| it.is_ascii_alphanumeric() || it == '_';
         if name.is_empty() || !name.chars().all(fits) {
-            // A pattern would carry keys and tokens.
-            let hint = "Name each variable in full, without `$` and `*`.".to_owned();
-            reader.problem(at, format!("`{name}` is no variable's name"), Some(hint));
+            // A pattern could expose keys and tokens.
+            let hint = "Write each variable's full name, without `$` and `*`.".to_owned();
+            reader.problem(at, format!("`{name}` is not a variable name"), Some(hint));
         } else {
             names.push(name);
         }
@@ -127,14 +127,14 @@ pub(super) fn variables(reader: &mut Reader<'_>, found: Vec<(String, usize)>) ->
     names
 }
 
-/// Returns paths below a base, without those that can be none.
+/// Returns the valid paths below a base.
 pub(super) fn below(reader: &mut Reader<'_>, found: Vec<(String, usize)>) -> Vec<String> {
     let mut paths = Vec::new();
     for (path, at) in found {
         let climbs = path.split('/').any(|it| it == "..");
         if path.is_empty() || path.starts_with(['/', '~']) || climbs {
-            let hint = "Write a path below the base, without `..`.".to_owned();
-            reader.problem(at, format!("`{path}` is no path below a base"), Some(hint));
+            let hint = "Use a path below the base, without `..`.".to_owned();
+            reader.problem(at, format!("`{path}` is not a path below the base"), Some(hint));
         } else {
             paths.push(path.trim_end_matches('/').trim_start_matches("./").to_owned());
         }
