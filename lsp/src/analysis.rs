@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use skills_agents::profile::Profile;
-use skills_lint::{Facts, FsContext, Look, SkillSet};
+use skills_lint::{FsContext, PathKind, SkillDirFacts, SkillSet};
 use skills_syntax::path::AbsPath;
 
 use crate::snapshot::OverlaySnapshot;
@@ -49,7 +49,7 @@ pub(crate) struct AnalysisContext {
     /// The workspace root that the document belongs to.
     pub(crate) root: Option<AbsPath>,
     pub(crate) snapshot: Arc<OverlaySnapshot>,
-    pub(crate) facts: Option<Arc<Facts>>,
+    pub(crate) facts: Option<Arc<SkillDirFacts>>,
     pub(crate) globs: Arc<BTreeMap<String, GlobMatches>>,
     pub(crate) listings: Arc<BTreeMap<String, GlobMatches>>,
     /// The generation of the workspace state; it grows with each change.
@@ -82,7 +82,7 @@ impl AnalysisContext {
         cached
     }
 
-    fn facts(&self) -> Option<&Facts> {
+    fn facts(&self) -> Option<&SkillDirFacts> {
         if self.facts.is_none() {
             self.missing.borrow_mut().facts = true;
         }
@@ -91,7 +91,7 @@ impl AnalysisContext {
 }
 
 impl FsContext for AnalysisContext {
-    fn look(&self, relative: &str) -> Option<Look> {
+    fn look(&self, relative: &str) -> Option<PathKind> {
         let cached = self.facts().and_then(|it| it.looks.get(relative));
         if cached.is_none() {
             self.missing.borrow_mut().looks.insert(relative.to_owned());
@@ -115,7 +115,7 @@ impl FsContext for AnalysisContext {
         cached.map(|it| it.files.clone()).unwrap_or_default()
     }
 
-    fn company(&self) -> &SkillSet {
+    fn skill_set(&self) -> &SkillSet {
         &self.snapshot.skill_set
     }
 

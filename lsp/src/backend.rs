@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use skills_agents::references::TextSearch;
 use skills_discovery::discover::Entry;
-use skills_lint::Facts;
+use skills_lint::SkillDirFacts;
 use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
 use skills_syntax::path::AbsPath;
 
@@ -120,7 +120,7 @@ pub trait Backend: Send + Sync + 'static {
 
     /// Returns facts about the files near the skill at `path`, and about the paths in `looks`,
     /// which are relative to the skill's directory.
-    fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<Facts>;
+    fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<SkillDirFacts>;
 
     /// Returns the directory entry at each path, in order; `None` where nothing exists.
     fn entries(&self, paths: Vec<AbsPath>) -> Answer<Vec<Option<Entry>>>;
@@ -190,7 +190,7 @@ impl Backend for NoBackend {
         none()
     }
 
-    fn facts(&self, _: AbsPath, _: Vec<String>) -> Answer<Facts> {
+    fn facts(&self, _: AbsPath, _: Vec<String>) -> Answer<SkillDirFacts> {
         none()
     }
 

@@ -102,7 +102,7 @@ impl Document {
 
     /// Returns the findings for `source.fixAll`, which applies every unambiguous fix.
     pub(crate) fn fixable_findings(&self, analysis: &AnalysisContext) -> Vec<Finding> {
-        self.as_subject(|it| skills_lint::check_to_mend(it, &analysis.settings(), analysis))
+        self.as_subject(|it| skills_lint::check_for_fixing(it, &analysis.settings(), analysis))
     }
 
     /// Returns the findings to show in the editor.

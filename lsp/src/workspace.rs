@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use skills_agents::profile::DEFAULT_PROFILES;
 use skills_discovery::levels::Level;
-use skills_lint::{ENOUGH, Facts};
+use skills_lint::{MAX_MATCHES, SkillDirFacts};
 use skills_syntax::path::AbsPath;
 
 use crate::analysis::{AnalysisContext, GlobMatches, MissingAnswers};
@@ -85,7 +85,7 @@ struct RootState {
 /// Facts about the files near one skill.
 #[derive(Debug, Default)]
 struct SkillFacts {
-    facts: Option<Arc<Facts>>,
+    facts: Option<Arc<SkillDirFacts>>,
     /// All paths that were ever asked for.
     looks: BTreeSet<String>,
     is_stale: bool,
@@ -359,7 +359,7 @@ impl WorkspaceState {
                 let globs = std::mem::take(&mut state.wanted_listings).into_iter().collect();
                 // Reuses the walk that the globs fetch requested.
                 let fresh = std::mem::take(&mut state.needs_fresh_walk);
-                let options = WalkOptions { max_files: ENOUGH, fresh };
+                let options = WalkOptions { max_files: MAX_MATCHES, fresh };
                 fetches.push(Fetch::Listings { root: state.root.clone(), globs, options });
             }
         }
@@ -409,7 +409,7 @@ impl WorkspaceState {
     }
 
     /// Stores facts about the files near a skill.
-    pub(crate) fn set_facts(&mut self, path: &AbsPath, facts: Facts) {
+    pub(crate) fn set_facts(&mut self, path: &AbsPath, facts: SkillDirFacts) {
         let Some(skill_facts) = self.facts.get_mut(path) else { return };
         if skill_facts.facts.as_deref() != Some(&facts) {
             skill_facts.facts = Some(Arc::new(facts));

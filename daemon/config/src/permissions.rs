@@ -69,7 +69,10 @@ fn action(
         None => {
             let near = nearest(word, &words).map(|it| format!("Did you mean `{it}`?"));
             let hint = near.unwrap_or_else(|| "Use `deny`, `ask` or `allow`.".to_owned());
-            Err(Misfit { message: format!("has the unknown action `{word}` for `{pattern}`"), hint: Some(hint) })
+            Err(Misfit {
+                message: format!("has the unknown action `{word}` for `{pattern}`"),
+                hint: Some(hint),
+            })
         }
     }
 }

@@ -36,7 +36,8 @@ The name of a built-in profile changes that profile. Its variants (`claude-code@
 
 /// Returns the section of the reference page.
 pub(super) fn section() -> String {
-    let mut text = format!("{HEAD}```toml\n{EXAMPLE}```\n\n| Key | Value | Description |\n|---|---|---|\n");
+    let mut text =
+        format!("{HEAD}```toml\n{EXAMPLE}```\n\n| Key | Value | Description |\n|---|---|---|\n");
     let mut row = |name: &str, values: String, doc: &str| {
         // Writing to a `String` cannot fail.
         let _ = writeln!(text, "| `{name}` | {values} | {} |", one_line(doc));

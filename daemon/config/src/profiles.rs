@@ -60,8 +60,16 @@ pub(super) const PROFILE_KEYS: &[Part] = &[
         doc: "The search roots in scan order, instead of all roots of the base.",
         kind: PartKind::Roots,
     },
-    Part { name: "roots_first", doc: "Search roots before those of the base.", kind: PartKind::Roots },
-    Part { name: "roots_last", doc: "Search roots after those of the base.", kind: PartKind::Roots },
+    Part {
+        name: "roots_first",
+        doc: "Search roots before those of the base.",
+        kind: PartKind::Roots,
+    },
+    Part {
+        name: "roots_last",
+        doc: "Search roots after those of the base.",
+        kind: PartKind::Roots,
+    },
     Part {
         name: "without_roots",
         doc: "Search roots of the base to remove: `.claude/skills` at any base, `~/.claude/skills` only below the home directory.",
@@ -211,7 +219,11 @@ fn setting(
             let found = list(reader, &key, value);
             for (text, at) in found.iter().filter(|(it, _)| parse_requirement(it).is_none()) {
                 let hint = "Use for example `body`, `text:license` or `map-of-texts:metadata`.";
-                reader.problem(*at, format!("`{text}` is not a valid requirement"), Some(hint.to_owned()));
+                reader.problem(
+                    *at,
+                    format!("`{text}` is not a valid requirement"),
+                    Some(hint.to_owned()),
+                );
             }
             Some(RuleValue::List(found.into_iter().map(|(it, _)| it).collect()))
         }

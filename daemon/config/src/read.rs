@@ -133,7 +133,8 @@ impl Reader<'_> {
                     self.table(&format!("{name}."), inner);
                 }
                 (None, _) if is_table => {
-                    let message = format!("`{name}` must be a table, not {}", shown(value.get_ref()));
+                    let message =
+                        format!("`{name}` must be a table, not {}", shown(value.get_ref()));
                     self.problem(value.span().start, message, Some(keys_of(&name)));
                 }
                 (None, _) => {

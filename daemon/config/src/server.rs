@@ -60,7 +60,8 @@ pub(super) fn read(table: &DeTable<'_>) -> (BTreeMap<String, McpServer>, Vec<(us
     let mut misfits = Vec::new();
     for (name, value) in table {
         let DeValue::Table(keys) = value.get_ref() else {
-            let message = format!("has an entry `{}` that is {}", name.get_ref(), shown(value.get_ref()));
+            let message =
+                format!("has an entry `{}` that is {}", name.get_ref(), shown(value.get_ref()));
             let hint = Some("Write a table with a `command`.".to_owned());
             misfits.push((value.span().start, Misfit { message, hint }));
             continue;

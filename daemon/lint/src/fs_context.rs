@@ -31,7 +31,7 @@ pub enum PathKind {
 
 /// File-system facts about one skill, in a form that can be stored.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct SkillFacts {
+pub struct SkillDirFacts {
     /// Entry at each requested path, relative to the skill's directory.
     pub looks: BTreeMap<String, Option<PathKind>>,
     /// Files of the skill except its SKILL.md; `None` if unknown or too many.

@@ -52,7 +52,7 @@ use subject::Cx;
 pub use body::{is_amount, unreferenced_files};
 pub use finding::{Finding, Fix, Offer, Related, Tag};
 pub use fix_loop::{FixResult, apply_fixes};
-pub use fs_context::{FsContext, MAX_MATCHES, NoFs, PathKind, SkillFacts};
+pub use fs_context::{FsContext, MAX_MATCHES, NoFs, PathKind, SkillDirFacts};
 pub use page::{example, page, section};
 pub use rule::Rule;
 pub use skill_set::{Neighbour, SkillSet};

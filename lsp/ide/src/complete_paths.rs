@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use skills_agents::field_table::PATHS;
-use skills_lint::{ENOUGH, FsContext};
+use skills_lint::{FsContext, MAX_MATCHES};
 use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
 
@@ -99,7 +99,7 @@ fn globs(typed: &str, fs: &dyn FsContext) -> Vec<Suggestion> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let known = fs.first_matches(&format!("{dir}**"));
     // The file list of a large worktree is truncated, so counts would be wrong.
-    let is_whole = known.len() < ENOUGH as usize;
+    let is_whole = known.len() < MAX_MATCHES as usize;
     // Names with glob syntax are not offered, because they would match nothing.
     let is_plain = |it: &str| !it.contains(['*', '?', '[', ']', '{', '}', '!', ',', '\\']);
     for file in known {

@@ -211,7 +211,7 @@ fn find_actions(
     let is_cheap = context.only.is_some() || document.text().len() <= MAX_CHEAP_LEN;
     if wanted(&FIX_ALL) && is_cheap {
         let again = |text: &str| document.with_text(text).fixable_findings(analysis);
-        let settled = skills_lint::settle(document.text(), findings, again);
+        let settled = skills_lint::apply_fixes(document.text(), findings, again);
         if !settled.edits.is_empty() {
             actions.push(CodeAction {
                 title: "Apply all unambiguous fixes".to_owned(),

@@ -2,7 +2,7 @@
 
 use skills_agents::references::{Link, LinkBase, LinkForm, links, path_steps};
 use skills_ide::moves::relative;
-use skills_lint::{FsContext as _, Look};
+use skills_lint::{FsContext as _, PathKind};
 use skills_syntax::path::AbsPath;
 use tower_lsp::ls_types::{DocumentLink, Uri};
 
@@ -60,12 +60,12 @@ fn target(document: &Document, link: &Link, analysis: &AnalysisContext) -> Optio
             return None;
         }
         match analysis.look(&relative(&dir, &target)?)? {
-            Look::File { .. } => Some(target),
-            Look::Directory => {
+            PathKind::File { .. } => Some(target),
+            PathKind::Directory => {
                 let own = skill.filter(|it| it.path.parent().as_ref() == Some(&target));
                 own.map(|it| it.path.clone())
             }
-            Look::Missing => None,
+            PathKind::Missing => None,
         }
     };
     let starts = bases.candidates(link.start);

@@ -10,7 +10,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use skills_agents::references::is_referencing_file;
-use skills_lint::Facts;
+use skills_lint::SkillDirFacts;
 use skills_syntax::path::AbsPath;
 use tokio::time::{Instant, timeout, timeout_at};
 use tower_lsp::ls_types::{Location, WorkspaceEdit};
@@ -400,7 +400,7 @@ impl Session {
         self.disk().workspace.mark_answered(root);
     }
 
-    pub(crate) fn set_facts(&self, path: &AbsPath, facts: Facts) {
+    pub(crate) fn set_facts(&self, path: &AbsPath, facts: SkillDirFacts) {
         self.disk().workspace.set_facts(path, facts);
     }
 

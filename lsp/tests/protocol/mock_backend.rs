@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use skills_agents::references::TextSearch;
 use skills_discovery::discover::Entry;
-use skills_lint::{Facts, Look};
+use skills_lint::{PathKind, SkillDirFacts};
 use skills_lsp::{
     Answer, Backend, DocumentLocation, NoBackend, OnChange, WalkOptions, WatchTarget,
 };
@@ -204,23 +204,27 @@ impl Backend for MockBackend {
         Box::pin(std::future::ready(Some(checked)))
     }
 
-    fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<Facts> {
+    fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<SkillDirFacts> {
         let Some(files) = lock(&self.files).clone() else { return NoBackend.facts(path, looks) };
         let look = |it: String| {
             let is_there = files.contains(&*it);
             let found = if is_there {
-                Look::File { executable: false, script: false }
+                PathKind::File { executable: false, script: false }
             } else if self.sibling_files.iter().any(|file| file.starts_with(&format!("{it}/"))) {
-                Look::Directory
+                PathKind::Directory
             } else {
-                Look::Missing
+                PathKind::Missing
             };
             (it, Some(found))
         };
         let looks = looks.into_iter().map(look).collect();
         let mut sibling_files = self.sibling_files.iter().map(|it| (*it).to_owned()).peekable();
         let files = sibling_files.peek().is_some().then(|| sibling_files.collect());
-        Box::pin(std::future::ready(Some(Facts { looks, files, ..Facts::default() })))
+        Box::pin(std::future::ready(Some(SkillDirFacts {
+            looks,
+            files,
+            ..SkillDirFacts::default()
+        })))
     }
 
     fn entries(&self, paths: Vec<AbsPath>) -> Answer<Vec<Option<Entry>>> {

@@ -25,7 +25,7 @@ use skills_client::spawn::StartOptions;
 use skills_client::subscription::{Heard, Subscription};
 use skills_discovery::discover::Entry;
 use skills_engine::files::inspect;
-use skills_lint::Facts;
+use skills_lint::SkillDirFacts;
 use skills_lsp::{Answer, Backend, DocumentLocation, OnChange, WalkOptions, WatchTarget};
 use skills_protocol::method::{
     EventsEvent, EventsSubscribe, IndexSnapshot, Notification as _, PathsMatch, Request,
@@ -374,7 +374,7 @@ impl Backend for Link {
         Box::pin(async move { put.await.ok()?.ok()? })
     }
 
-    fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<Facts> {
+    fn facts(&self, path: AbsPath, looks: Vec<String>) -> Answer<SkillDirFacts> {
         Box::pin(async move { spawn_blocking(move || inspect::facts(&path, &looks)).await.ok() })
     }
 

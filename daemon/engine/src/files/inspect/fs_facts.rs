@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use skills_discovery::discover::{Entry, Fault, FileId};
-use skills_lint::{FsContext, MAX_MATCHES, PathKind, SkillFacts, SkillSet};
+use skills_lint::{FsContext, MAX_MATCHES, PathKind, SkillDirFacts, SkillSet};
 use skills_syntax::path::AbsPath;
 
 use super::fenced::{own_top, users_home};
@@ -127,10 +127,10 @@ impl FsContext for FsFacts<'_> {
 }
 
 /// Returns what lies beside the skill at `path`. Blocks on the disk.
-pub fn facts(path: &AbsPath, looks: &[String]) -> SkillFacts {
+pub fn facts(path: &AbsPath, looks: &[String]) -> SkillDirFacts {
     let worktree = Worktree::new(worktree_top(path));
     let beside = FsFacts::new(path, &worktree, SkillSet::none());
-    SkillFacts {
+    SkillDirFacts {
         looks: looks.iter().map(|it| (it.clone(), beside.look(it))).collect(),
         files: beside.files().map(<[String]>::to_vec),
         link_target: beside.link_target().cloned(),
