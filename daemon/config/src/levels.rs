@@ -230,19 +230,19 @@ mod tests {
             "[check]\nprofiles = [\"codx\"]\nrules = { yaml = \"off\", \"yaml/alais\" = \"off\", \"body/empty\" = \"quiet\" }\n[check.paths]\n\"a[\" = {}\nb = 3\n\"c\" = { \"x/y\" = \"off\" }\n",
             &expect![[r#"
                 2:13: `check.profiles` cannot be `codx` (Did you mean `codex`?)
-                3:11: `check.rules` has no rule `yaml` (Did you mean `yaml/*`?)
-                3:25: `check.rules` has no rule `yaml/alais` (Did you mean `yaml/alias`?)
-                3:62: `check.rules` has a level of `body/empty` that cannot be `quiet` (It is one of `off`, `hint`, `information`, `warning`, `error`.)
-                5:1: `check.paths` has `a[`, which is no glob (Close its brackets and braces, and keep it below 1,024 bytes.)
-                6:5: `check.paths` has a whole number for `b` (Write a table of rules and levels.)
-                7:9: `check.paths` has no rule `x/y` (Rules are listed in docs/rules.md.)
+                3:11: `check.rules` contains the unknown rule `yaml` (Did you mean `yaml/*`?)
+                3:25: `check.rules` contains the unknown rule `yaml/alais` (Did you mean `yaml/alias`?)
+                3:62: `check.rules` has a level for `body/empty` that cannot be `quiet` (Use one of `off`, `hint`, `information`, `warning`, `error`.)
+                5:1: `check.paths` contains the invalid glob `a[` (Close all brackets and braces, and use fewer than 1,024 bytes.)
+                6:5: `check.paths` has an integer for `b` (Write a table of rules and levels.)
+                7:9: `check.paths` contains the unknown rule `x/y` (See docs/rules.md for all rules.)
             "#]],
         );
         check(
             "check.rules = 3\ncheck.paths = true\n",
             &expect![[r#"
-                1:15: `check.rules` is a table of rules and levels, not a whole number (Write `[check.rules]` and below it `"family/rule" = "off"`.)
-                2:15: `check.paths` is a table of globs, not true or false (Write `[check.paths."GLOB"]` and below it `"family/rule" = "off"`.)
+                1:15: `check.rules` must be a table of rules and levels, not an integer (Write `[check.rules]` and below it `"family/rule" = "off"`.)
+                2:15: `check.paths` must be a table of globs, not a boolean (Write `[check.paths."GLOB"]` and below it `"family/rule" = "off"`.)
             "#]],
         );
     }

@@ -412,17 +412,17 @@ mod tests {
             "porfile = \"codex\"\n\n[log]\nlevle = \"debug\"\n[limits]\nconections = 1\n[else]\nx = 1\n",
             Source::User,
             &expect![[r#"
-                1:1: there is no key `porfile` (Did you mean `profile`?)
-                4:1: there is no key `log.levle` (Did you mean `log.level`?)
-                6:1: there is no key `limits.conections` (Did you mean `limits.connections`?)
-                7:2: there is no key `else`
+                1:1: unknown key `porfile` (Did you mean `profile`?)
+                4:1: unknown key `log.levle` (Did you mean `log.level`?)
+                6:1: unknown key `limits.conections` (Did you mean `limits.connections`?)
+                7:2: unknown key `else`
             "#]],
         );
         check(
             "idle_exit = 5\n",
             Source::User,
             &expect![[r#"
-                1:1: there is no key `idle_exit` (Did you mean `daemon.idle_exit`?)
+                1:1: unknown key `idle_exit` (Did you mean `daemon.idle_exit`?)
             "#]],
         );
     }
@@ -434,12 +434,12 @@ mod tests {
             Source::User,
             &expect![[r#"
                 1:11: `profile` cannot be `claude-cod` (Did you mean `claude-code`?)
-                2:14: `read_limit` cannot be 10 (It is from 1024 to 67108864 bytes.)
-                3:7: `log` is a table, not a whole number (Write `[log]` on a line of its own, and below it `level`.)
-                4:13: `run.shell` is `true` or `false`, not a whole number
-                6:13: `daemon.idle_exit` is a whole number of seconds, not a text
-                8:15: `limits.connections` cannot be -1 (It is from 4 to 65536 connections.)
-                9:22: `limits.requests_in_flight` cannot be 99999999999999999999 (It is from 1 to 4096 requests.)
+                2:14: `read_limit` cannot be 10 (Use a value from 1024 to 67108864 bytes.)
+                3:7: `log` must be a table, not an integer (Write `[log]` on its own line, and below it `level`.)
+                4:13: `run.shell` must be `true` or `false`, not an integer
+                6:13: `daemon.idle_exit` must be a whole number of seconds, not a string
+                8:15: `limits.connections` cannot be -1 (Use a value from 4 to 65536 connections.)
+                9:22: `limits.requests_in_flight` cannot be 99999999999999999999 (Use a value from 1 to 4096 requests.)
             "#]],
         );
     }
@@ -450,14 +450,14 @@ mod tests {
             "profile = \n",
             Source::User,
             &expect![[r#"
-                1:11: not TOML: string values must be quoted, expected literal string
+                1:11: invalid TOML: string values must be quoted, expected literal string
             "#]],
         );
         check(
             "a = 1\na = 2\n",
             Source::User,
             &expect![[r#"
-                2:1: not TOML: duplicate key
+                2:1: invalid TOML: duplicate key
             "#]],
         );
         let parsed = read(b"profile = \"\xff\"\n", Source::User);
@@ -471,8 +471,8 @@ mod tests {
             "profile = \"claude-code\"\n[daemon]\nidle_exit = 1\n[limits]\nconnection = 1\n",
             Source::Repository,
             &expect![[r#"
-                3:1: `daemon.idle_exit` is not for a repository to decide (Put it into your own `config.toml`.)
-                5:1: there is no key `limits.connection`
+                3:1: a repository cannot set `daemon.idle_exit` (Set it in your own `config.toml`.)
+                5:1: unknown key `limits.connection`
             "#]],
         );
     }

@@ -169,20 +169,20 @@ mod tests {
         check(
             "[mcp.servers.a]\ncomand = \"x\"\n[mcp.servers.b]\ncommand = \"\"\nargs = [1]\nenv = 2\n[mcp.servers]\nc = 3\n",
             &expect![[r#"
-                1:14: `mcp.servers` has no `command` for `a` (Name the program to start.)
-                2:1: `mcp.servers` has no key `comand` for `a` (Did you mean `command`?)
-                4:11: `mcp.servers` has a `command` of `b` that is not a text with something in it
-                5:9: `mcp.servers` has a `args` of `b` that is not all texts
-                6:7: `mcp.servers` has a `env` of `b` that is not a table of texts
-                8:5: `mcp.servers` has `c`, which is a whole number (A server is a table with a `command`.)
+                1:14: `mcp.servers` has no `command` for `a` (Add `command` with the program to start.)
+                2:1: `mcp.servers` has the unknown key `comand` for `a` (Did you mean `command`?)
+                4:11: `mcp.servers` has a value for `command` of `b` that is not a non-empty string
+                5:9: `mcp.servers` has a value for `args` of `b` that is not a list of strings
+                6:7: `mcp.servers` has a value for `env` of `b` that is not a table of strings
+                8:5: `mcp.servers` has an entry `c` that is an integer (Write a table with a `command`.)
             "#]],
         );
         check(
             "mcp.servers = 3\n[remote]\nurls = [\"ftp://x\", 3]\n[bundled]\nprofiles = [\"codx\"]\n",
             &expect![[r#"
-                1:15: `mcp.servers` is a table of servers, not a whole number (Write `[mcp.servers.NAME]` and below it `command`.)
-                3:9: `remote.urls` holds `ftp://x`, which begins with neither `https://` nor `http://` (Write it as `https://example.org/skills`.)
-                3:20: `remote.urls` holds a whole number, not an address
+                1:15: `mcp.servers` must be a table of servers, not an integer (Write `[mcp.servers.NAME]` and below it `command`.)
+                3:9: `remote.urls` contains `ftp://x`, which begins with neither `https://` nor `http://` (Write it as `https://example.org/skills`.)
+                3:20: `remote.urls` contains an integer instead of a URL
                 5:13: `bundled.profiles` cannot be `codx` (Did you mean `codex`?)
             "#]],
         );

@@ -138,10 +138,10 @@ fn mistakes_in_profiles_are_reported_at_their_position() {
             1:11: the profile `a` has no `base` (Add a line `base = "agentskills"`, or name the most similar agent.)
             2:14: `duplicates` cannot be `last-win` (Did you mean `last-wins`?)
             4:8: there is no profile `opencod` (Did you mean `opencode`?)
-            5:1: a profile has no key `duplicate` (Did you mean `duplicates`?)
+            5:1: unknown key `duplicate` in a profile (Did you mean `duplicates`?)
             7:8: `codex` is built in; its base cannot be changed (Choose another name for a profile with another base.)
-            8:11: `all` cannot be a profile's name (`all` stands for every profile.)
-            11:1: `A b` cannot be a profile's name (Use small letters, digits, `-`, `_` and `.`.)
+            8:11: `all` is not a valid profile name (`all` means every profile.)
+            11:1: `A b` is not a valid profile name (Use lower-case letters, digits, `-`, `_` and `.`.)
         "#]],
     );
 }
@@ -163,16 +163,16 @@ fn mistakes_in_roots_are_reported_at_their_position() {
         "[profiles.a]\nbase = \"codex\"\nwithout_roots = [\"~/.agent/skills\", \".codex/skills\"]\nevery_root = { deep = 3, depth = 0 }\nroots_last = [\n  { base = \"hom\", relative = \"x\" },\n  { relative = \"../x\" },\n  { base = \"home\" },\n  { base = \"$A*\", relative = \"x\" },\n  { base = \"home\", relative = \"x\", stop = \"cwd\", scope = \"mine\", links = 3 },\n]\nnested_taken = \"wins\"\n",
         &expect![[r#"
             3:18: `~/.agent/skills` is not a root of `codex` (Did you mean `~/.agents/skills`?)
-            4:16: a walk has no key `deep` (There are `depth`, `root_skill`, `hidden`, `skipped`, `reserved`, `skills_in_skills`, `links`, `file_links`.)
-            4:34: `depth` is a number from 1 to 64, or `"any"`
-            6:12: `base` cannot be `hom` (It is `home`, `project`, `added`, an absolute path or `$NAME`.)
-            7:3: a root has no `base` (Write for example `base = "home"`.)
-            7:16: `../x` is no path below a base (Write a path below the base, without `..`.)
-            8:3: a root has no `relative` (Write for example `relative = ".agents/skills"`.)
-            9:12: `A*` is no variable's name (Name each variable in full, without `$` and `*`.)
-            10:43: `stop` counts with the base `project` alone
-            10:58: `scope` cannot be `mine` (It is one of `managed`, `user`, `project`, `nested`, `additional`, `bundled`, `remote`, `mcp`, `plugin`, `command`.)
-            10:74: `links` is a text, not a whole number
+            4:16: unknown key `deep` in a walk (Use one of `depth`, `root_skill`, `hidden`, `skipped`, `reserved`, `skills_in_skills`, `links`, `file_links`.)
+            4:34: `depth` must be a number from 1 to 64, or `"any"`
+            6:12: `base` cannot be `hom` (Use `home`, `project`, `added`, an absolute path or `$NAME`.)
+            7:3: a root has no `base` (Add for example `base = "home"`.)
+            7:16: `../x` is not a path below the base (Use a path below the base, without `..`.)
+            8:3: a root has no `relative` (Add for example `relative = ".agents/skills"`.)
+            9:12: `A*` is not a variable name (Write each variable's full name, without `$` and `*`.)
+            10:43: `stop` requires the base `project`
+            10:58: `scope` cannot be `mine` (Use one of `managed`, `user`, `project`, `nested`, `additional`, `bundled`, `remote`, `mcp`, `plugin`, `command`.)
+            10:74: `links` must be a string, not an integer
             12:1: `nested_taken` has no effect here: `nested` is empty
         "#]],
     );
@@ -220,8 +220,8 @@ fn settings_plugins_and_sidecar_can_be_changed() {
             3:1: `settings` has no effect here: the profile reads no configuration files
             3:13: `settings` cannot be `skill-path` (Did you mean `skill-paths`?)
             4:1: `plugins_cache` has no effect here: the profile searches no plugins
-            5:17: `../b` is no path below a base (Write a path below the base, without `..`.)
-            5:17: `sidecar` is one path at most
+            5:17: `../b` is not a path below the base (Use a path below the base, without `..`.)
+            5:17: `sidecar` accepts at most one path
         "#]],
     );
 }
