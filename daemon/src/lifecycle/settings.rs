@@ -412,7 +412,7 @@ mod tests {
         assert_eq!(state(&settings), ConfigState::Broken);
         let health = settings.health(None);
         assert_eq!(health.len(), 1);
-        let expected = "line 2, column 8: there is no key `limits.conections` (Did you mean `limits.connections`?)";
+        let expected = "line 2, column 8: unknown key `limits.conections` (Did you mean `limits.connections`?)";
         assert_eq!(health[0].message, expected);
         fs::write(&path, "limits.connections = 12\n").unwrap();
         settings.refresh(Generation::default()).await;

@@ -122,7 +122,7 @@ fn broken_configuration_is_reported_by_every_command() {
         let output = run(&home, &top, &args);
         assert!(output.status.success());
         let said = home.redact(&(stdout(&output) + &stderr(&output)));
-        let expected = "line 3, column 2: there is no key `deamon`";
+        let expected = "line 3, column 2: unknown key `deamon`";
         assert!(said.contains(expected), "{said}");
         assert!(said.contains("~/.config/skillsd/config.toml"), "{said}");
     }

@@ -228,7 +228,7 @@ fn repository_cannot_configure_mcp_servers() {
     let (mut live, top, _) = fixture.start();
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
     let unwell = health_entries(&mut live, &top);
-    assert!(unwell[0].1.contains("is not for a repository to decide"), "{unwell:?}");
+    assert!(unwell[0].1.contains("a repository cannot set"), "{unwell:?}");
     assert!(!marker.exists());
     assert_eq!(live.wire.call("server/status", &json!({}))["sources"], Value::Array(Vec::new()));
 }

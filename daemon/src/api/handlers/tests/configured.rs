@@ -38,7 +38,7 @@ async fn mistakes_are_in_the_health_of_every_answer_and_change_nothing_else() {
     assert_eq!(messages.len(), 2, "{messages:?}");
     assert_eq!(messages[0]["code"], "config");
     assert_eq!(messages[0]["path"], rig.path("config.toml"));
-    let expected = "line 2, column 1: there is no key `log.levle` (Did you mean `log.level`?)";
+    let expected = "line 2, column 1: unknown key `log.levle` (Did you mean `log.level`?)";
     assert_eq!(messages[0]["message"], expected);
     assert_eq!(messages[1]["path"], rig.path("w/.skillsd.toml"));
     for (method, params) in [
