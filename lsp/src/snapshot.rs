@@ -11,7 +11,7 @@ use skills_agents::command;
 use skills_agents::profile::ProfileSet;
 use skills_agents::references::LinkBases;
 use skills_agents::skill::SkillRecord;
-use skills_discovery::discover::{FileId, State, is_built_in, path_of};
+use skills_discovery::discover::{FileId, SkillState, is_built_in, path_of};
 use skills_discovery::levels::{Level, Levels};
 use skills_discovery::ranking::{Ranked, RankedRoot, Ranking};
 use skills_lint::{Neighbour, SkillSet};
@@ -228,8 +228,9 @@ impl OverlaySnapshot {
     /// Returns the skill that a name refers to: the one that wins the name for some agent, else any
     /// skill with that name or directory.
     pub(crate) fn resolve_name(&self, name: &str) -> Option<&SkillEntry> {
-        let wins =
-            |it: &&Ranked| it.name == name && it.winner.is_none() && it.state != State::Invalid;
+        let wins = |it: &&Ranked| {
+            it.name == name && it.winner.is_none() && it.state != SkillState::Invalid
+        };
         let winner = self.rankings().iter().find_map(|it| it.skills.iter().find(wins));
         let by_name = || self.skills.iter().find(|it| it.name == name);
         let by_directory = || self.skills.iter().find(|it| it.path.parent_name() == Some(name));
@@ -312,17 +313,17 @@ fn ranking(
     Some(Ranking { profile, unique, skills: skills?, roots: roots.collect() })
 }
 
-fn state(state: wire::State) -> State {
+fn state(state: wire::State) -> SkillState {
     match state {
-        wire::State::Active => State::Active,
-        wire::State::Conditional => State::Conditional,
-        wire::State::Activated => State::Activated,
-        wire::State::Shadowed => State::Shadowed,
-        wire::State::Invalid => State::Invalid,
-        wire::State::Refused => State::Refused,
-        wire::State::Hidden => State::Hidden,
-        wire::State::Untrusted => State::Untrusted,
+        wire::State::Active => SkillState::Active,
+        wire::State::Conditional => SkillState::Conditional,
+        wire::State::Activated => SkillState::Activated,
+        wire::State::Shadowed => SkillState::Shadowed,
+        wire::State::Invalid => SkillState::Invalid,
+        wire::State::Refused => SkillState::Refused,
+        wire::State::Hidden => SkillState::Hidden,
+        wire::State::Untrusted => SkillState::Untrusted,
         // The user's configuration disables both.
-        wire::State::Denied | wire::State::Ignored => State::Ignored,
+        wire::State::Denied | wire::State::Ignored => SkillState::Ignored,
     }
 }

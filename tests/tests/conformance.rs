@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skills_agents::profile;
-use skills_discovery::discover::{Candidate, DiscoveryContext, Policy, State, Trusts};
+use skills_discovery::discover::{Candidate, DiscoveryContext, Policy, SkillState, TrustDecisions};
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
 use skills_syntax::path::AbsPath;
 use skills_testkit::fixture::{lay_out, write_skill};
@@ -120,7 +120,7 @@ impl Tree {
         };
         let engine = Engine::start(Options::new("conformance".to_owned())).expect("it starts");
         if self.is_trusted {
-            let trusts = Trusts::new([(path(&self.top.join("up/proj")), true)]);
+            let trusts = TrustDecisions::new([(path(&self.top.join("up/proj")), true)]);
             engine.follow(Policy { trusts, ..Policy::default() });
         }
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("it builds");
@@ -138,11 +138,11 @@ impl Tree {
             .filter(|it| {
                 matches!(
                     it.state,
-                    State::Active
-                        | State::Conditional
-                        | State::Hidden
-                        | State::Untrusted
-                        | State::Denied
+                    SkillState::Active
+                        | SkillState::Conditional
+                        | SkillState::Hidden
+                        | SkillState::Untrusted
+                        | SkillState::Denied
                 )
             })
             .filter(|it| !it.is_built_in() && !leave_out.contains(&&*it.name))
@@ -164,7 +164,7 @@ fn check(profile: &str, cwd: &str, recorded: &str, leave_out: &[&str]) {
     let tree = Tree { is_trusted: true, ..Tree::new() };
     let view = tree.view(profile, cwd, &[]);
     for it in view.resolution.candidates.iter().filter(|it| it.name == REFUSED) {
-        assert_eq!(it.state, State::Refused, "{it:?}");
+        assert_eq!(it.state, SkillState::Refused, "{it:?}");
     }
     let ours = tree.listed(&view, leave_out);
     let mut theirs: Vec<_> = recorded.lines().map(str::to_owned).collect();
@@ -255,10 +255,10 @@ fn gemini_cli_project_skills_wait_for_trust() {
         let view = tree.view("gemini-cli", "up/proj", value);
         let resolution = &view.resolution;
         let scope = |it: &&Candidate| resolution.roots[it.root].scope;
-        for it in resolution.candidates.iter().filter(|it| it.state == State::Untrusted) {
+        for it in resolution.candidates.iter().filter(|it| it.state == SkillState::Untrusted) {
             assert_eq!(scope(&it), profile::Scope::Project);
         }
-        (resolution.count(State::Active), resolution.count(State::Untrusted))
+        (resolution.count(SkillState::Active), resolution.count(SkillState::Untrusted))
     };
     let (active, untrusted) = count(&[]);
     assert!(active > 0 && untrusted > 0);

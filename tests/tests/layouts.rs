@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use expect_test::{ExpectFile, expect_file};
 use skills_agents::profile;
-use skills_discovery::discover::{DiscoveryContext, Policy, State, Trusts};
+use skills_discovery::discover::{DiscoveryContext, Policy, SkillState, TrustDecisions};
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
 use skills_syntax::path::AbsPath;
 use skills_testkit::Corpus;
@@ -40,7 +40,7 @@ fn view(profile: &str, cwd: &Path, home: &Path, trusted: Option<&Path>) -> Arc<V
     let ctx = DiscoveryContext { profile, cwd, additional, environment, overlay, agent };
     let engine = Engine::start(Options::new("layouts".to_owned())).unwrap();
     // The agents obey a repository's settings without trust.
-    let trusts = Trusts::new(trusted.map(|it| (AbsPath::new(it).unwrap(), true)));
+    let trusts = TrustDecisions::new(trusted.map(|it| (AbsPath::new(it).unwrap(), true)));
     engine.follow(Policy { trusts, ..Policy::default() });
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let view = runtime.block_on(engine.view(key, || ctx, Freshness::Synced));
@@ -133,7 +133,7 @@ fn corpus_plugins_are_listed_under_their_namespaces() {
         let plugin = view.resolution.plugin_of(it).unwrap();
         assert!(it.name.starts_with(&format!("{}:", plugin.name)), "{}", it.name);
         assert!(it.path.starts_with(&*plugin.root));
-        assert!(it.state != State::Invalid || it.file.is_none(), "{:?}", it.reason);
+        assert!(it.state != SkillState::Invalid || it.file.is_none(), "{:?}", it.reason);
     }
     let missing: Vec<_> = expected.difference(&met).collect();
     assert!(missing.is_empty(), "{missing:#?}");

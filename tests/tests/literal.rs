@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skills_agents::profile::{self, DuplicatePolicy};
-use skills_discovery::discover::{DiscoveryContext, Policy, State, Trusts};
+use skills_discovery::discover::{DiscoveryContext, Policy, SkillState, TrustDecisions};
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
 use skills_syntax::path::AbsPath;
 use skills_testkit::literal::{self, AGENTS, AgentLocation, Listed};
@@ -220,7 +220,7 @@ impl ListChecker {
     fn new() -> Self {
         let engine = Engine::start(Options::new("literal".to_owned())).unwrap();
         // With trust, linked directories are followed as the agents do.
-        let trusts = Trusts::new([(AbsPath::new(Path::new("/")).unwrap(), true)]);
+        let trusts = TrustDecisions::new([(AbsPath::new(Path::new("/")).unwrap(), true)]);
         engine.follow(Policy { trusts, ..Policy::default() });
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         Self { engine, runtime }
@@ -257,7 +257,7 @@ impl ListChecker {
         let view = self.view(agent, &cwd, &home);
         // Built-in skills have no file.
         let in_files = view.resolution.candidates.iter().filter(|it| !it.is_built_in());
-        let active = in_files.filter(|it| it.state == State::Active);
+        let active = in_files.filter(|it| it.state == SkillState::Active);
         let mut ours: Vec<Listed> =
             active.map(|it| (it.name.clone(), fs::canonicalize(&*it.path).unwrap())).collect();
         let mut theirs = literal::listed(agent, &AgentLocation { cwd, home });

@@ -60,7 +60,7 @@ fn action(
         let hint = format!("Write `\"{pattern}\" = \"deny\"` below `[{}]`.", row.name);
         return Err(Misfit { message, hint: Some(hint) });
     };
-    match Action::named(word) {
+    match Action::parse(word) {
         Some(Action::Allow) if source == Source::Repository => Err(Misfit {
             message: format!("cannot allow `{pattern}`: a repository can only ask or deny"),
             hint: Some("Set it in your own `config.toml`.".to_owned()),

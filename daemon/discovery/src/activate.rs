@@ -22,7 +22,7 @@ use crate::activate::pattern::Pattern;
 use crate::activate::trie::{Builder, Trie};
 
 pub use crate::activate::pattern::PatternError;
-pub use crate::activate::probe::{matches_all, overruling};
+pub use crate::activate::probe::{matches_all, overruling_pattern};
 
 /// The compiled patterns of a list of skills.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub struct Matcher {
     patterns: Box<[Rule]>,
     /// True if any pattern is negated.
     negates: bool,
-    refused: Box<[Refused]>,
+    refused: Box<[RefusedPattern]>,
 }
 
 /// The rule of one expanded pattern.
@@ -56,7 +56,7 @@ pub struct Hit {
 
 /// A pattern that can never match.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusedPattern {
     /// Index in the matcher's list of skills.
     pub skill: usize,
     /// Index among the skill's patterns.
@@ -76,15 +76,15 @@ pub fn check(pattern: &str) -> Result<(), PatternError> {
 
 /// Number of expanded patterns that one skill may still add.
 #[derive(Debug)]
-pub struct Budget(usize);
+pub struct PatternBudget(usize);
 
-impl Default for Budget {
+impl Default for PatternBudget {
     fn default() -> Self {
         Self(pattern::MOST_OF_SKILL)
     }
 }
 
-impl Budget {
+impl PatternBudget {
     /// Checks the skill's next pattern like [`check`].
     ///
     /// # Errors
@@ -115,10 +115,10 @@ impl Matcher {
         let mut refused = Vec::new();
         let mut negates = false;
         for (skill, patterns) in skills.into_iter().enumerate() {
-            let mut budget = Budget::default();
+            let mut budget = PatternBudget::default();
             for (index, text) in patterns.into_iter().enumerate() {
                 match budget.read(text) {
-                    Err(error) => refused.push(Refused { skill, pattern: index, error }),
+                    Err(error) => refused.push(RefusedPattern { skill, pattern: index, error }),
                     Ok(expanded) => {
                         for Pattern { segments, negated, only_below } in expanded {
                             negates |= negated;
@@ -134,7 +134,7 @@ impl Matcher {
     }
 
     /// Returns the patterns that can never match.
-    pub fn refused(&self) -> &[Refused] {
+    pub fn refused(&self) -> &[RefusedPattern] {
         &self.refused
     }
 
@@ -162,7 +162,7 @@ impl Matcher {
             let is_last = depth + 1 == segments.len();
             level.clear();
             level.extend_from_slice(accepted);
-            self.settle(depth, is_last, &mut level, &mut found);
+            self.add_matches(depth, is_last, &mut level, &mut found);
         });
         // If several levels match, the one nearest to the file is returned.
         found.sort_unstable_by_key(|it| (it.skill, std::cmp::Reverse(it.depth), it.index));
@@ -175,7 +175,7 @@ impl Matcher {
 
     /// Adds the skills that match at one level. `level` holds the numbers of all patterns that
     /// match there.
-    fn settle(&self, depth: usize, is_last: bool, level: &mut [u32], found: &mut Vec<Found>) {
+    fn add_matches(&self, depth: usize, is_last: bool, level: &mut [u32], found: &mut Vec<Found>) {
         let rules = &self.patterns;
         let holds = |rule: &Rule| !(rule.only_below && is_last);
         if !self.negates {

@@ -8,9 +8,9 @@
 mod address;
 mod built_in;
 mod denied;
+mod evaluate;
 mod explain;
 mod extensions;
-mod judge;
 mod links;
 #[cfg(any(test, feature = "testing"))]
 pub mod memory;
@@ -42,27 +42,27 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::suggest;
 use skills_syntax::text::LineColumn;
 
-use crate::permission::{Rule, Source};
+use crate::permission::{Rule, SourceLocation};
 use owner::Owners;
 use worktree::Worktree;
 
 pub use address::{address_of, is_built_in, path_of, prompt_of, prompt_path, server_path, shown};
 pub use explain::{
-    Around, Explanation, Ignored, Query, Step, StepKind, Stray, Thing, Verdict, differences,
-    explain, places, worktree_step,
+    Explanation, IgnoreRule, NearMiss, NearMissKind, NearMisses, Query, Step, StepKind, Verdict,
+    differences, explain, places, worktree_step,
 };
 pub use nested::holder;
 pub use overlay::Overlay;
 pub use owner::Owner;
 pub use plugins::Plugin;
 pub use policy::{Policy, REPOSITORY_FILE};
-pub use provided::{Prompt, PromptArgument, Provided, Ready, Stock};
-pub use settings::{About, Consultation, Consulted, Named, Note};
+pub use provided::{Prompt, PromptArgument, ProvidedContents, ProvidedRoot, ProvidedSkill};
+pub use settings::{NoteScope, SettingsFile, SettingsNote, SettingsOutcome, SettingsValue};
 pub use tree::{
-    Entry, Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, SkillFile, TEXT_LIMIT,
+    Entry, Fault, FaultKind, FileId, Item, ItemKind, Listing, PathStatus, SkillFile, TEXT_LIMIT,
     TextFile, Tree,
 };
-pub use trust::Trusts;
+pub use trust::TrustDecisions;
 pub(crate) use walk::refusal;
 pub use worktree::Repository;
 
@@ -103,7 +103,7 @@ pub struct Resolution {
     pub cwd_exists: bool,
     /// The agent's configuration files that were considered, in the order in which later ones
     /// override earlier ones.
-    pub settings: Vec<Consulted>,
+    pub settings: Vec<SettingsFile>,
     /// Permission rules of the agent's files, in the agent's order, followed by the rules of
     /// skillsd's own configuration.
     pub permissions: Vec<Rule>,
@@ -111,14 +111,14 @@ pub struct Resolution {
     /// file visible even if it changes no skill.
     pub own_file: Option<u64>,
     /// Registry URLs from those files.
-    pub urls: Vec<Named>,
+    pub urls: Vec<SettingsValue>,
     /// The setting that switches off the agent's bundled skills.
-    pub bundled_off: Option<Source>,
+    pub bundled_off: Option<SourceLocation>,
     /// True if those files trust the working directory, with the setting that decides; `None` if
     /// none of them says.
-    pub trusted: Option<(bool, Source)>,
+    pub trusted: Option<(bool, SourceLocation)>,
     /// Every root that was considered, in scan order.
-    pub roots: Vec<Root>,
+    pub roots: Vec<SearchRoot>,
     /// Every SKILL.md found, in scan order and in any state.
     pub candidates: Vec<Candidate>,
     /// False if the tree could not answer every query; `candidates` is empty then.
@@ -127,7 +127,7 @@ pub struct Resolution {
 
 /// One search root that was considered.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Root {
+pub struct SearchRoot {
     /// Its path.
     pub path: AbsPath,
     /// Its row among the roots of the profile.
@@ -145,20 +145,20 @@ pub struct Root {
     /// Its candidates, as a range of [`Resolution::candidates`].
     pub candidates: Range<usize>,
     /// Entries skipped below it.
-    pub skips: Vec<Skip>,
+    pub skips: Vec<SkippedEntry>,
     /// Description of its source if that is not the disk; otherwise empty.
     pub origin: String,
     /// The path that trust is recorded for: `path` with links resolved up to the worktree. `None`
     /// if the root needs no trust.
-    pub place: Option<AbsPath>,
+    pub trust_path: Option<AbsPath>,
     /// The user's trust decision for that path; `None` if there is no decision.
-    pub said: Option<bool>,
+    pub trust_decision: Option<bool>,
     /// Whether the agent or the user requires trust and it is not given, so that nothing from here
     /// is given away.
     pub is_held_back: bool,
 }
 
-impl Root {
+impl SearchRoot {
     /// Returns the label that the opencode-agent-skills plugin uses for skills from this root,
     /// whichever profile found them.
     pub fn plugin_label(&self) -> &str {
@@ -180,7 +180,7 @@ impl Root {
 
     /// Returns true if skills from this root may run commands.
     pub fn is_trusted(&self) -> bool {
-        self.is_own() || self.said == Some(true)
+        self.is_own() || self.trust_decision == Some(true)
     }
 }
 
@@ -204,7 +204,7 @@ pub enum RootOutcome {
 
 /// An entry below a root that was skipped.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Skip {
+pub struct SkippedEntry {
     /// The skipped entry.
     pub path: AbsPath,
     /// The reason.
@@ -276,7 +276,7 @@ pub struct Candidate {
     /// The parsed file; `None` if it could not be read.
     pub file: Option<SkillFile>,
     /// The skill's state.
-    pub state: State,
+    pub state: SkillState,
     /// The reason for the state; boxed, because most skills have none.
     pub reason: Option<Box<Reason>>,
     /// Repairs and warnings that do not change the state.
@@ -314,7 +314,7 @@ impl Candidate {
 
 /// State of a skill; each variant has the name used on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum State {
+pub enum SkillState {
     /// Shown to the model.
     Active,
     /// Has `paths`, and no touched file matches them yet.
@@ -337,7 +337,7 @@ pub enum State {
     Refused,
 }
 
-impl State {
+impl SkillState {
     /// All states, from the one closest to being shown. The wire ranks them in the reverse order.
     pub const ALL: [Self; 10] = [
         Self::Active,
@@ -409,7 +409,7 @@ impl Resolution {
     }
 
     /// Returns the number of candidates in a state.
-    pub fn count(&self, state: State) -> usize {
+    pub fn count(&self, state: SkillState) -> usize {
         self.candidates.iter().filter(|it| it.state == state).count()
     }
 
@@ -423,7 +423,7 @@ impl Resolution {
     pub fn nearest(&self, name: &str) -> Vec<&str> {
         // Allows two typing errors in a word of five letters.
         const ALIKE: f64 = 0.6;
-        let told = self.candidates.iter().filter(|it| it.state != State::Denied);
+        let told = self.candidates.iter().filter(|it| it.state != SkillState::Denied);
         suggest::nearest(name, told.map(|it| it.name.as_str()), ALIKE)
     }
 }
@@ -433,7 +433,7 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
     let mut complete = true;
     let cwd = tree.look(&ctx.cwd);
     complete &= cwd.is_some();
-    let cwd_exists = matches!(cwd, Some(Place::Directory { .. }));
+    let cwd_exists = matches!(cwd, Some(PathStatus::Directory { .. }));
     let worktree = Worktree::of(&ctx.cwd, tree, &mut complete);
     let owners = Owners::new(ctx, &worktree, tree);
     let mut settings = settings::read(ctx, &worktree, &owners, tree);
@@ -450,12 +450,12 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
     complete &= walker.complete;
     trust::mark(&owners, &mut roots);
     complete &= owners.is_complete();
-    let judged = |mut it: walk::Met| {
+    let judged = |mut it: walk::FoundFile| {
         let within = it.command.as_mut().map(|it| std::mem::take(&mut it.within));
-        let (beside, root) = (it.beside, &roots[it.root]);
-        let mut candidate = judge::judge(ctx, it);
+        let (may_have_sidecar, root) = (it.may_have_sidecar, &roots[it.root]);
+        let mut candidate = evaluate::evaluate(ctx, it);
         naming::apply(&ctx.profile, root, within, &mut candidate);
-        (beside, candidate)
+        (may_have_sidecar, candidate)
     };
     let mut judged: Vec<_> = walker.candidates.into_iter().map(judged).collect();
     complete &= sidecar::apply(&ctx.profile, tree, &links, &roots, &mut judged);
@@ -469,7 +469,7 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
         }
     }
     settings::apply(&settings, &roots, &mut candidates);
-    precedence::settle(ctx, &roots, &mut candidates);
+    precedence::resolve_conflicts(ctx, &roots, &mut candidates);
     trust::hold_back(ctx, &policy, &settings, &mut roots, &mut candidates);
     denied::apply(ctx, &settings.rules, &roots, &mut candidates);
     let Worktree { top, in_git, foreign, repository } = worktree;

@@ -38,7 +38,7 @@ pub struct Rule {
     /// Action of the rule.
     pub action: Action,
     /// Position of the rule.
-    pub source: Source,
+    pub source: SourceLocation,
 }
 
 /// Author of a rule.
@@ -68,7 +68,7 @@ pub enum Action {
 
 impl Action {
     /// Returns the action with this name.
-    pub fn named(word: &str) -> Option<Self> {
+    pub fn parse(word: &str) -> Option<Self> {
         [Self::Allow, Self::Ask, Self::Deny].into_iter().find(|it| it.name() == word)
     }
 
@@ -84,7 +84,7 @@ impl Action {
 
 /// Position in a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct SourceLocation {
     /// The file.
     pub file: AbsPath,
     /// Line and column.
@@ -104,7 +104,7 @@ pub struct SkillRule {
 
 /// Method of choosing between several matching rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Regime {
+pub enum RulePrecedence {
     /// The last match counts, as in opencode; a skill without a match is allowed.
     LastMatch,
     /// Deny, then allow, then ask, as in Claude Code; a skill without a match needs approval unless
@@ -112,7 +112,7 @@ pub enum Regime {
     DenyFirst,
 }
 
-impl Regime {
+impl RulePrecedence {
     /// Returns the method of an agent, which follows from the syntax of its rules. An agent without
     /// rules allows everything.
     pub fn of(profile: &Profile) -> Self {
@@ -124,7 +124,7 @@ impl Regime {
 
 /// The skill to decide about.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
+pub struct SkillRequest<'a> {
     /// Name of the skill as the agent knows it.
     pub name: &'a str,
     /// The subagent that uses it.
@@ -141,18 +141,18 @@ pub struct Decision<'a> {
     /// The action to take.
     pub action: Action,
     /// The reason.
-    pub reason: Reason<'a>,
+    pub reason: DecisionReason<'a>,
     /// For `Ask`: patterns that an "always" answer may allow, the narrowest first.
     pub suggestions: Vec<Box<str>>,
 }
 
 /// Reason for a decision.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Reason<'a> {
+pub enum DecisionReason<'a> {
     /// A matching rule.
     Rule(&'a Rule),
     /// A rule that disables the skill tool as a whole.
-    ToolOff(&'a Rule),
+    ToolDisabled(&'a Rule),
     /// The agent fetched the skill itself and chose its name.
     Canonical,
     /// No rule matches, and the frontmatter is harmless.
@@ -167,12 +167,15 @@ impl<'a> Decision<'a> {
     /// Returns the rule that decided, with its position.
     pub fn rule(&self) -> Option<&'a Rule> {
         match self.reason {
-            Reason::Rule(rule) | Reason::ToolOff(rule) => Some(rule),
-            Reason::Canonical | Reason::Harmless | Reason::Concern(_) | Reason::NoRule => None,
+            DecisionReason::Rule(rule) | DecisionReason::ToolDisabled(rule) => Some(rule),
+            DecisionReason::Canonical
+            | DecisionReason::Harmless
+            | DecisionReason::Concern(_)
+            | DecisionReason::NoRule => None,
         }
     }
 
-    fn by(action: Action, reason: Reason<'a>) -> Self {
+    fn by(action: Action, reason: DecisionReason<'a>) -> Self {
         Self { action, reason, suggestions: Vec::new() }
     }
 }
@@ -180,10 +183,14 @@ impl<'a> Decision<'a> {
 /// Decides whether a skill may be used.
 ///
 /// `rules` are the rules of one view, in the agent's order.
-pub fn decide<'a>(regime: Regime, rules: &'a [Rule], request: &Request<'_>) -> Decision<'a> {
-    let mut decision = by_agent(regime, Author::Agent, rules, request);
+pub fn decide<'a>(
+    precedence: RulePrecedence,
+    rules: &'a [Rule],
+    request: &SkillRequest<'_>,
+) -> Decision<'a> {
+    let mut decision = by_agent(precedence, Author::Agent, rules, request);
     if rules.iter().any(|it| it.author == Author::AgentUntrusted) {
-        let all = by_agent(regime, Author::AgentUntrusted, rules, request);
+        let all = by_agent(precedence, Author::AgentUntrusted, rules, request);
         if all.action > decision.action {
             decision = all;
         }
@@ -191,19 +198,19 @@ pub fn decide<'a>(regime: Regime, rules: &'a [Rule], request: &Request<'_>) -> D
     if decision.action != Action::Deny
         && let Some(rule) = last_of(Author::User, rules, request.name)
     {
-        decision = Decision::by(rule.action, Reason::Rule(rule));
+        decision = Decision::by(rule.action, DecisionReason::Rule(rule));
     }
     if let Some(rule) = last_of(Author::Repository, rules, request.name)
         && rule.action > decision.action
     {
-        decision = Decision::by(rule.action, Reason::Rule(rule));
+        decision = Decision::by(rule.action, DecisionReason::Rule(rule));
     }
     // A name with wildcard characters would be a pattern that allows other skills too.
     let is_plain = !request.name.trim().is_empty() && !request.name.contains(['*', '?']);
     if decision.action == Action::Ask && is_plain {
-        decision.suggestions = match regime {
-            Regime::LastMatch => opencode::suggestions(request.name),
-            Regime::DenyFirst => claude_code::suggestions(request.name),
+        decision.suggestions = match precedence {
+            RulePrecedence::LastMatch => opencode::suggestions(request.name),
+            RulePrecedence::DenyFirst => claude_code::suggestions(request.name),
         };
     }
     decision
@@ -211,17 +218,17 @@ pub fn decide<'a>(regime: Regime, rules: &'a [Rule], request: &Request<'_>) -> D
 
 /// Applies the agent's own rules.
 fn by_agent<'a>(
-    regime: Regime,
+    precedence: RulePrecedence,
     author: Author,
     rules: &'a [Rule],
-    request: &Request<'_>,
+    request: &SkillRequest<'_>,
 ) -> Decision<'a> {
-    if let Some(rule) = tool_off(regime, author, rules, request.agent) {
-        return Decision::by(Action::Deny, Reason::ToolOff(rule));
+    if let Some(rule) = tool_denial(precedence, author, rules, request.agent) {
+        return Decision::by(Action::Deny, DecisionReason::ToolDisabled(rule));
     }
-    match regime {
-        Regime::LastMatch => opencode::decide(author, rules, request),
-        Regime::DenyFirst => claude_code::decide(rules, request),
+    match precedence {
+        RulePrecedence::LastMatch => opencode::decide(author, rules, request),
+        RulePrecedence::DenyFirst => claude_code::decide(rules, request),
     }
 }
 
@@ -234,19 +241,19 @@ fn last_of<'a>(author: Author, rules: &'a [Rule], name: &str) -> Option<&'a Rule
 /// Returns true if a pattern that the user always allows matches the skill, in the agent's pattern
 /// syntax.
 pub fn is_granted<'a>(
-    regime: Regime,
+    precedence: RulePrecedence,
     patterns: impl IntoIterator<Item = &'a str>,
     name: &str,
 ) -> bool {
-    patterns.into_iter().any(|pattern| match regime {
-        Regime::LastMatch => wildcard::matches(pattern, name),
-        Regime::DenyFirst => claude_code::is_allowed_by(pattern, name),
+    patterns.into_iter().any(|pattern| match precedence {
+        RulePrecedence::LastMatch => wildcard::matches(pattern, name),
+        RulePrecedence::DenyFirst => claude_code::is_allowed_by(pattern, name),
     })
 }
 
 /// Returns true if a pattern may match a skill in any agent's syntax. Use it for explanations,
 /// never for decisions.
-pub fn may_mean(pattern: &str, name: &str) -> bool {
+pub fn may_match(pattern: &str, name: &str) -> bool {
     let bare = name.rsplit(':').next().unwrap_or(name);
     [name, bare].into_iter().any(|name| {
         wildcard::matches(pattern, name)
@@ -256,21 +263,21 @@ pub fn may_mean(pattern: &str, name: &str) -> bool {
 }
 
 /// Returns true if a pattern with the wildcards `*` and `?` matches a text.
-pub fn is_meant(pattern: &str, text: &str) -> bool {
+pub fn matches_wildcard(pattern: &str, text: &str) -> bool {
     wildcard::matches(pattern, text)
 }
 
 /// Returns this author's rule that disables the skill tool for a subagent, or for all if `agent` is
 /// `None`.
-pub fn tool_off<'a>(
-    regime: Regime,
+pub fn tool_denial<'a>(
+    precedence: RulePrecedence,
     author: Author,
     rules: &'a [Rule],
     agent: Option<&str>,
 ) -> Option<&'a Rule> {
-    match regime {
-        Regime::LastMatch => opencode::tool_off(author, rules, agent),
-        Regime::DenyFirst => claude_code::tool_off(rules),
+    match precedence {
+        RulePrecedence::LastMatch => opencode::tool_denial(author, rules, agent),
+        RulePrecedence::DenyFirst => claude_code::tool_denial(rules),
     }
 }
 

@@ -19,7 +19,7 @@ use skills_agents::skill::SkillRecord;
 use skills_syntax::path::AbsPath;
 
 use crate::discover::{
-    Candidate, DiscoveryContext, Resolution, Root, RootOutcome, State, claim_order,
+    Candidate, DiscoveryContext, Resolution, RootOutcome, SearchRoot, SkillState, claim_order,
 };
 
 /// The skills that one agent finds.
@@ -58,7 +58,7 @@ pub struct Ranked {
     /// Number of characters of the description that the agent reads; `None` without a description.
     pub description: Option<usize>,
     /// State of the skill.
-    pub state: State,
+    pub state: SkillState,
     /// Reason for the state.
     pub reason: Option<String>,
     /// Position in the order in which skills claim names; lower claims first.
@@ -75,12 +75,12 @@ pub struct RankTable {
     /// True if the agent keeps one skill per name.
     pub unique: bool,
     /// One entry per candidate, in the order of the candidates.
-    pub of: Box<[Standing]>,
+    pub of: Box<[Rank]>,
 }
 
 /// Ranking data of one candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct Rank {
     /// Length of the name's prefix in bytes.
     prefix: usize,
     /// Position in the order of claims.
@@ -103,12 +103,12 @@ impl RankTable {
         let of = candidates.iter().zip(turns);
         Self {
             unique: order.is_some(),
-            of: of.map(|(it, turn)| standing(ctx, candidates, it, turn)).collect(),
+            of: of.map(|(it, turn)| rank(ctx, candidates, it, turn)).collect(),
         }
     }
 }
 
-impl Standing {
+impl Rank {
     /// Combines the data with its candidate.
     pub fn ranked(self, candidate: &Candidate) -> Ranked {
         Ranked {
@@ -133,7 +133,7 @@ impl Ranking {
         Self {
             profile: Arc::clone(&ctx.profile),
             unique,
-            skills: skills.map(|(standing, candidate)| standing.ranked(candidate)).collect(),
+            skills: skills.map(|(rank, candidate)| rank.ranked(candidate)).collect(),
             roots: roots(ctx, resolution),
         }
     }
@@ -171,7 +171,7 @@ impl Ranking {
             }
         }
         if changed {
-            ranking.settle();
+            ranking.resolve_names();
         }
         ranking
     }
@@ -188,7 +188,7 @@ impl Ranking {
     }
 
     /// Recomputes the winner of each name.
-    fn settle(&mut self) {
+    fn resolve_names(&mut self) {
         if !self.unique {
             return;
         }
@@ -201,9 +201,9 @@ impl Ranking {
                 continue;
             }
             skill.winner = None;
-            if skill.state == State::Shadowed {
+            if skill.state == SkillState::Shadowed {
                 // Nothing but its name shadowed it, so it is active without the conflict.
-                skill.state = State::Active;
+                skill.state = SkillState::Active;
                 skill.reason = None;
             }
             if !skill.claims() {
@@ -212,7 +212,7 @@ impl Ranking {
             let winner = *winners.entry(skill.name.clone()).or_insert(index);
             if winner != index {
                 skill.winner = Some(winner);
-                skill.state = State::Shadowed;
+                skill.state = SkillState::Shadowed;
                 skill.reason = None;
             }
         }
@@ -230,26 +230,26 @@ impl Ranked {
         let reading = load_as(profile, record, &directory(&self.path));
         self.name = format!("{}{}", self.prefix, reading.name);
         self.description = reading.description.as_deref().map(|it| it.chars().count());
-        if self.same_file || matches!(self.state, State::Ignored | State::Refused) {
+        if self.same_file || matches!(self.state, SkillState::Ignored | SkillState::Refused) {
             return;
         }
         let state = match self.state {
-            _ if reading.dropped.is_some() => State::Invalid,
+            _ if reading.dropped.is_some() => SkillState::Invalid,
             _ if reading.unlisted.is_some()
                 || (profile.hides_from_model && record.disable_model_invocation) =>
             {
-                State::Hidden
+                SkillState::Hidden
             }
-            State::Activated | State::Untrusted | State::Denied => self.state,
-            _ if profile.conditional && !record.paths.is_empty() => State::Conditional,
+            SkillState::Activated | SkillState::Untrusted | SkillState::Denied => self.state,
+            _ if profile.conditional && !record.paths.is_empty() => SkillState::Conditional,
             // Stays shadowed until names are resolved again.
-            State::Shadowed => State::Shadowed,
-            State::Active
-            | State::Conditional
-            | State::Invalid
-            | State::Hidden
-            | State::Ignored
-            | State::Refused => State::Active,
+            SkillState::Shadowed => SkillState::Shadowed,
+            SkillState::Active
+            | SkillState::Conditional
+            | SkillState::Invalid
+            | SkillState::Hidden
+            | SkillState::Ignored
+            | SkillState::Refused => SkillState::Active,
         };
         if state != self.state {
             self.reason = reading.dropped.or(reading.unlisted).map(|it| it.message);
@@ -263,7 +263,7 @@ pub fn roots(ctx: &DiscoveryContext, resolution: &Resolution) -> Vec<RankedRoot>
     resolution.roots.iter().filter_map(|it| root(&ctx.profile, it)).collect()
 }
 
-fn root(profile: &Profile, root: &Root) -> Option<RankedRoot> {
+fn root(profile: &Profile, root: &SearchRoot) -> Option<RankedRoot> {
     let is_walked = matches!(root.outcome, RootOutcome::Walked | RootOutcome::Missing);
     let is_plain = is_walked && root.plugin.is_none() && root.origin.is_empty();
     let rule = profile.roots.get(root.rule).filter(|_| is_plain)?;
@@ -274,20 +274,20 @@ fn root(profile: &Profile, root: &Root) -> Option<RankedRoot> {
     Some(RankedRoot { path, rule: root.rule, skills })
 }
 
-fn standing(
+fn rank(
     ctx: &DiscoveryContext,
     candidates: &[Candidate],
     candidate: &Candidate,
     turn: u32,
-) -> Standing {
+) -> Rank {
     let base =
         candidate.record().map(|it| load_as(&ctx.profile, it, &directory(&candidate.path)).name);
     let prefix = base.and_then(|it| candidate.name.strip_suffix(&*it).map(str::len));
-    let lost = candidate.reason.as_ref().filter(|_| candidate.state == State::Shadowed);
+    let lost = candidate.reason.as_ref().filter(|_| candidate.state == SkillState::Shadowed);
     let winner = lost.and_then(|it| it.winner);
     let file = |it: &Candidate| it.file.as_ref().map(|it| it.id);
     let won_by = winner.and_then(|it| file(candidates.get(it)?));
-    Standing {
+    Rank {
         prefix: prefix.unwrap_or_default(),
         turn,
         winner: winner.map(|it| it as u32),
@@ -393,7 +393,7 @@ mod tests {
         for profile in profile::agents() {
             let settled = ranking(&profile.id);
             let mut again = settled.clone();
-            again.settle();
+            again.resolve_names();
             assert_eq!(shown(&again), shown(&settled), "{}", profile.id);
         }
     }

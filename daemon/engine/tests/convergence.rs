@@ -311,7 +311,7 @@ fn shown(resolution: &Resolution) -> Vec<String> {
         format!("{} {:?} {} {:?} {why}", it.path.display(), it.state, it.name, it.description)
     };
     let problems =
-        resolution.settings.iter().flat_map(skills_discovery::discover::Consulted::problems);
+        resolution.settings.iter().flat_map(skills_discovery::discover::SettingsFile::problems);
     resolution.candidates.iter().map(line).chain(problems).collect()
 }
 

@@ -7,7 +7,7 @@ use skills_agents::field_table::{
     Agent, CLAUDE_SKILLS, CODEX, Citation, GEMINI, GIT_IGNORE, OPENCODE, PLUGIN, SPECIFICATION,
 };
 use skills_agents::profile::{LinkPolicy, Profile};
-use skills_discovery::discover::{Fault, State, shown};
+use skills_discovery::discover::{Fault, SkillState, shown};
 use skills_discovery::ranking::Ranked;
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::path::AbsPath;
@@ -347,7 +347,7 @@ impl<'a> Rivals<'a> {
 /// Reports skills with one name in neighbouring directories.
 fn check_duplicates(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let (Some(path), Some(name)) = (cx.path, cx.record.name.as_ref()) else { return };
-    let is_told = |it: &Ranked| it.state == State::Shadowed;
+    let is_told = |it: &Ranked| it.state == SkillState::Shadowed;
     if cx.skill_set().ranked(path).flat_map(|it| it.skills()).any(is_told) {
         return;
     }

@@ -3,7 +3,7 @@
 use skills_agents::field_table::{Agent, CLAUDE_SKILLS, Citation, GIT_IGNORE, PATHS};
 use skills_agents::fields::SpannedText;
 use skills_agents::hooks::shorten_matcher;
-use skills_discovery::activate::{self, Budget, PatternError};
+use skills_discovery::activate::{self, PatternBudget, PatternError};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::text::Span;
 
@@ -93,7 +93,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         return;
     }
     let globs = Globs::new(cx.items(&PATHS));
-    let mut budget = Budget::default();
+    let mut budget = PatternBudget::default();
     out.extend((0..globs.items.len()).filter_map(|at| check_glob(cx, &globs, at, &mut budget)));
 }
 
@@ -122,7 +122,12 @@ const MAX_COMPARED: usize = 32;
 
 /// Returns the finding of one glob; each has at most one, since a malformed glob also matches
 /// nothing.
-fn check_glob(cx: &Cx<'_>, globs: &Globs, at: usize, budget: &mut Budget) -> Option<Finding> {
+fn check_glob(
+    cx: &Cx<'_>,
+    globs: &Globs,
+    at: usize,
+    budget: &mut PatternBudget,
+) -> Option<Finding> {
     let item = &globs.items[at];
     let text = item.text.trim();
     let span = item.span;
@@ -214,7 +219,7 @@ fn ineffective_negation(globs: &[SpannedText], at: usize) -> Option<Finding> {
         return None;
     }
     let texts: Vec<&str> = globs.iter().map(|it| it.text.trim()).collect();
-    let by = activate::overruling(&texts, at)?;
+    let by = activate::overruling_pattern(&texts, at)?;
     let (text, other) = (texts[at], texts[by]);
     let why = if by < at {
         format!("`{other}` matches the whole directory")

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use skills_agents::command;
 use skills_agents::profile::Profile;
-use skills_discovery::discover::{FileId, State, is_built_in};
+use skills_discovery::discover::{FileId, SkillState, is_built_in};
 use skills_discovery::ranking::{Ranked, Ranking};
 use skills_syntax::path::AbsPath;
 
@@ -167,7 +167,7 @@ impl SkillSet {
 /// Returns the paths of all shadowed skills.
 fn shadowed(rankings: &[Ranking]) -> HashSet<&AbsPath> {
     let skills = rankings.iter().flat_map(|it| &it.skills);
-    skills.filter(|it| it.state == State::Shadowed).map(|it| &it.path).collect()
+    skills.filter(|it| it.state == SkillState::Shadowed).map(|it| &it.path).collect()
 }
 
 impl RankingIndex {

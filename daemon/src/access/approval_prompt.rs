@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use skills_discovery::discover::Candidate;
-use skills_discovery::permission::{self, Regime};
+use skills_discovery::permission::{self, RulePrecedence};
 use skills_engine::View;
 use skills_engine::sessions::store::{Content, Grant};
 use skills_protocol::error::{PermissionRule, REQUEST_CANCELLED, RpcError};
@@ -162,10 +162,10 @@ impl Service {
 
     /// Whether the user has allowed it for good.
     async fn is_granted(&self, about: &About<'_>) -> bool {
-        let regime = Regime::of(&about.view.ctx.profile);
+        let precedence = RulePrecedence::of(&about.view.ctx.profile);
         let worktree = &about.view.resolution.worktree;
         let granted = self.grants(worktree, about.session, about.permission).await;
-        about.patterns.iter().all(|it| is_covered(regime, about.permission, &granted, it))
+        about.patterns.iter().all(|it| is_covered(precedence, about.permission, &granted, it))
     }
 
     /// Returns the patterns that the user has allowed for good.
@@ -229,10 +229,10 @@ impl Service {
         let granted = self.grants(&like.worktree, None, &like.permission).await;
         let mut covered = Vec::new();
         self.requests.each(|id, asked| {
-            let Question { subject, regime, .. } = &asked.question;
+            let Question { subject, precedence, .. } = &asked.question;
             let is_same =
                 (&subject.worktree, &subject.permission) == (&like.worktree, &like.permission);
-            let all = |it: &String| is_covered(*regime, &subject.permission, &granted, it);
+            let all = |it: &String| is_covered(*precedence, &subject.permission, &granted, it);
             if is_same && subject.contents.is_empty() && subject.patterns.iter().all(all) {
                 covered.push((id.to_owned(), asked.question.clone()));
             }
@@ -326,7 +326,7 @@ impl About<'_> {
                 text: self.text,
                 contents: self.contents.clone(),
             },
-            regime: Regime::of(&view.ctx.profile),
+            precedence: RulePrecedence::of(&view.ctx.profile),
             cwd: view.ctx.cwd.clone(),
             name: candidate.map(|it| it.name.clone()),
             always,
@@ -339,12 +339,17 @@ impl About<'_> {
 }
 
 /// Whether what is allowed for good covers a pattern.
-pub(crate) fn is_covered(regime: Regime, kind: &str, granted: &[String], pattern: &str) -> bool {
+pub(crate) fn is_covered(
+    precedence: RulePrecedence,
+    kind: &str,
+    granted: &[String],
+    pattern: &str,
+) -> bool {
     let granted = granted.iter().map(String::as_str);
     if kind == SKILL {
-        return permission::is_granted(regime, granted, pattern);
+        return permission::is_granted(precedence, granted, pattern);
     }
-    granted.into_iter().any(|it| permission::is_meant(it, pattern))
+    granted.into_iter().any(|it| permission::matches_wildcard(it, pattern))
 }
 
 fn blank() -> Event {

@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
-use skills_discovery::permission::Regime;
+use skills_discovery::permission::RulePrecedence;
 use skills_engine::sessions::store::Content;
 use skills_protocol::error::PermissionRule;
 use skills_protocol::wire::Reply;
@@ -44,7 +44,7 @@ pub(crate) struct Subject {
 #[derive(Clone, Debug)]
 pub(crate) struct Question {
     pub(crate) subject: Subject,
-    pub(crate) regime: Regime,
+    pub(crate) precedence: RulePrecedence,
     pub(crate) cwd: AbsPath,
     /// The skill's name, where it is about one.
     pub(crate) name: Option<String>,
@@ -341,7 +341,7 @@ mod tests {
         };
         Question {
             subject,
-            regime: Regime::DenyFirst,
+            precedence: RulePrecedence::DenyFirst,
             cwd: top,
             name: Some(name.to_owned()),
             always: Vec::new(),

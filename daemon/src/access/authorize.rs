@@ -9,8 +9,10 @@ pub(crate) mod run;
 
 use serde_json::json;
 use skills_agents::profile::Scope;
-use skills_discovery::discover::{Candidate, State};
-use skills_discovery::permission::{self, Action, Decision, Properties, Reason, Regime};
+use skills_discovery::discover::{Candidate, SkillState};
+use skills_discovery::permission::{
+    self, Action, Decision, DecisionReason, Properties, RulePrecedence,
+};
 use skills_engine::View;
 use skills_engine::files::disk::content_hash;
 use skills_engine::sessions::store::Content;
@@ -176,13 +178,13 @@ pub(crate) fn named(
     if is_untrusted(view, candidate) {
         return Err(untrusted(view, candidate, &format!("`{}` is not given away", candidate.name)));
     }
-    if candidate.state == State::Refused { Err(refused(candidate)) } else { Ok(()) }
+    if candidate.state == SkillState::Refused { Err(refused(candidate)) } else { Ok(()) }
 }
 
 /// Returns whether a skill waits for trust before any of it is given away, whatever else has become
 /// of it.
 pub(crate) fn is_untrusted(view: &View, candidate: &Candidate) -> bool {
-    candidate.state == State::Untrusted || view.resolution.roots[candidate.root].is_held_back
+    candidate.state == SkillState::Untrusted || view.resolution.roots[candidate.root].is_held_back
 }
 
 /// Refuses a skill whose file is a link that must not be followed.
@@ -280,17 +282,19 @@ pub(crate) fn why(decision: &Decision<'_>) -> String {
     };
     let action = decision.action.name();
     match &decision.reason {
-        Reason::Rule(rule) => {
+        DecisionReason::Rule(rule) => {
             format!("the rule `{}` in {} says `{action}`", rule.pattern, at(rule))
         }
-        Reason::ToolOff(rule) => {
+        DecisionReason::ToolDisabled(rule) => {
             format!("the rule `{}` in {} switches the skill tool off", rule.pattern, at(rule))
         }
-        Reason::Canonical => "the agent has fetched it itself".to_owned(),
-        Reason::Harmless => "no rule is about it, and nothing in it can do harm".to_owned(),
-        Reason::Concern(Some(key)) => format!("no rule is about it, and it has `{key}`"),
-        Reason::Concern(None) => "no rule is about it, and what it may do is not known".to_owned(),
-        Reason::NoRule => "no rule is about it".to_owned(),
+        DecisionReason::Canonical => "the agent has fetched it itself".to_owned(),
+        DecisionReason::Harmless => "no rule is about it, and nothing in it can do harm".to_owned(),
+        DecisionReason::Concern(Some(key)) => format!("no rule is about it, and it has `{key}`"),
+        DecisionReason::Concern(None) => {
+            "no rule is about it, and what it may do is not known".to_owned()
+        }
+        DecisionReason::NoRule => "no rule is about it".to_owned(),
     }
 }
 
@@ -306,8 +310,8 @@ fn decide<'a>(
 ) -> Decision<'a> {
     let resolution = &view.resolution;
     let is_remote = resolution.roots[candidate.root].scope == Scope::Remote;
-    let request = permission::Request { name: &candidate.name, agent, is_remote, properties };
-    permission::decide(Regime::of(&view.ctx.profile), &resolution.permissions, &request)
+    let request = permission::SkillRequest { name: &candidate.name, agent, is_remote, properties };
+    permission::decide(RulePrecedence::of(&view.ctx.profile), &resolution.permissions, &request)
 }
 
 /// Refuses what is denied, by the rule that denies it.

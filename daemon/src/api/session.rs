@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use skills_agents::profile::NestedRule;
-use skills_discovery::discover::{Overlay, Resolution, State};
+use skills_discovery::discover::{Overlay, Resolution, SkillState};
 use skills_engine::sessions::session::{Matched, Opened, Opening, Session, TouchDelta};
 use skills_engine::sessions::touch;
 use skills_engine::sessions::touch::{Found, Search};
@@ -211,7 +211,7 @@ impl Service {
         for (path, relative) in &found.places {
             for (candidate, pattern) in activation.hits(relative) {
                 let candidate = &view.resolution.candidates[candidate];
-                let is_new = candidate.state == State::Conditional
+                let is_new = candidate.state == SkillState::Conditional
                     && !all.iter().any(|(it, _)| *it == candidate.path);
                 let patterns = candidate.record().map(|it| &it.paths);
                 if let Some(pattern) = patterns.and_then(|it| it.get(pattern)).filter(|_| is_new) {

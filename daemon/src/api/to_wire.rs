@@ -19,7 +19,7 @@ use skills_agents::listing::INJECTION;
 use skills_agents::profile::{self, NameSource, Profile, Provider};
 use skills_agents::skill::{LocatedDiagnostic, SkillRecord};
 use skills_config::Config;
-use skills_discovery::discover::{Candidate, Reason, State, address_of};
+use skills_discovery::discover::{Candidate, Reason, SkillState, address_of};
 use skills_discovery::permission;
 use skills_engine::{Gone, Health, Phase, SourceStatus, View, WorktreeStatus};
 use skills_protocol::error::{PermissionRule, RuleSource};
@@ -154,7 +154,7 @@ fn diagnostic_counts(candidate: &Candidate) -> wire::DiagnosticCounts {
 /// Returns how grave a finding is for this agent. What the agent reads in spite of it is no error, as
 /// the rules of `skills/check` have it.
 fn graded(diagnostic: &Diagnostic, candidate: &Candidate) -> Severity {
-    let is_dropped = candidate.state == State::Invalid;
+    let is_dropped = candidate.state == SkillState::Invalid;
     // A forged list harms because the agent reads it.
     if is_dropped || diagnostic.code == INJECTION {
         diagnostic.severity
@@ -164,18 +164,18 @@ fn graded(diagnostic: &Diagnostic, candidate: &Candidate) -> Severity {
 }
 
 /// Returns a state by its name on the wire.
-pub(crate) fn state(state: State) -> wire::State {
+pub(crate) fn state(state: SkillState) -> wire::State {
     match state {
-        State::Active => wire::State::Active,
-        State::Conditional => wire::State::Conditional,
-        State::Activated => wire::State::Activated,
-        State::Shadowed => wire::State::Shadowed,
-        State::Invalid => wire::State::Invalid,
-        State::Refused => wire::State::Refused,
-        State::Hidden => wire::State::Hidden,
-        State::Denied => wire::State::Denied,
-        State::Untrusted => wire::State::Untrusted,
-        State::Ignored => wire::State::Ignored,
+        SkillState::Active => wire::State::Active,
+        SkillState::Conditional => wire::State::Conditional,
+        SkillState::Activated => wire::State::Activated,
+        SkillState::Shadowed => wire::State::Shadowed,
+        SkillState::Invalid => wire::State::Invalid,
+        SkillState::Refused => wire::State::Refused,
+        SkillState::Hidden => wire::State::Hidden,
+        SkillState::Denied => wire::State::Denied,
+        SkillState::Untrusted => wire::State::Untrusted,
+        SkillState::Ignored => wire::State::Ignored,
     }
 }
 

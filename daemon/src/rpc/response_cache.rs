@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use serde_json::value::{RawValue, to_raw_value};
-use skills_discovery::discover::{Candidate, State};
+use skills_discovery::discover::{Candidate, SkillState};
 use skills_engine::View;
 use skills_engine::views::search::{Document, SearchError, SearchIndex};
 use skills_syntax::path::AbsPath;
@@ -177,6 +177,6 @@ fn sorted_by(
     indexes
 }
 
-fn rank(state: State) -> usize {
-    State::ALL.iter().position(|it| *it == state).unwrap_or(State::ALL.len())
+fn rank(state: SkillState) -> usize {
+    SkillState::ALL.iter().position(|it| *it == state).unwrap_or(SkillState::ALL.len())
 }

@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use skills_discovery::discover::{Policy, Trusts};
+use skills_discovery::discover::{Policy, TrustDecisions};
 use skills_engine::watch::stat_cache::Generation;
 use skills_syntax::path::AbsPath;
 
@@ -16,7 +16,7 @@ use crate::lifecycle::settings::rules;
 /// What was read of the store, and when.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    trusts: Arc<Trusts>,
+    trusts: Arc<TrustDecisions>,
     /// Which reading it is from; a later one is newer.
     nth: u64,
     /// How often others had written before it.
@@ -25,7 +25,7 @@ pub(crate) struct Known {
 
 impl Service {
     /// Returns what the user has said about directories.
-    pub(crate) async fn trusts(&self) -> Arc<Trusts> {
+    pub(crate) async fn trusts(&self) -> Arc<TrustDecisions> {
         if self.trusts.get().is_none() {
             self.read_trusts(0).await;
         }
@@ -58,7 +58,8 @@ impl Service {
             }
         };
         let said = read.said.into_iter();
-        let trusts = Trusts::new(said.filter_map(|(dir, it)| Some((AbsPath::new(&dir).ok()?, it))));
+        let trusts =
+            TrustDecisions::new(said.filter_map(|(dir, it)| Some((AbsPath::new(&dir).ok()?, it))));
         let mut known = self.known_trusts();
         if read.nth < known.nth {
             return;
@@ -85,7 +86,7 @@ impl Service {
 
     /// `known` is locked by the caller until the engine has it.
     fn hand_over(&self, known: &Known) {
-        let trusts = Trusts::clone(&known.trusts);
+        let trusts = TrustDecisions::clone(&known.trusts);
         let rules = rules(&self.settings);
         let requires_trust = self.settings.user().require_trust;
         let environment = Some(self.environment.clone());

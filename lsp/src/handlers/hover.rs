@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use skills_agents::field_table;
 use skills_agents::fields::Fields;
-use skills_discovery::discover::State;
+use skills_discovery::discover::SkillState;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 use tower_lsp::ls_types::{Hover, HoverContents, MarkupContent, MarkupKind, Position};
@@ -103,8 +103,8 @@ pub(crate) fn describe(skill: &SkillEntry, snapshot: &OverlaySnapshot) -> String
 fn states<'a>(
     path: &'a AbsPath,
     snapshot: &'a OverlaySnapshot,
-) -> Vec<(State, Vec<String>, Option<&'a str>)> {
-    let mut states: Vec<(State, Vec<String>, Option<&str>)> = Vec::new();
+) -> Vec<(SkillState, Vec<String>, Option<&'a str>)> {
+    let mut states: Vec<(SkillState, Vec<String>, Option<&str>)> = Vec::new();
     for (ranking, ranked) in snapshot.rankings_of(path) {
         let agent = ranking.profile.id.to_string();
         let reason = ranked.reason.as_deref();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use skills_agents::profile;
 use skills_agents::skill::{FileFacts, SkillRecord};
 use skills_discovery::discover::{
-    DiscoveryContext, Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, Resolution,
+    DiscoveryContext, Fault, FaultKind, FileId, Item, ItemKind, Listing, PathStatus, Resolution,
     SkillFile, TextFile, Tree, discover,
 };
 use skills_syntax::path::AbsPath;
@@ -111,8 +111,8 @@ impl Disk {
     }
 
     /// Resolves all links of a path, or returns the fault on the way.
-    fn physical(&self, path: &Path) -> Result<PathBuf, Place> {
-        let fault = |kind| Place::Fault(Fault { kind, detail: path.display().to_string() });
+    fn physical(&self, path: &Path) -> Result<PathBuf, PathStatus> {
+        let fault = |kind| PathStatus::Fault(Fault { kind, detail: path.display().to_string() });
         let mut at = PathBuf::from("/");
         let mut todo: Vec<PathBuf> = names(path);
         let mut links = 0;
@@ -120,7 +120,7 @@ impl Disk {
             let next = at.join(&name);
             match self.entries.get(&next) {
                 None if links > 0 => return Err(fault(FaultKind::Dangling)),
-                None => return Err(Place::Missing),
+                None => return Err(PathStatus::Missing),
                 Some(FsEntry::Link(_)) if links == 40 => return Err(fault(FaultKind::Loop)),
                 Some(FsEntry::Link(target)) => {
                     links += 1;
@@ -150,12 +150,12 @@ fn is_plain(path: &Path) -> bool {
 }
 
 impl Tree for Disk {
-    fn look(&self, path: &AbsPath) -> Option<Place> {
+    fn look(&self, path: &AbsPath) -> Option<PathStatus> {
         Some(match self.physical(path) {
             Err(place) => place,
             Ok(physical) => match self.entries.get(&physical) {
-                Some(FsEntry::File(_)) => Place::File,
-                _ => Place::Directory { foreign: false },
+                Some(FsEntry::File(_)) => PathStatus::File,
+                _ => PathStatus::Directory { foreign: false },
             },
         })
     }

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use skills_discovery::activate::{Matcher, check as check_pattern, matches_all, overruling};
+use skills_discovery::activate::{
+    Matcher, check as check_pattern, matches_all, overruling_pattern,
+};
 
 use super::parts;
 
@@ -28,7 +30,7 @@ pub fn check(input: &[u8]) {
             matches_all(pattern);
         }
         if patterns.len() <= 4 && patterns.iter().any(|it| it.starts_with('!')) {
-            overruling(patterns, patterns.len() - 1);
+            overruling_pattern(patterns, patterns.len() - 1);
         }
     }
     for path in paths.lines() {

@@ -264,7 +264,7 @@ fn every_reason_names_agent_place_rule_and_next_step() {
         claude-code deep: Claude Code passes over `$WORK/shop/.claude/skills/group/deep`: the agent looks 1 level below the root, and this is deeper.
             walk/depth of Claude Code 2.1.240 (documentation)
             next: Move the directory to `$WORK/shop/.claude/skills/deep`.
-        claude-code off: Claude Code leaves `off` out: `skillOverrides` switches it off.
+        claude-code off: Claude Code ignores `off`: `skillOverrides` switches it off.
             settings/off of Claude Code 2.1.240 (documentation) at $WORK/shop/.claude/settings.json:2:23
             next: Remove that entry to use the skill again.
         claude-code denied: Claude Code may not use `denied`: the rule `denied` denies it (`$WORK/shop/.claude/settings.json:3:29`).
@@ -285,7 +285,7 @@ fn every_reason_names_agent_place_rule_and_next_step() {
         claude-code generated: Claude Code finds no skill called `generated`. There is `$WORK/shop/gen/.claude/skills/generated`, but git ignores `$WORK/shop/gen` (`$WORK/shop/.gitignore:1` says `/gen/`), and Claude Code passes over what git ignores below the working directory.
             nested/ignored of Claude Code 2.1.240 (documentation) at $WORK/shop/.gitignore:1:1
             next: Remove that line, or work in `$WORK/shop/gen`.
-        gemini-cli waiting: Gemini CLI does not take `waiting` yet: Gemini CLI takes a project's skills only where its folder is trusted, and `$HOME/.gemini/trustedFolders.json` does not name it.
+        gemini-cli waiting: Gemini CLI does not load `waiting` yet: Gemini CLI takes a project's skills only where its folder is trusted, and `$HOME/.gemini/trustedFolders.json` does not name it.
             project/trusted of Gemini CLI 0.61.0 (running)
             next: Trust the folder in Gemini CLI, set `GEMINI_CLI_TRUST_WORKSPACE` to `true`, or run `skillsd trust` in it.
         agentskills $HOME/.agents/skills/good: An Agent Skills client does not use this `good`: `$WORK/shop/.agents/skills/good/SKILL.md` has the same name and is found earlier.

@@ -21,19 +21,19 @@ pub fn matches_all(pattern: &str) -> bool {
 
 /// Returns the pattern because of which the negated pattern at `at` excludes nothing; `None` if it
 /// does exclude something or the samples do not tell.
-pub fn overruling(patterns: &[&str], at: usize) -> Option<usize> {
+pub fn overruling_pattern(patterns: &[&str], at: usize) -> Option<usize> {
     let all = Matcher::new([patterns.iter().copied()]);
     let others = patterns.iter().enumerate().filter(|(index, _)| *index != at);
     let rest = Matcher::new([others.map(|(_, it)| *it)]);
-    let mut overruling = None;
+    let mut overruling_pattern = None;
     for path in samples(patterns, at)? {
         let path = Path::new(&path);
         if rest.matches(path).is_empty() {
             continue;
         }
-        overruling = overruling.or(Some(all.matches(path).first()?.pattern));
+        overruling_pattern = overruling_pattern.or(Some(all.matches(path).first()?.pattern));
     }
-    overruling
+    overruling_pattern
 }
 
 /// Returns paths that a pattern matches, varied by the parts of all patterns.
@@ -145,7 +145,7 @@ mod tests {
             (&["docs/*.md", "!src/a.ts"], None),
         ] {
             let at = patterns.iter().rposition(|it| it.starts_with('!')).unwrap_or_default();
-            assert_eq!(overruling(patterns, at), by, "{patterns:?}");
+            assert_eq!(overruling_pattern(patterns, at), by, "{patterns:?}");
         }
     }
 }

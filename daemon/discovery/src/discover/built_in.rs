@@ -13,10 +13,10 @@ use skills_syntax::path::AbsPath;
 
 use super::Candidate;
 use super::address::{built_in_path, is_built_in};
-use super::provided::{Provided, Ready, Stock, quoted};
+use super::provided::{ProvidedContents, ProvidedRoot, ProvidedSkill, quoted};
 
 /// Returns the root that lists an agent's built-in skills.
-pub(super) fn provided(profile: &Profile, skills: &[BuiltInSkill]) -> Provided {
+pub(super) fn provided(profile: &Profile, skills: &[BuiltInSkill]) -> ProvidedRoot {
     // A variant or a derived profile has the built-in skills of its base agent.
     let mut row = profile;
     while let Some(base) = &row.base {
@@ -25,10 +25,10 @@ pub(super) fn provided(profile: &Profile, skills: &[BuiltInSkill]) -> Provided {
     let path = built_in_path(&row.id);
     let skills = skills.iter().map(|it| ready(&path, it)).collect();
     let origin = format!("the program of {} {}", row.agent, row.version);
-    Provided { path, origin, stock: Stock::Ready(skills) }
+    ProvidedRoot { path, origin, stock: ProvidedContents::Skills(skills) }
 }
 
-fn ready(root: &AbsPath, skill: &BuiltInSkill) -> Ready {
+fn ready(root: &AbsPath, skill: &BuiltInSkill) -> ProvidedSkill {
     let BuiltInSkill { name, description } = skill;
     let mut text = String::new();
     // Writing to a `String` cannot fail.
@@ -36,7 +36,7 @@ fn ready(root: &AbsPath, skill: &BuiltInSkill) -> Ready {
     let _ = writeln!(text, "description: {}\n---", quoted(description));
     // There is no file to hash.
     let facts = FileFacts { size: text.len() as u64, truncated: false, hash: [0; 32] };
-    Ready {
+    ProvidedSkill {
         path: root.child(&**name),
         record: Arc::new(SkillRecord::read(text.as_bytes(), facts)),
         name: Some((**name).into()),

@@ -5,51 +5,53 @@
 
 use skills_agents::profile::Scope;
 
-use super::{Candidate, DiscoveryContext, Reason, Root, State};
-use crate::permission::{self, Action, Decision, Properties, Regime, Request, Rule};
+use super::{Candidate, DiscoveryContext, Reason, SearchRoot, SkillState};
+use crate::permission::{self, Action, Decision, Properties, Rule, RulePrecedence, SkillRequest};
 
 /// Marks the candidates that the permission rules deny.
 pub(super) fn apply(
     ctx: &DiscoveryContext,
     rules: &[Rule],
-    roots: &[Root],
+    roots: &[SearchRoot],
     candidates: &mut [Candidate],
 ) {
     if !rules.iter().any(|it| it.action == Action::Deny) {
         return;
     }
-    let regime = Regime::of(&ctx.profile);
+    let precedence = RulePrecedence::of(&ctx.profile);
     for candidate in candidates {
-        if candidate.state.is_out() || candidate.state == State::Shadowed {
+        if candidate.state.is_out() || candidate.state == SkillState::Shadowed {
             continue;
         }
-        let request = Request {
+        let request = SkillRequest {
             name: &candidate.name,
             agent: ctx.agent.as_deref(),
             is_remote: roots[candidate.root].scope == Scope::Remote,
             // Properties decide between `ask` and `allow`, never `deny`.
             properties: &Properties::Safe,
         };
-        let decision = permission::decide(regime, rules, &request);
+        let decision = permission::decide(precedence, rules, &request);
         if decision.action == Action::Deny {
-            candidate.state = State::Denied;
-            candidate.reason = reason(regime, &decision).map(Box::new);
+            candidate.state = SkillState::Denied;
+            candidate.reason = reason(precedence, &decision).map(Box::new);
         }
     }
 }
 
 /// Returns the reason of a denial, with the rule and its position; `None` if no rule denies it.
-fn reason(regime: Regime, decision: &Decision<'_>) -> Option<Reason> {
+fn reason(precedence: RulePrecedence, decision: &Decision<'_>) -> Option<Reason> {
     let rule = decision.rule()?;
-    let is_off = matches!(decision.reason, permission::Reason::ToolOff(_));
+    let is_off = matches!(decision.reason, permission::DecisionReason::ToolDisabled(_));
     let (name, message, next) = if is_off {
         let message = format!(
             "the rule `{}` denies all skills, which switches the skill tool off, whatever is allowed beside it",
             rule.pattern
         );
-        let next = match regime {
-            Regime::LastMatch => "Put that rule before the others, so that it is not the last.",
-            Regime::DenyFirst => "Deny skills by their names, and not the tool as a whole.",
+        let next = match precedence {
+            RulePrecedence::LastMatch => {
+                "Put that rule before the others, so that it is not the last."
+            }
+            RulePrecedence::DenyFirst => "Deny skills by their names, and not the tool as a whole.",
         };
         ("permission/tool-off", message, next)
     } else {

@@ -5,8 +5,8 @@
 //! below it that match the query, and the rules that decided about each.
 
 mod absent;
-mod around;
 mod difference;
+mod near_miss;
 mod skip;
 mod steps;
 
@@ -15,9 +15,9 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::text::LineColumn;
 
 use super::walk::SKILL_FILE;
-use super::{Candidate, DiscoveryContext, Reason, Resolution, Skip, State};
+use super::{Candidate, DiscoveryContext, Reason, Resolution, SkillState, SkippedEntry};
 
-pub use around::{Around, Ignored, Stray, Thing, places};
+pub use near_miss::{IgnoreRule, NearMiss, NearMissKind, NearMisses, places};
 pub use steps::worktree_step;
 
 /// Subject of an explanation.
@@ -44,7 +44,7 @@ pub struct Explanation {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// State of the skill; `None` if no skill matches.
-    pub state: Option<State>,
+    pub state: Option<SkillState>,
     /// Summary, as a sentence.
     pub summary: String,
     /// Suggested action, as a sentence.
@@ -83,7 +83,7 @@ pub enum StepKind {
         rule: &'static str,
     },
     /// A rule that applies to the whole worktree, or to a path outside every root.
-    Place {
+    Location {
         /// Stable name of the rule.
         rule: &'static str,
         /// True if the rule prevents the queried skill from being found.
@@ -139,7 +139,7 @@ pub fn explain(
     ctx: &DiscoveryContext,
     resolution: &Resolution,
     query: Query<'_>,
-    around: &Around,
+    around: &NearMisses,
 ) -> Explanation {
     let profile = &*ctx.profile.id;
     let agent = ctx.profile.subject();
@@ -162,7 +162,7 @@ pub fn explain(
 }
 
 fn rank(candidate: &Candidate) -> usize {
-    State::ALL.iter().position(|it| *it == candidate.state).unwrap_or(usize::MAX)
+    SkillState::ALL.iter().position(|it| *it == candidate.state).unwrap_or(usize::MAX)
 }
 
 /// One query with everything needed to answer it.
@@ -173,7 +173,7 @@ struct Inquiry<'a> {
     ctx: &'a DiscoveryContext,
     resolution: &'a Resolution,
     query: Query<'a>,
-    around: &'a Around,
+    around: &'a NearMisses,
 }
 
 impl<'a> Inquiry<'a> {
@@ -210,7 +210,7 @@ impl<'a> Inquiry<'a> {
     }
 
     /// Returns the skipped entries that match the query, each with its root's index.
-    fn skips(&self, matched: &[usize]) -> Vec<(usize, &'a Skip)> {
+    fn skips(&self, matched: &[usize]) -> Vec<(usize, &'a SkippedEntry)> {
         let roots = self.resolution.roots.iter().enumerate();
         roots
             .flat_map(|(index, root)| root.skips.iter().map(move |skip| (index, skip)))
@@ -238,24 +238,24 @@ impl<'a> Inquiry<'a> {
         let agent = self.agent;
         let why = candidate.reason.as_ref().map(|it| it.message.as_str()).unwrap_or_default();
         let summary = match state {
-            State::Hidden if candidate.is_built_in() => {
+            SkillState::Hidden if candidate.is_built_in() => {
                 format!("{agent} shows `{name}` to its model: it is built into {agent}.")
             }
-            State::Active => format!("{agent} shows `{name}` to its model."),
-            State::Activated => format!("{agent} shows `{name}` to its model: {why}."),
-            State::Conditional => format!("{agent} does not show `{name}` yet: it {why}."),
-            State::Shadowed => format!("{agent} does not use this `{name}`: {why}."),
-            State::Hidden => format!("{agent} does not show `{name}` to its model: {why}."),
-            State::Untrusted => format!("{agent} does not take `{name}` yet: {why}."),
-            State::Denied => {
+            SkillState::Active => format!("{agent} shows `{name}` to its model."),
+            SkillState::Activated => format!("{agent} shows `{name}` to its model: {why}."),
+            SkillState::Conditional => format!("{agent} does not show `{name}` yet: it {why}."),
+            SkillState::Shadowed => format!("{agent} does not use this `{name}`: {why}."),
+            SkillState::Hidden => format!("{agent} does not show `{name}` to its model: {why}."),
+            SkillState::Untrusted => format!("{agent} does not load `{name}` yet: {why}."),
+            SkillState::Denied => {
                 format!(
                     "{agent} may not use `{name}`: {why}{}.",
                     place(candidate.reason.as_deref())
                 )
             }
-            State::Ignored => format!("{agent} leaves `{name}` out: {why}."),
-            State::Invalid => format!("{agent} drops `{name}`: {why}."),
-            State::Refused => format!("skillsd does not read `{name}`: {why}."),
+            SkillState::Ignored => format!("{agent} ignores `{name}`: {why}."),
+            SkillState::Invalid => format!("{agent} drops `{name}`: {why}."),
+            SkillState::Refused => format!("skillsd does not read `{name}`: {why}."),
         };
         Verdict {
             state: Some(*state),

@@ -12,11 +12,11 @@ use skills_syntax::config_tree::{Node, Syntax};
 use skills_syntax::path::AbsPath;
 
 use super::owner::Owners;
-use super::roots::{Located, RootPath, variable};
-use super::settings::{About, Settings};
-use super::tree::{ItemKind, Place, TextFile, Tree};
+use super::roots::{RootLocation, RootPath, variable};
+use super::settings::{NoteScope, Settings};
+use super::tree::{ItemKind, PathStatus, TextFile, Tree};
 use super::{DiscoveryContext, Owner};
-use crate::permission::Source;
+use crate::permission::SourceLocation;
 
 /// File with the extension's name and version.
 const MANIFEST: &str = "gemini-extension.json";
@@ -35,7 +35,7 @@ pub(super) fn find(
     owners: &Owners<'_>,
     tree: &dyn Tree,
     settings: &mut Settings,
-) -> Vec<Located> {
+) -> Vec<RootLocation> {
     let base = variable(ctx, &rule.variable).or_else(|_| variable(ctx, "HOME"));
     let Ok(dir) = base.map(|it| it.child(&*rule.directory)) else { return Vec::new() };
     let declared = owners.variable_owner(Some(&rule.variable), "", &dir);
@@ -53,7 +53,7 @@ pub(super) fn find(
                 None => Ok(path),
                 Some(why) => Err((path, why.clone())),
             };
-            Located { path, declared: owner, held: None, origin: origin.clone() }
+            RootLocation { path, declared: owner, held: None, origin: origin.clone() }
         }));
     }
     found
@@ -80,7 +80,7 @@ impl Finder<'_> {
                 self.settings.complete = false;
                 return None;
             }
-            Some(Place::Directory { .. }) => {}
+            Some(PathStatus::Directory { .. }) => {}
             Some(_) => return None,
         }
         let Some(listing) = self.tree.list(&self.dir) else {
@@ -100,7 +100,7 @@ impl Finder<'_> {
                 self.settings.complete = false;
                 return None;
             }
-            Some(Place::Directory { .. }) => {}
+            Some(PathStatus::Directory { .. }) => {}
             Some(_) => return None,
         }
         let named = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -140,7 +140,7 @@ impl Finder<'_> {
         }
         let message = format!("`source` leads out of the extensions: `{}`", found.display());
         let next = "Install the extension into your own directory of extensions.".to_owned();
-        let source = Source { file: path.child(INSTALLED), at: source.at };
+        let source = SourceLocation { file: path.child(INSTALLED), at: source.at };
         self.settings.note(&source, message, Some(next));
         None
     }
@@ -156,12 +156,12 @@ impl Finder<'_> {
             matches(rule.strip_prefix('!').unwrap_or(rule), &self.ctx.cwd)
         };
         let last = rules.iter().rfind(fits)?;
-        let source = Source { file, at: last.at };
+        let source = SourceLocation { file, at: last.at };
         let rule = last.text().unwrap_or_default();
         let off = rule.starts_with('!');
         let word = if off { "off" } else { "on" };
         let message = format!("extension `{name}` is {word} here: `{rule}`");
-        self.settings.note_about(&source, About::Path(root.clone()), message);
+        self.settings.note_about(&source, NoteScope::Path(root.clone()), message);
         off.then(|| {
             let (file, at) = (source.file.display(), source.at);
             format!("`{file}:{}:{}` switches `{name}` off here", at.line, at.column)
@@ -175,7 +175,7 @@ impl Finder<'_> {
                 self.settings.complete = false;
                 None
             }
-            Some(Place::File) => {
+            Some(PathStatus::File) => {
                 self.settings.consult(self.tree, path, Syntax::Json, OnBrokenSettings::Ignores)
             }
             Some(_) => None,

@@ -16,7 +16,7 @@ use skills_syntax::path::AbsPath;
 
 use super::owner::Owners;
 use super::roots::bases;
-use super::tree::{Fault, FaultKind, Place, TextFile, Tree};
+use super::tree::{Fault, FaultKind, PathStatus, TextFile, Tree};
 use super::worktree::Worktree;
 use super::{DiscoveryContext, Policy};
 
@@ -28,7 +28,7 @@ pub(super) struct LinkRule<'a> {
     tree: &'a dyn Tree,
     policy: &'a Policy,
     /// Skill directories in the home directory and in directories named by variables.
-    usual: OnceCell<Vec<Usual<'a>>>,
+    usual: OnceCell<Vec<UserSkillDir<'a>>>,
     /// Canonical paths of those that belong to the user; computed at the first link that leaves its
     /// worktree.
     users: OnceCell<Vec<AbsPath>>,
@@ -37,7 +37,7 @@ pub(super) struct LinkRule<'a> {
 }
 
 /// A skill directory at its default path.
-struct Usual<'a> {
+struct UserSkillDir<'a> {
     dir: AbsPath,
     /// The directory that it is relative to.
     base: AbsPath,
@@ -46,7 +46,7 @@ struct Usual<'a> {
 
 /// Directories that links below one root may lead into.
 #[derive(Clone, Debug)]
-pub(super) struct Fence {
+pub(super) struct LinkTargets {
     /// Canonical directories.
     within: Vec<AbsPath>,
     /// True if links to other directories are followed too.
@@ -68,7 +68,12 @@ impl<'a> LinkRule<'a> {
     /// Returns the allowed link targets of a root; `None` if links may lead anywhere, because the
     /// root is the user's own. `base` is the directory that contains the root if the root is
     /// outside the worktree.
-    pub(super) fn fence(&self, root: &AbsPath, is_own: bool, base: &AbsPath) -> Option<Fence> {
+    pub(super) fn link_targets(
+        &self,
+        root: &AbsPath,
+        is_own: bool,
+        base: &AbsPath,
+    ) -> Option<LinkTargets> {
         let is_users = !is_own && self.is_users(root);
         if is_own || is_users && !self.owners.is_inside(root) {
             return None;
@@ -85,44 +90,50 @@ impl<'a> LinkRule<'a> {
             Ok(relative) => self.real(&self.worktree.top).child(relative),
             Err(_) => self.real(root),
         };
-        let is_trusted = self.policy.trusts.said(&place).is_some_and(|(_, it)| it);
-        Some(Fence { within, is_trusted })
+        let is_trusted = self.policy.trusts.decision(&place).is_some_and(|(_, it)| it);
+        Some(LinkTargets { within, is_trusted })
     }
 
     /// Returns the reason if a directory reached by a link is not entered.
-    pub(super) fn directory(&self, fence: Option<&Fence>, path: &AbsPath) -> Option<Fault> {
-        let fence = fence.filter(|it| !it.is_trusted)?;
+    pub(super) fn directory(
+        &self,
+        link_targets: Option<&LinkTargets>,
+        path: &AbsPath,
+    ) -> Option<Fault> {
+        let link_targets = link_targets.filter(|it| !it.is_trusted)?;
         let target = self.real(path);
         let kind = FaultKind::LinkWaits;
-        (!self.holds(fence, &target)).then(|| Fault { kind, detail: target.display().to_string() })
+        (!self.holds(link_targets, &target))
+            .then(|| Fault { kind, detail: target.display().to_string() })
     }
 
     /// Returns the reason if a file reached by a link is not read.
-    pub(super) fn file(&self, fence: Option<&Fence>, path: &AbsPath) -> Option<Fault> {
+    pub(super) fn file(&self, link_targets: Option<&LinkTargets>, path: &AbsPath) -> Option<Fault> {
         let target = self.real(path);
         let is_markdown = target.extension().is_some_and(|it| it.eq_ignore_ascii_case("md"));
         let not_markdown = || outside(&target, "which is not a Markdown file");
         let dir = path.parent().unwrap_or_else(|| path.clone());
-        self.leaves(fence, &dir, path)
-            .or_else(|| (fence.is_some() && !is_markdown).then(not_markdown))
+        self.leaves(link_targets, &dir, path)
+            .or_else(|| (link_targets.is_some() && !is_markdown).then(not_markdown))
     }
 
     /// Returns the reason if a file of a skill leads out of the skill's directory `dir`.
     pub(super) fn leaves(
         &self,
-        fence: Option<&Fence>,
+        link_targets: Option<&LinkTargets>,
         dir: &AbsPath,
         path: &AbsPath,
     ) -> Option<Fault> {
-        let (fence, target) = (fence?, self.real(path));
-        let is_outside = !target.starts_with(&*self.real(dir)) && !self.holds(fence, &target);
+        let (link_targets, target) = (link_targets?, self.real(path));
+        let is_outside =
+            !target.starts_with(&*self.real(dir)) && !self.holds(link_targets, &target);
         is_outside.then(|| outside(&target, "outside of the worktree and your skill directories"))
     }
 
-    fn holds(&self, fence: &Fence, target: &AbsPath) -> bool {
+    fn holds(&self, link_targets: &LinkTargets, target: &AbsPath) -> bool {
         let users = || self.users.get_or_init(|| self.find_users()).iter();
         let is_in = |it: &AbsPath| target.starts_with(&**it);
-        fence.within.iter().any(is_in) || users().any(is_in)
+        link_targets.within.iter().any(is_in) || users().any(is_in)
     }
 
     /// Returns true if a root is one of the user's own directories, although it was found while
@@ -133,11 +144,11 @@ impl<'a> LinkRule<'a> {
 
     /// Returns true if [`Owners`] assigns the directory to the user. A client's variables may name
     /// any directory, and do not make it the user's.
-    fn is_chosen(&self, usual: &Usual<'_>) -> bool {
+    fn is_chosen(&self, usual: &UserSkillDir<'_>) -> bool {
         self.owners.base_owner(usual.rule, &usual.base).is_own()
     }
 
-    fn usual(&self) -> &[Usual<'a>] {
+    fn usual(&self) -> &[UserSkillDir<'a>] {
         self.usual.get_or_init(|| {
             let own = std::iter::once(&self.ctx.profile);
             let rules = own.chain(profile::builtin()).flat_map(|it| &it.roots);
@@ -148,7 +159,7 @@ impl<'a> LinkRule<'a> {
                 for base in bases(self.ctx, &rule.base, self.worktree).into_iter().flatten() {
                     for relative in rule.relative.iter().filter(|it| !it.is_empty()) {
                         let (dir, base) = (base.child(&**relative), base.clone());
-                        found.push(Usual { dir, base, rule: &rule.base });
+                        found.push(UserSkillDir { dir, base, rule: &rule.base });
                     }
                 }
             }
@@ -203,8 +214,10 @@ fn tops(worktree: &Worktree) -> Vec<&AbsPath> {
 /// Returns the canonical path, or the path itself if nothing exists there.
 fn real(tree: &dyn Tree, path: &AbsPath) -> Option<AbsPath> {
     match tree.look(path)? {
-        Place::Missing | Place::Fault(_) => Some(path.clone()),
-        Place::Directory { .. } | Place::File | Place::Special(_) => tree.canonical(path),
+        PathStatus::Missing | PathStatus::Fault(_) => Some(path.clone()),
+        PathStatus::Directory { .. } | PathStatus::File | PathStatus::Special(_) => {
+            tree.canonical(path)
+        }
     }
 }
 

@@ -11,8 +11,8 @@ use skills_syntax::config_tree::{self, Node, Syntax};
 use skills_syntax::path::AbsPath;
 
 use crate::discover::{
-    Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, Policy, SkillFile, TextFile, Tree,
-    Trusts,
+    Fault, FaultKind, FileId, Item, ItemKind, Listing, PathStatus, Policy, SkillFile, TextFile,
+    Tree, TrustDecisions,
 };
 use crate::permission::{Action, SkillRule};
 
@@ -57,7 +57,7 @@ impl MemoryTree {
             }
             tree.add(path, thing);
         }
-        let trusts = Trusts::new(trusted);
+        let trusts = TrustDecisions::new(trusted);
         tree.policy = Arc::new(Policy { trusts, ..Policy::default() });
         tree
     }
@@ -68,7 +68,7 @@ impl MemoryTree {
     }
 
     /// Returns the canonical path, or the status if the path leads to no file.
-    fn physical(&self, path: &Path) -> Result<PathBuf, Place> {
+    fn physical(&self, path: &Path) -> Result<PathBuf, PathStatus> {
         let mut at = PathBuf::from("/");
         let mut todo: Vec<_> = path.iter().skip(1).map(PathBuf::from).collect();
         todo.reverse();
@@ -78,14 +78,14 @@ impl MemoryTree {
             match self.things.get(&next) {
                 None if links > 0 => {
                     let detail = path.display().to_string();
-                    return Err(Place::Fault(Fault { kind: FaultKind::Dangling, detail }));
+                    return Err(PathStatus::Fault(Fault { kind: FaultKind::Dangling, detail }));
                 }
-                None => return Err(Place::Missing),
+                None => return Err(PathStatus::Missing),
                 Some((_, Thing::Link(target))) => {
                     links += 1;
                     if links > 40 {
                         let fault = Fault { kind: FaultKind::Loop, detail: String::new() };
-                        return Err(Place::Fault(fault));
+                        return Err(PathStatus::Fault(fault));
                     }
                     at = PathBuf::from("/");
                     let names = target.components().rev().filter(|it| *it != Component::RootDir);
@@ -99,15 +99,15 @@ impl MemoryTree {
 }
 
 impl Tree for MemoryTree {
-    fn look(&self, path: &AbsPath) -> Option<Place> {
+    fn look(&self, path: &AbsPath) -> Option<PathStatus> {
         let physical = match self.physical(path) {
             Ok(physical) => physical,
             Err(place) => return Some(place),
         };
         Some(match &self.things[&physical].1 {
-            Thing::Directory => Place::Directory { foreign: physical.ends_with("stranger") },
-            Thing::File(_) | Thing::Denied => Place::File,
-            Thing::Fifo => Place::Special("named pipe"),
+            Thing::Directory => PathStatus::Directory { foreign: physical.ends_with("stranger") },
+            Thing::File(_) | Thing::Denied => PathStatus::File,
+            Thing::Fifo => PathStatus::Special("named pipe"),
             Thing::Link(_) => unreachable!("a physical path ends in no link"),
         })
     }
@@ -166,7 +166,7 @@ impl Tree for MemoryTree {
         let table = file.at_path(&["permission", "skill"]);
         let rules = table.into_iter().flat_map(Node::entries).map(|it| SkillRule {
             pattern: it.key.to_string(),
-            action: Action::named(it.node.text().unwrap()).unwrap(),
+            action: Action::parse(it.node.text().unwrap()).unwrap(),
             at: it.at,
         });
         // A repository cannot allow anything.

@@ -4,12 +4,12 @@ use skills_agents::profile::{Profile, RootBase};
 use skills_syntax::parse::ValueKind;
 use skills_syntax::path::AbsPath;
 
-use super::{Candidate, Root};
+use super::{Candidate, SearchRoot};
 
 /// Sets a candidate's namespace. `within` holds a command's directories below its root.
 pub(super) fn apply(
     profile: &Profile,
-    root: &Root,
+    root: &SearchRoot,
     within: Option<Vec<String>>,
     candidate: &mut Candidate,
 ) {

@@ -8,23 +8,23 @@ use skills_agents::profile::{NestedConflict, NestedRule, Scope};
 use skills_syntax::path::AbsPath;
 
 use super::walk::Walker;
-use super::{Candidate, DiscoveryContext, Owner, Root, State};
+use super::{Candidate, DiscoveryContext, Owner, SearchRoot, SkillState};
 
 /// Row number of a root that has no row in the profile.
 pub(super) const NO_RULE: usize = usize::MAX;
 
 /// Walks the nested roots of the session.
-pub(super) fn walk(ctx: &DiscoveryContext, walker: &mut Walker<'_>, roots: &mut Vec<Root>) {
+pub(super) fn walk(ctx: &DiscoveryContext, walker: &mut Walker<'_>, roots: &mut Vec<SearchRoot>) {
     let NestedRule::OnTouch { walk, .. } = &ctx.profile.nested else { return };
     if ctx.overlay.nested().is_empty() {
         return;
     }
     for path in ctx.overlay.nested() {
         let start = walker.candidates.len();
-        walker.fence_off(path, false, &holder(ctx, path));
+        walker.set_link_targets(path, false, &holder(ctx, path));
         let (outcome, skips) = walker.root(path, walk, roots.len());
         let candidates = start..walker.candidates.len();
-        roots.push(Root {
+        roots.push(SearchRoot {
             path: path.clone(),
             rule: NO_RULE,
             scope: Scope::Nested,
@@ -34,8 +34,8 @@ pub(super) fn walk(ctx: &DiscoveryContext, walker: &mut Walker<'_>, roots: &mut 
             candidates,
             skips,
             origin: String::new(),
-            place: None,
-            said: None,
+            trust_path: None,
+            trust_decision: None,
             is_held_back: false,
             plugin: None,
         });
@@ -48,11 +48,11 @@ pub(super) fn wins(ctx: &DiscoveryContext) -> bool {
 }
 
 /// Prefixes nested skills whose names are taken with their directory, if the agent does so.
-pub(super) fn prefix(ctx: &DiscoveryContext, roots: &[Root], candidates: &mut [Candidate]) {
+pub(super) fn prefix(ctx: &DiscoveryContext, roots: &[SearchRoot], candidates: &mut [Candidate]) {
     let NestedRule::OnTouch { taken: NestedConflict::Prefixed, .. } = &ctx.profile.nested else {
         return;
     };
-    let claims = |it: &Candidate| !it.state.is_out() && it.state != State::Shadowed;
+    let claims = |it: &Candidate| !it.state.is_out() && it.state != SkillState::Shadowed;
     let is_nested = |it: &Candidate| roots[it.root].scope == Scope::Nested;
     if !candidates.iter().any(is_nested) {
         return;

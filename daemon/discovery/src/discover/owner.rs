@@ -12,7 +12,7 @@ use skills_agents::profile::RootBase;
 use skills_syntax::path::AbsPath;
 
 use super::roots::{value, variable};
-use super::tree::{Place, Tree};
+use super::tree::{PathStatus, Tree};
 use super::{DiscoveryContext, Policy, Worktree};
 
 /// The owner of a root or a settings file.
@@ -155,7 +155,7 @@ impl<'a> Owners<'a> {
 
     /// Returns the path that trust in `path` is given to. A link in the worktree is trusted with
     /// the worktree; a link on the way to the worktree makes no difference.
-    pub(super) fn place(&self, path: &AbsPath) -> AbsPath {
+    pub(super) fn trust_path(&self, path: &AbsPath) -> AbsPath {
         match path.strip_prefix(&self.top) {
             Ok(relative) => self.real_top.child(relative),
             Err(_) => self.real(path),
@@ -163,8 +163,8 @@ impl<'a> Owners<'a> {
     }
 
     /// Returns what the user has said about trusting a place.
-    pub(super) fn said(&self, place: &AbsPath) -> Option<bool> {
-        self.policy.trusts.said(place).map(|(_, it)| it)
+    pub(super) fn trust_decision(&self, path: &AbsPath) -> Option<bool> {
+        self.policy.trusts.decision(path).map(|(_, it)| it)
     }
 
     /// Returns the directory to trust for a file that lies in a repository.
@@ -182,8 +182,8 @@ impl<'a> Owners<'a> {
         for above in path.ancestors() {
             match self.tree.look(&above) {
                 None => break,
-                Some(Place::Missing | Place::Fault(_)) => continue,
-                Some(Place::Directory { .. } | Place::File | Place::Special(_)) => {}
+                Some(PathStatus::Missing | PathStatus::Fault(_)) => continue,
+                Some(PathStatus::Directory { .. } | PathStatus::File | PathStatus::Special(_)) => {}
             }
             let Some(real) = self.tree.canonical(&above) else { break };
             let rest = path.strip_prefix(&above).unwrap_or("".as_ref());
@@ -243,8 +243,8 @@ impl<'a> Owners<'a> {
                 self.complete.set(false);
                 false
             }
-            Some(Place::Directory { .. } | Place::File) => true,
-            Some(Place::Missing | Place::Special(_) | Place::Fault(_)) => false,
+            Some(PathStatus::Directory { .. } | PathStatus::File) => true,
+            Some(PathStatus::Missing | PathStatus::Special(_) | PathStatus::Fault(_)) => false,
         };
         real.ancestors().find(has_git).filter(|it| !self.holds_home(it))
     }

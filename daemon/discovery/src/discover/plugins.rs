@@ -14,10 +14,10 @@ use skills_syntax::path::{AbsPath, check_component};
 
 use super::owner::Owners;
 use super::roots::variable;
-use super::settings::{About, Enabled, Settings};
-use super::tree::{ItemKind, Place, TextFile, Tree};
+use super::settings::{NoteScope, PluginState, Settings};
+use super::tree::{ItemKind, PathStatus, TextFile, Tree};
 use super::{DiscoveryContext, Owner};
-use crate::permission::Source;
+use crate::permission::SourceLocation;
 
 /// A plugin that contains skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,26 +37,26 @@ pub struct Plugin {
 
 /// A directory or file of a plugin that is searched.
 #[derive(Clone, Debug)]
-pub(super) struct Holding {
+pub(super) struct PluginPath {
     pub(super) path: AbsPath,
     pub(super) seeks: RootContent,
-    pub(super) form: Form,
+    pub(super) form: PluginPathKind,
     /// The reason if it is not searched.
     pub(super) off: Option<String>,
     pub(super) plugin: Arc<Plugin>,
     pub(super) owner: Owner,
     /// The path that trust is recorded for, if it is not the plugin's own: the worktree that
     /// enables the plugin.
-    pub(super) place: Option<AbsPath>,
+    pub(super) trust_path: Option<AbsPath>,
 }
 
 /// The way to search a path of a plugin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum PluginPathKind {
     /// A directory of skills or commands.
-    Holder,
-    /// A path from the manifest: a directory as in `Holder`, or a skill or command itself.
-    Named,
+    Directory,
+    /// A path from the manifest: a directory as in `Directory`, or a skill or command itself.
+    FromManifest,
     /// A skill's directory.
     Skill,
 }
@@ -68,7 +68,7 @@ pub(super) fn find(
     owners: &Owners<'_>,
     tree: &dyn Tree,
     settings: &mut Settings,
-) -> Vec<Holding> {
+) -> Vec<PluginPath> {
     let Some(home) = home(ctx, rule) else { return Vec::new() };
     let declared = owners.variable_owner(rule.variable.as_deref(), ".claude", &home);
     let found = Vec::new();
@@ -89,7 +89,7 @@ fn home(ctx: &DiscoveryContext, rule: &PluginRule) -> Option<AbsPath> {
 
 /// Returns the search paths of a plugin that is a directory inside a directory of skills.
 /// `declared` is the owner of the directory of skills.
-pub(super) fn beside_skills(
+pub(super) fn in_skill_directory(
     ctx: &DiscoveryContext,
     rule: &PluginRule,
     dir: &AbsPath,
@@ -97,7 +97,7 @@ pub(super) fn beside_skills(
     owners: &Owners<'_>,
     tree: &dyn Tree,
     settings: &mut Settings,
-) -> Vec<Holding> {
+) -> Vec<PluginPath> {
     let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (home, found) = (dir.clone(), Vec::new());
     let mut finder = Finder { ctx, rule, owners, tree, settings, home, declared, found };
@@ -130,7 +130,7 @@ struct Finder<'a> {
     home: AbsPath,
     /// Owner of that directory.
     declared: Owner,
-    found: Vec<Holding>,
+    found: Vec<PluginPath>,
 }
 
 /// A plugin as its marketplace lists it.
@@ -149,7 +149,7 @@ impl Finder<'_> {
     fn is_directory(&mut self, path: &AbsPath) -> bool {
         let place = self.tree.look(path);
         self.settings.complete &= place.is_some();
-        matches!(place, Some(Place::Directory { .. }))
+        matches!(place, Some(PathStatus::Directory { .. }))
     }
 
     /// Returns the sub-directories of a directory, without following links.
@@ -170,13 +170,27 @@ impl Finder<'_> {
         }
     }
 
-    fn hold(&mut self, path: AbsPath, seeks: RootContent, form: Form, plugin: &Arc<Plugin>) {
+    fn hold(
+        &mut self,
+        path: AbsPath,
+        seeks: RootContent,
+        form: PluginPathKind,
+        plugin: &Arc<Plugin>,
+    ) {
         if self.found.iter().any(|it| it.path == path && it.seeks == seeks) {
             return;
         }
         let plugin = Arc::clone(plugin);
         let owner = self.owners.below(&self.home, self.declared, &plugin.root);
-        self.found.push(Holding { path, seeks, form, off: None, plugin, owner, place: None });
+        self.found.push(PluginPath {
+            path,
+            seeks,
+            form,
+            off: None,
+            plugin,
+            owner,
+            trust_path: None,
+        });
     }
 
     /// Adds every plugin in the cache, installed or not.
@@ -202,7 +216,7 @@ impl Finder<'_> {
         let name = name.unwrap_or_default();
         let key = format!("{name}@{market}");
         let plugin = self.described(name, key, root, None);
-        self.hold(skills, RootContent::Skills, Form::Holder, &Arc::new(plugin));
+        self.hold(skills, RootContent::Skills, PluginPathKind::Directory, &Arc::new(plugin));
     }
 
     fn installed(&mut self) {
@@ -211,7 +225,7 @@ impl Finder<'_> {
         let mut seen = Vec::new();
         if let Some(Ok(document)) = text.as_ref().map(|it| it.document(Syntax::Json)) {
             for entry in document.get("plugins").map(Node::entries).unwrap_or_default() {
-                let source = Source { file: path.clone(), at: entry.at };
+                let source = SourceLocation { file: path.clone(), at: entry.at };
                 // Version 1 has one record per plugin, version 2 a list.
                 let one = std::slice::from_ref(&entry.node);
                 let records = if entry.node.items().is_empty() { one } else { entry.node.items() };
@@ -238,14 +252,21 @@ impl Finder<'_> {
         }
     }
 
-    fn record(&mut self, name: &str, market: &str, record: &Node, is_list: bool, source: &Source) {
+    fn record(
+        &mut self,
+        name: &str,
+        market: &str,
+        record: &Node,
+        is_list: bool,
+        source: &SourceLocation,
+    ) {
         let text = |key| record.get(key).and_then(Node::text);
         if matches!(text("scope"), Some("project" | "local"))
             && let Some(project) = text("projectPath")
             && !self.ctx.cwd.starts_with(project)
         {
             let message = format!("`{name}@{market}` is installed for `{project}` only");
-            let about = About::Plugin(format!("{name}@{market}").into());
+            let about = NoteScope::Plugin(format!("{name}@{market}").into());
             return self.settings.note_about(source, about, message);
         }
         let path = text("installPath").and_then(|it| AbsPath::new(it.as_ref()).ok());
@@ -263,7 +284,7 @@ impl Finder<'_> {
                 return self.settings.note(source, message, Some(next));
             }
         };
-        let about = About::Plugin(format!("{name}@{market}").into());
+        let about = NoteScope::Plugin(format!("{name}@{market}").into());
         let message = format!("`{name}@{market}` is at `{}`", root.display());
         self.settings.note_about(source, about, message);
         self.plugin(name, market, &root, offer, false);
@@ -276,7 +297,7 @@ impl Finder<'_> {
             let document = it.document(Syntax::Json).ok()?;
             let node = document.at_path(&[market, "installLocation"])?;
             let location = AbsPath::new(node.text()?.as_ref()).ok()?;
-            let source = Source { file: known.clone(), at: node.at };
+            let source = SourceLocation { file: known.clone(), at: node.at };
             self.may_name("installLocation", &location, &source).then_some(location)
         });
         let dir = location.unwrap_or_else(|| self.home.child("marketplaces").child(market));
@@ -288,16 +309,16 @@ impl Finder<'_> {
         let root = match plugin.get("source").and_then(|it| Some((it.at, it.text()?))) {
             None => dir.clone(),
             Some((at, text)) => {
-                let source = Source { file: path.clone(), at };
+                let source = SourceLocation { file: path.clone(), at };
                 self.within("source", text, &dir, "the marketplace", &source)?
             }
         };
         let root = installed.cloned().unwrap_or(root);
         let listed = plugin.get("skills").map(|it| (it, texts_of(it)));
         let skills = listed.map(|(node, texts)| {
-            let source = Source { file: path.clone(), at: node.at };
+            let source = SourceLocation { file: path.clone(), at: node.at };
             let message = format!("`{name}` offers {}", texts.join(", "));
-            let about = About::Plugin(format!("{name}@{market}").into());
+            let about = NoteScope::Plugin(format!("{name}@{market}").into());
             self.settings.note_about(&source, about, message);
             let texts = texts.iter();
             texts.filter_map(|it| self.within("skills", it, &root, PLUGIN, &source)).collect()
@@ -309,11 +330,11 @@ impl Finder<'_> {
     /// directory.
     fn plugin(&mut self, name: &str, market: &str, root: &AbsPath, offer: Option<Offer>, on: bool) {
         let key = format!("{name}@{market}");
-        let (off, place) = self.standing(&key, on);
-        let by_repository = place.is_some();
+        let (off, trust_path) = self.plugin_state(&key, on);
+        let by_repository = trust_path.is_some();
         // A plugin in another worktree belongs to that worktree.
         let is_beside = self.owners.is_beneath(root, &self.home);
-        let place = place.filter(|_| is_beside || !self.owners.is_in_any_worktree(root));
+        let trust_path = trust_path.filter(|_| is_beside || !self.owners.is_in_any_worktree(root));
         let manifest_path = root.child(MANIFEST);
         let reads_manifest = !self.rule.manifest.is_empty();
         let manifest = reads_manifest.then(|| self.document(&manifest_path)).flatten();
@@ -323,7 +344,7 @@ impl Finder<'_> {
         let own = own.filter(|(at, it)| match check_component(it) {
             Ok(()) => true,
             Err(why) => {
-                let source = Source { file: manifest_path.clone(), at: *at };
+                let source = SourceLocation { file: manifest_path.clone(), at: *at };
                 let message = format!("the plugin's name `{it}` {why}; `{name}` is used instead");
                 self.settings.note(&source, message, Some(KEY.to_owned()));
                 false
@@ -335,30 +356,40 @@ impl Finder<'_> {
         match offer.and_then(|it| it.skills) {
             Some(skills) => {
                 for skill in skills {
-                    self.hold(skill, RootContent::Skills, Form::Skill, &plugin);
+                    self.hold(skill, RootContent::Skills, PluginPathKind::Skill, &plugin);
                 }
             }
-            None => self.hold(root.child("skills"), RootContent::Skills, Form::Holder, &plugin),
+            None => self.hold(
+                root.child("skills"),
+                RootContent::Skills,
+                PluginPathKind::Directory,
+                &plugin,
+            ),
         }
         if reads_manifest {
-            self.hold(root.child("commands"), RootContent::Commands, Form::Holder, &plugin);
+            self.hold(
+                root.child("commands"),
+                RootContent::Commands,
+                PluginPathKind::Directory,
+                &plugin,
+            );
         }
         for key in document.map(|_| self.rule.manifest.clone()).unwrap_or_default() {
             let Some(entry) = document.and_then(|it| it.entry(&key)) else { continue };
-            let source = Source { file: manifest_path.clone(), at: entry.at };
+            let source = SourceLocation { file: manifest_path.clone(), at: entry.at };
             let seeks = if key == "commands" { RootContent::Commands } else { RootContent::Skills };
             for text in texts_of(&entry.node) {
                 let Some(path) = self.within(&key, &text, root, PLUGIN, &source) else { continue };
-                let about = About::Plugin(plugin.key.as_str().into());
+                let about = NoteScope::Plugin(plugin.key.as_str().into());
                 self.settings.note_about(&source, about, format!("`{key}` names `{text}`"));
-                self.hold(path, seeks, Form::Named, &plugin);
+                self.hold(path, seeks, PluginPathKind::FromManifest, &plugin);
             }
         }
         for it in &mut self.found[first..] {
             it.off.clone_from(&off);
             if by_repository {
                 it.owner = Owner::Repository;
-                it.place.clone_from(&place);
+                it.trust_path.clone_from(&trust_path);
             }
         }
     }
@@ -371,7 +402,7 @@ impl Finder<'_> {
         text: &str,
         dir: &AbsPath,
         owner: &str,
-        source: &Source,
+        source: &SourceLocation,
     ) -> Option<AbsPath> {
         let path = dir.join_lexically(text);
         if !text.contains(['\\', '\0']) && self.owners.is_beneath(&path, dir) {
@@ -385,7 +416,7 @@ impl Finder<'_> {
 
     /// Returns true if a file in the plugin directory may name this path. The user's files may name
     /// any directory, a repository's files only one inside the plugin directory.
-    fn may_name(&mut self, key: &str, path: &AbsPath, source: &Source) -> bool {
+    fn may_name(&mut self, key: &str, path: &AbsPath, source: &SourceLocation) -> bool {
         if self.declared.is_own() || self.owners.is_beneath(path, &self.home) {
             return true;
         }
@@ -424,22 +455,22 @@ impl Finder<'_> {
 
     /// Returns the reason if a plugin is disabled, and the path that trust is recorded for if a
     /// repository enables it. `on` is the default.
-    fn standing(&self, key: &str, on: bool) -> (Option<String>, Option<AbsPath>) {
+    fn plugin_state(&self, key: &str, on: bool) -> (Option<String>, Option<AbsPath>) {
         if !self.rule.enabled_only {
             return (None, None);
         }
-        let at = |source: &Source| {
+        let at = |source: &SourceLocation| {
             let (file, at) = (source.file.display(), source.at);
             format!("`{file}:{}:{}`", at.line, at.column)
         };
         match self.settings.enabled(key, on) {
-            Enabled::Yes => (None, None),
-            Enabled::ByRepository(source) => (None, Some(self.owners.place(&source.file))),
-            Enabled::Unsaid => {
+            PluginState::Yes => (None, None),
+            PluginState::ByRepository(source) => (None, Some(self.owners.trust_path(&source.file))),
+            PluginState::Unsaid => {
                 (Some(format!("no settings file has `{key}` in its `enabledPlugins`")), None)
             }
-            Enabled::No(source) => (Some(format!("{} switches `{key}` off", at(source))), None),
-            Enabled::Waits(source) => {
+            PluginState::No(source) => (Some(format!("{} switches `{key}` off", at(source))), None),
+            PluginState::Waits(source) => {
                 let until = self.settings.until_trusted(&source.file).unwrap_or_default();
                 (Some(format!("{} switches `{key}` on{until}", at(source))), None)
             }
@@ -455,7 +486,7 @@ impl Finder<'_> {
             let Some((name, market)) = named.text.rsplit_once('@') else { continue };
             let is_on = matches!(
                 self.settings.enabled(&named.text, false),
-                Enabled::Yes | Enabled::ByRepository(_)
+                PluginState::Yes | PluginState::ByRepository(_)
             );
             if market == "skills-dir" || !is_on {
                 continue;

@@ -9,11 +9,11 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use skills_syntax::path::AbsPath;
 
 use super::links;
-use super::settings::{About, Settings};
-use super::tree::{Place, Tree};
-use super::trust::Trusts;
-use super::{Consultation, Consulted, Environment, Worktree};
-use crate::permission::{Author, Rule, SkillRule, Source};
+use super::settings::{NoteScope, Settings};
+use super::tree::{PathStatus, Tree};
+use super::trust::TrustDecisions;
+use super::{Environment, SettingsFile, SettingsOutcome, Worktree};
+use crate::permission::{Author, Rule, SkillRule, SourceLocation};
 
 /// Name of a repository's own configuration file, at the top of its worktree.
 pub const REPOSITORY_FILE: &str = ".skillsd.toml";
@@ -24,7 +24,7 @@ pub struct Policy {
     /// Rules of the user's configuration, in file order.
     pub rules: Vec<Rule>,
     /// Trust decisions for directories.
-    pub trusts: Trusts,
+    pub trusts: TrustDecisions,
     /// True if skills of a worktree need trust in every profile.
     pub requires_trust: bool,
     /// The daemon's own variables; `None` if the context's variables are the daemon's. Their `HOME`
@@ -41,7 +41,7 @@ impl Policy {
 }
 
 fn rule(written: &SkillRule, author: Author, file: &AbsPath) -> Rule {
-    let source = Source { file: file.clone(), at: written.at };
+    let source = SourceLocation { file: file.clone(), at: written.at };
     let pattern = written.pattern.as_str().into();
     Rule { author, agent: None, pattern, action: written.action, source }
 }
@@ -53,12 +53,12 @@ pub(super) fn read(worktree: &Worktree, tree: &dyn Tree, settings: &mut Settings
     for rule in rules {
         let file = &rule.source.file;
         if !settings.consulted.iter().any(|it| it.path == *file) {
-            let (path, outcome) = (file.clone(), Consultation::Read);
-            settings.consulted.push(Consulted { path, outcome, notes: Vec::new() });
+            let (path, outcome) = (file.clone(), SettingsOutcome::Read);
+            settings.consulted.push(SettingsFile { path, outcome, notes: Vec::new() });
         }
         let message =
             format!("`permission.skill` says `{}` for `{}`", rule.action.name(), rule.pattern);
-        settings.note_about(&rule.source, About::Names(rule.pattern.clone()), message);
+        settings.note_about(&rule.source, NoteScope::Names(rule.pattern.clone()), message);
         settings.rules.push(rule);
     }
 }
@@ -67,7 +67,7 @@ pub(super) fn read(worktree: &Worktree, tree: &dyn Tree, settings: &mut Settings
 /// make stricter.
 fn of_repository(path: &AbsPath, tree: &dyn Tree, settings: &mut Settings) -> Vec<Rule> {
     let text = match tree.look(path) {
-        Some(Place::File) => links::text(tree, &settings.tops, path),
+        Some(PathStatus::File) => links::text(tree, &settings.tops, path),
         Some(_) => return Vec::new(),
         None => None,
     };

@@ -7,12 +7,16 @@ use skills_syntax::path::AbsPath;
 
 use super::address::shown;
 use super::tree::FileId;
-use super::{Candidate, DiscoveryContext, Reason, Root, State, nested};
+use super::{Candidate, DiscoveryContext, Reason, SearchRoot, SkillState, nested};
 
 /// Marks every candidate that loses a name as shadowed, with its winner.
 ///
 /// Files that are dropped or ignored claim no name; hidden and conditional ones do.
-pub(super) fn settle(ctx: &DiscoveryContext, roots: &[Root], candidates: &mut [Candidate]) {
+pub(super) fn resolve_conflicts(
+    ctx: &DiscoveryContext,
+    roots: &[SearchRoot],
+    candidates: &mut [Candidate],
+) {
     let profile = &*ctx.profile;
     let is_nested = |it: &Candidate| roots[it.root].scope == Scope::Nested;
     same_file(profile, candidates);
@@ -64,7 +68,7 @@ pub(super) fn settle(ctx: &DiscoveryContext, roots: &[Root], candidates: &mut [C
 /// skills with one name.
 pub(super) fn order(
     ctx: &DiscoveryContext,
-    roots: &[Root],
+    roots: &[SearchRoot],
     candidates: &[Candidate],
 ) -> Option<Vec<usize>> {
     let mut claimants: Vec<usize> = match ctx.profile.duplicates {
@@ -137,8 +141,8 @@ fn tell(candidates: &mut [Candidate], winner: usize, loser: usize) {
 
 fn claims(candidate: &Candidate) -> bool {
     // A linked directory that waits for trust is not read, so its name is unknown.
-    let is_unread = candidate.state == State::Untrusted && candidate.file.is_none();
-    !candidate.state.is_out() && candidate.state != State::Shadowed && !is_unread
+    let is_unread = candidate.state == SkillState::Untrusted && candidate.file.is_none();
+    !candidate.state.is_out() && candidate.state != SkillState::Shadowed && !is_unread
 }
 
 fn shadow(
@@ -151,7 +155,7 @@ fn shadow(
     if candidate.state.is_out() {
         return;
     }
-    candidate.state = State::Shadowed;
+    candidate.state = SkillState::Shadowed;
     candidate.reason = Some(Box::new(Reason {
         rule,
         message,

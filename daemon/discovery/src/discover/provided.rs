@@ -2,7 +2,7 @@
 //!
 //! A profile defines their position in the scan order
 //! ([`Base::Provided`](skills_agents::profile::Base)); the [`Tree`](super::Tree) supplies them as
-//! [`Provided`] roots. A registry's directory is walked like any other; bundled skills and prompts
+//! [`ProvidedRoot`] roots. A registry's directory is walked like any other; bundled skills and prompts
 //! are listed without files. A prompt's path is one that no file can have, see [`super::address`].
 
 use std::fmt::Write;
@@ -16,22 +16,22 @@ use super::tree::{Fault, FaultKind, FileId, SkillFile};
 
 /// A root supplied by a source other than the agent's directories.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Provided {
+pub struct ProvidedRoot {
     /// Path of its skills; it may not exist.
     pub path: AbsPath,
     /// Description of the source for users; empty if the path is enough.
     pub origin: String,
     /// Its skills.
-    pub stock: Stock,
+    pub stock: ProvidedContents,
 }
 
 /// Contents of a provided root.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Stock {
+pub enum ProvidedContents {
     /// A directory to walk.
     Directory,
     /// Skills that are not read from the disk.
-    Ready(Arc<[Ready]>),
+    Skills(Arc<[ProvidedSkill]>),
     /// No skills yet, for this reason.
     Awaited(String),
     /// No skills, because of this error.
@@ -40,7 +40,7 @@ pub enum Stock {
 
 /// A skill that is not read from the disk.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ready {
+pub struct ProvidedSkill {
     /// Path of its SKILL.md, which may not exist.
     pub path: AbsPath,
     /// The parsed text.
@@ -49,7 +49,7 @@ pub struct Ready {
     pub name: Option<Box<str>>,
 }
 
-impl Ready {
+impl ProvidedSkill {
     /// Returns the skill as a file that discovery can evaluate.
     pub(super) fn file(&self) -> SkillFile {
         // No disk uses this device number, so the identity equals that of no real file.
@@ -64,7 +64,7 @@ impl Ready {
     }
 }
 
-impl Stock {
+impl ProvidedContents {
     /// Returns an error of the source as a fault.
     pub(super) fn fault(message: &str) -> Fault {
         Fault { kind: FaultKind::Unavailable, detail: message.to_owned() }
@@ -106,12 +106,12 @@ impl Prompt {
     }
 
     /// Returns the prompt as a skill; `hash` is the file hash function.
-    pub fn to_skill(&self, hash: impl FnOnce(&[u8]) -> [u8; 32]) -> Ready {
+    pub fn to_skill(&self, hash: impl FnOnce(&[u8]) -> [u8; 32]) -> ProvidedSkill {
         let name = self.skill_name();
         let text = self.as_file(&name);
         let hash = hash(text.as_bytes());
         let facts = FileFacts { size: text.len() as u64, truncated: false, hash };
-        Ready {
+        ProvidedSkill {
             path: prompt_path(&self.server, &self.name),
             record: Arc::new(SkillRecord::read(text.as_bytes(), facts)),
             name: Some(name.into()),

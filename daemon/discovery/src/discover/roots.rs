@@ -11,14 +11,14 @@ use skills_agents::profile::{
 use skills_syntax::path::AbsPath;
 
 use super::owner::Owners;
-use super::plugins::{self, Holding};
-use super::provided::{Provided, Stock};
+use super::plugins::{self, PluginPath};
+use super::provided::{ProvidedContents, ProvidedRoot};
 use super::settings::Settings;
 use super::tree::Tree;
 use super::walk::Walker;
 use super::{
-    DiscoveryContext, Environment, Named, Owner, Root, RootOutcome, Worktree, built_in, extensions,
-    trust,
+    DiscoveryContext, Environment, Owner, RootOutcome, SearchRoot, SettingsValue, Worktree,
+    built_in, extensions, trust,
 };
 use crate::remote::Address;
 
@@ -33,12 +33,12 @@ pub(super) fn search(
     settings: &mut Settings,
     walker: &mut Walker<'_>,
     tree: &dyn Tree,
-) -> Vec<Root> {
+) -> Vec<SearchRoot> {
     let addresses = settings.addresses();
     let mut search = Search { ctx, owners, settings, walker, tree, roots: Vec::new() };
-    let mut plugins: Option<Vec<Holding>> = None;
+    let mut plugins: Option<Vec<PluginPath>> = None;
     for (index, rule) in ctx.profile.roots.iter().enumerate() {
-        let mut places: Vec<Located> = match &rule.base {
+        let mut places: Vec<RootLocation> = match &rule.base {
             RootBase::Provided(provider) => {
                 search.provided(*provider, index, &addresses);
                 continue;
@@ -50,33 +50,33 @@ pub(super) fn search(
             RootBase::Plugins(of) => {
                 let find = || plugins::find(ctx, of, owners, tree, search.settings);
                 let all = plugins.get_or_insert_with(find).iter();
-                all.filter(|it| it.seeks == rule.seeks).map(Located::held).collect()
+                all.filter(|it| it.seeks == rule.seeks).map(RootLocation::held).collect()
             }
             RootBase::Extensions(of) => {
                 extensions::find(ctx, of, &rule.relative, owners, tree, search.settings)
             }
             RootBase::Settings => {
                 let settings = &*search.settings;
-                let located = |it: &Named| {
+                let located = |it: &SettingsValue| {
                     let declared = settings.owner_of(&it.source.file);
                     let paths = root_paths(ctx, rule, worktree, std::slice::from_ref(it));
                     paths.into_iter().map(move |path| {
                         let owner = path.as_ref().ok().map(|it| owners.at(declared, it));
-                        Located::at(path, owner)
+                        RootLocation::at(path, owner)
                     })
                 };
                 settings.paths.iter().flat_map(located).collect()
             }
             _ => {
                 let paths = root_paths(ctx, rule, worktree, &[]);
-                paths.into_iter().map(|path| Located::at(path, None)).collect()
+                paths.into_iter().map(|path| RootLocation::at(path, None)).collect()
             }
         };
         // Popped from the end, so that a plugin is searched right after the root that contains it.
         places.reverse();
         while let Some(place) = places.pop() {
             search.walk(place, index);
-            places.extend(search.beside().into_iter().rev());
+            places.extend(search.plugins_in_last_root().into_iter().rev());
         }
     }
     search.roots
@@ -88,36 +88,36 @@ struct Search<'a, 'b> {
     settings: &'a mut Settings,
     walker: &'a mut Walker<'b>,
     tree: &'a dyn Tree,
-    roots: Vec<Root>,
+    roots: Vec<SearchRoot>,
 }
 
 impl Search<'_, '_> {
     /// Adds the roots that a provider supplies for the row at `index`.
     fn provided(&mut self, provider: Provider, index: usize, addresses: &[Address]) {
         for provided in self.tree.provided(provider, &self.ctx.profile.id, addresses) {
-            self.take_up(provided, index);
+            self.add_provided(provided, index);
         }
     }
 
     /// Adds the skills built into the agent's program.
     fn built_in(&mut self, skills: &[BuiltInSkill], index: usize) {
-        self.take_up(built_in::provided(&self.ctx.profile, skills), index);
+        self.add_provided(built_in::provided(&self.ctx.profile, skills), index);
     }
 
-    fn take_up(&mut self, provided: Provided, index: usize) {
+    fn add_provided(&mut self, provided: ProvidedRoot, index: usize) {
         let rule = &self.ctx.profile.roots[index];
         let off = self.settings.bundled_off.as_ref().filter(|_| rule.scope == Scope::Bundled);
         let why = off.map(|it| format!("`{}:{}` switches it off", it.file.display(), it.at.line));
         let provided = match why {
-            Some(why) => Provided { stock: Stock::Awaited(why), ..provided },
+            Some(why) => ProvidedRoot { stock: ProvidedContents::Awaited(why), ..provided },
             None => provided,
         };
         let root = self.walker.provided(provided, rule, self.roots.len());
-        self.roots.push(Root { rule: index, ..root });
+        self.roots.push(SearchRoot { rule: index, ..root });
     }
 
     /// Walks one root of the row at `index`.
-    fn walk(&mut self, Located { path, declared, held, origin }: Located, index: usize) {
+    fn walk(&mut self, RootLocation { path, declared, held, origin }: RootLocation, index: usize) {
         let rule = &self.ctx.profile.roots[index];
         let walker = &mut *self.walker;
         let (start, root) = (walker.candidates.len(), self.roots.len());
@@ -136,7 +136,7 @@ impl Search<'_, '_> {
         let (path, (outcome, skips)) = match path {
             Err((path, why)) => (path, (RootOutcome::NoBase(why), Vec::new())),
             Ok(path) => {
-                walker.fence_off(&path, owner.is_own(), &base);
+                walker.set_link_targets(&path, owner.is_own(), &base);
                 let found = match (&held, rule.seeks) {
                     (Some(held), _) => walker.plugin(&path, held.form, held.seeks, rule, root),
                     (None, RootContent::Skills) => walker.root(&path, &rule.walk, root),
@@ -151,25 +151,25 @@ impl Search<'_, '_> {
             Some(_) => Scope::Plugin,
             None => rule.scope,
         };
-        self.roots.push(Root {
+        self.roots.push(SearchRoot {
             path,
             rule: index,
             scope,
             owner,
             label: rule.label.clone(),
-            place: held.as_ref().and_then(|it| it.place.clone()),
+            trust_path: held.as_ref().and_then(|it| it.trust_path.clone()),
             plugin: held.map(|it| it.plugin),
             outcome,
             candidates,
             skips,
             origin,
-            said: None,
+            trust_decision: None,
             is_held_back: false,
         });
     }
 
     /// Returns the plugins found in the root that was walked last.
-    fn beside(&mut self) -> Vec<Located> {
+    fn plugins_in_last_root(&mut self) -> Vec<RootLocation> {
         let dirs = self.walker.take_plugins();
         let Some(rule) = self.ctx.profile.plugins_beside_skills() else { return Vec::new() };
         let holder = self.roots.last().map_or(Owner::Repository, |it| it.owner);
@@ -177,29 +177,31 @@ impl Search<'_, '_> {
         let mut found = Vec::new();
         for dir in dirs {
             let settings = &mut *self.settings;
-            found.extend(plugins::beside_skills(ctx, rule, &dir, holder, owners, tree, settings));
+            found.extend(plugins::in_skill_directory(
+                ctx, rule, &dir, holder, owners, tree, settings,
+            ));
         }
-        found.iter().map(Located::held).collect()
+        found.iter().map(RootLocation::held).collect()
     }
 }
 
 /// One root of a row, before it is walked.
-pub(super) struct Located {
+pub(super) struct RootLocation {
     pub(super) path: RootPath,
     /// Owner of the file that declares the path; `None` if the profile's row declares it.
     pub(super) declared: Option<Owner>,
     /// The plugin path, if the root belongs to a plugin.
-    pub(super) held: Option<Holding>,
+    pub(super) held: Option<PluginPath>,
     /// Description of its source if that is not the row; otherwise empty.
     pub(super) origin: String,
 }
 
-impl Located {
+impl RootLocation {
     fn at(path: RootPath, declared: Option<Owner>) -> Self {
         Self { path, declared, held: None, origin: String::new() }
     }
 
-    fn held(held: &Holding) -> Self {
+    fn held(held: &PluginPath) -> Self {
         let path = match &held.off {
             None => Ok(held.path.clone()),
             Some(why) => Err((held.path.clone(), why.clone())),
@@ -213,10 +215,10 @@ pub(super) fn root_paths(
     ctx: &DiscoveryContext,
     rule: &RootRule,
     worktree: &Worktree,
-    paths: &[Named],
+    paths: &[SettingsValue],
 ) -> Vec<RootPath> {
     let found = match &rule.base {
-        RootBase::Settings => paths.iter().map(|it| named(ctx, &it.text)).collect(),
+        RootBase::Settings => paths.iter().map(|it| setting_path(ctx, &it.text)).collect(),
         other => {
             let mut found = bases(ctx, other, worktree);
             if let RootBase::Ancestors { .. } = other {
@@ -291,7 +293,7 @@ pub(super) fn bases(ctx: &DiscoveryContext, base: &RootBase, worktree: &Worktree
 
 /// Returns the directory that a setting names: `~/` is the home directory, other relative paths
 /// start at the working directory.
-pub(super) fn named(ctx: &DiscoveryContext, text: &str) -> RootPath {
+pub(super) fn setting_path(ctx: &DiscoveryContext, text: &str) -> RootPath {
     match text.strip_prefix("~/") {
         Some(rest) => match variable(ctx, "HOME") {
             Ok(home) => Ok(home.join_lexically(rest)),
@@ -308,8 +310,9 @@ pub(super) fn switched_off(
     relative: &str,
 ) -> Option<String> {
     let is_on = |it: &&DisableSwitch| trust::is_on(ctx, &it.variable);
-    let is_meant = |it: &&DisableSwitch| it.relative.as_ref().is_none_or(|it| it == relative);
-    let switch = switches.iter().filter(is_meant).find(is_on)?;
+    let matches_wildcard =
+        |it: &&DisableSwitch| it.relative.as_ref().is_none_or(|it| it == relative);
+    let switch = switches.iter().filter(matches_wildcard).find(is_on)?;
     Some(format!("`{}` switches it off", switch.variable))
 }
 

@@ -5,9 +5,9 @@
 //! and does not affect other files.
 
 mod bounds;
+mod file_trust;
 mod merge;
 mod rules;
-mod standing;
 mod switch;
 mod trust;
 
@@ -22,31 +22,31 @@ use skills_syntax::text::LineColumn;
 use super::links::{self, settings_tops};
 use super::owner::Owners;
 use super::plugins::{KEY, check_key};
-use super::roots::{bases, named, switched_off};
-use super::tree::{Fault, FaultKind, Place, TextFile, Tree};
-use super::{DiscoveryContext, Root, RootOutcome, Worktree};
-use crate::permission::{Rule, Source};
+use super::roots::{bases, setting_path, switched_off};
+use super::tree::{Fault, FaultKind, PathStatus, TextFile, Tree};
+use super::{DiscoveryContext, RootOutcome, SearchRoot, Worktree};
+use crate::permission::{Rule, SourceLocation};
 use crate::remote::Address;
-use standing::Standing;
-use switch::Switched;
+use file_trust::FileTrust;
+use switch::SkillOverride;
 
-pub(super) use standing::Enabled;
+pub(super) use file_trust::PluginState;
 pub(super) use switch::apply;
 
 /// One settings file that discovery tried to read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Consulted {
+pub struct SettingsFile {
     /// Path of the file.
     pub path: AbsPath,
     /// Result of reading it.
-    pub outcome: Consultation,
+    pub outcome: SettingsOutcome,
     /// Decisions and problems, in file order.
-    pub notes: Vec<Note>,
+    pub notes: Vec<SettingsNote>,
 }
 
 /// Result of reading a settings file.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Consultation {
+pub enum SettingsOutcome {
     /// The file does not exist.
     Missing,
     /// The file was read.
@@ -63,7 +63,7 @@ pub enum Consultation {
 
 /// One decision or problem in a settings file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Note {
+pub struct SettingsNote {
     /// Position in the file.
     pub at: LineColumn,
     /// Description, as a sentence fragment.
@@ -71,12 +71,12 @@ pub struct Note {
     /// Suggested action, as a sentence; only for problems.
     pub next: Option<String>,
     /// The skills it affects.
-    pub about: About,
+    pub about: NoteScope,
 }
 
 /// The skills that a note affects.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum About {
+pub enum NoteScope {
     /// No particular skills.
     Any,
     /// Skills whose name matches a pattern.
@@ -87,7 +87,7 @@ pub enum About {
     Plugin(Box<str>),
 }
 
-impl Consulted {
+impl SettingsFile {
     /// Returns the problems of the file, each as a sentence fragment with file, line and column if
     /// known.
     pub fn problems(&self) -> Vec<String> {
@@ -98,19 +98,19 @@ impl Consulted {
             OnBrokenSettings::Ignores => "the agent ignores it",
         };
         match &self.outcome {
-            Consultation::Broken(flaw, broken) => {
+            SettingsOutcome::Broken(flaw, broken) => {
                 vec![format!("{} is {}; {}", shown(flaw.at), flaw.message, effect(*broken))]
             }
-            Consultation::Fault(fault, _) if fault.kind == FaultKind::Outside => {
+            SettingsOutcome::Fault(fault, _) if fault.kind == FaultKind::Outside => {
                 vec![format!("`{path}` {fault}; skillsd does not read it")]
             }
-            Consultation::Fault(fault, broken) => {
+            SettingsOutcome::Fault(fault, broken) => {
                 vec![format!("`{path}` {fault}; {}", effect(*broken))]
             }
-            Consultation::Missing
-            | Consultation::Read
-            | Consultation::Off(_)
-            | Consultation::Pending => {
+            SettingsOutcome::Missing
+            | SettingsOutcome::Read
+            | SettingsOutcome::Off(_)
+            | SettingsOutcome::Pending => {
                 let wrong = self.notes.iter().filter(|it| it.next.is_some());
                 wrong.map(|it| format!("{}: {}", shown(it.at), it.message)).collect()
             }
@@ -120,31 +120,31 @@ impl Consulted {
 
 /// A value in a settings file, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
+pub struct SettingsValue {
     /// The value as written: a path, a URL or a plugin key.
     pub text: Box<str>,
     /// Position of the value.
-    pub source: Source,
+    pub source: SourceLocation,
 }
 
 /// Decisions of all settings files.
 #[derive(Debug, Default)]
 pub(super) struct Settings {
-    pub(super) consulted: Vec<Consulted>,
+    pub(super) consulted: Vec<SettingsFile>,
     /// Owner and trust of each file that was read.
-    standings: Vec<Standing>,
-    pub(super) paths: Vec<Named>,
-    pub(super) urls: Vec<Named>,
+    file_trusts: Vec<FileTrust>,
+    pub(super) paths: Vec<SettingsValue>,
+    pub(super) urls: Vec<SettingsValue>,
     pub(super) rules: Vec<Rule>,
-    switched: Vec<Switched>,
+    switched: Vec<SkillOverride>,
     /// The plugins named, and whether each is enabled; the last entry for a plugin counts.
-    pub(super) plugins: Vec<(Named, bool)>,
+    pub(super) plugins: Vec<(SettingsValue, bool)>,
     /// Plugin options by plugin and name; the last value counts.
     pub(super) plugin_options: BTreeMap<String, BTreeMap<String, String>>,
     /// The setting that switches off the agent's bundled skills.
-    pub(super) bundled_off: Option<Source>,
+    pub(super) bundled_off: Option<SourceLocation>,
     /// True if the working directory is trusted, with the setting that decides.
-    pub(super) trusted: Option<(bool, Source)>,
+    pub(super) trusted: Option<(bool, SourceLocation)>,
     /// The file that lists trusted directories, if the agent has one.
     pub(super) trust_file: Option<AbsPath>,
     /// Hash of the text of the worktree's `.skillsd.toml`, if it exists.
@@ -164,22 +164,26 @@ impl Settings {
         broken: OnBrokenSettings,
     ) -> Option<Arc<TextFile>> {
         let (outcome, text) = match tree.look(path) {
-            None => (Consultation::Pending, None),
+            None => (SettingsOutcome::Pending, None),
             // A directory at this path is not meant as a settings file.
-            Some(Place::Missing | Place::Directory { .. }) => (Consultation::Missing, None),
-            Some(Place::Fault(fault)) => (Consultation::Fault(fault, broken), None),
-            Some(Place::File | Place::Special(_)) => match links::text(tree, &self.tops, path) {
-                None => (Consultation::Pending, None),
-                Some(Err(fault)) => (Consultation::Fault(fault, broken), None),
-                Some(Ok(text)) => match text.document(syntax) {
-                    Err(flaw) => (Consultation::Broken(flaw.clone(), broken), None),
-                    Ok(_) => (Consultation::Read, Some(text)),
-                },
-            },
+            Some(PathStatus::Missing | PathStatus::Directory { .. }) => {
+                (SettingsOutcome::Missing, None)
+            }
+            Some(PathStatus::Fault(fault)) => (SettingsOutcome::Fault(fault, broken), None),
+            Some(PathStatus::File | PathStatus::Special(_)) => {
+                match links::text(tree, &self.tops, path) {
+                    None => (SettingsOutcome::Pending, None),
+                    Some(Err(fault)) => (SettingsOutcome::Fault(fault, broken), None),
+                    Some(Ok(text)) => match text.document(syntax) {
+                        Err(flaw) => (SettingsOutcome::Broken(flaw.clone(), broken), None),
+                        Ok(_) => (SettingsOutcome::Read, Some(text)),
+                    },
+                }
+            }
         };
-        self.complete &= outcome != Consultation::Pending;
+        self.complete &= outcome != SettingsOutcome::Pending;
         if !self.consulted.iter().any(|it| it.path == *path) {
-            self.consulted.push(Consulted { path: path.clone(), outcome, notes: Vec::new() });
+            self.consulted.push(SettingsFile { path: path.clone(), outcome, notes: Vec::new() });
         }
         text
     }
@@ -201,10 +205,11 @@ impl Settings {
     }
 
     /// Adds a note for each named directory that does not exist.
-    pub(super) fn missing_paths(&mut self, ctx: &DiscoveryContext, roots: &[Root]) {
+    pub(super) fn missing_paths(&mut self, ctx: &DiscoveryContext, roots: &[SearchRoot]) {
         for it in self.paths.clone() {
-            let path = named(ctx, &it.text).unwrap_or_else(|(path, _)| path);
-            let missing = |root: &&Root| root.outcome == RootOutcome::Missing && root.path == path;
+            let path = setting_path(ctx, &it.text).unwrap_or_else(|(path, _)| path);
+            let missing =
+                |root: &&SearchRoot| root.outcome == RootOutcome::Missing && root.path == path;
             if roots.iter().any(|root| missing(&root)) {
                 let message =
                     format!("`skills.paths` names `{}`, which does not exist", path.display());
@@ -215,26 +220,31 @@ impl Settings {
     }
 
     /// Adds a note that affects no particular skill.
-    pub(super) fn note(&mut self, source: &Source, message: String, next: Option<String>) {
-        let about = About::Any;
-        self.add(source, Note { at: source.at, message, next, about });
+    pub(super) fn note(&mut self, source: &SourceLocation, message: String, next: Option<String>) {
+        let about = NoteScope::Any;
+        self.add(source, SettingsNote { at: source.at, message, next, about });
     }
 
     /// Adds a note, unless the file already has an equal one.
-    fn note_once(&mut self, source: &Source, message: &str) {
+    fn note_once(&mut self, source: &SourceLocation, message: &str) {
         let file = self.consulted.iter().find(|it| it.path == source.file);
-        let is_same = |it: &Note| it.at == source.at && it.message == message;
+        let is_same = |it: &SettingsNote| it.at == source.at && it.message == message;
         if !file.is_some_and(|it| it.notes.iter().any(is_same)) {
             self.note(source, message.to_owned(), None);
         }
     }
 
     /// Adds a note about some skills.
-    pub(super) fn note_about(&mut self, source: &Source, about: About, message: String) {
-        self.add(source, Note { at: source.at, message, next: None, about });
+    pub(super) fn note_about(
+        &mut self,
+        source: &SourceLocation,
+        about: NoteScope,
+        message: String,
+    ) {
+        self.add(source, SettingsNote { at: source.at, message, next: None, about });
     }
 
-    fn add(&mut self, source: &Source, note: Note) {
+    fn add(&mut self, source: &SourceLocation, note: SettingsNote) {
         if let Some(file) = self.consulted.iter_mut().find(|it| it.path == source.file) {
             file.notes.push(note);
         }
@@ -250,7 +260,8 @@ pub(super) fn read(
 ) -> Settings {
     let tops = settings_tops(owners, worktree);
     let settings = Settings { tops, complete: true, ..Settings::default() };
-    let mut reader = Reader { ctx, owners, tree, settings, merged: merge::Merged::default() };
+    let mut reader =
+        Reader { ctx, owners, tree, settings, merged: merge::MergedPermissions::default() };
     for rule in &ctx.profile.settings {
         reader.rule(rule, worktree);
     }
@@ -263,7 +274,7 @@ struct Reader<'a> {
     owners: &'a Owners<'a>,
     tree: &'a dyn Tree,
     settings: Settings,
-    merged: merge::Merged,
+    merged: merge::MergedPermissions,
 }
 
 impl Reader<'_> {
@@ -284,9 +295,9 @@ impl Reader<'_> {
                     self.settings.trust_file = Some(path.clone());
                 }
                 match off {
-                    Some(why) => self.settings.consulted.push(Consulted {
+                    Some(why) => self.settings.consulted.push(SettingsFile {
                         path,
-                        outcome: Consultation::Off(why),
+                        outcome: SettingsOutcome::Off(why),
                         notes: Vec::new(),
                     }),
                     None => self.file(&path, rule),
@@ -327,7 +338,7 @@ impl Reader<'_> {
             }
             SettingsItem::BundledSwitch => {
                 if let Some(node) = document.get("disableBundledSkills") {
-                    let source = Source { file: file.clone(), at: node.at };
+                    let source = SourceLocation { file: file.clone(), at: node.at };
                     let off = node.flag() == Some(true);
                     let word = if off { "off" } else { "on" };
                     let stays = self.settings.bundled_off.as_ref();
@@ -359,12 +370,12 @@ impl Reader<'_> {
         let until = self.settings.until_trusted(file);
         let n_named = list.len();
         list.retain(|it| {
-            let path = named(self.ctx, &it.text).unwrap_or_else(|(path, _)| path);
+            let path = setting_path(self.ctx, &it.text).unwrap_or_else(|(path, _)| path);
             let waits = until.as_ref().filter(|_| !self.owners.is_in_worktree(&path));
             let waits_shown = waits.map_or("", String::as_str);
             let message = format!("`skills.paths` names `{}`{waits_shown}", it.text);
             let is_taken = waits.is_none();
-            self.settings.note_about(&it.source, About::Path(path), message);
+            self.settings.note_about(&it.source, NoteScope::Path(path), message);
             is_taken
         });
         if n_named == 0 || !list.is_empty() {
@@ -388,10 +399,15 @@ impl Reader<'_> {
     }
 
     /// Returns a list of strings, if the key is present.
-    fn texts(&mut self, document: &Node, keys: &[&str], file: &AbsPath) -> Option<Vec<Named>> {
+    fn texts(
+        &mut self,
+        document: &Node,
+        keys: &[&str],
+        file: &AbsPath,
+    ) -> Option<Vec<SettingsValue>> {
         let node = document.at_path(keys)?;
         let shown = keys.join(".");
-        let source = |at| Source { file: file.clone(), at };
+        let source = |at| SourceLocation { file: file.clone(), at };
         let mut named = Vec::new();
         if !matches!(node.value, skills_syntax::config_tree::Value::List(_)) {
             let message = format!("`{shown}` must be a list of strings, not {}", node.kind());
@@ -401,7 +417,7 @@ impl Reader<'_> {
         }
         for item in node.items() {
             if let Some(text) = item.text() {
-                named.push(Named { text: text.into(), source: source(item.at) });
+                named.push(SettingsValue { text: text.into(), source: source(item.at) });
                 continue;
             }
             let message = format!("`{shown}` must be a list of strings; this is {}", item.kind());
@@ -413,7 +429,7 @@ impl Reader<'_> {
 
     fn plugins(&mut self, document: &Node, file: &AbsPath) {
         for entry in document.get("enabledPlugins").map(Node::entries).unwrap_or_default() {
-            let source = Source { file: file.clone(), at: entry.at };
+            let source = SourceLocation { file: file.clone(), at: entry.at };
             // A list of versions enables the plugin as well.
             let on = entry.node.flag().unwrap_or_else(|| !entry.node.items().is_empty());
             if let Err(why) = check_key(&entry.key) {
@@ -421,11 +437,11 @@ impl Reader<'_> {
                 continue;
             }
             let word = if on { "on" } else { "off" };
-            let about = About::Plugin(entry.key.clone());
+            let about = NoteScope::Plugin(entry.key.clone());
             let until = self.settings.until_trusted(file).filter(|_| on).unwrap_or_default();
             let message = format!("plugin `{}` is {word}{until}", entry.key);
             self.settings.note_about(&source, about, message);
-            self.settings.plugins.push((Named { text: entry.key.clone(), source }, on));
+            self.settings.plugins.push((SettingsValue { text: entry.key.clone(), source }, on));
         }
     }
 
@@ -437,7 +453,7 @@ impl Reader<'_> {
                 continue;
             }
             // The values are private to the user, so only the names are shown.
-            let source = Source { file: file.clone(), at: entry.at };
+            let source = SourceLocation { file: file.clone(), at: entry.at };
             let until = self.settings.until_trusted(file);
             let waits = until.as_deref().unwrap_or_default();
             let message = format!("plugin `{}` is given {}{waits}", entry.key, names.join(", "));

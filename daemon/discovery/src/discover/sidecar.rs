@@ -8,8 +8,8 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::text::LineColumn;
 
 use super::links::LinkRule;
-use super::tree::{Place, Tree};
-use super::{Candidate, Reason, Root, State};
+use super::tree::{PathStatus, Tree};
+use super::{Candidate, Reason, SearchRoot, SkillState};
 
 /// Applies the metadata files of the skills that were found. Returns false if the tree could not
 /// answer every query.
@@ -17,26 +17,28 @@ pub(super) fn apply(
     profile: &Profile,
     tree: &dyn Tree,
     links: &LinkRule<'_>,
-    roots: &[Root],
+    roots: &[SearchRoot],
     candidates: &mut [(bool, Candidate)],
 ) -> bool {
     let Some(relative) = &profile.sidecar else { return true };
     let mut complete = true;
-    for (_, candidate) in candidates
-        .iter_mut()
-        .filter(|(beside, it)| *beside && it.file.is_some() && it.state != State::Invalid)
-    {
+    for (_, candidate) in candidates.iter_mut().filter(|(may_have_sidecar, it)| {
+        *may_have_sidecar && it.file.is_some() && it.state != SkillState::Invalid
+    }) {
         let path = candidate.dir().child(&**relative);
         let text = match tree.look(&path) {
             None => None,
-            Some(Place::File) => {
+            Some(PathStatus::File) => {
                 let root = &roots[candidate.root];
-                let fence = links.fence(&root.path, root.is_own(), &root.path);
-                let skill = links.leaves(fence.as_ref(), &candidate.dir(), &path);
+                let link_targets = links.link_targets(&root.path, root.is_own(), &root.path);
+                let skill = links.leaves(link_targets.as_ref(), &candidate.dir(), &path);
                 skill.map_or_else(|| tree.text(&path), |refused| Some(Err(refused)))
             }
             Some(
-                Place::Missing | Place::Directory { .. } | Place::Special(_) | Place::Fault(_),
+                PathStatus::Missing
+                | PathStatus::Directory { .. }
+                | PathStatus::Special(_)
+                | PathStatus::Fault(_),
             ) => {
                 continue;
             }
@@ -61,7 +63,7 @@ pub(super) fn apply(
                 Ok(document) => {
                     let node = document.at_path(&["policy", "allow_implicit_invocation"]);
                     if let Some(node) = node.filter(|it| it.flag() == Some(false)) {
-                        candidate.state = State::Hidden;
+                        candidate.state = SkillState::Hidden;
                         candidate.reason = Some(Box::new(reason(
                             &path,
                             Some(node.at),

@@ -10,9 +10,9 @@ use std::os::unix::ffi::OsStrExt;
 use skills_agents::profile::{RootContent, WalkRule};
 use skills_syntax::path::AbsPath;
 
-use super::tree::{FileId, Item, ItemKind, Listing, Place};
+use super::tree::{FileId, Item, ItemKind, Listing, PathStatus};
 use super::walk::{COMMAND, PLUGIN, SKILL_FILE, Walker, refusal};
-use super::{Bound, Skip, SkipReason};
+use super::{Bound, SkipReason, SkippedEntry};
 
 /// System directories: they contain no skills and are practically endless.
 const SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
@@ -66,7 +66,7 @@ pub(super) struct Survey {
     /// Directories whose links are not followed.
     pub(super) unlinked: HashSet<FileId>,
     /// The places at which the budget ends.
-    pub(super) skips: Vec<Skip>,
+    pub(super) skips: Vec<SkippedEntry>,
 }
 
 impl Walker<'_> {
@@ -129,10 +129,10 @@ impl Walker<'_> {
                     survey.over(dir.clone(), Bound::Links, walk.budget.links);
                 }
                 for item in listing.items.iter().filter(|it| follows || !leads(it)) {
-                    match self.passage(walk, &dir, depth, item) {
-                        Passage::Open(child) => next.push(child),
-                        Passage::Unknown => survey.known = false,
-                        Passage::Shut(_) | Passage::None => {}
+                    match self.entry_action(walk, &dir, depth, item) {
+                        EntryAction::Enter(child) => next.push(child),
+                        EntryAction::Pending => survey.known = false,
+                        EntryAction::Skip(_) | EntryAction::NotDirectory => {}
                     }
                 }
             }
@@ -165,23 +165,27 @@ impl Walker<'_> {
     }
 
     /// Classifies a directory entry: a directory to walk, or the reason to skip it.
-    pub(super) fn passage(
+    pub(super) fn entry_action(
         &mut self,
         walk: &WalkRule,
         dir: &AbsPath,
         depth: u16,
         item: &Item,
-    ) -> Passage {
+    ) -> EntryAction {
         let path = dir.child(&item.name);
         let is_link = item.kind == ItemKind::Link;
         match item.kind {
             ItemKind::Directory => {}
-            ItemKind::File | ItemKind::Special(_) => return Passage::None,
+            ItemKind::File | ItemKind::Special(_) => return EntryAction::NotDirectory,
             ItemKind::Link => match self.tree.look(&path) {
-                None => return Passage::Unknown,
-                Some(Place::Directory { .. }) => {}
-                Some(Place::Fault(fault)) => return Passage::Shut(SkipReason::Fault(fault)),
-                Some(Place::Missing | Place::File | Place::Special(_)) => return Passage::None,
+                None => return EntryAction::Pending,
+                Some(PathStatus::Directory { .. }) => {}
+                Some(PathStatus::Fault(fault)) => {
+                    return EntryAction::Skip(SkipReason::Fault(fault));
+                }
+                Some(PathStatus::Missing | PathStatus::File | PathStatus::Special(_)) => {
+                    return EntryAction::NotDirectory;
+                }
             },
         }
         let refusal = refusal(walk, &item.name, depth, is_link).or_else(|| {
@@ -189,35 +193,34 @@ impl Walker<'_> {
             why.map(SkipReason::OutOfBounds)
         });
         let refusal = refusal.or_else(|| {
-            let fence = self.fence.as_ref().filter(|_| is_link);
-            self.links.directory(fence, &path).map(SkipReason::Fault)
+            let link_targets = self.link_targets.as_ref().filter(|_| is_link);
+            self.links.directory(link_targets, &path).map(SkipReason::Fault)
         });
         match refusal {
-            Some(reason) => Passage::Shut(reason),
-            None => Passage::Open(path),
+            Some(reason) => EntryAction::Skip(reason),
+            None => EntryAction::Enter(path),
         }
     }
 }
 
 /// Classification of a directory entry.
-pub(super) enum Passage {
+pub(super) enum EntryAction {
     /// A directory to walk.
-    Open(AbsPath),
+    Enter(AbsPath),
     /// An entry to skip.
-    Shut(SkipReason),
+    Skip(SkipReason),
     /// Not a directory.
-    None,
+    NotDirectory,
     /// The tree could not answer yet.
-    Unknown,
+    Pending,
 }
 
 impl Survey {
     fn over(&mut self, path: AbsPath, bound: Bound, most: usize) {
         // One entry per bound is enough; there may be very many.
-        let is_told =
-            |it: &Skip| matches!(it.reason, SkipReason::OverBudget(told, _) if told == bound);
+        let is_told = |it: &SkippedEntry| matches!(it.reason, SkipReason::OverBudget(told, _) if told == bound);
         if !self.skips.iter().any(is_told) {
-            self.skips.push(Skip { path, reason: SkipReason::OverBudget(bound, most) });
+            self.skips.push(SkippedEntry { path, reason: SkipReason::OverBudget(bound, most) });
         }
     }
 }

@@ -22,7 +22,7 @@ use skills_agents::profile;
 use skills_syntax::path::AbsPath;
 
 use super::memory::MemoryTree;
-use super::{Around, DiscoveryContext, Query, Resolution, StepKind, discover, explain};
+use super::{DiscoveryContext, NearMisses, Query, Resolution, StepKind, discover, explain};
 
 fn path(text: &str) -> AbsPath {
     AbsPath::new(text.as_ref()).unwrap()
@@ -76,7 +76,7 @@ fn check(profile: &str, cwd: &str, fixture: &str, expected: &Expect) {
 /// Checks the explanation of a name, or of a path if the query starts with a slash.
 #[track_caller]
 fn check_explain(profile: &str, cwd: &str, query: &str, fixture: &str, expected: &Expect) {
-    check_explain_with(profile, cwd, query, fixture, &Around::default(), expected);
+    check_explain_with(profile, cwd, query, fixture, &NearMisses::default(), expected);
 }
 
 /// As [`check_explain`], with near misses.
@@ -86,7 +86,7 @@ fn check_explain_with(
     cwd: &str,
     query: &str,
     fixture: &str,
-    around: &Around,
+    around: &NearMisses,
     expected: &Expect,
 ) {
     let tree = MemoryTree::new(fixture);
@@ -112,7 +112,7 @@ fn check_explain_with(
                 format!("  candidate {:?}", resolution.candidates[*index].path)
             }
             StepKind::Skip { path, rule } => format!("  passed over {path:?} {rule}"),
-            StepKind::Place { rule, decisive } => format!("{rule} decisive={decisive}"),
+            StepKind::Location { rule, decisive } => format!("{rule} decisive={decisive}"),
             StepKind::Rule { rule, decisive, .. } => format!("    {rule} decisive={decisive}"),
             StepKind::Other { profile, rule, .. } => format!("    {rule} as {profile}"),
             StepKind::Difference { rule, .. } => format!("    differs in {rule}"),

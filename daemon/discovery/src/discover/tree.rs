@@ -18,7 +18,7 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::text::decode;
 
 use super::policy::Policy;
-use super::provided::Provided;
+use super::provided::ProvidedRoot;
 use crate::permission::SkillRule;
 use crate::remote::Address;
 
@@ -59,7 +59,7 @@ pub struct Entry {
 
 /// Type of the file at a path, with symbolic links followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum PathStatus {
     /// Nothing exists at the path.
     Missing,
     /// A directory.
@@ -289,7 +289,7 @@ impl PartialEq for TextFile {
 /// Queries of discovery about the disk. `None` means "not known yet".
 pub trait Tree {
     /// Returns the type of the file at `path`, with symbolic links followed.
-    fn look(&self, path: &AbsPath) -> Option<Place>;
+    fn look(&self, path: &AbsPath) -> Option<PathStatus>;
 
     /// Returns the entries of the directory at `path`.
     fn list(&self, path: &AbsPath) -> Option<Result<Arc<Listing>, Fault>>;
@@ -316,7 +316,7 @@ pub trait Tree {
 
     /// Returns a provider's roots for a profile, in order. `addresses` are the registries in the
     /// agent's own settings, in addition to the user's.
-    fn provided(&self, _: Provider, _profile: &str, _addresses: &[Address]) -> Vec<Provided> {
+    fn provided(&self, _: Provider, _profile: &str, _addresses: &[Address]) -> Vec<ProvidedRoot> {
         Vec::new()
     }
 }

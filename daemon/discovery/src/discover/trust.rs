@@ -14,21 +14,21 @@ use skills_syntax::path::AbsPath;
 
 use super::owner::Owners;
 use super::settings::Settings;
-use super::{Candidate, DiscoveryContext, Policy, Reason, Root, RootOutcome, State};
+use super::{Candidate, DiscoveryContext, Policy, Reason, RootOutcome, SearchRoot, SkillState};
 
 /// What the user has said about directories, by their canonical paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trusts(BTreeMap<AbsPath, bool>);
+pub struct TrustDecisions(BTreeMap<AbsPath, bool>);
 
-impl Trusts {
+impl TrustDecisions {
     /// Returns what was said about these directories.
-    pub fn new(said: impl IntoIterator<Item = (AbsPath, bool)>) -> Self {
-        Self(said.into_iter().collect())
+    pub fn new(decisions: impl IntoIterator<Item = (AbsPath, bool)>) -> Self {
+        Self(decisions.into_iter().collect())
     }
 
     /// Returns what holds for a path, and the directory of which it was said: the nearest one above
     /// it. None where nothing was said.
-    pub fn said(&self, path: &AbsPath) -> Option<(&AbsPath, bool)> {
+    pub fn decision(&self, path: &AbsPath) -> Option<(&AbsPath, bool)> {
         path.ancestors().find_map(|it| self.0.get_key_value(&it)).map(|(dir, it)| (dir, *it))
     }
 
@@ -40,11 +40,11 @@ impl Trusts {
 
 /// Marks the roots that need trust with the place that it is given to and what the user has said of
 /// that place.
-pub(super) fn mark(owners: &Owners<'_>, roots: &mut [Root]) {
+pub(super) fn mark(owners: &Owners<'_>, roots: &mut [SearchRoot]) {
     for root in roots.iter_mut().filter(|it| !it.is_own() && it.outcome == RootOutcome::Walked) {
-        let place = root.place.take().unwrap_or_else(|| owners.place(&root.path));
-        root.said = owners.said(&place);
-        root.place = Some(place);
+        let path = root.trust_path.take().unwrap_or_else(|| owners.trust_path(&root.path));
+        root.trust_decision = owners.trust_decision(&path);
+        root.trust_path = Some(path);
     }
 }
 
@@ -54,7 +54,7 @@ pub(super) fn hold_back(
     ctx: &DiscoveryContext,
     policy: &Policy,
     settings: &Settings,
-    roots: &mut [Root],
+    roots: &mut [SearchRoot],
     candidates: &mut [Candidate],
 ) {
     let (agent, said) = (ctx.profile.subject(), settings.trusted.as_ref());
@@ -81,16 +81,16 @@ pub(super) fn hold_back(
         None => format!("To trust the worktree, {command}."),
     };
     for root in roots.iter_mut().filter(|it| !it.is_own()) {
-        root.is_held_back = !root.said.unwrap_or(is_given);
+        root.is_held_back = !root.trust_decision.unwrap_or(is_given);
     }
     for candidate in candidates {
         let root = &roots[candidate.root];
         let waits = candidate.state.is_listed()
-            || matches!(candidate.state, State::Conditional | State::Hidden);
+            || matches!(candidate.state, SkillState::Conditional | SkillState::Hidden);
         if !waits || !root.is_held_back {
             continue;
         }
-        let message = match root.said {
+        let message = match root.trust_decision {
             Some(_) => "the user has said not to trust where it lies".to_owned(),
             None if by_agent => {
                 let says = match (refused, &settings.trust_file) {
@@ -101,7 +101,7 @@ pub(super) fn hold_back(
             }
             None => "`require_trust` takes a project's skills only where it is trusted".to_owned(),
         };
-        candidate.state = State::Untrusted;
+        candidate.state = SkillState::Untrusted;
         candidate.reason = Some(Box::new(Reason {
             rule: "project/trusted",
             message,
@@ -128,12 +128,12 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_directory_counts() {
-        let trusts = Trusts::new([(path("/w"), true), (path("/w/vendor"), false)]);
-        let said = |text: &str| trusts.said(&path(text)).map(|it| it.1);
-        assert_eq!(said("/w/.claude/skills"), Some(true));
-        assert_eq!(said("/w/vendor/x"), Some(false));
-        assert_eq!(said("/worktree"), None, "a name is not a path");
-        assert_eq!(said("/"), None);
+    fn nearest_trust_decision_applies() {
+        let trusts = TrustDecisions::new([(path("/w"), true), (path("/w/vendor"), false)]);
+        let decision = |text: &str| trusts.decision(&path(text)).map(|it| it.1);
+        assert_eq!(decision("/w/.claude/skills"), Some(true));
+        assert_eq!(decision("/w/vendor/x"), Some(false));
+        assert_eq!(decision("/worktree"), None, "a name is not a path");
+        assert_eq!(decision("/"), None);
     }
 }

@@ -12,12 +12,14 @@ use skills_agents::profile::{
 };
 use skills_syntax::path::AbsPath;
 
-use super::links::{Fence, LinkRule};
-use super::plugins::Form;
-use super::provided::{Provided, Stock};
-use super::survey::{Bounds, Passage, Survey, leads};
-use super::tree::{Fault, FaultKind, FileId, Item, ItemKind, Listing, Place, SkillFile, Tree};
-use super::{Bound, DiscoveryContext, Owner, Root, RootOutcome, Skip, SkipReason, Worktree};
+use super::links::{LinkRule, LinkTargets};
+use super::plugins::PluginPathKind;
+use super::provided::{ProvidedContents, ProvidedRoot};
+use super::survey::{Bounds, EntryAction, Survey, leads};
+use super::tree::{Fault, FaultKind, FileId, Item, ItemKind, Listing, PathStatus, SkillFile, Tree};
+use super::{
+    Bound, DiscoveryContext, Owner, RootOutcome, SearchRoot, SkipReason, SkippedEntry, Worktree,
+};
 
 /// File name that makes a directory a skill.
 pub(super) const SKILL_FILE: &str = "SKILL.md";
@@ -30,13 +32,13 @@ pub(super) const COMMAND: &[u8] = b".md";
 
 /// Maximum number of repeated visits of directories through links. Beyond it each directory is
 /// walked once, at its path nearest to the root.
-const REPEATED: usize = 1_000;
+const MAX_REPEATED_VISITS: usize = 1_000;
 
 /// Maximum number of directories below one root with several paths before the same applies.
-const KNOTS: usize = 100;
+const MAX_REPEATED_DIRS: usize = 100;
 
 /// A SKILL.md or command file that was found, before it is evaluated.
-pub(super) struct Met {
+pub(super) struct FoundFile {
     pub(super) path: AbsPath,
     pub(super) root: usize,
     /// Identity of the directory that contains it.
@@ -47,7 +49,7 @@ pub(super) struct Met {
     /// True if the directory has an entry that may contain the file of [`Profile::sidecar`].
     ///
     /// [`Profile::sidecar`]: skills_agents::profile::Profile::sidecar
-    pub(super) beside: bool,
+    pub(super) may_have_sidecar: bool,
     /// Name and directories, if it is a command.
     pub(super) command: Option<Command>,
 }
@@ -67,18 +69,18 @@ pub(super) struct Walker<'a> {
     pub(super) bounds: Bounds,
     pub(super) links: &'a LinkRule<'a>,
     /// Allowed link targets of the root being walked; `None` for the user's own roots.
-    pub(super) fence: Option<Fence>,
-    pub(super) candidates: Vec<Met>,
+    pub(super) link_targets: Option<LinkTargets>,
+    pub(super) candidates: Vec<FoundFile>,
     /// Plugin directories found in directories of skills.
     plugins: Vec<AbsPath>,
     pub(super) complete: bool,
 }
 
 /// State of the walk of one root.
-struct Descent<'a> {
+struct RootWalk<'a> {
     walk: &'a WalkRule,
     root: usize,
-    skips: Vec<Skip>,
+    skips: Vec<SkippedEntry>,
     /// Directories already walked below this root, with the depth and path of the visit. A
     /// directory is walked again only from a path nearer to the root, so that links can neither
     /// hide directories within the depth limit nor make the walk endless.
@@ -106,7 +108,7 @@ impl<'a> Walker<'a> {
     ) -> Self {
         let mut complete = true;
         let mut real = |path: &AbsPath| match tree.look(path) {
-            Some(Place::Directory { .. }) => {
+            Some(PathStatus::Directory { .. }) => {
                 let real = tree.canonical(path);
                 complete &= real.is_some();
                 real
@@ -120,12 +122,12 @@ impl<'a> Walker<'a> {
         let home = ctx.environment.get("HOME").and_then(|it| AbsPath::new(it.as_ref()).ok());
         let bounds = Bounds { home: home.and_then(|it| real(&it)), top: real(&worktree.top) };
         let (profile, candidates, plugins) = (&*ctx.profile, Vec::new(), Vec::new());
-        Self { tree, profile, bounds, links, fence: None, candidates, plugins, complete }
+        Self { tree, profile, bounds, links, link_targets: None, candidates, plugins, complete }
     }
 
     /// Sets the allowed link targets for the root that is walked next; see [`LinkRule::fence`].
-    pub(super) fn fence_off(&mut self, root: &AbsPath, is_own: bool, base: &AbsPath) {
-        self.fence = self.links.fence(root, is_own, base);
+    pub(super) fn set_link_targets(&mut self, root: &AbsPath, is_own: bool, base: &AbsPath) {
+        self.link_targets = self.links.link_targets(root, is_own, base);
     }
 
     pub(super) fn root(
@@ -133,7 +135,7 @@ impl<'a> Walker<'a> {
         path: &AbsPath,
         walk: &WalkRule,
         root: usize,
-    ) -> (RootOutcome, Vec<Skip>) {
+    ) -> (RootOutcome, Vec<SkippedEntry>) {
         if let Some(outcome) = self.refuses(path) {
             return (outcome, Vec::new());
         }
@@ -143,12 +145,12 @@ impl<'a> Walker<'a> {
             return (RootOutcome::Walked, Vec::new());
         }
         let start = (self.candidates.len(), self.plugins.len());
-        let mut descent = Descent::new(walk, root, &survey);
+        let mut descent = RootWalk::new(walk, root, &survey);
         let mut walked = self.directory(&mut descent, path, 0);
-        if descent.is_astray() {
+        if descent.has_too_many_repeats() {
             self.candidates.truncate(start.0);
             self.plugins.truncate(start.1);
-            descent = Descent { nearest_only: true, ..Descent::new(walk, root, &survey) };
+            descent = RootWalk { nearest_only: true, ..RootWalk::new(walk, root, &survey) };
             walked = self.directory(&mut descent, path, 0);
         }
         let outcome = match walked {
@@ -173,17 +175,17 @@ impl<'a> Walker<'a> {
                 self.complete = false;
                 Some(RootOutcome::Pending)
             }
-            Some(Place::Missing) => Some(RootOutcome::Missing),
-            Some(Place::Directory { .. }) => {
+            Some(PathStatus::Missing) => Some(RootOutcome::Missing),
+            Some(PathStatus::Directory { .. }) => {
                 let beyond = self.out_of_bounds(path).map(RootOutcome::OutOfBounds);
                 beyond.or_else(|| {
-                    let fault = self.links.directory(self.fence.as_ref(), path)?;
+                    let fault = self.links.directory(self.link_targets.as_ref(), path)?;
                     Some(RootOutcome::NoBase(format!("it {fault}")))
                 })
             }
-            Some(Place::File) => Some(not_directory("")),
-            Some(Place::Special(word)) => Some(not_directory(word)),
-            Some(Place::Fault(fault)) => Some(RootOutcome::Fault(fault)),
+            Some(PathStatus::File) => Some(not_directory("")),
+            Some(PathStatus::Special(word)) => Some(not_directory(word)),
+            Some(PathStatus::Fault(fault)) => Some(RootOutcome::Fault(fault)),
         }
     }
 
@@ -191,15 +193,17 @@ impl<'a> Walker<'a> {
     pub(super) fn plugin(
         &mut self,
         path: &AbsPath,
-        form: Form,
+        form: PluginPathKind,
         seeks: RootContent,
         rule: &RootRule,
         root: usize,
-    ) -> (RootOutcome, Vec<Skip>) {
+    ) -> (RootOutcome, Vec<SkippedEntry>) {
         let walk = match form {
-            Form::Holder => WalkRule { root_skill: false, ..rule.walk.clone() },
-            Form::Named => WalkRule { root_skill: true, ..rule.walk.clone() },
-            Form::Skill => WalkRule { root_skill: true, max_depth: Some(0), ..rule.walk.clone() },
+            PluginPathKind::Directory => WalkRule { root_skill: false, ..rule.walk.clone() },
+            PluginPathKind::FromManifest => WalkRule { root_skill: true, ..rule.walk.clone() },
+            PluginPathKind::Skill => {
+                WalkRule { root_skill: true, max_depth: Some(0), ..rule.walk.clone() }
+            }
         };
         match seeks {
             RootContent::Skills => self.root(path, &walk, root),
@@ -218,9 +222,9 @@ impl<'a> Walker<'a> {
         path: &AbsPath,
         walk: &WalkRule,
         root: usize,
-    ) -> (RootOutcome, Vec<Skip>) {
+    ) -> (RootOutcome, Vec<SkippedEntry>) {
         if path.as_os_str().as_bytes().ends_with(COMMAND)
-            && matches!(self.tree.look(path), Some(Place::File))
+            && matches!(self.tree.look(path), Some(PathStatus::File))
         {
             self.command((path.clone(), None), ItemKind::Link, root, &[]);
             return (RootOutcome::Walked, Vec::new());
@@ -235,7 +239,7 @@ impl<'a> Walker<'a> {
             self.complete = false;
             return (RootOutcome::Walked, Vec::new());
         }
-        let mut descent = Descent::new(&walk, root, &survey);
+        let mut descent = RootWalk::new(&walk, root, &survey);
         let outcome = match self.command_directory(&mut descent, path, &[]) {
             Ok(()) => RootOutcome::Walked,
             Err(fault) => RootOutcome::Fault(fault),
@@ -246,7 +250,7 @@ impl<'a> Walker<'a> {
 
     fn command_directory(
         &mut self,
-        descent: &mut Descent,
+        descent: &mut RootWalk,
         path: &AbsPath,
         within: &[String],
     ) -> Result<(), Fault> {
@@ -284,13 +288,13 @@ impl<'a> Walker<'a> {
             } else if item.name.as_bytes().ends_with(COMMAND) && descent.follows(item, &listing) {
                 let child = path.child(&item.name);
                 let place = match item.kind {
-                    ItemKind::File => Some(Place::File),
+                    ItemKind::File => Some(PathStatus::File),
                     ItemKind::Link => self.tree.look(&child),
                     ItemKind::Directory | ItemKind::Special(_) => continue,
                 };
                 match place {
                     None => self.complete = false,
-                    Some(Place::File) => {
+                    Some(PathStatus::File) => {
                         let at = (child, Some(listing.id));
                         self.command(at, item.kind, root, within);
                     }
@@ -326,34 +330,41 @@ impl<'a> Walker<'a> {
         };
         let directory = directory.map(|it| directory_of(&file, kind, it));
         let command = Some(Command { name, within: within.to_vec() });
-        self.candidates.push(Met {
+        self.candidates.push(FoundFile {
             path,
             root,
             directory,
             file,
             name: None,
-            beside: false,
+            may_have_sidecar: false,
             command,
         });
     }
 
     /// Adds a provided root.
-    pub(super) fn provided(&mut self, provided: Provided, rule: &RootRule, root: usize) -> Root {
-        let Provided { path, origin, stock } = provided;
-        self.fence = None;
+    pub(super) fn provided(
+        &mut self,
+        provided: ProvidedRoot,
+        rule: &RootRule,
+        root: usize,
+    ) -> SearchRoot {
+        let ProvidedRoot { path, origin, stock } = provided;
+        self.link_targets = None;
         let start = self.candidates.len();
         let (outcome, skips) = match stock {
-            Stock::Directory => self.root(&path, &rule.walk, root),
-            Stock::Awaited(why) => (RootOutcome::NoBase(why), Vec::new()),
-            Stock::Failed(why) => (RootOutcome::Fault(Stock::fault(&why)), Vec::new()),
-            Stock::Ready(skills) => {
-                let met = skills.iter().map(|it| Met {
+            ProvidedContents::Directory => self.root(&path, &rule.walk, root),
+            ProvidedContents::Awaited(why) => (RootOutcome::NoBase(why), Vec::new()),
+            ProvidedContents::Failed(why) => {
+                (RootOutcome::Fault(ProvidedContents::fault(&why)), Vec::new())
+            }
+            ProvidedContents::Skills(skills) => {
+                let met = skills.iter().map(|it| FoundFile {
                     path: it.path.clone(),
                     root,
                     directory: None,
                     file: Ok(it.file()),
                     name: it.name.clone(),
-                    beside: false,
+                    may_have_sidecar: false,
                     command: None,
                 });
                 self.candidates.extend(met);
@@ -365,7 +376,7 @@ impl<'a> Walker<'a> {
         // A registry belongs to a third party; bundled and configured sources are the user's
         // choice.
         let owner = if scope == Scope::Remote { Owner::Registry } else { Owner::User };
-        Root {
+        SearchRoot {
             path,
             rule: 0,
             scope,
@@ -376,15 +387,15 @@ impl<'a> Walker<'a> {
             candidates,
             skips,
             origin,
-            place: None,
-            said: None,
+            trust_path: None,
+            trust_decision: None,
             is_held_back: false,
         }
     }
 
     fn directory(
         &mut self,
-        descent: &mut Descent,
+        descent: &mut RootWalk,
         path: &AbsPath,
         depth: u16,
     ) -> Result<(), Fault> {
@@ -394,7 +405,7 @@ impl<'a> Walker<'a> {
         };
         let listing = listing?;
         descent.visits += 1;
-        if descent.is_astray() || descent.refuses(&listing) {
+        if descent.has_too_many_repeats() || descent.refuses(&listing) {
             return Ok(());
         }
         if descent.nearest_only
@@ -447,7 +458,7 @@ impl<'a> Walker<'a> {
     /// Adds the directory's SKILL.md. Returns true if there is one.
     fn skill_files(
         &mut self,
-        descent: &mut Descent,
+        descent: &mut RootWalk,
         dir: &AbsPath,
         depth: u16,
         listing: &Listing,
@@ -466,18 +477,18 @@ impl<'a> Walker<'a> {
             } else if let Some(file) = self.read(&path, item.kind) {
                 // A directory named SKILL.md is an error to report, and may contain skills.
                 found |= item.kind != ItemKind::Directory;
-                let Some(path) = self.known_as(path, file.is_ok()) else { continue };
-                let beside = self.beside(listing);
+                let Some(path) = self.agent_path(path, file.is_ok()) else { continue };
+                let may_have_sidecar = self.may_have_sidecar(listing);
                 let root = descent.root;
                 let directory = Some(directory_of(&file, item.kind, listing.id));
                 let command = None;
-                self.candidates.push(Met {
+                self.candidates.push(FoundFile {
                     path,
                     root,
                     directory,
                     file,
                     name: None,
-                    beside,
+                    may_have_sidecar,
                     command,
                 });
             } else {
@@ -489,7 +500,7 @@ impl<'a> Walker<'a> {
     }
 
     /// Returns true if the listing has the first path component of the agent's metadata file.
-    fn beside(&self, listing: &Listing) -> bool {
+    fn may_have_sidecar(&self, listing: &Listing) -> bool {
         let Some(sidecar) = &self.profile.sidecar else { return false };
         let first = sidecar.split('/').next().unwrap_or_default();
         listing.items.iter().any(|it| it.name == first)
@@ -497,7 +508,7 @@ impl<'a> Walker<'a> {
 
     /// Returns the path by which the agent knows a file; canonical if the agent resolves links and
     /// the file was read.
-    fn known_as(&mut self, path: AbsPath, read: bool) -> Option<AbsPath> {
+    fn agent_path(&mut self, path: AbsPath, read: bool) -> Option<AbsPath> {
         if self.profile.paths == PathIdentity::AsReached || !read {
             return Some(path);
         }
@@ -508,31 +519,31 @@ impl<'a> Walker<'a> {
 
     fn read(&self, path: &AbsPath, kind: ItemKind) -> Option<Result<SkillFile, Fault>> {
         let place = match kind {
-            ItemKind::Directory => Place::Directory { foreign: false },
-            ItemKind::File => Place::File,
-            ItemKind::Special(word) => Place::Special(word),
+            ItemKind::Directory => PathStatus::Directory { foreign: false },
+            ItemKind::File => PathStatus::File,
+            ItemKind::Special(word) => PathStatus::Special(word),
             ItemKind::Link => self.tree.look(path)?,
         };
         let fault = |kind, detail: &str| Some(Err(Fault { kind, detail: detail.to_owned() }));
         match place {
-            Place::File if kind == ItemKind::Link => {
-                match self.links.file(self.fence.as_ref(), path) {
+            PathStatus::File if kind == ItemKind::Link => {
+                match self.links.file(self.link_targets.as_ref(), path) {
                     Some(refused) => Some(Err(refused)),
                     None => self.tree.read(path),
                 }
             }
-            Place::File => self.tree.read(path),
-            Place::Directory { .. } => fault(FaultKind::IsDirectory, ""),
-            Place::Special(word) => fault(FaultKind::Special, word),
-            Place::Missing => fault(FaultKind::Vanished, ""),
-            Place::Fault(found) => Some(Err(found)),
+            PathStatus::File => self.tree.read(path),
+            PathStatus::Directory { .. } => fault(FaultKind::IsDirectory, ""),
+            PathStatus::Special(word) => fault(FaultKind::Special, word),
+            PathStatus::Missing => fault(FaultKind::Vanished, ""),
+            PathStatus::Fault(found) => Some(Err(found)),
         }
     }
 
     /// Returns the path of a sub-directory to walk.
     fn enter(
         &mut self,
-        descent: &mut Descent,
+        descent: &mut RootWalk,
         dir: &AbsPath,
         depth: u16,
         item: &Item,
@@ -541,18 +552,18 @@ impl<'a> Walker<'a> {
         if !descent.follows(item, listing) {
             return None;
         }
-        match self.passage(descent.walk, dir, depth, item) {
-            Passage::Open(path) => descent.admits(depth + 1).then_some(path),
-            Passage::Shut(SkipReason::Fault(fault)) if fault.kind == FaultKind::LinkWaits => {
+        match self.entry_action(descent.walk, dir, depth, item) {
+            EntryAction::Enter(path) => descent.admits(depth + 1).then_some(path),
+            EntryAction::Skip(SkipReason::Fault(fault)) if fault.kind == FaultKind::LinkWaits => {
                 self.linked(descent, dir.child(&item.name), fault);
                 None
             }
-            Passage::Shut(reason) => {
+            EntryAction::Skip(reason) => {
                 descent.skip(dir.child(&item.name), reason);
                 None
             }
-            Passage::None => None,
-            Passage::Unknown => {
+            EntryAction::NotDirectory => None,
+            EntryAction::Pending => {
                 self.complete = false;
                 None
             }
@@ -561,17 +572,17 @@ impl<'a> Walker<'a> {
 
     /// Adds a linked directory that waits for trust: as a skill if it contains a SKILL.md, which is
     /// not read.
-    fn linked(&mut self, descent: &mut Descent<'_>, dir: AbsPath, fault: Fault) {
+    fn linked(&mut self, descent: &mut RootWalk<'_>, dir: AbsPath, fault: Fault) {
         let path = dir.child(SKILL_FILE);
         match self.tree.look(&path) {
             None => self.complete = false,
-            Some(Place::File) => self.candidates.push(Met {
+            Some(PathStatus::File) => self.candidates.push(FoundFile {
                 path,
                 root: descent.root,
                 directory: None,
                 file: Err(fault),
                 name: None,
-                beside: false,
+                may_have_sidecar: false,
                 command: None,
             }),
             Some(_) => descent.skip(dir, SkipReason::Fault(fault)),
@@ -579,7 +590,7 @@ impl<'a> Walker<'a> {
     }
 }
 
-impl<'a> Descent<'a> {
+impl<'a> RootWalk<'a> {
     fn new(walk: &'a WalkRule, root: usize, survey: &'a Survey) -> Self {
         Self {
             walk,
@@ -590,14 +601,14 @@ impl<'a> Descent<'a> {
             survey,
             visits: 0,
             at_last: 0,
-            nearest_only: survey.repeated > KNOTS,
+            nearest_only: survey.repeated > MAX_REPEATED_DIRS,
             is_over: false,
         }
     }
 
     /// Returns true if links lead to the same directories too often.
-    fn is_astray(&self) -> bool {
-        !self.nearest_only && self.visits > self.survey.directories + REPEATED
+    fn has_too_many_repeats(&self) -> bool {
+        !self.nearest_only && self.visits > self.survey.directories + MAX_REPEATED_VISITS
     }
 
     /// Returns true if a directory has more entries or files than the budget allows.
@@ -622,7 +633,7 @@ impl<'a> Descent<'a> {
         if reason.is_over_budget() && std::mem::replace(&mut self.is_over, true) {
             return;
         }
-        self.skips.push(Skip { path, reason });
+        self.skips.push(SkippedEntry { path, reason });
     }
 }
 

@@ -7,7 +7,7 @@
 use skills_syntax::path::AbsPath;
 
 use super::Resolution;
-use super::tree::{Place, Tree};
+use super::tree::{PathStatus, Tree};
 
 /// The worktree of a working directory.
 pub(super) struct Worktree {
@@ -60,7 +60,7 @@ impl Repository {
 
 impl Worktree {
     /// Returns the worktree of a resolution.
-    pub(super) fn known(resolution: &Resolution) -> Self {
+    pub(super) fn from_resolution(resolution: &Resolution) -> Self {
         Self {
             top: resolution.worktree.clone(),
             in_git: resolution.in_git,
@@ -80,7 +80,7 @@ impl Worktree {
             if dir != *cwd {
                 match tree.look(&dir) {
                     None => *complete = false,
-                    Some(Place::Directory { foreign: true }) => return outside(Some(dir)),
+                    Some(PathStatus::Directory { foreign: true }) => return outside(Some(dir)),
                     Some(_) => {}
                 }
             }
@@ -89,14 +89,14 @@ impl Worktree {
                     *complete = false;
                     continue;
                 }
-                Some(Place::Directory { .. }) => Repository::Own,
-                Some(Place::File) => match named(&dir, tree) {
+                Some(PathStatus::Directory { .. }) => Repository::Own,
+                Some(PathStatus::File) => match read_git_file(&dir, tree) {
                     Ok(repository) => repository,
-                    Err(Doubt::Unknown) => {
+                    Err(GitFileError::Unknown) => {
                         *complete = false;
                         Repository::None
                     }
-                    Err(Doubt::Why(why)) => Repository::Unproven(why),
+                    Err(GitFileError::Why(why)) => Repository::Unproven(why),
                 },
                 Some(_) => continue,
             };
@@ -107,7 +107,7 @@ impl Worktree {
 }
 
 /// Reason why a `.git` file names no repository.
-enum Doubt {
+enum GitFileError {
     /// The tree could not answer yet.
     Unknown,
     Why(String),
@@ -115,11 +115,11 @@ enum Doubt {
 
 /// Returns the repository that the `.git` file of a directory names, if it names the directory in
 /// return.
-fn named(top: &AbsPath, tree: &dyn Tree) -> Result<Repository, Doubt> {
+fn read_git_file(top: &AbsPath, tree: &dyn Tree) -> Result<Repository, GitFileError> {
     let file = top.child(".git");
-    let text = line(&file, tree)?.ok_or_else(|| doubt("it cannot be read"))?;
+    let text = line(&file, tree)?.ok_or_else(|| git_file_error("it cannot be read"))?;
     let path = text.strip_prefix("gitdir:").map(str::trim).filter(|it| !it.is_empty());
-    let path = path.ok_or_else(|| doubt("it does not say `gitdir: PATH`"))?;
+    let path = path.ok_or_else(|| git_file_error("it does not say `gitdir: PATH`"))?;
     let git = top.join_lexically(path);
     own_directory(&git, tree)?;
     let Some(back) = line(&git.child("gitdir"), tree)? else {
@@ -127,23 +127,24 @@ fn named(top: &AbsPath, tree: &dyn Tree) -> Result<Repository, Doubt> {
         let at = config(&git, "worktree", tree)?.map(|it| git.join_lexically(it));
         return match at {
             Some(at) if same(&at, top, tree)? => Ok(Repository::Apart(git)),
-            _ => Err(doubt(&unanswered(&git))),
+            _ => Err(git_file_error(&unanswered(&git))),
         };
     };
     let back = git.join_lexically(back);
     let holder = back.parent().filter(|_| back.file_name().is_some_and(|it| it == ".git"));
     match holder {
         Some(holder) if same(&holder, top, tree)? => {}
-        _ => return Err(doubt(&unanswered(&git))),
+        _ => return Err(git_file_error(&unanswered(&git))),
     }
     let shared = line(&git.child("commondir"), tree)?;
-    let common = shared.map(|it| git.join_lexically(it)).ok_or_else(|| doubt(&unanswered(&git)))?;
+    let common =
+        shared.map(|it| git.join_lexically(it)).ok_or_else(|| git_file_error(&unanswered(&git)))?;
     own_directory(&common, tree)?;
     // git puts it there; accepting another place would let a directory claim any repository.
-    let place = git.parent().ok_or_else(|| doubt(&unanswered(&git)))?;
+    let place = git.parent().ok_or_else(|| git_file_error(&unanswered(&git)))?;
     if !same(&place, &common.child("worktrees"), tree)? {
         let (git, common) = (git.display(), common.display());
-        return Err(doubt(&format!(
+        return Err(git_file_error(&format!(
             "it names `{git}`, which is not one of `{common}`'s worktrees"
         )));
     }
@@ -157,8 +158,8 @@ fn named(top: &AbsPath, tree: &dyn Tree) -> Result<Repository, Doubt> {
     Ok(Repository::Linked { common, main })
 }
 
-fn doubt(why: &str) -> Doubt {
-    Doubt::Why(why.to_owned())
+fn git_file_error(why: &str) -> GitFileError {
+    GitFileError::Why(why.to_owned())
 }
 
 fn unanswered(git: &AbsPath) -> String {
@@ -166,45 +167,45 @@ fn unanswered(git: &AbsPath) -> String {
 }
 
 /// Checks that a directory exists and does not belong to another user.
-fn own_directory(path: &AbsPath, tree: &dyn Tree) -> Result<(), Doubt> {
+fn own_directory(path: &AbsPath, tree: &dyn Tree) -> Result<(), GitFileError> {
     let shown = path.display();
-    match tree.look(path).ok_or(Doubt::Unknown)? {
-        Place::Directory { foreign: false } => Ok(()),
-        Place::Directory { foreign: true } => {
-            Err(doubt(&format!("it names `{shown}`, which belongs to another user")))
+    match tree.look(path).ok_or(GitFileError::Unknown)? {
+        PathStatus::Directory { foreign: false } => Ok(()),
+        PathStatus::Directory { foreign: true } => {
+            Err(git_file_error(&format!("it names `{shown}`, which belongs to another user")))
         }
-        Place::Missing | Place::File | Place::Special(_) | Place::Fault(_) => {
-            Err(doubt(&format!("it names `{shown}`, which is not a directory")))
+        PathStatus::Missing | PathStatus::File | PathStatus::Special(_) | PathStatus::Fault(_) => {
+            Err(git_file_error(&format!("it names `{shown}`, which is not a directory")))
         }
     }
 }
 
 /// Returns true if two paths lead to the same directory.
-fn same(one: &AbsPath, other: &AbsPath, tree: &dyn Tree) -> Result<bool, Doubt> {
+fn same(one: &AbsPath, other: &AbsPath, tree: &dyn Tree) -> Result<bool, GitFileError> {
     for path in [one, other] {
-        match tree.look(path).ok_or(Doubt::Unknown)? {
-            Place::Directory { .. } => {}
+        match tree.look(path).ok_or(GitFileError::Unknown)? {
+            PathStatus::Directory { .. } => {}
             _ => return Ok(false),
         }
     }
-    let canonical = |it| tree.canonical(it).ok_or(Doubt::Unknown);
+    let canonical = |it| tree.canonical(it).ok_or(GitFileError::Unknown);
     Ok(canonical(one)? == canonical(other)?)
 }
 
 /// Returns the trimmed text of a small file; `None` if there is no such file.
-fn line(path: &AbsPath, tree: &dyn Tree) -> Result<Option<String>, Doubt> {
+fn line(path: &AbsPath, tree: &dyn Tree) -> Result<Option<String>, GitFileError> {
     let text = content(path, tree)?;
     Ok(text.map(|it| it.trim().to_owned()))
 }
 
-fn content(path: &AbsPath, tree: &dyn Tree) -> Result<Option<String>, Doubt> {
-    let Place::File = tree.look(path).ok_or(Doubt::Unknown)? else { return Ok(None) };
-    let text = tree.text(path).ok_or(Doubt::Unknown)?;
+fn content(path: &AbsPath, tree: &dyn Tree) -> Result<Option<String>, GitFileError> {
+    let PathStatus::File = tree.look(path).ok_or(GitFileError::Unknown)? else { return Ok(None) };
+    let text = tree.text(path).ok_or(GitFileError::Unknown)?;
     Ok(text.ok().map(|it| it.as_str().to_owned()))
 }
 
 /// Returns a key of the `core` section in a repository's configuration.
-fn config(git: &AbsPath, key: &str, tree: &dyn Tree) -> Result<Option<String>, Doubt> {
+fn config(git: &AbsPath, key: &str, tree: &dyn Tree) -> Result<Option<String>, GitFileError> {
     let Some(text) = content(&git.child("config"), tree)? else { return Ok(None) };
     let mut in_core = false;
     let mut found = None;

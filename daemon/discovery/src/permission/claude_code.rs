@@ -4,7 +4,7 @@
 //! `name:*` and `name *` match by prefix. The agent does not define a star elsewhere; it is a
 //! wildcard in rules that ask or deny, and makes a rule that allows match nothing.
 
-use super::{Action, Author, Decision, Properties, Reason, Request, Rule, wildcard};
+use super::{Action, Author, Decision, DecisionReason, Properties, Rule, SkillRequest, wildcard};
 
 /// Prefix of the names of skills that the agent fetched itself.
 const CANONICAL: &str = "_canonical_";
@@ -14,30 +14,32 @@ pub fn is_canonical(name: &str) -> bool {
     name.starts_with(CANONICAL)
 }
 
-pub(super) fn decide<'a>(rules: &'a [Rule], request: &Request<'_>) -> Decision<'a> {
+pub(super) fn decide<'a>(rules: &'a [Rule], request: &SkillRequest<'_>) -> Decision<'a> {
     let name = plain(request.name);
     let find = |action| of_all(rules, action).find(|it| matches(it, name));
     if let Some(rule) = find(Action::Deny) {
-        return Decision::by(Action::Deny, Reason::Rule(rule));
+        return Decision::by(Action::Deny, DecisionReason::Rule(rule));
     }
     // A local skill chose such a name itself, so it gets no exception.
     if request.is_remote && is_canonical(name) {
-        return Decision::by(Action::Allow, Reason::Canonical);
+        return Decision::by(Action::Allow, DecisionReason::Canonical);
     }
     for action in [Action::Allow, Action::Ask] {
         if let Some(rule) = find(action) {
-            return Decision::by(action, Reason::Rule(rule));
+            return Decision::by(action, DecisionReason::Rule(rule));
         }
     }
     match request.properties {
-        Properties::Safe => Decision::by(Action::Allow, Reason::Harmless),
-        Properties::Asks(key) => Decision::by(Action::Ask, Reason::Concern(Some(key.clone()))),
-        Properties::Unknown => Decision::by(Action::Ask, Reason::Concern(None)),
+        Properties::Safe => Decision::by(Action::Allow, DecisionReason::Harmless),
+        Properties::Asks(key) => {
+            Decision::by(Action::Ask, DecisionReason::Concern(Some(key.clone())))
+        }
+        Properties::Unknown => Decision::by(Action::Ask, DecisionReason::Concern(None)),
     }
 }
 
 /// Documented: denying the bare tool name disables the tool.
-pub(super) fn tool_off(rules: &[Rule]) -> Option<&Rule> {
+pub(super) fn tool_denial(rules: &[Rule]) -> Option<&Rule> {
     of_all(rules, Action::Deny).find(|it| &*it.pattern == "*")
 }
 

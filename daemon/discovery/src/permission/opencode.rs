@@ -2,21 +2,25 @@
 //!
 //! A subagent's own rules follow the general ones, so they take precedence for it.
 
-use super::{Action, Author, Decision, Reason, Request, Rule, wildcard};
+use super::{Action, Author, Decision, DecisionReason, Rule, SkillRequest, wildcard};
 
-pub(super) fn decide<'a>(author: Author, rules: &'a [Rule], request: &Request<'_>) -> Decision<'a> {
+pub(super) fn decide<'a>(
+    author: Author,
+    rules: &'a [Rule],
+    request: &SkillRequest<'_>,
+) -> Decision<'a> {
     let found = in_order(author, rules, request.agent)
         .rev()
         .find(|it| wildcard::matches(&it.pattern, request.name));
     match found {
-        Some(rule) => Decision::by(rule.action, Reason::Rule(rule)),
-        None => Decision::by(Action::Allow, Reason::NoRule),
+        Some(rule) => Decision::by(rule.action, DecisionReason::Rule(rule)),
+        None => Decision::by(Action::Allow, DecisionReason::NoRule),
     }
 }
 
 /// Measured in the source: the tool is not offered if the last rule denies exactly `*`; `**` denies
 /// every skill but keeps the tool.
-pub(super) fn tool_off<'a>(
+pub(super) fn tool_denial<'a>(
     author: Author,
     rules: &'a [Rule],
     agent: Option<&str>,

@@ -9,7 +9,8 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::text::LineColumn;
 
 use super::{
-    Action, Author, Properties, Reason, Regime, Request, Rule, Source, decide, is_granted,
+    Action, Author, DecisionReason, Properties, Rule, RulePrecedence, SkillRequest, SourceLocation,
+    decide, is_granted,
 };
 
 const CASES: &str = include_str!("tests/cases.txt");
@@ -23,8 +24,8 @@ fn rule(line: u32, written: &str) -> Rule {
     };
     let (action, pattern) = rest.split_once(' ').unwrap();
     let file = AbsPath::new("/w/opencode.json".as_ref()).unwrap();
-    let source = Source { file, at: LineColumn { line, column: 1 } };
-    Rule { author, agent, pattern: pattern.into(), action: Action::named(action).unwrap(), source }
+    let source = SourceLocation { file, at: LineColumn { line, column: 1 } };
+    Rule { author, agent, pattern: pattern.into(), action: Action::parse(action).unwrap(), source }
 }
 
 fn properties(keys: &str) -> Properties {
@@ -37,9 +38,9 @@ fn properties(keys: &str) -> Properties {
 
 /// Returns the decision in the notation of the table.
 fn answer(rules: &str, skill: &str, keys: &str) -> String {
-    let (regime, rules) = match rules.strip_prefix("claude") {
-        Some(rest) => (Regime::DenyFirst, rest.trim()),
-        None => (Regime::LastMatch, rules),
+    let (precedence, rules) = match rules.strip_prefix("claude") {
+        Some(rest) => (RulePrecedence::DenyFirst, rest.trim()),
+        None => (RulePrecedence::LastMatch, rules),
     };
     let written = rules.split("; ").filter(|it| !it.is_empty());
     let rules: Vec<_> = (1..).zip(written).map(|(line, it)| rule(line, it)).collect();
@@ -49,28 +50,28 @@ fn answer(rules: &str, skill: &str, keys: &str) -> String {
     };
     let remote = skill.strip_suffix(" remote");
     let properties = properties(keys);
-    let request = Request {
+    let request = SkillRequest {
         name: remote.unwrap_or(skill),
         agent,
         is_remote: remote.is_some(),
         properties: &properties,
     };
-    let decision = decide(regime, &rules, &request);
+    let decision = decide(precedence, &rules, &request);
     assert_eq!(
         decision.rule().map(|it| it.action),
         match decision.reason {
-            Reason::Rule(_) | Reason::ToolOff(_) => Some(decision.action),
+            DecisionReason::Rule(_) | DecisionReason::ToolDisabled(_) => Some(decision.action),
             _ => None,
         }
     );
     let action = decision.action.name();
     let mut said = match &decision.reason {
-        Reason::Rule(rule) => format!("{action} by {}", rule.source.at.line),
-        Reason::ToolOff(rule) => format!("off by {}", rule.source.at.line),
-        Reason::Canonical => format!("{action}: canonical"),
-        Reason::Harmless => format!("{action}: harmless"),
-        Reason::Concern(key) => format!("{action} for {}", key.as_deref().unwrap_or("?")),
-        Reason::NoRule => format!("{action}: no rule"),
+        DecisionReason::Rule(rule) => format!("{action} by {}", rule.source.at.line),
+        DecisionReason::ToolDisabled(rule) => format!("off by {}", rule.source.at.line),
+        DecisionReason::Canonical => format!("{action}: canonical"),
+        DecisionReason::Harmless => format!("{action}: harmless"),
+        DecisionReason::Concern(key) => format!("{action} for {}", key.as_deref().unwrap_or("?")),
+        DecisionReason::NoRule => format!("{action}: no rule"),
     };
     if decision.action == Action::Ask {
         let _ = write!(said, ": {}", decision.suggestions.join(", "));
@@ -108,13 +109,13 @@ fn decisions_match_the_table() {
 
 #[test]
 fn granted_pattern_uses_the_agents_syntax() {
-    let granted = |regime, pattern: &str, name: &str| is_granted(regime, [pattern], name);
-    assert!(granted(Regime::DenyFirst, "deploy *", "deploy-prod"));
-    assert!(granted(Regime::DenyFirst, "deploy", "/deploy"));
-    assert!(!granted(Regime::DenyFirst, "*-prod", "deploy-prod"), "it allows too much");
-    assert!(!granted(Regime::DenyFirst, "deploy", "web:deploy"), "another skill");
-    assert!(granted(Regime::LastMatch, "*-prod", "deploy-prod"));
-    assert!(!granted(Regime::LastMatch, "deploy", "deployer"));
+    let granted = |precedence, pattern: &str, name: &str| is_granted(precedence, [pattern], name);
+    assert!(granted(RulePrecedence::DenyFirst, "deploy *", "deploy-prod"));
+    assert!(granted(RulePrecedence::DenyFirst, "deploy", "/deploy"));
+    assert!(!granted(RulePrecedence::DenyFirst, "*-prod", "deploy-prod"), "it allows too much");
+    assert!(!granted(RulePrecedence::DenyFirst, "deploy", "web:deploy"), "another skill");
+    assert!(granted(RulePrecedence::LastMatch, "*-prod", "deploy-prod"));
+    assert!(!granted(RulePrecedence::LastMatch, "deploy", "deployer"));
 }
 
 #[test]
@@ -127,7 +128,8 @@ fn pattern_with_many_stars_matches_in_polynomial_time() {
 
 #[test]
 fn only_claude_code_profiles_deny_first() {
-    let first = profile::builtin().iter().filter(|it| Regime::of(it) == Regime::DenyFirst);
+    let first =
+        profile::builtin().iter().filter(|it| RulePrecedence::of(it) == RulePrecedence::DenyFirst);
     let ids: Vec<_> = first.map(|it| &*it.id).collect();
     assert_eq!(ids, ["claude-code", "claude-code@founding"]);
 }
@@ -135,7 +137,7 @@ fn only_claude_code_profiles_deny_first() {
 #[test]
 fn unreadable_frontmatter_requires_approval() {
     let request =
-        Request { name: "a", agent: None, is_remote: false, properties: &Properties::Unknown };
-    let decision = decide(Regime::DenyFirst, &[], &request);
-    assert_eq!((decision.action, decision.reason), (Action::Ask, Reason::Concern(None)));
+        SkillRequest { name: "a", agent: None, is_remote: false, properties: &Properties::Unknown };
+    let decision = decide(RulePrecedence::DenyFirst, &[], &request);
+    assert_eq!((decision.action, decision.reason), (Action::Ask, DecisionReason::Concern(None)));
 }

@@ -10,7 +10,7 @@ use skills_agents::profile::{RootContent, RootRule};
 use skills_syntax::path::AbsPath;
 
 use super::{Ranked, RankedRoot, Ranking};
-use crate::discover::{State, refusal};
+use crate::discover::{SkillState, refusal};
 
 const SKILL_FILE: &str = "SKILL.md";
 
@@ -41,7 +41,7 @@ impl Ranking {
         let is_behind = |it: &usize| self::way(path, &self.skills[*it].path) > way;
         let at = skills.clone().find(is_behind).unwrap_or(skills.end);
         let beside = &self.skills[skills.clone()];
-        let is_untrusted = beside.iter().any(|it| it.state == State::Untrusted);
+        let is_untrusted = beside.iter().any(|it| it.state == SkillState::Untrusted);
         let turn = self.turn(at);
         for skill in &mut self.skills {
             skill.turn += usize::from(self.unique && skill.turn >= turn);
@@ -56,7 +56,7 @@ impl Ranking {
             name: String::new(),
             prefix,
             description: None,
-            state: if is_untrusted { State::Untrusted } else { State::Active },
+            state: if is_untrusted { SkillState::Untrusted } else { SkillState::Active },
             reason: None,
             turn,
             winner: None,

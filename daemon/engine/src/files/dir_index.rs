@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use skills_discovery::discover::{
-    Fault, FaultKind, FileId, ItemKind, Listing, Place, SkillFile, TextFile,
+    Fault, FaultKind, FileId, ItemKind, Listing, PathStatus, SkillFile, TextFile,
 };
 
 use crate::files::disk::{Kind, Stat};
@@ -118,7 +118,7 @@ pub(crate) enum Need {
 /// A physical path, and what stands there.
 pub(crate) struct Located {
     pub(crate) path: OsString,
-    pub(crate) place: Place,
+    pub(crate) place: PathStatus,
 }
 
 /// A name in a directory that nobody has looked at yet.
@@ -201,40 +201,42 @@ impl DirIndex {
         // While more than this is left to do, the way leads through a link's target.
         let mut target_until: Option<usize> = None;
         let mut physical = OsString::from("/");
-        let mut place = Place::Directory { foreign: false };
+        let mut place = PathStatus::Directory { foreign: false };
         let mut todo: Vec<OsString> = components(path).rev().collect();
         while let Some(name) = todo.pop() {
             if name == ".." {
                 physical = OsString::from(parent(&physical));
-                place = Place::Directory { foreign: false };
+                place = PathStatus::Directory { foreign: false };
                 continue;
             }
-            if !matches!(place, Place::Directory { .. }) {
+            if !matches!(place, PathStatus::Directory { .. }) {
                 // Something below a file.
-                place = Place::Missing;
+                place = PathStatus::Missing;
                 break;
             }
             match self.probe(&physical, &name, visit)? {
                 Probe::Missing => {
                     let in_target = target_until.is_some_and(|it| todo.len() >= it);
-                    place = if in_target { dangling(last_target) } else { Place::Missing };
+                    place = if in_target { dangling(last_target) } else { PathStatus::Missing };
                     break;
                 }
                 Probe::Fault(fault) => {
-                    place = Place::Fault(fault.clone());
+                    place = PathStatus::Fault(fault.clone());
                     break;
                 }
                 Probe::Directory { owner } => {
-                    place = Place::Directory { foreign: *owner != us && *owner != 0 };
+                    place = PathStatus::Directory { foreign: *owner != us && *owner != 0 };
                 }
-                Probe::File => place = Place::File,
-                Probe::Special(word) => place = Place::Special(word),
+                Probe::File => place = PathStatus::File,
+                Probe::Special(word) => place = PathStatus::Special(word),
                 Probe::Link(target) => {
                     links += 1;
                     last_target = target;
                     if links > MAX_LINKS {
-                        place =
-                            Place::Fault(Fault { kind: FaultKind::Loop, detail: String::new() });
+                        place = PathStatus::Fault(Fault {
+                            kind: FaultKind::Loop,
+                            detail: String::new(),
+                        });
                         break;
                     }
                     if target.is_absolute() {
@@ -243,7 +245,7 @@ impl DirIndex {
                     let outer = target_until.filter(|it| todo.len() >= *it);
                     target_until = outer.or(Some(todo.len()));
                     todo.extend(components(target).rev());
-                    place = Place::Directory { foreign: false };
+                    place = PathStatus::Directory { foreign: false };
                     continue;
                 }
             }
@@ -386,9 +388,9 @@ impl From<Kind> for ItemKind {
     }
 }
 
-fn dangling(target: &Path) -> Place {
+fn dangling(target: &Path) -> PathStatus {
     // As it is written in the link, which is what a person has to mend.
-    Place::Fault(Fault { kind: FaultKind::Dangling, detail: target.display().to_string() })
+    PathStatus::Fault(Fault { kind: FaultKind::Dangling, detail: target.display().to_string() })
 }
 
 fn components(path: impl AsRef<Path>) -> std::vec::IntoIter<OsString> {
@@ -469,13 +471,15 @@ mod tests {
         let locate = |path: &str| {
             forest.locate(Path::new(path), 1, &mut |_| {}).map(|it| (it.path, it.place))
         };
-        assert_eq!(locate("/l/f"), Ok(("/a/f".into(), Place::File)));
-        assert_eq!(locate("/a/f/x"), Ok(("/a/f".into(), Place::Missing)));
-        assert!(matches!(locate("/a/me"), Ok((_, Place::Fault(it))) if it.kind == FaultKind::Loop));
+        assert_eq!(locate("/l/f"), Ok(("/a/f".into(), PathStatus::File)));
+        assert_eq!(locate("/a/f/x"), Ok(("/a/f".into(), PathStatus::Missing)));
         assert!(
-            matches!(locate("/a/gone"), Ok((_, Place::Fault(it))) if it.kind == FaultKind::Dangling)
+            matches!(locate("/a/me"), Ok((_, PathStatus::Fault(it))) if it.kind == FaultKind::Loop)
         );
-        assert_eq!(locate("/a/d/none"), Ok(("/a".into(), Place::Missing)));
+        assert!(
+            matches!(locate("/a/gone"), Ok((_, PathStatus::Fault(it))) if it.kind == FaultKind::Dangling)
+        );
+        assert_eq!(locate("/a/d/none"), Ok(("/a".into(), PathStatus::Missing)));
         assert_eq!(locate("/b"), Err(Unknown { dir: "/".into(), name: "b".into() }));
     }
 }

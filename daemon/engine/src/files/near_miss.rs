@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use skills_discovery::discover::{Around, Ignored, Resolution, Stray, Thing};
+use skills_discovery::discover::{IgnoreRule, NearMiss, NearMissKind, NearMisses, Resolution};
 use skills_syntax::path::AbsPath;
 
 use crate::files::ignored::Git;
@@ -45,18 +45,18 @@ impl Worktree {
 }
 
 /// Finds out what is at a path.
-pub fn at(path: &AbsPath, worktree: &Worktree) -> Around {
-    Around { met: vec![stray(path.clone(), worktree)] }
+pub fn at(path: &AbsPath, worktree: &Worktree) -> NearMisses {
+    NearMisses { met: vec![stray(path.clone(), worktree)] }
 }
 
 /// Looks for things called `name`: in each of the places that agents know, then in the worktree.
 ///
 /// `plugin:name` and `dir:name` are looked for by what stands behind the colon.
-pub fn called(name: &str, places: &[AbsPath], worktree: &Worktree) -> Around {
+pub fn called(name: &str, places: &[AbsPath], worktree: &Worktree) -> NearMisses {
     let name = name.rsplit(':').next().unwrap_or(name);
     let mut search = Search { name: OsStr::new(name), met: Vec::new(), entries: 0 };
     if name.is_empty() || name.contains('/') {
-        return Around::default();
+        return NearMisses::default();
     }
     for place in places {
         search.place(place, 0);
@@ -64,7 +64,7 @@ pub fn called(name: &str, places: &[AbsPath], worktree: &Worktree) -> Around {
     if worktree.in_git {
         search.tree(&worktree.top, 0);
     }
-    Around { met: search.met.into_iter().map(|path| stray(path, worktree)).collect() }
+    NearMisses { met: search.met.into_iter().map(|path| stray(path, worktree)).collect() }
 }
 
 struct Search<'a> {
@@ -133,15 +133,15 @@ fn is_file_of(file: &OsStr, name: &OsStr) -> bool {
         && path.file_stem().is_some_and(|it| it.eq_ignore_ascii_case(name))
 }
 
-fn stray(path: AbsPath, worktree: &Worktree) -> Stray {
+fn stray(path: AbsPath, worktree: &Worktree) -> NearMiss {
     let thing = match fs::metadata(&path) {
-        Ok(it) if it.is_dir() => Thing::Directory(skill_file(&path)),
-        Ok(_) => Thing::File,
-        Err(_) => Thing::Nothing(alike(&path)),
+        Ok(it) if it.is_dir() => NearMissKind::Directory(skill_file(&path)),
+        Ok(_) => NearMissKind::File,
+        Err(_) => NearMissKind::Nothing(alike(&path)),
     };
     let dir = match thing {
-        Thing::Directory(_) => Some(path.clone()),
-        Thing::File | Thing::Nothing(_) => path.parent(),
+        NearMissKind::Directory(_) => Some(path.clone()),
+        NearMissKind::File | NearMissKind::Nothing(_) => path.parent(),
     };
     let top = dir
         .as_ref()
@@ -152,9 +152,9 @@ fn stray(path: AbsPath, worktree: &Worktree) -> Stray {
         let mut git = Git::new(&worktree.top, worktree.repository.as_deref());
         let (dir, line) = git.why(&dir)?;
         let [dir, file] = [dir, line.file].map(|it| AbsPath::new(&it).ok());
-        Some(Ignored { dir: dir?, file: file?, line: line.number, pattern: line.pattern })
+        Some(IgnoreRule { dir: dir?, file: file?, line: line.number, pattern: line.pattern })
     });
-    Stray { path, thing, skill, worktree: top, ignored }
+    NearMiss { path, thing, skill, worktree: top, ignored }
 }
 
 /// Returns the name of the file that is called SKILL.md in whatever case, the right one first.
@@ -215,11 +215,11 @@ mod tests {
         write(&top, "sub/file.txt", "");
         let look = |relative: &str| {
             let found = at(&path(&top.join(relative)), &worktree(&top));
-            let [stray] = <[Stray; 1]>::try_from(found.met).unwrap();
+            let [stray] = <[NearMiss; 1]>::try_from(found.met).unwrap();
             stray
         };
         let stray = look("gen/.claude/skills/a");
-        assert_eq!(stray.thing, Thing::Directory(Some("SKILL.md".into())));
+        assert_eq!(stray.thing, NearMissKind::Directory(Some("SKILL.md".into())));
         assert_eq!(stray.worktree, Some(path(&top)));
         let ignored = stray.ignored.unwrap();
         assert_eq!((ignored.line, &*ignored.pattern), (2, "gen/"));
@@ -227,10 +227,10 @@ mod tests {
         assert_eq!(ignored.file, path(&top.join(".gitignore")));
         let stray = look("secret/.claude/skills/b/SKILL.md");
         let there = path(&top.join("secret/.claude/skills/b/skill.md"));
-        assert_eq!(stray.thing, Thing::Nothing(Some(there)));
+        assert_eq!(stray.thing, NearMissKind::Nothing(Some(there)));
         assert_eq!(stray.ignored.unwrap().line, 2);
         let stray = look("sub/file.txt");
-        assert_eq!(stray.thing, Thing::File);
+        assert_eq!(stray.thing, NearMissKind::File);
         assert_eq!(stray.skill, None);
         write(&top, ".claude/skills/x/SKILL.md", "");
         write(&top, ".claude/skills/x/y/SKILL.md", "");
@@ -244,8 +244,8 @@ mod tests {
         let stray = look("sub/file.txt");
         assert_eq!(stray.worktree, Some(path(&top.join("sub"))));
         assert_eq!(stray.ignored, None);
-        assert_eq!(look("Gen/nothing").thing, Thing::Nothing(Some(path(&top.join("gen")))));
-        assert_eq!(look("zzzzz").thing, Thing::Nothing(None));
+        assert_eq!(look("Gen/nothing").thing, NearMissKind::Nothing(Some(path(&top.join("gen")))));
+        assert_eq!(look("zzzzz").thing, NearMissKind::Nothing(None));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use skills_agents::skill::{FileFacts, SkillRecord};
-use skills_discovery::discover::Ready;
+use skills_discovery::discover::ProvidedSkill;
 use skills_syntax::path::AbsPath;
 
 /// A file of a skill: the skill's name, the path below its directory, and what it holds.
@@ -56,9 +56,9 @@ pub(crate) fn directory(cache: &Path) -> PathBuf {
 }
 
 /// Returns the skills as they would be found in `directory`.
-pub(crate) fn skills(directory: &AbsPath) -> Arc<[Ready]> {
+pub(crate) fn skills(directory: &AbsPath) -> Arc<[ProvidedSkill]> {
     let main = FILES.iter().filter(|it| it.relative == "SKILL.md");
-    main.map(|it| Ready {
+    main.map(|it| ProvidedSkill {
         path: directory.child(it.skill).child(it.relative),
         record: record(it.text),
         name: None,

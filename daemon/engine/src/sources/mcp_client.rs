@@ -19,7 +19,9 @@ use std::time::Instant;
 
 use skills_agents::listing::{has_injection, one_line};
 use skills_agents::profile::Provider;
-use skills_discovery::discover::{Prompt, Provided, Ready, Stock, server_path};
+use skills_discovery::discover::{
+    Prompt, ProvidedContents, ProvidedRoot, ProvidedSkill, server_path,
+};
 use skills_syntax::invisible_chars;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
@@ -107,7 +109,7 @@ pub(crate) struct Shared {
 pub(crate) struct Server {
     pub(crate) phase: Phase,
     /// What it said last; none before it said anything.
-    pub(crate) prompts: Option<Arc<[Ready]>>,
+    pub(crate) prompts: Option<Arc<[ProvidedSkill]>>,
     /// What is wrong.
     pub(crate) error: Option<String>,
     /// Set where the server was ended for going over a limit.
@@ -150,15 +152,15 @@ impl Mcp {
     }
 
     /// Returns each server as a root.
-    pub(crate) fn provided(&self) -> Vec<Provided> {
+    pub(crate) fn provided(&self) -> Vec<ProvidedRoot> {
         let servers = self.shared.lock();
-        let provided = servers.iter().map(|(name, server)| Provided {
+        let provided = servers.iter().map(|(name, server)| ProvidedRoot {
             path: server_path(name),
             origin: format!("the MCP server `{name}`"),
             stock: match (&server.prompts, &server.error) {
-                (Some(prompts), _) => Stock::Ready(Arc::clone(prompts)),
-                (None, Some(error)) => Stock::Failed(error.clone()),
-                (None, None) => Stock::Awaited("is being started".to_owned()),
+                (Some(prompts), _) => ProvidedContents::Skills(Arc::clone(prompts)),
+                (None, Some(error)) => ProvidedContents::Failed(error.clone()),
+                (None, None) => ProvidedContents::Awaited("is being started".to_owned()),
             },
         });
         provided.collect()
@@ -338,7 +340,7 @@ fn doubt(prompts: &[Prompt]) -> Option<String> {
 }
 
 /// Returns prompts as skills.
-fn skills(prompts: &[Prompt]) -> Arc<[Ready]> {
+fn skills(prompts: &[Prompt]) -> Arc<[ProvidedSkill]> {
     let hash = |bytes: &[u8]| *blake3::hash(bytes).as_bytes();
     prompts.iter().map(|it| it.to_skill(hash)).collect()
 }

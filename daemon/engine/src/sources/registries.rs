@@ -18,7 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use skills_agents::profile::Provider;
-use skills_discovery::discover::{Provided, Stock};
+use skills_discovery::discover::{ProvidedContents, ProvidedRoot};
 use skills_discovery::remote::Address;
 use skills_syntax::path::AbsPath;
 
@@ -100,22 +100,26 @@ impl Remote {
     }
 
     /// Returns a catalog as a root.
-    pub(crate) fn provided(&self, address: &Address) -> Provided {
+    pub(crate) fn provided(&self, address: &Address) -> ProvidedRoot {
         let origin = format!("the catalog at `{address}`");
         let Some(path) = self.provided_path(address) else {
             let path = AbsPath::new("/".as_ref()).expect("the root directory is absolute");
             let why = "there is no cache directory, because no variable names a home".to_owned();
-            return Provided { path, origin, stock: Stock::Failed(why) };
+            return ProvidedRoot { path, origin, stock: ProvidedContents::Failed(why) };
         };
         let catalogs = lock(&self.shared.catalogs);
         let stock = match catalogs.get(address) {
-            Some(it) if it.has_copy => Stock::Directory,
-            Some(Catalog { error: Some(error), .. }) => Stock::Failed(error.clone()),
+            Some(it) if it.has_copy => ProvidedContents::Directory,
+            Some(Catalog { error: Some(error), .. }) => ProvidedContents::Failed(error.clone()),
             // What an earlier run has fetched is there before anybody asks for it.
-            None if self.shared.store(address).is_some_and(|it| it.has_copy()) => Stock::Directory,
-            Some(_) | None => Stock::Awaited("is being fetched for the first time".to_owned()),
+            None if self.shared.store(address).is_some_and(|it| it.has_copy()) => {
+                ProvidedContents::Directory
+            }
+            Some(_) | None => {
+                ProvidedContents::Awaited("is being fetched for the first time".to_owned())
+            }
         };
-        Provided { path, origin, stock }
+        ProvidedRoot { path, origin, stock }
     }
 
     fn provided_path(&self, address: &Address) -> Option<AbsPath> {

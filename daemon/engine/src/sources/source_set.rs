@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use skills_agents::profile::Provider;
 use skills_config::McpServer;
-use skills_discovery::discover::{Provided, Ready, Stock};
+use skills_discovery::discover::{ProvidedContents, ProvidedRoot, ProvidedSkill};
 use skills_discovery::remote::Address;
 use skills_syntax::path::AbsPath;
 
@@ -131,7 +131,7 @@ pub enum Phase {
 pub(crate) struct Sources {
     provision: SourceConfig,
     cache: Option<PathBuf>,
-    bundled: OnceLock<Option<Provided>>,
+    bundled: OnceLock<Option<ProvidedRoot>>,
     pub(crate) remote: Remote,
     pub(crate) mcp: Mcp,
 }
@@ -165,7 +165,7 @@ impl Sources {
         profile: &str,
         addresses: &[Address],
         uses: &mut Uses,
-    ) -> Vec<Provided> {
+    ) -> Vec<ProvidedRoot> {
         match provider {
             Provider::Bundled if lists(&self.provision.bundled, profile) => {
                 let bundled = self.bundled.get_or_init(|| self.bundled());
@@ -189,11 +189,11 @@ impl Sources {
         }
     }
 
-    fn bundled(&self) -> Option<Provided> {
+    fn bundled(&self) -> Option<ProvidedRoot> {
         let path = AbsPath::new(&bundled::directory(self.cache.as_deref()?)).ok()?;
-        let skills: Arc<[Ready]> = bundled::skills(&path);
+        let skills: Arc<[ProvidedSkill]> = bundled::skills(&path);
         let origin = "the skills that come with skillsd".to_owned();
-        Some(Provided { path, origin, stock: Stock::Ready(skills) })
+        Some(ProvidedRoot { path, origin, stock: ProvidedContents::Skills(skills) })
     }
 
     /// Sets going what a view uses.
@@ -229,7 +229,7 @@ impl Sources {
     pub(crate) fn status(&self) -> Vec<SourceStatus> {
         let mut status = Vec::new();
         if !self.provision.bundled.is_empty()
-            && let Some(Provided { path, stock: Stock::Ready(skills), .. }) =
+            && let Some(ProvidedRoot { path, stock: ProvidedContents::Skills(skills), .. }) =
                 self.bundled.get_or_init(|| self.bundled())
         {
             status.push(SourceStatus {

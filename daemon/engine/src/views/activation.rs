@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use skills_discovery::activate::Matcher;
-use skills_discovery::discover::{Candidate, Resolution, State};
+use skills_discovery::discover::{Candidate, Resolution, SkillState};
 
 /// The conditional skills of a view.
 #[derive(Debug)]
@@ -45,7 +45,8 @@ pub(crate) struct Matchers(Mutex<HashMap<[u8; 32], Weak<Matcher>>>);
 
 impl Matchers {
     pub(crate) fn activation(&self, resolution: &Resolution) -> Activation {
-        let waits = |it: &Candidate| matches!(it.state, State::Conditional | State::Activated);
+        let waits =
+            |it: &Candidate| matches!(it.state, SkillState::Conditional | SkillState::Activated);
         let candidates = resolution.candidates.iter().enumerate().filter(|(_, it)| waits(it));
         let candidates: Box<[u32]> = candidates.map(|(index, _)| index as u32).collect();
         let patterns = |index: &u32| {

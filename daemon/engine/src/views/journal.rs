@@ -10,7 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use skills_agents::skill::LocatedDiagnostic;
-use skills_discovery::discover::{Candidate, Reason, Resolution, SkillFile, State};
+use skills_discovery::discover::{Candidate, Reason, Resolution, SkillFile, SkillState};
 use skills_syntax::path::AbsPath;
 
 /// How many steps are kept at most.
@@ -70,7 +70,7 @@ struct Change {
 #[derive(Clone, Debug)]
 struct Past {
     name: Box<str>,
-    state: State,
+    state: SkillState,
     print: u64,
 }
 
@@ -120,7 +120,7 @@ impl Changes {
             let was = place.map(|it| &before_rest[it]);
             if moved || !was.is_some_and(|it| looks_same(old, it, new, candidate)) {
                 let is_stale = candidate.file.as_ref().is_some_and(|it| it.stale.is_some());
-                if candidate.state == State::Invalid || is_stale {
+                if candidate.state == SkillState::Invalid || is_stale {
                     found.invalid.push(head + index);
                 }
                 found.findings |= findings(was) != findings(Some(candidate));
@@ -176,7 +176,7 @@ impl Journal {
         since: u64,
         now: u64,
         resolution: &Resolution,
-        shows: impl Fn(State) -> bool,
+        shows: impl Fn(SkillState) -> bool,
     ) -> Option<Difference> {
         let log = self.lock();
         let known = since == log.base || log.steps.iter().any(|it| it.tick == since);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use skills_discovery::discover::State;
+use skills_discovery::discover::SkillState;
 use skills_syntax::path::AbsPath;
 
 use crate::files::counters::Counters;
@@ -40,7 +40,7 @@ pub struct WorktreeStatus {
     /// Whether somebody opened it to keep.
     pub pinned: bool,
     /// How many skills are in each state, as its most recently used view sees them.
-    pub skills: BTreeMap<State, usize>,
+    pub skills: BTreeMap<SkillState, usize>,
     /// What is not well in any of its views.
     pub health: Vec<Health>,
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use skills_agents::profile::Provider;
 use skills_discovery::discover::{
-    Fault, ItemKind, Listing, Place, Policy, Provided, SkillFile, TextFile, Tree,
+    Fault, ItemKind, Listing, PathStatus, Policy, ProvidedRoot, SkillFile, TextFile, Tree,
 };
 use skills_discovery::permission::SkillRule;
 use skills_discovery::remote::Address;
@@ -64,7 +64,7 @@ impl<'a> TrackedTree<'a> {
 }
 
 impl Tree for TrackedTree<'_> {
-    fn look(&self, path: &AbsPath) -> Option<Place> {
+    fn look(&self, path: &AbsPath) -> Option<PathStatus> {
         self.answer(|visit| match self.forest.locate(path, self.us, visit) {
             Ok(located) => Ok(located.place),
             Err(_) => Err(look(path)),
@@ -134,7 +134,12 @@ impl Tree for TrackedTree<'_> {
             .permission_skill
     }
 
-    fn provided(&self, provider: Provider, profile: &str, addresses: &[Address]) -> Vec<Provided> {
+    fn provided(
+        &self,
+        provider: Provider,
+        profile: &str,
+        addresses: &[Address],
+    ) -> Vec<ProvidedRoot> {
         let mut notes = self.notes.borrow_mut();
         self.providers.provided(provider, profile, addresses, &mut notes.uses)
     }

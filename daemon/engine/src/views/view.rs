@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use skills_discovery::discover::{DiscoveryContext, Overlay, Resolution, State};
+use skills_discovery::discover::{DiscoveryContext, Overlay, Resolution, SkillState};
 use skills_syntax::path::AbsPath;
 
 use crate::sources::source_set::Uses;
@@ -130,7 +130,11 @@ impl View {
     /// Returns what differs between the list that somebody was given with `clock` and the same
     /// list now; none where that is not known any more. The list holds the candidates whose state
     /// `shows` accepts.
-    pub fn difference(&self, clock: &str, shows: impl Fn(State) -> bool) -> Option<Difference> {
+    pub fn difference(
+        &self,
+        clock: &str,
+        shows: impl Fn(SkillState) -> bool,
+    ) -> Option<Difference> {
         // Ticks are counted by one run for all its views, so the journal knows its own.
         let (run, tick) = split_clock(clock)?;
         let is_ours = split_clock(&self.clock).is_some_and(|(ours, _)| ours == run);

@@ -8,7 +8,7 @@ use serde_json::value::to_raw_value;
 use skills_agents::field_table::WHEN_TO_USE;
 use skills_agents::fields::Fields;
 use skills_agents::profile::Scope;
-use skills_discovery::discover::{Candidate, Root};
+use skills_discovery::discover::{Candidate, SearchRoot};
 use skills_engine::View;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{CatalogParams, Contextual, ToolParams, ToolResult};
@@ -124,7 +124,7 @@ async fn found(view: &View, shown: &[ListedSkill<'_>]) -> Result<PromptListing, 
     let roots = &view.resolution.roots;
     let label = |of: &ListedSkill<'_>| {
         let root = roots.iter().find(|it| *it.path == *of.root && it.scope == of.scope);
-        root.map(Root::plugin_label).unwrap_or_default()
+        root.map(SearchRoot::plugin_label).unwrap_or_default()
     };
     let found: Vec<_> = shown
         .iter()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use skills_discovery::discover::{self, Around, Explanation, Query, Resolution, RootOutcome};
+use skills_discovery::discover::{self, Explanation, NearMisses, Query, Resolution, RootOutcome};
 use skills_engine::View;
 use skills_engine::files::near_miss;
 use skills_protocol::error::RpcError;
@@ -28,8 +28,9 @@ pub(crate) async fn explain(
     }
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
     let query = query(&target);
-    let explain = |around: &Around| discover::explain(&view.ctx, &view.resolution, query, around);
-    let mut explanation = explain(&Around::default());
+    let explain =
+        |around: &NearMisses| discover::explain(&view.ctx, &view.resolution, query, around);
+    let mut explanation = explain(&NearMisses::default());
     let found = explanation.candidate.map(|it| &view.resolution.candidates[it]);
     // What lies below a skill may belong to another one that discovery never met.
     let is_below = match (&target, found) {
@@ -50,7 +51,7 @@ fn query<'a>(target: &'a Target<'_>) -> Query<'a> {
 }
 
 /// Finds out what the disk has of a thing that discovery never met.
-async fn look_around(view: &Arc<View>, target: &Target<'_>) -> Result<Around, RpcError> {
+async fn look_around(view: &Arc<View>, target: &Target<'_>) -> Result<NearMisses, RpcError> {
     let worktree = near_miss::Worktree::of(&view.resolution);
     let found = match target {
         Target::Path(path) => {

@@ -34,7 +34,7 @@ pub(crate) async fn matching(
     let (event, tool) = (params.event.as_str(), params.tool.as_deref());
     let trusts = service.trusts().await;
     // What was trusted when it was registered may not be any more.
-    let is_trusted = |place: &AbsPath| trusts.said(place).is_some_and(|it| it.1);
+    let is_trusted = |place: &AbsPath| trusts.decision(place).is_some_and(|it| it.1);
     let all = named.session.hooks.iter().filter(|it| it.agent == agent && !it.is_done);
     let all = all.filter(|it| it.place.as_ref().is_none_or(is_trusted));
     let mut unchanged = BTreeMap::new();

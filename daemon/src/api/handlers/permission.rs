@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Map;
 use skills_agents::profile::Scope;
 use skills_discovery::discover::Candidate;
-use skills_discovery::permission::{self, Action, Properties, Regime};
+use skills_discovery::permission::{self, Action, Properties, RulePrecedence};
 use skills_engine::View;
 use skills_engine::sessions::store::Grant;
 use skills_protocol::error::{PermissionRule, RpcError};
@@ -229,14 +229,14 @@ impl<'a> Wanted<'a> {
     }
 
     fn one(&self, kind: &str, pattern: &str, granted: &[String]) -> Found {
-        let regime = Regime::of(&self.view.ctx.profile);
+        let precedence = RulePrecedence::of(&self.view.ctx.profile);
         let found =
-            if kind == SKILL { self.skill(regime, pattern) } else { Found::unknown(pattern) };
-        if found.action == Action::Ask && is_covered(regime, kind, granted, pattern) {
+            if kind == SKILL { self.skill(precedence, pattern) } else { Found::unknown(pattern) };
+        if found.action == Action::Ask && is_covered(precedence, kind, granted, pattern) {
             let rule = PermissionRule {
                 pattern: granted
                     .iter()
-                    .find(|it| is_covered(regime, kind, std::slice::from_ref(it), pattern))
+                    .find(|it| is_covered(precedence, kind, std::slice::from_ref(it), pattern))
                     .cloned()
                     .unwrap_or_default(),
                 action: Action::Allow.name().to_owned(),
@@ -253,15 +253,15 @@ impl<'a> Wanted<'a> {
         found
     }
 
-    fn skill(&self, regime: Regime, name: &str) -> Found {
+    fn skill(&self, precedence: RulePrecedence, name: &str) -> Found {
         let resolution = &self.view.resolution;
         let candidate = self.candidate(name);
         let properties = candidate.map_or(Properties::Unknown, authorize::properties);
         let is_remote =
             candidate.is_some_and(|it| resolution.roots[it.root].scope == Scope::Remote);
         let agent = self.agent;
-        let request = permission::Request { name, agent, is_remote, properties: &properties };
-        let decision = permission::decide(regime, &resolution.permissions, &request);
+        let request = permission::SkillRequest { name, agent, is_remote, properties: &properties };
+        let decision = permission::decide(precedence, &resolution.permissions, &request);
         Found {
             action: decision.action,
             rule: decision.rule().map(to_wire::permission_rule),

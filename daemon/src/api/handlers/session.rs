@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use skills_agents::profile::Scope;
-use skills_discovery::discover::State;
+use skills_discovery::discover::SkillState;
 use skills_engine::View;
 use skills_engine::sessions::session::TouchDelta;
 use skills_protocol::error::RpcError;
@@ -125,7 +125,7 @@ fn discovered(view: &View, new: &TouchDelta) -> Vec<Discovered> {
     let roots = resolution.roots.iter().filter(|it| it.scope == Scope::Nested);
     let all = roots.filter(|it| new.discovered.contains(&it.path)).map(|root| {
         let candidates = &resolution.candidates[root.candidates.clone()];
-        let is_told = |it: State| it.is_listed() || it == State::Conditional;
+        let is_told = |it: SkillState| it.is_listed() || it == SkillState::Conditional;
         let told = candidates.iter().filter(|it| is_told(it.state));
         to_wire::discovered(&root.path, told.map(|it| to_wire::entry(view, it)).collect())
     });

@@ -42,7 +42,7 @@ pub(crate) async fn get(
     };
     service.refresh_trusts(Generation::default()).await;
     let trusts = service.trusts().await;
-    let said = dir.as_ref().and_then(|it| trusts.said(it));
+    let said = dir.as_ref().and_then(|it| trusts.decision(it));
     let encoding = encoding_of(dir.iter().chain(said.map(|it| it.0)).map(|it| &**it));
     Answer::new(&TrustGetResult {
         dir: dir.as_ref().map(|it| encode(it, encoding)),
@@ -95,7 +95,7 @@ pub(crate) async fn set(
     Answer::new(&TrustSetResult {
         dir: encode(&dir, path_encoding),
         path_encoding,
-        trusted: service.trusts().await.said(&dir).is_some_and(|it| it.1),
+        trusted: service.trusts().await.decision(&dir).is_some_and(|it| it.1),
         skills,
         health: to_wire::health(&service.sessions.store().health()),
     })

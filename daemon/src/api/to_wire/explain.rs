@@ -4,8 +4,8 @@ use std::path::Path;
 
 use skills_agents::profile::{self, Profile};
 use skills_discovery::discover::{
-    self, Candidate, Consultation, Consulted, Explanation, Resolution, RootOutcome, Skip,
-    SkipReason, State, Step, StepKind,
+    self, Candidate, Explanation, Resolution, RootOutcome, SettingsFile, SettingsOutcome,
+    SkillState, SkipReason, SkippedEntry, Step, StepKind,
 };
 use skills_engine::View;
 use skills_protocol::path::{encode, encoding_of};
@@ -46,7 +46,7 @@ pub(crate) fn root_steps(view: &View) -> Vec<wire::Step> {
     let mut steps: Vec<_> = first.map(|it| step(view, &it, 0)).collect();
     for (root_idx, root) in resolution.roots.iter().enumerate() {
         steps.push(root_step(resolution, root_idx));
-        let is_mistake = |it: &&Skip| {
+        let is_mistake = |it: &&SkippedEntry| {
             matches!(
                 it.reason,
                 SkipReason::Fault(_)
@@ -73,7 +73,9 @@ fn step(view: &View, step: &Step, root_idx: usize) -> wire::Step {
         StepKind::Root(index) => root_step(resolution, *index),
         StepKind::Candidate(index) => candidate_step(resolution, &resolution.candidates[*index]),
         StepKind::Skip { path, rule } => skip_step(view, path, rule, root_idx),
-        StepKind::Place { rule, decisive } => place_step(&view.ctx.profile, rule, *decisive, step),
+        StepKind::Location { rule, decisive } => {
+            place_step(&view.ctx.profile, rule, *decisive, step)
+        }
         StepKind::Rule { candidate, rule, decisive } => {
             let candidate = &resolution.candidates[*candidate];
             rule_step(&view.ctx.profile, candidate, rule, *decisive, step)
@@ -117,15 +119,15 @@ fn root_step(resolution: &Resolution, root_idx: usize) -> wire::Step {
 }
 
 /// Returns a step about a configuration file: what it says at one place, or that it says nothing.
-fn settings_step(view: &View, file: &Consulted, step: &Step) -> wire::Step {
+fn settings_step(view: &View, file: &SettingsFile, step: &Step) -> wire::Step {
     let profile = &view.ctx.profile;
     let encoding = encoding_of([&*file.path]);
     let outcome = match &file.outcome {
-        Consultation::Missing => wire::Outcome::Missing,
-        Consultation::Broken(..) | Consultation::Fault(..) => wire::Outcome::Unreadable,
-        Consultation::Off(_) | Consultation::Pending => wire::Outcome::Skipped,
-        Consultation::Read if step.at.is_none() => wire::Outcome::Passed,
-        Consultation::Read => wire::Outcome::Noted,
+        SettingsOutcome::Missing => wire::Outcome::Missing,
+        SettingsOutcome::Broken(..) | SettingsOutcome::Fault(..) => wire::Outcome::Unreadable,
+        SettingsOutcome::Off(_) | SettingsOutcome::Pending => wire::Outcome::Skipped,
+        SettingsOutcome::Read if step.at.is_none() => wire::Outcome::Passed,
+        SettingsOutcome::Read => wire::Outcome::Noted,
     };
     wire::Step {
         file: Some(encode(&file.path, encoding)),
@@ -143,17 +145,17 @@ fn candidate_step(resolution: &Resolution, candidate: &Candidate) -> wire::Step 
     let root = &resolution.roots[candidate.root];
     let encoding = encoding_of([&*candidate.path, &*root.path]);
     let outcome = match (candidate.state, &candidate.file) {
-        (State::Active | State::Activated, _) => wire::Outcome::Kept,
-        (State::Invalid, None) => wire::Outcome::Unreadable,
+        (SkillState::Active | SkillState::Activated, _) => wire::Outcome::Kept,
+        (SkillState::Invalid, None) => wire::Outcome::Unreadable,
         (
-            State::Conditional
-            | State::Shadowed
-            | State::Invalid
-            | State::Hidden
-            | State::Denied
-            | State::Untrusted
-            | State::Ignored
-            | State::Refused,
+            SkillState::Conditional
+            | SkillState::Shadowed
+            | SkillState::Invalid
+            | SkillState::Hidden
+            | SkillState::Denied
+            | SkillState::Untrusted
+            | SkillState::Ignored
+            | SkillState::Refused,
             _,
         ) => wire::Outcome::Dropped,
     };

@@ -7,8 +7,8 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::text::LineColumn;
 
 use super::super::walk::SKILL_FILE;
-use super::super::{Root, RootOutcome, Skip};
-use super::around::{Ignored, Stray, Thing};
+use super::super::{RootOutcome, SearchRoot, SkippedEntry};
+use super::near_miss::{IgnoreRule, NearMiss, NearMissKind};
 use super::steps::OUT_OF_BOUNDS;
 use super::{Inquiry, Query, Verdict};
 
@@ -33,7 +33,7 @@ impl Absence {
 
 impl<'a> Inquiry<'a> {
     /// Explains why nothing is found. For a name, it describes the first near miss that exists.
-    pub(super) fn absence(&self) -> (Verdict, Option<Absence>, Vec<(usize, &'a Skip)>) {
+    pub(super) fn absence(&self) -> (Verdict, Option<Absence>, Vec<(usize, &'a SkippedEntry)>) {
         match self.query {
             Query::Path(path) => {
                 let skips = self.skips(&[]);
@@ -46,10 +46,14 @@ impl<'a> Inquiry<'a> {
         }
     }
 
-    fn name_absence(&self, name: &str) -> (Verdict, Option<Absence>, Vec<(usize, &'a Skip)>) {
+    fn name_absence(
+        &self,
+        name: &str,
+    ) -> (Verdict, Option<Absence>, Vec<(usize, &'a SkippedEntry)>) {
         let agent = self.agent;
         let skips = self.skips(&[]);
-        let is_named = |it: &Skip| !it.reason.is_of_the_root() && !it.reason.is_over_budget();
+        let is_named =
+            |it: &SkippedEntry| !it.reason.is_of_the_root() && !it.reason.is_over_budget();
         let passed = skips.iter().find(|(_, it)| is_named(it));
         if let Some((root, skip)) = passed {
             let absence = self.passed_over(*root, skip);
@@ -90,18 +94,23 @@ impl<'a> Inquiry<'a> {
         (Verdict { state: None, summary, next: Some(next) }, None, skips)
     }
 
-    fn why_not(&self, path: &AbsPath, stray: Option<&Stray>, skips: &[(usize, &Skip)]) -> Absence {
+    fn why_not(
+        &self,
+        path: &AbsPath,
+        stray: Option<&NearMiss>,
+        skips: &[(usize, &SkippedEntry)],
+    ) -> Absence {
         if let Some((root, skip)) = skips.iter().find(|(_, it)| !it.reason.is_of_the_root()) {
             return self.passed_over(*root, skip);
         }
         let thing = stray.map(|it| &it.thing);
-        if let Some(Thing::Nothing(alike)) = thing {
+        if let Some(NearMissKind::Nothing(alike)) = thing {
             return nothing(path, alike.as_ref());
         }
         if let Some(absence) = self.within_skill(path, stray) {
             return absence;
         }
-        let covers = |it: &&Root| path.starts_with(&*it.path);
+        let covers = |it: &&SearchRoot| path.starts_with(&*it.path);
         let covering = || self.resolution.roots.iter().filter(covers);
         let off = covering().find_map(|it| match &it.outcome {
             RootOutcome::NoBase(why) => Some((it, why)),
@@ -134,7 +143,7 @@ impl<'a> Inquiry<'a> {
     }
 
     /// Explains that the path is inside another skill, below which the agent does not search.
-    fn within_skill(&self, path: &AbsPath, stray: Option<&Stray>) -> Option<Absence> {
+    fn within_skill(&self, path: &AbsPath, stray: Option<&NearMiss>) -> Option<Absence> {
         let inner = stray?.skill.as_ref().filter(|it| path.starts_with(&***it))?;
         let outer = self.resolution.candidates.iter().find(|it| {
             let (dir, root) = (it.dir(), &self.resolution.roots[it.root]);
@@ -151,13 +160,13 @@ impl<'a> Inquiry<'a> {
         Some(Absence::new("walk/within-skill", why, next))
     }
 
-    fn passed_over(&self, root: usize, skip: &Skip) -> Absence {
+    fn passed_over(&self, root: usize, skip: &SkippedEntry) -> Absence {
         let root = &self.resolution.roots[root];
         Absence::new(skip.reason.rule(), skip.reason.message(), skip.next(root))
     }
 
     /// Explains that the path belongs to another worktree.
-    fn of_another_worktree(&self, path: &AbsPath, stray: Option<&Stray>) -> Option<Absence> {
+    fn of_another_worktree(&self, path: &AbsPath, stray: Option<&NearMiss>) -> Option<Absence> {
         let (agent, here) = (self.agent, &self.resolution.worktree);
         if let Some(main) = self.resolution.repository.main()
             && path.starts_with(&**main)
@@ -195,7 +204,7 @@ impl<'a> Inquiry<'a> {
     }
 
     /// Explains when a path below the working directory that is in no root yet is searched.
-    fn nested(&self, path: &AbsPath, stray: Option<&Stray>) -> Option<Absence> {
+    fn nested(&self, path: &AbsPath, stray: Option<&NearMiss>) -> Option<Absence> {
         let NestedRule::OnTouch { relative, skip_git_ignored, .. } = &self.ctx.profile.nested
         else {
             return None;
@@ -207,7 +216,7 @@ impl<'a> Inquiry<'a> {
             .find(|dir| relative.iter().any(|it| path.starts_with(dir.child(&**it))))?;
         let agent = self.agent;
         let ignored = stray.and_then(|it| it.ignored.as_ref()).filter(|_| *skip_git_ignored);
-        if let Some(Ignored { dir, file, line, pattern }) = ignored {
+        if let Some(IgnoreRule { dir, file, line, pattern }) = ignored {
             let why = format!(
                 "git ignores `{}` (`{}:{line}` says `{pattern}`), and {agent} passes over what git ignores below the working directory",
                 dir.display(),
@@ -227,14 +236,14 @@ impl<'a> Inquiry<'a> {
         ))
     }
 
-    fn misplaced(&self, path: &AbsPath, thing: Option<&Thing>) -> Absence {
+    fn misplaced(&self, path: &AbsPath, thing: Option<&NearMissKind>) -> Absence {
         let (rule, agent) = ("roots/searched", self.agent);
         let nowhere = format!("in none of the directories that {agent} searches");
         let why = format!("it is {nowhere}");
         let is_skill_file = path.file_name() == Some(OsStr::new(SKILL_FILE));
         // Only a skill's directory can be moved into a root.
         let dir = match thing {
-            Some(Thing::Directory(None)) => {
+            Some(NearMissKind::Directory(None)) => {
                 let why = format!("it is a directory without a {SKILL_FILE}, {nowhere}");
                 let next = format!(
                     "Ask for a skill's name or the path of its {SKILL_FILE}, or run `skillsd explain --cwd {}` to see what {agent} finds in that directory.",
@@ -242,12 +251,12 @@ impl<'a> Inquiry<'a> {
                 );
                 return Absence::new(rule, why, next);
             }
-            Some(Thing::File) if !is_skill_file => {
+            Some(NearMissKind::File) if !is_skill_file => {
                 let why = format!("it is a file that is no {SKILL_FILE}, {nowhere}");
                 let next = format!("Ask for a skill's name or the path of its {SKILL_FILE}.");
                 return Absence::new(rule, why, next);
             }
-            Some(Thing::Directory(Some(_))) => Some(path.clone()),
+            Some(NearMissKind::Directory(Some(_))) => Some(path.clone()),
             _ if is_skill_file => path.parent(),
             _ => None,
         };
@@ -266,8 +275,9 @@ impl<'a> Inquiry<'a> {
     /// Returns the root in which a skill of this project belongs.
     fn own_place(&self) -> Option<AbsPath> {
         let roots = &self.resolution.roots;
-        let is_own = |it: &&Root| it.path.starts_with(&*self.resolution.worktree);
-        let of_skills = |it: &&Root| self.rule(it).is_some_and(RootRule::has_skill_directories);
+        let is_own = |it: &&SearchRoot| it.path.starts_with(&*self.resolution.worktree);
+        let of_skills =
+            |it: &&SearchRoot| self.rule(it).is_some_and(RootRule::has_skill_directories);
         let found = roots.iter().filter(of_skills).find(is_own);
         found.or_else(|| roots.iter().find(of_skills)).map(|it| it.path.clone())
     }
@@ -278,7 +288,7 @@ impl<'a> Inquiry<'a> {
         rule.is_some_and(|it| it.walk.directory_links != LinkPolicy::Never)
     }
 
-    fn rule(&self, root: &Root) -> Option<&RootRule> {
+    fn rule(&self, root: &SearchRoot) -> Option<&RootRule> {
         self.ctx.profile.roots.get(root.rule)
     }
 }
@@ -306,7 +316,7 @@ fn wrong_case(path: &AbsPath) -> Absence {
     Absence::new("file/name", why, next)
 }
 
-fn switched_off(root: &Root, why: &str) -> Absence {
+fn switched_off(root: &SearchRoot, why: &str) -> Absence {
     if let Some(extension) = root.origin.strip_prefix("the extension ") {
         let name = extension.trim_matches('`');
         let next = format!("Repair it, or enable it with `gemini extensions enable {name}`.");
@@ -329,10 +339,10 @@ fn switched_off(root: &Root, why: &str) -> Absence {
 }
 
 /// Explains why an entry of a searched root is not a skill.
-fn not_a_skill(path: &AbsPath, root: &Root, thing: Option<&Thing>) -> Absence {
+fn not_a_skill(path: &AbsPath, root: &SearchRoot, thing: Option<&NearMissKind>) -> Absence {
     let (rule, shown) = ("file/there", path.display());
     match thing {
-        Some(Thing::File) => Absence::new(
+        Some(NearMissKind::File) => Absence::new(
             rule,
             format!(
                 "it is a file that belongs to no skill; a skill is a directory with a {SKILL_FILE}"
@@ -344,8 +354,10 @@ fn not_a_skill(path: &AbsPath, root: &Root, thing: Option<&Thing>) -> Absence {
                 None => format!("Put it beside a {SKILL_FILE}."),
             },
         ),
-        Some(Thing::Directory(Some(name))) if name != SKILL_FILE => wrong_case(&path.child(name)),
-        Some(Thing::Directory(_)) if *path != root.path => Absence::new(
+        Some(NearMissKind::Directory(Some(name))) if name != SKILL_FILE => {
+            wrong_case(&path.child(name))
+        }
+        Some(NearMissKind::Directory(_)) if *path != root.path => Absence::new(
             rule,
             format!("the directory has no {SKILL_FILE}, and none is below it"),
             format!("Write `{shown}/{SKILL_FILE}`."),

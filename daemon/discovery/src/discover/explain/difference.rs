@@ -8,7 +8,7 @@ use skills_agents::profile::{Difference, Profile, RootBase};
 use skills_syntax::path::AbsPath;
 
 use super::super::roots::root_paths;
-use super::super::{DiscoveryContext, Resolution, State, Worktree};
+use super::super::{DiscoveryContext, Resolution, SkillState, Worktree};
 
 /// Rules for reading a file. For `description` and the `name_…` rules the changed value decides
 /// which one matters.
@@ -41,7 +41,7 @@ pub(super) fn mattering<'a>(
 ) -> Vec<&'a Difference> {
     let Some(base) = &ctx.profile.base else { return Vec::new() };
     let candidate = &resolution.candidates[index];
-    let is_contested = candidate.state == State::Shadowed
+    let is_contested = candidate.state == SkillState::Shadowed
         || resolution
             .candidates
             .iter()
@@ -110,7 +110,7 @@ fn reads_otherwise(rule: &str, was: &LoadOutcome, is: &LoadOutcome) -> bool {
 
 /// Returns the roots that another profile would search in the same context.
 fn searched_by(profile: &Profile, ctx: &DiscoveryContext, resolution: &Resolution) -> Vec<AbsPath> {
-    let worktree = Worktree::known(resolution);
+    let worktree = Worktree::from_resolution(resolution);
     let paths = profile.roots.iter().flat_map(|rule| root_paths(ctx, rule, &worktree, &[]));
     paths.filter_map(Result::ok).collect()
 }

@@ -3,11 +3,11 @@
 use std::ffi::OsStr;
 
 use super::super::walk::SKILL_FILE;
-use super::super::{Bound, Root, Skip, SkipReason};
+use super::super::{Bound, SearchRoot, SkipReason, SkippedEntry};
 
-impl Skip {
+impl SkippedEntry {
     /// Returns a suggested action, as a sentence. `root` is the root of the skipped entry.
-    pub fn next(&self, root: &Root) -> String {
+    pub fn next(&self, root: &SearchRoot) -> String {
         let name = self.path.file_name().unwrap_or_default();
         let root = root.path.display();
         match &self.reason {

@@ -7,8 +7,8 @@ use skills_syntax::text::LineColumn;
 
 use super::super::roots::variable;
 use super::super::{
-    About, Candidate, Consultation, Consulted, DiscoveryContext, Note, Reason, Repository,
-    Resolution, Root, RootOutcome, Skip, State,
+    Candidate, DiscoveryContext, NoteScope, Reason, Repository, Resolution, RootOutcome,
+    SearchRoot, SettingsFile, SettingsNote, SettingsOutcome, SkillState, SkippedEntry,
 };
 use super::absent::Absence;
 use super::{Inquiry, Query, Step, StepKind, difference, difference_step};
@@ -22,7 +22,7 @@ impl Inquiry<'_> {
     pub(super) fn steps(
         &self,
         matched: &[usize],
-        skips: &[(usize, &Skip)],
+        skips: &[(usize, &SkippedEntry)],
         absence: Option<Absence>,
     ) -> Vec<Step> {
         let mut steps = Vec::new();
@@ -31,7 +31,7 @@ impl Inquiry<'_> {
             absence.filter(|it| !skips.iter().any(|(_, skip)| skip.reason.rule() == it.rule))
         {
             let (file, at) = it.place.unzip();
-            let kind = StepKind::Place { rule: it.rule, decisive: true };
+            let kind = StepKind::Location { rule: it.rule, decisive: true };
             steps.push(Step { kind, reason: Some(it.why), at, file, next: Some(it.next) });
         }
         steps.extend(worktree_step(self.ctx, self.resolution));
@@ -58,25 +58,25 @@ impl Inquiry<'_> {
 
     /// Returns true if a note of a settings file is about the query. Problems always are; if
     /// nothing matches the query, every note that may be about it is.
-    fn bears(&self, note: &Note, matched: &[usize]) -> bool {
+    fn bears(&self, note: &SettingsNote, matched: &[usize]) -> bool {
         let candidates = || matched.iter().map(|it| &self.resolution.candidates[*it]);
         let is_unknown = matched.is_empty();
         let is_named = |pattern: &str| match self.query {
-            Query::Name(name) if permission::may_mean(pattern, name) => true,
+            Query::Name(name) if permission::may_match(pattern, name) => true,
             Query::Path(_) if is_unknown => true,
-            _ => candidates().any(|it| permission::may_mean(pattern, &it.name)),
+            _ => candidates().any(|it| permission::may_match(pattern, &it.name)),
         };
         let of_plugin = |it: &Candidate, key: &str| {
             self.resolution.plugin_of(it).is_some_and(|it| it.key == key)
         };
         note.next.is_some()
             || match &note.about {
-                About::Any => true,
-                About::Names(pattern) => is_named(pattern),
-                About::Path(path) => {
+                NoteScope::Any => true,
+                NoteScope::Names(pattern) => is_named(pattern),
+                NoteScope::Path(path) => {
                     is_unknown || candidates().any(|it| it.path.starts_with(&**path))
                 }
-                About::Plugin(key) => is_unknown || candidates().any(|it| of_plugin(it, key)),
+                NoteScope::Plugin(key) => is_unknown || candidates().any(|it| of_plugin(it, key)),
             }
     }
 
@@ -116,7 +116,7 @@ impl Inquiry<'_> {
         }));
         let mattering = difference::mattering(self.ctx, self.resolution, index);
         steps.extend(mattering.into_iter().map(|it| difference_step(self.ctx, Some(index), it)));
-        if candidate.state != State::Invalid && candidate.state != State::Refused {
+        if candidate.state != SkillState::Invalid && candidate.state != SkillState::Refused {
             self.others(index, steps);
         }
     }
@@ -190,7 +190,7 @@ pub fn worktree_step(ctx: &DiscoveryContext, resolution: &Resolution) -> Option<
         ),
     };
     Some(Step {
-        kind: StepKind::Place { rule, decisive: false },
+        kind: StepKind::Location { rule, decisive: false },
         reason: Some(reason),
         at: Some(LineColumn { line: 1, column: 1 }),
         file: Some(resolution.worktree.child(".git")),
@@ -202,8 +202,8 @@ pub fn worktree_step(ctx: &DiscoveryContext, resolution: &Resolution) -> Option<
 /// none.
 fn settings_steps(
     index: usize,
-    file: &Consulted,
-    bears: &dyn Fn(&Note) -> bool,
+    file: &SettingsFile,
+    bears: &dyn Fn(&SettingsNote) -> bool,
     steps: &mut Vec<Step>,
 ) {
     let step = |at, reason, next| Step {
@@ -214,30 +214,35 @@ fn settings_steps(
         next,
     };
     match &file.outcome {
-        Consultation::Missing => steps.push(step(None, Some("does not exist".to_owned()), None)),
-        Consultation::Pending => steps.push(step(None, Some("is not known yet".to_owned()), None)),
-        Consultation::Off(why) => steps.push(step(None, Some(format!("is not read: {why}")), None)),
-        Consultation::Fault(fault, _) => {
+        SettingsOutcome::Missing => steps.push(step(None, Some("does not exist".to_owned()), None)),
+        SettingsOutcome::Pending => {
+            steps.push(step(None, Some("is not known yet".to_owned()), None))
+        }
+        SettingsOutcome::Off(why) => {
+            steps.push(step(None, Some(format!("is not read: {why}")), None))
+        }
+        SettingsOutcome::Fault(fault, _) => {
             steps.push(step(None, Some(fault.to_string()), Some(fault.next().to_owned())));
         }
-        Consultation::Broken(flaw, _) => {
+        SettingsOutcome::Broken(flaw, _) => {
             let next = "Fix the file; its settings are ignored until then.".to_owned();
             steps.push(step(Some(flaw.at), Some(flaw.message.clone()), Some(next)));
         }
-        Consultation::Read if file.notes.is_empty() => {
+        SettingsOutcome::Read if file.notes.is_empty() => {
             steps.push(step(None, Some("has no settings about skills".to_owned()), None));
         }
-        Consultation::Read if !file.notes.iter().any(bears) => {
+        SettingsOutcome::Read if !file.notes.iter().any(bears) => {
             steps.push(step(None, Some("has no settings about this skill".to_owned()), None));
         }
-        Consultation::Read => {
-            let note = |it: &Note| step(Some(it.at), Some(it.message.clone()), it.next.clone());
+        SettingsOutcome::Read => {
+            let note =
+                |it: &SettingsNote| step(Some(it.at), Some(it.message.clone()), it.next.clone());
             steps.extend(file.notes.iter().filter(|it| bears(it)).map(note));
         }
     }
 }
 
-fn root_step(ctx: &DiscoveryContext, index: usize, root: &Root) -> Step {
+fn root_step(ctx: &DiscoveryContext, index: usize, root: &SearchRoot) -> Step {
     let (reason, next) = match &root.outcome {
         RootOutcome::Missing => (Some("does not exist".to_owned()), None),
         RootOutcome::Pending => (Some("is not known yet".to_owned()), None),
@@ -253,7 +258,7 @@ fn root_step(ctx: &DiscoveryContext, index: usize, root: &Root) -> Step {
 }
 
 /// Tells why a root below a directory of a variable is not trusted, and what to do.
-fn untrusted_variable(ctx: &DiscoveryContext, root: &Root) -> Option<(String, String)> {
+fn untrusted_variable(ctx: &DiscoveryContext, root: &SearchRoot) -> Option<(String, String)> {
     if root.is_trusted() || root.plugin.is_some() {
         return None;
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use skills_syntax::path::AbsPath;
 
-use super::{Note, Settings};
+use super::{Settings, SettingsNote};
 use crate::permission::{Action, Author, PATTERN_BYTES, RULES, Rule};
 
 /// Maximum number of notes per file.
@@ -26,7 +26,7 @@ impl Settings {
                 && let Some(last) = file.notes.last().cloned()
             {
                 let message = format!("{more} more notes are not shown");
-                file.notes.push(Note { message, next: None, ..last });
+                file.notes.push(SettingsNote { message, next: None, ..last });
             }
         }
     }

@@ -7,24 +7,26 @@
 use skills_syntax::config_tree::{Entry, Node, Value};
 use skills_syntax::path::AbsPath;
 
-use super::{About, Settings};
-use crate::permission::{self, Action, Author, RULES, Regime, Rule, Source, wildcard};
+use super::{NoteScope, Settings};
+use crate::permission::{
+    self, Action, Author, RULES, Rule, RulePrecedence, SourceLocation, wildcard,
+};
 
 /// Name of the skill permission in the agent's files.
 const SKILL: &str = "skill";
 
 /// Permissions merged from the files read so far.
 #[derive(Debug, Default)]
-pub(super) struct Merged {
+pub(super) struct MergedPermissions {
     /// Permissions of the files that may loosen.
-    counting: Layers,
+    counting: PermissionLayer,
     /// Permissions of all files; `None` if every file may loosen.
-    all: Option<Layers>,
+    all: Option<PermissionLayer>,
 }
 
 /// Permissions of a set of files.
 #[derive(Clone, Debug, Default)]
-struct Layers {
+struct PermissionLayer {
     /// From `tools`, the older key; these rules come first.
     tools: Vec<Permission>,
     permissions: Vec<Permission>,
@@ -36,18 +38,18 @@ struct Layers {
 #[derive(Clone, Debug)]
 struct Permission {
     name: Box<str>,
-    says: Says,
+    says: PermissionValue,
 }
 
 #[derive(Clone, Debug)]
-enum Says {
+enum PermissionValue {
     /// One action for every skill.
-    All(Action, Source),
+    All(Action, SourceLocation),
     /// One action per pattern.
-    Patterns(Vec<(Box<str>, Action, Source)>),
+    Patterns(Vec<(Box<str>, Action, SourceLocation)>),
 }
 
-impl Merged {
+impl MergedPermissions {
     /// Adds one file.
     pub(super) fn take(&mut self, document: &Node, file: &AbsPath, settings: &mut Settings) {
         let may_loosen = settings.may_loosen(file);
@@ -55,10 +57,10 @@ impl Merged {
             self.all = Some(self.counting.clone());
         }
         if may_loosen {
-            self.counting.take(document, Taking { file, settings, notes: true });
+            self.counting.take(document, PermissionReader { file, settings, notes: true });
         }
         if let Some(all) = &mut self.all {
-            all.take(document, Taking { file, settings, notes: !may_loosen });
+            all.take(document, PermissionReader { file, settings, notes: !may_loosen });
         }
     }
 
@@ -71,15 +73,15 @@ impl Merged {
     }
 }
 
-impl Layers {
-    fn take(&mut self, document: &Node, mut taking: Taking<'_>) {
+impl PermissionLayer {
+    fn take(&mut self, document: &Node, mut taking: PermissionReader<'_>) {
         if let Some(entry) = document.get("tools").and_then(|it| it.entry(SKILL))
             && let Some(on) = entry.node.flag()
         {
             let action = if on { Action::Allow } else { Action::Deny };
             let source = taking.source(entry);
             taking.decided(&source, "tools", SKILL, action);
-            merge(&mut self.tools, SKILL, Says::All(action, source));
+            merge(&mut self.tools, SKILL, PermissionValue::All(action, source));
         }
         if let Some(entry) = document.entry("permission") {
             taking.permission(entry, "permission", &mut self.permissions);
@@ -103,7 +105,7 @@ impl Layers {
             merge(&mut all, &it.name.clone(), it.says);
         }
         push_rules(all, author, None, settings);
-        let off = permission::tool_off(Regime::LastMatch, author, &settings.rules, None);
+        let off = permission::tool_denial(RulePrecedence::LastMatch, author, &settings.rules, None);
         if let Some(source) = off.map(|it| it.source.clone()) {
             let message = "the last rule about skills denies `*`, which disables the skill tool even if earlier rules allow skills";
             settings.note_once(&source, message);
@@ -115,19 +117,19 @@ impl Layers {
 }
 
 /// Reads one file.
-struct Taking<'a> {
+struct PermissionReader<'a> {
     file: &'a AbsPath,
     settings: &'a mut Settings,
     /// False for the second reading of a file, which adds no notes.
     notes: bool,
 }
 
-impl Taking<'_> {
-    fn source(&self, entry: &Entry) -> Source {
-        Source { file: self.file.clone(), at: entry.at }
+impl PermissionReader<'_> {
+    fn source(&self, entry: &Entry) -> SourceLocation {
+        SourceLocation { file: self.file.clone(), at: entry.at }
     }
 
-    fn decided(&mut self, source: &Source, key: &str, pattern: &str, action: Action) {
+    fn decided(&mut self, source: &SourceLocation, key: &str, pattern: &str, action: Action) {
         if !self.notes {
             return;
         }
@@ -135,7 +137,8 @@ impl Taking<'_> {
         let waits = until.unwrap_or_default();
         let message = format!("`{key}` says `{}` for `{pattern}`{waits}", action.name());
         // `skill` is the whole tool.
-        let about = if pattern == SKILL { About::Any } else { About::Names(pattern.into()) };
+        let about =
+            if pattern == SKILL { NoteScope::Any } else { NoteScope::Names(pattern.into()) };
         self.settings.note_about(source, about, message);
     }
 
@@ -144,7 +147,7 @@ impl Taking<'_> {
             if let Some(action) = self.action(entry, shown) {
                 let source = self.source(entry);
                 self.decided(&source, shown, "*", action);
-                merge(into, "*", Says::All(action, source));
+                merge(into, "*", PermissionValue::All(action, source));
             }
             return;
         }
@@ -155,7 +158,7 @@ impl Taking<'_> {
                 if let Some(action) = self.action(permission, &shown) {
                     let source = self.source(permission);
                     self.decided(&source, &shown, "*", action);
-                    merge(into, &permission.key, Says::All(action, source));
+                    merge(into, &permission.key, PermissionValue::All(action, source));
                 }
                 continue;
             }
@@ -166,14 +169,14 @@ impl Taking<'_> {
                 self.decided(&source, &shown, &rule.key, action);
                 patterns.push((rule.key.clone(), action, source));
             }
-            merge(into, &permission.key, Says::Patterns(patterns));
+            merge(into, &permission.key, PermissionValue::Patterns(patterns));
         }
     }
 
     fn action(&mut self, entry: &Entry, shown: &str) -> Option<Action> {
-        let action = entry.node.text().and_then(Action::named);
+        let action = entry.node.text().and_then(Action::parse);
         if action.is_none() && self.notes {
-            let source = Source { file: self.file.clone(), at: entry.node.at };
+            let source = SourceLocation { file: self.file.clone(), at: entry.node.at };
             let message = format!("`{shown}` must be `allow`, `ask` or `deny`");
             self.settings.note(&source, message, Some("Write one of the three words.".to_owned()));
         }
@@ -181,13 +184,13 @@ impl Taking<'_> {
     }
 }
 
-fn merge(into: &mut Vec<Permission>, name: &str, says: Says) {
+fn merge(into: &mut Vec<Permission>, name: &str, says: PermissionValue) {
     let Some(old) = into.iter_mut().find(|it| &*it.name == name) else {
         into.push(Permission { name: name.into(), says });
         return;
     };
     match (&mut old.says, says) {
-        (Says::Patterns(old), Says::Patterns(new)) => {
+        (PermissionValue::Patterns(old), PermissionValue::Patterns(new)) => {
             for (pattern, action, source) in new {
                 // Rules over the limit are dropped later and need no comparison.
                 let mut few = old.iter_mut().take(RULES);
@@ -216,8 +219,10 @@ fn push_rules(
     };
     for permission in permissions {
         match permission.says {
-            Says::All(action, source) => settings.rules.push(rule("*".into(), action, source)),
-            Says::Patterns(patterns) => {
+            PermissionValue::All(action, source) => {
+                settings.rules.push(rule("*".into(), action, source))
+            }
+            PermissionValue::Patterns(patterns) => {
                 let rules = patterns
                     .into_iter()
                     .map(|(pattern, action, source)| rule(pattern, action, source));

@@ -3,8 +3,8 @@
 use skills_syntax::config_tree::Node;
 use skills_syntax::path::AbsPath;
 
-use super::{About, Settings};
-use crate::permission::{Action, Author, Rule, Source};
+use super::{NoteScope, Settings};
+use crate::permission::{Action, Author, Rule, SourceLocation};
 
 /// Adds the rules of one file. The rules of all files apply; precedence depends on the action, not
 /// on the order.
@@ -13,7 +13,7 @@ pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut Settings) {
         let list = document.at_path(&["permissions", action.name()]).map(Node::items);
         for item in list.unwrap_or_default() {
             let Some(text) = item.text() else { continue };
-            let source = Source { file: file.clone(), at: item.at };
+            let source = SourceLocation { file: file.clone(), at: item.at };
             let Some(pattern) = pattern(text) else {
                 if text.starts_with("Skill(") {
                     let message =
@@ -26,7 +26,7 @@ pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut Settings) {
             let until = settings.until_trusted(file).filter(|_| action == Action::Allow);
             let waits = until.as_deref().unwrap_or_default();
             let message = format!("`permissions.{}` says `{text}`{waits}", action.name());
-            settings.note_about(&source, About::Names(pattern.into()), message);
+            settings.note_about(&source, NoteScope::Names(pattern.into()), message);
             if until.is_some() {
                 continue;
             }

@@ -7,24 +7,24 @@ use skills_agents::profile::Scope;
 use skills_syntax::config_tree::{Node, Value};
 use skills_syntax::path::AbsPath;
 
-use super::{About, Note, Settings};
-use crate::discover::tree::{Place, Tree};
-use crate::discover::{Candidate, Reason, Root, State};
-use crate::permission::Source;
+use super::{NoteScope, Settings, SettingsNote};
+use crate::discover::tree::{PathStatus, Tree};
+use crate::discover::{Candidate, Reason, SearchRoot, SkillState};
+use crate::permission::SourceLocation;
 
 /// One setting for one or more skills; the last one for a skill counts.
 #[derive(Debug)]
-pub(super) struct Switched {
-    which: Which,
-    to: To,
-    source: Source,
+pub(super) struct SkillOverride {
+    which: SkillSelector,
+    to: OverrideValue,
+    source: SourceLocation,
     /// The key of the setting, for messages.
     key: &'static str,
 }
 
 /// The skills that a setting selects.
 #[derive(Debug)]
-enum Which {
+enum SkillSelector {
     /// Skills with this name.
     Name(Box<str>),
     /// Skills with this name, ignoring case.
@@ -37,7 +37,7 @@ enum Which {
 
 /// Values of a setting, from the least to the most restrictive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum To {
+enum OverrideValue {
     On,
     /// The model sees the name without the description.
     NameOnly,
@@ -51,30 +51,36 @@ pub(super) fn overrides(document: &Node, file: &AbsPath, settings: &mut Settings
     let key = "skillOverrides";
     for entry in document.get(key).map(Node::entries).unwrap_or_default() {
         let to = match entry.node.text() {
-            Some("on") => To::On,
-            Some("name-only") => To::NameOnly,
-            Some("user-invocable-only") => To::UserOnly,
-            Some("off") => To::Off,
+            Some("on") => OverrideValue::On,
+            Some("name-only") => OverrideValue::NameOnly,
+            Some("user-invocable-only") => OverrideValue::UserOnly,
+            Some("off") => OverrideValue::Off,
             Some(_) | None => {
-                let source = Source { file: file.clone(), at: entry.node.at };
+                let source = SourceLocation { file: file.clone(), at: entry.node.at };
                 let message = format!("`{key}.{}` has an unknown value", entry.key);
                 let next = "Write `on`, `name-only`, `user-invocable-only` or `off`.".to_owned();
                 settings.note(&source, message, Some(next));
                 continue;
             }
         };
-        let source = Source { file: file.clone(), at: entry.at };
+        let source = SourceLocation { file: file.clone(), at: entry.at };
         let said = entry.node.text().unwrap_or_default();
-        let is_stricter = |it: &&Switched| {
+        let is_stricter = |it: &&SkillOverride| {
             settings.may_loosen(&it.source.file)
                 && it.to > to
-                && matches!(&it.which, Which::Name(name) if *name == entry.key)
+                && matches!(&it.which, SkillSelector::Name(name) if *name == entry.key)
         };
-        let loosens = to == To::On || settings.switched.iter().any(|it| is_stricter(&it));
+        let loosens =
+            to == OverrideValue::On || settings.switched.iter().any(|it| is_stricter(&it));
         let waits = settings.until_trusted(file).filter(|_| loosens).unwrap_or_default();
         let message = format!("`{key}` says `{said}` for `{}`{waits}", entry.key);
-        settings.note_about(&source, About::Names(entry.key.clone()), message);
-        settings.switched.push(Switched { which: Which::Name(entry.key.clone()), to, source, key });
+        settings.note_about(&source, NoteScope::Names(entry.key.clone()), message);
+        settings.switched.push(SkillOverride {
+            which: SkillSelector::Name(entry.key.clone()),
+            to,
+            source,
+            key,
+        });
     }
 }
 
@@ -83,23 +89,28 @@ pub(super) fn disabled(document: &Node, file: &AbsPath, settings: &mut Settings)
     if let Some(node) = document.at_path(&["skills", "enabled"])
         && node.flag() == Some(false)
     {
-        let source = Source { file: file.clone(), at: node.at };
+        let source = SourceLocation { file: file.clone(), at: node.at };
         let key = "skills.enabled";
         settings.note(&source, format!("`{key}` switches all skills off"), None);
-        settings.switched.push(Switched { which: Which::All, to: To::Off, source, key });
+        settings.switched.push(SkillOverride {
+            which: SkillSelector::All,
+            to: OverrideValue::Off,
+            source,
+            key,
+        });
     }
     let key = "skills.disabled";
     for item in document.at_path(&["skills", "disabled"]).map(Node::items).unwrap_or_default() {
-        let source = Source { file: file.clone(), at: item.at };
+        let source = SourceLocation { file: file.clone(), at: item.at };
         let Some(name) = item.text() else {
             let message = format!("`{key}` must be a list of names; this is {}", item.kind());
             settings.note(&source, message, Some("Put it into quotes.".to_owned()));
             continue;
         };
         let message = format!("`{key}` switches `{name}` off");
-        settings.note_about(&source, About::Names(name.into()), message);
-        let which = Which::AnyCase(name.to_lowercase());
-        settings.switched.push(Switched { which, to: To::Off, source, key });
+        settings.note_about(&source, NoteScope::Names(name.into()), message);
+        let which = SkillSelector::AnyCase(name.to_lowercase());
+        settings.switched.push(SkillOverride { which, to: OverrideValue::Off, source, key });
     }
 }
 
@@ -113,10 +124,10 @@ pub(super) fn config(
 ) {
     let key = "skills.config";
     for item in document.at_path(&["skills", "config"]).map(Node::items).unwrap_or_default() {
-        let source = Source { file: file.clone(), at: item.at };
+        let source = SourceLocation { file: file.clone(), at: item.at };
         let (path, name) = (item.get("path"), item.get("name"));
-        let wrong = |message: &str, next: &str| Note {
-            about: About::Any,
+        let wrong = |message: &str, next: &str| SettingsNote {
+            about: NoteScope::Any,
             at: item.at,
             message: format!("`[[{key}]]` {message}"),
             next: Some(next.to_owned()),
@@ -132,7 +143,7 @@ pub(super) fn config(
             (None, Some(name)) if name.is_empty() => {
                 Err(wrong("has an empty `name` and is ignored", "Write the skill's name."))
             }
-            (None, Some(name)) => Ok(Which::Name(name.into())),
+            (None, Some(name)) => Ok(SkillSelector::Name(name.into())),
             (Some(path), None) => {
                 let below_home = path.strip_prefix("~/").zip(home);
                 let text = below_home
@@ -143,21 +154,23 @@ pub(super) fn config(
                         settings.complete = false;
                         continue;
                     }
-                    Some(Place::Directory { .. }) => Err(wrong(
+                    Some(PathStatus::Directory { .. }) => Err(wrong(
                         "names a directory where the agent looks for a file",
                         "Write the path of the SKILL.md in it.",
                     )),
-                    Some(Place::File) => match tree.canonical(&path) {
+                    Some(PathStatus::File) => match tree.canonical(&path) {
                         None => {
                             settings.complete = false;
                             continue;
                         }
-                        Some(path) => Ok(Which::Path(path)),
+                        Some(path) => Ok(SkillSelector::Path(path)),
                     },
-                    Some(Place::Missing | Place::Special(_) | Place::Fault(_)) => Err(wrong(
-                        "names a file that does not exist",
-                        "Fix the path, or remove the entry.",
-                    )),
+                    Some(PathStatus::Missing | PathStatus::Special(_) | PathStatus::Fault(_)) => {
+                        Err(wrong(
+                            "names a file that does not exist",
+                            "Fix the path, or remove the entry.",
+                        ))
+                    }
                 }
             }
         };
@@ -175,21 +188,21 @@ pub(super) fn config(
             (Ok(which), Some(on)) => {
                 let word = if on { "on" } else { "off" };
                 let shown = match &which {
-                    Which::Path(path) => path.display().to_string(),
-                    Which::Name(name) => name.to_string(),
-                    Which::AnyCase(name) => name.clone(),
-                    Which::All => "all".to_owned(),
+                    SkillSelector::Path(path) => path.display().to_string(),
+                    SkillSelector::Name(name) => name.to_string(),
+                    SkillSelector::AnyCase(name) => name.clone(),
+                    SkillSelector::All => "all".to_owned(),
                 };
                 let about = match &which {
-                    Which::Path(path) => About::Path(path.clone()),
-                    Which::Name(name) => About::Names(name.clone()),
-                    Which::AnyCase(name) => About::Names(name.as_str().into()),
-                    Which::All => About::Any,
+                    SkillSelector::Path(path) => NoteScope::Path(path.clone()),
+                    SkillSelector::Name(name) => NoteScope::Names(name.clone()),
+                    SkillSelector::AnyCase(name) => NoteScope::Names(name.as_str().into()),
+                    SkillSelector::All => NoteScope::Any,
                 };
                 let message = format!("`[[{key}]]` switches `{shown}` {word}");
                 settings.note_about(&source, about, message);
-                let to = if on { To::On } else { To::Off };
-                settings.switched.push(Switched { which, to, source, key });
+                let to = if on { OverrideValue::On } else { OverrideValue::Off };
+                settings.switched.push(SkillOverride { which, to, source, key });
             }
         }
     }
@@ -200,7 +213,7 @@ pub(super) fn config(
 /// Skills of a plugin are switched with the plugin, not by name.
 pub(in crate::discover) fn apply(
     settings: &Settings,
-    roots: &[Root],
+    roots: &[SearchRoot],
     candidates: &mut [Candidate],
 ) {
     for candidate in candidates.iter_mut().filter(|it| !it.state.is_out()) {
@@ -210,9 +223,10 @@ pub(in crate::discover) fn apply(
             said.filter(|it| it.which.is(candidate) && (by_name || it.key != "skillOverrides"));
         let Some(last) = said.next() else { continue };
         // An untrusted repository only makes stricter.
-        let counts = |it: &&Switched| settings.may_loosen(&it.source.file);
+        let counts = |it: &&SkillOverride| settings.may_loosen(&it.source.file);
         let floor = if counts(&last) { None } else { said.find(counts) };
-        let Switched { to, source, key, .. } = floor.filter(|it| it.to > last.to).unwrap_or(last);
+        let SkillOverride { to, source, key, .. } =
+            floor.filter(|it| it.to > last.to).unwrap_or(last);
         let reason = |rule, message: String, next: &str| Reason {
             rule,
             message,
@@ -222,21 +236,21 @@ pub(in crate::discover) fn apply(
             winner: None,
         };
         match to {
-            To::On => {}
-            To::NameOnly => {
+            OverrideValue::On => {}
+            OverrideValue::NameOnly => {
                 candidate.name_only = true;
                 let message = format!("`{key}` shows its name without a description");
                 let next = "Set it to `on` to list the description.";
                 candidate.notes.push(reason("settings/name-only", message, next));
             }
-            To::UserOnly => {
-                candidate.state = State::Hidden;
+            OverrideValue::UserOnly => {
+                candidate.state = SkillState::Hidden;
                 let message = format!("`{key}` lets only the user invoke it");
                 let next = "Set it to `on` to let the model use it.";
                 candidate.reason = Some(Box::new(reason("settings/user-only", message, next)));
             }
-            To::Off => {
-                candidate.state = State::Ignored;
+            OverrideValue::Off => {
+                candidate.state = SkillState::Ignored;
                 let message = format!("`{key}` switches it off");
                 let next = "Remove that entry to use the skill again.";
                 candidate.reason = Some(Box::new(reason("settings/off", message, next)));
@@ -245,7 +259,7 @@ pub(in crate::discover) fn apply(
     }
 }
 
-impl Which {
+impl SkillSelector {
     fn is(&self, candidate: &Candidate) -> bool {
         match self {
             Self::Name(name) => **name == *candidate.name,

@@ -4,13 +4,13 @@ use skills_syntax::config_tree::Node;
 use skills_syntax::path::AbsPath;
 
 use super::Settings;
-use crate::discover::tree::{Place, Tree};
-use crate::permission::Source;
+use crate::discover::tree::{PathStatus, Tree};
+use crate::permission::SourceLocation;
 
 /// Reads the setting that disables folder trust.
 pub(super) fn asked(document: &Node, file: &AbsPath, settings: &mut Settings) {
     let Some(node) = document.at_path(&["security", "folderTrust", "enabled"]) else { return };
-    let source = Source { file: file.clone(), at: node.at };
+    let source = SourceLocation { file: file.clone(), at: node.at };
     if node.flag() == Some(false) {
         let until = settings.until_trusted(file);
         let waits = until.as_deref().unwrap_or_default();
@@ -37,8 +37,8 @@ pub(super) fn folders(
             *complete = false;
             path.clone()
         }
-        Some(Place::Missing | Place::Fault(_)) => path.clone(),
-        Some(Place::Directory { .. } | Place::File | Place::Special(_)) => {
+        Some(PathStatus::Missing | PathStatus::Fault(_)) => path.clone(),
+        Some(PathStatus::Directory { .. } | PathStatus::File | PathStatus::Special(_)) => {
             let canonical = tree.canonical(path);
             *complete &= canonical.is_some();
             canonical.unwrap_or_else(|| path.clone())
@@ -46,9 +46,9 @@ pub(super) fn folders(
     };
     let mut complete = true;
     let here = real(cwd, &mut complete);
-    let mut best: Option<(usize, bool, Source)> = None;
+    let mut best: Option<(usize, bool, SourceLocation)> = None;
     for entry in document.entries() {
-        let source = Source { file: file.clone(), at: entry.at };
+        let source = SourceLocation { file: file.clone(), at: entry.at };
         let said = entry.node.text().unwrap_or_default();
         let trusted = match said {
             "TRUST_FOLDER" | "TRUST_PARENT" => true,
@@ -56,7 +56,7 @@ pub(super) fn folders(
             _ => {
                 let message = format!("`{said}` is not a trust level; the agent does not start");
                 let next = "Write `TRUST_FOLDER`, `TRUST_PARENT` or `DO_NOT_TRUST`.".to_owned();
-                let source = Source { file: file.clone(), at: entry.node.at };
+                let source = SourceLocation { file: file.clone(), at: entry.node.at };
                 settings.note(&source, message, Some(next));
                 continue;
             }

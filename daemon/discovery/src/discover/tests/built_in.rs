@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use skills_agents::profile::agents;
 
 use super::{MemoryTree, check_explain, ctx, path};
-use crate::discover::{Candidate, State, discover};
+use crate::discover::{Candidate, SkillState, discover};
 
 const MINE: &str = "
 //- /w/.git dir
@@ -98,7 +98,7 @@ fn built_in_skills_have_distinct_names_and_descriptions() {
         let resolution = discover(&ctx(&profile.id, "/w"), &MemoryTree::new(""));
         let of_agent = resolution.candidates.iter().filter(|it| it.is_built_in());
         for it in of_agent {
-            assert_eq!(it.state, State::Hidden);
+            assert_eq!(it.state, SkillState::Hidden);
             let record = it.record().unwrap();
             assert!(record.findings.is_empty(), "{:?}", record.findings);
             assert!(it.description.as_ref().is_some_and(|it| it.ends_with('.')), "{}", it.name);

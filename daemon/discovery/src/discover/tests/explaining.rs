@@ -4,7 +4,7 @@ use expect_test::expect;
 
 use super::check_explain;
 use crate::discover::memory::MemoryTree;
-use crate::discover::{Around, Query, Stray, Thing, discover, explain};
+use crate::discover::{NearMiss, NearMissKind, NearMisses, Query, discover, explain};
 
 const TREE: &str = "
 //- /w/.git dir
@@ -171,9 +171,9 @@ Read.
     let resolution = discover(&ctx, &MemoryTree::new(TREE));
     let inner = super::path("/w/.opencode/skills/x/y");
     let skill = path.starts_with(&*inner).then_some(inner);
-    let (thing, worktree, ignored) = (Thing::File, None, None);
-    let stray = Stray { path: path.clone(), thing, skill, worktree, ignored };
-    let around = Around { met: vec![stray] };
+    let (thing, worktree, ignored) = (NearMissKind::File, None, None);
+    let stray = NearMiss { path: path.clone(), thing, skill, worktree, ignored };
+    let around = NearMisses { met: vec![stray] };
     let explanation = explain(&ctx, &resolution, Query::Path(&path), &around);
     assert_eq!(explanation.verdict.summary, expected);
 }

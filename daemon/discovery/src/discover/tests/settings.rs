@@ -4,7 +4,7 @@ use expect_test::expect;
 
 use super::{check, check_explain, ctx, path};
 use crate::discover::memory::MemoryTree;
-use crate::discover::{Candidate, DiscoveryContext, State, discover};
+use crate::discover::{Candidate, DiscoveryContext, SkillState, discover};
 
 #[test]
 fn opencode_uses_the_last_list_of_paths() {
@@ -402,7 +402,7 @@ description: d
     for profile in ["agentskills", "codex", "opencode"] {
         let resolution = discover(&ctx(profile, "/w"), &MemoryTree::new(fixture));
         let a = resolution.candidates.iter().find(|it| it.name == "a").unwrap();
-        assert_eq!(a.state, State::Denied, "{profile}");
+        assert_eq!(a.state, SkillState::Denied, "{profile}");
         let reason = a.reason.as_ref().unwrap();
         assert_eq!(reason.file.as_ref().unwrap().to_str(), Some("/w/.skillsd.toml"));
         assert_eq!(reason.at.unwrap().line, 2);

@@ -6,9 +6,9 @@ use expect_test::expect;
 use skills_agents::profile::{LinkedWorktrees, Profile};
 
 use super::{
-    Around, MemoryTree, check, check_explain, check_explain_with, ctx, discover, path, render,
+    MemoryTree, NearMisses, check, check_explain, check_explain_with, ctx, discover, path, render,
 };
-use crate::discover::{Ignored, Stray, Thing};
+use crate::discover::{IgnoreRule, NearMiss, NearMissKind};
 
 const LINKED: &str = "
 //- /main/.git/worktrees/linked/gitdir
@@ -40,12 +40,12 @@ description: in the linked worktree
 ---
 ";
 
-fn stray(at: &str, thing: Thing) -> Stray {
-    Stray { path: path(at), thing, skill: None, worktree: None, ignored: None }
+fn stray(at: &str, thing: NearMissKind) -> NearMiss {
+    NearMiss { path: path(at), thing, skill: None, worktree: None, ignored: None }
 }
 
-fn around(stray: Stray) -> Around {
-    Around { met: vec![stray] }
+fn around(stray: NearMiss) -> NearMisses {
+    NearMisses { met: vec![stray] }
 }
 
 #[test]
@@ -71,8 +71,10 @@ fn main_worktree_skill_is_explained_in_linked_worktree() {
             root /linked/.claude/skills
         "#]],
     );
-    let met =
-        around(stray("/main/.claude/skills/there", Thing::Directory(Some("SKILL.md".into()))));
+    let met = around(stray(
+        "/main/.claude/skills/there",
+        NearMissKind::Directory(Some("SKILL.md".into())),
+    ));
     check_explain_with(
         "opencode",
         "/linked",
@@ -145,9 +147,9 @@ fn near_misses_on_disk_are_explained() {
 //- /w/.git dir
 //- /w/.claude/skills dir
 ";
-    let skill = || Thing::Directory(Some("SKILL.md".into()));
+    let skill = || NearMissKind::Directory(Some("SKILL.md".into()));
     let mut found = Vec::new();
-    let mut tell = |profile: &str, query: &str, stray: Stray| {
+    let mut tell = |profile: &str, query: &str, stray: NearMiss| {
         let ctx = ctx(profile, "/w");
         let resolution = discover(&ctx, &MemoryTree::new(TREE));
         let asked = path(query);
@@ -155,35 +157,35 @@ fn near_misses_on_disk_are_explained() {
         let verdict = super::explain(&ctx, &resolution, query, &around(stray)).verdict;
         found.push(format!("{}\n    {}\n", verdict.summary, verdict.next.unwrap_or_default()));
     };
-    let wrong = Thing::Nothing(Some(path("/w/.claude/skills/a/skill.md")));
+    let wrong = NearMissKind::Nothing(Some(path("/w/.claude/skills/a/skill.md")));
     let at = "/w/.claude/skills/a/SKILL.md";
     tell("claude-code", at, stray(at, wrong));
     let at = "/w/.claude/skills/b";
-    tell("claude-code", at, stray(at, Thing::Directory(None)));
-    tell("claude-code", at, stray(at, Thing::Nothing(Some(path("/w/.claude/skills/B")))));
-    tell("claude-code", at, stray(at, Thing::Nothing(None)));
+    tell("claude-code", at, stray(at, NearMissKind::Directory(None)));
+    tell("claude-code", at, stray(at, NearMissKind::Nothing(Some(path("/w/.claude/skills/B")))));
+    tell("claude-code", at, stray(at, NearMissKind::Nothing(None)));
     let at = "/w/.claude/skills/flat.md";
-    tell("claude-code", at, stray(at, Thing::File));
+    tell("claude-code", at, stray(at, NearMissKind::File));
     let at = "/w/gen/.claude/skills/g";
-    let ignored = Ignored {
+    let ignored = IgnoreRule {
         dir: path("/w/gen"),
         file: path("/w/.gitignore"),
         line: 3,
         pattern: "gen/".to_owned(),
     };
-    tell("claude-code", at, Stray { ignored: Some(ignored.clone()), ..stray(at, skill()) });
-    tell("opencode", at, Stray { ignored: Some(ignored), ..stray(at, skill()) });
+    tell("claude-code", at, NearMiss { ignored: Some(ignored.clone()), ..stray(at, skill()) });
+    tell("opencode", at, NearMiss { ignored: Some(ignored), ..stray(at, skill()) });
     let at = "/other/.claude/skills/o";
-    tell("codex", at, Stray { worktree: Some(path("/other")), ..stray(at, skill()) });
+    tell("codex", at, NearMiss { worktree: Some(path("/other")), ..stray(at, skill()) });
     let at = "/w/sub/.claude/skills/s";
-    tell("codex", at, Stray { worktree: Some(path("/w/sub")), ..stray(at, skill()) });
+    tell("codex", at, NearMiss { worktree: Some(path("/w/sub")), ..stray(at, skill()) });
     let at = "/w/docs/skills/d/SKILL.md";
-    tell("codex", at, stray(at, Thing::File));
-    tell("opencode-agent-skills", at, stray(at, Thing::File));
+    tell("codex", at, stray(at, NearMissKind::File));
+    tell("opencode-agent-skills", at, stray(at, NearMissKind::File));
     // A path that is not a skill gets no suggestion to move it.
-    tell("codex", "/etc", stray("/etc", Thing::Directory(None)));
+    tell("codex", "/etc", stray("/etc", NearMissKind::Directory(None)));
     let at = "/w/src/main.rs";
-    tell("codex", at, stray(at, Thing::File));
+    tell("codex", at, stray(at, NearMissKind::File));
     expect![[r#"
         Claude Code finds no skill at `/w/.claude/skills/a/SKILL.md`: `/w/.claude/skills/a/skill.md` must be called `SKILL.md`, in capitals.
             Rename the file to `SKILL.md`.

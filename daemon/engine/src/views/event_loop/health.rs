@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::sync::atomic::Ordering;
 
 use skills_discovery::discover::{
-    Fault, FaultKind, Resolution, Root, RootOutcome, SkipReason, State,
+    Fault, FaultKind, Resolution, RootOutcome, SearchRoot, SkillState, SkipReason,
 };
 use skills_syntax::path::AbsPath;
 
@@ -20,7 +20,7 @@ const MOST_UNREADABLE: usize = 10;
 
 /// Tells of a root that is there and cannot be read, and of directories in it. They are asked for
 /// anew at every request.
-fn unreadable(root: &Root) -> impl Iterator<Item = Health> {
+fn unreadable(root: &SearchRoot) -> impl Iterator<Item = Health> {
     let whole = match &root.outcome {
         RootOutcome::Fault(fault) => Some((&root.path, fault, "a directory of skills")),
         _ => None,
@@ -43,7 +43,7 @@ fn unreadable(root: &Root) -> impl Iterator<Item = Health> {
 }
 
 /// Reports the parts of a root that its budget left out.
-fn over_budget(root: &Root) -> impl Iterator<Item = Health> {
+fn over_budget(root: &SearchRoot) -> impl Iterator<Item = Health> {
     root.skips.iter().filter(|it| it.reason.is_over_budget()).map(|skip| Health {
         code: "incomplete",
         message: format!(
@@ -168,7 +168,7 @@ impl EngineState {
             // One view stands for the worktree: the one used last.
             let latest = views.clone().find(|it| it.asked.is_latest());
             if let Some(held) = latest.or_else(|| views.clone().max_by_key(|it| it.asked.last())) {
-                for state in State::ALL {
+                for state in SkillState::ALL {
                     skills.insert(state, held.view.resolution.count(state));
                 }
             }

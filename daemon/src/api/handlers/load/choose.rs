@@ -4,7 +4,7 @@
 
 use skills_agents::field_table::commands;
 use skills_agents::profile::OutputFormat;
-use skills_discovery::discover::{Candidate, State};
+use skills_discovery::discover::{Candidate, SkillState};
 use skills_discovery::permission::is_canonical;
 use skills_engine::View;
 use skills_protocol::error::{NOT_INVOCABLE, RpcError};
@@ -48,24 +48,24 @@ pub(super) fn choose(view: &View, params: &LoadParams, by: Invoker) -> Result<Ch
     let target = target(name, params.path.as_deref(), params.path_encoding)?;
     let found = find(view, &target).map_err(|error| unknown(view, &target, error))?;
     let candidate = &view.resolution.candidates[found];
-    if candidate.state != State::Denied && authorize::is_untrusted(view, candidate) {
+    if candidate.state != SkillState::Denied && authorize::is_untrusted(view, candidate) {
         let name = &candidate.name;
         return Err(authorize::untrusted(view, candidate, &format!("`{name}` is not loaded")));
     }
     match candidate.state {
         // For a name that is shadowed the other one is given; this one was asked for by its path.
-        State::Active
-        | State::Activated
-        | State::Hidden
-        | State::Shadowed
+        SkillState::Active
+        | SkillState::Activated
+        | SkillState::Hidden
+        | SkillState::Shadowed
         // Refused above.
-        | State::Untrusted => {}
+        | SkillState::Untrusted => {}
         // The gate says by which rule.
-        State::Denied => return Ok(Choice { candidate_idx: found }),
-        State::Conditional => waits(view, candidate, &target)?,
-        State::Ignored => return Err(missing(view, candidate, "is switched off")),
-        State::Invalid => return Err(missing(view, candidate, "is dropped")),
-        State::Refused => return Err(authorize::refused(candidate)),
+        SkillState::Denied => return Ok(Choice { candidate_idx: found }),
+        SkillState::Conditional => waits(view, candidate, &target)?,
+        SkillState::Ignored => return Err(missing(view, candidate, "is switched off")),
+        SkillState::Invalid => return Err(missing(view, candidate, "is dropped")),
+        SkillState::Refused => return Err(authorize::refused(candidate)),
     }
     may_have(view, candidate)?;
     may_invoke(view, candidate, by)?;
@@ -181,15 +181,15 @@ fn available(view: &View) -> Vec<String> {
     let is_opencode =
         matches!(view.ctx.profile.output, OutputFormat::Opencode | OutputFormat::OpencodeFounding);
     let is_told = |it: &&Candidate| match it.state {
-        State::Active | State::Activated => true,
-        State::Hidden => is_opencode,
-        State::Conditional
-        | State::Shadowed
-        | State::Denied
-        | State::Untrusted
-        | State::Ignored
-        | State::Invalid
-        | State::Refused => false,
+        SkillState::Active | SkillState::Activated => true,
+        SkillState::Hidden => is_opencode,
+        SkillState::Conditional
+        | SkillState::Shadowed
+        | SkillState::Denied
+        | SkillState::Untrusted
+        | SkillState::Ignored
+        | SkillState::Invalid
+        | SkillState::Refused => false,
     };
     let told = view.resolution.candidates.iter().filter(is_told);
     let mut names: Vec<_> = told.map(|it| it.name.clone()).collect();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use skills_agents::field_table;
 use skills_agents::fields::{FieldValue, Fields};
-use skills_discovery::discover::{Candidate, State};
+use skills_discovery::discover::{Candidate, SkillState};
 use skills_engine::View;
 use skills_engine::sessions::store::Content;
 use skills_protocol::error::RpcError;
@@ -130,7 +130,7 @@ impl Counts {
     }
 
     fn needs(&self, candidate: &Candidate) -> Vec<TrustNeed> {
-        let is_listed = candidate.state != State::Untrusted;
+        let is_listed = candidate.state != SkillState::Untrusted;
         let all = [
             (!is_listed, TrustNeed::List),
             (self.hooks > 0, TrustNeed::Hooks),

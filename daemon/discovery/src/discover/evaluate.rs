@@ -12,13 +12,21 @@ use skills_syntax::text::LineColumn;
 
 use super::address::is_built_in;
 use super::tree::FaultKind;
-use super::walk::Met;
-use super::{Candidate, DiscoveryContext, Reason, SkillFile, State};
+use super::walk::FoundFile;
+use super::{Candidate, DiscoveryContext, Reason, SkillFile, SkillState};
 
 /// Evaluates a file. Name conflicts are resolved later, when all files are known.
-pub(super) fn judge(ctx: &DiscoveryContext, met: Met) -> Candidate {
+pub(super) fn evaluate(ctx: &DiscoveryContext, met: FoundFile) -> Candidate {
     let profile = &*ctx.profile;
-    let Met { path, root, directory: dir_id, file, name: known, beside: _, command } = met;
+    let FoundFile {
+        path,
+        root,
+        directory: dir_id,
+        file,
+        name: known,
+        may_have_sidecar: _,
+        command,
+    } = met;
     let directory = command.map_or_else(|| directory_name(&path), |it| it.name);
     let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let blank = |name: String| Candidate {
@@ -28,7 +36,7 @@ pub(super) fn judge(ctx: &DiscoveryContext, met: Met) -> Candidate {
         root,
         directory: dir_id,
         file: None,
-        state: State::Active,
+        state: SkillState::Active,
         reason: None,
         notes: Vec::new(),
         namespace: None,
@@ -37,9 +45,9 @@ pub(super) fn judge(ctx: &DiscoveryContext, met: Met) -> Candidate {
     match file {
         Err(fault) => {
             let (state, rule, what) = match fault.kind {
-                FaultKind::Outside => (State::Refused, fault.rule(), &*file_name),
-                FaultKind::LinkWaits => (State::Untrusted, fault.rule(), "its directory"),
-                _ => (State::Invalid, fault.rule(), &*file_name),
+                FaultKind::Outside => (SkillState::Refused, fault.rule(), &*file_name),
+                FaultKind::LinkWaits => (SkillState::Untrusted, fault.rule(), "its directory"),
+                _ => (SkillState::Invalid, fault.rule(), &*file_name),
             };
             let message = format!("{what} {fault}");
             let reason = reason(rule, message, None, fault.next());
@@ -51,7 +59,7 @@ pub(super) fn judge(ctx: &DiscoveryContext, met: Met) -> Candidate {
             Candidate {
                 description: file.record.description.as_ref().map(|it| Arc::clone(&it.text)),
                 file: Some(file),
-                state: if own.is_some() { State::Hidden } else { State::Active },
+                state: if own.is_some() { SkillState::Hidden } else { SkillState::Active },
                 reason: own.map(Box::new),
                 ..blank(name.into())
             }
@@ -98,31 +106,31 @@ fn verdict(
     file: &SkillFile,
     reading: &mut LoadOutcome,
     is_activated: impl FnOnce() -> bool,
-) -> (State, Option<Reason>) {
+) -> (SkillState, Option<Reason>) {
     let record = &file.record;
     if let Some(dropped) = reading.dropped.take() {
-        return (State::Invalid, Some(reason_of(dropped)));
+        return (SkillState::Invalid, Some(reason_of(dropped)));
     }
     if let Some(unlisted) = reading.unlisted.take() {
-        return (State::Hidden, Some(reason_of(unlisted)));
+        return (SkillState::Hidden, Some(reason_of(unlisted)));
     }
     if profile.hides_from_model && record.disable_model_invocation {
         let message = "`disable-model-invocation` keeps it from the model";
         let next = "Remove `disable-model-invocation` to let the model use it.";
-        return (State::Hidden, Some(reason("model-invocation", message.into(), None, next)));
+        return (SkillState::Hidden, Some(reason("model-invocation", message.into(), None, next)));
     }
     if profile.conditional && !record.paths.is_empty() {
         let globs: Vec<_> = record.paths.iter().map(|it| format!("`{it}`")).collect();
         if is_activated() {
             let message = format!("a file was touched that matches {}", globs.join(", "));
             let next = "Nothing needs to be done: it stays active for the session.";
-            return (State::Activated, Some(reason("paths", message, None, next)));
+            return (SkillState::Activated, Some(reason("paths", message, None, next)));
         }
         let message = format!("waits until a file is touched that matches {}", globs.join(", "));
         let next = "Touch a matching file, or remove `paths` to load it always.";
-        return (State::Conditional, Some(reason("paths", message, None, next)));
+        return (SkillState::Conditional, Some(reason("paths", message, None, next)));
     }
-    (State::Active, None)
+    (SkillState::Active, None)
 }
 
 fn reason_of(remark: Remark) -> Reason {

@@ -9,11 +9,11 @@ use skills_syntax::path::AbsPath;
 use super::Settings;
 use crate::discover::Owner;
 use crate::discover::owner::Owners;
-use crate::permission::Source;
+use crate::permission::SourceLocation;
 
 /// Owner and trust of one file.
 #[derive(Debug)]
-pub(super) struct Standing {
+pub(super) struct FileTrust {
     file: AbsPath,
     owner: Owner,
     /// End of a sentence about a setting that needs trust; `None` if the file may loosen.
@@ -22,15 +22,15 @@ pub(super) struct Standing {
 
 /// State of a plugin, and the setting that decides it.
 #[derive(Debug)]
-pub(in crate::discover) enum Enabled<'a> {
+pub(in crate::discover) enum PluginState<'a> {
     /// Enabled by the user or by default.
     Yes,
     /// Enabled by a trusted repository.
-    ByRepository(&'a Source),
+    ByRepository(&'a SourceLocation),
     /// Disabled by a file.
-    No(&'a Source),
+    No(&'a SourceLocation),
     /// Enabled by a repository that is not trusted.
-    Waits(&'a Source),
+    Waits(&'a SourceLocation),
     /// Not mentioned in any file.
     Unsaid,
 }
@@ -46,11 +46,12 @@ impl Settings {
     ) {
         let owner = owners.base_owner(base, file);
         // A file of the user stays the user's, even if a row for repositories finds it too.
-        if self.standings.iter().any(|it| it.file == *file && it.owner.is_own()) {
+        if self.file_trusts.iter().any(|it| it.file == *file && it.owner.is_own()) {
             return;
         }
-        self.standings.retain(|it| it.file != *file);
-        let is_trusted = owner.is_own() || owners.said(&owners.place(file)) == Some(true);
+        self.file_trusts.retain(|it| it.file != *file);
+        let is_trusted =
+            owner.is_own() || owners.trust_decision(&owners.trust_path(file)) == Some(true);
         let until = (!is_trusted).then(|| {
             let dir = owners.trusted_for(file);
             format!(
@@ -58,45 +59,46 @@ impl Settings {
                 dir.display()
             )
         });
-        self.standings.push(Standing { file: file.clone(), owner, until });
+        self.file_trusts.push(FileTrust { file: file.clone(), owner, until });
     }
 
-    fn standing(&self, file: &AbsPath) -> Option<&Standing> {
-        self.standings.iter().find(|it| it.file == *file)
+    fn file_trust(&self, file: &AbsPath) -> Option<&FileTrust> {
+        self.file_trusts.iter().find(|it| it.file == *file)
     }
 
     /// Returns the owner of a file that was read.
     pub(in crate::discover) fn owner_of(&self, file: &AbsPath) -> Owner {
-        self.standing(file).map_or(Owner::Repository, |it| it.owner)
+        self.file_trust(file).map_or(Owner::Repository, |it| it.owner)
     }
 
     /// Returns the end of a sentence about a setting that needs trust; `None` if the file may
     /// loosen.
     pub(in crate::discover) fn until_trusted(&self, file: &AbsPath) -> Option<String> {
-        self.standing(file)?.until.clone()
+        self.file_trust(file)?.until.clone()
     }
 
     /// Returns true if a file may loosen anything.
     pub(in crate::discover) fn may_loosen(&self, file: &AbsPath) -> bool {
-        self.standing(file).is_some_and(|it| it.until.is_none())
+        self.file_trust(file).is_some_and(|it| it.until.is_none())
     }
 
     /// Returns the state of a plugin; `by_default` applies if no file mentions it.
-    pub(in crate::discover) fn enabled(&self, key: &str, by_default: bool) -> Enabled<'_> {
+    pub(in crate::discover) fn enabled(&self, key: &str, by_default: bool) -> PluginState<'_> {
         let last = |counts: &dyn Fn(&AbsPath) -> bool| {
             let mut said = self.plugins.iter().rev();
             said.find(|(it, _)| &*it.text == key && counts(&it.source.file))
         };
-        let is_on = |said: Option<&(super::Named, bool)>| said.map_or(by_default, |it| it.1);
+        let is_on =
+            |said: Option<&(super::SettingsValue, bool)>| said.map_or(by_default, |it| it.1);
         match last(&|_| true) {
-            None if by_default => Enabled::Yes,
-            None => Enabled::Unsaid,
-            Some((named, false)) => Enabled::No(&named.source),
-            Some(_) if is_on(last(&|file| self.owner_of(file).is_own())) => Enabled::Yes,
+            None if by_default => PluginState::Yes,
+            None => PluginState::Unsaid,
+            Some((named, false)) => PluginState::No(&named.source),
+            Some(_) if is_on(last(&|file| self.owner_of(file).is_own())) => PluginState::Yes,
             Some((named, true)) if is_on(last(&|file| self.may_loosen(file))) => {
-                Enabled::ByRepository(&named.source)
+                PluginState::ByRepository(&named.source)
             }
-            Some((named, true)) => Enabled::Waits(&named.source),
+            Some((named, true)) => PluginState::Waits(&named.source),
         }
     }
 }

@@ -14,30 +14,30 @@ use super::super::{DiscoveryContext, Resolution, Worktree};
 
 /// Near misses of a query, the most likely first, with distinct paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Around {
+pub struct NearMisses {
     /// The near misses.
-    pub met: Vec<Stray>,
+    pub met: Vec<NearMiss>,
 }
 
 /// One path that the query may mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stray {
+pub struct NearMiss {
     /// The path; it may not exist.
     pub path: AbsPath,
     /// Its type.
-    pub thing: Thing,
+    pub thing: NearMissKind,
     /// Directory of the innermost skill that contains the path, whether the agent finds that skill
     /// or not.
     pub skill: Option<AbsPath>,
     /// Top of the git worktree that contains the path.
     pub worktree: Option<AbsPath>,
     /// The line that makes git ignore it.
-    pub ignored: Option<Ignored>,
+    pub ignored: Option<IgnoreRule>,
 }
 
 /// Type of a near miss.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Thing {
+pub enum NearMissKind {
     /// Does not exist. Holds a similar path that does.
     Nothing(Option<AbsPath>),
     /// A file.
@@ -48,7 +48,7 @@ pub enum Thing {
 
 /// A line that makes git ignore a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ignored {
+pub struct IgnoreRule {
     /// The ignored directory.
     pub dir: AbsPath,
     /// The ignore file.
@@ -63,7 +63,7 @@ pub struct Ignored {
 /// context's own profile first.
 pub fn places(ctx: &DiscoveryContext, resolution: &Resolution) -> Vec<AbsPath> {
     let mut places: Vec<_> = resolution.roots.iter().map(|it| it.path.clone()).collect();
-    let worktree = Worktree::known(resolution);
+    let worktree = Worktree::from_resolution(resolution);
     for profile in agents() {
         let rules = profile.roots.iter().filter(|it| it.has_skill_directories());
         let paths = rules.flat_map(|rule| root_paths(ctx, rule, &worktree, &[]));
