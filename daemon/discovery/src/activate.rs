@@ -6,8 +6,8 @@
 //! views with the same conditional skills.
 //!
 //! Patterns follow gitignore rules, relative to a base directory. A slash anywhere but at the end
-//! anchors a pattern; otherwise it matches at any depth. Everything below a match matches. Of one
-//! skill's patterns the last match decides, separately for each directory level, so that `!child`
+//! anchors a pattern; otherwise it matches at any depth. Everything below a match matches. The
+//! last matching pattern of a skill decides, separately for each directory level, so that `!child`
 //! excludes nothing from a directory that matches. `src/` matches only paths below `src`. Braces
 //! are expanded first. Matching is case-sensitive.
 

@@ -153,8 +153,8 @@ pub struct SearchRoot {
     pub trust_path: Option<AbsPath>,
     /// The user's trust decision for that path; `None` if there is no decision.
     pub trust_decision: Option<bool>,
-    /// Whether the agent or the user requires trust and it is not given, so that nothing from here
-    /// is given away.
+    /// True if the agent or the user requires trust and the root is not trusted, so that none of
+    /// its content is returned.
     pub is_held_back: bool,
 }
 

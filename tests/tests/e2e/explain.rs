@@ -285,7 +285,7 @@ fn every_reason_names_agent_place_rule_and_next_step() {
         claude-code generated: Claude Code finds no skill called `generated`. There is `$WORK/shop/gen/.claude/skills/generated`, but git ignores `$WORK/shop/gen` (`$WORK/shop/.gitignore:1` says `/gen/`), and Claude Code passes over what git ignores below the working directory.
             nested/ignored of Claude Code 2.1.240 (documentation) at $WORK/shop/.gitignore:1:1
             next: Remove that line, or work in `$WORK/shop/gen`.
-        gemini-cli waiting: Gemini CLI does not load `waiting` yet: Gemini CLI takes a project's skills only where its folder is trusted, and `$HOME/.gemini/trustedFolders.json` does not name it.
+        gemini-cli waiting: Gemini CLI does not load `waiting` yet: Gemini CLI loads a project's skills only from a trusted folder, and `$HOME/.gemini/trustedFolders.json` does not list it.
             project/trusted of Gemini CLI 0.61.0 (running)
             next: Trust the folder in Gemini CLI, set `GEMINI_CLI_TRUST_WORKSPACE` to `true`, or run `skillsd trust` in it.
         agentskills $HOME/.agents/skills/good: An Agent Skills client does not use this `good`: `$WORK/shop/.agents/skills/good/SKILL.md` has the same name and is found earlier.

@@ -2,8 +2,8 @@
 //!
 //! Measured with 0.61.0: an extension is a directory with a manifest that has a name and a version.
 //! A linked extension is read from its source directory. Per name, a list of directory rules
-//! decides whether it is enabled; the last rule that matches the working directory counts. Of two
-//! extensions with one name the later one wins. Folder trust has no effect.
+//! decides whether it is enabled; the last rule that matches the working directory counts. The
+//! later of two extensions with one name wins. Folder trust has no effect.
 
 use std::sync::Arc;
 

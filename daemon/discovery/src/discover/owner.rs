@@ -1,9 +1,9 @@
 //! Owners of roots and settings files: the user, an administrator, a repository or a registry.
 //!
-//! An owner follows from who declares a path and from where the path leads. A path that a
-//! repository's file declares is the repository's wherever it leads, and a path that leads into the
-//! worktree is the worktree's, also where the user declares it. Paths are compared after links are resolved,
-//! never by their text.
+//! The owner depends on the file that declares a path and on the path's target. A path declared in
+//! a repository's file belongs to the repository, whatever its target. A path that leads into the
+//! worktree belongs to the worktree, even if the user declares it. Paths are compared after links
+//! are resolved, never as text.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -15,22 +15,22 @@ use super::roots::{value, variable};
 use super::tree::{PathStatus, Tree};
 use super::{DiscoveryContext, Policy, Worktree};
 
-/// The owner of a root or a settings file.
+/// Owner of a root or a settings file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Owner {
     /// An administrator.
     Managed,
-    /// The user, in the home directory or by a path that the user's own files declare.
+    /// The user: in the home directory, or at a path that the user's own files declare.
     User,
-    /// A repository: the path leads into a worktree, or a repository's file declares it. The same
-    /// goes for a path that a variable names, unless the daemon itself has the variable.
+    /// A repository: the path leads into a worktree, or a repository's file declares it. Also a
+    /// path that a variable names, unless the daemon itself has the variable.
     Repository,
     /// A registry that skillsd fetches from.
     Registry,
 }
 
 impl Owner {
-    /// Returns whether the user or an administrator has chosen it, so that it needs no trust.
+    /// Returns true if the user or an administrator chose the path, so that it needs no trust.
     pub fn is_own(self) -> bool {
         match self {
             Self::Managed | Self::User => true,
@@ -39,22 +39,22 @@ impl Owner {
     }
 }
 
-/// Decides who owns the paths of one site.
+/// Determines the owners of paths in one context.
 pub(super) struct Owners<'a> {
     ctx: &'a DiscoveryContext,
     tree: &'a dyn Tree,
     policy: Arc<Policy>,
-    /// The top of the worktree, as it was reached.
+    /// Top of the worktree, as it was reached.
     top: AbsPath,
     real_top: AbsPath,
-    /// The canonical tops of this worktree and of the main one that it is linked to. A worktree
-    /// that holds the home directory is not among them: the user's files in it are the user's.
+    /// Canonical tops of this worktree and of its main worktree. A worktree that contains the home
+    /// directory is left out, because the user's files in it belong to the user.
     tops: Vec<AbsPath>,
-    /// The home directory as `HOME` names it, and its canonical path.
+    /// The home directory as in `HOME`, and its canonical path.
     home: Option<(AbsPath, AbsPath)>,
-    /// The canonical home directory of the user whom the daemon serves, whatever `HOME` names.
+    /// Canonical home directory of the user that the daemon serves, whatever `HOME` is.
     users_home: Option<AbsPath>,
-    /// False once the tree has left a question open.
+    /// False once the tree could not answer a query.
     complete: Cell<bool>,
 }
 
@@ -84,12 +84,12 @@ impl<'a> Owners<'a> {
         owners
     }
 
-    /// Returns whether the tree has answered every question so far.
+    /// Returns true if the tree has answered every query so far.
     pub(super) fn is_complete(&self) -> bool {
         self.complete.get()
     }
 
-    /// Returns the owner of a path that a row of the profile finds by this base.
+    /// Returns the owner of a path found by a row with this base.
     pub(super) fn base_owner(&self, base: &RootBase, path: &AbsPath) -> Owner {
         match base {
             RootBase::Absolute(_) => self.at(Owner::Managed, path),
@@ -108,8 +108,8 @@ impl<'a> Owners<'a> {
         }
     }
 
-    /// Returns the owner of a path below the directory that a variable names, or below the
-    /// directory of the home that is used where the variable is not set.
+    /// Returns the owner of a path below the directory that a variable names, or below the default
+    /// directory in the home directory if the variable is not set.
     pub(super) fn variable_owner(
         &self,
         name: Option<&str>,
@@ -125,36 +125,37 @@ impl<'a> Owners<'a> {
         }
     }
 
-    /// Returns the owner of a path that `declared` declares: the repository's where the path leads
-    /// into the worktree.
+    /// Returns the owner of a path declared by `declared`: the repository if the path leads into
+    /// the worktree.
     pub(super) fn at(&self, declared: Owner, path: &AbsPath) -> Owner {
         if declared.is_own() && self.is_inside(path) { Owner::Repository } else { declared }
     }
 
-    /// Returns the owner of a path that a file in `fixed` declares, where `fixed` belongs to
-    /// `declared`. A path beneath `fixed` has the same owner.
+    /// Returns the owner of a path declared in a file of `fixed`, which belongs to `declared`. A
+    /// path below `fixed` has the same owner.
     pub(super) fn below(&self, fixed: &AbsPath, declared: Owner, path: &AbsPath) -> Owner {
         if self.is_beneath(path, fixed) { declared } else { self.at(declared, path) }
     }
 
-    /// Returns whether a path leads into this worktree, or into the main one that it is linked to.
+    /// Returns true if a path leads into this worktree or its main worktree. Worktrees that contain
+    /// the home directory do not count.
     pub(super) fn is_inside(&self, path: &AbsPath) -> bool {
         let real = self.real(path);
         self.tops.iter().any(|top| real.starts_with(&**top))
     }
 
-    /// Returns whether a path leads into this worktree, the home directory in it or not.
+    /// Returns true if a path leads into this worktree, even if it contains the home directory.
     pub(super) fn is_in_worktree(&self, path: &AbsPath) -> bool {
         self.real(path).starts_with(&*self.real_top)
     }
 
-    /// Returns whether a path leads to `dir` or beneath it.
+    /// Returns true if a path leads to `dir` or below it.
     pub(super) fn is_beneath(&self, path: &AbsPath, dir: &AbsPath) -> bool {
         self.real(path).starts_with(&*self.real(dir))
     }
 
-    /// Returns the path that trust in `path` is given to. A link in the worktree is trusted with
-    /// the worktree; a link on the way to the worktree makes no difference.
+    /// Returns the path that trust in `path` is recorded for. A link in the worktree is trusted
+    /// with the worktree; links on the way to the worktree are resolved.
     pub(super) fn trust_path(&self, path: &AbsPath) -> AbsPath {
         match path.strip_prefix(&self.top) {
             Ok(relative) => self.real_top.child(relative),
@@ -162,12 +163,12 @@ impl<'a> Owners<'a> {
         }
     }
 
-    /// Returns what the user has said about trusting a place.
+    /// Returns the user's trust decision for a path.
     pub(super) fn trust_decision(&self, path: &AbsPath) -> Option<bool> {
         self.policy.trusts.decision(path).map(|(_, it)| it)
     }
 
-    /// Returns the directory to trust for a file that lies in a repository.
+    /// Returns the directory to trust for a file in a repository.
     pub(super) fn trusted_for(&self, file: &AbsPath) -> AbsPath {
         if file.starts_with(&*self.top) || self.is_in_worktree(file) {
             return self.top.clone();
@@ -176,8 +177,8 @@ impl<'a> Owners<'a> {
         top.or_else(|| file.parent()).unwrap_or_else(|| file.clone())
     }
 
-    /// Returns a path without links; of a path that is not there, the nearest directory above it
-    /// without links, and the rest as written.
+    /// Returns the canonical path. For a missing path, resolves the nearest existing ancestor and
+    /// appends the rest as written.
     pub(super) fn real(&self, path: &AbsPath) -> AbsPath {
         for above in path.ancestors() {
             match self.tree.look(&above) {
@@ -193,8 +194,8 @@ impl<'a> Owners<'a> {
         path.clone()
     }
 
-    /// A hidden directory of the home directory is the user's, though it be a worktree itself, as
-    /// long as no link leads away from it.
+    /// Returns the owner of a path below `HOME`. A hidden directory of the home directory belongs
+    /// to the user, even if it is a worktree, unless a link leads away from it.
     fn in_home(&self, path: &AbsPath) -> Owner {
         if self.has_other_home() {
             return Owner::Repository;
@@ -210,9 +211,9 @@ impl<'a> Owners<'a> {
     }
 
     /// Returns the owner of a path below a directory that a variable names. A repository may set
-    /// the variable, for example through `direnv`, or an agent that has the socket. The directory is
-    /// the user's only where the daemon has the same value, in the home directory and outside of
-    /// worktrees.
+    /// the variable, for example through `direnv`, and so may an agent with access to the socket.
+    /// The directory belongs to the user only if the daemon has the same value and the directory is
+    /// in the home directory and outside worktrees.
     fn named_by_variable(&self, name: &str, dir: &AbsPath, path: &AbsPath) -> Owner {
         let own = self.policy.environment.as_ref();
         let is_daemons = own.is_none_or(|own| value(own, name).is_ok_and(|it| it == *dir));
@@ -224,19 +225,19 @@ impl<'a> Owners<'a> {
         self.at(Owner::User, path)
     }
 
-    /// Returns whether `HOME` names another directory than the home directory of the user whom the
-    /// daemon serves. Nothing that is found by way of it is the user's.
+    /// Returns true if `HOME` is not the home directory of the user that the daemon serves. Nothing
+    /// found through such a `HOME` belongs to the user.
     fn has_other_home(&self) -> bool {
         self.home.as_ref().is_some_and(|(_, real)| self.users_home.as_ref() != Some(real))
     }
 
-    /// Returns whether a path leads into any git worktree.
+    /// Returns true if a path leads into any git worktree.
     pub(super) fn is_in_any_worktree(&self, path: &AbsPath) -> bool {
         self.worktree_of(&self.real(path)).is_some()
     }
 
-    /// Returns the top of the git worktree that holds a canonical path, unless the worktree holds
-    /// the home directory as well.
+    /// Returns the top of the git worktree that contains a canonical path, unless the worktree
+    /// contains the home directory too.
     fn worktree_of(&self, real: &AbsPath) -> Option<AbsPath> {
         let has_git = |dir: &AbsPath| match self.tree.look(&dir.child(".git")) {
             None => {
@@ -249,7 +250,8 @@ impl<'a> Owners<'a> {
         real.ancestors().find(has_git).filter(|it| !self.holds_home(it))
     }
 
-    /// Returns whether a canonical path holds the home directory of the user whom the daemon serves.
+    /// Returns true if a canonical path contains the home directory of the user that the daemon
+    /// serves.
     pub(super) fn holds_home(&self, top: &AbsPath) -> bool {
         self.users_home.as_ref().is_some_and(|home| home.starts_with(&**top))
     }

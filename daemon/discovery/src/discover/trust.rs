@@ -1,11 +1,11 @@
-//! Trust: what the user has said about directories, and what waits until it is given.
+//! Trust: the user's decisions about directories, and the skills held back without trust.
 //!
-//! What comes with a worktree is trusted where the user has said so of it or of a directory above
-//! it. An agent that asks for trust, or a configuration that does, takes nothing from a project
-//! before; for all others trust is a flag, which running things asks for.
+//! A decision applies to a directory and everything below it. If the agent or the configuration
+//! requires trust, skills of an untrusted project are held back. Otherwise trust is only a flag
+//! that is required for running things.
 //!
-//! Who wins a name is settled before, as if the project were trusted: its skills are named for
-//! what they would be, and nothing moves up into a name that trust would take away again.
+//! Runs after name conflicts are resolved, as if the project were trusted, so that giving or
+//! revoking trust does not change which skill has a name.
 
 use std::collections::BTreeMap;
 
@@ -16,30 +16,29 @@ use super::owner::Owners;
 use super::settings::Settings;
 use super::{Candidate, DiscoveryContext, Policy, Reason, RootOutcome, SearchRoot, SkillState};
 
-/// What the user has said about directories, by their canonical paths.
+/// The user's trust decisions by canonical path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrustDecisions(BTreeMap<AbsPath, bool>);
 
 impl TrustDecisions {
-    /// Returns what was said about these directories.
+    /// Creates the table from decisions.
     pub fn new(decisions: impl IntoIterator<Item = (AbsPath, bool)>) -> Self {
         Self(decisions.into_iter().collect())
     }
 
-    /// Returns what holds for a path, and the directory of which it was said: the nearest one above
-    /// it. None where nothing was said.
+    /// Returns the decision for a path and the directory it was made for: the nearest ancestor with
+    /// a decision. `None` if no decision applies.
     pub fn decision(&self, path: &AbsPath) -> Option<(&AbsPath, bool)> {
         path.ancestors().find_map(|it| self.0.get_key_value(&it)).map(|(dir, it)| (dir, *it))
     }
 
-    /// Returns all that was said, by path.
+    /// Returns all decisions, sorted by path.
     pub fn iter(&self) -> impl Iterator<Item = (&AbsPath, bool)> {
         self.0.iter().map(|(dir, it)| (dir, *it))
     }
 }
 
-/// Marks the roots that need trust with the place that it is given to and what the user has said of
-/// that place.
+/// Sets `trust_path` and `trust_decision` of the roots that need trust.
 pub(super) fn mark(owners: &Owners<'_>, roots: &mut [SearchRoot]) {
     for root in roots.iter_mut().filter(|it| !it.is_own() && it.outcome == RootOutcome::Walked) {
         let path = root.trust_path.take().unwrap_or_else(|| owners.trust_path(&root.path));
@@ -48,8 +47,8 @@ pub(super) fn mark(owners: &Owners<'_>, roots: &mut [SearchRoot]) {
     }
 }
 
-/// Holds back what comes with a worktree that is not trusted, where the agent or the user asks for
-/// trust. `settings` is what the agent's own files say.
+/// Marks skills of untrusted roots as untrusted if the agent or the user requires trust. `settings`
+/// are the agent's own settings.
 pub(super) fn hold_back(
     ctx: &DiscoveryContext,
     policy: &Policy,
@@ -60,7 +59,7 @@ pub(super) fn hold_back(
     let (agent, said) = (ctx.profile.subject(), settings.trusted.as_ref());
     let (by_agent, is_given, variable) = match &ctx.profile.trust {
         TrustRule::Needed { variables } => {
-            // An agent may set the variable; it does not count where the user requires trust.
+            // An agent may set the variable, so it is ignored if the user requires trust.
             let variables = if policy.requires_trust { &[][..] } else { variables };
             let is_given =
                 variables.iter().any(|it| is_on(ctx, it)) || matches!(said, Some((true, _)));
@@ -91,15 +90,17 @@ pub(super) fn hold_back(
             continue;
         }
         let message = match root.trust_decision {
-            Some(_) => "the user has said not to trust where it lies".to_owned(),
+            Some(_) => "you have decided not to trust its directory".to_owned(),
             None if by_agent => {
                 let says = match (refused, &settings.trust_file) {
-                    (None, Some(file)) => format!(", and `{}` does not name it", file.display()),
+                    (None, Some(file)) => format!(", and `{}` does not list it", file.display()),
                     _ => String::new(),
                 };
-                format!("{agent} takes a project's skills only where its folder is trusted{says}")
+                format!("{agent} loads a project's skills only from a trusted folder{says}")
             }
-            None => "`require_trust` takes a project's skills only where it is trusted".to_owned(),
+            None => {
+                "`require_trust` allows a project's skills only in a trusted directory".to_owned()
+            }
         };
         candidate.state = SkillState::Untrusted;
         candidate.reason = Some(Box::new(Reason {
@@ -113,7 +114,7 @@ pub(super) fn hold_back(
     }
 }
 
-/// Returns whether a variable says yes.
+/// Returns true if a variable is set to `1` or `true`.
 pub(super) fn is_on(ctx: &DiscoveryContext, variable: &str) -> bool {
     let value = ctx.environment.get(variable);
     value.is_some_and(|it| it == "1" || it.eq_ignore_ascii_case("true"))

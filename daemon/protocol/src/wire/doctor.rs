@@ -41,7 +41,7 @@ pub struct Finding {
     pub message: String,
     /// Suggested action, a full sentence.
     pub hint: String,
-    /// The file or directory concerned; absent if there is none.
+    /// The file or directory concerned; absent if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// Encoding of `path`; absent if it is plain text.

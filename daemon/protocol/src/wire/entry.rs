@@ -14,7 +14,7 @@ pub struct Entry {
     /// Name as the agent reads it; for an `invalid` skill as skillsd reads it, or else the
     /// directory's name.
     pub name: String,
-    /// Description as the agent reads it; null if there is none.
+    /// Description as the agent reads it; null if none.
     pub description: Option<String>,
     /// The SKILL.md, absolute, as reached.
     pub path: String,

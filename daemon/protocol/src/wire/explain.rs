@@ -37,7 +37,7 @@ pub struct ExplainResult {
     /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
-    /// The requested name, or the name of the file at `path`; null if there is none.
+    /// The requested name, or the name of the file at `path`; null if none.
     pub name: Option<String>,
     /// The SKILL.md that the verdict is about; null if none was found.
     pub path: Option<String>,

@@ -12,7 +12,7 @@ pub struct Health {
     pub code: String,
     /// Description for users, one sentence.
     pub message: String,
-    /// Suggested action; absent if there is none.
+    /// Suggested action; absent if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// The file or directory concerned; absent if the problem concerns the whole daemon.

@@ -44,7 +44,7 @@ pub struct MatchedHook {
     pub id: String,
     /// The event it is bound to.
     pub event: String,
-    /// The matcher as written; empty if there is none.
+    /// The matcher as written; empty if none.
     pub matcher: String,
     /// The handler as written: `type`, `command` and other fields. The agent evaluates an `if` by
     /// its own permission rules.

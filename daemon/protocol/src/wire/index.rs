@@ -93,7 +93,7 @@ pub struct SnapshotSkill {
     pub file: Option<String>,
     /// Name in the frontmatter, or else the directory's name.
     pub name: String,
-    /// Description in the frontmatter; null if there is none.
+    /// Description in the frontmatter; null if none.
     pub description: Option<String>,
     /// Its glob patterns.
     #[serde(default)]
@@ -151,7 +151,7 @@ pub struct SnapshotPlace {
     pub description: Option<u32>,
     /// State of the skill.
     pub state: State,
-    /// Reason for the state; null if there is none.
+    /// Reason for the state; null if none.
     pub reason: Option<String>,
     /// Position in the order in which skills claim names; lower claims first.
     pub turn: u32,

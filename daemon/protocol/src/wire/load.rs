@@ -269,6 +269,6 @@ pub struct RunResult {
     pub stdout: String,
     /// Standard error; invalid UTF-8 is replaced.
     pub stderr: String,
-    /// True if the output was longer than what is kept.
+    /// True if the output exceeds the limit and was shortened.
     pub truncated: bool,
 }

@@ -183,7 +183,7 @@ pub struct PendingPermission {
     pub metadata: Map<String, Value>,
     /// Reason why the user is asked, one sentence.
     pub reason: String,
-    /// The rule that requires approval; null if there is none.
+    /// The rule that requires approval; null if none.
     pub rule: Option<PermissionRule>,
     /// Id of the session; null if the call named none.
     pub session: Option<String>,

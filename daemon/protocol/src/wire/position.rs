@@ -30,7 +30,7 @@ pub struct Range {
 pub struct FieldRanges {
     /// Range of the key.
     pub key: Range,
-    /// Range of the value; empty and directly after the key if there is none.
+    /// Range of the value; empty and directly after the key if none.
     pub value: Range,
 }
 

@@ -193,7 +193,7 @@ pub struct SourceStatus {
     pub state: SourceState,
     /// Number of its skills.
     pub skills: u64,
-    /// Description of the problem; null if there is none.
+    /// Description of the problem; null if none.
     pub message: Option<String>,
     /// Directory of its files, which may not exist; null if it has none.
     pub path: Option<String>,
@@ -249,7 +249,7 @@ pub enum ConfigState {
 pub struct Watches {
     /// Watches of this daemon.
     pub used: u64,
-    /// The system's limit for this user; null if there is none or the system does not provide it.
+    /// The system's limit for this user; null if it has none or does not provide it.
     pub limit: Option<u64>,
 }
 

@@ -211,7 +211,7 @@ pub struct SessionSummary {
     pub invoked: u64,
 }
 
-/// Result of a touch: only what is new to the session.
+/// Result of a touch, with the additions to the session only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionTouchResult {

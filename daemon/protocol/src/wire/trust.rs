@@ -33,7 +33,7 @@ pub struct TrustGetResult {
     pub path_encoding: Option<PathEncoding>,
     /// True if the directory is trusted.
     pub trusted: bool,
-    /// The directory with the decision that applies: `dir` or one above it; null if there is none.
+    /// The directory with the decision that applies: `dir` or one above it; null if none.
     pub decided: Option<String>,
     /// All directories with a decision, sorted by path.
     pub all: Vec<TrustedDir>,

@@ -23,8 +23,8 @@ pub(super) fn asked(document: &Node, file: &AbsPath, settings: &mut Settings) {
     }
 }
 
-/// Reads the list of trusted directories. Of several entries that contain the working directory the
-/// one with the longest path counts.
+/// Reads the list of trusted directories. If several entries contain the working directory, the one
+/// with the longest path counts.
 pub(super) fn folders(
     document: &Node,
     file: &AbsPath,

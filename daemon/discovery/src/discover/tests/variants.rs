@@ -155,7 +155,7 @@ no frontmatter
                 name/unique: `/w/.gemini/skills/a/SKILL.md` has the same name and is found later
             active      b          /home/u/.gemini/skills/b/SKILL.md
             untrusted   a          /w/.gemini/skills/a/SKILL.md
-                project/trusted: Gemini CLI takes a project's skills only where its folder is trusted, and `/home/u/.gemini/trustedFolders.json` does not name it
+                project/trusted: Gemini CLI loads a project's skills only from a trusted folder, and `/home/u/.gemini/trustedFolders.json` does not list it
             invalid     c          /w/.gemini/skills/c/SKILL.md
                 frontmatter/required: 1:1 the file has no frontmatter
         "#]],

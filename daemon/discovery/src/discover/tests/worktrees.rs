@@ -1,4 +1,4 @@
-//! Tests of linked worktrees: what is read from the main worktree, and how the rest is explained.
+//! Tests of linked worktrees: skills of the main worktree, and their explanations.
 
 use std::sync::Arc;
 
