@@ -146,7 +146,7 @@ impl Node {
             Value::Null => "null",
             Value::Flag(_) => "a boolean",
             Value::Other(_) => "a number",
-            Value::Text(_) => "a text",
+            Value::Text(_) => "a string",
             Value::List(_) => "a list",
             Value::Map(_) => "a table",
         }

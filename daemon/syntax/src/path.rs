@@ -37,10 +37,10 @@ const MAX_BYTES: usize = 4096;
 pub fn check_component(name: impl AsRef<OsStr>) -> Result<(), &'static str> {
     match name.as_ref().as_encoded_bytes() {
         b"" => Err("is empty"),
-        b"." | b".." => Err("climbs with `.` or `..`"),
-        name if name.contains(&b'/') => Err("holds a slash"),
-        name if name.contains(&b'\\') => Err("holds a backslash"),
-        name if name.contains(&0) => Err("holds a NUL"),
+        b"." | b".." => Err("contains `.` or `..`"),
+        name if name.contains(&b'/') => Err("contains a slash"),
+        name if name.contains(&b'\\') => Err("contains a backslash"),
+        name if name.contains(&0) => Err("contains a NUL"),
         _ => Ok(()),
     }
 }
@@ -136,7 +136,7 @@ impl fmt::Display for PathError {
             Self::Relative(path) => write!(f, "path `{}` is not absolute", path.display()),
             Self::Climbs(path) => write!(f, "path `{}` contains `..`", path.display()),
             Self::TooLong(length) => {
-                write!(f, "the path has {length} bytes, and a path may have {MAX_BYTES}")
+                write!(f, "the path is {length} bytes long; the limit is {MAX_BYTES}")
             }
         }
     }

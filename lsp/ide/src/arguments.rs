@@ -80,8 +80,8 @@ pub(super) fn hover_text(text: &str, document: &Document, offset: usize) -> Opti
         let index = claude_index(found.kind)?;
         let _ = write!(shown, "{}. Replaced by Claude Code", arguments.describe_word(index));
         shown.push_str(match found.kind {
-            PlaceholderKind::Named(_) => ", and empty where there is none.",
-            _ => ", which counts from 0; it stays as it is where there is none.",
+            PlaceholderKind::Named(_) => "; it is empty if the argument is missing.",
+            _ => ", which counts from 0 and keeps the placeholder if the argument is missing.",
         });
     }
     match (claude.map(|it| it.kind), slash.map(|it| it.kind)) {
@@ -89,25 +89,25 @@ pub(super) fn hover_text(text: &str, document: &Document, offset: usize) -> Opti
             if claude.is_some() {
                 shown.push_str("\n\n");
             }
-            shown.push_str("In a slash command opencode ");
+            shown.push_str("In a slash command, opencode ");
             match number.checked_sub(1) {
                 Some(index) => {
-                    let _ = write!(shown, "puts in {}", arguments.describe_word(index));
+                    let _ = write!(shown, "inserts {}", arguments.describe_word(index));
                     if number == highest_number(arguments.body.slice(text)) {
-                        shown.push_str(" and all that follow");
+                        shown.push_str(" and all following words");
                     }
                     shown.push('.');
                 }
-                None => shown.push_str("puts nothing in: it counts from 1."),
+                None => shown.push_str("inserts nothing, because it counts from 1."),
             }
         }
         (Some(PlaceholderKind::Indexed(index)), _) => {
             let _ = write!(
                 shown,
-                "\n\nIn a slash command opencode puts in all that was typed, and leaves `[{index}]` behind it."
+                "\n\nIn a slash command, opencode inserts all arguments and leaves `[{index}]` after them."
             );
         }
-        _ => shown.push_str("\n\nopencode leaves it as it is."),
+        _ => shown.push_str("\n\nopencode does not replace it."),
     }
     Some((found.span, shown))
 }
@@ -142,15 +142,15 @@ pub(super) fn documentation(label: &str) -> Option<String> {
     let asked = label.strip_prefix('$')?;
     let Ok(number) = asked.parse::<usize>() else {
         return Some(format!(
-            "**`{label}`**: the word that is typed in the place of `{asked}` in `arguments`. Replaced by Claude Code."
+            "**`{label}`**: the argument declared as `{asked}` in `arguments`. Replaced by Claude Code."
         ));
     };
-    let nth = |index: usize| format!("{} word behind the skill's name", ordinal(index));
+    let nth = |index: usize| format!("{} word after the skill's name", ordinal(index));
     let slash = match number.checked_sub(1) {
-        Some(index) => format!("In a slash command opencode puts in the {}.", nth(index)),
+        Some(index) => format!("In a slash command, opencode inserts the {}.", nth(index)),
         None => "opencode counts from 1.".to_owned(),
     };
-    Some(format!("**`{label}`**: Claude Code puts in the {}. {slash}", nth(number)))
+    Some(format!("**`{label}`**: Claude Code inserts the {}. {slash}", nth(number)))
 }
 
 /// The declared arguments of a skill.
@@ -206,7 +206,7 @@ impl<'t> Arguments<'t> {
         let name = self.names.get(index).map(|it| format!(" (`{}` of `arguments`)", it.text));
         let hint = self.hints.get(index).map(|it| format!(" (`{it}` of `argument-hint`)"));
         let name = name.or(hint).unwrap_or_default();
-        format!("the {} word that is typed behind the skill's name{name}", ordinal(index))
+        format!("the {} word after the skill's name{name}", ordinal(index))
     }
 }
 

@@ -192,7 +192,7 @@ fn skill(directory: Option<&str>) -> Suggestion {
         text: whole(name, "What it does. Use it when …", "What to do, step by step."),
         snippet: Some(whole(
             &format!("${{1:{}}}", escape_snippet(name)),
-            "${2:What it does.} Use it when ${3:somebody asks for it}.",
+            "${2:What it does.} Use it when ${3:the user asks for it}.",
             "$0",
         )),
     }

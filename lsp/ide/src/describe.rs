@@ -15,14 +15,17 @@ pub(super) fn field(field: &Field) -> String {
     text.push('\n');
     match field.standing {
         FieldStatus::Unread { belongs_under } => {
-            let _ = write!(text, "\nNo agent reads it here; it belongs under `{belongs_under}`.\n");
+            let _ = write!(
+                text,
+                "\nNo agent reads this field here; it belongs under `{belongs_under}`.\n"
+            );
         }
         FieldStatus::Read => {
             let _ = write!(text, "\nRead by {}.\n", readers(field));
         }
     }
     if let Some(default) = field.default {
-        let _ = write!(text, "\nWithout it: {default}.\n");
+        let _ = write!(text, "\nDefault: {default}.\n");
     }
     if !field.values.is_empty() {
         text.push('\n');
@@ -34,7 +37,7 @@ pub(super) fn field(field: &Field) -> String {
         let _ = write!(text, "\n```yaml\n{}: {first}\n```\n", field.key);
     }
     if field.safety == Safety::Asks {
-        text.push_str("\nClaude Code asks before it runs a skill that has it.\n");
+        text.push_str("\nClaude Code asks before it runs a skill with this field.\n");
     }
     let sources: Vec<_> = field.sources.iter().map(|it| it.title).collect();
     let _ = write!(text, "\n*{}*\n", sources.join("; "));
@@ -58,7 +61,7 @@ pub(super) fn word(word: &NamedValue) -> String {
 pub(super) fn tool(tool: &Tool) -> String {
     let mut text = format!("**`{}`** of {}: {}", tool.name, tool.agent.name(), tool.summary);
     if let Some(now) = tool.renamed_to {
-        let _ = write!(text, " It is called `{now}` now.");
+        let _ = write!(text, " Renamed to `{now}`.");
     }
     if !tool.pattern.is_empty() {
         let _ = write!(text, "\n\nIn parentheses: {}.", tool.pattern);
@@ -85,7 +88,7 @@ pub(super) fn kind(kind: &HandlerKind) -> String {
 }
 
 pub(super) fn key(key: &HookKey) -> String {
-    let needed = if key.required { " It has to be there." } else { "" };
+    let needed = if key.required { " Required." } else { "" };
     let since = key.since.map(|it| format!(" Since {it}.")).unwrap_or_default();
     format!("**`{}`**: {}{needed}{since}", key.name, key.summary)
 }

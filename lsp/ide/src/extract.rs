@@ -148,7 +148,7 @@ impl SectionSplit<'_> {
         let Some((last, others)) = lost.split_last() else { return edits };
         let others = others.join(", ");
         let and = if others.is_empty() { "" } else { " and " };
-        self.rest_edits_with(links, &format!(", which speaks of {others}{and}{last}"))
+        self.rest_edits_with(links, &format!(", which mentions {others}{and}{last}"))
     }
 
     fn rest_edits_with(&self, links: &[Edit], more: &str) -> Vec<Edit> {
@@ -574,7 +574,7 @@ mod tests {
                 ---
                 ## Big
 
-                Read [Big](references/big.md), which speaks of `scripts/x.sh` and `assets/y.json`.
+                Read [Big](references/big.md), which mentions `scripts/x.sh` and `assets/y.json`.
 
                 ## After
                 x

@@ -31,7 +31,7 @@ pub fn hints(subject: &Subject<'_>, fs: &dyn FsContext) -> Vec<Hint> {
         hints.push(Hint {
             offset: entry.value.span.start + first.len(),
             text: format!("{tokens} tokens"),
-            tooltip: format!("About {tokens} tokens in every list of skills that a model sees."),
+            tooltip: format!("About {tokens} tokens in every skill listing that a model sees."),
         });
     }
     if let Some(close) = frontmatter.close {
@@ -52,7 +52,7 @@ pub fn hints(subject: &Subject<'_>, fs: &dyn FsContext) -> Vec<Hint> {
             hints.push(Hint {
                 offset: item.span.end,
                 text: files(count),
-                tooltip: format!("`{glob}` matches {} of this worktree.", files(count)),
+                tooltip: format!("`{glob}` matches {} in this worktree.", files(count)),
             });
         }
     }

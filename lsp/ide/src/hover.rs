@@ -60,7 +60,7 @@ fn key(path: &[&str], name: &str) -> Option<String> {
         [] => match field_table::classify_key(name) {
             KeyKind::Field(field) => Some(describe::field(field)),
             KeyKind::Misspelled(field) => Some(format!(
-                "No agent reads `{name}`; it is written `{}`.\n\n{}",
+                "No agent reads `{name}`; the field is `{}`.\n\n{}",
                 field.key,
                 describe::field(field)
             )),
@@ -118,10 +118,14 @@ fn describe_description(text: &str, document: &Document, key: &str) -> Option<(S
     let characters = written.chars().count();
     let tokens = written.len().div_ceil(BYTES_PER_TOKEN);
     let mut shown =
-        format!("{characters} characters, about {tokens} tokens in every list of skills.\n");
+        format!("{characters} characters, about {tokens} tokens in every skill listing.\n");
     for reader in field.readers {
         if let Some(most) = reader.limit.and_then(|it| it.max).filter(|it| characters > *it) {
-            let _ = write!(shown, "\n- {}: more than its {most} characters", reader.agent.name());
+            let _ = write!(
+                shown,
+                "\n- {}: exceeds its limit of {most} characters",
+                reader.agent.name()
+            );
         }
     }
     let name = skills_agents::fields::Fields::new(frontmatter, text).text(&field_table::NAME);

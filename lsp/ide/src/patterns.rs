@@ -47,14 +47,14 @@ pub(super) fn patterns(tool: &str, text: &str, document: &Document) -> Vec<(Stri
             let own = programs(text, document);
             let usual = USUAL.iter().filter(|it| !own.iter().any(|own| own == *it));
             let usual: Vec<_> = usual.map(|it| (format!("{it} *"), "")).collect();
-            own.iter().map(|it| (format!("{it} *"), "the body runs it")).chain(usual).collect()
+            own.iter().map(|it| (format!("{it} *"), "used in the body")).chain(usual).collect()
         }
         "Read" | "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => vec![
             ("./**".to_owned(), "all files below the working directory"),
-            ("src/**".to_owned(), "all files of a directory"),
-            ("**/*.md".to_owned(), "all files of a kind"),
-            ("~/**".to_owned(), "all files of your home directory"),
-            ("//tmp/**".to_owned(), "an absolute path has two slashes"),
+            ("src/**".to_owned(), "all files in a directory"),
+            ("**/*.md".to_owned(), "all files with an extension"),
+            ("~/**".to_owned(), "all files in your home directory"),
+            ("//tmp/**".to_owned(), "absolute paths start with two slashes"),
         ],
         "WebFetch" => vec![("domain:example.com".to_owned(), "one host")],
         _ => Vec::new(),

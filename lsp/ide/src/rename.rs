@@ -151,33 +151,33 @@ pub fn move_obstacle(
     let own_directory = own.and_then(|it| it.directory);
     let own = if is_skill { own_directory } else { own.and_then(|it| it.file) };
     let (Some(own_directory), Some(own)) = (own_directory, own) else {
-        return Some(format!("`{}` is not on the disk; save the {what} first", old.display()));
+        return Some(format!("`{}` does not exist on disk; save the {what} first", old.display()));
     };
     for AccessPath { path, file, directory } in ways {
         let dir = path.parent()?;
         let Some(directory) = directory else { continue };
         if is_skill && directory.is_link {
             return Some(format!(
-                "`{}` is a link to the skill's directory and would lead nowhere; rename both by hand",
+                "`{}` is a symlink to the skill's directory and would dangle; rename both by hand",
                 dir.display()
             ));
         }
         if file.is_some_and(|it| it.is_link) {
             return Some(format!(
-                "`{}` is a link to the {what}'s file, which lies in another directory; rename both by hand",
+                "`{}` is a symlink to the {what}'s file in another directory; rename both by hand",
                 path.display()
             ));
         }
         if directory.id != own_directory.id || !is_skill && path.file_name() != old.file_name() {
             return Some(format!(
-                "`{}` is the {what}'s file as well, and {of}; rename both by hand",
+                "`{}` is also the {what}'s file, and {of}; rename both by hand",
                 path.display()
             ));
         }
     }
     // On a case-insensitive file system the new name may already resolve to the old file.
     let is_taken = |it: Entry| it.is_link || it.id != own.id;
-    target.is_some_and(is_taken).then(|| format!("`{}` is there already", new.display()))
+    target.is_some_and(is_taken).then(|| format!("`{}` already exists", new.display()))
 }
 
 /// Returns the reason why the new name is refused, as a sentence for the user.
@@ -194,7 +194,10 @@ pub fn name_obstacle<'a>(
     let (old, target) = (renaming.file_move()?.old, renaming.target()?);
     let is_root = old.file_name().is_some_and(|it| it == "skills" || it == "skill");
     if *kind == RenameKind::Skill && is_root {
-        return Some(format!("`{}` is a directory of skills, not of one alone", old.display()));
+        return Some(format!(
+            "`{}` is a skills root, not the directory of one skill",
+            old.display()
+        ));
     }
     for (name, other) in others {
         if other == *path {
@@ -202,16 +205,16 @@ pub fn name_obstacle<'a>(
         }
         if other.starts_with(&*old) {
             return Some(format!(
-                "`{}` lies in `{}`, and would move with it",
+                "`{}` is inside `{}` and would move with it",
                 other.display(),
                 old.display()
             ));
         }
         if *other == target || other.parent().is_some_and(|it| it == target) {
-            return Some(format!("`{}` is there already", target.display()));
+            return Some(format!("`{}` already exists", target.display()));
         }
         if name == *new {
-            return Some(format!("the skill in `{}` is called `{new}` already", other.display()));
+            return Some(format!("the skill `{}` already has the name `{new}`", other.display()));
         }
     }
     None
@@ -223,7 +226,7 @@ fn name_syntax_error(new: &str, kind: RenameKind) -> Option<String> {
         let is_name = may_be_name(new, ReferenceForm::Called);
         return (!is_name).then(|| {
             format!(
-                "`{new}` is no name of a command: letters, digits, `-` and `_`, with `:` behind its directories"
+                "`{new}` is not a valid command name: use letters, digits, `-` and `_`, with `:` after each directory"
             )
         });
     }
@@ -236,7 +239,7 @@ fn name_syntax_error(new: &str, kind: RenameKind) -> Option<String> {
         && !new.contains("--");
     (!well_formed).then(|| {
         format!(
-            "`{new}` is no name of a skill: 1 to {MAX_NAME} of `a` to `z`, `0` to `9` and single `-` between them"
+            "`{new}` is not a valid skill name: use 1 to {MAX_NAME} of `a` to `z`, `0` to `9` and single `-` between them"
         )
     })
 }
@@ -363,16 +366,16 @@ mod tests {
     fn malformed_and_taken_names_are_refused() {
         check_problem("paper", None);
         check_problem("pdf", None);
-        check_problem("text", Some("`/w/skills/text` is there already"));
+        check_problem("text", Some("`/w/skills/text` already exists"));
         check_problem(
             "doc",
-            Some("the skill in `/w/skills/text/SKILL.md` is called `doc` already"),
+            Some("the skill `/w/skills/text/SKILL.md` already has the name `doc`"),
         );
         for bad in ["", "Paper", "a b", "-a", "a--b", "a/b"] {
             check_problem(
                 bad,
                 Some(&format!(
-                    "`{bad}` is no name of a skill: 1 to 64 of `a` to `z`, `0` to `9` and single `-` between them"
+                    "`{bad}` is not a valid skill name: use 1 to 64 of `a` to `z`, `0` to `9` and single `-` between them"
                 )),
             );
         }
@@ -401,16 +404,20 @@ mod tests {
             "its parent is a symlink"
         );
         for other in ["/w/b/pdf/SKILL.md", "/w/a/alias/SKILL.md"] {
-            assert!(with(way(other, entry(1), link(2))).contains("is a link to the skill's dir"));
+            assert!(
+                with(way(other, entry(1), link(2))).contains("is a symlink to the skill's dir")
+            );
         }
-        assert!(found(&[way("/w/a/pdf/SKILL.md", entry(1), link(2))], None).contains("is a link"));
+        assert!(
+            found(&[way("/w/a/pdf/SKILL.md", entry(1), link(2))], None).contains("is a symlink")
+        );
         let linked = with(way("/w/b/pdf/SKILL.md", link(1), entry(3)));
-        assert!(linked.contains("is a link to the skill's file"), "{linked}");
+        assert!(linked.contains("is a symlink to the skill's file"), "{linked}");
         let shared = with(way("/w/b/pdf/SKILL.md", entry(1), entry(3)));
-        assert!(shared.contains("is the skill's file as well"), "{shared}");
+        assert!(shared.contains("is also the skill's file"), "{shared}");
 
         for taken in [entry(3), link(2), Entry { id: None, is_link: true }] {
-            assert_eq!(found(slice::from_ref(&own), Some(taken)), "`/w/a/paper` is there already");
+            assert_eq!(found(slice::from_ref(&own), Some(taken)), "`/w/a/paper` already exists");
         }
         assert_eq!(
             found(slice::from_ref(&own), Some(entry(2))),

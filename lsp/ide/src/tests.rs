@@ -447,7 +447,7 @@ fn hover_documents_keys_values_tools_and_variables() {
     check_hover(
         "---\nuser-invo|kable: true\n---\n",
         &expect![[r#"
-        [user-invokable] No agent reads `user-invokable`; it is written `user-invocable`.
+        [user-invokable] No agent reads `user-invokable`; the field is `user-invocable`.
     "#]],
     );
     check_hover(
@@ -471,7 +471,7 @@ fn hover_documents_keys_values_tools_and_variables() {
     check_hover(
         "---\ndescription: Writes me|ssages.\n---\n",
         &expect![[r#"
-        [Writes messages.] 16 characters, about 4 tokens in every list of skills.
+        [Writes messages.] 16 characters, about 4 tokens in every skill listing.
     "#]],
     );
     check_hover(

@@ -29,7 +29,7 @@ async fn diagnostics_follow_edits() {
         &mut editor,
         expect![[r#"
             version 4
-            2:21-2:22 warning skillsd yaml/unquoted-colon: `: ` inside a value without quotes; Agent Skills clients, Claude Code, opencode, Codex and Gemini CLI guess the meaning
+            2:21-2:22 warning skillsd yaml/unquoted-colon: `: ` inside an unquoted value; Agent Skills clients, Claude Code, opencode, Codex and Gemini CLI guess the meaning
               help: Put the whole value in quotes.
         "#]],
     )
@@ -141,7 +141,7 @@ async fn pulling_client_gets_no_pushed_diagnostics() {
     let first = editor.ask("textDocument/diagnostic").await.expect("it is advertised");
     assert_eq!(first["kind"], "full");
     expect![[r#"
-        2:21-2:22 warning skillsd yaml/unquoted-colon: `: ` inside a value without quotes; Agent Skills clients, Claude Code, opencode, Codex and Gemini CLI guess the meaning
+        2:21-2:22 warning skillsd yaml/unquoted-colon: `: ` inside an unquoted value; Agent Skills clients, Claude Code, opencode, Codex and Gemini CLI guess the meaning
           help: Put the whole value in quotes.
     "#]]
     .assert_eq(&list(first["items"].as_array().expect("a list")));
@@ -173,7 +173,7 @@ async fn diagnostics_are_limited_to_a_hundred_and_a_count() {
     let items = published["diagnostics"].as_array().expect("a list");
     assert_eq!(items.len(), 101);
     expect![[r#"
-        100:0-100:4 error skillsd yaml/duplicate-key: opencode, Codex and Gemini CLI drop this skill: `name` is there a second time
+        100:0-100:4 error skillsd yaml/duplicate-key: opencode, Codex and Gemini CLI drop this skill: `name` is a duplicate key
           help: Keep one of them; readers that accept both use the last.
         101:0-101:4 information skillsd skillsd/too-many: 32 more findings are not shown
           help: Fix the findings shown; the others then appear.

@@ -124,7 +124,7 @@ fn plugin_key_that_climbs_to_the_repository_is_refused() {
     let problems = setup.problems();
     assert!(
         problems[0].contains("$WORK/repo/.claude/settings.json:1:20")
-            && problems[0].contains("holds a slash"),
+            && problems[0].contains("contains a slash"),
         "{problems:?}"
     );
     // Trust in the repository makes no name of a path.
@@ -327,7 +327,7 @@ fn manifest_name_that_is_a_path_is_not_the_plugins_name() {
     write(&plugin.join(".claude-plugin/plugin.json"), r#"{"name": "../../up"}"#);
     setup.install("p@m", plugin.to_str().expect("plain"));
     assert_eq!(entry(&setup.all(), "a/SKILL.md")["name"], "p:a");
-    assert!(setup.problems()[0].contains("holds a slash"), "{:?}", setup.problems());
+    assert!(setup.problems()[0].contains("contains a slash"), "{:?}", setup.problems());
 }
 
 /// Trusts a directory as the user does.

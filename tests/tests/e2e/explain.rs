@@ -232,7 +232,7 @@ fn every_reason_names_agent_place_rule_and_next_step() {
         agentskills plain: An Agent Skills client drops `plain`: the file has no frontmatter.
             frontmatter/required of Agent Skills standard 69ef37e (standard) at $WORK/shop/.agents/skills/plain/SKILL.md:1:1
             next: Begin the file with a line `---`, then `name:` and `description:`, then `---`.
-        codex broken: Codex drops `broken`: the frontmatter is not valid YAML: the value goes on in a line that is not indented.
+        codex broken: Codex drops `broken`: the frontmatter is not valid YAML: the value continues on an unindented line.
             yaml/valid of Codex 0.169.0 (running) at $WORK/shop/.agents/skills/broken/SKILL.md:3:26
             next: Fix the YAML; quoting the value is usually enough.
         opencode-agent-skills colon: opencode-agent-skills finds no skill called `colon`. There is `$WORK/shop/.agents/skills/colon`, but it is in none of the directories that opencode-agent-skills searches.

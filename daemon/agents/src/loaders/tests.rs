@@ -71,7 +71,7 @@ fn unquoted_colon_is_repaired_by_lenient_agents() {
             agentskills: repaired by Quote(ClientGuide) "dir" Some("Use when: asked")
             claude-code: repaired by Quote(ClaudeCode) "dir" Some("Use when: asked")
             opencode: repaired by Block "dir" Some("Use when: asked")
-            opencode-agent-skills: dropped, 3:22 yaml/valid: the frontmatter is not valid YAML: `: ` inside a value without quotes
+            opencode-agent-skills: dropped, 3:22 yaml/valid: the frontmatter is not valid YAML: `: ` inside an unquoted value
             codex: repaired by Quote(Codex) "dir" Some("Use when: asked")
             gemini-cli: repaired by Lines "dir" Some("Use when: asked")
         "#]],
@@ -85,8 +85,8 @@ fn value_starting_with_indicator_is_repaired_or_dropped() {
         &expect![[r#"
         agentskills: repaired by Quote(ClientGuide) "dir" Some("@x y")
         claude-code: repaired by Quote(ClaudeCode) "dir" Some("@x y")
-        opencode: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: a value without quotes cannot start with `@`
-        opencode-agent-skills: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: a value without quotes cannot start with `@`
+        opencode: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: an unquoted value cannot start with `@`
+        opencode-agent-skills: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: an unquoted value cannot start with `@`
         codex: repaired by Quote(Codex) "dir" Some("@x y")
         gemini-cli: repaired by Lines "dir" Some("@x y")
     "#]],
@@ -96,9 +96,9 @@ fn value_starting_with_indicator_is_repaired_or_dropped() {
         &expect![[r#"
         agentskills: repaired by Quote(ClientGuide) "dir" Some("%x y")
         claude-code: repaired by Quote(ClaudeCode) "dir" Some("%x y")
-        opencode: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: a value without quotes cannot start with `%`
-        opencode-agent-skills: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: a value without quotes cannot start with `%`
-        codex: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: a value without quotes cannot start with `%`
+        opencode: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: an unquoted value cannot start with `%`
+        opencode-agent-skills: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: an unquoted value cannot start with `%`
+        codex: dropped, 3:14 yaml/valid: the frontmatter is not valid YAML: an unquoted value cannot start with `%`
         gemini-cli: repaired by Lines "dir" Some("%x y")
     "#]],
     );
@@ -118,9 +118,9 @@ fn value_starting_with_indicator_is_repaired_or_dropped() {
         &expect![[r#"
             agentskills: repaired by Quote(ClientGuide) "dir" Some("\"unterminated")
             claude-code: without its fields "dir" Some("Body.")
-            opencode: dropped, 3:26 yaml/valid: the frontmatter is not valid YAML: the value goes on in a line that is not indented
-            opencode-agent-skills: dropped, 3:26 yaml/valid: the frontmatter is not valid YAML: the value goes on in a line that is not indented
-            codex: dropped, 3:26 yaml/valid: the frontmatter is not valid YAML: the value goes on in a line that is not indented
+            opencode: dropped, 3:26 yaml/valid: the frontmatter is not valid YAML: the value continues on an unindented line
+            opencode-agent-skills: dropped, 3:26 yaml/valid: the frontmatter is not valid YAML: the value continues on an unindented line
+            codex: dropped, 3:26 yaml/valid: the frontmatter is not valid YAML: the value continues on an unindented line
             gemini-cli: repaired by Lines "dir" Some("\"unterminated")
         "#]],
     );
@@ -256,7 +256,7 @@ fn input_accepted_by_some_libraries_only() {
             agentskills: repaired by PerKey "dir" Some("one two")
             claude-code: without its fields "dir" Some("Body.")
             opencode: accepted "dir" Some("one two")
-            opencode-agent-skills: dropped, 4:1 yaml/valid: the frontmatter is not valid YAML: the value goes on in a line that is not indented
+            opencode-agent-skills: dropped, 4:1 yaml/valid: the frontmatter is not valid YAML: the value continues on an unindented line
             codex: accepted "dir" Some("one two")
             gemini-cli: accepted "dir" Some("one two")
         "#]],
@@ -492,7 +492,7 @@ fn outcome_sentence_names_agent_and_repair() {
             "An Agent Skills client repairs this file: problematic values are read as quoted.",
             "Claude Code repairs this file: values with special characters are read as quoted.",
             "opencode repairs this file: values with a colon are read as block scalars.",
-            "opencode-agent-skills drops this file: the frontmatter is not valid YAML: `: ` inside a value without quotes.",
+            "opencode-agent-skills drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value.",
             "Codex repairs this file: problematic values are read as quoted.",
             "Gemini CLI repairs this file: name and description are read by line.",
         ]

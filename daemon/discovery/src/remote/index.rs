@@ -249,7 +249,7 @@ mod tests {
                 - skill 1 is left out: its name "../a" begins with a dot
                 - skill 2 is left out: its `name` is not a string
                 - `OK` is left out: an earlier skill has the same name, ignoring case
-                - skill 5 is left out: the file "../../x" of `b` climbs with `.` or `..`
+                - skill 5 is left out: the file "../../x" of `b` contains `.` or `..`
                 - skill 6 is left out: `c` has no file `SKILL.md`
                 - skill 7 is left out: the `files` of `d` are not a list
                 - skill 8 is left out: `e` has two files `X`, ignoring case

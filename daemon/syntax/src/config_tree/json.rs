@@ -29,7 +29,8 @@ pub(super) fn parse(locator: &Locator<'_>, syntax: Syntax) -> Result<Node, Synta
             let message: String = first.chain(letters).collect();
             locator.error(error.range().start, format!("not JSON: {message}"))
         })?;
-    let value = parsed.value.ok_or_else(|| locator.error(0, "not JSON: it is empty".to_owned()))?;
+    let value =
+        parsed.value.ok_or_else(|| locator.error(0, "not JSON: the file is empty".to_owned()))?;
     Ok(node(locator, value))
 }
 

@@ -145,10 +145,10 @@ mod tests {
               - {k: 1, k: 2}
                 k = "1"
                 k (again, after 0) = "2"
-            Error yaml/duplicate-key 3:1 "name": `name` is there a second time
-            Error yaml/duplicate-key 4:1 "name": `name` is there a second time
-            Error yaml/duplicate-key 7:3 "os": `os` is there a second time
-            Error yaml/duplicate-key 9:12 "k": `k` is there a second time
+            Error yaml/duplicate-key 3:1 "name": `name` is a duplicate key
+            Error yaml/duplicate-key 4:1 "name": `name` is a duplicate key
+            Error yaml/duplicate-key 7:3 "os": `os` is a duplicate key
+            Error yaml/duplicate-key 9:12 "k": `k` is a duplicate key
         "#]],
         );
     }

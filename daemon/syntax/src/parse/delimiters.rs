@@ -73,7 +73,7 @@ pub(super) fn diagnose(text: &str, delims: &Delimiters, diagnostics: &mut Vec<Di
             Diagnostic::error(
                 "yaml/text-before-frontmatter",
                 text_before(text, delims.open.start),
-                "something stands before the opening `---`",
+                "the opening `---` is not on the first line",
             )
             .with_help(
                 "Make `---` the first line of the file; agents see no frontmatter otherwise.",
@@ -102,7 +102,7 @@ pub(super) fn diagnose(text: &str, delims: &Delimiters, diagnostics: &mut Vec<Di
             return;
         }
         Closing::LongDashes => "more than three dashes",
-        Closing::Glued => "`---` with text behind it",
+        Closing::Glued => "`---` followed by text",
         Closing::Dots => "`...`",
         Closing::Indented => "an indented `---`",
     };
@@ -112,7 +112,7 @@ pub(super) fn diagnose(text: &str, delims: &Delimiters, diagnostics: &mut Vec<Di
             delims.close.unwrap_or(delims.open),
             format!("the frontmatter is closed by {odd}"),
         )
-        .with_help("Close it with a line that is exactly `---`; agents read on otherwise."),
+        .with_help("Close it with a line that is exactly `---`; otherwise agents read past it."),
     );
 }
 

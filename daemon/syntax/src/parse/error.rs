@@ -60,7 +60,7 @@ pub enum YamlErrorKind {
     TabIndentation,
     /// Text after `|` or `>`.
     BlockHeader,
-    /// `- ` on the line of the key.
+    /// `- ` on the same line as the key.
     DashOnKeyLine,
     /// A line without a `: `.
     MissingColon,
@@ -91,19 +91,19 @@ impl std::error::Error for YamlError {}
 impl fmt::Display for YamlErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let message = match self {
-            Self::UnquotedColon => "`: ` inside a value without quotes",
-            Self::ReservedStart('`') => "a value without quotes cannot start with a backtick",
+            Self::UnquotedColon => "`: ` inside an unquoted value",
+            Self::ReservedStart('`') => "an unquoted value cannot start with a backtick",
             Self::ReservedStart(found) => {
-                return write!(f, "a value without quotes cannot start with `{found}`");
+                return write!(f, "an unquoted value cannot start with `{found}`");
             }
             Self::ControlCharacter(found) => {
                 return write!(f, "control character U+{:04X}", u32::from(*found));
             }
-            Self::UnknownAlias => "`*` refers to a name that no `&` defines",
+            Self::UnknownAlias => "`*` refers to an anchor that no `&` defines",
             Self::MissingAnchorName => "`*` or `&` without a name",
             Self::BadTag => "malformed `!` tag",
             Self::UnclosedQuote => "the quote is never closed",
-            Self::UnindentedContinuation => "the value goes on in a line that is not indented",
+            Self::UnindentedContinuation => "the value continues on an unindented line",
             Self::TextAfterQuote => "text after the closing quote",
             Self::TextAfterBracket => "text after the closing bracket",
             Self::BadEscape => "unknown escape after `\\` in double quotes",
@@ -111,10 +111,10 @@ impl fmt::Display for YamlErrorKind {
             Self::StrayBracket => "closing bracket without its opening one",
             Self::BracketItem => "expected `,` or the closing bracket",
             Self::TabIndentation => "a tab indents this line",
-            Self::BlockHeader => "text on the line of the block's `|` or `>`",
-            Self::DashOnKeyLine => "`- ` on the line of the key",
+            Self::BlockHeader => "text after the block header `|` or `>`",
+            Self::DashOnKeyLine => "`- ` on the same line as the key",
             Self::MissingColon => "no `: ` on this line",
-            Self::Indentation => "the indentation fits no line above",
+            Self::Indentation => "the indentation matches no line above",
             Self::CommentInside => "a comment interrupts the value",
             Self::TooDeep => "nested too deep",
             Self::Directive => "a `%` directive",

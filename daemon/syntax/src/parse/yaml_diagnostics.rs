@@ -32,10 +32,9 @@ pub(super) fn refused(error: &YamlError) -> Diagnostic {
             ("yaml/syntax", "Close the bracket, or put the whole value in quotes.")
         }
         Kind::TextAfterBracket => ("yaml/unquoted-start", QUOTE_IT),
-        Kind::StrayBracket | Kind::BracketItem => (
-            "yaml/syntax",
-            "Put the items that are not single words in quotes, or the whole value.",
-        ),
+        Kind::StrayBracket | Kind::BracketItem => {
+            ("yaml/syntax", "Quote the items that are not single words, or quote the whole value.")
+        }
         Kind::TabIndentation => ("yaml/tab-indentation", "Indent with spaces."),
         Kind::BlockHeader => {
             ("yaml/syntax", "Move the text to the next line and indent it, or drop the `|` or `>`.")
@@ -43,7 +42,7 @@ pub(super) fn refused(error: &YamlError) -> Diagnostic {
         Kind::MissingColon => {
             ("yaml/syntax", "Write `key: value`, or indent the line to continue the value above.")
         }
-        Kind::Indentation => ("yaml/syntax", "Indent the line as its neighbours are."),
+        Kind::Indentation => ("yaml/syntax", "Indent the line like the lines around it."),
         Kind::CommentInside => {
             ("yaml/syntax", "Move the comment above the key, or quote the value.")
         }
@@ -59,12 +58,12 @@ pub(super) fn refused(error: &YamlError) -> Diagnostic {
 /// An indicator such as `[` or `{` at the start of intended text.
 pub(super) fn unquoted_start(span: Span, found: &str) -> Diagnostic {
     let message = match found {
-        "[" | "{" => format!("`{found}` starts a list or mapping here, with text behind its end"),
-        "*" => "`*` starts the name of an alias here, not text".to_owned(),
-        "&" => "`&` starts the name of an anchor here, not text".to_owned(),
+        "[" | "{" => format!("`{found}` starts a list or mapping, but text follows its end"),
+        "*" => "`*` starts an alias here, not text".to_owned(),
+        "&" => "`&` starts an anchor here, not text".to_owned(),
         "!" => "`!` starts a tag here, not text".to_owned(),
         "`" => Kind::ReservedStart('`').to_string(),
-        _ => format!("a value without quotes cannot start with `{found}`"),
+        _ => format!("an unquoted value cannot start with `{found}`"),
     };
     Diagnostic::error("yaml/unquoted-start", span, message).with_help(QUOTE_IT)
 }
@@ -89,8 +88,8 @@ pub(super) fn missing_colon(span: Span, key: &str) -> Diagnostic {
 
 /// A key without a space after its colon.
 pub(super) fn missing_blank(span: Span, key: &str) -> Diagnostic {
-    Diagnostic::error("yaml/syntax", span, format!("no blank after the colon of `{key}`"))
-        .with_help("Put a blank after the colon.")
+    Diagnostic::error("yaml/syntax", span, format!("no space after the colon of `{key}`"))
+        .with_help("Put a space after the colon.")
 }
 
 /// Unindented lines that continue the plain value above.
@@ -110,13 +109,13 @@ pub(super) fn misplaced_key(span: Span, key: &str) -> Diagnostic {
         span,
         format!("`{key}` is indented deeper than the keys above"),
     )
-    .with_help("Indent all keys alike, or write the key that it belongs to on the line above.")
+    .with_help("Indent all keys alike, or add the parent key on the line above.")
 }
 
 /// A first key that is indented deeper than the later ones.
 pub(super) fn indented_first(key: Span) -> Diagnostic {
-    Diagnostic::error("yaml/syntax", key, "this key is indented, and those below it are not")
-        .with_help("Begin all keys in the first column.")
+    Diagnostic::error("yaml/syntax", key, "this key is indented deeper than the keys below")
+        .with_help("Start all keys in the first column.")
 }
 
 pub(super) fn not_a_mapping(span: Span) -> Diagnostic {
@@ -126,7 +125,7 @@ pub(super) fn not_a_mapping(span: Span) -> Diagnostic {
 
 /// A repeated key.
 pub(super) fn duplicate_key(span: Span, key: &str) -> Diagnostic {
-    Diagnostic::error("yaml/duplicate-key", span, format!("`{key}` is there a second time"))
+    Diagnostic::error("yaml/duplicate-key", span, format!("`{key}` is a duplicate key"))
         .with_help("Keep one of them; readers that accept both use the last.")
 }
 
@@ -138,23 +137,19 @@ pub(super) fn comment_cuts_value(span: Span) -> Diagnostic {
 
 /// Aliases whose expansion exceeds the size limit.
 pub(super) fn first_alias_over_limit(span: Span) -> Diagnostic {
-    Diagnostic::error("yaml/too-deep", span, "the aliases stand for more text than is read")
-        .with_help("Write the values out, or refer to shorter ones.")
+    Diagnostic::error("yaml/too-deep", span, "the expanded aliases exceed the size limit")
+        .with_help("Write the values out, or anchor shorter values.")
 }
 
 /// An alias inside the value it refers to.
 pub(super) fn recursive_alias(span: Span) -> Diagnostic {
-    Diagnostic::error(
-        "yaml/recursive-alias",
-        span,
-        "the alias stands for a value that it is part of",
-    )
-    .with_help("Write the value out.")
+    Diagnostic::error("yaml/recursive-alias", span, "the alias refers to a value that contains it")
+        .with_help("Write the value out.")
 }
 
 /// The end of the reported findings.
 pub(super) fn too_many(span: Span, more: usize) -> Diagnostic {
-    Diagnostic::information("yaml/too-many", span, format!("{more} more findings follow"))
+    Diagnostic::information("yaml/too-many", span, format!("{more} more findings are not shown"))
 }
 
 /// A frontmatter over the size limit.
@@ -164,5 +159,5 @@ pub(super) fn too_large(span: Span, bytes: usize) -> Diagnostic {
         span,
         format!("the frontmatter is longer than {bytes} bytes"),
     )
-    .with_help("Move what is long into the body or into files beside it.")
+    .with_help("Move long values into the body or into separate files.")
 }

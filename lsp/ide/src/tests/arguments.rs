@@ -29,63 +29,63 @@ fn hover_explains_numbered_arguments_per_agent() {
         TWO_ARGUMENTS,
         "Fix $<CURSOR>0 on $1.",
         &expect![[r#"
-            [$0] **`$0`**: the first word that is typed behind the skill's name (`issue` of `arguments`). Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
+            [$0] **`$0`**: the first word after the skill's name (`issue` of `arguments`). Replaced by Claude Code, which counts from 0 and keeps the placeholder if the argument is missing.
 
-            In a slash command opencode puts nothing in: it counts from 1.
+            In a slash command, opencode inserts nothing, because it counts from 1.
         "#]],
     );
     check(
         TWO_ARGUMENTS,
         "Fix $0 on $1<CURSOR>.",
         &expect![[r#"
-            [$1] **`$1`**: the second word that is typed behind the skill's name (`branch` of `arguments`). Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
+            [$1] **`$1`**: the second word after the skill's name (`branch` of `arguments`). Replaced by Claude Code, which counts from 0 and keeps the placeholder if the argument is missing.
 
-            In a slash command opencode puts in the first word that is typed behind the skill's name (`issue` of `arguments`) and all that follow.
+            In a slash command, opencode inserts the first word after the skill's name (`issue` of `arguments`) and all following words.
         "#]],
     );
     check(
         TWO_ARGUMENTS,
         "Fix $<CURSOR>1 on $2.",
         &expect![[r#"
-            [$1] **`$1`**: the second word that is typed behind the skill's name (`branch` of `arguments`). Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
+            [$1] **`$1`**: the second word after the skill's name (`branch` of `arguments`). Replaced by Claude Code, which counts from 0 and keeps the placeholder if the argument is missing.
 
-            In a slash command opencode puts in the first word that is typed behind the skill's name (`issue` of `arguments`).
+            In a slash command, opencode inserts the first word after the skill's name (`issue` of `arguments`).
         "#]],
     );
     check(
         "",
         "Fix $<CURSOR>3.",
         &expect![[r#"
-        [$3] **`$3`**: the fourth word that is typed behind the skill's name. Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
+        [$3] **`$3`**: the fourth word after the skill's name. Replaced by Claude Code, which counts from 0 and keeps the placeholder if the argument is missing.
 
-        In a slash command opencode puts in the third word that is typed behind the skill's name and all that follow.
+        In a slash command, opencode inserts the third word after the skill's name and all following words.
     "#]],
     );
     check(
         "argument-hint: \"[issue number] <branch>\"\n",
         "Fix <CURSOR>$1.",
         &expect![[r#"
-            [$1] **`$1`**: the second word that is typed behind the skill's name (`branch` of `argument-hint`). Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
+            [$1] **`$1`**: the second word after the skill's name (`branch` of `argument-hint`). Replaced by Claude Code, which counts from 0 and keeps the placeholder if the argument is missing.
 
-            In a slash command opencode puts in the first word that is typed behind the skill's name (`issue number` of `argument-hint`) and all that follow.
+            In a slash command, opencode inserts the first word after the skill's name (`issue number` of `argument-hint`) and all following words.
         "#]],
     );
     check(
         "argument-hint: [issue] [branch]\n",
         "Fix <CURSOR>$1.",
         &expect![[r#"
-            [$1] **`$1`**: the second word that is typed behind the skill's name (`branch` of `argument-hint`). Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
+            [$1] **`$1`**: the second word after the skill's name (`branch` of `argument-hint`). Replaced by Claude Code, which counts from 0 and keeps the placeholder if the argument is missing.
 
-            In a slash command opencode puts in the first word that is typed behind the skill's name (`issue` of `argument-hint`) and all that follow.
+            In a slash command, opencode inserts the first word after the skill's name (`issue` of `argument-hint`) and all following words.
         "#]],
     );
     check(
         TWO_ARGUMENTS,
         "```sh\ngit checkout $<CURSOR>1\n```",
         &expect![[r#"
-            [$1] **`$1`**: the second word that is typed behind the skill's name (`branch` of `arguments`). Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
+            [$1] **`$1`**: the second word after the skill's name (`branch` of `arguments`). Replaced by Claude Code, which counts from 0 and keeps the placeholder if the argument is missing.
 
-            In a slash command opencode puts in the first word that is typed behind the skill's name (`issue` of `arguments`) and all that follow.
+            In a slash command, opencode inserts the first word after the skill's name (`issue` of `arguments`) and all following words.
         "#]],
     );
 }
@@ -96,27 +96,27 @@ fn hover_explains_named_arguments() {
         TWO_ARGUMENTS,
         "Fix $iss<CURSOR>ue.",
         &expect![[r#"
-            [$issue] **`$issue`**: the first word that is typed behind the skill's name (`issue` of `arguments`). Replaced by Claude Code, and empty where there is none.
+            [$issue] **`$issue`**: the first word after the skill's name (`issue` of `arguments`). Replaced by Claude Code; it is empty if the argument is missing.
 
-            opencode leaves it as it is.
+            opencode does not replace it.
         "#]],
     );
     check(
         "arguments: [a-b, a]\n",
         "Fix $a-b<CURSOR> and $a.",
         &expect![[r#"
-            [$a-b] **`$a-b`**: the first word that is typed behind the skill's name (`a-b` of `arguments`). Replaced by Claude Code, and empty where there is none.
+            [$a-b] **`$a-b`**: the first word after the skill's name (`a-b` of `arguments`). Replaced by Claude Code; it is empty if the argument is missing.
 
-            opencode leaves it as it is.
+            opencode does not replace it.
         "#]],
     );
     check(
         "arguments:\n  - é\nargument-hint: \"[x]\"\n",
         "Fix $é<CURSOR>.",
         &expect![[r#"
-            [$é] **`$é`**: the first word that is typed behind the skill's name (`é` of `arguments`). Replaced by Claude Code, and empty where there is none.
+            [$é] **`$é`**: the first word after the skill's name (`é` of `arguments`). Replaced by Claude Code; it is empty if the argument is missing.
 
-            opencode leaves it as it is.
+            opencode does not replace it.
         "#]],
     );
 }
@@ -127,18 +127,18 @@ fn hover_explains_indexed_arguments() {
         TWO_ARGUMENTS,
         "Fix $ARGU<CURSOR>MENTS[1].",
         &expect![[r#"
-            [$ARGUMENTS[1]] **`$ARGUMENTS[1]`**: the second word that is typed behind the skill's name (`branch` of `arguments`). Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
+            [$ARGUMENTS[1]] **`$ARGUMENTS[1]`**: the second word after the skill's name (`branch` of `arguments`). Replaced by Claude Code, which counts from 0 and keeps the placeholder if the argument is missing.
 
-            In a slash command opencode puts in all that was typed, and leaves `[1]` behind it.
+            In a slash command, opencode inserts all arguments and leaves `[1]` after them.
         "#]],
     );
     check(
         TWO_ARGUMENTS,
         "Fix $ARGUMENTS[0<CURSOR>].",
         &expect![[r#"
-            [$ARGUMENTS[0]] **`$ARGUMENTS[0]`**: the first word that is typed behind the skill's name (`issue` of `arguments`). Replaced by Claude Code, which counts from 0; it stays as it is where there is none.
+            [$ARGUMENTS[0]] **`$ARGUMENTS[0]`**: the first word after the skill's name (`issue` of `arguments`). Replaced by Claude Code, which counts from 0 and keeps the placeholder if the argument is missing.
 
-            In a slash command opencode puts in all that was typed, and leaves `[0]` behind it.
+            In a slash command, opencode inserts all arguments and leaves `[0]` after them.
         "#]],
     );
     check(
@@ -170,7 +170,7 @@ fn amounts_and_escaped_placeholders_have_no_hover() {
         TWO_ARGUMENTS,
         "The $<CURSOR>1st.",
         &expect![[r#"
-            [$1] **`$1`**: In a slash command opencode puts in the first word that is typed behind the skill's name (`issue` of `arguments`) and all that follow.
+            [$1] **`$1`**: In a slash command, opencode inserts the first word after the skill's name (`issue` of `arguments`) and all following words.
         "#]],
     );
 }

@@ -98,7 +98,7 @@ fn converting_a_command_to_a_skill_updates_references() {
 
     let taken = convert_action(&mut editor, &top.join(".claude/commands/taken.md")).expect("shown");
     let why = taken["disabled"]["reason"].as_str().expect("a reason");
-    assert!(why.contains("skills/taken` is there already"), "{why}");
+    assert!(why.contains("skills/taken` already exists"), "{why}");
     let mut after = all_finding_codes(&home, &top);
     // A command may link anywhere; a skill that links out of its directory has a finding.
     let at = after.iter().position(|it| it == "\"body/escape\"").expect("its link to the notes");
@@ -129,9 +129,9 @@ fn renaming_a_command_updates_references() {
     let prepared = editor.ask("textDocument/prepareRename", &notes, at, json!({}));
     assert_eq!(prepared.expect("it can be")["placeholder"], "alpha");
     for (new, why) in [
-        ("taken", "is there already"),
+        ("taken", "already exists"),
         ("notes", "is called `notes` already"),
-        ("a b", "is no name of a command"),
+        ("a b", "is not a valid command name"),
     ] {
         let refused = editor.ask("textDocument/rename", &notes, at, json!({"newName": new}));
         let message = refused.expect_err("it collides");
@@ -223,7 +223,7 @@ fn extracting_a_section_keeps_links_valid() {
     assert!(page.ends_with("line\n\n[r]: https://e.org \"t\"\n[^1]: foot\n"), "{page}");
     let rest = read(&top, ".claude/skills/long/SKILL.md");
     assert!(rest.ends_with("## After\n\nBack to [it](#big).\n"), "{rest}");
-    assert!(rest.contains("(references/big.md), which speaks of `scripts/x.sh`."), "{rest}");
+    assert!(rest.contains("(references/big.md), which mentions `scripts/x.sh`."), "{rest}");
     assert_eq!(all_finding_codes(&home, &top), before);
     run(&home, &top, &["stop"]);
 }

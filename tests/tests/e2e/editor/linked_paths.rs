@@ -101,12 +101,12 @@ fn rename_of_a_linked_or_colliding_skill_is_refused() {
         (
             |top| link("../../.claude/skills/pdf", &top.join(".agents/skills/pdf")),
             ".agents/skills/pdf/SKILL.md",
-            ".agents/skills/pdf` is a link to the skill's directory",
+            ".agents/skills/pdf` is a symlink to the skill's directory",
         ),
         (
             |top| link("pdf", &top.join(".claude/skills/alias")),
             own,
-            ".claude/skills/alias` is a link to the skill's directory",
+            ".claude/skills/alias` is a symlink to the skill's directory",
         ),
         (
             |top| {
@@ -116,7 +116,7 @@ fn rename_of_a_linked_or_colliding_skill_is_refused() {
                 );
             },
             own,
-            ".agents/skills/pdf/SKILL.md` is a link to the skill's file",
+            ".agents/skills/pdf/SKILL.md` is a symlink to the skill's file",
         ),
         (
             |top| {
@@ -126,7 +126,7 @@ fn rename_of_a_linked_or_colliding_skill_is_refused() {
                 fs::hard_link(file, other.join("SKILL.md")).expect("it can be linked");
             },
             own,
-            ".agents/skills/pdf/SKILL.md` is the skill's file as well",
+            ".agents/skills/pdf/SKILL.md` is also the skill's file",
         ),
         (
             |top| {
@@ -135,12 +135,12 @@ fn rename_of_a_linked_or_colliding_skill_is_refused() {
                 fs::write(other.join("notes.md"), "b\n").expect("it can be written");
             },
             own,
-            ".claude/skills/paper` is there already",
+            ".claude/skills/paper` already exists",
         ),
         (
             |top| fs::create_dir_all(top.join(".claude/skills/paper")).expect("it can be made"),
             own,
-            ".claude/skills/paper` is there already",
+            ".claude/skills/paper` already exists",
         ),
     ];
     for (lay, file, why) in cases {

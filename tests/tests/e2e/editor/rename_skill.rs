@@ -85,7 +85,7 @@ fn renaming_a_skill_updates_all_references() {
     let nowhere = editor.ask("textDocument/prepareRename", &claude, (0, 1), json!({}));
     assert_eq!(nowhere, Ok(Value::Null));
 
-    for (new, why) in [("notes", "is there already"), ("No Name", "is no name of a skill")] {
+    for (new, why) in [("notes", "already exists"), ("No Name", "is not a valid skill name")] {
         let refused = editor.ask("textDocument/rename", &claude, at, json!({"newName": new}));
         let message = refused.expect_err("it collides");
         assert!(message.contains(why), "{message}");

@@ -40,9 +40,9 @@ fn name_query_explains_winner_and_loser() {
                 body/required as opencode-agent-skills at 1:1: opencode-agent-skills drops this file: the body is empty
             root /w/.claude/skills
               candidate /w/.claude/skills/good/SKILL.md
-                yaml/valid decisive=false at 3:22: the frontmatter is not valid YAML: `: ` inside a value without quotes; values with special characters are read as quoted
+                yaml/valid decisive=false at 3:22: the frontmatter is not valid YAML: `: ` inside an unquoted value; values with special characters are read as quoted
                 name/unique decisive=true: `/home/u/.claude/skills/good/SKILL.md` has the same name and is found earlier
-                yaml/valid as opencode-agent-skills at 3:22: opencode-agent-skills drops this file: the frontmatter is not valid YAML: `: ` inside a value without quotes
+                yaml/valid as opencode-agent-skills at 3:22: opencode-agent-skills drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
         "#]],
     );
     check_explain(
@@ -54,8 +54,8 @@ fn name_query_explains_winner_and_loser() {
             An Agent Skills client shows `good` to its model.
             root /w/.claude/skills
               candidate /w/.claude/skills/good/SKILL.md
-                yaml/valid decisive=false at 3:22: the frontmatter is not valid YAML: `: ` inside a value without quotes; problematic values are read as quoted
-                yaml/valid as opencode-agent-skills at 3:22: opencode-agent-skills drops this file: the frontmatter is not valid YAML: `: ` inside a value without quotes
+                yaml/valid decisive=false at 3:22: the frontmatter is not valid YAML: `: ` inside an unquoted value; problematic values are read as quoted
+                yaml/valid as opencode-agent-skills at 3:22: opencode-agent-skills drops this file: the frontmatter is not valid YAML: `: ` inside an unquoted value
             root /home/u/.claude/skills
               candidate /home/u/.claude/skills/good/SKILL.md
                 name/unique decisive=true: `/w/.claude/skills/good/SKILL.md` has the same name and is found earlier

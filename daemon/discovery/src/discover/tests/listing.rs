@@ -250,7 +250,7 @@ description: still here
 ",
         &expect![[r#"
             active      colon      /w/.agents/skills/colon/SKILL.md
-                yaml/valid: 3:22 the frontmatter is not valid YAML: `: ` inside a value without quotes; problematic values are read as quoted
+                yaml/valid: 3:22 the frontmatter is not valid YAML: `: ` inside an unquoted value; problematic values are read as quoted
             invalid     dangling   /w/.agents/skills/dangling/SKILL.md
                 file/readable: SKILL.md is a symbolic link to nothing: `/w/.agents/skills/dangling/SKILL.md`
             invalid     dir        /w/.agents/skills/dir/SKILL.md

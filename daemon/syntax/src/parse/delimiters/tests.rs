@@ -119,7 +119,7 @@ fn text_before_the_opening_line_is_reported_and_skipped() {
         expect![[r#"
         opening Later 3:1 "---"
         name = "a"
-        Error yaml/text-before-frontmatter 1:1 "\n\n": something stands before the opening `---`
+        Error yaml/text-before-frontmatter 1:1 "\n\n": the opening `---` is not on the first line
     "#]],
     );
     check(
@@ -127,7 +127,7 @@ fn text_before_the_opening_line_is_reported_and_skipped() {
         expect![[r#"
         opening Later 2:1 "---"
         name = "a"
-        Error yaml/text-before-frontmatter 1:1 "<!-- generated -->": something stands before the opening `---`
+        Error yaml/text-before-frontmatter 1:1 "<!-- generated -->": the opening `---` is not on the first line
     "#]],
     );
     check(
@@ -136,7 +136,7 @@ fn text_before_the_opening_line_is_reported_and_skipped() {
         opening Later 3:1 "---"
         name = "a"
         comment 4:1 "# note"
-        Error yaml/text-before-frontmatter 1:1 "# Title": something stands before the opening `---`
+        Error yaml/text-before-frontmatter 1:1 "# Title": the opening `---` is not on the first line
     "##]],
     );
     check(
@@ -144,7 +144,7 @@ fn text_before_the_opening_line_is_reported_and_skipped() {
         expect![[r#"
         opening Later 2:1 "---"
         description = "a"
-        Error yaml/text-before-frontmatter 1:1 "```markdown": something stands before the opening `---`
+        Error yaml/text-before-frontmatter 1:1 "```markdown": the opening `---` is not on the first line
     "#]],
     );
 }
@@ -293,7 +293,7 @@ fn odd_closing_lines_are_accepted_and_reported() {
         name = "a"
         closing Glued Some("3:1 \"---\"")
         body "**Base:** x\nbody\n"
-        Error yaml/odd-closing 3:1 "---": the frontmatter is closed by `---` with text behind it
+        Error yaml/odd-closing 3:1 "---": the frontmatter is closed by `---` followed by text
     "#]],
     );
     check(

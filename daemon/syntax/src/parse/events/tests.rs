@@ -71,7 +71,7 @@ fn block_header_is_part_of_the_span() {
         b = folded "" from ">"
         c = "d"
         anchor x = 2:10 "|\n  text"
-        Warning yaml/unquoted-start 2:4 "&": `&` starts the name of an anchor here, not text
+        Warning yaml/unquoted-start 2:4 "&": `&` starts an anchor here, not text
     "#]],
     );
 }
@@ -183,7 +183,7 @@ fn aliases_are_recorded_and_not_expanded() {
         anchor x = 2:7 "[b]"
         anchor y = 5:3 "e: *x"
         anchor z = 6:7 "g"
-        Warning yaml/unquoted-start 6:4 "&": `&` starts the name of an anchor here, not text
+        Warning yaml/unquoted-start 6:4 "&": `&` starts an anchor here, not text
     "#]],
     );
     check(
@@ -192,7 +192,7 @@ fn aliases_are_recorded_and_not_expanded() {
         a = mapping
           b = *x -> Some("&x")
         anchor x = 3:3 "b: *x"
-        Error yaml/recursive-alias 3:6 "*x": the alias stands for a value that it is part of
+        Error yaml/recursive-alias 3:6 "*x": the alias refers to a value that contains it
     "#]],
     );
     check(
@@ -215,8 +215,8 @@ fn alias_without_anchor_is_text() {
         paths ~ list
           - "**/*.rs"
           - "ok"
-        not YAML 3:5 "**/*.rs": `*` refers to a name that no `&` defines
-        Error yaml/unquoted-start 3:5 "*": `*` starts the name of an alias here, not text
+        not YAML 3:5 "**/*.rs": `*` refers to an anchor that no `&` defines
+        Error yaml/unquoted-start 3:5 "*": `*` starts an alias here, not text
     "#]],
     );
 }

@@ -12,8 +12,8 @@ fn unquoted_colon_keeps_the_whole_value() {
         name = "a"
         description ~ "Do it. Usage: /a <x>"
         license = "MIT"
-        not YAML 3:26 ":": `: ` inside a value without quotes
-        Error yaml/unquoted-colon 3:26 ":": `: ` inside a value without quotes
+        not YAML 3:26 ":": `: ` inside an unquoted value
+        Error yaml/unquoted-colon 3:26 ":": `: ` inside an unquoted value
     "#]],
     );
 }
@@ -26,8 +26,8 @@ fn unquoted_colon_in_a_continuation_line_is_kept() {
         description ~ "Use for all: a, b. Invoke for: c;\nd" from "Use for all: a,\n  b. Invoke for: c;\n\n  d"
         tags = [a]
           - "a"
-        not YAML 2:25 ":": `: ` inside a value without quotes
-        Error yaml/unquoted-colon 2:25 ":": `: ` inside a value without quotes
+        not YAML 2:25 ":": `: ` inside an unquoted value
+        Error yaml/unquoted-colon 2:25 ":": `: ` inside an unquoted value
     "#]],
     );
     check(
@@ -35,8 +35,8 @@ fn unquoted_colon_in_a_continuation_line_is_kept() {
         expect![[r#"
         description ~ "Use for all, b. Invoke for: c" from "Use for all,\n  b. Invoke for: c"
         x = "y"
-        not YAML 3:16 ":": `: ` inside a value without quotes
-        Error yaml/unquoted-colon 3:16 ":": `: ` inside a value without quotes
+        not YAML 3:16 ":": `: ` inside an unquoted value
+        Error yaml/unquoted-colon 3:16 ":": `: ` inside an unquoted value
     "#]],
     );
 }
@@ -56,7 +56,7 @@ fn partially_typed_key_hides_no_other_key() {
         "descr\nname: a\n",
         expect![[r#"
         name = "a"
-        not YAML 3:5 ":": `: ` inside a value without quotes
+        not YAML 3:5 ":": `: ` inside an unquoted value
         Error yaml/syntax 2:1 "descr": `descr` has no colon
     "#]],
     );
@@ -82,8 +82,8 @@ fn partially_typed_key_hides_no_other_key() {
         expect![[r#"
         name ~ "a"
         x = "y"
-        not YAML 3:2 ":": `: ` inside a value without quotes
-        Error yaml/syntax 2:1 "name:a": no blank after the colon of `name`
+        not YAML 3:2 ":": `: ` inside an unquoted value
+        Error yaml/syntax 2:1 "name:a": no space after the colon of `name`
     "#]],
     );
 }
@@ -96,7 +96,7 @@ fn unclosed_quote_hides_no_other_key() {
         name ~ "a" from "\"a"
         description = "b"
         version = double "1"
-        not YAML 3:1 "d": the value goes on in a line that is not indented
+        not YAML 3:1 "d": the value continues on an unindented line
         Error yaml/syntax 2:7 "\"a": the quote is never closed
     "#]],
     );
@@ -105,7 +105,7 @@ fn unclosed_quote_hides_no_other_key() {
         expect![[r#"
         name ~ "a" from "'a"
         description = "it's b"
-        not YAML 3:1 "d": the value goes on in a line that is not indented
+        not YAML 3:1 "d": the value continues on an unindented line
         Error yaml/syntax 2:7 "'a": the quote is never closed
     "#]],
     );
@@ -115,7 +115,7 @@ fn unclosed_quote_hides_no_other_key() {
         name = "a"
         description ~ "" from "\""
         version = "1"
-        not YAML 4:1 "v": the value goes on in a line that is not indented
+        not YAML 4:1 "v": the value continues on an unindented line
         Error yaml/syntax 3:14 "\"": the quote is never closed
     "#]],
     );
@@ -201,14 +201,14 @@ fn value_with_leading_indicator_is_text() {
             e ~ "*"
             f ~ "&"
             g ~ ",x"
-            not YAML 2:4 "@": a value without quotes cannot start with `@`
-            Error yaml/unquoted-start 2:4 "@": a value without quotes cannot start with `@`
-            Error yaml/unquoted-start 3:4 "`": a value without quotes cannot start with a backtick
-            Error yaml/unquoted-start 4:4 "%": a value without quotes cannot start with `%`
-            Error yaml/unquoted-start 5:4 "*": `*` starts the name of an alias here, not text
-            Error yaml/unquoted-start 6:4 "*": `*` starts the name of an alias here, not text
-            Error yaml/unquoted-start 7:4 "&": `&` starts the name of an anchor here, not text
-            Error yaml/unquoted-start 8:4 ",": a value without quotes cannot start with `,`
+            not YAML 2:4 "@": an unquoted value cannot start with `@`
+            Error yaml/unquoted-start 2:4 "@": an unquoted value cannot start with `@`
+            Error yaml/unquoted-start 3:4 "`": an unquoted value cannot start with a backtick
+            Error yaml/unquoted-start 4:4 "%": an unquoted value cannot start with `%`
+            Error yaml/unquoted-start 5:4 "*": `*` starts an alias here, not text
+            Error yaml/unquoted-start 6:4 "*": `*` starts an alias here, not text
+            Error yaml/unquoted-start 7:4 "&": `&` starts an anchor here, not text
+            Error yaml/unquoted-start 8:4 ",": an unquoted value cannot start with `,`
         "#]],
     );
     check(
@@ -220,10 +220,10 @@ fn value_with_leading_indicator_is_text() {
         d ~ "- x"
         e ~ "]x"
         not YAML 2:10 "text: more": text after the closing bracket
-        Error yaml/unquoted-start 2:4 "[": `[` starts a list or mapping here, with text behind its end
-        Error yaml/unquoted-start 3:4 "[": `[` starts a list or mapping here, with text behind its end
-        Error yaml/unquoted-start 4:4 "{": `{` starts a list or mapping here, with text behind its end
-        Error yaml/unquoted-start 5:4 "-": `- ` on the line of the key
+        Error yaml/unquoted-start 2:4 "[": `[` starts a list or mapping, but text follows its end
+        Error yaml/unquoted-start 3:4 "[": `[` starts a list or mapping, but text follows its end
+        Error yaml/unquoted-start 4:4 "{": `{` starts a list or mapping, but text follows its end
+        Error yaml/unquoted-start 5:4 "-": `- ` on the same line as the key
         Error yaml/syntax 6:4 "]": closing bracket without its opening one
     "#]],
     );
@@ -237,9 +237,9 @@ fn text_after_a_block_header_is_the_value() {
         a ~ "Use when." from "| Use when."
         b ~ "Folded on here.\nAnd more." from "> Folded\n  on here.\n\n  And more."
         c = "d"
-        not YAML 2:4 "| Use when.": text on the line of the block's `|` or `>`
-        Error yaml/syntax 2:4 "| Use when.": text on the line of the block's `|` or `>`
-        Error yaml/syntax 3:4 "> Folded": text on the line of the block's `|` or `>`
+        not YAML 2:4 "| Use when.": text after the block header `|` or `>`
+        Error yaml/syntax 2:4 "| Use when.": text after the block header `|` or `>`
+        Error yaml/syntax 3:4 "> Folded": text after the block header `|` or `>`
     "#]],
     );
 }
@@ -277,8 +277,8 @@ fn quoted_value_may_continue_unindented() {
         expect![[r#"
         a ~ double "First é line" from "\"First\n\\u00e9 line\""
         b = "c"
-        not YAML 3:1 "\\": the value goes on in a line that is not indented
-        Warning yaml/unindented-continuation 3:1 "\\u00e9 line\"": the value goes on in a line that is not indented
+        not YAML 3:1 "\\": the value continues on an unindented line
+        Warning yaml/unindented-continuation 3:1 "\\u00e9 line\"": the value continues on an unindented line
     "#]],
     );
     check(
@@ -286,8 +286,8 @@ fn quoted_value_may_continue_unindented() {
         expect![[r#"
         a ~ single "First\nUse when: it's so" from "'First\n\nUse when: it''s so'"
         b = "c"
-        not YAML 4:1 "U": the value goes on in a line that is not indented
-        Warning yaml/unindented-continuation 4:1 "Use when: it''s so'": the value goes on in a line that is not indented
+        not YAML 4:1 "U": the value continues on an unindented line
+        Warning yaml/unindented-continuation 4:1 "Use when: it''s so'": the value continues on an unindented line
     "#]],
     );
 }
@@ -300,7 +300,7 @@ fn unclosed_quote_before_a_key_excludes_the_key() {
         license from "'license" ~ "MIT"
         x = "y"
         not YAML 2:1 "'": the quote is never closed
-        Error yaml/syntax 2:1 "'license:MIT": no blank after the colon of `'license`
+        Error yaml/syntax 2:1 "'license:MIT": no space after the colon of `'license`
     "#]],
     );
 }
@@ -315,7 +315,7 @@ fn key_without_space_does_not_continue_a_sentence() {
             x = "y"
             comment 4:1 "# c"
             not YAML 3:1 "license:MIT or Apache 2.0": no `: ` on this line
-            Error yaml/syntax 3:1 "license:MIT or Apache 2.0": no blank after the colon of `license`
+            Error yaml/syntax 3:1 "license:MIT or Apache 2.0": no space after the colon of `license`
         "##]],
     );
     check(
@@ -324,7 +324,7 @@ fn key_without_space_does_not_continue_a_sentence() {
         name ~ "a b and more words after it" from "'a b'\nand more words after it"
         x = "y"
         not YAML 3:1 "and more words after it": no `: ` on this line
-        Error yaml/unindented-continuation 3:1 "and more words after it": the value goes on in a line that is not indented
+        Error yaml/unindented-continuation 3:1 "and more words after it": the value continues on an unindented line
     "#]],
     );
 }
@@ -337,7 +337,7 @@ fn sentence_may_continue_unindented() {
         description ~ "First line second line at column 0 and a third" from "First line\nsecond line at column 0\nand a third"
         license = "MIT"
         not YAML 3:1 "second line at column 0": no `: ` on this line
-        Error yaml/unindented-continuation 3:1 "second line at column 0": the value goes on in a line that is not indented
+        Error yaml/unindented-continuation 3:1 "second line at column 0": the value continues on an unindented line
     "#]],
     );
     check(
@@ -363,8 +363,8 @@ fn brackets_may_span_lines_similar_to_keys() {
             - "legacy"
           name = "legacy-tag"
         name = "c"
-        not YAML 2:5 ":": `: ` inside a value without quotes
-        Error yaml/unquoted-colon 2:5 ":": `: ` inside a value without quotes
+        not YAML 2:5 ":": `: ` inside an unquoted value
+        Error yaml/unquoted-colon 2:5 ":": `: ` inside an unquoted value
     "#]],
     );
 }
@@ -380,9 +380,9 @@ fn invalid_item_affects_only_itself() {
         owns ~ list
           - "@scope/pkg"
           - "other"
-        not YAML 6:3 "@": a value without quotes cannot start with `@`
-        Error yaml/unquoted-start 3:5 "*": `*` starts the name of an alias here, not text
-        Error yaml/unquoted-start 6:3 "@": a value without quotes cannot start with `@`
+        not YAML 6:3 "@": an unquoted value cannot start with `@`
+        Error yaml/unquoted-start 3:5 "*": `*` starts an alias here, not text
+        Error yaml/unquoted-start 6:3 "@": an unquoted value cannot start with `@`
     "#]],
     );
     check(
@@ -396,7 +396,7 @@ fn invalid_item_affects_only_itself() {
         comment 6:3 "# note"
         not YAML 4:9 "b": text after the closing quote
         Error yaml/syntax 4:9 "b": text after the closing quote
-        Error yaml/unquoted-colon 5:9 ":": `: ` inside a value without quotes
+        Error yaml/unquoted-colon 5:9 ":": `: ` inside an unquoted value
     "##]],
     );
 }
@@ -411,8 +411,8 @@ fn invalid_nested_value_affects_only_itself() {
           keywords ~ "[x, @defer]"
           more = "b"
         name = "c"
-        not YAML 4:17 "@": a value without quotes cannot start with `@`
-        Error yaml/unquoted-start 4:17 "@": a value without quotes cannot start with `@`
+        not YAML 4:17 "@": an unquoted value cannot start with `@`
+        Error yaml/unquoted-start 4:17 "@": an unquoted value cannot start with `@`
     "#]],
     );
     check(
@@ -426,9 +426,9 @@ fn invalid_nested_value_affects_only_itself() {
                 - mapping
                   type = "command"
                   command ~ "@x"
-        not YAML 4:17 ":": `: ` inside a value without quotes
-        Error yaml/unquoted-colon 4:17 ":": `: ` inside a value without quotes
-        Error yaml/unquoted-start 7:20 "@": a value without quotes cannot start with `@`
+        not YAML 4:17 ":": `: ` inside an unquoted value
+        Error yaml/unquoted-colon 4:17 ":": `: ` inside an unquoted value
+        Error yaml/unquoted-start 7:20 "@": an unquoted value cannot start with `@`
     "#]],
     );
 }
@@ -443,7 +443,7 @@ fn misindented_key_is_recovered() {
             tags = [c]
               - "c"
             x = "y"
-            not YAML 3:14 ":": `: ` inside a value without quotes
+            not YAML 3:14 ":": `: ` inside an unquoted value
             Error yaml/syntax 3:3 "description": `description` is indented deeper than the keys above
         "#]],
     );
@@ -452,8 +452,8 @@ fn misindented_key_is_recovered() {
         expect![[r#"
         name = "a"
         description ~ "b: c"
-        not YAML 3:16 ":": `: ` inside a value without quotes
-        Error yaml/unquoted-colon 3:16 ":": `: ` inside a value without quotes
+        not YAML 3:16 ":": `: ` inside an unquoted value
+        Error yaml/unquoted-colon 3:16 ":": `: ` inside an unquoted value
     "#]],
     );
     check(
@@ -461,9 +461,9 @@ fn misindented_key_is_recovered() {
         expect![[r#"
         name = "a"
         description ~ "b: c"
-        not YAML 3:13 ":": `: ` inside a value without quotes
+        not YAML 3:13 ":": `: ` inside an unquoted value
         Error yaml/syntax 3:2 "description": `description` is indented deeper than the keys above
-        Error yaml/unquoted-colon 3:16 ":": `: ` inside a value without quotes
+        Error yaml/unquoted-colon 3:16 ":": `: ` inside an unquoted value
     "#]],
     );
 }
@@ -518,9 +518,9 @@ fn anchors_resolve_across_pieces() {
         use = *b -> Some("&b")
         not ~ "*c"
         anchor b = 2:10 "x"
-        not YAML 3:10 ":": `: ` inside a value without quotes
-        Error yaml/unquoted-colon 3:10 ":": `: ` inside a value without quotes
-        Error yaml/unquoted-start 5:6 "*": `*` starts the name of an alias here, not text
+        not YAML 3:10 ":": `: ` inside an unquoted value
+        Error yaml/unquoted-colon 3:10 ":": `: ` inside an unquoted value
+        Error yaml/unquoted-start 5:6 "*": `*` starts an alias here, not text
     "#]],
     );
 }
@@ -540,9 +540,9 @@ fn comments_are_kept_in_recovery() {
         comment 6:3 "# three"
         comment 9:3 "# four"
         comment 10:8 "# five"
-        not YAML 5:5 ":": `: ` inside a value without quotes
-        Error yaml/unquoted-colon 5:5 ":": `: ` inside a value without quotes
-        Error yaml/unquoted-start 10:5 "@": a value without quotes cannot start with `@`
+        not YAML 5:5 ":": `: ` inside an unquoted value
+        Error yaml/unquoted-colon 5:5 ":": `: ` inside an unquoted value
+        Error yaml/unquoted-start 10:5 "@": an unquoted value cannot start with `@`
     "##]],
     );
 }
@@ -556,8 +556,8 @@ fn explicit_and_unusual_keys_are_read() {
         c ~ "d: e"
         quoted key from "\"quoted key\"" ~ "x : nothing" from "'x\n: nothing"
         [a] = "b"
-        not YAML 4:5 ":": `: ` inside a value without quotes
-        Error yaml/unquoted-colon 4:5 ":": `: ` inside a value without quotes
+        not YAML 4:5 ":": `: ` inside an unquoted value
+        Error yaml/unquoted-colon 4:5 ":": `: ` inside an unquoted value
         Error yaml/syntax 5:15 "'x": the quote is never closed
     "#]],
     );
@@ -570,9 +570,9 @@ fn duplicate_keys_are_marked_in_recovery() {
         expect![[r#"
         name = "a"
         name (again, after 0) ~ "b: c"
-        not YAML 3:8 ":": `: ` inside a value without quotes
-        Error yaml/duplicate-key 3:1 "name": `name` is there a second time
-        Error yaml/unquoted-colon 3:8 ":": `: ` inside a value without quotes
+        not YAML 3:8 ":": `: ` inside an unquoted value
+        Error yaml/duplicate-key 3:1 "name": `name` is a duplicate key
+        Error yaml/unquoted-colon 3:8 ":": `: ` inside an unquoted value
     "#]],
     );
 }
@@ -586,10 +586,10 @@ fn errors_in_multibyte_text_have_valid_spans() {
         🦀 ~ "[あ, 🦀"
         x ~ "あ: 🦀"
         　x = "y"
-        not YAML 3:1 "🦀": the value goes on in a line that is not indented
+        not YAML 3:1 "🦀": the value continues on an unindented line
         Error yaml/syntax 2:4 "\"あ": the quote is never closed
         Error yaml/syntax 3:4 "[あ, 🦀": `[` is never closed
-        Error yaml/unquoted-colon 4:5 ":": `: ` inside a value without quotes
+        Error yaml/unquoted-colon 4:5 ":": `: ` inside an unquoted value
         Error yaml/syntax 5:1 "あ": `あ` has no colon
     "#]],
     );
