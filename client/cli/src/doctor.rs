@@ -211,6 +211,8 @@ mod tests {
                 changed: false,
             }],
             covers: Vec::new(),
+            digest: None,
+            contents: Vec::new(),
             health: Vec::new(),
         };
         let result = DoctorResult { trust: Some(trust), ..result };

@@ -6,14 +6,15 @@ use std::path::PathBuf;
 use clap::Args;
 use skills_protocol::method::{TrustGet, TrustSet};
 use skills_protocol::wire::{
-    Health, TrustGetParams, TrustGetResult, TrustNeed, TrustSetParams, TrustSetResult, WaitingSkill,
+    CoveredFiles, Health, TrustGetParams, TrustGetResult, TrustNeed, TrustSetParams,
+    TrustSetResult, WaitingSkill,
 };
 
 use crate::confirm::{agree, declined, require_person};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::link::{Link, ask, ask_over};
+use crate::link::{Link, NEXT_VERSION, ask, ask_over};
 use crate::place::Place;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
@@ -51,15 +52,22 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &TrustArgs) -> Result<Exit, Com
     }
     require_person("skillsd trust")?;
     let mut link = Link::open_consent(cx)?;
-    let mut asked = TrustGetParams { waiting: Some(true), ..TrustGetParams::default() };
+    let (waiting, contents) = (Some(true), Some(true));
+    let mut asked = TrustGetParams { waiting, contents, ..TrustGetParams::default() };
     asked.dir = place.fill(&mut asked, dir.as_deref());
     let found = link.call::<TrustGet>(&asked)?;
+    if found.digest.is_none() {
+        // Without it, trust would be for what is there by the time of the answer.
+        return Err(CommandError::refused("the daemon does not say what trust would cover")
+            .with_hint(NEXT_VERSION));
+    }
     if !agree(cx.terminal, &offered(&found, cx.terminal))? {
         return Ok(declined(cx.terminal));
     }
-    // Trusts the directory that was shown, even if a link has changed since.
-    let TrustGetResult { dir, path_encoding, .. } = found;
-    let params = TrustSetParams { dir, path_encoding, trusted, ..TrustSetParams::default() };
+    // Trusts the directory and the files that were shown, even if a link has changed since.
+    let TrustGetResult { dir, path_encoding, digest, .. } = found;
+    let params =
+        TrustSetParams { dir, path_encoding, trusted, digest, ..TrustSetParams::default() };
     ask_over::<TrustSet>(link, cx, &params, set)
 }
 
@@ -81,6 +89,7 @@ fn offered(result: &TrustGetResult, terminal: &Terminal) -> String {
         let _ = writeln!(text, "  {}", line(skill, terminal));
         push_covered(result, &skill.path, &mut text);
     }
+    push_others(result, terminal, &mut text);
     let dir = result.dir.as_deref().map(|it| terminal.path(it, result.path_encoding));
     text + &format!(
         "Trust {}? Skills there may then run their hooks, commands and scripts.",
@@ -139,6 +148,26 @@ fn push_covered(result: &TrustGetResult, path: &str, text: &mut String) {
     let hash = covered.hash.as_deref().map_or("too large to run".to_owned(), plain);
     let parts: Vec<_> = parts.chain([hash]).collect();
     let _ = writeln!(text, "    {}", paint(style::FAINT, parts.join(" · ")));
+}
+
+/// Adds what else trust covers, which no line above shows: skills of other profiles, nested ones and
+/// those that run nothing yet.
+fn push_others(result: &TrustGetResult, terminal: &Terminal, text: &mut String) {
+    let is_shown = |it: &CoveredFiles| {
+        let covered = result.covers.iter().find(|covered| covered.path == it.path);
+        result.waiting.iter().any(|skill| skill.path == it.path)
+            && covered.is_some_and(|covered| covered.hash == it.hash && covered.files == it.files)
+    };
+    let mut others = result.contents.iter().filter(|it| !is_shown(it)).peekable();
+    if others.peek().is_some() {
+        let _ = writeln!(text, "{}", paint(style::HEADING, "Trust covers as well"));
+    }
+    for it in others {
+        let hash = it.hash.as_deref().map_or("too large to run".to_owned(), plain);
+        let facts = format!("{} · {hash}", count(it.files, "file"));
+        let path = terminal.path(&it.path, it.path_encoding);
+        let _ = writeln!(text, "  {path}\n    {}", paint(style::FAINT, facts));
+    }
 }
 
 fn line(skill: &WaitingSkill, terminal: &Terminal) -> String {
@@ -201,6 +230,8 @@ mod tests {
                 commands: 0,
                 hash: Some("blake3:5f0c".into()),
             }],
+            digest: None,
+            contents: Vec::new(),
             health: Vec::new(),
         };
         expect![[r#"

@@ -80,8 +80,8 @@ pub use skills::{
     SearchParams, SearchResult,
 };
 pub use trust::{
-    CoveredSkill, TrustGetParams, TrustGetResult, TrustNeed, TrustSetParams, TrustSetResult,
-    TrustedDir, WaitingSkill,
+    CoveredFiles, CoveredSkill, TrustGetParams, TrustGetResult, TrustNeed, TrustSetParams,
+    TrustSetResult, TrustedDir, WaitingSkill,
 };
 pub use worktree::{
     SkillCounts, Worktree, WorktreeCloseParams, WorktreeCloseResult, WorktreeListParams,

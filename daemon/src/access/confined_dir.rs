@@ -230,6 +230,23 @@ impl ConfinedDir {
         Ok(Content { path, hash })
     }
 
+    /// Returns the hash of a whole file of at most `most` bytes, which is not held, and its size.
+    pub(crate) fn hash(
+        &self,
+        relative: &Path,
+        most: u64,
+    ) -> Result<([u8; 32], u64), ConfinedDirError> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = self.resolve(relative, flags)?;
+        let size = regular(&file)?.st_size.cast_unsigned();
+        if size > most {
+            return Err(ConfinedDirError::TooLarge(size));
+        }
+        // What grows while it is read would have no end.
+        let hash = content_hash_of(File::from(file).take(size)).map_err(ConfinedDirError::Io)?;
+        Ok((hash, size))
+    }
+
     /// Returns where a regular file really is, and whether it can be executed.
     pub(crate) fn located(&self, relative: &Path) -> Result<(PathBuf, bool), ConfinedDirError> {
         let file = self.resolve(relative, OFlags::PATH)?;

@@ -5,6 +5,8 @@
 //! skill's directory changes meanwhile. Directories of tools (`node_modules` and the like)
 //! and links that lead to directories or out of the skill are in neither.
 
+mod hashes;
+
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
@@ -18,6 +20,7 @@ use skills_engine::files::disk::content_hash;
 use skills_engine::sessions::store::Content;
 use skills_protocol::error::RpcError;
 
+pub(crate) use self::hashes::{HashedFile, HashedUnit, Hashes};
 use crate::access::confined_dir::{ConfinedDir, ConfinedDirError};
 
 /// Prefix of the directories of copies, beside the socket.
@@ -53,6 +56,15 @@ pub(crate) enum SealError {
     Copy(io::Error),
 }
 
+impl SealError {
+    fn of(error: ConfinedDirError) -> Self {
+        match error {
+            ConfinedDirError::TooLarge(_) => Self::TooMuch,
+            error => Self::Unread(error),
+        }
+    }
+}
+
 impl Unit {
     /// Returns the files that belong to a skill: those of its plugin, else those beside its file.
     pub(crate) fn of(file: &Path, plugin: Option<&Path>) -> Self {
@@ -64,6 +76,21 @@ impl Unit {
         let name = file.file_name().map(PathBuf::from);
         let only = name.filter(|it| it.as_os_str() != "SKILL.md");
         Self { directory: own.into(), only, skill: PathBuf::new() }
+    }
+
+    /// Returns the path below the unit's directory of a path below the skill's.
+    pub(crate) fn below(&self, relative: &Path) -> PathBuf {
+        self.skill.join(relative)
+    }
+
+    /// Returns the path that trust in the files is bound to.
+    fn key(&self) -> Result<PathBuf, SealError> {
+        let path = fs::canonicalize(&self.directory).map_err(ConfinedDirError::Io)?;
+        let mut path = path.into_os_string();
+        // No file's path contains NUL, and the key lies below the trusted directory.
+        path.push("/\0files");
+        path.push(self.only.as_deref().map_or(OsStr::new(""), Path::as_os_str));
+        Ok(path.into())
     }
 }
 
@@ -86,34 +113,16 @@ impl Snapshot {
     /// Reads all files of a unit. Blocks on the disk.
     pub(crate) fn take(unit: Unit) -> Result<Self, SealError> {
         let beneath = ConfinedDir::open(&unit.directory)?;
-        let found = if let Some(name) = &unit.only {
-            vec![(name.clone(), beneath.located(name)?.1)]
-        } else {
-            let listing = beneath.list()?;
-            if listing.truncated {
-                return Err(SealError::TooMuch);
-            }
-            listing.files.into_iter().map(|it| (it.relative, it.executable)).collect()
-        };
-        if found.len() > MOST_FILES {
-            return Err(SealError::TooMuch);
-        }
+        let found = listed(&unit, &beneath)?;
         let mut room = MOST_BYTES;
         let mut files = Vec::with_capacity(found.len());
         for (relative, executable) in found {
-            let bytes = beneath.whole(&relative, room).map_err(|error| match error {
-                ConfinedDirError::TooLarge(_) => SealError::TooMuch,
-                error => SealError::Unread(error),
-            })?;
+            let bytes = beneath.whole(&relative, room).map_err(SealError::of)?;
             room -= bytes.len() as u64;
             files.push(File { relative, executable, bytes });
         }
-        let path = fs::canonicalize(&unit.directory).map_err(ConfinedDirError::Io)?;
-        let mut path = path.into_os_string();
-        // No file's path contains NUL, and the key lies below the trusted directory.
-        path.push("/\0files");
-        path.push(unit.only.as_deref().map_or(OsStr::new(""), Path::as_os_str));
-        let content = Content { path: path.into(), hash: hash(&files) };
+        let parts = files.iter().map(|it| (&*it.relative, it.executable, content_hash(&it.bytes)));
+        let content = Content { path: unit.key()?, hash: hash(parts) };
         Ok(Self { unit, files, content })
     }
 
@@ -122,14 +131,9 @@ impl Snapshot {
         &self.content
     }
 
-    /// Returns how many files there are.
-    pub(crate) fn n_files(&self) -> usize {
-        self.files.len()
-    }
-
     /// Returns the first line of a file below the skill's directory.
     pub(crate) fn first_line(&self, relative: &Path) -> Option<&[u8]> {
-        let path = self.unit.skill.join(relative);
+        let path = self.unit.below(relative);
         let file = self.files.iter().find(|it| it.relative == path)?;
         file.bytes.split(|it| *it == b'\n').next()
     }
@@ -171,14 +175,27 @@ impl Snapshot {
     }
 }
 
-fn hash(files: &[File]) -> [u8; 32] {
+/// Returns the relative paths of a unit's files, and whether each is executable.
+fn listed(unit: &Unit, beneath: &ConfinedDir) -> Result<Vec<(PathBuf, bool)>, SealError> {
+    if let Some(name) = &unit.only {
+        return Ok(vec![(name.clone(), beneath.located(name)?.1)]);
+    }
+    let listing = beneath.list()?;
+    if listing.truncated || listing.files.len() > MOST_FILES {
+        return Err(SealError::TooMuch);
+    }
+    Ok(listing.files.into_iter().map(|it| (it.relative, it.executable)).collect())
+}
+
+/// Returns the hash of files by their paths, executable bits and the hashes of their bytes.
+fn hash<'a>(files: impl Iterator<Item = (&'a Path, bool, [u8; 32])>) -> [u8; 32] {
     let mut text = b"files of a skill, 1".to_vec();
-    for file in files {
-        let path = file.relative.as_os_str().as_bytes();
+    for (relative, executable, hash) in files {
+        let path = relative.as_os_str().as_bytes();
         text.extend_from_slice(&(path.len() as u64).to_le_bytes());
         text.extend_from_slice(path);
-        text.push(u8::from(file.executable));
-        text.extend_from_slice(&content_hash(&file.bytes));
+        text.push(u8::from(executable));
+        text.extend_from_slice(&hash);
     }
     content_hash(&text)
 }

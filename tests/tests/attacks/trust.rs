@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use skills_testkit::Home;
 use skills_testkit::fixture::write_skill;
+use skills_testkit::{Framing, Home, Screen, wait_for};
 
 use super::names::trust;
-use crate::support::{Live, entry};
+use crate::support::{Live, entries, entry, skillsd};
 
 const UNTRUSTED: i64 = -32004;
 
@@ -58,7 +58,7 @@ fn configured(config: &str) -> Home {
 }
 
 /// Returns the code of the error that a call ends with; 0 for none.
-fn code(live: &mut Live, method: &str, params: &Value) -> i64 {
+fn code_of(live: &mut Live, method: &str, params: &Value) -> i64 {
     live.wire.try_call(method, params).err().map_or(0, |error| error.code)
 }
 
@@ -79,7 +79,7 @@ fn shadowed_and_hidden_skills_of_an_untrusted_worktree_are_not_given_away() {
     assert_eq!(entry(&all, "hidden/SKILL.md")["state"], "untrusted");
     for name in ["shadowed", "hidden"] {
         assert_eq!(
-            code(&mut live, "skills/load", &of(&top, name, &json!({}))),
+            code_of(&mut live, "skills/load", &of(&top, name, &json!({}))),
             UNTRUSTED,
             "{name}"
         );
@@ -87,16 +87,16 @@ fn shadowed_and_hidden_skills_of_an_untrusted_worktree_are_not_given_away() {
     for name in ["shadowed", "hidden", "off"] {
         for relative in ["SKILL.md", "notes.md"] {
             let params = of(&top, name, &json!({"relative": relative}));
-            assert_eq!(code(&mut live, "skills/read", &params), UNTRUSTED, "{name} {relative}");
+            assert_eq!(code_of(&mut live, "skills/read", &params), UNTRUSTED, "{name} {relative}");
         }
         let params = of(&top, name, &json!({}));
-        assert_eq!(code(&mut live, "skills/resources", &params), UNTRUSTED, "{name}");
+        assert_eq!(code_of(&mut live, "skills/resources", &params), UNTRUSTED, "{name}");
     }
     trust(&mut live, &top);
     for name in ["shadowed", "hidden"] {
-        assert_eq!(code(&mut live, "skills/load", &of(&top, name, &json!({}))), 0, "{name}");
+        assert_eq!(code_of(&mut live, "skills/load", &of(&top, name, &json!({}))), 0, "{name}");
         let params = of(&top, name, &json!({"relative": "notes.md"}));
-        assert_eq!(code(&mut live, "skills/read", &params), 0, "{name}");
+        assert_eq!(code_of(&mut live, "skills/read", &params), 0, "{name}");
     }
 }
 
@@ -112,7 +112,7 @@ fn shadowed_skill_of_a_folder_that_gemini_does_not_trust_is_not_given_away() {
             continue;
         };
         let params = json!({"cwd": top, "profile": "gemini-cli", "path": path});
-        assert_eq!(code(&mut live, "skills/load", &params), UNTRUSTED, "{path}");
+        assert_eq!(code_of(&mut live, "skills/load", &params), UNTRUSTED, "{path}");
     }
 }
 
@@ -126,9 +126,213 @@ fn variable_of_a_client_does_not_trust_where_the_user_requires_trust() {
     let asked = json!({"cwd": top, "profile": "gemini-cli", "name": "a",
         "environment": environment, "include": ["all"]});
     let list = live.wire.call("skills/list", &asked);
-    assert_eq!(entry(&crate::support::entries(&list), "a/SKILL.md")["state"], "untrusted");
-    assert_eq!(code(&mut live, "skills/load", &asked), UNTRUSTED);
+    assert_eq!(entry(&entries(&list), "a/SKILL.md")["state"], "untrusted");
+    assert_eq!(code_of(&mut live, "skills/load", &asked), UNTRUSTED);
     let explained = live.wire.call("skills/explain", &asked);
     let next = explained["verdict"]["next"].as_str().expect("advice");
     assert!(next.contains("skillsd trust") && !next.contains("GEMINI_CLI_TRUST"), "{next}");
+}
+
+const SCRIPT: &str = "//- /.claude/skills/deploy/SKILL.md
+---
+name: deploy
+description: Deploys.
+---
+Deploy.
+//- /.claude/skills/deploy/go mode=0755
+#!/bin/sh
+echo went
+//- /packages/app/.codex/skills/nested/SKILL.md
+---
+name: nested
+description: Deploys.
+---
+Deploy.
+//- /packages/app/.codex/skills/nested/go mode=0755
+#!/bin/sh
+echo went
+//- /vendor/p/.claude-plugin/plugin.json
+{\"name\": \"p\"}
+//- /vendor/p/skills/s/SKILL.md
+---
+name: s
+description: d
+---
+";
+
+fn scripts() -> (Live, PathBuf) {
+    let home = configured("run.scripts = true\n");
+    let top = home.worktree("w", SCRIPT);
+    (Live::start_in(home), top)
+}
+
+fn shown(live: &mut Live, top: &Path) -> Value {
+    let asked = json!({"dir": top, "cwd": top, "profile": "claude-code", "contents": true});
+    live.wire.call("trust/get", &asked)
+}
+
+fn is_trusted(live: &mut Live, top: &Path) -> bool {
+    live.wire.call("trust/get", &json!({"dir": top}))["trusted"] == true
+}
+
+/// Waits until the screen asks, does something, and answers yes.
+fn answer_after(live: &Live, top: &Path, act: impl FnOnce()) -> (Option<i32>, String) {
+    let mut screen = Screen::start(skillsd(&live.home, &["trust"]).current_dir(top), 60, 160);
+    screen.wait_for("[y/N]");
+    act();
+    screen.type_in("y\n");
+    let code = screen.wait().code();
+    (code, screen.text())
+}
+
+#[test]
+fn what_comes_after_the_question_is_shown_is_not_trusted() {
+    let changes: [(&str, &str); 5] = [
+        (".claude/skills/deploy/go", "#!/bin/sh\necho stolen\n"),
+        (".claude/skills/deploy/SKILL.md", "---\nname: deploy\ndescription: d\n---\nother\n"),
+        (".claude/skills/deploy/helper", "stolen"),
+        ("packages/app/.codex/skills/nested/go", "#!/bin/sh\necho stolen\n"),
+        (".agents/skills/new/SKILL.md", "---\nname: new\ndescription: d\n---\n"),
+    ];
+    for (relative, text) in changes {
+        let (mut live, top) = scripts();
+        let (code, shown) = answer_after(&live, &top, || {
+            let path = top.join(relative);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            fs::write(path, text).expect("written");
+        });
+        assert_eq!(code, Some(5), "{relative}: {shown}");
+        assert!(shown.contains("have changed since they were shown"), "{relative}: {shown}");
+        assert!(!is_trusted(&mut live, &top), "{relative}");
+        let run = json!({"cwd": top, "profile": "claude-code", "name": "deploy", "relative": "go"});
+        assert_eq!(code_of(&mut live, "skills/run", &run), UNTRUSTED, "{relative}");
+        let (code, shown) = answer_after(&live, &top, || ());
+        assert_eq!(code, Some(0), "{relative}: {shown}");
+        assert!(is_trusted(&mut live, &top), "{relative}");
+    }
+}
+
+#[test]
+fn trust_shows_skills_that_no_profile_of_the_caller_sees() {
+    let (live, top) = scripts();
+    let (code, shown) = answer_after(&live, &top, || ());
+    assert_eq!(code, Some(0), "{shown}");
+    for path in ["packages/app/.codex/skills/nested/SKILL.md", "vendor/p", "vendor/p/skills/s"] {
+        assert!(shown.contains(&format!("w/{path}")), "{path}: {shown}");
+    }
+}
+
+#[test]
+fn digest_changes_with_every_file_that_trust_covers() {
+    let (mut live, top) = scripts();
+    let first = shown(&mut live, &top);
+    let mut seen = vec![first["digest"].clone()];
+    assert!(seen[0].as_str().is_some_and(|it| it.starts_with("blake3:")), "{first}");
+    assert_eq!(shown(&mut live, &top)["digest"], seen[0], "nothing has changed");
+    let paths = [
+        ".claude/skills/deploy/go",
+        ".claude/skills/deploy/helper",
+        "packages/app/.codex/skills/nested/go",
+        "vendor/p/hooks.sh",
+        ".claude/commands/new.md",
+    ];
+    for relative in paths {
+        let path = top.join(relative);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        fs::write(&path, relative).expect("written");
+        let digest = shown(&mut live, &top)["digest"].clone();
+        assert!(!seen.contains(&digest), "{relative}");
+        let old = json!({"dir": top, "trusted": true, "digest": seen.last()});
+        let mut user = live.daemon.connect_consent(Framing::Lines);
+        assert_eq!(user.try_call("trust/set", &old).expect_err("it has changed").code, -32005);
+        assert!(!is_trusted(&mut live, &top), "{relative}");
+        seen.push(digest);
+    }
+    let new = json!({"dir": top, "trusted": true, "digest": seen.last()});
+    live.daemon.connect_consent(Framing::Lines).call("trust/set", &new);
+    assert!(is_trusted(&mut live, &top));
+}
+
+#[test]
+fn digest_of_another_directory_is_refused() {
+    let (mut live, top) = scripts();
+    let other = live.home.worktree("other", SCRIPT);
+    let digest = shown(&mut live, &other)["digest"].clone();
+    let set = json!({"dir": top, "trusted": true, "digest": digest});
+    let mut user = live.daemon.connect_consent(Framing::Lines);
+    assert_eq!(user.try_call("trust/set", &set).expect_err("it is another's").code, -32005);
+    assert!(!is_trusted(&mut live, &top));
+}
+
+/// Bytes of the plugin in [`large_plugin`].
+const LARGE: u64 = 8 * 1024 * 1024;
+
+/// Writes a plugin of 8 MiB with 50 skills of scripts into a worktree. Trust in each skill is for the
+/// whole plugin.
+fn large_plugin() -> (Live, PathBuf) {
+    let (live, top) = scripts();
+    let plugin = top.join("vendor/large");
+    fs::create_dir_all(plugin.join(".claude-plugin")).expect("made");
+    fs::write(plugin.join(".claude-plugin/plugin.json"), r#"{"name": "large"}"#).expect("written");
+    fs::write(plugin.join("data"), vec![b'x'; usize::try_from(LARGE).expect("small")])
+        .expect("written");
+    for n in 0..50 {
+        let dir = plugin.join(format!("skills/s{n}"));
+        fs::create_dir_all(&dir).expect("made");
+        let hooks =
+            "hooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: ./x\n";
+        let text = format!("---\nname: s{n}\ndescription: d\n{hooks}---\n");
+        fs::write(dir.join("SKILL.md"), text).expect("written");
+    }
+    let record = json!([{"scope": "user", "installPath": plugin}]);
+    let installed = json!({"version": 2, "plugins": {"large@m": record}});
+    let claude = live.home.path().join(".claude");
+    fs::create_dir_all(claude.join("plugins")).expect("made");
+    fs::write(claude.join("plugins/installed_plugins.json"), installed.to_string())
+        .expect("written");
+    fs::write(claude.join("settings.json"), r#"{"enabledPlugins": {"large@m": true}}"#)
+        .expect("written");
+    (live, top)
+}
+
+/// Returns the bytes that the daemon has read so far.
+fn bytes_read(live: &Live) -> u64 {
+    let counts = fs::read_to_string(format!("/proc/{}/io", live.daemon.pid())).expect("it runs");
+    let line = counts.lines().find_map(|it| it.strip_prefix("rchar: ")).expect("the kernel counts");
+    line.parse().expect("a number")
+}
+
+fn heavy_calls(live: &mut Live) -> u64 {
+    let status = live.wire.call("server/status", &json!({}));
+    status["heavyCalls"]["begun"].as_u64().expect("a number")
+}
+
+#[test]
+fn files_of_a_plugin_are_read_once_for_all_of_its_skills() {
+    let (mut live, top) = large_plugin();
+    let asked = json!({"cwd": top, "profile": "claude-code", "waiting": true});
+    live.wire.call("skills/list", &asked);
+    let (before, heavy) = (bytes_read(&live), heavy_calls(&mut live));
+    let waiting = live.wire.call("trust/get", &asked);
+    assert!(waiting["waiting"].as_array().is_some_and(|it| it.len() > 50), "{waiting}");
+    let read = bytes_read(&live) - before;
+    assert!(read < 3 * LARGE, "{read} bytes are read");
+    assert_eq!(heavy_calls(&mut live), heavy + 1);
+}
+
+#[test]
+fn looking_for_what_waits_is_a_heavy_call_and_ends_with_its_client() {
+    let (mut live, top) = large_plugin();
+    let asked = json!({"cwd": top, "profile": "claude-code", "waiting": true, "contents": true});
+    let mut agent = live.daemon.connect(Framing::Lines);
+    for _ in 0..200 {
+        agent.start("trust/get", &asked);
+    }
+    wait_for("a call to begin", || (heavy_calls(&mut live) > 0).then_some(()));
+    drop(agent);
+    wait_for("the work to end", || {
+        let heavy = live.wire.call("server/status", &json!({}))["heavyCalls"].clone();
+        (heavy["running"] == 0 && heavy["waiting"] == 0).then_some(())
+    });
+    assert!(heavy_calls(&mut live) < 150, "most of 200 never began");
 }

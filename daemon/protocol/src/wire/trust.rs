@@ -19,6 +19,10 @@ skills_params! {
         /// True to examine which skills there need trust; false if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         waiting: Option<bool>,
+        /// True to return everything that trust in the directory would cover, with its digest; false
+        /// if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        contents: Option<bool>,
     }
 }
 
@@ -45,9 +49,33 @@ pub struct TrustGetResult {
     /// `waiting` is true.
     #[serde(default)]
     pub covers: Vec<CoveredSkill>,
+    /// Digest of everything that trust in the directory would cover, for `trust/set`; absent unless
+    /// `contents` is true.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// Every skill, command and plugin below the directory, seen by the profile or not, sorted by
+    /// path; empty unless `contents` is true.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contents: Vec<CoveredFiles>,
     /// Current problems.
     #[serde(default)]
     pub health: Vec<Health>,
+}
+
+/// The files of one skill, command or plugin that trust covers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CoveredFiles {
+    /// The SKILL.md, the command file, or the directory of the plugin.
+    pub path: String,
+    /// Encoding of `path`; absent if it is plain text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_encoding: Option<PathEncoding>,
+    /// Number of files, helpers included.
+    pub files: u64,
+    /// Hash of all files, as in `covers`. Null if they are too many or too large; then none of them
+    /// runs.
+    pub hash: Option<String>,
 }
 
 /// A skill with the files that trust covers.
@@ -128,6 +156,10 @@ skills_params! {
         /// True to trust it, false to distrust it, null to remove the decision.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trusted: Option<bool>,
+        /// Digest from `trust/get`. Trust is refused if the skills in the directory now have another
+        /// digest; without one they are trusted as they are.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        digest: Option<String>,
     }
 }
 

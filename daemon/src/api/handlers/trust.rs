@@ -5,6 +5,7 @@ mod waiting;
 
 use std::sync::Arc;
 
+use skills_engine::cancel::Cancel;
 use skills_engine::watch::stat_cache::Generation;
 use skills_protocol::error::RpcError;
 use skills_protocol::path::{PathEncoding, encode, encoding_of};
@@ -13,6 +14,8 @@ use skills_protocol::wire::{
 };
 use skills_syntax::path::AbsPath;
 
+use self::scripts::Covered;
+use crate::access::sealed_copy::Hashes;
 use crate::api::from_wire;
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
@@ -32,14 +35,36 @@ pub(crate) async fn get(
     } else {
         None
     };
-    let (waiting, covers) = if is_meant && params.waiting == Some(true) {
+    let is_waiting = is_meant && params.waiting == Some(true);
+    let view = if is_waiting {
         if context.session.is_none() {
             context.cwd = context.cwd.or(params.dir);
         }
-        waiting::waiting(&service, service.view(&peer, context).await?).await?
+        Some(service.view(&peer, context).await?)
     } else {
-        (Vec::new(), Vec::new())
+        None
     };
+    let shown = dir.clone().filter(|_| params.contents == Some(true));
+    let (found, covered) = if view.is_some() || shown.is_some() {
+        let read = move |cancel: &Cancel| {
+            let mut hashes = Hashes::new(cancel);
+            let covered = shown.map(|dir| {
+                let covered = Covered::read(&dir, &mut hashes);
+                (covered.digest(&dir), covered.shown)
+            });
+            let found = view.map(|view| waiting::asking(&view, &mut hashes)).transpose()?;
+            let found = found.unwrap_or_default();
+            if covered.is_some() {
+                waiting::require_current(&found)?;
+            }
+            Ok((found, covered))
+        };
+        service.heavy.run(&peer, read).await?
+    } else {
+        (Vec::new(), None)
+    };
+    let (waiting, covers) = waiting::waiting(&service, found).await;
+    let (digest, contents) = covered.unzip();
     service.refresh_trusts(Generation::default()).await;
     let trusts = service.trusts().await;
     let said = dir.as_ref().and_then(|it| trusts.decision(it));
@@ -52,6 +77,8 @@ pub(crate) async fn get(
         all: trusts.iter().map(|(dir, trusted)| one(dir, trusted)).collect(),
         waiting,
         covers,
+        digest,
+        contents: contents.unwrap_or_default(),
         health: to_wire::health(&service.sessions.store().health()),
     })
 }
@@ -73,20 +100,28 @@ pub(crate) async fn set(
         return Err(RpcError::invalid_params("`/` is not trusted as a whole")
             .with_hint("Trust the worktrees that you work in, each by its own directory."));
     }
-    let (contents, skills) = if trusted == Some(true) {
+    let covered = if trusted == Some(true) {
         let dir = dir.clone();
-        blocking(move || {
+        let read = move |cancel: &Cancel| {
             if dir.is_dir() {
-                return Ok(scripts::contents(&dir));
+                return Ok(Covered::read(&dir, &mut Hashes::new(cancel)));
             }
             Err(RpcError::invalid_params(format!("`{}` is no directory", dir.display()))
                 .with_hint("Trust the directory of a worktree."))
-        })
-        .await?
+        };
+        service.heavy.run(&peer, read).await?
     } else {
-        (Vec::new(), 0)
+        Covered::default()
     };
-    let kept = service.sessions.store().set_trust(&dir, trusted, contents).await;
+    if trusted == Some(true) && params.digest.is_some_and(|it| it != covered.digest(&dir)) {
+        return Err(RpcError::not_allowed(format!(
+            "the skills in `{}` have changed since they were shown",
+            dir.display()
+        ))
+        .with_hint("Run `skillsd trust` again and look at what it shows."));
+    }
+    let skills = covered.n_skills;
+    let kept = service.sessions.store().set_trust(&dir, trusted, covered.contents).await;
     kept.map_err(|error| {
         RpcError::not_kept(format!("what you say of `{}` is not kept: {error}", dir.display()))
     })?;

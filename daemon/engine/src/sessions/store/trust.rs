@@ -15,8 +15,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::session::path_of;
 use super::{Store, StoreError, now};
-use crate::files::disk;
-use crate::files::disk::{ReadError, content_hash, content_hash_of};
+use crate::cancel::Cancel;
+use crate::files::disk::{self, ReadError, content_hash, content_hash_of};
 
 /// How many entries of a directory are looked at for skills. What lies beyond is not known, and
 /// asks before it runs.
@@ -90,14 +90,14 @@ impl Content {
     }
 
     /// Returns the files of skills and commands in a directory, as they are found: by whichever
-    /// links lead to them. Blocks on the disk.
-    pub fn skills_below(dir: &Path) -> Vec<PathBuf> {
+    /// links lead to them. Ends early once `cancel` is set. Blocks on the disk.
+    pub fn skills_below(dir: &Path, cancel: &Cancel) -> Vec<PathBuf> {
         let walk = WalkBuilder::new(dir)
             .standard_filters(false)
             .filter_entry(|it| it.file_name() != ".git")
             .build();
         let mut found = Vec::new();
-        for entry in walk.flatten().take(MOST) {
+        for entry in walk.flatten().take(MOST).take_while(|_| !cancel.is_cancelled()) {
             let path = entry.path();
             let is_link = entry.path_is_symlink();
             let skill = match path.file_name().and_then(|it| it.to_str()) {

@@ -1,34 +1,91 @@
 //! The content that trust in a directory remembers: its skills, each with all of its files.
 //!
-//! All of it is read once, when trust is given, within bounds: what lies beyond them is not known,
-//! and asks before it runs.
+//! All of it is read once, when trust is shown or given, within bounds: what lies beyond them is not
+//! known, and asks before it runs.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
+use skills_engine::files::disk::content_hash;
 use skills_engine::sessions::store::Content;
+use skills_protocol::path::{encode, encoding_of};
+use skills_protocol::wire::CoveredFiles;
 
-use crate::access::sealed_copy::{Snapshot, Unit};
+use crate::access::sealed_copy::{Hashes, Unit};
+use crate::api::to_wire;
 
-/// Returns the skills and commands in a directory with all their files, as they are, and how many
-/// of them are skills or commands. Blocks on the disk.
-pub(super) fn contents(dir: &Path) -> (Vec<Content>, u64) {
-    let files = Content::skills_below(dir);
-    // One that is not there or cannot be read is no skill.
-    let skills = files.iter().filter_map(|it| Some((it, Content::read(it).ok()?)));
-    let (files, mut contents): (Vec<_>, Vec<_>) = skills.unzip();
-    let n_skills = contents.len() as u64;
-    let units: BTreeSet<_> = files.iter().flat_map(|it| units(it, dir)).collect();
-    contents.extend(
-        units.into_iter().filter_map(|it| Some(Snapshot::take(it).ok()?.content().clone())),
-    );
-    (contents, n_skills)
+/// Skills and commands that trust in one directory covers.
+const MOST_SKILLS: usize = 10_000;
+
+/// The content of a directory that trust covers.
+#[derive(Debug, Default)]
+pub(super) struct Covered {
+    pub(super) contents: Vec<Content>,
+    /// Number of skills and commands.
+    pub(super) n_skills: u64,
+    /// The skills, commands and plugins, by path.
+    pub(super) shown: Vec<CoveredFiles>,
 }
 
-/// Returns the files that a skill may be run with: its own, and those of plugins that it is in.
-fn units(file: &Path, dir: &Path) -> Vec<Unit> {
-    let above = file.ancestors().skip(1).take_while(|it| it.starts_with(dir));
-    let plugins = above.filter(|it| it.join(".claude-plugin").is_dir());
-    let plugins = plugins.map(|it| Unit::of(file, Some(it)));
-    plugins.chain([Unit::of(file, None)]).collect()
+impl Covered {
+    /// Reads the skills and commands in a directory with all their files, as they are. Blocks on
+    /// the disk.
+    pub(super) fn read(dir: &Path, hashes: &mut Hashes<'_>) -> Self {
+        let mut files = Content::skills_below(dir, hashes.cancel());
+        files.sort_unstable();
+        files.truncate(MOST_SKILLS);
+        let mut contents = BTreeMap::new();
+        let (mut n_skills, mut plugins, mut shown) = (0, BTreeSet::new(), Vec::new());
+        for file in files {
+            // One that is not there or cannot be read is no skill.
+            let Some(content) = hashes.file(&file) else { continue };
+            contents.insert(content.path, content.hash);
+            n_skills += 1;
+            plugins.extend(plugins_of(&file, dir));
+            let unit = Unit::of(&file, None);
+            shown.push((file, unit));
+        }
+        // A plugin runs with all of its files, whichever of its skills runs.
+        shown.extend(plugins.into_iter().map(|it| {
+            let unit = Unit::of(&it.join("SKILL.md"), Some(&it));
+            (it, unit)
+        }));
+        shown.sort_unstable();
+        let mut show = |(path, unit): (PathBuf, Unit)| {
+            let read = hashes.unit(&unit);
+            let encoding = encoding_of([&*path]);
+            let covered = CoveredFiles {
+                path: encode(&path, encoding),
+                path_encoding: encoding,
+                files: read.as_ref().map_or(0, |it| it.files.len()) as u64,
+                hash: read.as_ref().map(|it| to_wire::hash(&it.content.hash)),
+            };
+            contents.extend(read.map(|it| (it.content.path.clone(), it.content.hash)));
+            covered
+        };
+        let shown = shown.into_iter().map(&mut show).collect();
+        let contents = contents.into_iter().map(|(path, hash)| Content { path, hash }).collect();
+        Self { contents, n_skills, shown }
+    }
+
+    /// Returns the digest of all that trust in `dir` remembers.
+    pub(super) fn digest(&self, dir: &Path) -> String {
+        let mut text = b"trusted files, 1".to_vec();
+        let mut push = |path: &Path, hash: &[u8]| {
+            let path = path.as_os_str().as_bytes();
+            text.extend_from_slice(&(path.len() as u64).to_le_bytes());
+            text.extend_from_slice(path);
+            text.extend_from_slice(hash);
+        };
+        push(dir, &[]);
+        self.contents.iter().for_each(|it| push(&it.path, &it.hash));
+        to_wire::hash(&content_hash(&text))
+    }
+}
+
+/// Returns the directories of plugins that a file is in.
+fn plugins_of<'a>(file: &'a Path, dir: &'a Path) -> impl Iterator<Item = PathBuf> + 'a {
+    let above = file.ancestors().skip(1).take_while(move |it| it.starts_with(dir));
+    above.filter(|it| it.join(".claude-plugin").is_dir()).map(Path::to_path_buf)
 }

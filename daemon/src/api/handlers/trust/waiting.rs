@@ -3,7 +3,6 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
-use std::sync::Arc;
 
 use skills_agents::field_table;
 use skills_agents::fields::{FieldValue, Fields};
@@ -19,28 +18,28 @@ use skills_syntax::text::decode;
 
 use crate::access::authorize;
 use crate::access::confined_dir::{ConfinedDir, MOST_LOADED};
-use crate::access::sealed_copy::Snapshot;
+use crate::access::sealed_copy::{HashedFile, HashedUnit, Hashes, Unit};
 use crate::api::to_wire;
-use crate::rpc::blocking::blocking;
 use crate::service::Service;
 
 /// A skill that runs something, or waits to be listed.
-struct Asking {
+pub(super) struct Asking {
     skill: WaitingSkill,
     covered: CoveredSkill,
     /// The content of its text and files, where the place is trusted.
     contents: Option<Vec<Content>>,
+    /// Whether the view has the text that was read.
+    is_current: bool,
 }
 
 /// Returns the skills that would do more if they were trusted, in the view's order, and what trust
 /// covers. A trusted skill that has changed since waits as well, if it runs anything.
 pub(super) async fn waiting(
     service: &Service,
-    view: Arc<View>,
-) -> Result<(Vec<WaitingSkill>, Vec<CoveredSkill>), RpcError> {
-    let found = blocking(move || Ok(asking(&view))).await?;
+    found: Vec<Asking>,
+) -> (Vec<WaitingSkill>, Vec<CoveredSkill>) {
     let (mut waiting, mut covers) = (Vec::new(), Vec::new());
-    for Asking { mut skill, covered, contents } in found {
+    for Asking { mut skill, covered, contents, .. } in found {
         // A skill that is only listed binds trust to no content.
         if skill.needs != [TrustNeed::List] {
             covers.push(covered);
@@ -53,35 +52,40 @@ pub(super) async fn waiting(
         }
         waiting.push(skill);
     }
-    Ok((waiting, covers))
+    (waiting, covers)
 }
 
-/// Reads the disk.
-fn asking(view: &View) -> Vec<Asking> {
+/// Returns the skills of a view that run something or wait to be listed, as their files are. Blocks
+/// on the disk.
+pub(super) fn asking(view: &View, hashes: &mut Hashes<'_>) -> Result<Vec<Asking>, RpcError> {
     let resolution = &view.resolution;
     let mut found = Vec::new();
     for candidate in &resolution.candidates {
+        if hashes.cancel().is_cancelled() {
+            return Err(RpcError::cancelled());
+        }
         let root = &resolution.roots[candidate.root];
         let Some(unit) = authorize::run::unit(view, candidate) else { continue };
         if candidate.state.is_out() {
             continue;
         }
-        let counts = Counts::of(candidate);
+        let read = hashes.unit(&unit);
+        let counts = Counts::of(candidate, read.as_deref().map(|it| (&unit, it)));
         let needs = counts.needs(candidate);
         if needs.is_empty() {
             continue;
         }
         // A file that is gone by now asks for nothing.
-        let Ok(content) = Content::read(&candidate.path) else { continue };
-        let snapshot = Snapshot::take(unit).ok();
-        let files = snapshot.as_ref().map(Snapshot::content);
+        let Some(content) = hashes.file(&candidate.path) else { continue };
+        let is_current = authorize::listed(candidate).is_none_or(|it| it == content.hash);
+        let files = read.as_ref().map(|it| &it.content);
         let encoding = encoding_of([&*candidate.path]);
         let (name, path) = (candidate.name.clone(), encode(&candidate.path, encoding));
         let covered = CoveredSkill {
             name: name.clone(),
             path: path.clone(),
             path_encoding: encoding,
-            files: snapshot.as_ref().map_or(0, Snapshot::n_files) as u64,
+            files: read.as_ref().map_or(0, |it| it.files.len()) as u64,
             scripts: counts.scripts as u64,
             hooks: counts.hooks as u64,
             commands: counts.commands as u64,
@@ -90,9 +94,18 @@ fn asking(view: &View) -> Vec<Asking> {
         let skill = WaitingSkill { name, path, path_encoding: encoding, needs, changed: false };
         let contents =
             root.is_trusted().then(|| [content].into_iter().chain(files.cloned()).collect());
-        found.push(Asking { skill, covered, contents });
+        found.push(Asking { skill, covered, contents, is_current });
     }
-    found
+    Ok(found)
+}
+
+/// Fails if a skill is not any more what the view tells of it: its digest would be of another text.
+pub(super) fn require_current(found: &[Asking]) -> Result<(), RpcError> {
+    match found.iter().find(|it| !it.is_current) {
+        None => Ok(()),
+        Some(it) => Err(RpcError::not_allowed(format!("`{}` has just changed", it.skill.path))
+            .with_hint("Ask again when nothing writes it.")),
+    }
 }
 
 /// Numbers of the parts of a skill that run.
@@ -103,7 +116,9 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(candidate: &Candidate) -> Self {
+    /// Counts by the files of a unit as they were read; by the directory where they are too many to
+    /// be trusted.
+    fn of(candidate: &Candidate, read: Option<(&Unit, &HashedUnit)>) -> Self {
         let hooks = candidate.record().map_or(0, |record| {
             let document = record.document();
             let Some(frontmatter) = document.frontmatter.as_ref() else { return 0 };
@@ -117,10 +132,18 @@ impl Counts {
                 None => 0,
             }
         });
+        let file = Path::new(candidate.path.file_name().unwrap_or(OsStr::new("SKILL.md")));
+        if let Some((unit, read)) = read {
+            let (dir, text) = (unit.below(Path::new("")), unit.below(file));
+            let commands = read.files.iter().find(|it| it.relative == text);
+            let relative = |it: &HashedFile| it.relative.strip_prefix(&dir).map(is_script);
+            let is_run = |it: &&HashedFile| it.executable && relative(it).unwrap_or(false);
+            let scripts = read.files.iter().filter(is_run).count();
+            return Self { hooks, commands: commands.map_or(0, |it| it.commands), scripts };
+        }
         let mut counts = Self { hooks, commands: 0, scripts: 0 };
         // Unreadable files are not run.
         let Ok(beneath) = ConfinedDir::of(candidate) else { return counts };
-        let file = Path::new(candidate.path.file_name().unwrap_or(OsStr::new("SKILL.md")));
         let body = beneath.whole(file, MOST_LOADED).unwrap_or_default();
         counts.commands = count_commands(&decode(&body).text);
         let files = beneath.list().unwrap_or_default().files;

@@ -1,0 +1,144 @@
+//! Hashes of the files of skills, for what trust is bound to without a private copy.
+//!
+//! One call reads each unit and each file once, so that its parts never tell of different moments.
+//! Invariant: a call reads no more than its bounds; what lies beyond has no hash and is not trusted.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use skills_engine::cancel::Cancel;
+use skills_engine::files::disk::content_hash;
+use skills_engine::sessions::store::Content;
+use skills_render::count_commands;
+use skills_syntax::text::decode;
+
+use super::{MOST_BYTES, MOST_FILES, SealError, Unit, hash, listed};
+use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, MOST_LOADED};
+
+/// Bytes that one call reads.
+const MOST_BYTES_OF_CALL: u64 = 1024 * 1024 * 1024;
+
+/// Files that one call reads.
+const MOST_FILES_OF_CALL: usize = 500_000;
+
+/// The hashes of one call. Reading ends early once the call is cancelled.
+pub(crate) struct Hashes<'a> {
+    cancel: &'a Cancel,
+    /// The units by what trust is bound to; none where one is too large or cannot be read.
+    units: BTreeMap<PathBuf, Option<Arc<HashedUnit>>>,
+    /// The same of single files, by canonical path.
+    files: BTreeMap<PathBuf, Option<Content>>,
+    bytes_left: u64,
+    files_left: usize,
+}
+
+/// The files of a unit as they were read.
+#[derive(Debug)]
+pub(crate) struct HashedUnit {
+    /// The content that trust is bound to.
+    pub(crate) content: Content,
+    pub(crate) files: Vec<HashedFile>,
+}
+
+/// A file of a unit.
+#[derive(Debug)]
+pub(crate) struct HashedFile {
+    pub(crate) relative: PathBuf,
+    pub(crate) executable: bool,
+    /// Number of shell commands in it, if it is Markdown.
+    pub(crate) commands: usize,
+    hash: [u8; 32],
+}
+
+impl<'a> Hashes<'a> {
+    pub(crate) fn new(cancel: &'a Cancel) -> Self {
+        let (units, files) = (BTreeMap::new(), BTreeMap::new());
+        let (bytes_left, files_left) = (MOST_BYTES_OF_CALL, MOST_FILES_OF_CALL);
+        Self { cancel, units, files, bytes_left, files_left }
+    }
+
+    /// Returns the flag that ends the reading.
+    pub(crate) fn cancel(&self) -> &'a Cancel {
+        self.cancel
+    }
+
+    /// Returns the files of a unit; none where they are too many, too large or unreadable. Blocks
+    /// on the disk.
+    pub(crate) fn unit(&mut self, unit: &Unit) -> Option<Arc<HashedUnit>> {
+        let key = unit.key().ok()?;
+        if let Some(known) = self.units.get(&key) {
+            return known.clone();
+        }
+        let read = self.read(unit, &key).ok().map(Arc::new);
+        self.units.insert(key, read.clone());
+        read
+    }
+
+    /// Returns the content of one file; none where it is too large or unreadable. Blocks on the
+    /// disk.
+    pub(crate) fn file(&mut self, path: &Path) -> Option<Content> {
+        let path = fs::canonicalize(path).ok()?;
+        if let Some(known) = self.files.get(&path) {
+            return known.clone();
+        }
+        let size = fs::metadata(&path).map_or(0, |it| it.len());
+        let read = self.take(size).and_then(|()| Content::read(&path).ok());
+        self.files.insert(path, read.clone());
+        read
+    }
+
+    /// Counts a file against the bounds of the call.
+    fn take(&mut self, size: u64) -> Option<()> {
+        if self.cancel.is_cancelled() {
+            return None;
+        }
+        self.files_left = self.files_left.checked_sub(1)?;
+        self.bytes_left = self.bytes_left.checked_sub(size)?;
+        Some(())
+    }
+
+    fn read(&mut self, unit: &Unit, key: &Path) -> Result<HashedUnit, SealError> {
+        self.take(0).ok_or(SealError::TooMuch)?;
+        let beneath = ConfinedDir::open(&unit.directory)?;
+        let found = listed(unit, &beneath);
+        if found.is_err() {
+            // Listing it has cost as much as a large unit.
+            self.files_left = self.files_left.saturating_sub(MOST_FILES);
+        }
+        let mut room = MOST_BYTES;
+        let mut files = Vec::new();
+        for (relative, executable) in found? {
+            let most = room.min(self.bytes_left);
+            let (hash, size, commands) = read_file(&beneath, &relative, most)?;
+            self.take(size).ok_or(SealError::TooMuch)?;
+            room -= size.min(room);
+            files.push(HashedFile { relative, executable, commands, hash });
+        }
+        let parts = files.iter().map(|it| (&*it.relative, it.executable, it.hash));
+        Ok(HashedUnit { content: Content { path: key.to_owned(), hash: hash(parts) }, files })
+    }
+}
+
+/// Returns a file's hash, its size and the number of its commands.
+fn read_file(
+    beneath: &ConfinedDir,
+    relative: &Path,
+    most: u64,
+) -> Result<([u8; 32], u64, usize), SealError> {
+    let read = if relative.extension().is_some_and(|it| it.eq_ignore_ascii_case("md")) {
+        beneath.whole(relative, most.min(MOST_LOADED)).map(|text| {
+            (content_hash(&text), text.len() as u64, count_commands(&decode(&text).text))
+        })
+    } else {
+        Err(ConfinedDirError::TooLarge(0))
+    };
+    let read = match read {
+        Err(ConfinedDirError::TooLarge(_)) => {
+            beneath.hash(relative, most).map(|(hash, size)| (hash, size, 0))
+        }
+        read => read,
+    };
+    read.map_err(SealError::of)
+}
