@@ -336,3 +336,30 @@ fn looking_for_what_waits_is_a_heavy_call_and_ends_with_its_client() {
     });
     assert!(heavy_calls(&mut live) < 150, "most of 200 never began");
 }
+
+#[test]
+fn hooks_are_checked_in_a_heavy_call_that_reads_a_plugin_once() {
+    let (mut live, top) = large_plugin();
+    trust(&mut live, &top);
+    let at = json!({"cwd": top, "profile": "claude-code", "session": "t"});
+    let with = |more: Value| {
+        let mut params = at.clone();
+        params.as_object_mut().expect("an object").extend(more.as_object().expect("one").clone());
+        params
+    };
+    live.wire.call("session/open", &at);
+    for n in 0..5 {
+        let load = with(json!({"name": format!("large:s{n}")}));
+        if let Err(error) = live.wire.try_call("skills/load", &load) {
+            let reply = json!({"id": error.data["requestId"], "reply": "always"});
+            live.wire.grant("permission/reply", &reply);
+            live.wire.call("skills/load", &load);
+        }
+    }
+    let (before, heavy) = (bytes_read(&live), heavy_calls(&mut live));
+    let matched = live.wire.call("hooks/match", &with(json!({"event": "Stop"})));
+    assert_eq!(matched["hooks"].as_array().map(Vec::len), Some(5), "{matched}");
+    let read = bytes_read(&live) - before;
+    assert!(read < 3 * LARGE, "{read} bytes are read");
+    assert_eq!(heavy_calls(&mut live), heavy + 1);
+}

@@ -1,11 +1,13 @@
 //! `hooks/*`: which hooks of a session's skills run at an event. The agent runs them.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
 use skills_agents::hooks::is_triggered;
+use skills_engine::cancel::Cancel;
 use skills_engine::sessions::session::RegisteredHook;
+use skills_protocol::error::RpcError;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{
     Contextual, Freshness, HooksDoneParams, HooksDoneResult, HooksMatchParams, HooksMatchResult,
@@ -14,7 +16,7 @@ use skills_protocol::wire::{
 use skills_syntax::path::AbsPath;
 
 use crate::access::authorize;
-use crate::access::sealed_copy::Unit;
+use crate::access::sealed_copy::{Hashes, Unit};
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::Peer;
@@ -37,24 +39,13 @@ pub(crate) async fn matching(
     let is_trusted = |place: &AbsPath| trusts.decision(place).is_some_and(|it| it.1);
     let all = named.session.hooks.iter().filter(|it| it.agent == agent && !it.is_done);
     let all = all.filter(|it| it.place.as_ref().is_none_or(is_trusted));
-    let mut unchanged = BTreeMap::new();
-    let mut hooks = Vec::new();
-    for hook in all.filter(|it| is_triggered(&it.hook, event, tool, &payload)) {
-        if hook.place.is_some() {
-            let unit = Unit::of(&hook.path, hook.plugin.as_deref());
-            let is_known = if let Some(is_known) = unchanged.get(&unit) {
-                *is_known
-            } else {
-                let is_known = is_unchanged(&service, unit.clone(), &hook.name).await;
-                unchanged.insert(unit, is_known);
-                is_known
-            };
-            if !is_known {
-                continue;
-            }
-        }
-        hooks.push(matched(hook));
-    }
+    let triggered: Vec<_> =
+        all.filter(|it| is_triggered(&it.hook, event, tool, &payload)).collect();
+    let unit = |it: &RegisteredHook| Unit::of(&it.path, it.plugin.as_deref());
+    let units = triggered.iter().filter(|it| it.place.is_some()).map(|it| unit(it)).collect();
+    let unchanged = unchanged(&service, &peer, units).await?;
+    let is_handed_out = |it: &&&RegisteredHook| it.place.is_none() || unchanged.contains(&unit(it));
+    let hooks: Vec<_> = triggered.iter().filter(is_handed_out).map(|it| matched(it)).collect();
     service.counters.count(|it| it.hooks_matched += hooks.len() as u64);
     Answer::new(&HooksMatchResult {
         session: named.session.id.clone(),
@@ -63,12 +54,28 @@ pub(crate) async fn matching(
     })
 }
 
-/// Returns true if the files of a skill are those that were trusted; false if one cannot be read.
-async fn is_unchanged(service: &Service, unit: Unit, name: &str) -> bool {
-    match authorize::run::files(unit, name).await {
-        Ok(files) => authorize::run::unknown(service, vec![files]).await.is_empty(),
-        Err(_) => false,
+/// Returns the units whose files are those that were trusted. One that cannot be read is not among
+/// them.
+async fn unchanged(
+    service: &Service,
+    peer: &Peer,
+    units: BTreeSet<Unit>,
+) -> Result<BTreeSet<Unit>, RpcError> {
+    let mut unchanged = BTreeSet::new();
+    if units.is_empty() {
+        return Ok(unchanged);
     }
+    let read = move |cancel: &Cancel| {
+        let mut hashes = Hashes::new(cancel);
+        let content = |it: Unit| Some((hashes.unit(&it)?.content.clone(), it));
+        Ok(units.into_iter().filter_map(content).collect::<Vec<_>>())
+    };
+    for (content, unit) in service.heavy.run(peer, read).await? {
+        if authorize::run::unknown(service, vec![content]).await.is_empty() {
+            unchanged.insert(unit);
+        }
+    }
+    Ok(unchanged)
 }
 
 fn matched(it: &RegisteredHook) -> MatchedHook {
