@@ -138,7 +138,7 @@ fn matcher_over_a_limit_matches_nothing() {
     let text = with_matchers(["Bash", "(?:\\w{500}){900}", "mcp__.*"]);
     let (_, warnings) = load_own(&mut live, &text);
     let told = Value::from(warnings).to_string();
-    assert!(told.contains("matches nothing: it stands for 27000901 characters"), "{told}");
+    assert!(told.contains("matches nothing: it expands to 27000901 characters"), "{told}");
     assert_eq!([matching(&mut live, "Bash"), matching(&mut live, "mcp__a")], [1, 1]);
     assert_eq!(matching(&mut live, &"a".repeat(1000)), 0);
 }
