@@ -268,7 +268,7 @@ static FIELDS: [&Field; 27] = [
     &unread_fields::SOURCE,
 ];
 
-/// Returns all fields: the standard's first, then those of agents, then unread ones.
+/// Returns all fields, in the order of the reference page: unread fields come last.
 pub fn fields() -> &'static [&'static Field] {
     &FIELDS
 }
