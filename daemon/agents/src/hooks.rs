@@ -57,7 +57,7 @@ pub fn read_hooks(hooks: &Value) -> (Vec<Hook>, Vec<String>) {
                 }
             };
             for handler in group.get("hooks").and_then(Value::as_array).into_iter().flatten() {
-                match missing(handler, event) {
+                match handler_fault(handler, event) {
                     Some(what) => bad.push(format!("A hook of `{event}` does not run: {what}.")),
                     None => good.push(Hook {
                         event: event.clone(),
@@ -100,7 +100,7 @@ pub fn shorten_matcher(matcher: &str) -> String {
 }
 
 /// Returns the reason why a handler cannot run, if any.
-fn missing(handler: &Value, event: &str) -> Option<String> {
+fn handler_fault(handler: &Value, event: &str) -> Option<String> {
     let Some(name) = handler.get("type").and_then(Value::as_str) else {
         return Some("it has no `type`".to_owned());
     };

@@ -49,14 +49,14 @@ pub fn file(bytes: &[u8]) {
     assert_eq!(record.invalid_utf8.is_some(), std::str::from_utf8(bytes).is_err());
     assert_eq!(entries(&record.document()), entries(&parse(whole)), "the head of {whole:?}");
     let places = record.name.iter().chain(&record.description).map(|it| it.at);
-    places.chain(record.invalid_utf8).for_each(|it| spot(whole, it));
+    places.chain(record.invalid_utf8).for_each(|it| assert_position(whole, it));
     let mut before = 0;
     for finding in &record.findings {
         located(whole, finding.diagnostic.span);
         assert!(before <= finding.diagnostic.span.start, "{:#?} of {whole:?}", record.findings);
         before = finding.diagnostic.span.start;
-        spot(whole, finding.start);
-        spot(whole, finding.end);
+        assert_position(whole, finding.start);
+        assert_position(whole, finding.end);
         assert!(finding.start <= finding.end, "{finding:?} in {whole:?}");
     }
     if let Some(frontmatter) = &record.document().frontmatter {
@@ -73,7 +73,7 @@ fn agents(text: &str, mut record: SkillRecord) {
         let is_dropped = reading.verdict == LoadVerdict::Dropped;
         assert_eq!(reading.dropped.is_some(), is_dropped, "{} of {text:?}", profile.id);
         let remarks = reading.dropped.iter().chain(&reading.unlisted).chain(&reading.notes);
-        remarks.filter_map(|it| it.at).for_each(|it| spot(text, it));
+        remarks.filter_map(|it| it.at).for_each(|it| assert_position(text, it));
     }
     if std::mem::take(&mut record.portable) {
         for ((profile, at_once), (_, climbed)) in
@@ -133,11 +133,11 @@ fn entries(document: &Document) -> &[Entry] {
 
 /// Asserts that a position lies in the text.
 #[track_caller]
-fn spot(text: &str, spot: LineColumn) {
+fn assert_position(text: &str, position: LineColumn) {
     let index = LineIndex::new(text);
-    assert!(spot.line >= 1 && spot.column >= 1, "{spot:?} in {text:?}");
-    let line = index.line(spot.line - 1).map(|it| it.slice(text).chars().count());
-    assert!(line.is_some_and(|it| spot.column as usize <= it + 1), "{spot:?} in {text:?}");
+    assert!(position.line >= 1 && position.column >= 1, "{position:?} in {text:?}");
+    let line = index.line(position.line - 1).map(|it| it.slice(text).chars().count());
+    assert!(line.is_some_and(|it| position.column as usize <= it + 1), "{position:?} in {text:?}");
 }
 
 /// Asserts that every field can be read as every agent reads it, and that the values' spans lie in

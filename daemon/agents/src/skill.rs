@@ -151,28 +151,28 @@ impl SkillRecord {
     ) -> Self {
         let DecodeFacts { bom, invalid_utf8 } = origin;
         let index = LineIndex::new(text);
-        let spots = PositionMapper { text, index: &index };
+        let positions = PositionMapper { text, index: &index };
         let head = &text[..document.body.start.max(fence::longest_head(text))];
         let mut findings: Vec<_> = document
             .diagnostics
             .iter()
-            .map(|it| spots.finding(it.clone()))
-            .chain(invalid_utf8.map(|span| spots.finding(not_utf8(span))))
-            .chain(facts.truncated.then(|| spots.finding(too_large(text.len(), facts.size))))
+            .map(|it| positions.finding(it.clone()))
+            .chain(invalid_utf8.map(|span| positions.finding(not_utf8(span))))
+            .chain(facts.truncated.then(|| positions.finding(too_large(text.len(), facts.size))))
             .collect();
         let fields = document.frontmatter.as_ref().map(|it| Fields::new(it, text));
         let forged = fields.map(listing::injections).unwrap_or_default();
-        findings.extend(forged.into_iter().map(|it| spots.finding(it)));
+        findings.extend(forged.into_iter().map(|it| positions.finding(it)));
         findings.sort_by_key(|it| it.diagnostic.span.start);
         let frontmatter = document.frontmatter.as_ref();
-        let field = |it| spots.field(fields?, frontmatter?, it);
+        let field = |it| positions.field(fields?, frontmatter?, it);
         let flag = |it, default| fields.and_then(|fields| fields.switch(it)).unwrap_or(default);
         let paths = fields.map(|it| it.list(&field_table::PATHS)).unwrap_or_default();
         Self {
             facts,
             head: head.into(),
             portable: portable::is_portable(text, document),
-            yaml: spots.yaml(document),
+            yaml: positions.yaml(document),
             name: field(&field_table::NAME),
             description: field(&field_table::DESCRIPTION),
             paths: paths.into_iter().map(|it| it.text.into()).collect(),
@@ -182,7 +182,7 @@ impl SkillRecord {
             first_heading: first_heading(document.body.slice(text)),
             bom,
             crlf: head.contains("\r\n"),
-            invalid_utf8: invalid_utf8.map(|it| spots.spot(it.start)),
+            invalid_utf8: invalid_utf8.map(|it| positions.line_column(it.start)),
             findings: findings.into(),
         }
     }
@@ -200,7 +200,7 @@ impl SkillRecord {
         let document = self.document();
         let entry = document.frontmatter?.entries.into_iter().find(|it| it.key.text == key)?;
         let index = LineIndex::new(&self.head);
-        Some(PositionMapper { text: &self.head, index: &index }.spot(entry.key.span.start))
+        Some(PositionMapper { text: &self.head, index: &index }.line_column(entry.key.span.start))
     }
 }
 
@@ -211,14 +211,14 @@ struct PositionMapper<'a> {
 }
 
 impl PositionMapper<'_> {
-    fn spot(&self, offset: usize) -> LineColumn {
+    fn line_column(&self, offset: usize) -> LineColumn {
         let (line, column) = self.index.display(self.text, offset);
         LineColumn { line, column }
     }
 
     fn finding(&self, diagnostic: Diagnostic) -> LocatedDiagnostic {
         let Span { start, end } = diagnostic.span;
-        LocatedDiagnostic { diagnostic, start: self.spot(start), end: self.spot(end) }
+        LocatedDiagnostic { diagnostic, start: self.line_column(start), end: self.line_column(end) }
     }
 
     fn field(
@@ -243,13 +243,15 @@ impl PositionMapper<'_> {
             | ValueKind::Alias { .. } => None,
         };
         let structured = !outcome.faults.is_empty();
-        Some(RecordField { structured, style, text: text.into(), at: self.spot(at) })
+        Some(RecordField { structured, style, text: text.into(), at: self.line_column(at) })
     }
 
     fn yaml(&self, document: &Document) -> FrontmatterState {
         let Some(frontmatter) = &document.frontmatter else { return FrontmatterState::Absent };
-        let undelimited =
-            |message, offset| FrontmatterState::Undelimited { message, at: self.spot(offset) };
+        let undelimited = |message, offset| FrontmatterState::Undelimited {
+            message,
+            at: self.line_column(offset),
+        };
         match (frontmatter.opening, frontmatter.closing) {
             (Opening::Later, _) => {
                 return undelimited("there is text before the frontmatter", frontmatter.open.start);
@@ -272,7 +274,7 @@ impl PositionMapper<'_> {
             Ok(()) => FrontmatterState::Strict,
             Err(error) => FrontmatterState::Broken {
                 message: error.message.as_str().into(),
-                at: self.spot(error.span.start),
+                at: self.line_column(error.span.start),
             },
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use skills_agents::field_table::tools::{find_tool, of_agent, tools};
+use skills_agents::field_table::tools::{agent_tools, find_tool, tools};
 use skills_agents::field_table::{
     ALLOWED_TOOLS, Agent, CLAUDE_PERMISSIONS, CLAUDE_SKILLS, DISALLOWED_TOOLS, Field, SPECIFICATION,
 };
@@ -171,7 +171,7 @@ fn check_tool(cx: &Cx<'_>, item: &SpannedText, all: &HashSet<&str>) -> Option<Fi
         });
     }
     let other = tools().iter().find(|it| it.name == name && it.agent != Agent::ClaudeCode);
-    let names: Vec<&str> = of_agent(Agent::ClaudeCode)
+    let names: Vec<&str> = agent_tools(Agent::ClaudeCode)
         .filter(|it| it.renamed_to.is_none())
         .map(|it| it.name)
         .collect();

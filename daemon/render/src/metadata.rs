@@ -68,32 +68,32 @@ const GENERAL: &str = "general-purpose";
 
 /// Returns the metadata of a skill whose rendered text is `output`.
 pub(super) fn metadata(loading: &LoadRequest<'_>, output: &str) -> Metadata {
-    let named = Metadata {
+    let base = Metadata {
         name: loading.name.to_owned(),
         dir: loading.dir.to_owned(),
         ..Metadata::default()
     };
     match loading.format {
-        OutputFormat::Claude | OutputFormat::ClaudeFounding => claude(loading, output, named),
+        OutputFormat::Claude | OutputFormat::ClaudeFounding => claude(loading, output, base),
         OutputFormat::AgentSkills | OutputFormat::Raw => {
-            Metadata { allowed_tools: list(loading.body, &field_table::ALLOWED_TOOLS), ..named }
+            Metadata { allowed_tools: list(loading.body, &field_table::ALLOWED_TOOLS), ..base }
         }
         OutputFormat::Opencode
         | OutputFormat::OpencodeFounding
         | OutputFormat::Codex
         | OutputFormat::Gemini
-        | OutputFormat::Plugin => named,
+        | OutputFormat::Plugin => base,
     }
 }
 
-fn claude(loading: &LoadRequest<'_>, output: &str, named: Metadata) -> Metadata {
+fn claude(loading: &LoadRequest<'_>, output: &str, base: Metadata) -> Metadata {
     let body = loading.body;
     let context = text(body, &field_table::CONTEXT).filter(|it| it == "fork");
     let model = text(body, &field_table::MODEL).filter(|it| it != "inherit");
     let is_forked = context.is_some();
     let line = format!("<command-name>/{}</command-name>", loading.name);
     let agent = || text(body, &field_table::AGENT).unwrap_or_else(|| GENERAL.to_owned());
-    let said = PromptMessage::user(output.to_owned());
+    let message = PromptMessage::user(output.to_owned());
     Metadata {
         status: Some(if is_forked { ExecutionContext::Forked } else { ExecutionContext::Inline }),
         command_name: Some(loading.name.to_owned()),
@@ -105,10 +105,14 @@ fn claude(loading: &LoadRequest<'_>, output: &str, named: Metadata) -> Metadata 
         background: is_forked.then(|| switch(body, &field_table::BACKGROUND).unwrap_or(true)),
         // A subagent receives only the text, as its task. Otherwise the line with the skill's name
         // comes first.
-        prompt_messages: if is_forked { vec![said] } else { vec![PromptMessage::user(line), said] },
+        prompt_messages: if is_forked {
+            vec![message]
+        } else {
+            vec![PromptMessage::user(line), message]
+        },
         hooks: hooks(body),
         context,
-        ..named
+        ..base
     }
 }
 

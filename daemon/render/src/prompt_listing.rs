@@ -131,7 +131,7 @@ pub fn write_listing(
     match format {
         ListingFormat::Xml => whole(lists::standard(skills)),
         ListingFormat::Markdown => whole(lists::markdown_escaped(skills)),
-        ListingFormat::Claude => claude::today(skills, room),
+        ListingFormat::Claude => claude::current(skills, room),
         ListingFormat::ClaudeFounding => claude::founding(skills, room),
         ListingFormat::Codex => codex::codex(skills, room),
         ListingFormat::Gemini => whole(lists::gemini(skills)),

@@ -46,11 +46,11 @@ const fn renamed_broader(
     Tool { replacement_is_broader: true, ..renamed(name, renamed_to, summary) }
 }
 
-const fn taking(pattern: &'static str, tool: &Tool) -> Tool {
+const fn with_pattern(pattern: &'static str, tool: &Tool) -> Tool {
     Tool { pattern, ..*tool }
 }
 
-const fn of(agent: Agent, name: &'static str, summary: &'static str) -> Tool {
+const fn tool_of(agent: Agent, name: &'static str, summary: &'static str) -> Tool {
     Tool { name, agent, summary, pattern: "", renamed_to: None, replacement_is_broader: false }
 }
 
@@ -59,23 +59,23 @@ const FILES: &str = "a glob of files, for example `src/**` or `~/.zshrc`";
 
 /// All tools, grouped by agent.
 static TOOLS: [Tool; 88] = [
-    taking(COMMAND, &claude("Bash", "Runs a command in a shell.")),
+    with_pattern(COMMAND, &claude("Bash", "Runs a command in a shell.")),
     claude("BashOutput", "Reads the output of a command in the background."),
     claude("KillShell", "Ends a command in the background."),
-    taking(COMMAND, &claude("PowerShell", "Runs a command in PowerShell.")),
-    taking(FILES, &claude("Read", "Reads a file.")),
-    taking(FILES, &claude("Edit", "Replaces a text in a file.")),
-    taking(FILES, &claude("Write", "Writes a file.")),
+    with_pattern(COMMAND, &claude("PowerShell", "Runs a command in PowerShell.")),
+    with_pattern(FILES, &claude("Read", "Reads a file.")),
+    with_pattern(FILES, &claude("Edit", "Replaces a text in a file.")),
+    with_pattern(FILES, &claude("Write", "Writes a file.")),
     renamed("MultiEdit", "Edit", "Made several replacements in one file."),
-    taking(FILES, &claude("NotebookEdit", "Edits a cell of a Jupyter notebook.")),
+    with_pattern(FILES, &claude("NotebookEdit", "Edits a cell of a Jupyter notebook.")),
     renamed_broader("NotebookRead", "Read", "Read a Jupyter notebook."),
-    taking(FILES, &claude("Glob", "Finds files by a pattern.")),
-    taking(FILES, &claude("Grep", "Searches in files.")),
+    with_pattern(FILES, &claude("Glob", "Finds files by a pattern.")),
+    with_pattern(FILES, &claude("Grep", "Searches in files.")),
     renamed_broader("LS", "Glob", "Listed a directory."),
-    taking("`domain:` and a host name", &claude("WebFetch", "Fetches a page.")),
+    with_pattern("`domain:` and a host name", &claude("WebFetch", "Fetches a page.")),
     claude("WebSearch", "Searches the web."),
-    taking("the type of an agent", &claude("Agent", "Runs a subagent.")),
-    taking("the type of an agent", &renamed("Task", "Agent", "Ran a subagent.")),
+    with_pattern("the type of an agent", &claude("Agent", "Runs a subagent.")),
+    with_pattern("the type of an agent", &renamed("Task", "Agent", "Ran a subagent.")),
     renamed("AgentOutputTool", "TaskOutput", "Read what a subagent has answered."),
     claude("TaskCreate", "Adds a task to the list."),
     claude("TaskGet", "Reads a task."),
@@ -85,7 +85,10 @@ static TOOLS: [Tool; 88] = [
     claude("TaskStop", "Ends a task in the background."),
     claude("TodoWrite", "Writes the list of things to do."),
     renamed_broader("TodoRead", "TodoWrite", "Read the list of things to do."),
-    taking("the name of a skill, and ` *` for its arguments", &claude("Skill", "Loads a skill.")),
+    with_pattern(
+        "the name of a skill, and ` *` for its arguments",
+        &claude("Skill", "Loads a skill."),
+    ),
     renamed("SlashCommand", "Skill", "Ran a command."),
     claude("AskUserQuestion", "Asks the user to choose."),
     claude("EnterPlanMode", "Begins to plan."),
@@ -109,44 +112,44 @@ static TOOLS: [Tool; 88] = [
     claude("ListMcpResourcesTool", "Lists the resources of MCP servers."),
     claude("ReadMcpResourceTool", "Reads a resource of an MCP server."),
     claude("StructuredOutput", "Answers in a given form."),
-    of(Agent::OpenCode, "bash", "Runs a command in a shell."),
-    of(Agent::OpenCode, "read", "Reads a file."),
-    of(Agent::OpenCode, "edit", "Replaces a text in a file."),
-    of(Agent::OpenCode, "write", "Writes a file."),
-    of(Agent::OpenCode, "patch", "Applies a patch."),
-    of(Agent::OpenCode, "glob", "Finds files by a pattern."),
-    of(Agent::OpenCode, "grep", "Searches in files."),
-    of(Agent::OpenCode, "list", "Lists a directory."),
-    of(Agent::OpenCode, "webfetch", "Fetches a page."),
-    of(Agent::OpenCode, "websearch", "Searches the web."),
-    of(Agent::OpenCode, "codesearch", "Searches for code."),
-    of(Agent::OpenCode, "task", "Runs a subagent."),
-    of(Agent::OpenCode, "skill", "Loads a skill."),
-    of(Agent::OpenCode, "todowrite", "Writes the list of things to do."),
-    of(Agent::OpenCode, "todoread", "Reads the list of things to do."),
-    of(Agent::OpenCode, "question", "Asks the user to choose."),
-    of(Agent::OpenCode, "lsp", "Asks a language server."),
-    of(Agent::Codex, "shell", "Runs a command."),
-    of(Agent::Codex, "exec_command", "Runs a command that goes on."),
-    of(Agent::Codex, "write_stdin", "Writes to a command that runs."),
-    of(Agent::Codex, "apply_patch", "Applies a patch."),
-    of(Agent::Codex, "update_plan", "Changes the plan."),
-    of(Agent::Codex, "view_image", "Looks at an image."),
-    of(Agent::Codex, "web_search", "Searches the web."),
-    of(Agent::GeminiCli, "run_shell_command", "Runs a command in a shell."),
-    of(Agent::GeminiCli, "read_file", "Reads a file."),
-    of(Agent::GeminiCli, "read_many_files", "Reads several files."),
-    of(Agent::GeminiCli, "write_file", "Writes a file."),
-    of(Agent::GeminiCli, "replace", "Replaces a text in a file."),
-    of(Agent::GeminiCli, "list_directory", "Lists a directory."),
-    of(Agent::GeminiCli, "search_file_content", "Searches in files."),
-    of(Agent::GeminiCli, "grep_search", "Searches in files."),
-    of(Agent::GeminiCli, "web_fetch", "Fetches a page."),
-    of(Agent::GeminiCli, "google_web_search", "Searches the web."),
-    of(Agent::GeminiCli, "save_memory", "Remembers a fact."),
-    of(Agent::GeminiCli, "write_todos", "Writes the list of things to do."),
-    of(Agent::GeminiCli, "activate_skill", "Loads a skill."),
-    of(Agent::GeminiCli, "ask_user", "Asks the user."),
+    tool_of(Agent::OpenCode, "bash", "Runs a command in a shell."),
+    tool_of(Agent::OpenCode, "read", "Reads a file."),
+    tool_of(Agent::OpenCode, "edit", "Replaces a text in a file."),
+    tool_of(Agent::OpenCode, "write", "Writes a file."),
+    tool_of(Agent::OpenCode, "patch", "Applies a patch."),
+    tool_of(Agent::OpenCode, "glob", "Finds files by a pattern."),
+    tool_of(Agent::OpenCode, "grep", "Searches in files."),
+    tool_of(Agent::OpenCode, "list", "Lists a directory."),
+    tool_of(Agent::OpenCode, "webfetch", "Fetches a page."),
+    tool_of(Agent::OpenCode, "websearch", "Searches the web."),
+    tool_of(Agent::OpenCode, "codesearch", "Searches for code."),
+    tool_of(Agent::OpenCode, "task", "Runs a subagent."),
+    tool_of(Agent::OpenCode, "skill", "Loads a skill."),
+    tool_of(Agent::OpenCode, "todowrite", "Writes the list of things to do."),
+    tool_of(Agent::OpenCode, "todoread", "Reads the list of things to do."),
+    tool_of(Agent::OpenCode, "question", "Asks the user to choose."),
+    tool_of(Agent::OpenCode, "lsp", "Asks a language server."),
+    tool_of(Agent::Codex, "shell", "Runs a command."),
+    tool_of(Agent::Codex, "exec_command", "Runs a command that goes on."),
+    tool_of(Agent::Codex, "write_stdin", "Writes to a command that runs."),
+    tool_of(Agent::Codex, "apply_patch", "Applies a patch."),
+    tool_of(Agent::Codex, "update_plan", "Changes the plan."),
+    tool_of(Agent::Codex, "view_image", "Looks at an image."),
+    tool_of(Agent::Codex, "web_search", "Searches the web."),
+    tool_of(Agent::GeminiCli, "run_shell_command", "Runs a command in a shell."),
+    tool_of(Agent::GeminiCli, "read_file", "Reads a file."),
+    tool_of(Agent::GeminiCli, "read_many_files", "Reads several files."),
+    tool_of(Agent::GeminiCli, "write_file", "Writes a file."),
+    tool_of(Agent::GeminiCli, "replace", "Replaces a text in a file."),
+    tool_of(Agent::GeminiCli, "list_directory", "Lists a directory."),
+    tool_of(Agent::GeminiCli, "search_file_content", "Searches in files."),
+    tool_of(Agent::GeminiCli, "grep_search", "Searches in files."),
+    tool_of(Agent::GeminiCli, "web_fetch", "Fetches a page."),
+    tool_of(Agent::GeminiCli, "google_web_search", "Searches the web."),
+    tool_of(Agent::GeminiCli, "save_memory", "Remembers a fact."),
+    tool_of(Agent::GeminiCli, "write_todos", "Writes the list of things to do."),
+    tool_of(Agent::GeminiCli, "activate_skill", "Loads a skill."),
+    tool_of(Agent::GeminiCli, "ask_user", "Asks the user."),
 ];
 
 /// Returns all tools, grouped by agent.
@@ -155,13 +158,13 @@ pub fn tools() -> &'static [Tool] {
 }
 
 /// Returns the tools of one agent, including outdated names.
-pub fn of_agent(agent: Agent) -> impl Iterator<Item = &'static Tool> {
+pub fn agent_tools(agent: Agent) -> impl Iterator<Item = &'static Tool> {
     TOOLS.iter().filter(move |it| it.agent == agent)
 }
 
 /// Returns the tool with exactly this name.
 pub fn find_tool(agent: Agent, name: &str) -> Option<&'static Tool> {
-    of_agent(agent).find(|it| it.name == name)
+    agent_tools(agent).find(|it| it.name == name)
 }
 
 #[cfg(test)]

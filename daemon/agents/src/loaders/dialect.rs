@@ -110,7 +110,7 @@ fn read(content: &str, library: YamlLibrary) -> Result<Mapping, ParseFailure> {
         return Err(ParseFailure::new("it is not a map of keys to values", 0));
     }
     let mapping = Mapping { library, frontmatter: Some(frontmatter).filter(|_| is_map), text };
-    match mapping.objection() {
+    match mapping.library_error() {
         Some((message, span)) => Err(ParseFailure::new(message, offset(span.start))),
         None => Ok(mapping),
     }
@@ -281,7 +281,7 @@ impl Mapping {
     }
 
     /// Returns an error for input that the library refuses and our parser accepts.
-    fn objection(&self) -> Option<(String, Span)> {
+    fn library_error(&self) -> Option<(String, Span)> {
         match self.library {
             YamlLibrary::JsYaml3 | YamlLibrary::JsYaml4 => {
                 let found = duplicate_key(self.entries()).or_else(|| self.empty_key());

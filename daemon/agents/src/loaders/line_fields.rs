@@ -22,9 +22,9 @@ pub fn extract_lines(content: &str) -> LineFields {
     let mut rescue = LineFields::default();
     let mut rest = line_spans(content).peekable();
     while let Some(line) = rest.next() {
-        if let Some(span) = behind(content, line, "name:") {
+        if let Some(span) = value_span(content, line, "name:") {
             rescue.name = Some((span.slice(content).to_owned(), span));
-        } else if let Some(mut span) = behind(content, line, "description:") {
+        } else if let Some(mut span) = value_span(content, line, "description:") {
             let mut text = span.slice(content).to_owned();
             while let Some(more) = rest.next_if(|it| is_continuation(it.slice(content))) {
                 let words = more.slice(content).trim();
@@ -41,7 +41,7 @@ pub fn extract_lines(content: &str) -> LineFields {
 }
 
 /// Returns the range of the value on a line that begins with `key`.
-fn behind(content: &str, line: Span, key: &str) -> Option<Span> {
+fn value_span(content: &str, line: Span, key: &str) -> Option<Span> {
     let value = line.slice(content).trim_start().strip_prefix(key)?.trim_start();
     let start = line.end - value.len();
     Some(Span::new(start, start + value.trim_end().len()))

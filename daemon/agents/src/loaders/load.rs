@@ -4,7 +4,7 @@ use skills_syntax::parse::ScalarStyle;
 use skills_syntax::text::LineColumn;
 
 use super::dialect::{Mapping, TypedValue, YamlRefusal, parse_strict};
-use super::outcome::{FIX_YAML, RecordLoader, START, repair_description, spot};
+use super::outcome::{FIX_YAML, RecordLoader, START, line_column, repair_description};
 use super::{extract_lines, quote_values, rewrite_as_blocks};
 use crate::fence::Fence;
 use crate::profile::{LoadStrategy, OnInvalidYaml};
@@ -36,7 +36,7 @@ impl RecordLoader<'_> {
                 }
                 Err(_) if self.record.yaml == FrontmatterState::Absent => None,
                 Err(unfenced) => {
-                    let at = spot(&self.record.head, unfenced.offset);
+                    let at = line_column(&self.record.head, unfenced.offset);
                     Some(self.load_without_fence(unfenced.message, at))
                 }
             };
@@ -112,7 +112,7 @@ impl RecordLoader<'_> {
     fn load(&mut self, content: &str, start: usize) -> LoadedValues {
         let mut refused: Option<YamlRefusal> = None;
         // A successful reading that a later strategy may improve.
-        let mut unsatisfying = None;
+        let mut improvable = None;
         for (index, strategy) in self.profile.load_strategies.iter().enumerate() {
             let read = match self.apply(*strategy, content) {
                 None => continue,
@@ -123,19 +123,19 @@ impl RecordLoader<'_> {
                 Some(Ok(values)) => values,
             };
             if self.wants_lines(&read, index) {
-                unsatisfying = Some(read);
+                improvable = Some(read);
                 continue;
             }
             self.strategy = Some(*strategy);
-            self.note_repair(*strategy, refused.as_ref(), start, unsatisfying.as_ref());
+            self.note_repair(*strategy, refused.as_ref(), start, improvable.as_ref());
             return read;
         }
-        if let Some(values) = unsatisfying {
+        if let Some(values) = improvable {
             return values;
         }
         let refusal =
             refused.unwrap_or(YamlRefusal { message: "nothing to read".into(), offset: 0 });
-        let at = spot(&self.record.head, start + refusal.offset);
+        let at = line_column(&self.record.head, start + refusal.offset);
         let message = format!("the frontmatter is not valid YAML: {}", refusal.message);
         match self.profile.unreadable_yaml {
             OnInvalidYaml::Drop => {
@@ -164,7 +164,7 @@ impl RecordLoader<'_> {
         }
         let repair = repair_description(strategy);
         if let Some(refusal) = refused {
-            let at = spot(&self.record.head, start + refusal.offset);
+            let at = line_column(&self.record.head, start + refusal.offset);
             let why = &refusal.message;
             let message = format!("the frontmatter is not valid YAML: {why}; {repair}");
             self.note("yaml/valid", message, at, FIX_YAML);

@@ -246,7 +246,7 @@ pub(super) fn remark(
 }
 
 /// Converts an offset in a file's head to line and column.
-pub(super) fn spot(head: &str, offset: usize) -> LineColumn {
+pub(super) fn line_column(head: &str, offset: usize) -> LineColumn {
     let (line, column) = LineIndex::new(head).display(head, offset);
     LineColumn { line, column }
 }

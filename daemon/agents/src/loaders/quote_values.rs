@@ -19,7 +19,7 @@ pub fn quote_values(content: &str, quoting: Quoting) -> Option<Repair> {
             top_level(content, |value| value.contains(": ") || value.contains(SPECIAL))
         }
         Quoting::ClientGuide => {
-            top_level(content, |value| !is_yaml_alone(value, YamlLibrary::Ours))
+            top_level(content, |value| !is_valid_yaml_value(value, YamlLibrary::Ours))
         }
         Quoting::Codex => codex(content),
     };
@@ -52,7 +52,7 @@ fn is_quoted(value: &str) -> bool {
 }
 
 /// Returns whether a value after a key is valid YAML without quotes.
-fn is_yaml_alone(value: &str, library: YamlLibrary) -> bool {
+fn is_valid_yaml_value(value: &str, library: YamlLibrary) -> bool {
     parse_strict(&format!("k: {value}\n"), library).is_ok_and(|it| it.len() == 1)
 }
 
@@ -79,7 +79,9 @@ fn codex(content: &str) -> Vec<Change> {
             Some('|' | '>') => block = Some(indent),
             Some(first) => {
                 let like_flow = matches!(first, '[' | '{' | '@' | '`');
-                if has_colon(value) || (like_flow && !is_yaml_alone(value, YamlLibrary::NpmYaml)) {
+                if has_colon(value)
+                    || (like_flow && !is_valid_yaml_value(value, YamlLibrary::NpmYaml))
+                {
                     let start = line.end - after.trim_start().len();
                     let text = format!("'{}'", value.replace('\'', "''"));
                     changes.push(Change { span: Span::new(start, start + value.len()), text });

@@ -10,7 +10,7 @@ pub(super) fn root_lines(root: &RootRule) -> Vec<String> {
         return vec![format!("{} ({})", root.display_path(""), root.scope.keyword())];
     }
     let mut walk = walk_words(&root.walk).join(", ");
-    match root.seeks {
+    match root.root_content {
         RootContent::Skills => {}
         RootContent::Commands => walk.push_str(", Markdown files as commands"),
     }

@@ -16,7 +16,7 @@ pub struct RootRule {
     /// Variables that disable this root or one of its paths.
     pub switches: Vec<DisableSwitch>,
     /// The form of skills in this root.
-    pub seeks: RootContent,
+    pub root_content: RootContent,
     /// The label that the agent shows for skills from this root.
     pub label: Option<Text>,
 }

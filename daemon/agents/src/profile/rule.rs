@@ -496,6 +496,6 @@ impl RootRule {
                 | RootBase::Extensions(_)
                 | RootBase::BuiltIn(_)
         );
-        is_named && self.seeks == RootContent::Skills
+        is_named && self.root_content == RootContent::Skills
     }
 }

@@ -38,7 +38,7 @@ fn root(base: RootBase, relative: &[&'static str], scope: Scope, walk: &WalkRule
         scope,
         walk: walk.clone(),
         switches: Vec::new(),
-        seeks: RootContent::Skills,
+        root_content: RootContent::Skills,
         label: None,
     }
 }
@@ -159,7 +159,7 @@ fn claude_code() -> Profile {
     let root = |base, relative: &[&'static str], scope| root(base, relative, scope, &walk);
     let commands = |base, relative: &[&'static str], scope| RootRule {
         walk: WalkRule::plain(),
-        seeks: RootContent::Commands,
+        root_content: RootContent::Commands,
         ..root(base, relative, scope)
     };
     let managed = || RootBase::Absolute("/etc/claude-code".into());
@@ -529,7 +529,7 @@ fn gemini_cli() -> Profile {
             built_in(&[
                 (
                     "antigravity-support",
-                    "Use when the user asks questions, seeks help, or requests instructions related to installing, setting up, or migrating to Antigravity CLI. This skill provides the latest up to date details, requirements, and commands sourced from the official Antigravity CLI documentation.",
+                    "Use when the user asks questions, root_content help, or requests instructions related to installing, setting up, or migrating to Antigravity CLI. This skill provides the latest up to date details, requirements, and commands sourced from the official Antigravity CLI documentation.",
                 ),
                 (
                     "skill-creator",

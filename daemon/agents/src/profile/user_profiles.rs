@@ -232,7 +232,7 @@ impl<'a> ProfileBuilder<'a> {
                 let is_known =
                     super::find(base).is_some() || self.drafts.iter().any(|it| it.id == *base);
                 if !is_known {
-                    let hint = self.meant(base);
+                    let hint = self.base_hint(base);
                     self.fault(*at, format!("there is no profile `{base}`"), Some(hint));
                 }
                 self.make(base, above)
@@ -240,7 +240,7 @@ impl<'a> ProfileBuilder<'a> {
         }
     }
 
-    fn meant(&self, base: &str) -> String {
+    fn base_hint(&self, base: &str) -> String {
         let names = builtin().iter().map(|it| &*it.id).chain(self.drafts.iter().map(|it| &*it.id));
         let names: Vec<_> = names.collect();
         match suggest::nearest(base, names.iter().copied(), 0.6).first() {
@@ -270,14 +270,14 @@ impl<'a> ProfileBuilder<'a> {
         // In the table's order, because some rules apply only if an earlier one is set.
         for rule in RULES {
             for it in draft.settings.iter().filter(|it| it.rule.name == rule.name) {
-                if let Some(needed) = needs(rule.name, &profile) {
+                if let Some(needed) = no_effect_reason(rule.name, &profile) {
                     let message = format!("`{}` has no effect here: {needed}", rule.name);
                     self.fault(it.at, message, None);
                 }
                 (rule.set)(&mut profile, it.setting.clone());
             }
         }
-        name_variables(&mut profile);
+        add_root_variables(&mut profile);
         let source = |rule: &ProfileRule| {
             let set = draft.settings.iter().find(|it| it.rule.name == rule.name);
             let at = set.map_or(draft.at, |it| it.at);
@@ -297,8 +297,8 @@ impl<'a> ProfileBuilder<'a> {
             profile.roots = rules(roots);
         }
         for (place, at) in &draft.without_roots {
-            if !remove(&mut profile.roots, place) {
-                let places: Vec<_> = base.roots.iter().flat_map(places).collect();
+            if !remove_root(&mut profile.roots, place) {
+                let places: Vec<_> = base.roots.iter().flat_map(root_paths).collect();
                 let near = suggest::nearest(place, places.iter().map(String::as_str), 0.5);
                 let hint = match near.first() {
                     Some(near) => format!("Did you mean `{near}`?"),
@@ -322,7 +322,7 @@ impl<'a> ProfileBuilder<'a> {
 }
 
 /// Returns the reason why a rule has no effect in a profile, if another rule disables it.
-fn needs(rule: &str, profile: &Profile) -> Option<&'static str> {
+fn no_effect_reason(rule: &str, profile: &Profile) -> Option<&'static str> {
     match rule {
         "nested_skips_ignored" | "nested_taken" if profile.nested == NestedRule::Never => {
             Some("`nested` is empty")
@@ -364,7 +364,7 @@ impl RootDraft {
             scope: self.scope.unwrap_or(by_base),
             walk,
             switches: self.switches.iter().map(switch).collect(),
-            seeks: RootContent::Skills,
+            root_content: RootContent::Skills,
             label: None,
         }
     }
@@ -390,17 +390,17 @@ impl WalkDraft {
             // With links, an unlimited walk could be endless.
             walk.repeats &= walk.max_depth.is_some();
         }
-        put(&mut walk.root_skill, root_skill);
-        put(&mut walk.hidden, hidden);
-        put(&mut walk.skipped, skipped);
-        put(&mut walk.reserved, reserved);
-        put(&mut walk.into_skills, into_skills);
-        put(&mut walk.directory_links, directory_links);
-        put(&mut walk.file_links, file_links);
+        set_if_some(&mut walk.root_skill, root_skill);
+        set_if_some(&mut walk.hidden, hidden);
+        set_if_some(&mut walk.skipped, skipped);
+        set_if_some(&mut walk.reserved, reserved);
+        set_if_some(&mut walk.into_skills, into_skills);
+        set_if_some(&mut walk.directory_links, directory_links);
+        set_if_some(&mut walk.file_links, file_links);
     }
 }
 
-fn put<T>(slot: &mut T, value: Option<T>) {
+fn set_if_some<T>(slot: &mut T, value: Option<T>) {
     if let Some(value) = value {
         *slot = value;
     }
@@ -409,10 +409,11 @@ fn put<T>(slot: &mut T, value: Option<T>) {
 /// Removes a search root. Returns whether it was found.
 ///
 /// `place` is the path below the root's base, for all bases, or with `~/` for home alone.
-fn remove(roots: &mut Vec<RootRule>, place: &str) -> bool {
+fn remove_root(roots: &mut Vec<RootRule>, place: &str) -> bool {
     let mut found = false;
-    for root in
-        roots.iter_mut().filter(|it| it.has_skill_directories() || it.seeks != RootContent::Skills)
+    for root in roots
+        .iter_mut()
+        .filter(|it| it.has_skill_directories() || it.root_content != RootContent::Skills)
     {
         let prefix = home_prefix(root);
         root.relative.retain(|relative| {
@@ -446,7 +447,7 @@ fn home_prefix(root: &RootRule) -> Option<String> {
     }
 }
 
-fn places(root: &RootRule) -> Vec<String> {
+fn root_paths(root: &RootRule) -> Vec<String> {
     let prefix = home_prefix(root).map(|it| format!("~/{it}")).unwrap_or_default();
     let base = match &root.base {
         RootBase::Absolute(base) => format!("{base}/"),
@@ -456,7 +457,7 @@ fn places(root: &RootRule) -> Vec<String> {
 }
 
 /// Adds every variable that a root, a switch or trust depends on to the profile's environment.
-fn name_variables(profile: &mut Profile) {
+fn add_root_variables(profile: &mut Profile) {
     let mut named: Vec<Text> = Vec::new();
     for root in &profile.roots {
         match &root.base {

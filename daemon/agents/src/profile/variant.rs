@@ -56,7 +56,7 @@ const CLAUDE_CODE: &[Row] = &[
         source: "The document on Claude Code: bundled skills first; managed, then user, then project directories up to HOME, then added ones, then commands; of plugins the commands first, and skills of any depth as `plugin:namespace:skill`.",
         change: |it| {
             // Commands of plugins come first.
-            it.roots.sort_by_key(|root| match (&root.base, root.seeks) {
+            it.roots.sort_by_key(|root| match (&root.base, root.root_content) {
                 (RootBase::Provided(Provider::Bundled), _) => 0,
                 (RootBase::Plugins(_), RootContent::Commands) => 2,
                 (RootBase::Plugins(_), RootContent::Skills) => 3,

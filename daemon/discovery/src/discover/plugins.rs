@@ -39,7 +39,7 @@ pub struct Plugin {
 #[derive(Clone, Debug)]
 pub(super) struct PluginPath {
     pub(super) path: AbsPath,
-    pub(super) seeks: RootContent,
+    pub(super) root_content: RootContent,
     pub(super) form: PluginPathKind,
     /// The reason if it is not searched.
     pub(super) off: Option<String>,
@@ -173,18 +173,18 @@ impl Finder<'_> {
     fn hold(
         &mut self,
         path: AbsPath,
-        seeks: RootContent,
+        root_content: RootContent,
         form: PluginPathKind,
         plugin: &Arc<Plugin>,
     ) {
-        if self.found.iter().any(|it| it.path == path && it.seeks == seeks) {
+        if self.found.iter().any(|it| it.path == path && it.root_content == root_content) {
             return;
         }
         let plugin = Arc::clone(plugin);
         let owner = self.owners.below(&self.home, self.declared, &plugin.root);
         self.found.push(PluginPath {
             path,
-            seeks,
+            root_content,
             form,
             off: None,
             plugin,
@@ -377,12 +377,13 @@ impl Finder<'_> {
         for key in document.map(|_| self.rule.manifest.clone()).unwrap_or_default() {
             let Some(entry) = document.and_then(|it| it.entry(&key)) else { continue };
             let source = SourceLocation { file: manifest_path.clone(), at: entry.at };
-            let seeks = if key == "commands" { RootContent::Commands } else { RootContent::Skills };
+            let root_content =
+                if key == "commands" { RootContent::Commands } else { RootContent::Skills };
             for text in texts_of(&entry.node) {
                 let Some(path) = self.within(&key, &text, root, PLUGIN, &source) else { continue };
                 let about = NoteScope::Plugin(plugin.key.as_str().into());
                 self.settings.note_about(&source, about, format!("`{key}` names `{text}`"));
-                self.hold(path, seeks, PluginPathKind::FromManifest, &plugin);
+                self.hold(path, root_content, PluginPathKind::FromManifest, &plugin);
             }
         }
         for it in &mut self.found[first..] {

@@ -50,7 +50,9 @@ pub(super) fn search(
             RootBase::Plugins(of) => {
                 let find = || plugins::find(ctx, of, owners, tree, search.settings);
                 let all = plugins.get_or_insert_with(find).iter();
-                all.filter(|it| it.seeks == rule.seeks).map(RootLocation::held).collect()
+                all.filter(|it| it.root_content == rule.root_content)
+                    .map(RootLocation::held)
+                    .collect()
             }
             RootBase::Extensions(of) => {
                 extensions::find(ctx, of, &rule.relative, owners, tree, search.settings)
@@ -137,8 +139,10 @@ impl Search<'_, '_> {
             Err((path, why)) => (path, (RootOutcome::NoBase(why), Vec::new())),
             Ok(path) => {
                 walker.set_link_targets(&path, owner.is_own(), &base);
-                let found = match (&held, rule.seeks) {
-                    (Some(held), _) => walker.plugin(&path, held.form, held.seeks, rule, root),
+                let found = match (&held, rule.root_content) {
+                    (Some(held), _) => {
+                        walker.plugin(&path, held.form, held.root_content, rule, root)
+                    }
                     (None, RootContent::Skills) => walker.root(&path, &rule.walk, root),
                     (None, RootContent::Commands) => walker.commands(&path, &rule.walk, root),
                 };
@@ -147,7 +151,7 @@ impl Search<'_, '_> {
         };
         let candidates = start..walker.candidates.len();
         let scope = match &held {
-            Some(held) if held.seeks == RootContent::Commands => Scope::Command,
+            Some(held) if held.root_content == RootContent::Commands => Scope::Command,
             Some(_) => Scope::Plugin,
             None => rule.scope,
         };

@@ -71,7 +71,12 @@ pub(super) struct Survey {
 
 impl Walker<'_> {
     /// Computes which directories below a root are within its budget.
-    pub(super) fn survey(&mut self, path: &AbsPath, walk: &WalkRule, seeks: RootContent) -> Survey {
+    pub(super) fn survey(
+        &mut self,
+        path: &AbsPath,
+        walk: &WalkRule,
+        root_content: RootContent,
+    ) -> Survey {
         let mut survey = Survey {
             known: true,
             directories: 0,
@@ -104,7 +109,7 @@ impl Walker<'_> {
                 }
                 survey.nearest.entry(listing.id).or_insert_with(|| (depth, dir.clone()));
                 let entries = listing.items.len();
-                let files = files(&listing, seeks);
+                let files = files(&listing, root_content);
                 if entries > left.entries || listing.is_too_large() {
                     survey.refused.insert(listing.id);
                     survey.over(dir, Bound::Entries, walk.budget.entries);
@@ -117,7 +122,7 @@ impl Walker<'_> {
                 }
                 left.entries -= entries;
                 left.files -= files;
-                if self.is_leaf(walk, seeks, depth, &listing) {
+                if self.is_leaf(walk, root_content, depth, &listing) {
                     continue;
                 }
                 let links = listing.items.iter().filter(|it| leads(it)).count();
@@ -142,13 +147,19 @@ impl Walker<'_> {
     }
 
     /// Returns true if nothing below the directory is walked.
-    fn is_leaf(&self, walk: &WalkRule, seeks: RootContent, depth: u16, listing: &Listing) -> bool {
+    fn is_leaf(
+        &self,
+        walk: &WalkRule,
+        root_content: RootContent,
+        depth: u16,
+        listing: &Listing,
+    ) -> bool {
         let is_skill = |it: &Item| {
             it.name == SKILL_FILE
                 && it.kind != ItemKind::Directory
                 && (it.kind != ItemKind::Link || walk.file_links)
         };
-        let is_plugin = seeks == RootContent::Skills
+        let is_plugin = root_content == RootContent::Skills
             && depth == 1
             && self.profile.plugins_beside_skills().is_some()
             && listing.items.iter().any(|it| it.name == PLUGIN);
@@ -231,8 +242,8 @@ pub(super) fn leads(item: &Item) -> bool {
 }
 
 /// Returns the number of files in a directory that are read.
-fn files(listing: &Listing, seeks: RootContent) -> usize {
-    let is_read = |it: &&Item| match seeks {
+fn files(listing: &Listing, root_content: RootContent) -> usize {
+    let is_read = |it: &&Item| match root_content {
         RootContent::Skills => it.name == SKILL_FILE,
         RootContent::Commands => ends_as_command(&it.name),
     };

@@ -194,7 +194,7 @@ impl<'a> Walker<'a> {
         &mut self,
         path: &AbsPath,
         form: PluginPathKind,
-        seeks: RootContent,
+        root_content: RootContent,
         rule: &RootRule,
         root: usize,
     ) -> (RootOutcome, Vec<SkippedEntry>) {
@@ -205,7 +205,7 @@ impl<'a> Walker<'a> {
                 WalkRule { root_skill: true, max_depth: Some(0), ..rule.walk.clone() }
             }
         };
-        match seeks {
+        match root_content {
             RootContent::Skills => self.root(path, &walk, root),
             RootContent::Commands => self.commands(path, &rule.walk, root),
         }

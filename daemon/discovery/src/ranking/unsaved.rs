@@ -80,10 +80,10 @@ impl Ranking {
     /// Returns the prefix of a file's name in a root; `None` if the root's walk would not find it.
     fn prefix(&self, root: usize, file: &AbsPath) -> Option<String> {
         let RankedRoot { path, rule, .. } = &self.roots[root];
-        let RootRule { seeks, walk, .. } = self.profile.roots.get(*rule)?;
+        let RootRule { root_content, walk, .. } = self.profile.roots.get(*rule)?;
         let dir = file.parent()?;
         let between: Vec<&OsStr> = dir.strip_prefix(&**path).ok()?.iter().collect();
-        match seeks {
+        match root_content {
             RootContent::Commands => {
                 let is_command = file.extension() == Some(OsStr::new("md"));
                 let names = between.iter().map(|it| format!("{}:", it.to_string_lossy()));

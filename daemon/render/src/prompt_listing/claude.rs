@@ -88,7 +88,7 @@ fn finish(lines: &[Line<'_>]) -> PromptListing {
 
 /// The current listing. If it exceeds the budget, the least used skills lose their descriptions
 /// first, later ones before earlier ones. Every name stays.
-pub(super) fn today(skills: &[ListedSkill<'_>], room: &ListingBudget) -> PromptListing {
+pub(super) fn current(skills: &[ListedSkill<'_>], room: &ListingBudget) -> PromptListing {
     let mut lines: Vec<_> = skills.iter().map(|it| Line::new(it, LONGEST)).collect();
     let mut by_use: Vec<_> = (0..lines.len()).filter(|it| !skills[*it].is_bundled).collect();
     by_use.sort_by_key(|it| (skills[*it].n_uses, std::cmp::Reverse(*it)));

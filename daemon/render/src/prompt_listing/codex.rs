@@ -18,12 +18,12 @@ const FALLBACK: u64 = 8000;
 
 /// The budget for the lines.
 #[derive(Clone, Copy, Debug)]
-enum Budget {
+enum LineBudget {
     Tokens(u64),
     Characters(u64),
 }
 
-impl Budget {
+impl LineBudget {
     /// Takes 2 % of the context.
     fn of(room: &ListingBudget) -> Self {
         match (room.characters, room.context_tokens) {
@@ -82,7 +82,7 @@ pub(super) fn codex(skills: &[ListedSkill<'_>], room: &ListingBudget) -> PromptL
     let roots = roots(&skills);
     skills.sort_by(|a, b| rank(a).cmp(&rank(b)).then(a.name.cmp(b.name)).then(a.path.cmp(b.path)));
     let mut lines: Vec<_> = skills.iter().map(|it| line(it, &roots)).collect();
-    let budget = Budget::of(room);
+    let budget = LineBudget::of(room);
     let n_omitted = fit(&mut lines, budget);
     let n_shortened = lines.iter().filter(|it| it.is_cut || it.shown < it.length()).count();
     let mut text = vec!["<skills_instructions>".to_owned(), "## Skills".to_owned()];
@@ -141,7 +141,7 @@ fn line<'a>(skill: &ListedSkill<'a>, roots: &[&Path]) -> Line<'a> {
 /// Fits the lines into the budget. Descriptions get one character each in turn while the budget
 /// lasts; if the names alone exceed it, lines that do not fit are removed. Returns the number of
 /// removed lines.
-fn fit(lines: &mut Vec<Line<'_>>, budget: Budget) -> usize {
+fn fit(lines: &mut Vec<Line<'_>>, budget: LineBudget) -> usize {
     if lines.iter().map(|it| budget.cost(&it.text())).sum::<u64>() <= budget.limit() {
         return 0;
     }
@@ -150,7 +150,7 @@ fn fit(lines: &mut Vec<Line<'_>>, budget: Budget) -> usize {
     }
     let mut spent: u64 = lines.iter().map(|it| budget.cost(&it.text())).sum();
     if spent <= budget.limit() {
-        give(lines, budget, &mut spent);
+        distribute(lines, budget, &mut spent);
         return 0;
     }
     let n_before = lines.len();
@@ -165,7 +165,7 @@ fn fit(lines: &mut Vec<Line<'_>>, budget: Budget) -> usize {
 }
 
 /// Extends each description by one character in turn until the budget is spent.
-fn give(lines: &mut [Line<'_>], budget: Budget, spent: &mut u64) {
+fn distribute(lines: &mut [Line<'_>], budget: LineBudget, spent: &mut u64) {
     /// The cost of a line so far.
     struct Sum<'a> {
         left: std::str::Chars<'a>,
