@@ -186,7 +186,7 @@ fn read(
             if diagnostics.len() == before && notes.unknown_aliases.is_empty() {
                 let uneven =
                     segment::indented_first(text, content).map(yaml_diagnostics::indented_first);
-                diagnostics.push(uneven.unwrap_or_else(|| yaml_diagnostics::refused(&error)));
+                diagnostics.push(uneven.unwrap_or_else(|| yaml_diagnostics::syntax_error(&error)));
             }
             (entries, Err(error))
         }
@@ -205,7 +205,7 @@ fn read(
     // The anchor of a list precedes those inside it, and pieces are read in order.
     notes.anchors.sort_by_key(|it| it.span);
     let first_alias_over_limit = alias_expansion::first_alias_over_limit(&entries, &notes.anchors);
-    diagnostics.extend(first_alias_over_limit.map(yaml_diagnostics::first_alias_over_limit));
+    diagnostics.extend(first_alias_over_limit.map(yaml_diagnostics::aliases_too_large));
     check::duplicates(&mut entries, diagnostics);
     check::plain_values(text, &entries, keys, diagnostics);
     check::unused_anchors(text, &notes.anchors, &notes.aliases, diagnostics);

@@ -335,9 +335,9 @@ mod tests {
     fn check(content: &str, expected: &Expect) {
         let text = format!("---\n{content}---\n\n  body  \n");
         let formatted = format_text(&text);
-        assert_eq!(format_text(&formatted), formatted, "twice is once");
+        assert_eq!(format_text(&formatted), formatted, "formatting is idempotent");
         let formatted = formatted.strip_prefix("---\n").unwrap();
-        let formatted = formatted.strip_suffix("---\n\n  body  \n").expect("the body stays");
+        let formatted = formatted.strip_suffix("---\n\n  body  \n").expect("an unchanged body");
         expected.assert_eq(formatted);
     }
 

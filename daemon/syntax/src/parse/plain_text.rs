@@ -59,38 +59,38 @@ pub(super) fn diagnose(text: &str, value: &Value, error: &YamlError) -> Diagnost
             _,
             Kind::TooDeep | Kind::ControlCharacter(_) | Kind::TabIndentation | Kind::ByteOrderMark,
         )
-        | (Some(b'"' | b'\''), Kind::TextAfterQuote) => yaml_diagnostics::refused(error),
+        | (Some(b'"' | b'\''), Kind::TextAfterQuote) => yaml_diagnostics::syntax_error(error),
         (Some(b'"'), Kind::BadEscape) => {
             let span = bad_escape(written).map_or(error.span, |at| at.moved(value.span.start));
-            yaml_diagnostics::refused(&YamlError::new(Kind::BadEscape, span))
+            yaml_diagnostics::syntax_error(&YamlError::new(Kind::BadEscape, span))
         }
         (Some(b'"' | b'\''), kind) => match open_at_end(written) {
             Some(true) => {
-                yaml_diagnostics::refused(&YamlError::new(Kind::UnclosedQuote, on_first_line))
+                yaml_diagnostics::syntax_error(&YamlError::new(Kind::UnclosedQuote, on_first_line))
             }
             Some(false) if written.contains(['\n', '\r']) => {
                 yaml_diagnostics::unindented_in_quotes(second_line(text, value.span))
             }
             None if kind == Kind::UnquotedColon => {
-                yaml_diagnostics::refused(&YamlError::new(Kind::TextAfterQuote, error.span))
+                yaml_diagnostics::syntax_error(&YamlError::new(Kind::TextAfterQuote, error.span))
             }
-            Some(false) | None => yaml_diagnostics::refused(error),
+            Some(false) | None => yaml_diagnostics::syntax_error(error),
         },
         (Some(open @ (b'[' | b'{')), _) => match open_at_end(written) {
             Some(true) => {
                 let open = char::from(*open);
-                yaml_diagnostics::refused(&YamlError::new(
+                yaml_diagnostics::syntax_error(&YamlError::new(
                     Kind::UnclosedBracket(open),
                     on_first_line,
                 ))
             }
             None => yaml_diagnostics::unquoted_start(first, first.slice(text)),
-            Some(false) => yaml_diagnostics::refused(error),
+            Some(false) => yaml_diagnostics::syntax_error(error),
         },
         (Some(b'*' | b'&' | b'!' | b'@' | b'`' | b'%' | b','), _) => {
             yaml_diagnostics::unquoted_start(first, first.slice(text))
         }
-        _ => yaml_diagnostics::refused(error),
+        _ => yaml_diagnostics::syntax_error(error),
     }
 }
 

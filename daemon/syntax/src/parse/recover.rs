@@ -68,7 +68,7 @@ impl Recovery<'_, '_> {
                     let again = if next == alone { Err(error) } else { self.strict(piece) };
                     match again {
                         Ok(mut read) => entries.append(&mut read),
-                        Err(error) => self.refused(piece, &error, level, &mut entries),
+                        Err(error) => self.recover_piece(piece, &error, level, &mut entries),
                     }
                     at = next;
                 }
@@ -86,7 +86,7 @@ impl Recovery<'_, '_> {
     }
 
     /// Reads an invalid piece that starts an entry.
-    fn refused(
+    fn recover_piece(
         &mut self,
         piece: &[Line],
         error: &YamlError,
@@ -118,7 +118,7 @@ impl Recovery<'_, '_> {
     /// Reads an invalid piece as one entry.
     fn entry(&mut self, piece: &[Line], error: &YamlError, level: usize) -> Option<Entry> {
         let Some(head) = split_key(self.text, piece[0]) else {
-            self.report(error.kind, yaml_diagnostics::refused(error));
+            self.report(error.kind, yaml_diagnostics::syntax_error(error));
             return None;
         };
         let value = self.value_of(piece, head, error, level);
@@ -136,7 +136,7 @@ impl Recovery<'_, '_> {
     ) -> Value {
         let before = self.diagnostics.len();
         if error.kind == YamlErrorKind::TabIndentation {
-            self.report(error.kind, yaml_diagnostics::refused(error));
+            self.report(error.kind, yaml_diagnostics::syntax_error(error));
         }
         let rest = rest_of(self.text, piece[0], head.after);
         let value = if rest.is_insignificant(self.text) {
@@ -148,7 +148,7 @@ impl Recovery<'_, '_> {
             self.leaf(&lines, error)
         };
         if self.diagnostics.len() == before {
-            self.report(error.kind, yaml_diagnostics::refused(error));
+            self.report(error.kind, yaml_diagnostics::syntax_error(error));
         }
         value
     }
@@ -213,7 +213,7 @@ impl Recovery<'_, '_> {
             }
         };
         if self.diagnostics.len() == before {
-            self.report(error.kind, yaml_diagnostics::refused(error));
+            self.report(error.kind, yaml_diagnostics::syntax_error(error));
         }
         value
     }

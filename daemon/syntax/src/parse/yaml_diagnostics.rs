@@ -10,7 +10,7 @@ use crate::text::Span;
 const QUOTE_IT: &str = "Put the whole value in quotes.";
 
 /// A syntax error in a piece.
-pub(super) fn refused(error: &YamlError) -> Diagnostic {
+pub(super) fn syntax_error(error: &YamlError) -> Diagnostic {
     let (code, help) = match error.kind {
         Kind::UnquotedColon => ("yaml/unquoted-colon", QUOTE_IT),
         Kind::ReservedStart(_) | Kind::UnknownAlias | Kind::MissingAnchorName | Kind::BadTag => {
@@ -94,7 +94,7 @@ pub(super) fn missing_blank(span: Span, key: &str) -> Diagnostic {
 
 /// Unindented lines that continue the plain value above.
 pub(super) fn unindented(span: Span) -> Diagnostic {
-    refused(&YamlError::new(Kind::UnindentedContinuation, span))
+    syntax_error(&YamlError::new(Kind::UnindentedContinuation, span))
 }
 
 /// The same inside quotes, which many YAML parsers accept.
@@ -136,7 +136,7 @@ pub(super) fn comment_cuts_value(span: Span) -> Diagnostic {
 }
 
 /// Aliases whose expansion exceeds the size limit.
-pub(super) fn first_alias_over_limit(span: Span) -> Diagnostic {
+pub(super) fn aliases_too_large(span: Span) -> Diagnostic {
     Diagnostic::error("yaml/too-deep", span, "the expanded aliases exceed the size limit")
         .with_help("Write the values out, or anchor shorter values.")
 }

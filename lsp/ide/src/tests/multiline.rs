@@ -59,7 +59,7 @@ fn check(head: &str, label: &str, expected: &[&str]) {
     ] {
         let after = complete_with(&text, label).unwrap_or_else(|| panic!("no suggestion: {text}"));
         let document = parse(&after);
-        let strict = &document.frontmatter.as_ref().expect("one").strict;
+        let strict = &document.frontmatter.as_ref().expect("frontmatter").strict;
         assert!(strict.is_ok(), "{after}\n{strict:?}");
         let field = if head.starts_with("paths") { &PATHS } else { &ALLOWED_TOOLS };
         let items = list(&after, &document, field);
