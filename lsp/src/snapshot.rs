@@ -98,7 +98,7 @@ fn ids(profiles: &ProfileSet) -> Vec<String> {
 
 fn read_profiles(snapshot: &wire::SnapshotResult) -> ProfileSet {
     let own = snapshot.own_profiles.as_deref().unwrap_or_default();
-    skills_config::read(own.as_bytes(), skills_config::Source::User).config.profiles
+    skills_config::read(own.as_bytes(), skills_config::ConfigSource::User).config.profiles
 }
 
 impl WorkspaceSnapshot {

@@ -12,7 +12,7 @@ use skills_syntax::path::AbsPath;
 use toml::de::{DeTable, DeValue};
 
 use super::Config;
-use super::read::{Misfit, nearest, shown, word};
+use super::read::{ValueError, nearest, type_name, word};
 
 /// Levels by rule id, by family (`family/*`) or for all rules (`*`), the broadest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,43 +86,43 @@ fn patterns(rules: &[&str]) -> Vec<String> {
 pub(super) fn read_rules(
     table: &DeTable<'_>,
     known: Option<&[&str]>,
-) -> (RuleLevels, Vec<(usize, Misfit)>) {
+) -> (RuleLevels, Vec<(usize, ValueError)>) {
     let mut rows = Vec::new();
-    let mut misfits = Vec::new();
+    let mut errors = Vec::new();
     for (name, value) in table {
         let written = &**name.get_ref();
         if let Some(known) = known
             && !known.iter().any(|it| levels::names(written, it))
         {
-            misfits.push((name.span().start, unknown(written, known)));
+            errors.push((name.span().start, unknown(written, known)));
             continue;
         }
         match word(&Level::WORDS, value.get_ref()).map(|it| Level::read(&it)) {
             Ok(level) => rows.extend(level.map(|it| (written.to_owned(), it))),
-            Err(misfit) => {
-                let message = format!("has a level for `{written}` that {}", misfit.message);
-                misfits.push((value.span().start, Misfit { message, ..misfit }));
+            Err(error) => {
+                let message = format!("has a level for `{written}` that {}", error.message);
+                errors.push((value.span().start, ValueError { message, ..error }));
             }
         }
     }
     rows.sort_by_key(|(rule, _)| breadth(rule));
-    (RuleLevels(rows), misfits)
+    (RuleLevels(rows), errors)
 }
 
 /// Maximum number of globs in one file.
-const GLOBS: usize = 256;
+const MAX_GLOBS: usize = 256;
 
 /// Reads a table of globs, each with a table of rules.
 pub(super) fn read_paths(
     table: &DeTable<'_>,
     known: Option<&[&str]>,
-) -> (PathLevels, Vec<(usize, Misfit)>) {
+) -> (PathLevels, Vec<(usize, ValueError)>) {
     let mut rows: Vec<(usize, String, RuleLevels)> = Vec::new();
-    let mut misfits = Vec::new();
+    let mut errors = Vec::new();
     for (nth, (glob, value)) in table.into_iter().enumerate() {
-        if nth == GLOBS {
-            let message = format!("has {} globs; the maximum is {GLOBS}", table.len());
-            misfits.push((glob.span().start, Misfit { message, hint: None }));
+        if nth == MAX_GLOBS {
+            let message = format!("has {} globs; the maximum is {MAX_GLOBS}", table.len());
+            errors.push((glob.span().start, ValueError { message, hint: None }));
             break;
         }
         let (at, written) = (glob.span().start, &**glob.get_ref());
@@ -130,21 +130,21 @@ pub(super) fn read_paths(
             let message = format!("contains the invalid glob `{}`", shorten_matcher(written));
             let hint =
                 Some("Close all brackets and braces, and use fewer than 1,024 bytes.".to_owned());
-            misfits.push((at, Misfit { message, hint }));
+            errors.push((at, ValueError { message, hint }));
             continue;
         }
         let DeValue::Table(rules) = value.get_ref() else {
-            let message = format!("has {} for `{written}`", shown(value.get_ref()));
+            let message = format!("has {} for `{written}`", type_name(value.get_ref()));
             let hint = Some("Write a table of rules and levels.".to_owned());
-            misfits.push((value.span().start, Misfit { message, hint }));
+            errors.push((value.span().start, ValueError { message, hint }));
             continue;
         };
         let (levels, wrong) = read_rules(rules, known);
-        misfits.extend(wrong);
+        errors.extend(wrong);
         rows.push((at, written.to_owned(), levels));
     }
     rows.sort_by_key(|it| it.0);
-    (PathLevels(rows.into_iter().map(|(_, glob, levels)| (glob, levels)).collect()), misfits)
+    (PathLevels(rows.into_iter().map(|(_, glob, levels)| (glob, levels)).collect()), errors)
 }
 
 fn breadth(rule: &str) -> u8 {
@@ -155,7 +155,7 @@ fn breadth(rule: &str) -> u8 {
     }
 }
 
-fn unknown(written: &str, known: &[&str]) -> Misfit {
+fn unknown(written: &str, known: &[&str]) -> ValueError {
     let patterns = patterns(known);
     let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
     let family = format!("{written}/*");
@@ -168,7 +168,7 @@ fn unknown(written: &str, known: &[&str]) -> Misfit {
         || "See docs/rules.md for all rules.".to_owned(),
         |it| format!("Did you mean `{it}`?"),
     );
-    Misfit { message: format!("contains the unknown rule `{written}`"), hint: Some(hint) }
+    ValueError { message: format!("contains the unknown rule `{written}`"), hint: Some(hint) }
 }
 
 /// Returns the JSON Schema of a table of rules.
@@ -188,13 +188,13 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::{Names, Source, read, read_knowing};
+    use crate::{ConfigSource, KnownNames, read, read_with_names};
 
     #[track_caller]
     fn check(text: &str, expected: &Expect) {
         let rules = ["yaml/alias", "body/empty", "name/missing"];
-        let names = Names { rules: Some(&rules), profiles: &[] };
-        let parsed = read_knowing(text.as_bytes(), Source::Repository, names);
+        let names = KnownNames { rules: Some(&rules), profiles: &[] };
+        let parsed = read_with_names(text.as_bytes(), ConfigSource::Repository, names);
         let lines = parsed.problems.iter().map(|it| {
             let hint = it.hint.as_deref().map(|hint| format!(" ({hint})")).unwrap_or_default();
             format!("{}:{}: {}{hint}\n", it.line, it.column, it.message)
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn check_profiles_come_from_the_last_file_that_sets_any() {
-        let named = read(b"check.profiles = [\"codex\"]\n", Source::User).config;
+        let named = read(b"check.profiles = [\"codex\"]\n", ConfigSource::User).config;
         assert_eq!(check_profiles([&named, &Config::default()]), ["codex"]);
         assert_eq!(check_profiles([&Config::default()]), DEFAULT_PROFILES);
     }

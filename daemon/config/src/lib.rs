@@ -19,12 +19,12 @@ use skills_discovery::remote::Address;
 
 pub use levels::{LevelRow, PathLevels, RuleLevels, check_profiles, level_rows, levels_of};
 pub use page::{page, schema};
-pub use read::{Names, Parsed, Problem, read, read_knowing};
+pub use read::{KnownNames, Parsed, Problem, read, read_with_names};
 pub use server::McpServer;
 
 /// The kind of configuration file, which decides the keys that it can set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ConfigSource {
     /// The user's `config.toml`, with all keys.
     User,
     /// The `.skillsd.toml` at a worktree's top. It is not trusted: it only changes answers about
@@ -45,7 +45,7 @@ pub enum Applies {
 
 /// The values that a key accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// One of these words.
     Choice(&'static [&'static str]),
     /// A profile id.
@@ -68,7 +68,7 @@ pub enum Kind {
     /// A table of MCP servers by name.
     Servers,
     /// A table of profiles by name.
-    Own,
+    CustomProfiles,
     /// A table of levels by rule.
     Rules,
     /// A table by glob of tables of levels.
@@ -79,13 +79,13 @@ pub enum Kind {
 
 /// One configuration key: a row of the table.
 #[derive(Clone, Copy, Debug)]
-pub struct Key {
+pub struct ConfigKey {
     /// Name with its tables, for example `log.level`.
     pub name: &'static str,
     /// Documentation; the first line is one sentence.
     pub doc: &'static str,
     /// Accepted values.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// Default value in TOML; `None` if the documentation describes the default.
     pub default: Option<&'static str>,
     /// Value in TOML that differs from the default.
@@ -96,7 +96,7 @@ pub struct Key {
     pub applies: Applies,
 }
 
-impl Kind {
+impl ValueKind {
     /// Returns the words that a key of this kind accepts; empty for kinds without fixed words.
     pub fn words(self) -> Vec<&'static str> {
         match self {
@@ -108,7 +108,7 @@ impl Kind {
             | Self::Number { .. }
             | Self::Addresses
             | Self::Servers
-            | Self::Own
+            | Self::CustomProfiles
             | Self::Rules
             | Self::Paths
             | Self::Permissions => Vec::new(),
@@ -124,13 +124,13 @@ const HTTP: &[&str] = &["loopback", "anywhere"];
 
 /// A value of any kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Scalar {
+enum ConfigValue {
     Word(String),
     Number(u64),
     Words(Vec<String>),
     Addresses(Vec<Address>),
     Servers(BTreeMap<String, McpServer>),
-    Own(ProfileSet),
+    CustomProfiles(ProfileSet),
     Rules(RuleLevels),
     Paths(PathLevels),
     Permissions(Vec<SkillRule>),
@@ -138,93 +138,93 @@ enum Scalar {
 }
 
 /// A field of [`Config`] that can be set from a value.
-trait Slot {
-    fn put(&mut self, scalar: Scalar);
+trait Assign {
+    fn assign(&mut self, scalar: ConfigValue);
 }
 
-impl Slot for Option<String> {
-    fn put(&mut self, scalar: Scalar) {
-        if let Scalar::Word(word) = scalar {
+impl Assign for Option<String> {
+    fn assign(&mut self, scalar: ConfigValue) {
+        if let ConfigValue::Word(word) = scalar {
             *self = Some(word);
         }
     }
 }
 
-impl Slot for Option<u64> {
-    fn put(&mut self, scalar: Scalar) {
-        if let Scalar::Number(number) = scalar {
+impl Assign for Option<u64> {
+    fn assign(&mut self, scalar: ConfigValue) {
+        if let ConfigValue::Number(number) = scalar {
             *self = Some(number);
         }
     }
 }
 
-impl Slot for Vec<String> {
-    fn put(&mut self, scalar: Scalar) {
-        if let Scalar::Words(words) = scalar {
+impl Assign for Vec<String> {
+    fn assign(&mut self, scalar: ConfigValue) {
+        if let ConfigValue::Words(words) = scalar {
             *self = words;
         }
     }
 }
 
-impl Slot for Vec<Address> {
-    fn put(&mut self, scalar: Scalar) {
-        if let Scalar::Addresses(addresses) = scalar {
+impl Assign for Vec<Address> {
+    fn assign(&mut self, scalar: ConfigValue) {
+        if let ConfigValue::Addresses(addresses) = scalar {
             *self = addresses;
         }
     }
 }
 
-impl Slot for BTreeMap<String, McpServer> {
-    fn put(&mut self, scalar: Scalar) {
-        if let Scalar::Servers(servers) = scalar {
+impl Assign for BTreeMap<String, McpServer> {
+    fn assign(&mut self, scalar: ConfigValue) {
+        if let ConfigValue::Servers(servers) = scalar {
             *self = servers;
         }
     }
 }
 
-impl Slot for ProfileSet {
-    fn put(&mut self, scalar: Scalar) {
-        if let Scalar::Own(profiles) = scalar {
+impl Assign for ProfileSet {
+    fn assign(&mut self, scalar: ConfigValue) {
+        if let ConfigValue::CustomProfiles(profiles) = scalar {
             *self = profiles;
         }
     }
 }
 
-impl Slot for RuleLevels {
-    fn put(&mut self, scalar: Scalar) {
-        if let Scalar::Rules(levels) = scalar {
+impl Assign for RuleLevels {
+    fn assign(&mut self, scalar: ConfigValue) {
+        if let ConfigValue::Rules(levels) = scalar {
             *self = levels;
         }
     }
 }
 
-impl Slot for PathLevels {
-    fn put(&mut self, scalar: Scalar) {
-        if let Scalar::Paths(levels) = scalar {
+impl Assign for PathLevels {
+    fn assign(&mut self, scalar: ConfigValue) {
+        if let ConfigValue::Paths(levels) = scalar {
             *self = levels;
         }
     }
 }
 
-impl Slot for Vec<SkillRule> {
-    fn put(&mut self, scalar: Scalar) {
-        if let Scalar::Permissions(rules) = scalar {
+impl Assign for Vec<SkillRule> {
+    fn assign(&mut self, scalar: ConfigValue) {
+        if let ConfigValue::Permissions(rules) = scalar {
             *self = rules;
         }
     }
 }
 
-impl Slot for bool {
-    fn put(&mut self, scalar: Scalar) {
-        if let Scalar::Switch(on) = scalar {
+impl Assign for bool {
+    fn assign(&mut self, scalar: ConfigValue) {
+        if let ConfigValue::Switch(on) = scalar {
             *self = on;
         }
     }
 }
 
-impl Slot for u64 {
-    fn put(&mut self, scalar: Scalar) {
-        if let Scalar::Number(number) = scalar {
+impl Assign for u64 {
+    fn assign(&mut self, scalar: ConfigValue) {
+        if let ConfigValue::Number(number) = scalar {
             *self = number;
         }
     }
@@ -253,16 +253,16 @@ macro_rules! config {
 
         impl Config {
             // The row defines the kind of the value, so it fits the field.
-            fn set(&mut self, name: &str, scalar: Scalar) {
+            fn set(&mut self, name: &str, scalar: ConfigValue) {
                 match name {
-                    $($name => self.$field.put(scalar),)*
+                    $($name => self.$field.assign(scalar),)*
                     _ => {}
                 }
             }
         }
 
         /// All keys, in the order of the reference page.
-        pub const KEYS: &[Key] = &[$(Key {
+        pub const KEYS: &[ConfigKey] = &[$(ConfigKey {
             name: $name,
             doc: concat!($($doc, "\n"),+),
             kind: $kind,
@@ -275,38 +275,38 @@ macro_rules! config {
 }
 
 /// Maximum of numbers without a limit: the largest TOML integer.
-const MOST: u64 = i64::MAX as u64;
+const MAX_INTEGER: u64 = i64::MAX as u64;
 
 config! {
     /// The default profile of calls that name none.
     ///
     /// The repository's value has precedence over the user's, and `--profile` over both.
     profile: Option<String> = None,
-        "profile", Kind::Profile, Some("\"agentskills\""), "\"claude-code\"", REPOSITORY, NextCall;
+        "profile", ValueKind::Profile, Some("\"agentskills\""), "\"claude-code\"", REPOSITORY, NextCall;
     /// Custom profiles, and changes to built-in ones.
     ///
     /// See `[profiles.NAME]` below for the keys.
     profiles: ProfileSet = ProfileSet::default(),
-        "profiles", Kind::Own, None,
+        "profiles", ValueKind::CustomProfiles, None,
         r#"{ "house" = { "base" = "claude-code", "duplicates" = "last-wins" } }"#, USER, NextCall;
     /// Require trust (`skillsd trust`) before anything from a worktree is used.
     ///
     /// Running scripts from a worktree always requires trust. With this key, listing and loading
     /// its skills require trust too. Gemini CLI requires it by default.
     require_trust: bool = false,
-        "require_trust", Kind::Switch, Some("false"), "true", USER, NextCall;
+        "require_trust", ValueKind::Switch, Some("false"), "true", USER, NextCall;
     /// Maximum number of bytes read from a SKILL.md.
     ///
     /// The rest of the file is ignored, and a finding reports it.
     read_limit: u64 = 256 * 1024,
-        "read_limit", Kind::Number { min: 1024, max: 64 * 1024 * 1024, unit: "bytes" },
+        "read_limit", ValueKind::Number { min: 1024, max: 64 * 1024 * 1024, unit: "bytes" },
         Some("262144"), "1048576", USER, NextCall;
     /// The active profiles for `skillsd check` and for editors.
     ///
     /// A skill that one of these agents drops is an error. A problem that affects none of them is a
     /// hint at most. `skillsd check --profile` overrides this key.
     check_profiles: Vec<String> = Vec::new(),
-        "check.profiles", Kind::Profiles,
+        "check.profiles", ValueKind::Profiles,
         Some(r#"["agentskills", "claude-code", "opencode", "codex", "gemini-cli"]"#),
         "[\"claude-code\", \"codex\"]", REPOSITORY, NextCall;
     /// Levels of rules: `off`, `hint`, `information`, `warning` or `error`.
@@ -314,26 +314,26 @@ config! {
     /// [rules.md](rules.md) lists the rules; `family/*` means a family and `*` all rules. The
     /// narrowest name wins, and the repository's value has precedence over the user's.
     check_rules: RuleLevels = RuleLevels::default(),
-        "check.rules", Kind::Rules, None,
+        "check.rules", ValueKind::Rules, None,
         r#"{ "yaml/alias" = "error", "security/*" = "warning" }"#, REPOSITORY, NextCall;
     /// Levels of rules in some files, by glob.
     ///
     /// A glob matches the path relative to the worktree's top, or the absolute path of a file
     /// outside the worktree. It has precedence over `check.rules`; the later of two globs wins.
     check_paths: PathLevels = PathLevels::default(),
-        "check.paths", Kind::Paths, None,
+        "check.paths", ValueKind::Paths, None,
         r#"{ "vendor/**" = { "*" = "off" } }"#, REPOSITORY, NextCall;
     /// Verbosity of the log.
     ///
     /// The option `--log` of `skillsd serve` and the variable `SKILLSD_LOG` override this key. They
     /// also accept filters of `tracing`, for example `warn,skillsd=debug`.
     log_level: Option<String> = None,
-        "log.level", Kind::Choice(LOG_LEVELS), Some("\"info\""), "\"debug\"", USER, NextCall;
+        "log.level", ValueKind::Choice(LOG_LEVELS), Some("\"info\""), "\"debug\"", USER, NextCall;
     /// Number of days after which an unused session is deleted.
     ///
     /// The session's discovered, activated, announced and loaded skills are deleted with it.
     sessions_keep: u64 = 30,
-        "sessions.keep", Kind::Number { min: 1, max: 36_500, unit: "days" },
+        "sessions.keep", ValueKind::Number { min: 1, max: 36_500, unit: "days" },
         Some("30"), "7", USER, NextCall;
     /// Permissions of skills: an action for each pattern of skill names.
     ///
@@ -342,13 +342,13 @@ config! {
     /// would ask. An agent's own denials remain in effect. A repository can only use `"deny"` and
     /// `"ask"`.
     permission_skill: Vec<SkillRule> = Vec::new(),
-        "permission.skill", Kind::Permissions, None,
+        "permission.skill", ValueKind::Permissions, None,
         r#"{ "deploy-*" = "ask", "internal-*" = "deny" }"#, REPOSITORY, NextCall;
     /// Maximum time to wait for your answer to a permission request.
     ///
     /// A request without an answer is denied.
     permission_timeout: u64 = 600,
-        "permission.timeout", Kind::Number { min: 1, max: 86_400, unit: "seconds" },
+        "permission.timeout", ValueKind::Number { min: 1, max: 86_400, unit: "seconds" },
         Some("600"), "60", USER, NextCall;
     /// Time without a connection after which the daemon exits; 0 means never.
     ///
@@ -356,94 +356,94 @@ config! {
     /// `skillsd serve` or systemd never exits. A worktree kept open with `worktree/open` also keeps
     /// the daemon running.
     idle_exit: Option<u64> = None,
-        "daemon.idle_exit", Kind::Number { min: 0, max: MOST, unit: "seconds" },
+        "daemon.idle_exit", ValueKind::Number { min: 0, max: MAX_INTEGER, unit: "seconds" },
         None, "7200", USER, NextCall;
     /// Allow `skills/run` to run scripts of skills.
     ///
     /// The skill must also be trusted. Without this key, an agent that loads a skill can still run
     /// its scripts under the agent's own rules.
     run_scripts: bool = false,
-        "run.scripts", Kind::Switch, Some("false"), "true", USER, NextCall;
+        "run.scripts", ValueKind::Switch, Some("false"), "true", USER, NextCall;
     /// Allow `skills/load` to run the commands in a skill's body on request.
     ///
     /// The skill must also be trusted. Without this key, the commands are returned to the agent,
     /// which runs them under its own rules.
     run_shell: bool = false,
-        "run.shell", Kind::Switch, Some("false"), "true", USER, NextCall;
+        "run.shell", ValueKind::Switch, Some("false"), "true", USER, NextCall;
     /// Maximum run time of a script or a command.
     run_timeout: u64 = 120,
-        "run.timeout", Kind::Number { min: 1, max: 3600, unit: "seconds" },
+        "run.timeout", ValueKind::Number { min: 1, max: 3600, unit: "seconds" },
         Some("120"), "30", USER, NextCall;
     /// Maximum number of bytes kept from the output of a script or a command.
     run_output: u64 = 256 * 1024,
-        "run.output", Kind::Number { min: 1024, max: 2 * 1024 * 1024, unit: "bytes" },
+        "run.output", ValueKind::Number { min: 1024, max: 2 * 1024 * 1024, unit: "bytes" },
         Some("262144"), "65536", USER, NextCall;
     /// Maximum number of simultaneous connections.
     connections: u64 = 128,
-        "limits.connections", Kind::Number { min: 4, max: 65_536, unit: "connections" },
+        "limits.connections", ValueKind::Number { min: 4, max: 65_536, unit: "connections" },
         Some("128"), "512", USER, NextConnection;
     /// Maximum number of requests in flight per connection.
     ///
     /// At the limit, the daemon reads no more requests from the connection until it has answered
     /// one.
     requests_in_flight: u64 = 32,
-        "limits.requests_in_flight", Kind::Number { min: 1, max: 4096, unit: "requests" },
+        "limits.requests_in_flight", ValueKind::Number { min: 1, max: 4096, unit: "requests" },
         Some("32"), "64", USER, NextConnection;
     /// Maximum size of a message to the daemon.
     message_bytes_in: u64 = 1024 * 1024,
         "limits.message_bytes_in",
-        Kind::Number { min: 64 * 1024, max: 1024 * 1024 * 1024, unit: "bytes" },
+        ValueKind::Number { min: 64 * 1024, max: 1024 * 1024 * 1024, unit: "bytes" },
         Some("1048576"), "4194304", USER, NextConnection;
     /// Maximum size of a message from the daemon.
     message_bytes_out: u64 = 8 * 1024 * 1024,
         "limits.message_bytes_out",
-        Kind::Number { min: 8 * 1024 * 1024, max: 1024 * 1024 * 1024, unit: "bytes" },
+        ValueKind::Number { min: 8 * 1024 * 1024, max: 1024 * 1024 * 1024, unit: "bytes" },
         Some("8388608"), "16777216", USER, NextConnection;
     /// Profiles that also list skillsd's bundled skills.
     ///
     /// These skills help to write skills and to find out why an agent does not see one. Their files
     /// are written to the cache directory on first use.
     bundled_profiles: Vec<String> = Vec::new(),
-        "bundled.profiles", Kind::Profiles, Some("[]"), "[\"agentskills\"]", USER, NextCall;
+        "bundled.profiles", ValueKind::Profiles, Some("[]"), "[\"agentskills\"]", USER, NextCall;
     /// URLs of skill registries to fetch.
     ///
     /// A URL starts with `https://`, or with `http://` for this machine only. The registry provides
     /// an `index.json` below it.
     remote_urls: Vec<Address> = Vec::new(),
-        "remote.urls", Kind::Addresses, Some("[]"), "[\"https://example.org/skills\"]",
+        "remote.urls", ValueKind::Addresses, Some("[]"), "[\"https://example.org/skills\"]",
         USER, NextCall;
     /// Profiles that list the skills of `remote.urls`.
     ///
     /// Registries from an agent's own configuration are always listed in that agent's profile.
     remote_profiles: Vec<String> = vec!["agentskills".to_owned()],
-        "remote.profiles", Kind::Profiles, Some("[\"agentskills\"]"),
+        "remote.profiles", ValueKind::Profiles, Some("[\"agentskills\"]"),
         "[\"agentskills\", \"codex\"]", USER, NextCall;
     /// Interval between checks of registries for changes.
     remote_interval: u64 = 3600,
-        "remote.interval", Kind::Number { min: 10, max: 31_536_000, unit: "seconds" },
+        "remote.interval", ValueKind::Number { min: 10, max: 31_536_000, unit: "seconds" },
         Some("3600"), "86400", USER, NextCall;
     /// Hosts from which registries can be fetched without encryption.
     remote_http: Option<String> = None,
-        "remote.http", Kind::Choice(HTTP), Some("\"loopback\""), "\"anywhere\"", USER, NextCall;
+        "remote.http", ValueKind::Choice(HTTP), Some("\"loopback\""), "\"anywhere\"", USER, NextCall;
     /// MCP servers whose prompts are listed as skills, by a name of your choice.
     ///
     /// Each server has a `command`, and optionally `args` and `env`. It is started when a list
     /// needs it, and communicates over standard input and output. A prompt is listed as
     /// `mcp__SERVER__PROMPT`.
     mcp_servers: BTreeMap<String, McpServer> = BTreeMap::new(),
-        "mcp.servers", Kind::Servers, None,
+        "mcp.servers", ValueKind::Servers, None,
         r#"{ "notes" = { "command" = "notes-mcp", "args" = ["--stdio"] } }"#, USER, NextCall;
     /// Profiles that list the prompts of `mcp.servers`.
     mcp_profiles: Vec<String> = vec!["agentskills".to_owned(), "claude-code".to_owned()],
-        "mcp.profiles", Kind::Profiles, Some("[\"agentskills\", \"claude-code\"]"),
+        "mcp.profiles", ValueKind::Profiles, Some("[\"agentskills\", \"claude-code\"]"),
         "[\"opencode\"]", USER, NextCall;
     /// Maximum time for an MCP server to start, and to answer.
     mcp_timeout: u64 = 10,
-        "mcp.timeout", Kind::Number { min: 1, max: 600, unit: "seconds" },
+        "mcp.timeout", ValueKind::Number { min: 1, max: 600, unit: "seconds" },
         Some("10"), "30", USER, NextCall;
     /// Time without use after which an MCP server is stopped; its prompts stay listed.
     mcp_idle: u64 = 600,
-        "mcp.idle", Kind::Number { min: 1, max: 31_536_000, unit: "seconds" },
+        "mcp.idle", ValueKind::Number { min: 1, max: 31_536_000, unit: "seconds" },
         Some("600"), "60", USER, NextCall;
 }
 
@@ -451,7 +451,7 @@ config! {
 mod tests {
     use super::*;
 
-    fn toml(key: &Key, value: &str) -> String {
+    fn toml(key: &ConfigKey, value: &str) -> String {
         format!("{} = {value}\n", key.name)
     }
 
@@ -459,10 +459,10 @@ mod tests {
     fn documented_defaults_are_the_defaults() {
         for key in KEYS.iter().filter(|key| key.default.is_some()) {
             let text = toml(key, key.default.expect("filtered"));
-            let parsed = read(text.as_bytes(), Source::User);
+            let parsed = read(text.as_bytes(), ConfigSource::User);
             assert!(parsed.problems.is_empty(), "{text}{:?}", parsed.problems);
             // An unset choice is `None`; its reader defines the default.
-            if matches!(key.kind, Kind::Number { .. } | Kind::Switch) {
+            if matches!(key.kind, ValueKind::Number { .. } | ValueKind::Switch) {
                 assert_eq!(parsed.config, Config::default(), "{text}");
             }
         }
@@ -473,10 +473,10 @@ mod tests {
     fn examples_differ_from_the_defaults() {
         for key in KEYS {
             let text = toml(key, key.example);
-            let parsed = read(text.as_bytes(), Source::User);
+            let parsed = read(text.as_bytes(), ConfigSource::User);
             assert!(parsed.problems.is_empty(), "{text}{:?}", parsed.problems);
             assert_ne!(parsed.config, Config::default(), "{text}");
-            let repository = read(text.as_bytes(), Source::Repository);
+            let repository = read(text.as_bytes(), ConfigSource::Repository);
             assert_eq!(repository.problems.is_empty(), key.repository, "{text}");
         }
     }

@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::{Applies, KEYS, Key, Kind, Source, levels, permissions, profile_page, server};
+use super::{
+    Applies, ConfigKey, ConfigSource, KEYS, ValueKind, levels, permissions, profile_page, server,
+};
 
 /// Returns the reference page.
 pub fn page() -> String {
@@ -48,25 +50,27 @@ An unknown key is a mistake.
 JSON Schemas for editors: `docs/schema/config.schema.json` and `docs/schema/repository-config.schema.json`.
 ";
 
-fn values(kind: Kind) -> String {
+fn values(kind: ValueKind) -> String {
     match kind {
-        Kind::Choice(_) | Kind::Profile => {
+        ValueKind::Choice(_) | ValueKind::Profile => {
             let words: Vec<_> = kind.words().iter().map(|it| format!("`\"{it}\"`")).collect();
             format!("one of {}", words.join(", "))
         }
-        Kind::Profiles => {
+        ValueKind::Profiles => {
             let words: Vec<_> = kind.words().iter().map(|it| format!("`\"{it}\"`")).collect();
             format!("a list of {}", words.join(", "))
         }
-        Kind::Addresses => "a list of URLs".to_owned(),
-        Kind::Servers => format!("a table of {} by name", server::keys()),
-        Kind::Own => "a table of profiles by name".to_owned(),
-        Kind::Rules => "a table of levels by rule".to_owned(),
-        Kind::Paths => "a table by glob of tables of levels by rule".to_owned(),
-        Kind::Permissions => permissions::values(),
-        Kind::Switch => "`true` or `false`".to_owned(),
-        Kind::Number { min, max: super::MOST, unit } => format!("a number of {unit} from {min}"),
-        Kind::Number { min, max, unit } => format!("a number of {unit} from {min} to {max}"),
+        ValueKind::Addresses => "a list of URLs".to_owned(),
+        ValueKind::Servers => format!("a table of {} by name", server::keys()),
+        ValueKind::CustomProfiles => "a table of profiles by name".to_owned(),
+        ValueKind::Rules => "a table of levels by rule".to_owned(),
+        ValueKind::Paths => "a table by glob of tables of levels by rule".to_owned(),
+        ValueKind::Permissions => permissions::values(),
+        ValueKind::Switch => "`true` or `false`".to_owned(),
+        ValueKind::Number { min, max: super::MAX_INTEGER, unit } => {
+            format!("a number of {unit} from {min}")
+        }
+        ValueKind::Number { min, max, unit } => format!("a number of {unit} from {min} to {max}"),
     }
 }
 
@@ -78,7 +82,7 @@ fn when(applies: Applies) -> &'static str {
     }
 }
 
-fn example(key: &Key) -> String {
+fn example(key: &ConfigKey) -> String {
     match key.name.rsplit_once('.') {
         Some((table, name)) => format!("[{table}]\n{name} = {}", key.example),
         None => format!("{} = {}", key.name, key.example),
@@ -86,9 +90,9 @@ fn example(key: &Key) -> String {
 }
 
 /// Returns the JSON Schema of a file; `rules` contains all rule ids.
-pub fn schema(source: Source, rules: &[&str]) -> Value {
+pub fn schema(source: ConfigSource, rules: &[&str]) -> Value {
     let mut top = Map::new();
-    for key in KEYS.iter().filter(|key| key.repository || source == Source::User) {
+    for key in KEYS.iter().filter(|key| key.repository || source == ConfigSource::User) {
         match key.name.split_once('.') {
             None => {
                 top.insert(key.name.to_owned(), property(key, source, rules));
@@ -102,8 +106,8 @@ pub fn schema(source: Source, rules: &[&str]) -> Value {
     let mut schema = object(top);
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!(match source {
-        Source::User => "config.toml of skillsd",
-        Source::Repository => ".skillsd.toml",
+        ConfigSource::User => "config.toml of skillsd",
+        ConfigSource::Repository => ".skillsd.toml",
     });
     schema
 }
@@ -113,22 +117,24 @@ fn object(properties: Map<String, Value>) -> Value {
     json!({"type": "object", "additionalProperties": false, "properties": properties})
 }
 
-fn property(key: &Key, source: Source, rules: &[&str]) -> Value {
+fn property(key: &ConfigKey, source: ConfigSource, rules: &[&str]) -> Value {
     let mut property = match key.kind {
-        Kind::Choice(_) | Kind::Profile => json!({"type": "string", "enum": key.kind.words()}),
-        Kind::Profiles => {
+        ValueKind::Choice(_) | ValueKind::Profile => {
+            json!({"type": "string", "enum": key.kind.words()})
+        }
+        ValueKind::Profiles => {
             json!({"type": "array", "items": {"type": "string", "enum": key.kind.words()}})
         }
-        Kind::Addresses => {
+        ValueKind::Addresses => {
             json!({"type": "array", "items": {"type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"}})
         }
-        Kind::Servers => server::schema(),
-        Kind::Own => profile_page::schema(),
-        Kind::Rules => levels::rules_schema(rules),
-        Kind::Paths => levels::paths_schema(rules),
-        Kind::Permissions => permissions::schema(source),
-        Kind::Switch => json!({"type": "boolean"}),
-        Kind::Number { min, max, .. } => {
+        ValueKind::Servers => server::schema(),
+        ValueKind::CustomProfiles => profile_page::schema(),
+        ValueKind::Rules => levels::rules_schema(rules),
+        ValueKind::Paths => levels::paths_schema(rules),
+        ValueKind::Permissions => permissions::schema(source),
+        ValueKind::Switch => json!({"type": "boolean"}),
+        ValueKind::Number { min, max, .. } => {
             json!({"type": "integer", "minimum": min, "maximum": max})
         }
     };

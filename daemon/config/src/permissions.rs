@@ -6,8 +6,8 @@ use skills_syntax::text::LineColumn;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::read::{Misfit, Reader, nearest, shown};
-use super::{Key, Source};
+use super::read::{Reader, ValueError, nearest, type_name};
+use super::{ConfigKey, ConfigSource};
 
 /// Actions, the strictest first.
 const ACTIONS: [Action; 3] = [Action::Deny, Action::Ask, Action::Allow];
@@ -19,8 +19,8 @@ pub(super) fn values() -> String {
 }
 
 /// Returns the JSON Schema of the table.
-pub(super) fn schema(source: Source) -> Value {
-    let may = |it: &&Action| source == Source::User || **it != Action::Allow;
+pub(super) fn schema(source: ConfigSource) -> Value {
+    let may = |it: &&Action| source == ConfigSource::User || **it != Action::Allow;
     let words: Vec<_> = ACTIONS.iter().filter(may).map(|it| it.name()).collect();
     json!({"type": "object", "additionalProperties": {"type": "string", "enum": words}})
 }
@@ -29,12 +29,12 @@ pub(super) fn schema(source: Source) -> Value {
 /// apply.
 pub(super) fn read(
     reader: &Reader<'_>,
-    row: &Key,
+    row: &ConfigKey,
     table: &DeTable<'_>,
-) -> (Vec<SkillRule>, Vec<(usize, Misfit)>) {
+) -> (Vec<SkillRule>, Vec<(usize, ValueError)>) {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
-    let (mut rules, mut misfits) = (Vec::new(), Vec::new());
+    let (mut rules, mut errors) = (Vec::new(), Vec::new());
     for (key, value) in entries {
         match action(reader.source(), row, key.get_ref(), value) {
             Ok(action) => {
@@ -42,26 +42,26 @@ pub(super) fn read(
                 let pattern = key.get_ref().to_string();
                 rules.push(SkillRule { pattern, action, at: LineColumn { line, column } });
             }
-            Err(misfit) => misfits.push((value.span().start, misfit)),
+            Err(error) => errors.push((value.span().start, error)),
         }
     }
-    (rules, misfits)
+    (rules, errors)
 }
 
 fn action(
-    source: Source,
-    row: &Key,
+    source: ConfigSource,
+    row: &ConfigKey,
     pattern: &str,
     value: &Spanned<DeValue<'_>>,
-) -> Result<Action, Misfit> {
+) -> Result<Action, ValueError> {
     let words = ACTIONS.map(Action::name);
     let DeValue::String(word) = value.get_ref() else {
-        let message = format!("has {} for `{pattern}`", shown(value.get_ref()));
+        let message = format!("has {} for `{pattern}`", type_name(value.get_ref()));
         let hint = format!("Write `\"{pattern}\" = \"deny\"` below `[{}]`.", row.name);
-        return Err(Misfit { message, hint: Some(hint) });
+        return Err(ValueError { message, hint: Some(hint) });
     };
     match Action::parse(word) {
-        Some(Action::Allow) if source == Source::Repository => Err(Misfit {
+        Some(Action::Allow) if source == ConfigSource::Repository => Err(ValueError {
             message: format!("cannot allow `{pattern}`: a repository can only ask or deny"),
             hint: Some("Set it in your own `config.toml`.".to_owned()),
         }),
@@ -69,7 +69,7 @@ fn action(
         None => {
             let near = nearest(word, &words).map(|it| format!("Did you mean `{it}`?"));
             let hint = near.unwrap_or_else(|| "Use `deny`, `ask` or `allow`.".to_owned());
-            Err(Misfit {
+            Err(ValueError {
                 message: format!("has the unknown action `{word}` for `{pattern}`"),
                 hint: Some(hint),
             })

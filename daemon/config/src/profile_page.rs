@@ -5,7 +5,9 @@ use std::fmt::Write;
 use serde_json::{Map, Value, json};
 use skills_agents::profile::{CHECKS, ProfileRule, RULES, RuleValueKind};
 
-use super::profiles::{ANY_DEPTH, DEEPEST, PROFILE_KEYS, Part, PartKind, ROOT_KEYS, WALK_KEYS};
+use super::profiles::{
+    ANY_DEPTH, DEEPEST, PROFILE_KEYS, ProfileKey, ProfileKeyKind, ROOT_KEYS, WALK_KEYS,
+};
 
 /// An example that differs from the built-in profiles; a test reads it.
 pub(super) const EXAMPLE: &str = r#"[profiles.opencode]
@@ -80,15 +82,15 @@ fn quoted(words: &[&str]) -> String {
     words.iter().map(|it| format!("`\"{it}\"`")).collect::<Vec<_>>().join(", ")
 }
 
-fn part_values(kind: PartKind) -> String {
+fn part_values(kind: ProfileKeyKind) -> String {
     match kind {
-        PartKind::Text => "a string".to_owned(),
-        PartKind::Word(words) => quoted(&words()),
-        PartKind::YesNo => "`true` or `false`".to_owned(),
-        PartKind::Names => "a string or a list of strings".to_owned(),
-        PartKind::Depth => format!("a number from 1 to {DEEPEST}, or `\"{ANY_DEPTH}\"`"),
-        PartKind::Roots => "a list of roots".to_owned(),
-        PartKind::Walk => "a table".to_owned(),
+        ProfileKeyKind::Text => "a string".to_owned(),
+        ProfileKeyKind::Word(words) => quoted(&words()),
+        ProfileKeyKind::YesNo => "`true` or `false`".to_owned(),
+        ProfileKeyKind::Strings => "a string or a list of strings".to_owned(),
+        ProfileKeyKind::Depth => format!("a number from 1 to {DEEPEST}, or `\"{ANY_DEPTH}\"`"),
+        ProfileKeyKind::Roots => "a list of roots".to_owned(),
+        ProfileKeyKind::Walk => "a table".to_owned(),
     }
 }
 
@@ -136,7 +138,7 @@ fn table(properties: Map<String, Value>, required: &[&str]) -> Value {
     table
 }
 
-fn parts(keys: &[Part]) -> Map<String, Value> {
+fn parts(keys: &[ProfileKey]) -> Map<String, Value> {
     let pairs = keys.iter().map(|it| (it.name.to_owned(), described(part_schema(it.kind), it.doc)));
     pairs.collect()
 }
@@ -145,19 +147,19 @@ fn texts() -> Value {
     json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})
 }
 
-fn part_schema(kind: PartKind) -> Value {
+fn part_schema(kind: ProfileKeyKind) -> Value {
     match kind {
-        PartKind::Text => json!({"type": "string", "minLength": 1}),
-        PartKind::Word(words) => json!({"type": "string", "enum": words()}),
-        PartKind::YesNo => json!({"type": "boolean"}),
-        PartKind::Names => texts(),
-        PartKind::Depth => json!({
+        ProfileKeyKind::Text => json!({"type": "string", "minLength": 1}),
+        ProfileKeyKind::Word(words) => json!({"type": "string", "enum": words()}),
+        ProfileKeyKind::YesNo => json!({"type": "boolean"}),
+        ProfileKeyKind::Strings => texts(),
+        ProfileKeyKind::Depth => json!({
             "anyOf": [{"type": "integer", "minimum": 1, "maximum": DEEPEST}, {"const": ANY_DEPTH}]
         }),
-        PartKind::Roots => {
+        ProfileKeyKind::Roots => {
             json!({"type": "array", "items": table(parts(ROOT_KEYS), &["base", "relative"])})
         }
-        PartKind::Walk => table(parts(&ROOT_KEYS[ROOT_KEYS.len() - WALK_KEYS..]), &[]),
+        ProfileKeyKind::Walk => table(parts(&ROOT_KEYS[ROOT_KEYS.len() - WALK_KEYS..]), &[]),
     }
 }
 

@@ -15,30 +15,30 @@ use skills_agents::profile::{
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::read::{Reader, shown};
+use super::read::{Reader, type_name};
 use root::{every_root, roots};
-use value::{below, list, misfit, text, unknown, variables, word, yes_no};
+use value::{below, error, list, text, unknown, variables, word, yes_no};
 
 pub(super) use root::{ANY_DEPTH, DEEPEST, ROOT_KEYS, WALK_KEYS};
 
 /// A key of a profile that is not a rule, or a key of a root.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
+pub(super) struct ProfileKey {
     pub(super) name: &'static str,
     pub(super) doc: &'static str,
-    pub(super) kind: PartKind,
+    pub(super) kind: ProfileKeyKind,
 }
 
 /// The values that such a key accepts.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum PartKind {
+pub(super) enum ProfileKeyKind {
     /// A string.
     Text,
     /// One of these words.
     Word(fn() -> Vec<&'static str>),
     YesNo,
     /// A string or a list of strings.
-    Names,
+    Strings,
     /// A number of levels, or `any`.
     Depth,
     /// A list of tables with the keys of a root.
@@ -48,37 +48,37 @@ pub(super) enum PartKind {
 }
 
 /// Keys of a profile that are not rules.
-pub(super) const PROFILE_KEYS: &[Part] = &[
-    Part {
+pub(super) const PROFILE_KEYS: &[ProfileKey] = &[
+    ProfileKey {
         name: "base",
         doc: "The profile to start from; keys that are not set keep its values.\n\nA built-in profile has no base: its table changes the profile itself.",
-        kind: PartKind::Text,
+        kind: ProfileKeyKind::Text,
     },
-    Part { name: "agent", doc: "The agent's name in messages.", kind: PartKind::Text },
-    Part {
+    ProfileKey { name: "agent", doc: "The agent's name in messages.", kind: ProfileKeyKind::Text },
+    ProfileKey {
         name: "roots",
         doc: "The search roots in scan order, instead of all roots of the base.",
-        kind: PartKind::Roots,
+        kind: ProfileKeyKind::Roots,
     },
-    Part {
+    ProfileKey {
         name: "roots_first",
         doc: "Search roots before those of the base.",
-        kind: PartKind::Roots,
+        kind: ProfileKeyKind::Roots,
     },
-    Part {
+    ProfileKey {
         name: "roots_last",
         doc: "Search roots after those of the base.",
-        kind: PartKind::Roots,
+        kind: ProfileKeyKind::Roots,
     },
-    Part {
+    ProfileKey {
         name: "without_roots",
         doc: "Search roots of the base to remove: `.claude/skills` at any base, `~/.claude/skills` only below the home directory.",
-        kind: PartKind::Names,
+        kind: ProfileKeyKind::Strings,
     },
-    Part {
+    ProfileKey {
         name: "every_root",
         doc: "How to walk every search root, including those of the base.",
-        kind: PartKind::Walk,
+        kind: ProfileKeyKind::Walk,
     },
 ];
 
@@ -87,7 +87,7 @@ pub(super) fn read(reader: &mut Reader<'_>, table: &DeTable<'_>) -> ProfileSet {
     let mut drafts = Vec::new();
     for (name, value) in table {
         let at = name.span().start;
-        if let Some(hint) = unfit(name.get_ref()) {
+        if let Some(hint) = invalid_name_hint(name.get_ref()) {
             reader.problem(
                 at,
                 format!("`{}` is not a valid profile name", name.get_ref()),
@@ -98,8 +98,11 @@ pub(super) fn read(reader: &mut Reader<'_>, table: &DeTable<'_>) -> ProfileSet {
         match value.get_ref() {
             DeValue::Table(inner) => drafts.push(draft(reader, name.get_ref(), at, inner)),
             other => {
-                let message =
-                    format!("`profiles.{}` must be a table, not {}", name.get_ref(), shown(other));
+                let message = format!(
+                    "`profiles.{}` must be a table, not {}",
+                    name.get_ref(),
+                    type_name(other)
+                );
                 let hint = format!("Write `[profiles.{}]` on its own line.", name.get_ref());
                 reader.problem(value.span().start, message, Some(hint));
             }
@@ -114,7 +117,7 @@ pub(super) fn read(reader: &mut Reader<'_>, table: &DeTable<'_>) -> ProfileSet {
 }
 
 /// Returns a hint if a name is not valid for a profile.
-fn unfit(name: &str) -> Option<String> {
+fn invalid_name_hint(name: &str) -> Option<String> {
     if skills_agents::profile::find(name).is_some() {
         return None;
     }
@@ -179,7 +182,7 @@ fn setting(
         RuleValueKind::YesNo => yes_no(reader, rule.name, value).map(RuleValue::YesNo),
         RuleValueKind::Words(words) => {
             let DeValue::Array(items) = value.get_ref() else {
-                misfit(reader, rule.name, "a list of strings", value);
+                error(reader, rule.name, "a list of strings", value);
                 return None;
             };
             let words = words();
@@ -211,7 +214,7 @@ fn setting(
                 None
             }
             _ => {
-                misfit(reader, rule.name, "a string", value);
+                error(reader, rule.name, "a string", value);
                 None
             }
         },

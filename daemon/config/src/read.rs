@@ -9,7 +9,10 @@ use skills_syntax::text::{LineIndex, decode};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Config, KEYS, Key, Kind, Scalar, Source, levels, permissions, profiles, server};
+use super::{
+    Config, ConfigKey, ConfigSource, ConfigValue, KEYS, ValueKind, levels, permissions, profiles,
+    server,
+};
 
 /// Result of reading a configuration file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,7 +39,7 @@ pub struct Problem {
 
 /// Names that a file can use and that this crate does not know itself.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Names<'a> {
+pub struct KnownNames<'a> {
     /// Rule ids; `None` accepts any name.
     pub rules: Option<&'a [&'a str]>,
     /// Profiles defined by another file.
@@ -44,12 +47,12 @@ pub struct Names<'a> {
 }
 
 /// Reads a configuration file without checking names of rules.
-pub fn read(bytes: &[u8], source: Source) -> Parsed {
-    read_knowing(bytes, source, Names::default())
+pub fn read(bytes: &[u8], source: ConfigSource) -> Parsed {
+    read_with_names(bytes, source, KnownNames::default())
 }
 
 /// Reads a configuration file and checks its names.
-pub fn read_knowing(bytes: &[u8], source: Source, names: Names<'_>) -> Parsed {
+pub fn read_with_names(bytes: &[u8], source: ConfigSource, names: KnownNames<'_>) -> Parsed {
     let decoded = decode(bytes);
     let text = &*decoded.text;
     let mut reader = Reader {
@@ -70,7 +73,7 @@ pub fn read_knowing(bytes: &[u8], source: Source, names: Names<'_>) -> Parsed {
         reader.problem(at, syntax(error.message()), None);
     }
     let n_syntax = reader.parsed.problems.len();
-    if let (Source::User, Some(DeValue::Table(own))) =
+    if let (ConfigSource::User, Some(DeValue::Table(own))) =
         (source, table.get_ref().get("profiles").map(Spanned::get_ref))
     {
         reader.own = own.keys().map(|it| it.get_ref().to_string()).collect();
@@ -94,7 +97,7 @@ fn syntax(message: &str) -> String {
 pub(super) struct Reader<'a> {
     text: &'a str,
     lines: LineIndex,
-    source: Source,
+    source: ConfigSource,
     /// Rule ids, if known.
     rules: Option<&'a [&'a str]>,
     /// Names of the file's own profiles, which other keys can use.
@@ -114,7 +117,7 @@ impl Reader<'_> {
     }
 
     /// Returns the kind of file.
-    pub(super) fn source(&self) -> Source {
+    pub(super) fn source(&self) -> ConfigSource {
         self.source
     }
 
@@ -134,56 +137,56 @@ impl Reader<'_> {
                 }
                 (None, _) if is_table => {
                     let message =
-                        format!("`{name}` must be a table, not {}", shown(value.get_ref()));
+                        format!("`{name}` must be a table, not {}", type_name(value.get_ref()));
                     self.problem(value.span().start, message, Some(keys_of(&name)));
                 }
                 (None, _) => {
                     let message = format!("unknown key `{name}`");
-                    self.problem(key.span().start, message, self.meant(&name));
+                    self.problem(key.span().start, message, self.suggestion(&name));
                 }
             }
         }
     }
 
-    fn key(&mut self, row: &Key, at: usize, value: &Spanned<DeValue<'_>>) {
-        if self.source == Source::Repository && !row.repository {
+    fn key(&mut self, row: &ConfigKey, at: usize, value: &Spanned<DeValue<'_>>) {
+        if self.source == ConfigSource::Repository && !row.repository {
             let message = format!("a repository cannot set `{}`", row.name);
             let hint = "Set it in your own `config.toml`.".to_owned();
             return self.problem(at, message, Some(hint));
         }
-        let misfits = match (row.kind, value.get_ref()) {
-            (Kind::Profiles | Kind::Addresses, DeValue::Array(items)) => {
+        let errors = match (row.kind, value.get_ref()) {
+            (ValueKind::Profiles | ValueKind::Addresses, DeValue::Array(items)) => {
                 self.list(row, items.iter())
             }
-            (Kind::Servers, DeValue::Table(servers)) => {
-                let (servers, misfits) = server::read(servers);
-                if misfits.is_empty() {
-                    self.parsed.config.set(row.name, Scalar::Servers(servers));
+            (ValueKind::Servers, DeValue::Table(servers)) => {
+                let (servers, errors) = server::read(servers);
+                if errors.is_empty() {
+                    self.parsed.config.set(row.name, ConfigValue::Servers(servers));
                 }
-                misfits
+                errors
             }
-            (Kind::Rules, DeValue::Table(rules)) => {
-                let (rules, misfits) = levels::read_rules(rules, self.rules);
-                if misfits.is_empty() {
-                    self.parsed.config.set(row.name, Scalar::Rules(rules));
+            (ValueKind::Rules, DeValue::Table(rules)) => {
+                let (rules, errors) = levels::read_rules(rules, self.rules);
+                if errors.is_empty() {
+                    self.parsed.config.set(row.name, ConfigValue::Rules(rules));
                 }
-                misfits
+                errors
             }
-            (Kind::Paths, DeValue::Table(paths)) => {
-                let (paths, misfits) = levels::read_paths(paths, self.rules);
-                if misfits.is_empty() {
-                    self.parsed.config.set(row.name, Scalar::Paths(paths));
+            (ValueKind::Paths, DeValue::Table(paths)) => {
+                let (paths, errors) = levels::read_paths(paths, self.rules);
+                if errors.is_empty() {
+                    self.parsed.config.set(row.name, ConfigValue::Paths(paths));
                 }
-                misfits
+                errors
             }
-            (Kind::Permissions, DeValue::Table(table)) => {
-                let (rules, misfits) = permissions::read(self, row, table);
-                self.parsed.config.set(row.name, Scalar::Permissions(rules));
-                misfits
+            (ValueKind::Permissions, DeValue::Table(table)) => {
+                let (rules, errors) = permissions::read(self, row, table);
+                self.parsed.config.set(row.name, ConfigValue::Permissions(rules));
+                errors
             }
-            (Kind::Own, DeValue::Table(own)) => {
+            (ValueKind::CustomProfiles, DeValue::Table(own)) => {
                 let own = profiles::read(self, own);
-                self.parsed.config.set(row.name, Scalar::Own(own));
+                self.parsed.config.set(row.name, ConfigValue::CustomProfiles(own));
                 Vec::new()
             }
             (kind, one) => match scalar(kind, &self.words(kind), one) {
@@ -191,10 +194,10 @@ impl Reader<'_> {
                     self.parsed.config.set(row.name, scalar);
                     Vec::new()
                 }
-                Err(misfit) => vec![(value.span().start, misfit)],
+                Err(error) => vec![(value.span().start, error)],
             },
         };
-        for (at, Misfit { message, hint }) in misfits {
+        for (at, ValueError { message, hint }) in errors {
             self.problem(at, format!("`{}` {message}", row.name), hint);
         }
     }
@@ -202,30 +205,31 @@ impl Reader<'_> {
     /// Reads a list of words or URLs.
     fn list<'v>(
         &mut self,
-        row: &Key,
+        row: &ConfigKey,
         items: impl Iterator<Item = &'v Spanned<DeValue<'v>>>,
-    ) -> Vec<(usize, Misfit)> {
-        let (mut words, mut addresses, mut misfits) = (Vec::new(), Vec::new(), Vec::new());
+    ) -> Vec<(usize, ValueError)> {
+        let (mut words, mut addresses, mut errors) = (Vec::new(), Vec::new(), Vec::new());
         for item in items {
             let read = match row.kind {
-                Kind::Addresses => address(item.get_ref()).map(|it| addresses.push(it)),
+                ValueKind::Addresses => address(item.get_ref()).map(|it| addresses.push(it)),
                 _ => word(&self.words(row.kind), item.get_ref()).map(|it| words.push(it)),
             };
-            misfits.extend(read.err().map(|misfit| (item.span().start, misfit)));
+            errors.extend(read.err().map(|error| (item.span().start, error)));
         }
-        if misfits.is_empty() {
+        if errors.is_empty() {
             let scalar = match row.kind {
-                Kind::Addresses => Scalar::Addresses(addresses),
-                _ => Scalar::Words(words),
+                ValueKind::Addresses => ConfigValue::Addresses(addresses),
+                _ => ConfigValue::Words(words),
             };
             self.parsed.config.set(row.name, scalar);
         }
-        misfits
+        errors
     }
 
     /// Returns the words that a key accepts in this file.
-    fn words(&self, kind: Kind) -> Vec<&str> {
-        let own = self.own.iter().filter(|_| matches!(kind, Kind::Profile | Kind::Profiles));
+    fn words(&self, kind: ValueKind) -> Vec<&str> {
+        let own =
+            self.own.iter().filter(|_| matches!(kind, ValueKind::Profile | ValueKind::Profiles));
         let mut words = kind.words();
         words.extend(own.map(String::as_str));
         words.dedup();
@@ -233,8 +237,8 @@ impl Reader<'_> {
     }
 
     /// Returns a suggestion for an unknown key.
-    fn meant(&self, name: &str) -> Option<String> {
-        let may = |key: &&Key| key.repository || self.source == Source::User;
+    fn suggestion(&self, name: &str) -> Option<String> {
+        let may = |key: &&ConfigKey| key.repository || self.source == ConfigSource::User;
         let names: Vec<_> = KEYS.iter().filter(may).map(|it| it.name).collect();
         let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
         // Suggests `daemon.idle_exit` for `idle_exit`, and `log.level` for `log.levle`.
@@ -250,74 +254,74 @@ impl Reader<'_> {
 }
 
 /// The reason why a value does not fit its key.
-pub(super) struct Misfit {
+pub(super) struct ValueError {
     pub(super) message: String,
     pub(super) hint: Option<String>,
 }
 
-fn scalar(kind: Kind, words: &[&str], value: &DeValue<'_>) -> Result<Scalar, Misfit> {
+fn scalar(kind: ValueKind, words: &[&str], value: &DeValue<'_>) -> Result<ConfigValue, ValueError> {
     match kind {
-        Kind::Choice(_) | Kind::Profile => word(words, value).map(Scalar::Word),
-        Kind::Profiles | Kind::Addresses => Err(Misfit {
-            message: format!("must be a list, not {}", shown(value)),
+        ValueKind::Choice(_) | ValueKind::Profile => word(words, value).map(ConfigValue::Word),
+        ValueKind::Profiles | ValueKind::Addresses => Err(ValueError {
+            message: format!("must be a list, not {}", type_name(value)),
             hint: Some("Write it between `[` and `]`.".to_owned()),
         }),
-        Kind::Servers => Err(Misfit {
-            message: format!("must be a table of servers, not {}", shown(value)),
+        ValueKind::Servers => Err(ValueError {
+            message: format!("must be a table of servers, not {}", type_name(value)),
             hint: Some("Write `[mcp.servers.NAME]` and below it `command`.".to_owned()),
         }),
-        Kind::Own => Err(Misfit {
-            message: format!("must be a table of profiles, not {}", shown(value)),
+        ValueKind::CustomProfiles => Err(ValueError {
+            message: format!("must be a table of profiles, not {}", type_name(value)),
             hint: Some("Write `[profiles.NAME]` and below it `base`.".to_owned()),
         }),
-        Kind::Rules => Err(Misfit {
-            message: format!("must be a table of rules and levels, not {}", shown(value)),
+        ValueKind::Rules => Err(ValueError {
+            message: format!("must be a table of rules and levels, not {}", type_name(value)),
             hint: Some(
                 "Write `[check.rules]` and below it `\"family/rule\" = \"off\"`.".to_owned(),
             ),
         }),
-        Kind::Paths => Err(Misfit {
-            message: format!("must be a table of globs, not {}", shown(value)),
+        ValueKind::Paths => Err(ValueError {
+            message: format!("must be a table of globs, not {}", type_name(value)),
             hint: Some(
                 "Write `[check.paths.\"GLOB\"]` and below it `\"family/rule\" = \"off\"`."
                     .to_owned(),
             ),
         }),
-        Kind::Permissions => Err(Misfit {
-            message: format!("must be a table of rules, not {}", shown(value)),
+        ValueKind::Permissions => Err(ValueError {
+            message: format!("must be a table of rules, not {}", type_name(value)),
             hint: Some("Write `[permission.skill]` and below it `\"NAME\" = \"deny\"`.".to_owned()),
         }),
-        Kind::Switch => switch(value),
-        Kind::Number { min, max, unit } => number(min, max, unit, value),
+        ValueKind::Switch => switch(value),
+        ValueKind::Number { min, max, unit } => number(min, max, unit, value),
     }
 }
 
-fn switch(value: &DeValue<'_>) -> Result<Scalar, Misfit> {
+fn switch(value: &DeValue<'_>) -> Result<ConfigValue, ValueError> {
     match value {
-        DeValue::Boolean(on) => Ok(Scalar::Switch(*on)),
+        DeValue::Boolean(on) => Ok(ConfigValue::Switch(*on)),
         other => {
-            let message = format!("must be `true` or `false`, not {}", shown(other));
-            Err(Misfit { message, hint: None })
+            let message = format!("must be `true` or `false`, not {}", type_name(other));
+            Err(ValueError { message, hint: None })
         }
     }
 }
 
-fn address(value: &DeValue<'_>) -> Result<Address, Misfit> {
+fn address(value: &DeValue<'_>) -> Result<Address, ValueError> {
     let DeValue::String(text) = value else {
-        let message = format!("contains {} instead of a URL", shown(value));
-        return Err(Misfit { message, hint: None });
+        let message = format!("contains {} instead of a URL", type_name(value));
+        return Err(ValueError { message, hint: None });
     };
-    Address::parse(text).map_err(|error| Misfit {
+    Address::parse(text).map_err(|error| ValueError {
         message: format!("contains `{text}`, which {error}"),
         hint: Some("Write it as `https://example.org/skills`.".to_owned()),
     })
 }
 
-pub(super) fn word(words: &[&str], value: &DeValue<'_>) -> Result<String, Misfit> {
+pub(super) fn word(words: &[&str], value: &DeValue<'_>) -> Result<String, ValueError> {
     let all = words.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
     let DeValue::String(text) = value else {
-        let message = format!("must be a string, not {}", shown(value));
-        return Err(Misfit { message, hint: Some(format!("Use one of {all}.")) });
+        let message = format!("must be a string, not {}", type_name(value));
+        return Err(ValueError { message, hint: Some(format!("Use one of {all}.")) });
     };
     if words.contains(&&**text) {
         return Ok(text.clone().into_owned());
@@ -326,25 +330,25 @@ pub(super) fn word(words: &[&str], value: &DeValue<'_>) -> Result<String, Misfit
         Some(near) => format!("Did you mean `{near}`?"),
         None => format!("Use one of {all}."),
     };
-    Err(Misfit { message: format!("cannot be `{text}`"), hint: Some(hint) })
+    Err(ValueError { message: format!("cannot be `{text}`"), hint: Some(hint) })
 }
 
-fn number(min: u64, max: u64, unit: &str, value: &DeValue<'_>) -> Result<Scalar, Misfit> {
+fn number(min: u64, max: u64, unit: &str, value: &DeValue<'_>) -> Result<ConfigValue, ValueError> {
     let DeValue::Integer(integer) = value else {
-        let message = format!("must be a whole number of {unit}, not {}", shown(value));
-        return Err(Misfit { message, hint: None });
+        let message = format!("must be a whole number of {unit}, not {}", type_name(value));
+        return Err(ValueError { message, hint: None });
     };
     let number = i128::from_str_radix(integer.as_str(), integer.radix()).ok();
     match number.and_then(|it| u64::try_from(it).ok()).filter(|it| (min..=max).contains(it)) {
-        Some(number) => Ok(Scalar::Number(number)),
-        None => Err(Misfit {
+        Some(number) => Ok(ConfigValue::Number(number)),
+        None => Err(ValueError {
             message: format!("cannot be {}", integer.as_str()),
             hint: Some(format!("Use a value from {min} to {max} {unit}.")),
         }),
     }
 }
 
-pub(super) fn shown(value: &DeValue<'_>) -> &'static str {
+pub(super) fn type_name(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a string",
         DeValue::Integer(_) => "an integer",
@@ -366,8 +370,8 @@ fn keys_of(table: &str) -> String {
 /// Returns the word in `among` that is most similar to `name`.
 pub(super) fn nearest<'a>(name: &str, among: &[&'a str]) -> Option<&'a str> {
     // Less similar words are unrelated.
-    const ALIKE: f64 = 0.75;
-    suggest::nearest(name, among.iter().copied(), ALIKE).first().copied()
+    const MIN_SIMILARITY: f64 = 0.75;
+    suggest::nearest(name, among.iter().copied(), MIN_SIMILARITY).first().copied()
 }
 
 #[cfg(test)]
@@ -377,7 +381,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, source: Source, expected: &Expect) {
+    fn check(text: &str, source: ConfigSource, expected: &Expect) {
         let parsed = read(text.as_bytes(), source);
         let lines = parsed.problems.iter().map(|it| {
             let hint = it.hint.as_deref().map(|hint| format!(" ({hint})")).unwrap_or_default();
@@ -388,7 +392,7 @@ mod tests {
 
     #[test]
     fn empty_file_is_the_default() {
-        let parsed = read(b"# nothing\n", Source::User);
+        let parsed = read(b"# nothing\n", ConfigSource::User);
         assert_eq!(parsed, Parsed::default());
     }
 
@@ -402,7 +406,7 @@ mod tests {
             ..Config::default()
         };
         let text = "profile = \"claude-code\"\nlog.level = \"debug\"\n[daemon]\nidle_exit = 0\n[limits]\nconnections = 0x40\n";
-        let parsed = read(text.as_bytes(), Source::User);
+        let parsed = read(text.as_bytes(), ConfigSource::User);
         assert_eq!(parsed, Parsed { config: expected, problems: Vec::new() });
     }
 
@@ -410,7 +414,7 @@ mod tests {
     fn unknown_keys_are_reported_with_a_suggestion() {
         check(
             "porfile = \"codex\"\n\n[log]\nlevle = \"debug\"\n[limits]\nconections = 1\n[else]\nx = 1\n",
-            Source::User,
+            ConfigSource::User,
             &expect![[r#"
                 1:1: unknown key `porfile` (Did you mean `profile`?)
                 4:1: unknown key `log.levle` (Did you mean `log.level`?)
@@ -420,7 +424,7 @@ mod tests {
         );
         check(
             "idle_exit = 5\n",
-            Source::User,
+            ConfigSource::User,
             &expect![[r#"
                 1:1: unknown key `idle_exit` (Did you mean `daemon.idle_exit`?)
             "#]],
@@ -431,7 +435,7 @@ mod tests {
     fn wrong_values_are_reported_at_their_position() {
         check(
             "profile = \"claude-cod\"\nread_limit = 10\nlog = 3\nrun.shell = 1\n[daemon]\nidle_exit = \"1h\"\n[limits]\nconnections = -1\nrequests_in_flight = 99999999999999999999\n",
-            Source::User,
+            ConfigSource::User,
             &expect![[r#"
                 1:11: `profile` cannot be `claude-cod` (Did you mean `claude-code`?)
                 2:14: `read_limit` cannot be 10 (Use a value from 1024 to 67108864 bytes.)
@@ -448,19 +452,19 @@ mod tests {
     fn invalid_toml_is_reported_at_its_position() {
         check(
             "profile = \n",
-            Source::User,
+            ConfigSource::User,
             &expect![[r#"
                 1:11: invalid TOML: string values must be quoted, expected literal string
             "#]],
         );
         check(
             "a = 1\na = 2\n",
-            Source::User,
+            ConfigSource::User,
             &expect![[r#"
                 2:1: invalid TOML: duplicate key
             "#]],
         );
-        let parsed = read(b"profile = \"\xff\"\n", Source::User);
+        let parsed = read(b"profile = \"\xff\"\n", ConfigSource::User);
         assert_eq!(parsed.problems[0].message, "the file is not valid UTF-8");
         assert_eq!((parsed.problems[0].line, parsed.problems[0].column), (1, 12));
     }
@@ -469,7 +473,7 @@ mod tests {
     fn repository_cannot_set_user_keys() {
         check(
             "profile = \"claude-code\"\n[daemon]\nidle_exit = 1\n[limits]\nconnection = 1\n",
-            Source::Repository,
+            ConfigSource::Repository,
             &expect![[r#"
                 3:1: a repository cannot set `daemon.idle_exit` (Set it in your own `config.toml`.)
                 5:1: unknown key `limits.connection`
@@ -479,7 +483,7 @@ mod tests {
 
     #[test]
     fn other_keys_keep_their_values_despite_a_problem() {
-        let parsed = read(b"nope = 1\nread_limit = 2048\n", Source::User);
+        let parsed = read(b"nope = 1\nread_limit = 2048\n", ConfigSource::User);
         assert_eq!((parsed.config.read_limit, parsed.problems.len()), (2048, 1));
     }
 }

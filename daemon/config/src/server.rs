@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::read::{Misfit, nearest, shown};
+use super::read::{ValueError, nearest, type_name};
 
 /// Command that starts an MCP server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,33 +55,33 @@ pub(super) fn schema() -> Value {
 }
 
 /// Reads the table. Any mistake is returned with its offset; the caller then ignores the table.
-pub(super) fn read(table: &DeTable<'_>) -> (BTreeMap<String, McpServer>, Vec<(usize, Misfit)>) {
+pub(super) fn read(table: &DeTable<'_>) -> (BTreeMap<String, McpServer>, Vec<(usize, ValueError)>) {
     let mut servers = BTreeMap::new();
-    let mut misfits = Vec::new();
+    let mut errors = Vec::new();
     for (name, value) in table {
         let DeValue::Table(keys) = value.get_ref() else {
             let message =
-                format!("has an entry `{}` that is {}", name.get_ref(), shown(value.get_ref()));
+                format!("has an entry `{}` that is {}", name.get_ref(), type_name(value.get_ref()));
             let hint = Some("Write a table with a `command`.".to_owned());
-            misfits.push((value.span().start, Misfit { message, hint }));
+            errors.push((value.span().start, ValueError { message, hint }));
             continue;
         };
-        let server = one(name.get_ref(), keys, &mut misfits);
+        let server = one(name.get_ref(), keys, &mut errors);
         if server.command.is_empty() && !keys.iter().any(|(it, _)| it.get_ref() == "command") {
             let message = format!("has no `command` for `{}`", name.get_ref());
             let hint = Some("Add `command` with the program to start.".to_owned());
-            misfits.push((name.span().start, Misfit { message, hint }));
+            errors.push((name.span().start, ValueError { message, hint }));
         }
         servers.insert(name.get_ref().clone().into_owned(), server);
     }
-    (servers, misfits)
+    (servers, errors)
 }
 
-fn one(name: &str, keys: &DeTable<'_>, misfits: &mut Vec<(usize, Misfit)>) -> McpServer {
+fn one(name: &str, keys: &DeTable<'_>, errors: &mut Vec<(usize, ValueError)>) -> McpServer {
     let mut server = McpServer::default();
     for (key, value) in keys {
         let at = value.span().start;
-        let wrong = |what: &str| Misfit {
+        let wrong = |what: &str| ValueError {
             message: format!("has a value for `{}` of `{name}` that is not {what}", key.get_ref()),
             hint: None,
         };
@@ -113,10 +113,10 @@ fn one(name: &str, keys: &DeTable<'_>, misfits: &mut Vec<(usize, Misfit)>) -> Mc
                     || format!("Use {}.", keys_listed()),
                     |it| format!("Did you mean `{it}`?"),
                 );
-                Err((key.span().start, Misfit { message, hint: Some(hint) }))
+                Err((key.span().start, ValueError { message, hint: Some(hint) }))
             }
         };
-        misfits.extend(read.err());
+        errors.extend(read.err());
     }
     server
 }
@@ -136,11 +136,11 @@ fn text(value: &Spanned<DeValue<'_>>) -> Option<String> {
 mod tests {
     use expect_test::{Expect, expect};
 
-    use crate::{Source, read};
+    use crate::{ConfigSource, read};
 
     #[track_caller]
     fn check(text: &str, expected: &Expect) {
-        let parsed = read(text.as_bytes(), Source::User);
+        let parsed = read(text.as_bytes(), ConfigSource::User);
         let lines = parsed.problems.iter().map(|it| {
             let hint = it.hint.as_deref().map(|hint| format!(" ({hint})")).unwrap_or_default();
             format!("{}:{}: {}{hint}\n", it.line, it.column, it.message)

@@ -7,7 +7,7 @@
 //!
 //! Verifying a fix parses the whole frontmatter. Fixes of shown findings are verified one by one
 //! within a limit; if all fixes are applied at once, those of very many findings are verified
-//! together ([`together`]).
+//! together ([`batch`]).
 
 mod batch;
 mod change;
@@ -149,16 +149,16 @@ impl<'c, 'a> FixVerifier<'c, 'a> {
         }
         // A rule that needs more than the text has no findings here, before or after.
         let is_gone = n_fixed.iter().all(|(id, n_fixed)| {
-            let n_before = before.of_rule(id).all;
+            let n_before = before.count_of(id).all;
             n_before == 0
-                || after.of_rule(id).all <= n_before.saturating_sub(*n_fixed)
+                || after.count_of(id).all <= n_before.saturating_sub(*n_fixed)
                 || before.n_left_out > 0 && after.n_left_out + n_fixed <= before.n_left_out
         });
         // A name that becomes a string is checked by more rules, and the body is missing here.
         let is_new = |(id, count): (&&str, &Count)| {
             let family = id.split_once('/').map_or(*id, |(family, _)| family);
             !matches!(family, "name" | "description" | "body")
-                && count.errors > before.of_rule(id).errors
+                && count.errors > before.count_of(id).errors
         };
         let is_fixed = is_gone && !after.counts.iter().any(is_new);
         self.head = Some(before);
@@ -206,7 +206,7 @@ impl RuleCounts {
         Self { counts, n_left_out }
     }
 
-    fn of_rule(&self, id: &str) -> Count {
+    fn count_of(&self, id: &str) -> Count {
         self.counts.get(id).copied().unwrap_or_default()
     }
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use skills_config::{Config, Problem, Source};
+use skills_config::{Config, ConfigSource, Problem};
 use skills_discovery::discover::{Policy, REPOSITORY_FILE};
 use skills_discovery::permission::Rule;
 use skills_engine::files::disk::{self, ReadError};
@@ -86,7 +86,8 @@ struct Stamp(Option<(u64, u64, u64, i64, i64, i64, i64)>);
 impl Settings {
     /// Reads the user's file, at the start.
     pub(crate) fn load(user_file: Option<PathBuf>) -> Arc<Self> {
-        let kept = user_file.as_deref().map(|path| read(path, Source::User, &Kept::default(), &[]));
+        let kept =
+            user_file.as_deref().map(|path| read(path, ConfigSource::User, &Kept::default(), &[]));
         let user = Mutex::new(kept.unwrap_or_default());
         Arc::new(Self { user_file, user, repositories: Mutex::default() })
     }
@@ -115,7 +116,7 @@ impl Settings {
             return None;
         }
         let (config, faults) = (Arc::clone(&kept.config), kept.faults.clone());
-        let kept = read_elsewhere(path.clone(), Source::User, kept, Vec::new()).await?;
+        let kept = read_elsewhere(path.clone(), ConfigSource::User, kept, Vec::new()).await?;
         let edit = Edit { config: config != kept.config, health: faults != kept.faults };
         if edit.config || edit.health {
             tracing::info!(good = kept.faults.is_empty(), "the configuration has changed");
@@ -151,7 +152,7 @@ impl Settings {
         // It knows that it is waited for.
         let unanswered = kept.clone();
         let own = self.user().profiles.user_defined().map(str::to_owned).collect();
-        let read = read_elsewhere(path, Source::Repository, kept, own).await;
+        let read = read_elsewhere(path, ConfigSource::Repository, kept, own).await;
         let kept = read.unwrap_or(unanswered);
         let config = Arc::clone(&kept.config);
         let mut repositories = lock(&self.repositories);
@@ -256,7 +257,7 @@ fn unwell(path: &Path, kept: &Kept) -> Vec<Health> {
 
 async fn read_elsewhere(
     path: PathBuf,
-    source: Source,
+    source: ConfigSource,
     kept: Kept,
     own: Vec<String>,
 ) -> Option<Kept> {
@@ -266,7 +267,7 @@ async fn read_elsewhere(
 }
 
 /// Reads a file that may name the profiles `own` besides those that are built in.
-fn read(path: &Path, source: Source, before: &Kept, own: &[String]) -> Kept {
+fn read(path: &Path, source: ConfigSource, before: &Kept, own: &[String]) -> Kept {
     let vouch = Validity::default();
     // Before the reading: a change after it is one more difference.
     let stamp = Stamp::of(path);
@@ -276,8 +277,8 @@ fn read(path: &Path, source: Source, before: &Kept, own: &[String]) -> Kept {
         Ok(None) => Kept { stamp, reach, fresh, ..Kept::default() },
         Ok(Some(bytes)) => {
             let rules = skills_lint::ids();
-            let names = skills_config::Names { rules: Some(&rules), profiles: own };
-            let parsed = skills_config::read_knowing(&bytes, source, names);
+            let names = skills_config::KnownNames { rules: Some(&rules), profiles: own };
+            let parsed = skills_config::read_with_names(&bytes, source, names);
             let faults: Vec<_> = parsed.problems.iter().map(fault).collect();
             let counts = faults.is_empty() || !before.has_counted;
             let config = if counts { Arc::new(parsed.config) } else { Arc::clone(&before.config) };
@@ -311,13 +312,13 @@ fn watch(path: &Path, reach: &RemoteFsGuard) -> Validity {
     }
 }
 
-fn text(path: &Path, source: Source) -> Result<Option<Vec<u8>>, Unread> {
+fn text(path: &Path, source: ConfigSource) -> Result<Option<Vec<u8>>, Unread> {
     let path = AbsPath::new(path).map_err(|error| Unread::Stays(error.to_string()))?;
     let stays = |fault: &str| Err(Unread::Stays(fault.to_owned()));
     let read = match source {
         // A worktree's file must not be a link to another file of the user.
-        Source::Repository => read_fenced(&path, path.parent().as_ref(), LONGEST),
-        Source::User => disk::open(&path).and_then(|it| disk::read_opened(it, LONGEST)),
+        ConfigSource::Repository => read_fenced(&path, path.parent().as_ref(), LONGEST),
+        ConfigSource::User => disk::open(&path).and_then(|it| disk::read_opened(it, LONGEST)),
     };
     match read {
         Ok(file) if file.truncated => stays(&format!("it is longer than {LONGEST} bytes")),

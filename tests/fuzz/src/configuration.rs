@@ -1,6 +1,6 @@
 //! skillsd's configuration files: the user's `config.toml` and a repository's `.skillsd.toml`.
 
-use skills_config::{Config, Source, check_profiles, level_rows, read};
+use skills_config::{Config, ConfigSource, check_profiles, level_rows, read};
 use skills_discovery::permission::Action;
 use skills_syntax::text::decode;
 
@@ -14,7 +14,7 @@ use super::assert_place;
 /// Panics if an invariant does not hold.
 pub fn check(input: &[u8]) {
     let decoded = decode(input);
-    for source in [Source::User, Source::Repository] {
+    for source in [ConfigSource::User, ConfigSource::Repository] {
         let parsed = read(input, source);
         assert_eq!(parsed, read(input, source), "two readings of {:?} differ", &*decoded.text);
         for problem in &parsed.problems {
@@ -25,7 +25,7 @@ pub fn check(input: &[u8]) {
         assert!(places.is_sorted(), "{:?}", parsed.problems);
         level_rows([&parsed.config]);
         check_profiles([&parsed.config]);
-        if source == Source::Repository {
+        if source == ConfigSource::Repository {
             repository(&parsed.config);
         }
     }

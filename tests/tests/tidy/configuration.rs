@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use skills_agents::profile;
-use skills_config::{KEYS, Names, Source};
+use skills_config::{ConfigSource, KEYS, KnownNames};
 use skills_protocol::PROFILES;
 use skills_protocol::env::DISCOVERY;
 
@@ -11,9 +11,9 @@ use crate::tree::none;
 
 const PAGE: &str = "docs/configuration.md";
 const PROFILE_PAGE: &str = "docs/profiles.md";
-const SCHEMAS: [(&str, Source); 2] = [
-    ("docs/schema/config.schema.json", Source::User),
-    ("docs/schema/repository-config.schema.json", Source::Repository),
+const SCHEMAS: [(&str, ConfigSource); 2] = [
+    ("docs/schema/config.schema.json", ConfigSource::User),
+    ("docs/schema/repository-config.schema.json", ConfigSource::Repository),
 ];
 
 fn text(schema: &Value) -> String {
@@ -51,7 +51,7 @@ fn clients_send_every_environment_variable_of_profiles() {
 }
 
 /// Returns whether the schema accepts a file in which one key has this value.
-fn schema_accepts(source: Source, name: &str, value: &str) -> bool {
+fn schema_accepts(source: ConfigSource, name: &str, value: &str) -> bool {
     // A TOML inline table with quoted keys differs from JSON only in `=`.
     let value = value.replace("\" = ", "\": ");
     let value: Value = serde_json::from_str(&value).expect("as in TOML");
@@ -70,15 +70,16 @@ fn configuration_schema_and_reader_agree() {
             for (_, source) in SCHEMAS {
                 let text = format!("{} = {value}\n", key.name);
                 let rules = skills_lint::ids();
-                let names = Names { rules: Some(&rules), profiles: &[] };
-                let read =
-                    skills_config::read_knowing(text.as_bytes(), source, names).problems.is_empty();
+                let names = KnownNames { rules: Some(&rules), profiles: &[] };
+                let read = skills_config::read_with_names(text.as_bytes(), source, names)
+                    .problems
+                    .is_empty();
                 assert_eq!(schema_accepts(source, key.name, value), read, "{source:?}: {text}");
             }
         }
     }
     assert!(
-        !schema_accepts(Source::User, "nope", "1")
-            && !schema_accepts(Source::User, "log.nope", "1")
+        !schema_accepts(ConfigSource::User, "nope", "1")
+            && !schema_accepts(ConfigSource::User, "log.nope", "1")
     );
 }

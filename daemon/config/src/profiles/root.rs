@@ -7,83 +7,83 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::super::read::Reader;
-use super::value::{Key, below, list, misfit, names, text, unknown, variables, worded, yes_no};
-use super::{Part, PartKind};
+use super::value::{Key, below, error, keyword, list, names, text, unknown, variables, yes_no};
+use super::{ProfileKey, ProfileKeyKind};
 
 /// Number of keys at the end of [`ROOT_KEYS`] that control how a root is walked.
 pub(crate) const WALK_KEYS: usize = 8;
 
 /// Keys of a root.
-pub(crate) const ROOT_KEYS: &[Part] = &[
-    Part {
+pub(crate) const ROOT_KEYS: &[ProfileKey] = &[
+    ProfileKey {
         name: "base",
         doc: "Start of the search root: `home`, `project` (the working directory and its ancestors), `added` (each directory of `--add-dir`), an absolute path, or `$NAME` for the directory in a variable.",
-        kind: PartKind::Text,
+        kind: ProfileKeyKind::Text,
     },
-    Part {
+    ProfileKey {
         name: "relative",
         doc: "Path below the base, or several paths in scan order.",
-        kind: PartKind::Names,
+        kind: ProfileKeyKind::Strings,
     },
-    Part {
+    ProfileKey {
         name: "below_home",
         doc: "With `$NAME`: path below the home directory to use if the variable is not set. Without this key, an unset variable removes the root.",
-        kind: PartKind::Text,
+        kind: ProfileKeyKind::Text,
     },
-    Part {
+    ProfileKey {
         name: "stop",
         doc: "With `project`: the last ancestor to search; default `worktree`.",
-        kind: PartKind::Word(AncestorStop::keywords),
+        kind: ProfileKeyKind::Word(AncestorStop::keywords),
     },
-    Part {
+    ProfileKey {
         name: "scope",
         doc: "Scope of the skills; by default it follows from the base.",
-        kind: PartKind::Word(Scope::keywords),
+        kind: ProfileKeyKind::Word(Scope::keywords),
     },
-    Part {
+    ProfileKey {
         name: "switched_off_by",
         doc: "Variables that disable the root if set to `1` or `true`.",
-        kind: PartKind::Names,
+        kind: ProfileKeyKind::Strings,
     },
-    Part {
+    ProfileKey {
         name: "depth",
         doc: "Maximum number of directories between the root and a skill.",
-        kind: PartKind::Depth,
+        kind: ProfileKeyKind::Depth,
     },
-    Part {
+    ProfileKey {
         name: "root_skill",
         doc: "Accept a SKILL.md in the root itself.",
-        kind: PartKind::YesNo,
+        kind: ProfileKeyKind::YesNo,
     },
-    Part {
+    ProfileKey {
         name: "hidden",
         doc: "Search directories whose names start with a dot.",
-        kind: PartKind::YesNo,
+        kind: ProfileKeyKind::YesNo,
     },
-    Part {
+    ProfileKey {
         name: "skipped",
         doc: "Names of directories to skip at any depth.",
-        kind: PartKind::Names,
+        kind: ProfileKeyKind::Strings,
     },
-    Part {
+    ProfileKey {
         name: "reserved",
         doc: "Names of directories to skip directly below the root.",
-        kind: PartKind::Names,
+        kind: ProfileKeyKind::Strings,
     },
-    Part {
+    ProfileKey {
         name: "skills_in_skills",
         doc: "Search a skill's directory for more skills.",
-        kind: PartKind::YesNo,
+        kind: ProfileKeyKind::YesNo,
     },
-    Part {
+    ProfileKey {
         name: "links",
         doc: "Symbolic links to directories that are followed.",
-        kind: PartKind::Word(LinkPolicy::keywords),
+        kind: ProfileKeyKind::Word(LinkPolicy::keywords),
     },
-    Part {
+    ProfileKey {
         name: "file_links",
         doc: "Accept a SKILL.md that is a symbolic link.",
-        kind: PartKind::YesNo,
+        kind: ProfileKeyKind::YesNo,
     },
 ];
 
@@ -99,14 +99,14 @@ pub(super) fn roots(
     value: &Spanned<DeValue<'_>>,
 ) -> Vec<RootDraft> {
     let DeValue::Array(items) = value.get_ref() else {
-        misfit(reader, key.get_ref(), "a list of tables", value);
+        error(reader, key.get_ref(), "a list of tables", value);
         return Vec::new();
     };
     let mut roots = Vec::new();
     for item in items {
         match item.get_ref() {
             DeValue::Table(table) => roots.extend(root(reader, item.span().start, table)),
-            _ => misfit(reader, key.get_ref(), "a list of tables", item),
+            _ => error(reader, key.get_ref(), "a list of tables", item),
         }
     }
     roots
@@ -119,7 +119,7 @@ pub(super) fn every_root(
 ) -> WalkDraft {
     let mut walk = WalkDraft::default();
     let DeValue::Table(table) = value.get_ref() else {
-        misfit(reader, key.get_ref(), "a table", value);
+        error(reader, key.get_ref(), "a table", value);
         return walk;
     };
     for (key, value) in table {
@@ -146,7 +146,7 @@ fn walk_key(
         "skipped" => walk.skipped = Some(names(reader, key, value)),
         "reserved" => walk.reserved = Some(names(reader, key, value)),
         "skills_in_skills" => walk.into_skills = yes_no(reader, name, value),
-        "links" => walk.directory_links = worded(reader, key, value),
+        "links" => walk.directory_links = keyword(reader, key, value),
         "file_links" => walk.file_links = yes_no(reader, name, value),
         _ => return false,
     }
@@ -190,8 +190,8 @@ fn root(reader: &mut Reader<'_>, at: usize, table: &DeTable<'_>) -> Option<RootD
                 let path = below(reader, found).into_iter().next();
                 below_home = path.map(|it| (it, value.span().start));
             }
-            "stop" => stop = worded(reader, key, value).map(|it| (it, value.span().start)),
-            "scope" => root.scope = worded(reader, key, value),
+            "stop" => stop = keyword(reader, key, value).map(|it| (it, value.span().start)),
+            "scope" => root.scope = keyword(reader, key, value),
             "switched_off_by" => {
                 let found = list(reader, key, value);
                 root.switches = variables(reader, found).into_iter().map(Text::Owned).collect();

@@ -4,18 +4,18 @@ use expect_test::{Expect, expect};
 use skills_agents::profile::{DuplicatePolicy, Profile, builtin};
 
 use super::super::profile_page::EXAMPLE;
-use super::super::{Source, read as read_config};
+use super::super::{ConfigSource, read as read_config};
 use super::*;
 
 fn profiles(text: &str) -> ProfileSet {
-    let parsed = read_config(text.as_bytes(), Source::User);
+    let parsed = read_config(text.as_bytes(), ConfigSource::User);
     assert_eq!(parsed.problems, [], "{text}");
     parsed.config.profiles
 }
 
 #[track_caller]
 fn check(text: &str, expected: &Expect) {
-    let parsed = read_config(text.as_bytes(), Source::User);
+    let parsed = read_config(text.as_bytes(), ConfigSource::User);
     let lines = parsed.problems.iter().map(|it| {
         let hint = it.hint.as_deref().map(|hint| format!(" ({hint})")).unwrap_or_default();
         format!("{}:{}: {}{hint}\n", it.line, it.column, it.message)
@@ -104,11 +104,11 @@ fn every_rule_accepts_the_value_of_every_agent() {
             };
             // `agentskills` has nested roots and trust, so every rule applies; plugin and settings
             // rules need an agent that has them.
-            let of_its_own = rule.name.starts_with("plugin") || rule.name == "settings";
-            if of_its_own && lines.is_empty() {
+            let is_agent_specific = rule.name.starts_with("plugin") || rule.name == "settings";
+            if is_agent_specific && lines.is_empty() {
                 continue;
             }
-            let base = if of_its_own { &*agent.id } else { "agentskills" };
+            let base = if is_agent_specific { &*agent.id } else { "agentskills" };
             let text = format!(
                 "[profiles.x]\nbase = \"{base}\"\n{}{} = {value}\n",
                 if rule.name == "trust_variables" { "requires_trust = true\n" } else { "" },
@@ -187,7 +187,7 @@ fn default_profile_can_be_custom_but_not_in_a_repository() {
             1:11: `profile` cannot be `mien` (Did you mean `mine`?)
         "#]],
     );
-    let parsed = read_config(b"[profiles.mine]\nbase = \"codex\"\n", Source::Repository);
+    let parsed = read_config(b"[profiles.mine]\nbase = \"codex\"\n", ConfigSource::Repository);
     assert_eq!(parsed.problems.len(), 1);
 }
 
@@ -229,10 +229,10 @@ fn settings_plugins_and_sidecar_can_be_changed() {
 #[test]
 fn repository_can_select_a_custom_profile() {
     let text = b"profile = \"house\"\n";
-    assert_eq!(read_config(text, Source::Repository).problems.len(), 1);
+    assert_eq!(read_config(text, ConfigSource::Repository).problems.len(), 1);
     let own = ["house".to_owned()];
-    let names = crate::Names { rules: None, profiles: &own };
-    let parsed = crate::read_knowing(text, Source::Repository, names);
+    let names = crate::KnownNames { rules: None, profiles: &own };
+    let parsed = crate::read_with_names(text, ConfigSource::Repository, names);
     assert_eq!(parsed.problems, []);
     assert_eq!(parsed.config.profile.as_deref(), Some("house"));
     assert_eq!(

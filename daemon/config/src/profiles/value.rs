@@ -4,7 +4,7 @@ use skills_agents::profile::{Keyword, Text};
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::super::read::{Reader, nearest, shown};
+use super::super::read::{Reader, nearest, type_name};
 
 pub(super) type Key<'a> = Spanned<std::borrow::Cow<'a, str>>;
 
@@ -17,8 +17,8 @@ pub(super) fn unknown(reader: &mut Reader<'_>, key: &Key<'_>, among: &[&'static 
     reader.problem(key.span().start, format!("unknown key `{name}` in a {of}"), Some(hint));
 }
 
-pub(super) fn misfit(reader: &mut Reader<'_>, key: &str, what: &str, value: &Spanned<DeValue<'_>>) {
-    let message = format!("`{key}` must be {what}, not {}", shown(value.get_ref()));
+pub(super) fn error(reader: &mut Reader<'_>, key: &str, what: &str, value: &Spanned<DeValue<'_>>) {
+    let message = format!("`{key}` must be {what}, not {}", type_name(value.get_ref()));
     reader.problem(value.span().start, message, None);
 }
 
@@ -34,7 +34,7 @@ pub(super) fn text(
             None
         }
         _ => {
-            misfit(reader, key.get_ref(), "a string", value);
+            error(reader, key.get_ref(), "a string", value);
             None
         }
     }
@@ -48,7 +48,7 @@ pub(super) fn yes_no(
     if let DeValue::Boolean(yes) = value.get_ref() {
         return Some(*yes);
     }
-    misfit(reader, key, "`true` or `false`", value);
+    error(reader, key, "`true` or `false`", value);
     None
 }
 
@@ -59,7 +59,7 @@ pub(super) fn word(
     value: &Spanned<DeValue<'_>>,
 ) -> Option<String> {
     let DeValue::String(text) = value.get_ref() else {
-        misfit(reader, key, "a string", value);
+        error(reader, key, "a string", value);
         return None;
     };
     if words.contains(&&**text) {
@@ -73,7 +73,7 @@ pub(super) fn word(
     None
 }
 
-pub(super) fn worded<T: Keyword>(
+pub(super) fn keyword<T: Keyword>(
     reader: &mut Reader<'_>,
     key: &Key<'_>,
     value: &Spanned<DeValue<'_>>,
@@ -94,11 +94,11 @@ pub(super) fn list(
             for item in items {
                 match item.get_ref() {
                     DeValue::String(text) => found.push((text.to_string(), item.span().start)),
-                    _ => misfit(reader, key.get_ref(), "a list of strings", item),
+                    _ => error(reader, key.get_ref(), "a list of strings", item),
                 }
             }
         }
-        _ => misfit(reader, key.get_ref(), "a list of strings", value),
+        _ => error(reader, key.get_ref(), "a list of strings", value),
     }
     found
 }

@@ -129,7 +129,7 @@ impl Tree for TrackedTree<'_> {
     }
 
     fn skill_rules(&self, text: &str) -> Vec<SkillRule> {
-        skills_config::read(text.as_bytes(), skills_config::Source::Repository)
+        skills_config::read(text.as_bytes(), skills_config::ConfigSource::Repository)
             .config
             .permission_skill
     }
