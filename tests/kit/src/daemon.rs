@@ -115,11 +115,11 @@ pub fn listener(socket: &Path) -> Option<u32> {
 #[track_caller]
 pub fn kill(pid: u32) {
     signal(pid, Signal::KILL).expect("the process can be killed");
-    wait_for("a killed process to go", || gone(pid).then_some(()));
+    wait_for("a killed process to go", || is_gone(pid).then_some(()));
 }
 
 /// Returns whether process `pid` no longer runs.
-pub fn gone(pid: u32) -> bool {
+pub fn is_gone(pid: u32) -> bool {
     // A zombie, whose parent has not waited for it, counts as gone.
     let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return true };
     stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
@@ -132,12 +132,12 @@ pub(crate) fn end_at(socket: &Path) {
     let Some(pid) = listener(socket).filter(|pid| *pid != std::process::id()) else { return };
     if let Ok(mut wire) = Wire::connect(socket, Framing::Lines) {
         let _ = wire.send_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/shutdown\"}\n");
-        if within(Duration::from_secs(5), || gone(pid).then_some(())).is_some() {
+        if within(Duration::from_secs(5), || is_gone(pid).then_some(())).is_some() {
             return;
         }
     }
     let _ = signal(pid, Signal::KILL);
-    within(Duration::from_secs(5), || gone(pid).then_some(()));
+    within(Duration::from_secs(5), || is_gone(pid).then_some(()));
 }
 
 /// Returns the daemon's `server/status` over `socket`.
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn killed_child_counts_as_gone_before_wait() {
         let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().expect("cat can be run");
-        assert!(!gone(child.id()));
+        assert!(!is_gone(child.id()));
         kill(child.id());
         child.wait().expect("our child");
     }

@@ -42,7 +42,7 @@ impl Home {
     /// Creates an empty home owned by user `uid`, as whom its commands run; requires root.
     ///
     /// Root ignores file modes, so unreadable files can only be tested as another user.
-    pub fn of_user(uid: u32) -> Home {
+    pub fn owned_by(uid: u32) -> Home {
         Home::build(Some(uid))
     }
 

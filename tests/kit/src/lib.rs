@@ -17,7 +17,7 @@ pub mod wire;
 
 pub mod daemon;
 
-pub mod catalog;
+pub mod registry_server;
 
 pub mod corpus;
 
@@ -31,12 +31,12 @@ pub mod literal;
 
 pub mod screen;
 
-pub use catalog::{Catalog, Page};
 pub use corpus::Corpus;
 pub use daemon::Daemon;
 pub use fixture::lay_out;
 pub use home::Home;
 pub use model::{Model, Turn};
+pub use registry_server::{Page, RegistryServer};
 pub use screen::Screen;
 pub use wait::wait_for;
 pub use wire::{Framing, RpcError, Wire};

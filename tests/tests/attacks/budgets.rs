@@ -1,7 +1,8 @@
-//! Repositories made to cost: deep nests, mazes of links, links to the system, very many files.
+//! Attacks with expensive repositories: deep nesting, mazes of links, links to the system, very
+//! many files.
 //!
-//! Each case has an ordinary worktree in the same daemon, which is asked for its list while the
-//! hostile one is read, and answers in full.
+//! In each case an ordinary worktree of the same daemon is listed while the hostile one is read,
+//! and answers in full.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -18,8 +19,8 @@ use skills_testkit::{Framing, Home};
 
 use crate::support::{Live, entries, run, stdout};
 
-/// A generous limit on one list in a build without optimisation; the bench `budgets` has the bar
-/// of 50 ms.
+/// A generous limit on one list in a build without optimisation; the benchmark `budgets` has the
+/// bar of 50 ms.
 const DELAY: Duration = Duration::from_secs(3);
 
 /// Ten times the bar on the first list of a worktree while a hostile one is read.
@@ -28,20 +29,20 @@ const FIRST: Duration = Duration::from_secs(20);
 /// The time that the hostile worktree itself may take on a slow machine.
 const PATIENCE: Duration = Duration::from_mins(3);
 
-/// The directories that Claude Code and opencode read at any depth.
+/// Directories that Claude Code and opencode read at any depth.
 const COMMANDS: &str = ".claude/commands";
 const SKILLS: &str = ".opencode/skills";
 
 /// A daemon with two ordinary worktrees and a hostile one.
-struct Siege {
+struct BudgetAttack {
     live: Live,
     hostile: PathBuf,
     ordinary: PathBuf,
 }
 
-impl Siege {
+impl BudgetAttack {
     #[track_caller]
-    fn lay(attack: impl FnOnce(&Path)) -> Siege {
+    fn new(attack: impl FnOnce(&Path)) -> BudgetAttack {
         let home = Home::new();
         let skills =
             "//- /.claude/skills/tidy/SKILL.md\n---\nname: tidy\ndescription: Tidies.\n---\n";
@@ -57,10 +58,10 @@ impl Siege {
         attack(&hostile);
         let mut live = Live::start_in(home);
         assert_eq!(live.check(&ordinary, "claude-code"), 2);
-        Siege { live, hostile, ordinary }
+        BudgetAttack { live, hostile, ordinary }
     }
 
-    /// Lists the hostile worktree by these rules, while others list theirs.
+    /// Lists the hostile worktree with this profile, while others list theirs.
     #[track_caller]
     fn list(&mut self, profile: &str) -> Value {
         let mut wire = self.live.daemon.connect(Framing::Lines);
@@ -77,7 +78,7 @@ impl Siege {
         let expected = vec!["mine".to_owned(), "tidy".to_owned()];
         loop {
             let is_last = scan.is_finished();
-            // A change makes the call go through the engine.
+            // A change forces the call through the event loop.
             fs::write(self.ordinary.join(".claude/skills/tidy/notes.txt"), "n").expect("written");
             let asked = Instant::now();
             let list = self.live.wire.call("skills/list", &ordinary);
@@ -89,9 +90,9 @@ impl Siege {
         }
     }
 
-    /// Returns a list of the hostile worktree from a daemon that knows nothing yet.
+    /// Returns a list of the hostile worktree from a new daemon.
     #[track_caller]
-    fn fresh(&self, profile: &str) -> Value {
+    fn list_in_new_daemon(&self, profile: &str) -> Value {
         let output = run(
             &self.live.home,
             &self.hostile,
@@ -101,9 +102,9 @@ impl Siege {
     }
 }
 
-impl Drop for Siege {
+impl Drop for BudgetAttack {
     fn drop(&mut self) {
-        // The home's own way of removing it keeps a descriptor open for each level.
+        // `TempDir` keeps a descriptor open for each level while removing.
         let _ = Command::new("rm").arg("-rf").arg(&self.hostile).status();
     }
 }
@@ -116,7 +117,7 @@ fn names(list: &Value) -> Vec<String> {
     names
 }
 
-/// Fails where the budget that is used up is not told with its root and directory.
+/// Asserts that the exhausted budget is reported with its root and directory.
 #[track_caller]
 fn assert_incomplete(list: &Value, root: &str, budget: &str) -> PathBuf {
     let health = list["health"].as_array().expect("a list");
@@ -127,8 +128,8 @@ fn assert_incomplete(list: &Value, root: &str, budget: &str) -> PathBuf {
     told["path"].as_str().expect("a path").into()
 }
 
-/// Makes directories one below the other, deeper than a path can be long.
-fn nest(root: &Path, levels: usize) {
+/// Creates nested directories, deeper than the maximum path length.
+fn create_nested_directories(root: &Path, levels: usize) {
     fs::create_dir_all(root).expect("made");
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut dir: OwnedFd = open(root, flags, Mode::empty()).expect("opened");
@@ -139,27 +140,32 @@ fn nest(root: &Path, levels: usize) {
 }
 
 #[test]
-fn commands_nested_two_thousand_deep_leave_the_others_listed() {
-    let mut siege = Siege::lay(|top| nest(&top.join(COMMANDS), 2_000));
-    let list = siege.list("claude-code");
+fn commands_nested_2000_deep_do_not_hide_others() {
+    let mut attack_setup =
+        BudgetAttack::new(|top| create_nested_directories(&top.join(COMMANDS), 2_000));
+    let list = attack_setup.list("claude-code");
     assert_eq!(names(&list), ["mine", "own", "zz-plain"]);
     let dir = assert_incomplete(&list, COMMANDS, "64 levels");
-    assert_eq!(dir.strip_prefix(siege.hostile.join(COMMANDS)).expect("below").iter().count(), 65);
+    assert_eq!(
+        dir.strip_prefix(attack_setup.hostile.join(COMMANDS)).expect("below").iter().count(),
+        65
+    );
 }
 
 #[test]
-fn skills_nested_five_thousand_deep_leave_the_others_listed() {
-    let mut siege = Siege::lay(|top| nest(&top.join(SKILLS), 5_000));
-    let list = siege.list("opencode");
+fn skills_nested_5000_deep_do_not_hide_others() {
+    let mut attack_setup =
+        BudgetAttack::new(|top| create_nested_directories(&top.join(SKILLS), 5_000));
+    let list = attack_setup.list("opencode");
     assert!(names(&list).contains(&"zz-own".to_owned()), "{list}");
     assert!(names(&list).contains(&"mine".to_owned()), "{list}");
     assert_incomplete(&list, SKILLS, "64 levels");
 }
 
 #[test]
-fn maze_of_links_is_walked_once_and_everything_in_it_is_listed() {
+fn maze_of_links_is_walked_once_and_listed() {
     const ROOMS: usize = 300;
-    let mut siege = Siege::lay(|top| {
+    let mut attack_setup = BudgetAttack::new(|top| {
         for root in [COMMANDS, SKILLS] {
             for room in 0..ROOMS {
                 let dir = top.join(root).join(format!("r{room:03}"));
@@ -172,70 +178,70 @@ fn maze_of_links_is_walked_once_and_everything_in_it_is_listed() {
         }
         write_skill(&top.join(SKILLS).join("r299/end"), "end", "At the end of the maze.");
     });
-    assert_eq!(names(&siege.list("claude-code")), ["mine", "own", "zz-plain"]);
-    let list = siege.list("opencode");
+    assert_eq!(names(&attack_setup.list("claude-code")), ["mine", "own", "zz-plain"]);
+    let list = attack_setup.list("opencode");
     assert!(names(&list).contains(&"end".to_owned()), "{list}");
     assert!(names(&list).contains(&"zz-own".to_owned()), "{list}");
 }
 
 #[test]
 fn links_to_the_system_are_not_followed_and_explain_says_why() {
-    let mut siege = Siege::lay(|top| {
+    let mut attack_setup = BudgetAttack::new(|top| {
         for (name, target) in [("all", "/"), ("proc", "/proc"), ("sys", "/sys"), ("dev", "/dev")] {
             symlink(target, top.join(COMMANDS).join(name)).expect("linked");
             symlink(target, top.join(SKILLS).join(name)).expect("linked");
         }
     });
-    assert_eq!(names(&siege.list("claude-code")), ["mine", "own", "zz-plain"]);
-    siege.list("opencode");
-    let status = siege.live.wire.call("server/status", &json!({}));
+    assert_eq!(names(&attack_setup.list("claude-code")), ["mine", "own", "zz-plain"]);
+    attack_setup.list("opencode");
+    let status = attack_setup.live.wire.call("server/status", &json!({}));
     let watches = status["watches"]["used"].as_u64().expect("a number");
     assert!(watches < 200, "{watches} directories are watched");
-    let all = siege.hostile.join(SKILLS).join("all");
-    let query = json!({"cwd": siege.hostile, "profile": "opencode", "path": all});
-    let explained = siege.live.wire.call("skills/explain", &query).to_string();
+    let all = attack_setup.hostile.join(SKILLS).join("all");
+    let query = json!({"cwd": attack_setup.hostile, "profile": "opencode", "path": all});
+    let explained = attack_setup.live.wire.call("skills/explain", &query).to_string();
     assert!(explained.contains("the root of the file system"), "{explained}");
 }
 
 #[test]
-fn link_by_way_of_proc_to_the_root_directory_is_not_followed() {
-    let mut siege = Siege::lay(|top| {
+fn link_through_proc_to_root_is_not_followed() {
+    let mut attack_setup = BudgetAttack::new(|top| {
         symlink("/proc/self/root", top.join(SKILLS).join("all")).expect("linked");
         symlink("/proc/self/cwd", top.join(SKILLS).join("here")).expect("linked");
     });
-    let list = siege.list("opencode");
+    let list = attack_setup.list("opencode");
     assert_eq!(list["health"], json!([]));
     assert_eq!(names(&list), ["mine", "own", "zz-own"]);
 }
 
 #[test]
 fn links_to_home_and_above_the_worktree_are_not_followed() {
-    let mut siege = Siege::lay(|_| ());
-    let home = siege.live.home.path().to_owned();
+    let mut attack_setup = BudgetAttack::new(|_| ());
+    let home = attack_setup.live.home.path().to_owned();
     write_skill(&home.join("private/notes"), "notes", "The user's private notes.");
-    symlink(&home, siege.hostile.join(SKILLS).join("home")).expect("linked");
-    symlink("../../..", siege.hostile.join(SKILLS).join("above")).expect("linked");
-    let list = siege.list("opencode");
+    symlink(&home, attack_setup.hostile.join(SKILLS).join("home")).expect("linked");
+    symlink("../../..", attack_setup.hostile.join(SKILLS).join("above")).expect("linked");
+    let list = attack_setup.list("opencode");
     assert_eq!(names(&list), ["mine", "own", "zz-own"]);
 }
 
 #[test]
-fn root_that_leads_to_home_is_refused_with_a_reason() {
-    let mut siege = Siege::lay(|_| ());
-    let home = siege.live.home.path().to_owned();
+fn search_root_linked_to_home_is_refused_with_a_reason() {
+    let mut attack_setup = BudgetAttack::new(|_| ());
+    let home = attack_setup.live.home.path().to_owned();
     write_skill(&home.join("private/notes"), "notes", "The user's private notes.");
     for (target, what) in [
         (home.as_path(), "the home directory"),
         (Path::new("/proc"), "`/proc`"),
         (Path::new("/"), "the root of the file system"),
     ] {
-        let root = siege.hostile.join(SKILLS);
+        let root = attack_setup.hostile.join(SKILLS);
         fs::remove_dir_all(&root).or_else(|_| fs::remove_file(&root)).expect("removed");
         symlink(target, &root).expect("linked");
-        let list = siege.list("opencode");
+        let list = attack_setup.list("opencode");
         assert_eq!(names(&list), ["mine", "own"]);
-        let query = json!({"cwd": siege.hostile, "profile": "opencode"});
-        let explained = siege.live.wire.call("skills/explain", &query);
+        let query = json!({"cwd": attack_setup.hostile, "profile": "opencode"});
+        let explained = attack_setup.live.wire.call("skills/explain", &query);
         let steps = explained["steps"].as_array().expect("a list");
         let is_refused = |it: &&Value| it["reason"].as_str().is_some_and(|it| it.contains(what));
         let step = steps.iter().find(is_refused).unwrap_or_else(|| panic!("{explained}"));
@@ -244,8 +250,8 @@ fn root_that_leads_to_home_is_refused_with_a_reason() {
 }
 
 #[test]
-fn directory_with_too_many_files_is_left_out_and_the_others_stay() {
-    let mut siege = Siege::lay(|top| {
+fn directory_with_too_many_files_is_left_out_alone() {
+    let mut attack_setup = BudgetAttack::new(|top| {
         let dir = top.join(COMMANDS).join("many");
         fs::create_dir_all(&dir).expect("made");
         for index in 0..100_001 {
@@ -253,16 +259,16 @@ fn directory_with_too_many_files_is_left_out_and_the_others_stay() {
         }
         fs::write(dir.join("hidden.md"), "Do it.\n").expect("written");
     });
-    let list = siege.list("claude-code");
+    let list = attack_setup.list("claude-code");
     assert_eq!(names(&list), ["mine", "own", "zz-plain"]);
     let dir = assert_incomplete(&list, COMMANDS, "100000 entries");
-    assert_eq!(dir, siege.hostile.join(COMMANDS).join("many"));
+    assert_eq!(dir, attack_setup.hostile.join(COMMANDS).join("many"));
 }
 
 #[test]
-fn more_directories_than_the_budget_are_left_out_in_the_same_order_always() {
+fn directories_over_the_budget_are_left_out_in_stable_order() {
     const EACH: usize = 150;
-    let mut siege = Siege::lay(|top| {
+    let mut attack_setup = BudgetAttack::new(|top| {
         for outer in 0..EACH {
             for inner in 0..EACH {
                 let dir = top.join(SKILLS).join(format!("a{outer:03}/b{inner:03}"));
@@ -273,23 +279,24 @@ fn more_directories_than_the_budget_are_left_out_in_the_same_order_always() {
         write_skill(&top.join(SKILLS).join("a001/b000"), "first", "Among the first.");
         write_skill(&top.join(SKILLS).join("a149/b149"), "last", "Beyond the budget.");
     });
-    let list = siege.list("opencode");
+    let list = attack_setup.list("opencode");
     assert_eq!(names(&list), ["first", "mine", "own", "zz-own"]);
     assert_incomplete(&list, SKILLS, "20000 directories");
-    assert_eq!(names(&siege.fresh("opencode")), names(&list));
-    // Room that is made counts as in a fresh reading.
+    assert_eq!(names(&attack_setup.list_in_new_daemon("opencode")), names(&list));
+    // Freed budget is used as in a fresh read.
     for outer in 2..40 {
-        fs::remove_dir_all(siege.hostile.join(SKILLS).join(format!("a{outer:03}"))).expect("gone");
+        fs::remove_dir_all(attack_setup.hostile.join(SKILLS).join(format!("a{outer:03}")))
+            .expect("gone");
     }
-    let list = siege.list("opencode");
+    let list = attack_setup.list("opencode");
     assert_eq!(names(&list), ["first", "last", "mine", "near", "own", "zz-own"]);
     assert_eq!(list["health"], json!([]));
-    assert_eq!(names(&siege.fresh("opencode")), names(&list));
+    assert_eq!(names(&attack_setup.list_in_new_daemon("opencode")), names(&list));
 }
 
 #[test]
-fn more_links_than_the_budget_are_not_followed_and_directories_are() {
-    let mut siege = Siege::lay(|top| {
+fn links_over_the_budget_are_skipped_while_directories_are_read() {
+    let mut attack_setup = BudgetAttack::new(|top| {
         let dir = top.join(SKILLS).join("links");
         fs::create_dir_all(&dir).expect("made");
         for index in 0..2_001 {
@@ -297,20 +304,21 @@ fn more_links_than_the_budget_are_not_followed_and_directories_are() {
         }
         write_skill(&dir.join("plain"), "plain", "No link.");
     });
-    let list = siege.list("opencode");
+    let list = attack_setup.list("opencode");
     assert_eq!(names(&list), ["mine", "own", "plain", "zz-own"]);
     let dir = assert_incomplete(&list, SKILLS, "2000 symbolic links");
-    assert_eq!(dir, siege.hostile.join(SKILLS).join("links"));
+    assert_eq!(dir, attack_setup.hostile.join(SKILLS).join("links"));
 }
 
 #[test]
-fn root_over_its_budget_is_told_by_explain_and_status() {
-    let mut siege = Siege::lay(|top| nest(&top.join(SKILLS), 100));
-    siege.list("opencode");
-    let deep = siege.hostile.join(SKILLS).join("d/".repeat(66));
-    let query = json!({"cwd": siege.hostile, "profile": "opencode", "path": deep});
-    let explained = siege.live.wire.call("skills/explain", &query).to_string();
+fn root_over_its_budget_is_reported_by_explain_and_status() {
+    let mut attack_setup =
+        BudgetAttack::new(|top| create_nested_directories(&top.join(SKILLS), 100));
+    attack_setup.list("opencode");
+    let deep = attack_setup.hostile.join(SKILLS).join("d/".repeat(66));
+    let query = json!({"cwd": attack_setup.hostile, "profile": "opencode", "path": deep});
+    let explained = attack_setup.live.wire.call("skills/explain", &query).to_string();
     assert!(explained.contains("64 levels") && explained.contains("walk/budget"), "{explained}");
-    let status = siege.live.wire.call("server/status", &json!({})).to_string();
+    let status = attack_setup.live.wire.call("server/status", &json!({})).to_string();
     assert!(status.contains("incomplete") && status.contains("64 levels"), "{status}");
 }

@@ -1,4 +1,4 @@
-//! Agents that try to answer their own questions or to grant themselves trust.
+//! Attacks by agents that try to answer their own approval requests or to grant themselves trust.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
@@ -23,7 +23,7 @@ Deploy. !`echo $ARGUMENTS`
 echo went
 ";
 
-fn scene() -> (Live, PathBuf) {
+fn fixture() -> (Live, PathBuf) {
     let home = Home::new();
     fs::create_dir_all(home.config_dir().join("skillsd")).expect("made");
     let config = "run.scripts = true\nrun.shell = true\n";
@@ -36,8 +36,8 @@ fn load(top: &Path) -> Value {
     json!({"cwd": top, "profile": "claude-code", "name": "deploy"})
 }
 
-/// Asks for the skill and returns the id of the question.
-fn ask(wire: &mut Wire, top: &Path) -> Value {
+/// Loads the skill and returns the id of the approval request.
+fn request_approval(wire: &mut Wire, top: &Path) -> Value {
     let error = wire.try_call("skills/load", &load(top)).expect_err("the user is asked");
     assert_eq!(error.code, -32003, "{error}");
     error.data["requestId"].clone()
@@ -52,9 +52,9 @@ fn is_pending(wire: &mut Wire, id: &Value) -> bool {
     pending["requests"].as_array().expect("a list").iter().any(|it| it["id"] == *id)
 }
 
-/// Fails unless the refusal says that a person has to do it, and how.
+/// Asserts that the refusal says that a person must act, and how.
 #[track_caller]
-fn is_refused(wire: &mut Wire, method: &str, params: &Value) {
+fn assert_needs_a_person(wire: &mut Wire, method: &str, params: &Value) {
     let error = wire.try_call(method, params).expect_err("only the user grants");
     assert_eq!(error.code, -32003, "{error}");
     assert!(error.data["requestId"].is_null(), "{error}");
@@ -64,12 +64,12 @@ fn is_refused(wire: &mut Wire, method: &str, params: &Value) {
 
 #[test]
 fn agent_cannot_set_trust() {
-    let (mut live, top) = scene();
+    let (mut live, top) = fixture();
     let home = live.home.path().to_owned();
     for dir in [&top, &top.join(".claude"), &home, Path::new("/")] {
         for trusted in [json!(true), json!(false), Value::Null] {
             let params = json!({"dir": dir, "trusted": trusted});
-            is_refused(&mut live.wire, "trust/set", &params);
+            assert_needs_a_person(&mut live.wire, "trust/set", &params);
         }
     }
     assert!(!is_trusted(&mut live.wire, &top));
@@ -81,28 +81,36 @@ fn agent_cannot_set_trust() {
 }
 
 #[test]
-fn agent_cannot_take_away_a_users_distrust() {
-    let (mut live, top) = scene();
+fn agent_cannot_revoke_the_users_distrust() {
+    let (mut live, top) = fixture();
     live.wire.grant("trust/set", &json!({"dir": top, "trusted": true}));
     live.wire.grant("trust/set", &json!({"dir": top.join(".claude"), "trusted": false}));
-    is_refused(&mut live.wire, "trust/set", &json!({"dir": top.join(".claude"), "trusted": null}));
+    assert_needs_a_person(
+        &mut live.wire,
+        "trust/set",
+        &json!({"dir": top.join(".claude"), "trusted": null}),
+    );
     assert!(!is_trusted(&mut live.wire, &top.join(".claude")));
 }
 
 #[test]
 fn agent_cannot_answer_its_own_refused_load() {
-    let (mut live, top) = scene();
-    let id = ask(&mut live.wire, &top);
+    let (mut live, top) = fixture();
+    let id = request_approval(&mut live.wire, &top);
     for reply in ["once", "always", "reject"] {
-        is_refused(&mut live.wire, "permission/reply", &json!({"id": id, "reply": reply}));
+        assert_needs_a_person(
+            &mut live.wire,
+            "permission/reply",
+            &json!({"id": id, "reply": reply}),
+        );
     }
     assert!(is_pending(&mut live.wire, &id));
-    assert_eq!(ask(&mut live.wire, &top), id);
+    assert_eq!(request_approval(&mut live.wire, &top), id);
 }
 
 #[test]
 fn agent_cannot_answer_its_own_waiting_request() {
-    let (mut live, top) = scene();
+    let (mut live, top) = fixture();
     let params = json!({"cwd": top, "profile": "opencode", "permission": "bash",
         "patterns": ["rm -rf /"], "always": ["*"], "timeoutMs": 2000});
     let request = live.wire.start("permission/request", &params);
@@ -120,45 +128,53 @@ fn agent_cannot_answer_its_own_waiting_request() {
 
 #[test]
 fn agent_cannot_answer_over_another_connection() {
-    let (mut live, top) = scene();
-    let id = ask(&mut live.wire, &top);
+    let (mut live, top) = fixture();
+    let id = request_approval(&mut live.wire, &top);
     for framing in [Framing::Header, Framing::Lines] {
         let mut other = live.daemon.connect(framing);
-        is_refused(&mut other, "permission/reply", &json!({"id": id, "reply": "once"}));
-        is_refused(&mut other, "permission/reply", &json!({"id": id, "reply": "always"}));
+        assert_needs_a_person(&mut other, "permission/reply", &json!({"id": id, "reply": "once"}));
+        assert_needs_a_person(
+            &mut other,
+            "permission/reply",
+            &json!({"id": id, "reply": "always"}),
+        );
     }
     assert!(is_pending(&mut live.wire, &id));
 }
 
 #[test]
 fn agent_cannot_answer_after_a_reconnect() {
-    let (mut live, top) = scene();
+    let (mut live, top) = fixture();
     for n in 0..20 {
         let mut agent = live.daemon.connect(Framing::Lines);
         let name = if n % 2 == 0 { "skillsd" } else { "skillsd-mcp" };
         let info = json!({"clientInfo": {"name": name, "version": env!("CARGO_PKG_VERSION")}});
         agent.call("initialize", &info);
-        let id = ask(&mut agent, &top);
+        let id = request_approval(&mut agent, &top);
         drop(agent);
         let mut again = live.daemon.connect(Framing::Lines);
         again.call("initialize", &info);
-        is_refused(&mut again, "permission/reply", &json!({"id": id, "reply": "once"}));
+        assert_needs_a_person(&mut again, "permission/reply", &json!({"id": id, "reply": "once"}));
     }
-    ask(&mut live.wire, &top);
+    request_approval(&mut live.wire, &top);
 }
 
 #[test]
-fn question_cannot_be_answered_by_the_connection_that_asked_it() {
-    let (mut live, top) = scene();
+fn approval_cannot_be_answered_by_its_requesting_connection() {
+    let (mut live, top) = fixture();
     let mut user = live.daemon.connect_consent(Framing::Lines);
-    // Asked there first, and also as the second who asks the same.
+    // Requested first there, and also as the second client with the same request.
     for is_second in [false, true] {
         if is_second {
-            ask(&mut live.wire, &top);
+            request_approval(&mut live.wire, &top);
         }
-        let id = ask(&mut user, &top);
+        let id = request_approval(&mut user, &top);
         for reply in ["once", "always", "reject"] {
-            is_refused(&mut user, "permission/reply", &json!({"id": id, "reply": reply}));
+            assert_needs_a_person(
+                &mut user,
+                "permission/reply",
+                &json!({"id": id, "reply": reply}),
+            );
         }
         let mut other = live.daemon.connect_consent(Framing::Lines);
         other.call("permission/reply", &json!({"id": id, "reply": "reject"}));
@@ -169,12 +185,12 @@ fn question_cannot_be_answered_by_the_connection_that_asked_it() {
 
 #[test]
 fn always_with_other_patterns_is_refused() {
-    let (mut live, top) = scene();
-    let id = ask(&mut live.wire, &top);
+    let (mut live, top) = fixture();
+    let id = request_approval(&mut live.wire, &top);
     for patterns in [json!(["*"]), json!(["deploy", "*"]), json!([""]), json!(["Deploy *"])] {
         let reply = json!({"id": id, "reply": "always", "always": patterns});
-        is_refused(&mut live.wire, "permission/reply", &reply);
-        // The user's answer grants no more than the question.
+        assert_needs_a_person(&mut live.wire, "permission/reply", &reply);
+        // The user's answer grants no more than was requested.
         let error = live.wire.try_grant("permission/reply", &reply).expect_err("not asked for");
         assert_eq!(error.code, -32602, "{error}");
     }
@@ -184,7 +200,7 @@ fn always_with_other_patterns_is_refused() {
 
 #[test]
 fn trust_command_without_a_terminal_is_refused() {
-    let (mut live, top) = scene();
+    let (mut live, top) = fixture();
     for how in [&[][..], &["--no-daemon"], &["--json"], &["--json", "--no-daemon"]] {
         let output = run(&live.home, &top, &[&["trust"], how].concat());
         assert_eq!(output.status.code(), Some(5), "{how:?}: {}", stderr(&output));
@@ -200,7 +216,7 @@ fn trust_command_without_a_terminal_is_refused() {
 
 #[test]
 fn trust_command_with_yes_piped_in_is_refused() {
-    let (mut live, top) = scene();
+    let (mut live, top) = fixture();
     let program = crate::support::exe().display().to_string();
     for line in [
         format!("yes | '{program}' trust"),
@@ -217,8 +233,8 @@ fn trust_command_with_yes_piped_in_is_refused() {
 
 #[test]
 fn reply_command_without_a_terminal_is_refused() {
-    let (mut live, top) = scene();
-    let id = ask(&mut live.wire, &top);
+    let (mut live, top) = fixture();
+    let id = request_approval(&mut live.wire, &top);
     let name = id.as_str().expect("an id");
     for reply in ["once", "always"] {
         let output = run(&live.home, &top, &["permission", "reply", name, reply]);
@@ -229,13 +245,13 @@ fn reply_command_without_a_terminal_is_refused() {
     assert!(output.status.success(), "{}", stderr(&output));
 }
 
-/// Listens before the socket for consent, where `SKILLSD_SOCKET` is set to what this returns. The
-/// relay asks a question after the client has listed the questions and before its answer arrives.
-fn relay(live: &Live, ask: impl FnOnce() + Send + 'static) -> PathBuf {
+/// Relays the consent socket at the returned `SKILLSD_SOCKET` path. The relay creates an approval
+/// request after the client has listed the requests and before its answer arrives.
+fn relay_consent_socket(live: &Live, ask: impl FnOnce() + Send + 'static) -> PathBuf {
     let dir = live.home.runtime_dir().join("relay");
     fs::DirBuilder::new().mode(0o700).create(&dir).expect("made");
     let listener = UnixListener::bind(dir.join("v1-consent.sock")).expect("bound");
-    // A client connects here first, to find out whether a daemon runs.
+    // Clients connect here first, to check that a daemon runs.
     let main = UnixListener::bind(dir.join("v1.sock")).expect("bound");
     let mut daemon = UnixStream::connect(live.home.consent_socket()).expect("it listens");
     thread::spawn(move || {
@@ -256,9 +272,9 @@ fn relay(live: &Live, ask: impl FnOnce() + Send + 'static) -> PathBuf {
 }
 
 #[test]
-fn question_that_was_not_shown_is_not_answered() {
-    let (mut live, top) = scene();
-    let first = ask(&mut live.wire, &top);
+fn approval_that_was_not_shown_is_not_answered() {
+    let (mut live, top) = fixture();
+    let first = request_approval(&mut live.wire, &top);
     let run_id = first.as_str().and_then(|it| it.rsplit_once('-')).expect("a run and a number").0;
     let next = format!("{run_id}-2");
     let mut agent = live.daemon.connect(Framing::Lines);
@@ -269,7 +285,7 @@ fn question_that_was_not_shown_is_not_answered() {
     let mut params = load(&top);
     params["name"] = "other".into();
     let (asked, expected) = (params.clone(), next.clone());
-    let socket = relay(&live, move || {
+    let socket = relay_consent_socket(&live, move || {
         let error = agent.try_call("skills/load", &asked).expect_err("the user is asked");
         assert_eq!(error.data["requestId"], expected);
     });
@@ -284,8 +300,8 @@ fn question_that_was_not_shown_is_not_answered() {
 }
 
 #[test]
-fn trust_is_shown_and_given_only_after_a_yes() {
-    let (mut live, top) = scene();
+fn trust_is_granted_only_after_confirmation() {
+    let (mut live, top) = fixture();
     for answer in ["n", "", "no", "maybe", "trust"] {
         let (code, shown) = run_at_terminal(&live.home, &top, &["trust"], answer);
         assert_eq!(code, Some(5), "{shown}");
@@ -299,7 +315,7 @@ fn trust_is_shown_and_given_only_after_a_yes() {
 
 #[test]
 fn editor_socket_grants_nothing() {
-    let (mut live, top) = scene();
+    let (mut live, top) = fixture();
     let socket = live.home.socket().with_file_name("v1-lsp.sock");
     let mut editor = Wire::connect(&socket, Framing::Header).expect("it listens");
     let params = json!({"processId": null, "rootUri": format!("file://{}", top.display()), "capabilities": {}});
@@ -313,8 +329,8 @@ fn editor_socket_grants_nothing() {
 }
 
 #[test]
-fn agent_that_claims_to_be_the_user_is_asked_about_commands() {
-    let (mut live, top) = scene();
+fn agent_claiming_to_be_the_user_needs_approval_for_commands() {
+    let (mut live, top) = fixture();
     live.wire.grant("trust/set", &json!({"dir": top, "trusted": true}));
     let mut params = load(&top);
     params["by"] = json!("user");
@@ -326,9 +342,9 @@ fn agent_that_claims_to_be_the_user_is_asked_about_commands() {
 }
 
 #[test]
-fn agents_that_hold_every_connection_do_not_keep_the_user_from_answering() {
-    let (mut live, top) = scene();
-    let id = ask(&mut live.wire, &top);
+fn user_can_answer_while_agents_hold_every_connection() {
+    let (mut live, top) = fixture();
+    let id = request_approval(&mut live.wire, &top);
     let limit = run_json(&live.home, &top, &["status"])["pid"].clone();
     assert!(limit.is_number());
     let agents: Vec<_> =

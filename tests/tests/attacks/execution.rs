@@ -1,4 +1,4 @@
-//! Files exchanged between the check and the run of a script, hook or shell command.
+//! Attacks that swap files between the check and the run of a script, hook or shell command.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -10,7 +10,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
 use skills_testkit::Home;
 
-use crate::support::{Live, number, run_at_terminal};
+use crate::support::{Live, env_number, run_at_terminal};
 
 const SKILL: &str = "//- /.claude/skills/s/SKILL.md
 ---
@@ -25,33 +25,34 @@ Now: !`sh \"${CLAUDE_SKILL_DIR}/helper\"`
 echo trusted
 ";
 
-/// Runs of one race; the long run sets 100000.
+/// Number of runs of one race; the long run sets 100000.
 fn rounds() -> usize {
-    number("SKILLSD_ATTACK_ROUNDS").unwrap_or(200)
+    env_number("SKILLSD_ATTACK_ROUNDS").unwrap_or(200)
 }
 
-/// Returns the text of a reply's field.
+/// Returns the text of a field.
 fn text(value: &Value) -> &str {
     value.as_str().expect("the field is text")
 }
 
-struct Setup {
+struct ExecutionFixture {
     live: Live,
     top: PathBuf,
     skill: PathBuf,
 }
 
-impl Setup {
-    /// Starts a daemon that may run everything, with a worktree of this text that is trusted.
+impl ExecutionFixture {
+    /// Starts a daemon that may run scripts and shell commands, with a trusted worktree of this
+    /// text.
     fn with(text: &str) -> Self {
         let home = Home::new();
         fs::create_dir_all(home.config_dir().join("skillsd")).expect("made");
         let config = "run.scripts = true\nrun.shell = true\n";
         fs::write(home.config_dir().join("skillsd/config.toml"), config).expect("written");
         let top = home.worktree("w", text);
-        let scene = Self { live: Live::start_in(home), skill: top.join(".claude/skills/s"), top };
-        scene.live.wire.grant("trust/set", &json!({"dir": scene.top, "trusted": true}));
-        scene
+        let fixture = Self { live: Live::start_in(home), skill: top.join(".claude/skills/s"), top };
+        fixture.live.wire.grant("trust/set", &json!({"dir": fixture.top, "trusted": true}));
+        fixture
     }
 
     fn new() -> Self {
@@ -82,8 +83,8 @@ impl Setup {
         assert_eq!(error.0, -32003, "{error:?}");
     }
 
-    /// Exchanges two paths in a loop while `attempt` is made over and over. Returns how many of the
-    /// outputs held `trusted`; fails on one that held `foreign`.
+    /// Swaps two paths in a loop while `attempt` runs repeatedly. Returns the number of outputs
+    /// that contain `trusted`; panics if one contains `foreign`.
     fn race(
         &mut self,
         one: &Path,
@@ -120,88 +121,88 @@ fn write_script(path: &Path, text: &str) {
 }
 
 #[test]
-fn script_exchanged_in_a_loop_never_runs() {
-    let mut scene = Setup::new();
-    let (ours, foreign) = (scene.skill.join("run.sh"), scene.top.join("foreign.sh"));
+fn script_swapped_repeatedly_never_runs() {
+    let mut fixture = ExecutionFixture::new();
+    let (ours, foreign) = (fixture.skill.join("run.sh"), fixture.top.join("foreign.sh"));
     write_script(&foreign, "#!/bin/sh\necho foreign\n");
-    let n_trusted = scene.race(&ours, &foreign, |it| it.try_run("run.sh"));
+    let n_trusted = fixture.race(&ours, &foreign, |it| it.try_run("run.sh"));
     assert!(n_trusted > 0, "no run came through");
 }
 
 #[test]
-fn helper_exchanged_in_a_loop_never_runs() {
-    let mut scene = Setup::new();
-    let (ours, foreign) = (scene.skill.join("helper"), scene.top.join("foreign"));
+fn helper_swapped_repeatedly_never_runs() {
+    let mut fixture = ExecutionFixture::new();
+    let (ours, foreign) = (fixture.skill.join("helper"), fixture.top.join("foreign"));
     fs::write(&foreign, "echo foreign\n").expect("written");
-    let n_trusted = scene.race(&ours, &foreign, |it| it.try_run("run.sh"));
+    let n_trusted = fixture.race(&ours, &foreign, |it| it.try_run("run.sh"));
     assert!(n_trusted > 0, "no run came through");
 }
 
 #[test]
-fn directory_exchanged_in_a_loop_never_runs() {
-    let mut scene = Setup::new();
-    let foreign = scene.top.join("foreign");
+fn directory_swapped_repeatedly_never_runs() {
+    let mut fixture = ExecutionFixture::new();
+    let foreign = fixture.top.join("foreign");
     fs::create_dir(&foreign).expect("made");
-    fs::copy(scene.skill.join("SKILL.md"), foreign.join("SKILL.md")).expect("copied");
-    fs::copy(scene.skill.join("run.sh"), foreign.join("run.sh")).expect("copied");
+    fs::copy(fixture.skill.join("SKILL.md"), foreign.join("SKILL.md")).expect("copied");
+    fs::copy(fixture.skill.join("run.sh"), foreign.join("run.sh")).expect("copied");
     fs::write(foreign.join("helper"), "echo foreign\n").expect("written");
-    let ours = scene.skill.clone();
-    scene.race(&ours, &foreign, |it| it.try_run("run.sh"));
+    let ours = fixture.skill.clone();
+    fixture.race(&ours, &foreign, |it| it.try_run("run.sh"));
 }
 
 #[test]
-fn directory_exchanged_for_a_link_in_a_loop_never_runs() {
-    let mut scene = Setup::new();
-    let (elsewhere, link) = (scene.top.join("elsewhere"), scene.top.join("link"));
+fn directory_swapped_for_a_link_never_runs() {
+    let mut fixture = ExecutionFixture::new();
+    let (elsewhere, link) = (fixture.top.join("elsewhere"), fixture.top.join("link"));
     fs::create_dir(&elsewhere).expect("made");
-    fs::copy(scene.skill.join("SKILL.md"), elsewhere.join("SKILL.md")).expect("copied");
+    fs::copy(fixture.skill.join("SKILL.md"), elsewhere.join("SKILL.md")).expect("copied");
     write_script(&elsewhere.join("run.sh"), "#!/bin/sh\necho foreign\n");
     symlink(&elsewhere, &link).expect("made");
-    let ours = scene.skill.clone();
-    scene.race(&ours, &link, |it| it.try_run("run.sh"));
+    let ours = fixture.skill.clone();
+    fixture.race(&ours, &link, |it| it.try_run("run.sh"));
 }
 
 #[test]
-fn helper_of_a_shell_command_exchanged_in_a_loop_never_runs() {
-    let mut scene = Setup::new();
-    let (ours, foreign) = (scene.skill.join("helper"), scene.top.join("foreign"));
+fn helper_of_a_shell_command_swapped_repeatedly_never_runs() {
+    let mut fixture = ExecutionFixture::new();
+    let (ours, foreign) = (fixture.skill.join("helper"), fixture.top.join("foreign"));
     fs::write(&foreign, "echo foreign\n").expect("written");
-    let n_trusted = scene.race(&ours, &foreign, Setup::try_shell);
+    let n_trusted = fixture.race(&ours, &foreign, ExecutionFixture::try_shell);
     assert!(n_trusted > 0, "no run came through");
 }
 
 #[test]
 fn changed_added_and_removed_files_ask_before_anything_runs() {
-    let mut scene = Setup::new();
-    assert_eq!(scene.try_run("run.sh"), Ok("trusted\n".to_owned()));
-    let helper = scene.skill.join("helper");
+    let mut fixture = ExecutionFixture::new();
+    assert_eq!(fixture.try_run("run.sh"), Ok("trusted\n".to_owned()));
+    let helper = fixture.skill.join("helper");
     fs::write(&helper, "echo foreign\n").expect("written");
-    scene.asks("run.sh");
-    assert_eq!(scene.try_shell().expect_err("it asks").0, -32003);
+    fixture.asks("run.sh");
+    assert_eq!(fixture.try_shell().expect_err("it asks").0, -32003);
     fs::remove_file(&helper).expect("there");
-    scene.asks("run.sh");
+    fixture.asks("run.sh");
     fs::write(&helper, "echo trusted\n").expect("written");
-    assert_eq!(scene.try_run("run.sh"), Ok("trusted\n".to_owned()));
-    fs::write(scene.skill.join("new"), "").expect("written");
-    scene.asks("run.sh");
-    fs::remove_file(scene.skill.join("new")).expect("there");
+    assert_eq!(fixture.try_run("run.sh"), Ok("trusted\n".to_owned()));
+    fs::write(fixture.skill.join("new"), "").expect("written");
+    fixture.asks("run.sh");
+    fs::remove_file(fixture.skill.join("new")).expect("there");
     fs::set_permissions(&helper, Permissions::from_mode(0o755)).expect("ours");
-    scene.asks("run.sh");
+    fixture.asks("run.sh");
 }
 
 #[test]
-fn agreement_to_one_change_is_none_to_the_next() {
-    let mut scene = Setup::new();
-    let helper = scene.skill.join("helper");
+fn approval_of_one_change_does_not_cover_the_next() {
+    let mut fixture = ExecutionFixture::new();
+    let helper = fixture.skill.join("helper");
     fs::write(&helper, "echo second\n").expect("written");
-    let error = scene.live.wire.try_call("skills/run", &scene.script("run.sh"));
+    let error = fixture.live.wire.try_call("skills/run", &fixture.script("run.sh"));
     let id = error.expect_err("it asks").data["requestId"].clone();
-    scene.live.wire.grant("permission/reply", &json!({"id": id, "reply": "once"}));
+    fixture.live.wire.grant("permission/reply", &json!({"id": id, "reply": "once"}));
     fs::write(&helper, "echo third\n").expect("written");
-    scene.asks("run.sh");
+    fixture.asks("run.sh");
     fs::write(&helper, "echo second\n").expect("written");
-    assert_eq!(scene.try_run("run.sh"), Ok("second\n".to_owned()));
-    scene.asks("run.sh");
+    assert_eq!(fixture.try_run("run.sh"), Ok("second\n".to_owned()));
+    fixture.asks("run.sh");
 }
 
 #[test]
@@ -210,43 +211,43 @@ fn script_runs_in_a_private_copy_that_is_removed() {
         ". \"$(dirname \"$0\")/helper\"",
         "echo \"$0\"; pwd; echo \"$CLAUDE_SKILL_DIR\"; stat -c %a \"$0\"; echo \"$SKILLSD_ORIGINAL_DIR\"",
     );
-    let mut scene = Setup::with(&text);
-    let said = scene.try_run("run.sh").expect("it runs");
+    let mut fixture = ExecutionFixture::with(&text);
+    let said = fixture.try_run("run.sh").expect("it runs");
     let lines: Vec<_> = said.lines().collect();
     let copy = Path::new(lines[1]);
-    assert!(copy.starts_with(scene.live.home.runtime_dir()), "{said}");
+    assert!(copy.starts_with(fixture.live.home.runtime_dir()), "{said}");
     assert_eq!((Path::new(lines[0]), lines[2]), (&*copy.join("run.sh"), lines[1]));
-    assert_eq!((lines[3], Path::new(lines[4])), ("500", &*scene.skill));
+    assert_eq!((lines[3], Path::new(lines[4])), ("500", &*fixture.skill));
     assert!(!copy.exists(), "it is gone after the run");
 }
 
 #[test]
 fn interpreter_in_the_worktree_is_refused() {
-    let mut scene = Setup::new();
-    let interpreter = scene.top.join("interpreter");
+    let mut fixture = ExecutionFixture::new();
+    let interpreter = fixture.top.join("interpreter");
     write_script(&interpreter, "#!/bin/sh\necho foreign\n");
     for first in [
         format!("#!{}", interpreter.display()),
         format!("#!/usr/bin/env {}", interpreter.display()),
     ] {
-        write_script(&scene.skill.join("run.sh"), &format!("{first}\n"));
-        scene.live.wire.grant("trust/set", &json!({"dir": scene.top, "trusted": true}));
-        let error = scene.try_run("run.sh").expect_err("nobody has checked that program");
+        write_script(&fixture.skill.join("run.sh"), &format!("{first}\n"));
+        fixture.live.wire.grant("trust/set", &json!({"dir": fixture.top, "trusted": true}));
+        let error = fixture.try_run("run.sh").expect_err("nobody has checked that program");
         assert_eq!(error.0, -32005, "{error:?}");
     }
 }
 
 #[test]
 fn interpreter_that_leads_to_a_worktree_is_refused_however_it_is_spelled() {
-    let mut scene = Setup::new();
-    let home = scene.live.home.path().to_owned();
-    let interpreter = scene.top.join("interpreter");
+    let mut fixture = ExecutionFixture::new();
+    let home = fixture.live.home.path().to_owned();
+    let interpreter = fixture.top.join("interpreter");
     write_script(&interpreter, "#!/bin/sh\necho foreign\n");
-    let other = scene.live.home.worktree("other", "//- /README.md\ntext\n").join("interpreter");
+    let other = fixture.live.home.worktree("other", "//- /README.md\ntext\n").join("interpreter");
     write_script(&other, "#!/bin/sh\necho foreign\n");
     let link = home.join("link");
-    symlink(&scene.top, &link).expect("made");
-    let (top, link, other) = (scene.top.display(), link.display(), other.display());
+    symlink(&fixture.top, &link).expect("made");
+    let (top, link, other) = (fixture.top.display(), link.display(), other.display());
     let inside = interpreter.strip_prefix("/").expect("absolute").display().to_string();
     let slashes = format!("/{}", inside.replace('/', "//"));
     let climbing = format!("{}{inside}", "../".repeat(30));
@@ -263,16 +264,16 @@ fn interpreter_that_leads_to_a_worktree_is_refused_however_it_is_spelled() {
         format!("#!/usr/bin/env -S PATH={link}:/usr/bin interpreter"),
         "#!/usr/bin/env -S ${SKILLSD_ORIGINAL_DIR}/../../../interpreter".to_owned(),
     ] {
-        write_script(&scene.skill.join("run.sh"), &format!("{first}\n"));
-        scene.live.wire.grant("trust/set", &json!({"dir": scene.top, "trusted": true}));
-        let error = scene.try_run("run.sh").expect_err(&first);
+        write_script(&fixture.skill.join("run.sh"), &format!("{first}\n"));
+        fixture.live.wire.grant("trust/set", &json!({"dir": fixture.top, "trusted": true}));
+        let error = fixture.try_run("run.sh").expect_err(&first);
         assert_eq!(error.0, -32005, "{first}: {error:?}");
     }
 }
 
 #[test]
 fn interpreter_of_the_system_runs_with_its_argument() {
-    let mut scene = Setup::new();
+    let mut fixture = ExecutionFixture::new();
     for (first, said) in [
         ("#! /bin/sh -e", "sh run.sh\n"),
         ("#!/usr/bin/env sh", "sh run.sh\n"),
@@ -281,13 +282,13 @@ fn interpreter_of_the_system_runs_with_its_argument() {
         let text = format!(
             "{first}\necho \"$(basename \"$(tr '\\0' '\\n' < /proc/$$/cmdline | head -1)\")\" \"${{0##*/}}\"\nfalse\n"
         );
-        write_script(&scene.skill.join("run.sh"), &text);
-        scene.live.wire.grant("trust/set", &json!({"dir": scene.top, "trusted": true}));
-        assert_eq!(scene.try_run("run.sh"), Ok(said.to_owned()), "{first}");
+        write_script(&fixture.skill.join("run.sh"), &text);
+        fixture.live.wire.grant("trust/set", &json!({"dir": fixture.top, "trusted": true}));
+        assert_eq!(fixture.try_run("run.sh"), Ok(said.to_owned()), "{first}");
     }
 }
 
-/// Calls a daemon whose `PATH` is this, and which runs in `cwd`.
+/// Calls a daemon with this `PATH` and working directory.
 fn call_with_path(home: &Home, path: &str, cwd: &Path, trusted: &Path, params: &Value) -> Value {
     let mut command = home.command(crate::support::exe());
     let mut daemon = command.arg("serve").env("PATH", path).current_dir(cwd).spawn().expect("runs");
@@ -327,7 +328,7 @@ fn assert_not_planted(ran: &Value) {
 #[test]
 fn programs_are_not_searched_for_in_the_worktree() {
     let (home, top) = home_with_planted();
-    // The daemon's PATH contains the worktree.
+    // The daemon's `PATH` contains the worktree.
     let path = format!(".:{}::{}", top.display(), own_path());
     let params = json!({"cwd": top, "profile": "claude-code", "name": "s", "relative": "run.sh"});
     assert_not_planted(&call_with_path(&home, &path, &top, &top, &params));
@@ -386,28 +387,28 @@ fn caller_in_the_root_directory_does_not_empty_the_search_path() {
 
 #[test]
 fn link_out_of_the_skill_is_not_in_the_copy() {
-    let mut scene = Setup::new();
-    fs::write(scene.top.join("outside"), "echo foreign\n").expect("written");
-    fs::remove_file(scene.skill.join("helper")).expect("there");
-    symlink("../../../outside", scene.skill.join("helper")).expect("made");
-    scene.live.wire.grant("trust/set", &json!({"dir": scene.top, "trusted": true}));
-    let said = scene.try_run("run.sh").expect("it runs");
+    let mut fixture = ExecutionFixture::new();
+    fs::write(fixture.top.join("outside"), "echo foreign\n").expect("written");
+    fs::remove_file(fixture.skill.join("helper")).expect("there");
+    symlink("../../../outside", fixture.skill.join("helper")).expect("made");
+    fixture.live.wire.grant("trust/set", &json!({"dir": fixture.top, "trusted": true}));
+    let said = fixture.try_run("run.sh").expect("it runs");
     assert!(!said.contains("foreign"), "{said}");
 }
 
 #[test]
 fn skill_that_is_too_large_to_check_is_not_run() {
-    let mut scene = Setup::new();
-    let large = fs::File::create(scene.skill.join("large")).expect("made");
+    let mut fixture = ExecutionFixture::new();
+    let large = fs::File::create(fixture.skill.join("large")).expect("made");
     large.set_len(65 * 1024 * 1024).expect("sparse");
-    scene.live.wire.grant("trust/set", &json!({"dir": scene.top, "trusted": true}));
-    let error = scene.try_run("run.sh").expect_err("it cannot be checked");
+    fixture.live.wire.grant("trust/set", &json!({"dir": fixture.top, "trusted": true}));
+    let error = fixture.try_run("run.sh").expect_err("it cannot be checked");
     assert_eq!(error.0, -32007, "{error:?}");
-    assert_eq!(scene.try_shell().expect_err("nor its commands").0, -32007);
+    assert_eq!(fixture.try_shell().expect_err("nor its commands").0, -32007);
 }
 
 #[test]
-fn hooks_of_a_changed_skill_are_not_handed_out() {
+fn hooks_of_a_changed_skill_are_not_returned() {
     let text = "//- /.claude/skills/s/SKILL.md
 ---
 name: s
@@ -423,14 +424,14 @@ Text.
 #!/bin/sh
 echo trusted
 ";
-    let mut scene = Setup::with(text);
-    let at = json!({"cwd": scene.top, "profile": "claude-code", "session": "t"});
+    let mut fixture = ExecutionFixture::with(text);
+    let at = json!({"cwd": fixture.top, "profile": "claude-code", "session": "t"});
     let with = |more: Value| {
         let mut params = at.clone();
         params.as_object_mut().expect("an object").extend(more.as_object().expect("one").clone());
         params
     };
-    let wire = &mut scene.live.wire;
+    let wire = &mut fixture.live.wire;
     wire.call("session/open", &at);
     if let Err(error) = wire.try_call("skills/load", &with(json!({"name": "s"}))) {
         let reply = json!({"id": error.data["requestId"], "reply": "always"});
@@ -442,7 +443,7 @@ echo trusted
         matched["hooks"].as_array().expect("a list").len()
     };
     assert_eq!(hooks(), 1);
-    let helper = scene.skill.join("helper");
+    let helper = fixture.skill.join("helper");
     write_script(&helper, "#!/bin/sh\necho foreign\n");
     assert_eq!(hooks(), 0);
     write_script(&helper, "#!/bin/sh\necho trusted\n");
@@ -450,20 +451,20 @@ echo trusted
 }
 
 #[test]
-fn trust_shows_all_that_it_covers() {
-    let mut scene = Setup::new();
+fn trust_shows_everything_it_covers() {
+    let mut fixture = ExecutionFixture::new();
     let params =
-        json!({"dir": scene.top, "cwd": scene.top, "profile": "claude-code", "waiting": true});
-    let got = scene.live.wire.call("trust/get", &params);
+        json!({"dir": fixture.top, "cwd": fixture.top, "profile": "claude-code", "waiting": true});
+    let got = fixture.live.wire.call("trust/get", &params);
     let covered = &got["covers"][0];
     let counts = ["files", "scripts", "hooks", "commands"].map(|it| covered[it].clone());
     assert_eq!(counts, [3, 1, 0, 1].map(|it| json!(it)), "{got}");
     let before = covered["hash"].as_str().expect("a hash").to_owned();
-    fs::write(scene.skill.join("helper"), "echo foreign\n").expect("written");
-    let got = scene.live.wire.call("trust/get", &params);
+    fs::write(fixture.skill.join("helper"), "echo foreign\n").expect("written");
+    let got = fixture.live.wire.call("trust/get", &params);
     assert_ne!(got["covers"][0]["hash"], json!(before));
     assert_eq!(got["waiting"][0]["changed"], true, "{got}");
     let args = ["trust", "--profile", "claude-code"];
-    let (_, shown) = run_at_terminal(&scene.live.home, &scene.top, &args, "n");
+    let (_, shown) = run_at_terminal(&fixture.live.home, &fixture.top, &args, "n");
     assert!(shown.contains("3 files · 1 script · 1 shell command · blake3:"), "{shown}");
 }

@@ -1,4 +1,5 @@
-//! State directories, descriptors and permissions that go away while the daemon runs.
+//! Faults while the daemon runs: removed state directories, exhausted descriptors, changed
+//! permissions.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -12,25 +13,25 @@ use skills_testkit::{Daemon, Framing, Home, Wire};
 
 use crate::support::{Live, entries, exe, stderr};
 
-/// The user that a test runs the daemon as where root runs the test: root reads everything.
+/// The daemon's user if root runs the tests, because root ignores file modes.
 const NOBODY: u32 = 65_534;
 
-/// A daemon, the connection that may grant, and two worktrees.
-struct Setup {
+/// A daemon, a consent connection, and two worktrees.
+struct FaultFixture {
     consent: Wire,
     live: Live,
     first: PathBuf,
     second: PathBuf,
 }
 
-impl Setup {
+impl FaultFixture {
     fn new() -> Self {
         let live = Live::start();
         let [first, second] = ["a", "b"].map(|name| live.home.worktree(name, ""));
         let consent = live.daemon.connect_consent(Framing::Lines);
-        let mut scene = Self { consent, live, first, second };
-        scene.trust("a").expect("it is kept");
-        scene
+        let mut fixture = Self { consent, live, first, second };
+        fixture.trust("a").expect("it is kept");
+        fixture
     }
 
     fn state(&self) -> PathBuf {
@@ -47,8 +48,8 @@ impl Setup {
         self.live.wire.call("trust/get", &json!({"dir": dir}))["trusted"] == true
     }
 
-    /// Returns what health says of the store.
-    fn told(&mut self) -> String {
+    /// Returns the health messages about the store.
+    fn store_health(&mut self) -> String {
         let status = self.live.wire.call("server/status", &json!({}));
         let health = status["health"].as_array().expect("a list").clone();
         let told = health.iter().filter(|it| it["code"] == "store").map(|it| it["message"].clone());
@@ -67,40 +68,40 @@ impl Setup {
 }
 
 #[test]
-fn state_directory_removed_while_running_is_told_and_what_is_said_then_is_kept() {
-    let mut scene = Setup::new();
-    fs::remove_dir_all(scene.state()).expect("it is ours");
-    // The next start knows nothing of it, and so neither does this one.
-    let first = scene.first.clone();
-    assert!(!scene.is_trusted(&first));
-    let told = scene.told();
+fn state_dir_removed_while_running_is_reported_and_later_grants_persist() {
+    let mut fixture = FaultFixture::new();
+    fs::remove_dir_all(fixture.state()).expect("it is ours");
+    // The next start does not know the grant, so neither does this process.
+    let first = fixture.first.clone();
+    assert!(!fixture.is_trusted(&first));
+    let told = fixture.store_health();
     assert!(told.contains("was removed while skillsd ran"), "{told}");
-    scene.trust("b").expect("it is kept");
-    let mut scene = scene.restart();
-    let (first, second) = (scene.first.clone(), scene.second.clone());
-    assert_eq!((scene.is_trusted(&first), scene.is_trusted(&second)), (false, true));
+    fixture.trust("b").expect("it is kept");
+    let mut fixture = fixture.restart();
+    let (first, second) = (fixture.first.clone(), fixture.second.clone());
+    assert_eq!((fixture.is_trusted(&first), fixture.is_trusted(&second)), (false, true));
 }
 
 #[test]
-fn state_directory_removed_before_each_answer_loses_nothing_that_is_told_kept() {
-    let mut scene = Setup::new();
+fn state_dir_removed_before_each_answer_loses_no_acknowledged_grant() {
+    let mut fixture = FaultFixture::new();
     for nth in 0..5 {
-        fs::remove_dir_all(scene.state()).expect("it is ours");
+        fs::remove_dir_all(fixture.state()).expect("it is ours");
         let name = format!("w{nth}");
-        let top = scene.live.home.worktree(&name, "");
-        scene.trust(&name).expect("it is kept");
-        scene = scene.restart();
-        assert!(scene.is_trusted(&top), "{nth}");
+        let top = fixture.live.home.worktree(&name, "");
+        fixture.trust(&name).expect("it is kept");
+        fixture = fixture.restart();
+        assert!(fixture.is_trusted(&top), "{nth}");
     }
 }
 
 #[test]
-fn state_file_replaced_by_another_is_told_and_counts() {
-    let mut scene = Setup::new();
-    let file = scene.state().join("sessions.db");
-    let kept = scene.live.home.work().join("other.db");
-    // A file of the same version without trust: that of another home.
-    let other = Setup::new();
+fn replaced_state_file_is_reported_and_used() {
+    let mut fixture = FaultFixture::new();
+    let file = fixture.state().join("sessions.db");
+    let kept = fixture.live.home.work().join("other.db");
+    // A file of the same version without trust, from another home.
+    let other = FaultFixture::new();
     let mut gone = other.restart();
     let second = gone.second.clone();
     gone.consent.call("trust/set", &json!({"dir": second, "trusted": false}));
@@ -110,62 +111,63 @@ fn state_file_replaced_by_another_is_told_and_counts() {
         let beside = file.with_file_name(format!("sessions.db{suffix}"));
         fs::remove_file(beside).expect("it is there");
     }
-    let told = scene.told();
+    let told = fixture.store_health();
     assert!(told.contains("was replaced while skillsd ran"), "{told}");
-    scene.trust("b").expect("it is kept");
-    let mut scene = scene.restart();
-    let second = scene.second.clone();
-    assert!(scene.is_trusted(&second));
+    fixture.trust("b").expect("it is kept");
+    let mut fixture = fixture.restart();
+    let second = fixture.second.clone();
+    assert!(fixture.is_trusted(&second));
 }
 
 #[test]
-fn state_file_overwritten_in_place_is_told_and_set_aside() {
-    let mut scene = Setup::new();
-    let file = scene.state().join("sessions.db");
+fn overwritten_state_file_is_reported_and_set_aside() {
+    let mut fixture = FaultFixture::new();
+    let file = fixture.state().join("sessions.db");
     fs::write(&file, "no database any more ".repeat(1000)).expect("it is ours");
-    let set = scene.trust("b");
-    let told = scene.told();
+    let set = fixture.trust("b");
+    let told = fixture.store_health();
     assert!(told.contains("was overwritten while skillsd ran"), "{told}");
-    let mut scene = scene.restart();
-    let second = scene.second.clone();
-    // A refused grant may still be there: the log can hold it after the file's check has failed.
-    assert!(set.is_err() || scene.is_trusted(&second), "{set:?}");
+    let mut fixture = fixture.restart();
+    let second = fixture.second.clone();
+    // A refused grant may still be stored: the log can contain it after the file's check has
+    // failed.
+    assert!(set.is_err() || fixture.is_trusted(&second), "{set:?}");
 }
 
 #[test]
-fn removed_log_loses_nothing_that_was_told_kept() {
-    let mut scene = Setup::new();
+fn removed_sqlite_log_loses_no_acknowledged_grant() {
+    let mut fixture = FaultFixture::new();
     for suffix in ["-wal", "-shm"] {
-        let beside = scene.state().join(format!("sessions.db{suffix}"));
+        let beside = fixture.state().join(format!("sessions.db{suffix}"));
         fs::remove_file(beside).expect("it is there");
     }
-    scene.trust("b").expect("it is kept");
-    let told = scene.told();
+    fixture.trust("b").expect("it is kept");
+    let told = fixture.store_health();
     assert!(told.contains("was removed or replaced while skillsd ran"), "{told}");
-    let mut scene = scene.restart();
-    let (first, second) = (scene.first.clone(), scene.second.clone());
-    assert_eq!((scene.is_trusted(&first), scene.is_trusted(&second)), (true, true));
+    let mut fixture = fixture.restart();
+    let (first, second) = (fixture.first.clone(), fixture.second.clone());
+    assert_eq!((fixture.is_trusted(&first), fixture.is_trusted(&second)), (true, true));
 }
 
 #[test]
-fn grant_is_refused_while_the_state_directory_cannot_be_made() {
-    let mut scene = Setup::new();
-    let (state, away) = (scene.state(), scene.live.home.work().join("away"));
+fn grant_is_refused_while_the_state_dir_cannot_be_created() {
+    let mut fixture = FaultFixture::new();
+    let (state, away) = (fixture.state(), fixture.live.home.work().join("away"));
     fs::rename(&state, &away).expect("one file system");
     fs::write(&state, "").expect("a file in its place");
-    assert_eq!(scene.trust("b"), Err(-32011));
-    let told = scene.told();
+    assert_eq!(fixture.trust("b"), Err(-32011));
+    let told = fixture.store_health();
     assert!(told.contains("cannot be reached any more"), "{told}");
     fs::remove_file(&state).expect("it is ours");
     fs::rename(&away, &state).expect("one file system");
-    let mut scene = scene.restart();
-    scene.trust("b").expect("it is kept");
-    let (first, second) = (scene.first.clone(), scene.second.clone());
-    assert_eq!((scene.is_trusted(&first), scene.is_trusted(&second)), (true, true));
+    let mut fixture = fixture.restart();
+    fixture.trust("b").expect("it is kept");
+    let (first, second) = (fixture.first.clone(), fixture.second.clone());
+    assert_eq!((fixture.is_trusted(&first), fixture.is_trusted(&second)), (true, true));
 }
 
 #[test]
-fn session_row_that_does_not_decode_is_told_and_set_aside() {
+fn undecodable_session_row_is_reported_and_set_aside() {
     let live = Live::start();
     let top = live.home.worktree("w", "");
     let Live { mut wire, daemon, home } = live;
@@ -175,7 +177,7 @@ fn session_row_that_does_not_decode_is_told_and_set_aside() {
     wire.call("server/shutdown", &json!({}));
     drop(wire);
     daemon.wait();
-    // An absolute path becomes a relative one; what checks the file's structure finds nothing.
+    // Changes an absolute path into a relative one, which SQLite's integrity check does not detect.
     let file = home.state_dir().join("skillsd/sessions.db");
     let mut bytes = fs::read(&file).expect("it is there");
     let row = format!("attacked{}", top.display());
@@ -196,7 +198,7 @@ fn session_row_that_does_not_decode_is_told_and_set_aside() {
 }
 
 #[test]
-fn concurrent_answers_with_always_are_kept() {
+fn concurrent_always_replies_are_stored() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     for nth in 0..12 {
@@ -222,7 +224,7 @@ fn concurrent_answers_with_always_are_kept() {
             answering.into_iter().map(|it| it.join().expect("no panic")).collect()
         });
         let n_kept = answers.iter().filter(|it| it.is_ok()).count();
-        // A late answer gets an error: no question waits.
+        // A late answer gets an error, because no request is pending.
         assert!(n_kept >= 1, "{answers:?}");
         for error in answers.iter().filter_map(|it| it.as_ref().err()) {
             assert!(error.message.contains("waits for an answer"), "{error}");
@@ -232,7 +234,7 @@ fn concurrent_answers_with_always_are_kept() {
 }
 
 #[test]
-fn list_without_descriptors_is_complete_or_says_what_is_missing() {
+fn list_without_file_descriptors_is_complete_or_reports_gaps() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
     let root = top.join(".agents/skills");
@@ -263,9 +265,9 @@ fn list_without_descriptors_is_complete_or_says_what_is_missing() {
 }
 
 #[test]
-fn directories_that_lose_permissions_are_noticed_and_regained() {
+fn directory_permission_changes_are_followed() {
     let is_root = rustix::process::geteuid().is_root();
-    let home = if is_root { Home::of_user(NOBODY) } else { Home::new() };
+    let home = if is_root { Home::owned_by(NOBODY) } else { Home::new() };
     let program = home.work().join("skillsd");
     fs::copy(exe(), &program).expect("our program can be copied");
     let top = home.worktree("w", "");

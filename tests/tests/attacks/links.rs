@@ -1,4 +1,5 @@
-//! Links that lead out of a skill: to secrets, to other worktrees, to places that fixes would write.
+//! Attacks with links out of a skill: to secrets, to other worktrees, to files that fixes would
+//! write.
 
 #[path = "../e2e/editor/client.rs"]
 #[expect(dead_code, reason = "shared with the end-to-end tests, which use all of it")]
@@ -45,7 +46,7 @@ impl Victim {
         Victim { live, top }
     }
 
-    /// Makes a link in the worktree that leads to a path below HOME.
+    /// Creates a link in the worktree to a path below HOME.
     #[track_caller]
     fn link(&self, at: &str, target: &str) {
         let at = self.top.join(at);
@@ -73,7 +74,7 @@ impl Victim {
         self.live.wire.call("skills/explain", &params).to_string()
     }
 
-    /// Asks everything about a place that has an answer, and fails where one holds the secret.
+    /// Calls every method about a path, and asserts that no answer contains the secret.
     #[track_caller]
     fn assert_no_answer_leaks(&mut self, name: &str, path: &str) {
         let (top, file) = (self.top.clone(), self.top.join(path));
@@ -128,7 +129,7 @@ impl Victim {
     }
 }
 
-/// Returns the files of a directory and what they hold.
+/// Returns the files of a directory with their content.
 fn snapshot(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for item in fs::read_dir(dir).expect("there").flatten() {

@@ -1,8 +1,8 @@
-//! Attacks on the trust boundary and on the daemon's time and memory, each over the real socket.
+//! Attacks on the trust boundary and on the daemon's time and memory, over the real socket.
 //!
-//! Every test plays one attacker: a hostile repository, skill author, registry or client. The table
-//! in `docs/security.md` lists each case with what was tried and what happened; a tidy test keeps
-//! the two equal.
+//! Each test plays one attacker: a hostile repository, skill author, registry or client. The table
+//! in `docs/security.md` lists each case with its attempt and outcome; a tidy test compares the
+//! two.
 
 #[path = "../e2e/support.rs"]
 #[expect(dead_code, reason = "shared with the end-to-end tests, which use all of it")]

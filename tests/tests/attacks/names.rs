@@ -1,4 +1,5 @@
-//! Names in a repository's settings that are paths: plugins, marketplaces, versions, skills.
+//! Attacks with paths in place of names in a repository's settings: plugins, marketplaces,
+//! versions, skills.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -13,12 +14,12 @@ use crate::support::{Live, entries, entry};
 const HOOKED: &str = "---\nname: hooked\ndescription: d\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: ./x\n---\nNow: !`echo stolen`\n";
 
 /// A worktree, and a daemon whose configuration allows scripts and shell.
-struct Setup {
+struct PluginFixture {
     live: Live,
     top: PathBuf,
 }
 
-/// Writes a skill with hooks, shell and a script.
+/// Writes a skill with hooks, shell commands and a script.
 fn put_skill(dir: &Path) {
     write(&dir.join("SKILL.md"), HOOKED);
     let script = dir.join("count");
@@ -27,7 +28,7 @@ fn put_skill(dir: &Path) {
     fs::set_permissions(script, mode).expect("our own file takes a mode");
 }
 
-impl Setup {
+impl PluginFixture {
     fn new() -> Self {
         Self::configured("run.scripts = true\nrun.shell = true\n")
     }
@@ -39,19 +40,19 @@ impl Setup {
         Self { live: Live::start_in(home), top }
     }
 
-    /// Writes below the worktree.
+    /// Writes a file below the worktree.
     fn put(&self, relative: &str, text: &str) {
         write(&self.top.join(relative), text);
     }
 
-    /// Returns Claude Code's directory of plugins.
+    /// Returns Claude Code's plugin directory.
     fn plugins(&self) -> PathBuf {
         self.live.home.path().join(".claude/plugins")
     }
 
-    /// Returns a relative path that climbs `levels` directories above the plugins and leads to the
-    /// repository's `vendor`.
-    fn climb(&self, levels: usize) -> String {
+    /// Returns a relative path that goes `levels` directories above the plugin directory and on to
+    /// the repository's `vendor`.
+    fn path_with_parents(&self, levels: usize) -> String {
         let above = self.live.home.path().parent().expect("a home has a parent");
         let below = self.top.strip_prefix(above).expect("the repository lies beside the home");
         format!("{}{}/vendor", "../".repeat(levels), below.display())
@@ -65,12 +66,12 @@ impl Setup {
         write(&self.live.home.path().join(".claude/settings.json"), &settings);
     }
 
-    /// Returns everything that Claude Code might list, whatever its state.
+    /// Returns every skill of Claude Code in any state.
     fn all(&mut self) -> Vec<Value> {
         self.live.list_all(&self.top, "claude-code")
     }
 
-    /// Returns the problems of the agent's files, with paths shortened.
+    /// Returns the problems of the agent's files, with paths redacted.
     fn problems(&mut self) -> Vec<String> {
         let params = json!({"cwd": self.top, "profile": "claude-code"});
         let result = self.live.wire.call("skills/list", &params);
@@ -80,9 +81,10 @@ impl Setup {
         ours.map(text).collect()
     }
 
-    /// Asserts that nothing at a path below the worktree is trusted, registers hooks or runs.
+    /// Asserts that the skill below this worktree path is not trusted, registers no hooks and does
+    /// not run.
     #[track_caller]
-    fn is_harmless(&mut self, name: &str) {
+    fn assert_harmless(&mut self, name: &str) {
         for entry in self.all() {
             assert_eq!(entry["trusted"], false, "{entry}");
         }
@@ -114,32 +116,32 @@ fn write(path: &Path, text: &str) {
 }
 
 #[test]
-fn plugin_key_that_climbs_to_the_repository_is_refused() {
-    let mut setup = Setup::new();
-    put_skill(&setup.top.join("vendor/p/1.0/skills/hooked"));
-    let key = format!("p@{}", setup.climb(4));
-    setup.put(".claude/settings.json", &json!({"enabledPlugins": {key: true}}).to_string());
-    assert_eq!(setup.all().len(), 0);
-    setup.is_harmless("p:hooked");
-    let problems = setup.problems();
+fn plugin_key_with_parent_directories_is_refused() {
+    let mut fixture = PluginFixture::new();
+    put_skill(&fixture.top.join("vendor/p/1.0/skills/hooked"));
+    let key = format!("p@{}", fixture.path_with_parents(4));
+    fixture.put(".claude/settings.json", &json!({"enabledPlugins": {key: true}}).to_string());
+    assert_eq!(fixture.all().len(), 0);
+    fixture.assert_harmless("p:hooked");
+    let problems = fixture.problems();
     assert!(
         problems[0].contains("$WORK/repo/.claude/settings.json:1:20")
             && problems[0].contains("contains a slash"),
         "{problems:?}"
     );
-    // Trust in the repository makes no name of a path.
-    trust(&mut setup.live, &setup.top);
-    assert_eq!(setup.all().len(), 0);
+    // Trusting the repository does not make a path a valid name.
+    trust(&mut fixture.live, &fixture.top);
+    assert_eq!(fixture.all().len(), 0);
 }
 
 #[test]
 fn every_plugin_key_that_is_a_path_is_refused_with_its_line() {
-    let mut setup = Setup::new();
-    let vendor = setup.top.join("vendor");
+    let mut fixture = PluginFixture::new();
+    let vendor = fixture.top.join("vendor");
     put_skill(&vendor.join("p/1.0/skills/hooked"));
-    put_skill(&setup.live.home.path().join(".claude/plugins/skills/hooked"));
+    put_skill(&fixture.live.home.path().join(".claude/plugins/skills/hooked"));
     let absolute = format!("p@{}", vendor.display());
-    let climbing = format!("{}/p", setup.climb(4));
+    let climbing = format!("{}/p", fixture.path_with_parents(4));
     let keys = [
         "p@..",
         "p@.",
@@ -155,14 +157,14 @@ fn every_plugin_key_that_is_a_path_is_refused_with_its_line() {
     ];
     let lines: Vec<_> = keys.iter().map(|it| format!("{}: true", json!(it))).collect();
     let text = format!("{{\"enabledPlugins\": {{\n{}\n}}}}", lines.join(",\n"));
-    // The user's own file gains nothing by such a name either.
+    // Such names are refused in the user's file too.
     for file in [
-        setup.top.join(".claude/settings.json"),
-        setup.live.home.path().join(".claude/settings.json"),
+        fixture.top.join(".claude/settings.json"),
+        fixture.live.home.path().join(".claude/settings.json"),
     ] {
         write(&file, &text);
-        assert_eq!(setup.all().len(), 0, "{}", file.display());
-        let problems = setup.problems();
+        assert_eq!(fixture.all().len(), 0, "{}", file.display());
+        let problems = fixture.problems();
         for line in 2..2 + keys.len() {
             let place = format!("settings.json:{line}:");
             assert!(problems.iter().any(|it| it.contains(&place)), "{line}: {problems:?}");
@@ -173,107 +175,107 @@ fn every_plugin_key_that_is_a_path_is_refused_with_its_line() {
 
 #[test]
 fn installed_plugin_key_that_is_a_path_is_refused() {
-    let mut setup = Setup::new();
-    put_skill(&setup.top.join("vendor/skills/hooked"));
-    // Its marketplace would be the worktree.
-    setup.put(
+    let mut fixture = PluginFixture::new();
+    put_skill(&fixture.top.join("vendor/skills/hooked"));
+    // The marketplace would be the worktree.
+    fixture.put(
         "vendor/.claude-plugin/marketplace.json",
         r#"{"plugins": [{"name": "p", "source": "./"}]}"#,
     );
-    let key = format!("p@{}", setup.climb(4));
-    setup.install(&key, "/nowhere");
-    assert_eq!(setup.all().len(), 0);
-    let problems = setup.problems();
+    let key = format!("p@{}", fixture.path_with_parents(4));
+    fixture.install(&key, "/nowhere");
+    assert_eq!(fixture.all().len(), 0);
+    let problems = fixture.problems();
     assert!(problems.iter().any(|it| it.contains("installed_plugins.json:1:")), "{problems:?}");
 }
 
 #[test]
 fn cached_plugin_behind_a_link_out_of_the_cache_is_refused() {
-    let mut setup = Setup::new();
-    put_skill(&setup.top.join("vendor/p/1.0/skills/hooked"));
-    let cache = setup.plugins().join("cache");
+    let mut fixture = PluginFixture::new();
+    put_skill(&fixture.top.join("vendor/p/1.0/skills/hooked"));
+    let cache = fixture.plugins().join("cache");
     fs::create_dir_all(&cache).expect("made");
-    symlink(setup.top.join("vendor"), cache.join("m")).expect("made");
-    let settings = setup.live.home.path().join(".claude/settings.json");
+    symlink(fixture.top.join("vendor"), cache.join("m")).expect("made");
+    let settings = fixture.live.home.path().join(".claude/settings.json");
     write(&settings, r#"{"enabledPlugins": {"p@m": true}}"#);
-    assert_eq!(setup.all().len(), 0);
-    assert!(setup.problems()[0].contains("leads out of the cache"), "{:?}", setup.problems());
+    assert_eq!(fixture.all().len(), 0);
+    assert!(fixture.problems()[0].contains("leads out of the cache"), "{:?}", fixture.problems());
 }
 
 #[test]
 fn plugin_of_the_user_that_lies_in_the_worktree_is_untrusted() {
-    let mut setup = Setup::new();
-    put_skill(&setup.top.join("vendor/p/skills/hooked"));
-    let link = setup.live.home.path().join("link");
-    symlink(setup.top.join("vendor"), &link).expect("made");
-    let top = setup.top.display();
+    let mut fixture = PluginFixture::new();
+    put_skill(&fixture.top.join("vendor/p/skills/hooked"));
+    let link = fixture.live.home.path().join("link");
+    symlink(fixture.top.join("vendor"), &link).expect("made");
+    let top = fixture.top.display();
     let paths =
         [format!("{top}/vendor/p"), format!("{top}//vendor/./p"), format!("{}/p", link.display())];
     for path in paths {
-        setup.install("p@m", &path);
-        let all = setup.all();
+        fixture.install("p@m", &path);
+        let all = fixture.all();
         assert_eq!(entry(&all, "hooked/SKILL.md")["trusted"], false, "{path}");
-        setup.is_harmless("p:hooked");
+        fixture.assert_harmless("p:hooked");
     }
-    trust(&mut setup.live, &setup.top);
-    assert_eq!(entry(&setup.all(), "hooked/SKILL.md")["trusted"], true);
+    trust(&mut fixture.live, &fixture.top);
+    assert_eq!(entry(&fixture.all(), "hooked/SKILL.md")["trusted"], true);
 }
 
 #[test]
 fn plugin_in_the_worktree_stays_untrusted_where_trust_is_required() {
-    let mut setup = Setup::configured("require_trust = true\nrun.scripts = true\n");
-    put_skill(&setup.top.join("vendor/p/skills/hooked"));
-    let link = setup.live.home.path().join("link");
-    symlink(setup.top.join("vendor/p"), &link).expect("made");
-    setup.install("p@m", link.to_str().expect("plain"));
-    let all = setup.all();
+    let mut fixture = PluginFixture::configured("require_trust = true\nrun.scripts = true\n");
+    put_skill(&fixture.top.join("vendor/p/skills/hooked"));
+    let link = fixture.live.home.path().join("link");
+    symlink(fixture.top.join("vendor/p"), &link).expect("made");
+    fixture.install("p@m", link.to_str().expect("plain"));
+    let all = fixture.all();
     assert_eq!(entry(&all, "hooked/SKILL.md")["state"], "untrusted");
-    let run = json!({"cwd": setup.top, "profile": "claude-code", "name": "p:hooked", "relative": "count"});
-    assert_eq!(setup.live.wire.try_call("skills/run", &run).expect_err("waits").code, -32004);
+    let run = json!({"cwd": fixture.top, "profile": "claude-code", "name": "p:hooked", "relative": "count"});
+    assert_eq!(fixture.live.wire.try_call("skills/run", &run).expect_err("waits").code, -32004);
 }
 
 #[test]
 fn plugin_in_the_main_worktree_is_untrusted_in_a_linked_one() {
-    let mut setup = Setup::new();
-    let home = &setup.live.home;
-    put_skill(&setup.top.join("vendor/p/skills/hooked"));
-    home.git(&setup.top, &["add", "--all"]);
-    home.git(&setup.top, &["commit", "--quiet", "-m", "All"]);
+    let mut fixture = PluginFixture::new();
+    let home = &fixture.live.home;
+    put_skill(&fixture.top.join("vendor/p/skills/hooked"));
+    home.git(&fixture.top, &["add", "--all"]);
+    home.git(&fixture.top, &["commit", "--quiet", "-m", "All"]);
     let linked = home.work().join("linked");
-    home.git(&setup.top, &["worktree", "add", "-q", linked.to_str().expect("plain")]);
-    let vendor = setup.top.join("vendor/p");
-    setup.install("p@m", vendor.to_str().expect("plain"));
-    let all = setup.live.list_all(&linked, "claude-code");
+    home.git(&fixture.top, &["worktree", "add", "-q", linked.to_str().expect("plain")]);
+    let vendor = fixture.top.join("vendor/p");
+    fixture.install("p@m", vendor.to_str().expect("plain"));
+    let all = fixture.live.list_all(&linked, "claude-code");
     assert_eq!(entry(&all, "hooked/SKILL.md")["trusted"], false);
 }
 
 #[test]
 fn users_skill_directory_that_links_into_the_worktree_is_untrusted() {
-    let mut setup = Setup::new();
-    put_skill(&setup.top.join("tools/hooked"));
-    let skills = setup.live.home.path().join(".claude/skills");
+    let mut fixture = PluginFixture::new();
+    put_skill(&fixture.top.join("tools/hooked"));
+    let skills = fixture.live.home.path().join(".claude/skills");
     fs::create_dir_all(skills.parent().expect("a parent")).expect("made");
-    symlink(setup.top.join("tools"), &skills).expect("made");
-    let all = setup.all();
+    symlink(fixture.top.join("tools"), &skills).expect("made");
+    let all = fixture.all();
     assert_eq!(all.len(), 1, "{all:?}");
-    setup.is_harmless("hooked");
+    fixture.assert_harmless("hooked");
 }
 
 #[test]
 fn marketplace_source_that_leaves_the_marketplace_is_refused() {
-    let mut setup = Setup::new();
-    put_skill(&setup.top.join("vendor/p/skills/hooked"));
-    let market = setup.plugins().join("marketplaces/m");
+    let mut fixture = PluginFixture::new();
+    put_skill(&fixture.top.join("vendor/p/skills/hooked"));
+    let market = fixture.plugins().join("marketplaces/m");
     fs::create_dir_all(&market).expect("made");
-    symlink(setup.top.join("vendor"), market.join("link")).expect("made");
-    setup.install("p@m", "/nowhere");
-    let up = format!("{}/p", setup.climb(5));
-    let absolute = setup.top.join("vendor/p").display().to_string();
+    symlink(fixture.top.join("vendor"), market.join("link")).expect("made");
+    fixture.install("p@m", "/nowhere");
+    let up = format!("{}/p", fixture.path_with_parents(5));
+    let absolute = fixture.top.join("vendor/p").display().to_string();
     for source in [up, absolute, "./link/p".to_owned(), "..".to_owned()] {
         let text = json!({"plugins": [{"name": "p", "source": source}]}).to_string();
         write(&market.join(".claude-plugin/marketplace.json"), &text);
-        assert_eq!(setup.all().len(), 0, "{source}");
-        let problems = setup.problems();
+        assert_eq!(fixture.all().len(), 0, "{source}");
+        let problems = fixture.problems();
         let is_told = |it: &String| it.contains("leads out of the marketplace");
         assert!(problems.iter().any(is_told), "{source}: {problems:?}");
     }
@@ -281,20 +283,20 @@ fn marketplace_source_that_leaves_the_marketplace_is_refused() {
 
 #[test]
 fn manifest_paths_that_leave_the_plugin_are_refused() {
-    let mut setup = Setup::new();
-    put_skill(&setup.top.join("tools/hooked"));
-    write_skill(&setup.live.home.path().join("private/secret"), "secret", "s3cret");
-    let plugin = setup.plugins().join("cache/m/p/1.0");
+    let mut fixture = PluginFixture::new();
+    put_skill(&fixture.top.join("tools/hooked"));
+    write_skill(&fixture.live.home.path().join("private/secret"), "secret", "s3cret");
+    let plugin = fixture.plugins().join("cache/m/p/1.0");
     fs::create_dir_all(plugin.join("skills")).expect("made");
-    symlink(setup.live.home.path().join("private"), plugin.join("link")).expect("made");
-    setup.install("p@m", plugin.to_str().expect("plain"));
-    let tools = setup.top.join("tools").display().to_string();
+    symlink(fixture.live.home.path().join("private"), plugin.join("link")).expect("made");
+    fixture.install("p@m", plugin.to_str().expect("plain"));
+    let tools = fixture.top.join("tools").display().to_string();
     for path in ["./link", "link/secret", "../../../../../../private", "./skills/../link", &tools] {
         for key in ["skills", "commands"] {
             let text = json!({"name": "p", key: [path]}).to_string();
             write(&plugin.join(".claude-plugin/plugin.json"), &text);
-            assert_eq!(setup.all().len(), 0, "{key} {path}");
-            let problems = setup.problems();
+            assert_eq!(fixture.all().len(), 0, "{key} {path}");
+            let problems = fixture.problems();
             let is_told = |it: &String| it.contains("leads out of the plugin");
             assert!(problems.iter().any(is_told), "{key} {path}: {problems:?}");
         }
@@ -303,17 +305,17 @@ fn manifest_paths_that_leave_the_plugin_are_refused() {
 
 #[test]
 fn marketplace_skills_that_leave_the_plugin_are_refused() {
-    let mut setup = Setup::new();
-    write_skill(&setup.live.home.path().join("private/secret"), "secret", "s3cret");
-    let market = setup.plugins().join("marketplaces/m");
+    let mut fixture = PluginFixture::new();
+    write_skill(&fixture.live.home.path().join("private/secret"), "secret", "s3cret");
+    let market = fixture.plugins().join("marketplaces/m");
     fs::create_dir_all(market.join("p")).expect("made");
-    symlink(setup.live.home.path().join("private"), market.join("p/link")).expect("made");
-    setup.install("p@m", "/nowhere");
+    symlink(fixture.live.home.path().join("private"), market.join("p/link")).expect("made");
+    fixture.install("p@m", "/nowhere");
     for path in ["../../../../../private/secret", "./link/secret"] {
         let text = json!({"plugins": [{"name": "p", "source": "./p", "skills": [path]}]});
         write(&market.join(".claude-plugin/marketplace.json"), &text.to_string());
-        assert_eq!(setup.all().len(), 0, "{path}");
-        let problems = setup.problems();
+        assert_eq!(fixture.all().len(), 0, "{path}");
+        let problems = fixture.problems();
         let is_told = |it: &String| it.contains("leads out of the plugin");
         assert!(problems.iter().any(is_told), "{path}: {problems:?}");
     }
@@ -321,27 +323,27 @@ fn marketplace_skills_that_leave_the_plugin_are_refused() {
 
 #[test]
 fn manifest_name_that_is_a_path_is_not_the_plugins_name() {
-    let mut setup = Setup::new();
-    let plugin = setup.plugins().join("cache/m/p/1.0");
+    let mut fixture = PluginFixture::new();
+    let plugin = fixture.plugins().join("cache/m/p/1.0");
     write_skill(&plugin.join("skills/a"), "a", "d");
     write(&plugin.join(".claude-plugin/plugin.json"), r#"{"name": "../../up"}"#);
-    setup.install("p@m", plugin.to_str().expect("plain"));
-    assert_eq!(entry(&setup.all(), "a/SKILL.md")["name"], "p:a");
-    assert!(setup.problems()[0].contains("contains a slash"), "{:?}", setup.problems());
+    fixture.install("p@m", plugin.to_str().expect("plain"));
+    assert_eq!(entry(&fixture.all(), "a/SKILL.md")["name"], "p:a");
+    assert!(fixture.problems()[0].contains("contains a slash"), "{:?}", fixture.problems());
 }
 
-/// Trusts a directory as the user does.
+/// Trusts a directory as the user.
 pub(crate) fn trust(live: &mut Live, dir: &Path) {
     set_trust(live, dir, Some(true));
 }
 
-/// Sets trust in a directory as the user does; none removes it.
+/// Sets trust in a directory as the user; `None` removes it.
 pub(crate) fn set_trust(live: &mut Live, dir: &Path, trusted: Option<bool>) {
     let wire = live.daemon.connect(Framing::Lines);
     wire.grant("trust/set", &json!({"dir": dir, "trusted": trusted}));
 }
 
-/// Returns the names of a list.
+/// Returns the skill names of a list.
 pub(crate) fn names(result: &Value) -> Vec<String> {
     let name = |it: &Value| it["name"].as_str().unwrap_or_default().to_owned();
     entries(result).iter().map(name).collect()

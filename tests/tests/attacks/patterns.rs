@@ -1,4 +1,4 @@
-//! Patterns made to cost time: hook matchers, globs and permission rules.
+//! Attacks with expensive patterns: hook matchers, globs and permission rules.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,12 +10,12 @@ use skills_testkit::Home;
 
 use crate::support::{Live, entries, entry};
 
-/// A hundred times the bar of 100 ms: the limits are shown by findings, this only by its end.
+/// A hundred times the bar of 100 ms: detects stalls; the limits are checked by findings.
 const FAR_TOO_LONG: Duration = Duration::from_secs(10);
 
 const GOOD: &str = "---\nname: good\ndescription: Does good. Use when asked.\n---\nThe body.\n";
 
-/// Writes a SKILL.md of the repository at `top`.
+/// Writes a SKILL.md to the repository at `top`.
 fn write_skill(top: &Path, name: &str, text: &str) -> PathBuf {
     let dir = top.join(".claude/skills").join(name);
     fs::create_dir_all(&dir).expect("it can be made");
@@ -24,7 +24,7 @@ fn write_skill(top: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
-fn scene(name: &str, text: &str) -> (Live, PathBuf, PathBuf) {
+fn fixture(name: &str, text: &str) -> (Live, PathBuf, PathBuf) {
     let home = Home::new();
     let top = home.worktree("w", "");
     write_skill(&top, "good", GOOD);
@@ -54,7 +54,7 @@ fn with_paths<'a>(paths: impl IntoIterator<Item = &'a str>) -> String {
 
 /// Checks a file, and returns the messages of one rule with their lines.
 #[track_caller]
-fn findings(live: &mut Live, top: &Path, path: &Path, rule: &str) -> Vec<(u64, String)> {
+fn check_findings(live: &mut Live, top: &Path, path: &Path, rule: &str) -> Vec<(u64, String)> {
     let begun = Instant::now();
     let result = live.wire.call("skills/check", &json!({"cwd": top, "paths": [path]}));
     assert!(begun.elapsed() < FAR_TOO_LONG, "{:?}", begun.elapsed());
@@ -69,7 +69,7 @@ fn findings(live: &mut Live, top: &Path, path: &Path, rule: &str) -> Vec<(u64, S
         .collect()
 }
 
-/// Checks that the daemon goes on listing the other skill.
+/// Asserts that the daemon still lists the other skill.
 #[track_caller]
 fn assert_listed(live: &mut Live, top: &Path) {
     let all = live.list_all(top, "claude-code");
@@ -80,8 +80,8 @@ fn assert_listed(live: &mut Live, top: &Path) {
 fn two_hundred_hostile_matchers_are_refused_without_compiling() {
     let matchers: Vec<_> = (0..200).map(|it| format!("(?:\\w{{500}}){{900}}a{it}")).collect();
     let text = with_matchers(matchers.iter().map(String::as_str));
-    let (mut live, top, path) = scene("bad", &text);
-    let found = findings(&mut live, &top, &path, "hooks/matcher");
+    let (mut live, top, path) = fixture("bad", &text);
+    let found = check_findings(&mut live, &top, &path, "hooks/matcher");
     assert!(found.len() >= 90, "{}", found.len());
     assert!(found[0].1.contains("stands for 270009"), "{:?}", found[0]);
     assert!(found[0].1.ends_with("the limit is 1000"), "{:?}", found[0]);
@@ -94,8 +94,8 @@ fn two_hundred_hostile_matchers_are_refused_without_compiling() {
 fn matchers_of_many_classes_are_refused_without_compiling() {
     let matchers: Vec<_> = (0..200).map(|it| format!("{}{it}", "(?=\\w+)".repeat(35))).collect();
     let text = with_matchers(matchers.iter().map(String::as_str));
-    let (mut live, top, path) = scene("bad", &text);
-    let found = findings(&mut live, &top, &path, "hooks/matcher");
+    let (mut live, top, path) = fixture("bad", &text);
+    let found = check_findings(&mut live, &top, &path, "hooks/matcher");
     assert!(found.iter().any(|it| it.1.contains("more than 64 expressions")), "{found:?}");
     assert_listed(&mut live, &top);
 }
@@ -103,8 +103,8 @@ fn matchers_of_many_classes_are_refused_without_compiling() {
 #[test]
 fn long_matcher_is_a_finding_with_line_length_and_limit() {
     let long = format!("^({})$", "a|".repeat(50_000));
-    let (mut live, top, path) = scene("bad", &with_matchers(["Bash", &long]));
-    let found = findings(&mut live, &top, &path, "hooks/matcher");
+    let (mut live, top, path) = fixture("bad", &with_matchers(["Bash", &long]));
+    let found = check_findings(&mut live, &top, &path, "hooks/matcher");
     assert_eq!(found.len(), 1, "{found:?}");
     let (line, message) = &found[0];
     assert_eq!(*line, 10);
@@ -112,7 +112,7 @@ fn long_matcher_is_a_finding_with_line_length_and_limit() {
     assert!(message.len() < 300, "{}", message.len());
 }
 
-/// Loads a skill of the user's own in a session, and returns the warnings.
+/// Loads a user skill in a session, and returns the warnings.
 fn load_own(live: &mut Live, text: &str) -> (PathBuf, Vec<Value>) {
     let home = &live.home;
     let top = home.worktree("v", "");
@@ -127,7 +127,7 @@ fn load_own(live: &mut Live, text: &str) -> (PathBuf, Vec<Value>) {
     (top, loaded["warnings"].as_array().expect("a list").clone())
 }
 
-fn matching(live: &mut Live, tool: &str) -> usize {
+fn count_matching_hooks(live: &mut Live, tool: &str) -> usize {
     let params = json!({"session": "s", "event": "PreToolUse", "tool": tool});
     live.wire.call("hooks/match", &params)["hooks"].as_array().expect("a list").len()
 }
@@ -139,23 +139,26 @@ fn matcher_over_a_limit_matches_nothing() {
     let (_, warnings) = load_own(&mut live, &text);
     let told = Value::from(warnings).to_string();
     assert!(told.contains("matches nothing: it expands to 27000901 characters"), "{told}");
-    assert_eq!([matching(&mut live, "Bash"), matching(&mut live, "mcp__a")], [1, 1]);
-    assert_eq!(matching(&mut live, &"a".repeat(1000)), 0);
+    assert_eq!(
+        [count_matching_hooks(&mut live, "Bash"), count_matching_hooks(&mut live, "mcp__a")],
+        [1, 1]
+    );
+    assert_eq!(count_matching_hooks(&mut live, &"a".repeat(1000)), 0);
 }
 
 #[test]
-fn backtracking_matcher_gives_up_and_does_not_match() {
+fn backtracking_matcher_stops_and_does_not_match() {
     let mut live = Live::start();
     let (_, warnings) = load_own(&mut live, &with_matchers(["^(?=(a+)+$)(a|aa)+$", "a.*!"]));
     assert!(warnings.is_empty(), "{warnings:?}");
     let begun = Instant::now();
-    assert_eq!(matching(&mut live, &format!("{}!", "a".repeat(200))), 1);
+    assert_eq!(count_matching_hooks(&mut live, &format!("{}!", "a".repeat(200))), 1);
     assert!(begun.elapsed() < FAR_TOO_LONG, "{:?}", begun.elapsed());
 }
 
 #[test]
 fn matchers_of_an_untrusted_repository_are_not_registered() {
-    let (mut live, top, _) = scene("bad", &with_matchers(["(?:\\w{500}){900}", "Bash"]));
+    let (mut live, top, _) = fixture("bad", &with_matchers(["(?:\\w{500}){900}", "Bash"]));
     let context = json!({"cwd": top, "profile": "claude-code", "session": "s"});
     live.wire.call("session/open", &context);
     let params = json!({"cwd": top, "profile": "claude-code", "session": "s", "name": "bad",
@@ -163,15 +166,15 @@ fn matchers_of_an_untrusted_repository_are_not_registered() {
     let loaded = live.wire.call("skills/load", &params);
     let told = loaded["warnings"].to_string();
     assert!(told.contains("hooks are left out") && !told.contains("matches nothing"), "{told}");
-    assert_eq!(matching(&mut live, "Bash"), 0);
+    assert_eq!(count_matching_hooks(&mut live, "Bash"), 0);
 }
 
 #[test]
 fn braces_of_many_globs_are_bounded_per_skill() {
     let glob = "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}";
     let globs: Vec<_> = (0..10_000).map(|it| format!("{glob}{it}")).collect();
-    let (mut live, top, path) = scene("bad", &with_paths(globs.iter().map(String::as_str)));
-    let found = findings(&mut live, &top, &path, "paths/glob");
+    let (mut live, top, path) = fixture("bad", &with_paths(globs.iter().map(String::as_str)));
+    let found = check_findings(&mut live, &top, &path, "paths/glob");
     assert!(found[0].1.contains("more than 4096 patterns"), "{:?}", found[0]);
     let params = json!({"cwd": top, "profile": "claude-code", "session": "s"});
     live.wire.call("session/open", &params);
@@ -185,8 +188,8 @@ fn braces_of_many_globs_are_bounded_per_skill() {
 fn deep_braces_of_one_glob_do_not_exhaust_the_stack() {
     let glob = "{a}".repeat(40_000);
     let nested = format!("{}a{}", "{".repeat(20_000), ",b}".repeat(20_000));
-    let (mut live, top, path) = scene("bad", &with_paths([&*glob, &nested]));
-    let found = findings(&mut live, &top, &path, "paths/glob");
+    let (mut live, top, path) = fixture("bad", &with_paths([&*glob, &nested]));
+    let found = check_findings(&mut live, &top, &path, "paths/glob");
     assert!(found[0].1.ends_with("it has 120000 bytes; the limit is 1024"), "{found:?}");
     assert!(found[1].1.ends_with("it has 80001 bytes; the limit is 1024"), "{found:?}");
     let params = json!({"cwd": top, "profile": "claude-code", "session": "s"});
@@ -196,7 +199,7 @@ fn deep_braces_of_one_glob_do_not_exhaust_the_stack() {
     assert_listed(&mut live, &top);
 }
 
-/// A worktree with one skill, and what its `.claude/settings.json` says of permissions.
+/// Starts a daemon and a worktree with one skill and these permissions in `.claude/settings.json`.
 fn with_permissions(permissions: &Value) -> (Live, PathBuf) {
     let home = Home::new();
     let top = home.worktree("w", "");
@@ -207,7 +210,7 @@ fn with_permissions(permissions: &Value) -> (Live, PathBuf) {
 }
 
 #[test]
-fn long_deny_pattern_counts_for_every_skill() {
+fn long_deny_pattern_applies_to_every_skill() {
     let long = format!("Skill({})", "x*".repeat(50_000));
     let (mut live, top) = with_permissions(&json!({"deny": [long]}));
     let all = live.list_all(&top, "claude-code");
@@ -254,7 +257,7 @@ fn globs_of_a_repository_configuration_are_bounded() {
     }
     fs::write(top.join(".skillsd.toml"), text).expect("it can be written");
     let mut live = Live::start_in(home);
-    findings(&mut live, &top, &path, "hooks/matcher");
+    check_findings(&mut live, &top, &path, "hooks/matcher");
     let list = live.wire.call("skills/list", &json!({"cwd": top}));
     let health = list["health"].to_string();
     assert!(health.contains("has 5000 globs, and 256 are the most"), "{health}");

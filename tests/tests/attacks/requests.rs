@@ -1,4 +1,4 @@
-//! Requests made to cost time and memory: long paths, long lists, abandoned calls.
+//! Attacks with expensive requests: long paths, long lists, abandoned calls.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -12,7 +12,7 @@ use skills_testkit::{Framing, Wire};
 
 use crate::support::{Live, run, run_json, stderr};
 
-/// Longest time of an answer to a refused request; a stall takes longer.
+/// Timeout for a refused request; detects stalls.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// One skill.
@@ -24,16 +24,16 @@ description: Tidies up. Use it when asked.
 Tidy.
 ";
 
-/// Returns a daemon whose answers are waited for with a bound.
-fn live() -> Live {
+/// Starts a daemon with a read timeout.
+fn start_with_timeout() -> Live {
     let live = Live::start();
     live.wire.set_patience(PATIENCE);
     live
 }
 
-/// Asserts that a call is refused with -32602, which names the parameter and its limit.
+/// Asserts that a call fails with -32602, naming the parameter and its limit.
 #[track_caller]
-fn refused(wire: &mut Wire, method: &str, params: &Value, path: &str, limit: u64) {
+fn assert_limit_refused(wire: &mut Wire, method: &str, params: &Value, path: &str, limit: u64) {
     let error = wire.try_call(method, params).expect_err("it is over a limit");
     assert_eq!(error.code, -32602, "{method} {path}: {error}");
     assert_eq!(error.data["path"], path, "{method}: {error}");
@@ -44,7 +44,7 @@ fn refused(wire: &mut Wire, method: &str, params: &Value, path: &str, limit: u64
 
 #[test]
 fn cwd_beyond_path_max_is_refused_in_every_method() {
-    let mut live = live();
+    let mut live = start_with_timeout();
     let top = live.home.worktree("w", SKILL);
     for length in [4097, 20_000, 800_000] {
         let cwd = format!("/{}", "a".repeat(length - 1));
@@ -60,7 +60,7 @@ fn cwd_beyond_path_max_is_refused_in_every_method() {
             "events/subscribe",
             "catalog/render",
         ] {
-            refused(
+            assert_limit_refused(
                 &mut live.wire,
                 method,
                 &json!({"cwd": cwd, "name": "tidy"}),
@@ -75,20 +75,26 @@ fn cwd_beyond_path_max_is_refused_in_every_method() {
 
 #[test]
 fn cwd_of_thousands_of_components_is_refused() {
-    let mut live = live();
+    let mut live = start_with_timeout();
     for count in [129, 2000] {
         let cwd = "/a".repeat(count);
-        refused(&mut live.wire, "skills/list", &json!({"cwd": cwd}), "params.cwd", 128);
+        assert_limit_refused(
+            &mut live.wire,
+            "skills/list",
+            &json!({"cwd": cwd}),
+            "params.cwd",
+            128,
+        );
     }
     let dots = "/.".repeat(2000);
-    refused(&mut live.wire, "skills/list", &json!({"cwd": dots}), "params.cwd", 128);
+    assert_limit_refused(&mut live.wire, "skills/list", &json!({"cwd": dots}), "params.cwd", 128);
     let dir = "/a".repeat(2000);
-    refused(&mut live.wire, "trust/get", &json!({"dir": dir}), "params.dir", 128);
+    assert_limit_refused(&mut live.wire, "trust/get", &json!({"dir": dir}), "params.dir", 128);
 }
 
 #[test]
 fn cwd_at_the_limits_is_answered_by_every_profile() {
-    let mut live = live();
+    let mut live = start_with_timeout();
     let top = live.home.worktree("w", SKILL);
     let component = format!("/{}", "a".repeat(31));
     let cwd = component.repeat(128);
@@ -104,7 +110,7 @@ fn cwd_at_the_limits_is_answered_by_every_profile() {
 
 #[test]
 fn ids_beyond_256_bytes_are_refused() {
-    let mut live = live();
+    let mut live = start_with_timeout();
     let top = live.home.worktree("w", SKILL);
     let id = "i".repeat(257);
     for (method, name) in [
@@ -118,7 +124,7 @@ fn ids_beyond_256_bytes_are_refused() {
     ] {
         let mut params = json!({"cwd": top});
         params[name] = json!(id);
-        refused(&mut live.wire, method, &params, &format!("params.{name}"), 256);
+        assert_limit_refused(&mut live.wire, method, &params, &format!("params.{name}"), 256);
     }
     let sessions = live.wire.call("session/list", &json!({}));
     assert_eq!(sessions["sessions"], json!([]), "nothing is kept of them");
@@ -127,8 +133,8 @@ fn ids_beyond_256_bytes_are_refused() {
 }
 
 #[test]
-fn request_id_beyond_its_limit_is_refused_and_not_repeated() {
-    let live = live();
+fn request_id_beyond_its_limit_is_refused_and_not_echoed() {
+    let live = start_with_timeout();
     let mut wire = live.daemon.connect(Framing::Lines);
     wire.set_patience(PATIENCE);
     let id = "i".repeat(500_000);
@@ -146,7 +152,7 @@ fn request_id_beyond_its_limit_is_refused_and_not_repeated() {
 
 #[test]
 fn queries_and_names_beyond_1000_characters_are_refused() {
-    let mut live = live();
+    let mut live = start_with_timeout();
     let top = live.home.worktree("w", SKILL);
     for length in [1001, 900_000] {
         let text = "q".repeat(length);
@@ -159,17 +165,17 @@ fn queries_and_names_beyond_1000_characters_are_refused() {
         ] {
             let mut params = json!({"cwd": top});
             params[name] = json!(text);
-            refused(&mut live.wire, method, &params, &format!("params.{name}"), 1000);
+            assert_limit_refused(&mut live.wire, method, &params, &format!("params.{name}"), 1000);
         }
     }
-    // Characters count, not bytes.
+    // The limit counts characters, not bytes.
     let query = "ä".repeat(1000);
     live.wire.call("skills/search", &json!({"cwd": top, "query": query}));
 }
 
 #[test]
 fn lists_beyond_1000_items_are_refused() {
-    let mut live = live();
+    let mut live = start_with_timeout();
     let top = live.home.worktree("w", SKILL);
     for (method, name, item) in [
         ("skills/list", "additionalDirs", json!("/w")),
@@ -186,13 +192,13 @@ fn lists_beyond_1000_items_are_refused() {
     ] {
         let mut params = json!({"cwd": top, "session": "s", "permission": "skill"});
         params[name] = json!(vec![item; 1001]);
-        refused(&mut live.wire, method, &params, &format!("params.{name}"), 1000);
+        assert_limit_refused(&mut live.wire, method, &params, &format!("params.{name}"), 1000);
     }
 }
 
 #[test]
 fn environment_is_bounded_in_number_names_and_values() {
-    let mut live = live();
+    let mut live = start_with_timeout();
     let top = live.home.worktree("w", SKILL);
     let many: Map<_, _> = (0..1001).map(|it| (format!("V{it}"), json!(""))).collect();
     let long_name = "N".repeat(300);
@@ -203,14 +209,14 @@ fn environment_is_bounded_in_number_names_and_values() {
     ] {
         for method in ["initialize", "skills/list"] {
             let params = json!({"cwd": top, "environment": environment});
-            refused(&mut live.wire, method, &params, path, limit);
+            assert_limit_refused(&mut live.wire, method, &params, path, limit);
         }
     }
 }
 
 #[test]
-fn home_beyond_path_max_is_no_home() {
-    let mut live = live();
+fn home_beyond_path_max_does_not_fail_the_list() {
+    let mut live = start_with_timeout();
     let top = live.home.worktree("w", SKILL);
     let long = format!("/{}", "a/".repeat(10_000));
     for profile in ["agentskills", "claude-code", "opencode", "codex", "gemini-cli"] {
@@ -222,21 +228,21 @@ fn home_beyond_path_max_is_no_home() {
 }
 
 #[test]
-fn paths_in_escapes_are_measured_decoded() {
-    let mut live = live();
+fn percent_encoded_paths_are_measured_decoded() {
+    let mut live = start_with_timeout();
     let cwd = format!("/{}", "%61".repeat(4095));
     let params = json!({"cwd": cwd, "pathEncoding": "percent"});
-    // A component is longer than any file's name, which is for the disk to say.
+    // A component longer than any file name is left to the file system.
     let answer = live.wire.call("skills/list", &params);
     assert!(answer["health"].is_array(), "{answer}");
-    refused(&mut live.wire, "skills/list", &json!({"cwd": cwd}), "params.cwd", 4096);
+    assert_limit_refused(&mut live.wire, "skills/list", &json!({"cwd": cwd}), "params.cwd", 4096);
     let longer = json!({"cwd": format!("{cwd}%61"), "pathEncoding": "percent"});
-    refused(&mut live.wire, "skills/list", &longer, "params.cwd", 4096);
+    assert_limit_refused(&mut live.wire, "skills/list", &longer, "params.cwd", 4096);
 }
 
 #[test]
 fn nesting_does_not_hide_a_long_parameter() {
-    let live = live();
+    let live = start_with_timeout();
     let mut wire = live.daemon.connect(Framing::Lines);
     wire.set_patience(PATIENCE);
     let cwd = format!("/{}", "a/".repeat(10_000));
@@ -253,8 +259,8 @@ fn nesting_does_not_hide_a_long_parameter() {
 }
 
 #[test]
-fn limits_on_parameters_are_told_in_initialize() {
-    let mut live = live();
+fn parameter_limits_are_in_the_initialize_result() {
+    let mut live = start_with_timeout();
     let limits = live.wire.call("initialize", &json!({}))["limits"].clone();
     for (name, limit) in [
         ("pathBytes", 4096),
@@ -269,8 +275,8 @@ fn limits_on_parameters_are_told_in_initialize() {
 }
 
 #[test]
-fn commands_with_longer_lists_make_several_calls() {
-    let live = live();
+fn cli_splits_long_lists_into_several_calls() {
+    let live = start_with_timeout();
     let top = live.home.worktree("w", SKILL);
     let files: Vec<_> = (0..2500).map(|it| format!("src/{it}.rs")).collect();
     let mut args = vec!["touch", "--session", "s"];
@@ -283,10 +289,10 @@ fn commands_with_longer_lists_make_several_calls() {
     assert!(checked["files"].is_array(), "{checked}");
 }
 
-/// Longest time of a list beside a load: a hundred times the bar, for a busy machine.
-const BESIDE: Duration = Duration::from_secs(5);
+/// Limit on a list during heavy load: a hundred times the bar, for a busy machine.
+const LOADED_LIMIT: Duration = Duration::from_secs(5);
 
-/// Lays out so many skills, with bodies that a check has to read.
+/// Lays out `count` skills, with bodies that a check has to read.
 fn many_skills(live: &Live, count: usize) -> PathBuf {
     let top = live.home.worktree("many", "");
     for nth in 0..count {
@@ -300,18 +306,18 @@ fn many_skills(live: &Live, count: usize) -> PathBuf {
     top
 }
 
-/// Returns a number that the kernel tells of a process, such as its threads or its peak in KiB.
-fn of_process(pid: u32, name: &str) -> u64 {
+/// Returns a number from a process's `/proc` status, such as its threads or its peak memory in KiB.
+fn process_status(pid: u32, name: &str) -> u64 {
     let text = fs::read_to_string(format!("/proc/{pid}/status")).expect("the daemon runs");
     let line = text.lines().find(|it| it.starts_with(name)).expect("the kernel tells");
     line.split_whitespace().nth(1).and_then(|it| it.parse().ok()).expect("a number")
 }
 
-fn heavy_calls(wire: &mut Wire) -> Value {
+fn heavy_call_counts(wire: &mut Wire) -> Value {
     wire.call("server/status", &json!({}))["heavyCalls"].clone()
 }
 
-/// Opens connections and sends the same call so many times on each, without waiting for answers.
+/// Opens connections and sends the same call many times on each, without waiting for answers.
 fn send_many(
     live: &Live,
     connections: usize,
@@ -332,7 +338,7 @@ fn send_many(
 
 #[test]
 fn checks_on_twenty_connections_do_not_delay_another_clients_list() {
-    let mut live = live();
+    let mut live = start_with_timeout();
     let top = many_skills(&live, 150);
     let other = live.home.worktree("w", SKILL);
     let list = json!({"cwd": other});
@@ -341,10 +347,10 @@ fn checks_on_twenty_connections_do_not_delay_another_clients_list() {
     for _ in 0..40 {
         let begun = Instant::now();
         assert_eq!(live.wire.call("skills/list", &list)["skills"][0]["name"], "tidy");
-        assert!(begun.elapsed() < BESIDE, "{:?}", begun.elapsed());
-        let heavy = heavy_calls(&mut live.wire);
+        assert!(begun.elapsed() < LOADED_LIMIT, "{:?}", begun.elapsed());
+        let heavy = heavy_call_counts(&mut live.wire);
         assert!(heavy["running"].as_u64() <= Some(2), "{heavy}");
-        let threads = of_process(live.daemon.pid(), "Threads:");
+        let threads = process_status(live.daemon.pid(), "Threads:");
         assert!(threads <= 32, "{threads}");
     }
     for mut wire in wires {
@@ -356,25 +362,25 @@ fn checks_on_twenty_connections_do_not_delay_another_clients_list() {
 }
 
 #[test]
-fn connection_with_many_checks_delays_another_by_few() {
-    let mut live = live();
+fn connection_with_many_checks_delays_others_by_few_checks() {
+    let mut live = start_with_timeout();
     let top = many_skills(&live, 150);
     let params = json!({"cwd": top});
     live.wire.call("skills/list", &params);
     let greedy = send_many(&live, 1, 30, "skills/check", &params);
     wait_for("the checks to be waiting", || {
-        (heavy_calls(&mut live.wire)["waiting"].as_u64() > Some(5)).then_some(())
+        (heavy_call_counts(&mut live.wire)["waiting"].as_u64() > Some(5)).then_some(())
     });
     live.wire.set_patience(Duration::from_mins(2));
     live.wire.call("skills/check", &params);
-    let heavy = heavy_calls(&mut live.wire);
+    let heavy = heavy_call_counts(&mut live.wire);
     assert!(heavy["begun"].as_u64() < Some(25), "its turn came before the others': {heavy}");
     drop(greedy);
 }
 
 #[test]
-fn cancelled_checks_are_answered_and_those_that_wait_never_begin() {
-    let mut live = live();
+fn cancelled_checks_are_answered_and_queued_ones_never_start() {
+    let mut live = start_with_timeout();
     let top = many_skills(&live, 150);
     let params = json!({"cwd": top});
     live.wire.call("skills/list", &params);
@@ -387,14 +393,16 @@ fn cancelled_checks_are_answered_and_those_that_wait_never_begin() {
     let answers: Vec<_> = ids.iter().map(|_| wire.receive().expect("an answer")).collect();
     let is_cancelled = |it: &&Value| it["error"]["code"] == -32800;
     assert!(answers.iter().filter(is_cancelled).count() >= 10, "{answers:?}");
-    wait_for("the work to end", || (heavy_calls(&mut live.wire)["running"] == 0).then_some(()));
-    let heavy = heavy_calls(&mut live.wire);
+    wait_for("the work to end", || {
+        (heavy_call_counts(&mut live.wire)["running"] == 0).then_some(())
+    });
+    let heavy = heavy_call_counts(&mut live.wire);
     assert!(heavy["begun"].as_u64() <= Some(10), "{heavy}");
 }
 
 #[test]
-fn calls_that_nobody_waits_for_cost_neither_time_nor_memory() {
-    let mut live = live();
+fn abandoned_calls_cost_neither_time_nor_memory() {
+    let mut live = start_with_timeout();
     let top = many_skills(&live, 150);
     let params = json!({"cwd": top});
     live.wire.call("skills/list", &params);
@@ -405,21 +413,21 @@ fn calls_that_nobody_waits_for_cost_neither_time_nor_memory() {
     }
     let begun = Instant::now();
     live.wire.call("skills/list", &params);
-    assert!(begun.elapsed() < BESIDE, "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < LOADED_LIMIT, "{:?}", begun.elapsed());
     wait_for("the work to be given up", || {
-        let heavy = heavy_calls(&mut live.wire);
+        let heavy = heavy_call_counts(&mut live.wire);
         (heavy["running"] == 0 && heavy["waiting"] == 0).then_some(())
     });
-    let heavy = heavy_calls(&mut live.wire);
+    let heavy = heavy_call_counts(&mut live.wire);
     assert!(heavy["begun"].as_u64() < Some(2000), "most of 3,000 never began: {heavy}");
-    // The bar for the program as users have it is 150 MB; this one is not optimised.
-    let peak = of_process(live.daemon.pid(), "VmHWM:") / 1024;
+    // The bar for the release build is 150 MB; this build is not optimised.
+    let peak = process_status(live.daemon.pid(), "VmHWM:") / 1024;
     assert!(peak < 400, "{peak} MB");
 }
 
 #[test]
-fn eight_hundred_unread_subscriptions_delay_nobody() {
-    let mut live = live();
+fn eight_hundred_unread_subscriptions_do_not_delay_others() {
+    let mut live = start_with_timeout();
     let top = live.home.worktree("w", SKILL);
     let params = json!({"cwd": top});
     let mut deaf = send_many(&live, 100, 8, "events/subscribe", &params);
@@ -434,6 +442,6 @@ fn eight_hundred_unread_subscriptions_delay_nobody() {
         let begun = Instant::now();
         let list = live.wire.call("skills/list", &params);
         assert_eq!(list["skills"][0]["description"], json!(text));
-        assert!(begun.elapsed() < BESIDE, "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < LOADED_LIMIT, "{:?}", begun.elapsed());
     }
 }

@@ -1,4 +1,5 @@
-//! Ways around `require_trust`, and trust that covers more than the user was shown.
+//! Attacks on trust: ways around `require_trust`, and trust that covers more than the user was
+//! shown.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,9 +40,9 @@ secret
 secret
 ";
 
-/// A worktree with a skill that one of the user shadows, a hidden one and one that is switched off,
-/// and a daemon that requires trust.
-fn required() -> (Live, PathBuf) {
+/// Returns a worktree with a shadowed, a hidden and a disabled skill, and a daemon that requires
+/// trust.
+fn fixture_requiring_trust() -> (Live, PathBuf) {
     let home = configured("require_trust = true\nrun.scripts = true\nrun.shell = true\n");
     write_skill(&home.path().join(".claude/skills/shadowed"), "shadowed", "d");
     let settings = r#"{"skillOverrides": {"off": "off"}}"#;
@@ -57,13 +58,13 @@ fn configured(config: &str) -> Home {
     home
 }
 
-/// Returns the code of the error that a call ends with; 0 for none.
+/// Returns the error code of a call, or 0.
 fn code_of(live: &mut Live, method: &str, params: &Value) -> i64 {
     live.wire.try_call(method, params).err().map_or(0, |error| error.code)
 }
 
 /// Returns the parameters of calls about the skill in a directory.
-fn of(top: &Path, dir: &str, more: &Value) -> Value {
+fn skill_params(top: &Path, dir: &str, more: &Value) -> Value {
     let path = top.join(".claude/skills").join(dir).join("SKILL.md");
     let mut params = json!({"cwd": top, "profile": "claude-code", "path": path, "by": "user"});
     params.as_object_mut().expect("an object").extend(more.as_object().expect("one").clone());
@@ -71,37 +72,41 @@ fn of(top: &Path, dir: &str, more: &Value) -> Value {
 }
 
 #[test]
-fn shadowed_and_hidden_skills_of_an_untrusted_worktree_are_not_given_away() {
-    let (mut live, top) = required();
+fn shadowed_and_hidden_skills_of_an_untrusted_worktree_are_withheld() {
+    let (mut live, top) = fixture_requiring_trust();
     let all = live.list_all(&top, "claude-code");
     let ours = "w/.claude/skills/shadowed/SKILL.md";
     assert_eq!(entry(&all, ours)["state"], "shadowed");
     assert_eq!(entry(&all, "hidden/SKILL.md")["state"], "untrusted");
     for name in ["shadowed", "hidden"] {
         assert_eq!(
-            code_of(&mut live, "skills/load", &of(&top, name, &json!({}))),
+            code_of(&mut live, "skills/load", &skill_params(&top, name, &json!({}))),
             UNTRUSTED,
             "{name}"
         );
     }
     for name in ["shadowed", "hidden", "off"] {
         for relative in ["SKILL.md", "notes.md"] {
-            let params = of(&top, name, &json!({"relative": relative}));
+            let params = skill_params(&top, name, &json!({"relative": relative}));
             assert_eq!(code_of(&mut live, "skills/read", &params), UNTRUSTED, "{name} {relative}");
         }
-        let params = of(&top, name, &json!({}));
+        let params = skill_params(&top, name, &json!({}));
         assert_eq!(code_of(&mut live, "skills/resources", &params), UNTRUSTED, "{name}");
     }
     trust(&mut live, &top);
     for name in ["shadowed", "hidden"] {
-        assert_eq!(code_of(&mut live, "skills/load", &of(&top, name, &json!({}))), 0, "{name}");
-        let params = of(&top, name, &json!({"relative": "notes.md"}));
+        assert_eq!(
+            code_of(&mut live, "skills/load", &skill_params(&top, name, &json!({}))),
+            0,
+            "{name}"
+        );
+        let params = skill_params(&top, name, &json!({"relative": "notes.md"}));
         assert_eq!(code_of(&mut live, "skills/read", &params), 0, "{name}");
     }
 }
 
 #[test]
-fn shadowed_skill_of_a_folder_that_gemini_does_not_trust_is_not_given_away() {
+fn shadowed_skill_of_an_untrusted_gemini_folder_is_withheld() {
     let home = Home::new();
     let text = "//- /.gemini/skills/a/SKILL.md\n---\nname: a\ndescription: d\n---\nsecret\n\
                 //- /.agents/skills/a/SKILL.md\n---\nname: a\ndescription: d\n---\nsecret\n";
@@ -117,7 +122,7 @@ fn shadowed_skill_of_a_folder_that_gemini_does_not_trust_is_not_given_away() {
 }
 
 #[test]
-fn variable_of_a_client_does_not_trust_where_the_user_requires_trust() {
+fn client_variable_grants_no_trust_when_the_user_requires_it() {
     let home = configured("require_trust = true\n");
     let text = "//- /.gemini/skills/a/SKILL.md\n---\nname: a\ndescription: d\n---\nsecret\n";
     let top = home.worktree("w", text);
@@ -186,7 +191,7 @@ fn answer_after(live: &Live, top: &Path, act: impl FnOnce()) -> (Option<i32>, St
 }
 
 #[test]
-fn what_comes_after_the_question_is_shown_is_not_trusted() {
+fn changes_after_the_trust_prompt_are_not_trusted() {
     let changes: [(&str, &str); 5] = [
         (".claude/skills/deploy/go", "#!/bin/sh\necho stolen\n"),
         (".claude/skills/deploy/SKILL.md", "---\nname: deploy\ndescription: d\n---\nother\n"),
@@ -213,7 +218,7 @@ fn what_comes_after_the_question_is_shown_is_not_trusted() {
 }
 
 #[test]
-fn trust_shows_skills_that_no_profile_of_the_caller_sees() {
+fn trust_shows_skills_of_all_profiles() {
     let (live, top) = scripts();
     let (code, shown) = answer_after(&live, &top, || ());
     assert_eq!(code, Some(0), "{shown}");
@@ -308,7 +313,7 @@ fn heavy_calls(live: &mut Live) -> u64 {
 }
 
 #[test]
-fn files_of_a_plugin_are_read_once_for_all_of_its_skills() {
+fn plugin_files_are_read_once_for_all_its_skills() {
     let (mut live, top) = large_plugin();
     let asked = json!({"cwd": top, "profile": "claude-code", "waiting": true});
     live.wire.call("skills/list", &asked);
@@ -321,7 +326,7 @@ fn files_of_a_plugin_are_read_once_for_all_of_its_skills() {
 }
 
 #[test]
-fn looking_for_what_waits_is_a_heavy_call_and_ends_with_its_client() {
+fn abandoned_trust_calls_stop_and_count_as_heavy() {
     let (mut live, top) = large_plugin();
     let asked = json!({"cwd": top, "profile": "claude-code", "waiting": true, "contents": true});
     let mut agent = live.daemon.connect(Framing::Lines);
@@ -338,7 +343,7 @@ fn looking_for_what_waits_is_a_heavy_call_and_ends_with_its_client() {
 }
 
 #[test]
-fn hooks_are_checked_in_a_heavy_call_that_reads_a_plugin_once() {
+fn hook_match_is_a_heavy_call_that_reads_a_plugin_once() {
     let (mut live, top) = large_plugin();
     trust(&mut live, &top);
     let at = json!({"cwd": top, "profile": "claude-code", "session": "t"});

@@ -200,7 +200,7 @@ fn unreadable_skill_file_is_invalid() {
     }
     // Root reads everything, so daemon and client run as another user, from a copy of the program
     // that this user may execute.
-    let home = Home::of_user(NOBODY);
+    let home = Home::owned_by(NOBODY);
     let program = home.work().join("skillsd");
     fs::copy(exe(), &program).expect("our program can be copied");
     let top = home.worktree("w", GOOD);

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use skills_testkit::fixture::{skill_text, write_skill};
 use skills_testkit::{Daemon, Framing, Home};
 
-use crate::support::{Dice, Live, exe, number, run_json};
+use crate::support::{Dice, Live, env_number, exe, run_json};
 
 /// Maximum number of operations between two comparisons.
 const BATCH: usize = 40;
@@ -246,7 +246,7 @@ fn converge(mode: Mode) {
         return;
     };
     let mut live = Live { wire: daemon.connect(Framing::Header), daemon, home };
-    let seed = number("SKILLSD_TEST_SEED").unwrap_or(0x00c0_ffee) + mode as usize;
+    let seed = env_number("SKILLSD_TEST_SEED").unwrap_or(0x00c0_ffee) + mode as usize;
     let shells = [Shell::start(&top), Shell::start(&top)];
     let mut disk = ChangingTree {
         top: top.clone(),
@@ -255,7 +255,7 @@ fn converge(mode: Mode) {
         n_done: 0,
         history: Vec::new(),
     };
-    let wanted = number("SKILLSD_TEST_OPERATIONS").unwrap_or(2000);
+    let wanted = env_number("SKILLSD_TEST_OPERATIONS").unwrap_or(2000);
     let (mut n_compared, mut n_special, mut n_stages) = (0, 0, 0);
     while disk.n_done < wanted {
         let special = disk.dice.below(8) == 0;

@@ -239,7 +239,7 @@ fn doctor_reports_mistakes_in_the_repository_configuration() {
 #[test]
 fn doctor_reports_an_unreadable_root() {
     let root = rustix::process::geteuid().is_root();
-    let fixture = DoctorFixture::of(if root { Home::of_user(65_534) } else { Home::new() });
+    let fixture = DoctorFixture::of(if root { Home::owned_by(65_534) } else { Home::new() });
     set_mode(&fixture.top.join(".agents/skills"), if root { 0o700 } else { 0o000 });
     let findings = fixture.findings(&[]);
     let found = findings.iter().find(|it| it["code"] == "root-unreadable");

@@ -9,7 +9,7 @@ use serde_json::json;
 use skills_testkit::Home;
 use skills_testkit::fixture::write_skill;
 
-use crate::editor::client::{Editor, able};
+use crate::editor::client::{Editor, full_capabilities};
 use crate::mcp::client::{Agent, ToolOutput};
 use crate::support::{Live, run, stderr};
 
@@ -79,7 +79,7 @@ fn command_names_the_hung_daemon_and_times_out() {
 #[test]
 fn editor_is_answered_while_the_daemon_hangs() {
     let hung = HungDaemon::new();
-    let mut editor = Editor::start(hung.home(), &[], &[&hung.top], able());
+    let mut editor = Editor::start(hung.home(), &[], &[&hung.top], full_capabilities());
     let doc = hung.top.join("CLAUDE.md");
     editor.open(&doc);
     editor.wait_for(&doc, &["ref/"], &["ref/unknown"]);
@@ -92,7 +92,7 @@ fn editor_is_answered_while_the_daemon_hangs() {
     // The daemon hangs from the start.
     let other = hung.top.join("AGENTS.md");
     fs::write(&other, "Use the `report-wrter` skill.\n").expect("it can be written");
-    let mut editor = Editor::start(hung.home(), &[], &[&hung.top], able());
+    let mut editor = Editor::start(hung.home(), &[], &[&hung.top], full_capabilities());
     editor.open(&other);
     editor.wait_for(&other, &["ref/"], &["ref/unknown"]);
 }

@@ -279,8 +279,8 @@ fn install_calls_systemctl_and_reports_its_absence() {
         fixture.asked(),
         "--user show-environment\n--user daemon-reload\n--user enable --now skillsd.socket\n"
     );
-    let gone = || skills_testkit::daemon::gone(daemon).then_some(());
-    skills_testkit::wait_for("the daemon to leave its place to the manager's", gone);
+    let is_gone = || skills_testkit::daemon::is_gone(daemon).then_some(());
+    skills_testkit::wait_for("the daemon to leave its place to the manager's", is_gone);
     let service = fixture.read(".config/systemd/user/skillsd.service");
     let line = format!("ExecStart={}/skillsd serve\n", fixture.bin.display());
     assert!(service.contains(&line), "{service}");

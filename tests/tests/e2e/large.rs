@@ -9,7 +9,7 @@ use skills_testkit::Home;
 use skills_testkit::fixture::write_skill;
 use skills_testkit::wire::Wire;
 
-use crate::editor::client::{Editor, able};
+use crate::editor::client::{Editor, full_capabilities};
 use crate::support::{Live, run, stderr};
 
 /// A snapshot of this many skills for the default profiles has about 20 MB.
@@ -176,7 +176,7 @@ fn findings_and_references_are_paged() {
 fn editor_diagnoses_across_10000_skills() {
     let home = Home::new();
     let top = lay_out_many_skills(&home);
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     editor.set_patience(PATIENCE);
     let (doc, other) = (top.join("CLAUDE.md"), top.join(".claude/skills/other/SKILL.md"));
     editor.open(&doc);

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::process::Child;
 
 use serde_json::json;
-use skills_testkit::daemon::{gone, kill, listener, status};
+use skills_testkit::daemon::{is_gone, kill, listener, status};
 use skills_testkit::fixture::write_skill;
 use skills_testkit::{Daemon, Framing, Home, Wire, wait_for};
 
@@ -137,7 +137,7 @@ fn stop_ends_the_daemon_and_reports_when_none_runs() {
     let pid = listener(&home.socket()).expect("the client left a daemon behind");
     let output = run(&home, &top, &["stop"]);
     assert!(output.status.success(), "{}", stderr(&output));
-    wait_for("the stopped daemon to go", || gone(pid).then_some(()));
+    wait_for("the stopped daemon to go", || is_gone(pid).then_some(()));
     assert_eq!(listener(&home.socket()), None);
 
     let output = run(&home, &top, &["stop"]);

@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 use skills_testkit::fixture::{skill_text, write_skill};
 
-use crate::support::{Dice, Live, PROFILES, number};
+use crate::support::{Dice, Live, PROFILES, env_number};
 
 #[test]
 fn every_change_shows_in_the_next_list() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "//- /.gitignore\n/other/\n");
-    let seed = number("SKILLSD_TEST_SEED").unwrap_or(0x5eed);
-    let n_rounds = number("SKILLSD_TEST_ROUNDS").unwrap_or(1000);
+    let seed = env_number("SKILLSD_TEST_SEED").unwrap_or(0x5eed);
+    let n_rounds = env_number("SKILLSD_TEST_ROUNDS").unwrap_or(1000);
     let mut disk = ChangingTree { top: top.clone(), dice: Dice::new(seed), n_made: 0 };
     for branch in ["one", "two"] {
         live.home.git(&top, &["checkout", "-q", "-b", branch]);

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
-use skills_testkit::daemon::{gone, listener, status};
+use skills_testkit::daemon::{is_gone, listener, status};
 use skills_testkit::{Daemon, Framing, Home, Wire, wait_for};
 
 use crate::configuration::configure;
@@ -45,7 +45,7 @@ fn idle_daemon_exits_unless_a_worktree_is_open() {
     configure(&home, "daemon.idle_exit = 1\n");
     run_json(&home, &top, &["list"]);
     let pid = listener(&home.socket()).expect("the command left a daemon behind");
-    wait_for("the idle daemon to go", || gone(pid).then_some(()));
+    wait_for("the idle daemon to go", || is_gone(pid).then_some(()));
     assert!(!home.socket().exists(), "it takes its socket with it");
 
     let daemon = Daemon::start(&home, exe());

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use skills_testkit::fixture::{skill_text, write_skill};
 use skills_testkit::{Daemon, Framing, Wire};
 
-use crate::support::{Dice, Live, entries, exe, number};
+use crate::support::{Dice, Live, entries, env_number, exe};
 
 /// A list kept up to date by differences.
 struct Follower {
@@ -142,11 +142,11 @@ fn change(top: &Path, dice: &mut Dice, round: usize) -> String {
 fn list_kept_by_differences_equals_the_whole_list() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");
-    let mut dice = Dice::new(number("SKILLSD_TEST_SEED").unwrap_or(0x51ce));
+    let mut dice = Dice::new(env_number("SKILLSD_TEST_SEED").unwrap_or(0x51ce));
     let mut followers = followers(&top);
     let mut history = Vec::new();
     let mut n_fresh = 0;
-    for round in 0..number("SKILLSD_TEST_ROUNDS").unwrap_or(300) {
+    for round in 0..env_number("SKILLSD_TEST_ROUNDS").unwrap_or(300) {
         for _ in 0..dice.below(4) {
             history.push(change(&top, &mut dice, round));
             // Some states are never seen by any view; some are seen by another view of the

@@ -182,7 +182,7 @@ pub(crate) fn entry<'a>(entries: &'a [Value], suffix: &str) -> &'a Value {
 }
 
 /// Returns the number in an environment variable, if set.
-pub(crate) fn number(variable: &str) -> Option<usize> {
+pub(crate) fn env_number(variable: &str) -> Option<usize> {
     let text = std::env::var(variable).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{variable} is not a number: `{text}`")))
 }

@@ -34,7 +34,7 @@ fn descriptions(answer: &Value) -> Vec<String> {
 #[test]
 fn unreadable_root_is_reported_in_health() {
     let is_root = rustix::process::geteuid().is_root();
-    let home = if is_root { Home::of_user(NOBODY) } else { Home::new() };
+    let home = if is_root { Home::owned_by(NOBODY) } else { Home::new() };
     let program = home.work().join("skillsd");
     fs::copy(exe(), &program).expect("our program can be copied");
     let top = home.worktree("w", "");
@@ -72,7 +72,7 @@ fn unreadable_root_is_reported_in_health() {
 #[test]
 fn unreadable_skill_directory_is_a_finding() {
     let is_root = rustix::process::geteuid().is_root();
-    let home = if is_root { Home::of_user(NOBODY) } else { Home::new() };
+    let home = if is_root { Home::owned_by(NOBODY) } else { Home::new() };
     let program = home.work().join("skillsd");
     fs::copy(exe(), &program).expect("our program can be copied");
     let top = home.worktree("w", "");

@@ -1,4 +1,4 @@
-//! Checks of files of another worktree, or of none, whose links lead to secrets.
+//! Attacks on `check` with files of another worktree, or of none, whose links lead to secrets.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,14 +10,14 @@ use skills_testkit::fixture::lay_out;
 use super::{SECRET, Victim};
 use crate::support::run;
 
-/// A note whose findings repeat the secret: it is the name of an unknown field.
-fn telling() -> String {
+/// Returns a note whose findings repeat the secret, because it is the name of an unknown field.
+fn note_with_secret() -> String {
     format!(
         "---\nname: {SECRET}\n{SECRET}: 1\ndescription: Tells.\n---\n[it](.claude/skills/{SECRET}/SKILL.md)\n"
     )
 }
 
-/// Checks paths from several working directories, and fails where one answer holds the secret.
+/// Checks paths from several working directories, and asserts that no answer contains the secret.
 #[track_caller]
 fn assert_no_check_leaks(victim: &mut Victim, paths: &[PathBuf]) {
     let home = victim.live.home.path().to_path_buf();
@@ -46,11 +46,11 @@ fn assert_no_check_leaks(victim: &mut Victim, paths: &[PathBuf]) {
 }
 
 #[test]
-fn check_from_elsewhere_reads_no_file_behind_a_link() {
+fn check_from_another_directory_reads_no_linked_file() {
     let mut victim = Victim::new("");
     let home = victim.live.home.path().to_path_buf();
     for name in ["telling.md", "telling.txt"] {
-        lay_out(&home, &format!("//- /notes/{name}\n{}", telling()));
+        lay_out(&home, &format!("//- /notes/{name}\n{}", note_with_secret()));
     }
     let mut paths = vec![victim.top.clone()];
     for (at, target) in [
@@ -67,13 +67,13 @@ fn check_from_elsewhere_reads_no_file_behind_a_link() {
 }
 
 #[test]
-fn check_from_elsewhere_reads_nothing_behind_a_linked_directory() {
+fn check_from_another_directory_reads_no_linked_directory() {
     let mut victim = Victim::new("");
     let home = victim.live.home.path().to_path_buf();
-    // One of the directories is a worktree itself.
+    // One of the directories is a worktree.
     for dir in ["plain", "private"] {
-        lay_out(&home, &format!("//- /{dir}/SKILL.md\n{}", telling()));
-        lay_out(&home, &format!("//- /{dir}/CLAUDE.md\n{}", telling()));
+        lay_out(&home, &format!("//- /{dir}/SKILL.md\n{}", note_with_secret()));
+        lay_out(&home, &format!("//- /{dir}/CLAUDE.md\n{}", note_with_secret()));
     }
     fs::create_dir(home.join("private/.git")).expect("made");
     let mut paths = vec![victim.top.clone()];
@@ -87,11 +87,11 @@ fn check_from_elsewhere_reads_nothing_behind_a_linked_directory() {
 }
 
 #[test]
-fn check_of_an_unpacked_archive_reads_no_file_behind_a_link() {
+fn check_of_an_unpacked_archive_reads_no_linked_file() {
     let mut victim = Victim::new("");
     let home = victim.live.home.path().to_path_buf();
-    lay_out(&home, &format!("//- /notes/telling.md\n{}", telling()));
-    lay_out(&home, &format!("//- /telling\n{}", telling()));
+    lay_out(&home, &format!("//- /notes/telling.md\n{}", note_with_secret()));
+    lay_out(&home, &format!("//- /telling\n{}", note_with_secret()));
     let archive = home.join("Downloads/archive");
     fs::create_dir_all(archive.join("skill")).expect("made");
     symlink(home.join("notes/telling.md"), archive.join("skill/SKILL.md")).expect("made");
@@ -101,18 +101,18 @@ fn check_of_an_unpacked_archive_reads_no_file_behind_a_link() {
 }
 
 #[test]
-fn instructions_in_an_installed_skill_are_not_read_through_a_link_to_secrets() {
+fn linked_instructions_in_an_installed_skill_are_not_read() {
     let mut victim = Victim::new("");
     let home = victim.live.home.path().to_path_buf();
     lay_out(&home, "//- /.claude/skills/s/SKILL.md\n---\nname: s\ndescription: Is fine.\n---\n");
-    lay_out(&home, &format!("//- /telling\n{}", telling()));
+    lay_out(&home, &format!("//- /telling\n{}", note_with_secret()));
     let at = home.join(".claude/skills/s/CLAUDE.md");
     symlink(home.join("telling"), &at).expect("made");
     assert_no_check_leaks(&mut victim, &[home.join(".claude"), at]);
 }
 
 #[test]
-fn configuration_that_the_user_links_to_dotfiles_is_checked_from_anywhere() {
+fn user_configuration_linked_to_dotfiles_is_checked_from_anywhere() {
     let mut victim = Victim::new("");
     let home = victim.live.home.path().to_path_buf();
     let text = "---\nname: mine\ncolour: red\ndescription: Is mine.\n---\nText.\n";
@@ -126,7 +126,7 @@ fn configuration_that_the_user_links_to_dotfiles_is_checked_from_anywhere() {
     }
     let dir = home.join(".claude");
     for cwd in [&victim.top.clone(), &home, Path::new("/")] {
-        // With a profile that does not list them.
+        // With a profile that does not list these files.
         let params = json!({"cwd": cwd, "profile": "codex",
             "paths": [dir, dir.join("skills/mine/SKILL.md"), dir.join("CLAUDE.md")]});
         let checked = victim.live.wire.call("skills/check", &params).to_string();

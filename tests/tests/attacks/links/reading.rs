@@ -1,4 +1,4 @@
-//! Links of a repository to files of the user that must not reach an answer.
+//! Links of a repository to the user's files, which must not reach an answer.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -97,7 +97,7 @@ fn refused_link_stays_refused_after_trust() {
 }
 
 #[test]
-fn link_through_another_link_is_judged_by_its_end() {
+fn link_chain_is_judged_by_its_target() {
     let mut victim = Victim::new("");
     victim.link("docs/step.md", "notes/private.md");
     let at = victim.top.join(".claude/skills/notes");
@@ -109,7 +109,7 @@ fn link_through_another_link_is_judged_by_its_end() {
 }
 
 #[test]
-fn link_to_a_file_of_the_worktree_that_is_no_markdown_is_refused() {
+fn link_to_a_non_markdown_file_of_the_worktree_is_refused() {
     let mut victim = Victim::new(&format!("//- /.env\nTOKEN={SECRET}\n"));
     let at = victim.top.join(".claude/skills/env");
     fs::create_dir_all(&at).expect("made");
@@ -187,7 +187,7 @@ fn link_to_the_root_directory_is_not_followed() {
 }
 
 #[test]
-fn metadata_of_codex_behind_a_link_is_not_read() {
+fn codex_metadata_behind_a_link_is_not_read() {
     let skill = "//- /.agents/skills/side/SKILL.md\n---\nname: side\ndescription: Has metadata.\n---\nBody.\n";
     let mut victim = Victim::new(skill);
     let secret = format!("//- /policy.yaml\npolicy: {{{SECRET}: [\n");
@@ -222,7 +222,7 @@ fn settings_file_linked_out_of_the_worktree_is_not_read() {
 }
 
 #[test]
-fn instructions_linked_to_a_note_are_in_no_reference() {
+fn references_skip_instructions_linked_outside() {
     let mut victim = Victim::new("");
     let text = format!(
         "//- /told.md\nUse the skill `good` with {SECRET}: /good, [x](.claude/skills/good/SKILL.md)\n"
@@ -237,7 +237,7 @@ fn instructions_linked_to_a_note_are_in_no_reference() {
 }
 
 #[test]
-fn links_of_the_users_own_roots_are_followed() {
+fn links_in_the_users_roots_are_followed() {
     let mut victim = Victim::new("");
     let home = victim.live.home.path().to_path_buf();
     let text = "---\nname: mine\ndescription: Is my own.\n---\nMine.\n";
@@ -262,7 +262,7 @@ fn links_of_the_users_own_roots_are_followed() {
         let load = json!({"cwd": victim.top, "profile": "claude-code", "name": name});
         victim.live.wire.call("skills/load", &load);
     }
-    // A link of the repository to a skill of the user's leads to that skill.
+    // A link of the repository to a user skill resolves to that skill.
     victim.link(".agents/skills/mine", ".claude/skills/mine");
     let all = victim.live.list_all(&victim.top, "codex");
     let mine = all.iter().find(|it| it["name"] == "mine").expect("listed");
@@ -270,7 +270,7 @@ fn links_of_the_users_own_roots_are_followed() {
 }
 
 #[test]
-fn directories_that_a_clients_variables_name_open_no_link() {
+fn directories_in_client_variables_allow_no_outside_link() {
     let mut victim = Victim::new("");
     let home = victim.live.home.path().to_path_buf();
     let json =
@@ -281,7 +281,7 @@ fn directories_that_a_clients_variables_name_open_no_link() {
     victim.link(".agents/skills/key", "vault/key");
     victim.link(".claude/commands/plan.md", "notes/private.md");
     victim.link(".claude/settings.json", "secret.json");
-    // Directories of skills, if they were the user's, that hold all of the user's files.
+    // Skill directories that would contain all of the user's files if they were the user's.
     victim.link("home/.claude/skills", "");
     victim.link("conf/skills", "");
     let (top, below, conf) = (victim.top.clone(), victim.top.join("home"), victim.top.join("conf"));
@@ -313,7 +313,7 @@ fn directories_that_a_clients_variables_name_open_no_link() {
                 params["environment"] = environment.clone();
                 let answer = victim.live.wire.try_call(method, &params);
                 let text = answer.map_or_else(|it| format!("{it:?}"), |it| it.to_string());
-                // A query that is echoed is no leak.
+                // An echoed query is not a leak.
                 let text = text.replace(&format!("`{SECRET}`"), "");
                 assert!(!text.contains(SECRET), "{environment} {profile} {method}: {text}");
             }
@@ -322,7 +322,7 @@ fn directories_that_a_clients_variables_name_open_no_link() {
 }
 
 #[test]
-fn users_directory_that_is_a_link_into_the_worktree_opens_no_link() {
+fn user_directory_linked_into_the_worktree_allows_no_outside_link() {
     let mut victim = Victim::new("");
     victim.link("tools/creds/SKILL.md", ".git-credentials");
     victim.link("tools/key", "vault/key");

@@ -1,4 +1,4 @@
-//! Directories of skills that are exchanged while their files are asked for.
+//! Skill directories that are swapped while their files are read.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,29 +10,29 @@ use skills_testkit::fixture::lay_out;
 
 use super::{SECRET, Victim};
 
-/// What an exchange may be answered with besides the skill's own files.
+/// Error codes allowed during a swap.
 const CODES: [i64; 4] = [-32001, -32003, -32004, -32006];
 
 const OWN: &str = "//- /.claude/skills/s/SKILL.md\n---\nname: s\ndescription: Is swapped.\n---\nown body\n\
     //- /.claude/skills/s/data.txt\nown data\n";
 
-/// Returns how many calls are made; the long run sets `SKILLSD_TEST_ROUNDS=100000`.
+/// Number of calls; the long run sets `SKILLSD_TEST_ROUNDS=100000`.
 fn rounds() -> usize {
     let number = std::env::var("SKILLSD_TEST_ROUNDS").ok();
     number.map_or(2_000, |it| it.parse().expect("SKILLSD_TEST_ROUNDS is a number"))
 }
 
-/// Ends the exchanging thread, also where an assertion fails.
-struct End<'a>(&'a AtomicBool);
+/// Stops the swapping thread, even if an assertion fails.
+struct StopOnDrop<'a>(&'a AtomicBool);
 
-impl Drop for End<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// Exchanges two paths over and over until the end of its scope.
-fn while_exchanging(one: &Path, two: &Path, body: impl FnOnce()) {
+/// Swaps two paths repeatedly while `body` runs.
+fn while_swapping(one: &Path, two: &Path, body: impl FnOnce()) {
     let is_done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -41,20 +41,20 @@ fn while_exchanging(one: &Path, two: &Path, body: impl FnOnce()) {
                 thread::yield_now();
             }
         });
-        let _end = End(&is_done);
+        let _end = StopOnDrop(&is_done);
         body();
     });
 }
 
-/// Asks for files of the skill `s` in all ways while its directory is exchanged for `other`.
-/// Returns how many answers held its own files.
+/// Reads the files of skill `s` with every method while its directory is swapped with `other`.
+/// Returns the number of answers with its own files.
 #[track_caller]
-fn ask_while_exchanged(victim: &mut Victim, other: &Path) -> usize {
+fn read_while_swapped(victim: &mut Victim, other: &Path) -> usize {
     let top = victim.top.clone();
     let dir = top.join(".claude/skills/s");
     let mut n_own = 0;
     let wire = &mut victim.live.wire;
-    while_exchanging(&dir, other, || {
+    while_swapping(&dir, other, || {
         for round in 0..rounds() {
             let freshness = ["cached", "synced", "verified"][round / 4 % 3];
             let (method, mut params) = match round % 4 {
@@ -92,7 +92,7 @@ fn holds_own(method: &str, answer: &Value) -> bool {
     }
 }
 
-fn stranger(at: &Path) -> PathBuf {
+fn lay_out_foreign_skill(at: &Path) -> PathBuf {
     let text = format!(
         "//- /SKILL.md\n---\nname: stranger\ndescription: Is another.\n---\n{SECRET}\n\
          //- /data.txt\n{SECRET}\n//- /secret.txt\n{SECRET}\n"
@@ -102,30 +102,30 @@ fn stranger(at: &Path) -> PathBuf {
 }
 
 #[test]
-fn directory_exchanged_for_a_link_gives_its_own_files_or_an_error() {
+fn directory_swapped_for_a_link_returns_own_files_or_an_error() {
     let mut victim = Victim::new(OWN);
-    stranger(&victim.live.home.path().join("other"));
+    lay_out_foreign_skill(&victim.live.home.path().join("other"));
     victim.link("aside", "other");
     let aside = victim.top.join("aside");
-    let n_own = ask_while_exchanged(&mut victim, &aside);
+    let n_own = read_while_swapped(&mut victim, &aside);
     assert!(n_own > 0, "nothing was ever answered");
 }
 
 #[test]
-fn directory_exchanged_for_another_gives_its_own_files_or_an_error() {
+fn directory_swapped_for_another_returns_own_files_or_an_error() {
     let mut victim = Victim::new(OWN);
-    let aside = stranger(&victim.top.join("aside"));
-    let n_own = ask_while_exchanged(&mut victim, &aside);
+    let aside = lay_out_foreign_skill(&victim.top.join("aside"));
+    let n_own = read_while_swapped(&mut victim, &aside);
     assert!(n_own > 0, "nothing was ever answered");
 }
 
 #[test]
-fn trusted_directory_exchanged_for_a_link_gives_its_own_files_or_an_error() {
+fn trusted_directory_swapped_for_a_link_returns_own_files_or_an_error() {
     let mut victim = Victim::new(OWN);
     victim.trust();
-    stranger(&victim.live.home.path().join("other"));
+    lay_out_foreign_skill(&victim.live.home.path().join("other"));
     victim.link("aside", "other");
     let aside = victim.top.join("aside");
-    let n_own = ask_while_exchanged(&mut victim, &aside);
+    let n_own = read_while_swapped(&mut victim, &aside);
     assert!(n_own > 0, "nothing was ever answered");
 }

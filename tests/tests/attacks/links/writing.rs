@@ -1,4 +1,4 @@
-//! Links that would have a fix, a renaming or an edit write outside of the worktree.
+//! Links that would make a fix, a rename or an edit write outside of the worktree.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -8,11 +8,11 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
 use skills_testkit::fixture::lay_out;
 
-use super::client::{Editor, able, uri};
+use super::client::{Editor, full_capabilities, uri};
 use super::{Victim, snapshot};
 use crate::support::{run, stderr, stdout};
 
-/// A skill with a finding that `--fix` would take away.
+/// Returns a skill with a finding that `--fix` removes.
 fn fixable(name: &str) -> String {
     format!(
         "---\nname: {name}\ndescription: Does it. Use it when asked.\nallowed-tools: \"Raed, Bash(x\"\n---\n# It\n\nDo it.\n"
@@ -20,7 +20,7 @@ fn fixable(name: &str) -> String {
 }
 
 #[test]
-fn fix_leaves_the_target_of_a_skill_file_link_alone() {
+fn fix_does_not_edit_the_target_of_a_skill_file_link() {
     let victim = Victim::new("");
     let home = victim.live.home.path().to_path_buf();
     lay_out(&home, &format!("//- /notes/fix.md\n{}", fixable("fix")));
@@ -35,7 +35,7 @@ fn fix_leaves_the_target_of_a_skill_file_link_alone() {
 }
 
 #[test]
-fn fix_leaves_a_trusted_directory_outside_alone_and_names_it() {
+fn fix_skips_and_names_a_trusted_outside_directory() {
     let victim = Victim::new("");
     let home = victim.live.home.path().to_path_buf();
     lay_out(&home, &format!("//- /vault/fix/SKILL.md\n{}", fixable("fix")));
@@ -49,7 +49,7 @@ fn fix_leaves_a_trusted_directory_outside_alone_and_names_it() {
 }
 
 #[test]
-fn fix_still_mends_links_within_the_worktree() {
+fn fix_edits_links_within_the_worktree() {
     let victim = Victim::new(&format!("//- /shared/fix/SKILL.md\n{}", fixable("fix")));
     fs::create_dir_all(victim.top.join(".agents/skills")).expect("made");
     symlink("../../shared/fix", victim.top.join(".agents/skills/fix")).expect("made");
@@ -59,7 +59,7 @@ fn fix_still_mends_links_within_the_worktree() {
 }
 
 #[test]
-fn directory_exchanged_for_a_link_during_a_fix_writes_nothing_outside() {
+fn directory_swapped_for_a_link_during_a_fix_writes_nothing_outside() {
     let victim = Victim::new("");
     let home = victim.live.home.path().to_path_buf();
     lay_out(&home, &format!("//- /outside/fix/SKILL.md\n{}", fixable("fix")));
@@ -76,7 +76,7 @@ fn directory_exchanged_for_a_link_during_a_fix_writes_nothing_outside() {
         });
         for _ in 0..6 {
             run(&victim.live.home, &victim.top, &["check", "--fix"]);
-            // Whichever of the two is the directory now is to be mended again.
+            // Restores the finding in the one that is currently the directory.
             for dir in [&skill, &aside] {
                 if !dir.symlink_metadata().is_ok_and(|it| it.is_symlink()) {
                     let _ = fs::write(dir.join("again"), fixable("fix"));
@@ -102,12 +102,12 @@ fn actions(editor: &mut Editor, file: &Path) -> Value {
 }
 
 #[test]
-fn editor_offers_no_edit_of_a_file_outside() {
+fn editor_offers_no_edit_of_an_outside_file() {
     let victim = Victim::new(&format!("//- /.claude/skills/here/SKILL.md\n{}", fixable("here")));
     let home = victim.live.home.path().to_path_buf();
     lay_out(&home, &format!("//- /notes/fix.md\n{}", fixable("fix")));
     victim.link(".claude/skills/fix/SKILL.md", "notes/fix.md");
-    let mut editor = Editor::start(&victim.live.home, &[], &[&victim.top], able());
+    let mut editor = Editor::start(&victim.live.home, &[], &[&victim.top], full_capabilities());
     let (inside, outside) = (".claude/skills/here/SKILL.md", ".claude/skills/fix/SKILL.md");
     let [inside, outside] = [inside, outside].map(|it| victim.top.join(it));
     editor.open(&inside);
@@ -126,12 +126,12 @@ fn editor_offers_no_edit_of_a_file_outside() {
 }
 
 #[test]
-fn renaming_edits_no_instructions_outside() {
+fn rename_edits_no_outside_instructions() {
     let victim = Victim::new("");
     let home = victim.live.home.path().to_path_buf();
     lay_out(&home, "//- /told.md\nUse /good, see [it](.claude/skills/good/SKILL.md).\n");
     victim.link("CLAUDE.md", "told.md");
-    let mut editor = Editor::start(&victim.live.home, &[], &[&victim.top], able());
+    let mut editor = Editor::start(&victim.live.home, &[], &[&victim.top], full_capabilities());
     let skill = victim.top.join(".claude/skills/good/SKILL.md");
     editor.open(&skill);
     let rename = json!({
@@ -151,7 +151,7 @@ fn section_is_not_moved_into_a_linked_directory() {
     );
     let victim = Victim::new(&text);
     let file = victim.top.join(".claude/skills/long/SKILL.md");
-    let mut editor = Editor::start(&victim.live.home, &[], &[&victim.top], able());
+    let mut editor = Editor::start(&victim.live.home, &[], &[&victim.top], full_capabilities());
     editor.open(&file);
     let at = json!({"line": 4, "character": 0});
     let params = json!({
@@ -174,7 +174,7 @@ fn script_behind_a_link_is_not_made_executable() {
     victim.link(".claude/skills/good/run.sh", "run.sh");
     victim.link(".claude/skills/key", "vault/key");
     victim.trust();
-    let mut editor = Editor::start(&victim.live.home, &[], &[&victim.top], able());
+    let mut editor = Editor::start(&victim.live.home, &[], &[&victim.top], full_capabilities());
     for skill in ["good", "key"] {
         let skill = victim.top.join(format!(".claude/skills/{skill}/SKILL.md"));
         let argument = json!({"skill": uri(&skill), "file": "run.sh"});

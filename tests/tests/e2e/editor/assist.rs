@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 use skills_testkit::{Home, wait_for};
 
-use super::client::{Editor, able, uri};
+use super::client::{Editor, full_capabilities, uri};
 use crate::support::run;
 
 const TREE: &str = "//- /.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: 'src/**'\n---\nThen /notes, see [x](references/x.md).\n\
@@ -33,7 +33,7 @@ fn completed(editor: &mut Editor, skill: &std::path::Path, text: &str) -> Value 
 fn first_path_completion_request_returns_files() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let pdf = top.join(".claude/skills/pdf/SKILL.md");
     editor.open(&pdf);
     editor.wait_for(&pdf, &["index/"], &[]);
@@ -64,7 +64,7 @@ fn first_path_completion_request_returns_files() {
 fn values_are_completed_on_every_line_of_a_list() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let pdf = top.join(".claude/skills/pdf/SKILL.md");
     editor.open(&pdf);
     editor.wait_for(&pdf, &["index/"], &[]);
@@ -98,7 +98,7 @@ fn values_are_completed_on_every_line_of_a_list() {
 fn arguments_have_hover_definition_and_highlights() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let pdf = top.join(".claude/skills/pdf/SKILL.md");
     editor.open(&pdf);
     editor.wait_for(&pdf, &["index/"], &[]);
@@ -126,7 +126,7 @@ fn arguments_have_hover_definition_and_highlights() {
 fn hints_lenses_and_tokens_include_disk_facts() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
-    let mut able = able();
+    let mut able = full_capabilities();
     for shown in ["codeLens", "inlayHint", "semanticTokens"] {
         able["workspace"][shown] = json!({"refreshSupport": true});
     }
@@ -138,7 +138,7 @@ fn hints_lenses_and_tokens_include_disk_facts() {
     editor.wait_for(&pdf, &["index/"], &[]);
     // A client that asked before the disk was read is asked to refresh.
     for method in ["codeLens", "inlayHint", "semanticTokens"] {
-        editor.hear(&format!("workspace/{method}/refresh"));
+        editor.wait_for_method(&format!("workspace/{method}/refresh"));
     }
     let document = json!({"textDocument": {"uri": uri(&pdf)}});
     let mut ranged = document.clone();
@@ -174,7 +174,7 @@ fn hints_lenses_and_tokens_include_disk_facts() {
     let command = &lenses[0]["command"];
     let done = editor.request("workspace/executeCommand", command.clone());
     assert_eq!(done, Ok(Value::Null));
-    editor.hear("window/showDocument");
+    editor.wait_for_method("window/showDocument");
     let unknown = json!({"command": "skillsd.none", "arguments": [1]});
     let refused = editor.request("workspace/executeCommand", unknown).expect_err("there is none");
     assert!(refused.contains("`skillsd.none`"), "{refused}");

@@ -29,7 +29,7 @@ pub(crate) struct Editor {
     /// The answer to `workspace/configuration`.
     pub(crate) configured: Value,
     /// Methods of the server's requests and notifications, in order of arrival.
-    pub(crate) heard: Vec<String>,
+    pub(crate) received_methods: Vec<String>,
     /// Timeout for an answer or for expected diagnostics.
     patience: Duration,
 }
@@ -40,15 +40,15 @@ pub(crate) fn uri(path: &Path) -> String {
 }
 
 /// Client capability for code action literals.
-pub(crate) fn literals() -> Value {
+pub(crate) fn code_action_literals() -> Value {
     json!({"codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["", "quickfix"]}}})
 }
 
 /// Capabilities of an editor that supports everything.
-pub(crate) fn able() -> Value {
+pub(crate) fn full_capabilities() -> Value {
     json!({
         "general": {"positionEncodings": ["utf-16"]},
-        "textDocument": {"codeAction": literals()},
+        "textDocument": {"codeAction": code_action_literals()},
         "workspace": {
             "configuration": true,
             "applyEdit": true,
@@ -99,7 +99,7 @@ impl Editor {
             versions: BTreeMap::new(),
             published: BTreeMap::new(),
             configured: Value::Null,
-            heard: Vec::new(),
+            received_methods: Vec::new(),
             patience: PATIENCE,
         }
     }
@@ -169,7 +169,7 @@ impl Editor {
         let left = deadline.saturating_duration_since(Instant::now());
         let message = self.messages.recv_timeout(left).ok()?;
         if let Some(method) = message["method"].as_str() {
-            self.heard.push(method.to_owned());
+            self.received_methods.push(method.to_owned());
             if method == "textDocument/publishDiagnostics" {
                 let uri = message["params"]["uri"].as_str().expect("an address");
                 let path = PathBuf::from(uri.trim_start_matches("file://"));
@@ -252,16 +252,16 @@ impl Editor {
 
     /// Waits until the server has sent this method.
     #[track_caller]
-    pub(crate) fn hear(&mut self, method: &str) {
-        self.hear_times(method, 1);
+    pub(crate) fn wait_for_method(&mut self, method: &str) {
+        self.wait_for_method_times(method, 1);
     }
 
     /// Waits until the server has sent this method `times` times.
     #[track_caller]
-    pub(crate) fn hear_times(&mut self, method: &str, times: usize) {
+    pub(crate) fn wait_for_method_times(&mut self, method: &str, times: usize) {
         let deadline = Instant::now() + self.patience;
-        while self.heard.iter().filter(|it| *it == method).count() < times {
-            assert!(self.receive(deadline).is_some(), "no {method}: {:?}", self.heard);
+        while self.received_methods.iter().filter(|it| *it == method).count() < times {
+            assert!(self.receive(deadline).is_some(), "no {method}: {:?}", self.received_methods);
         }
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use skills_testkit::Home;
 
-use super::client::{Editor, able, uri};
+use super::client::{Editor, full_capabilities, uri};
 use super::rename_skill::{apply, read};
 use crate::support::{run, run_json};
 
@@ -56,7 +56,7 @@ fn refactor_action(editor: &mut Editor, path: &Path, line: usize, title: &str) -
 #[test]
 fn converting_a_command_to_a_skill_updates_references() {
     let home = Home::new();
-    let mut able = able();
+    let mut able = full_capabilities();
     let actions = &mut able["textDocument"]["codeAction"];
     actions["disabledSupport"] = json!(true);
     actions["dataSupport"] = json!(true);
@@ -110,7 +110,7 @@ fn converting_a_command_to_a_skill_updates_references() {
 #[test]
 fn disabled_actions_are_omitted_without_client_support() {
     let home = Home::new();
-    let (mut editor, top) = start(&home, able());
+    let (mut editor, top) = start(&home, full_capabilities());
     assert_eq!(convert_action(&mut editor, &top.join(".claude/commands/taken.md")), None);
     let alpha =
         convert_action(&mut editor, &top.join(".claude/commands/alpha.md")).expect("offered");
@@ -122,7 +122,7 @@ fn disabled_actions_are_omitted_without_client_support() {
 #[test]
 fn renaming_a_command_updates_references() {
     let home = Home::new();
-    let (mut editor, top) = start(&home, able());
+    let (mut editor, top) = start(&home, full_capabilities());
     let before = all_finding_codes(&home, &top);
     let notes = top.join(".claude/skills/notes/SKILL.md");
     let at = Editor::place(&notes, "/alpha");
@@ -165,7 +165,7 @@ fn renaming_a_command_updates_references() {
 #[test]
 fn will_rename_of_a_command_updates_references() {
     let home = Home::new();
-    let (mut editor, top) = start(&home, able());
+    let (mut editor, top) = start(&home, full_capabilities());
     let before = all_finding_codes(&home, &top);
     let command = |it: &str| top.join(".claude/commands").join(it);
     let mut renames = |old: &str, new: &str| {
@@ -202,7 +202,7 @@ fn extracting_a_section_keeps_links_valid() {
     );
     let home = Home::new();
     let top = home.worktree("w", &text);
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let long = top.join(".claude/skills/long/SKILL.md");
     editor.open(&long);
     editor.wait_for(&long, &["body/", "index/"], &[]);

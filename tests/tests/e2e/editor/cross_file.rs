@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use skills_testkit::Home;
 
-use super::client::{Editor, able, uri};
+use super::client::{Editor, full_capabilities, uri};
 use crate::support::{run, run_json, stderr};
 
 const TREE: &str = "//- /.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nThen use the `notes` skill.\n\
@@ -25,7 +25,7 @@ const ACROSS: &[&str] = &["index/", "ref/", "paths/nothing", "body/broken"];
 fn shadowing_diagnostics_follow_buffers_and_disk() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let (pdf, doc) =
         (top.join(".agents/skills/pdf/SKILL.md"), top.join(".claude/skills/doc/SKILL.md"));
     editor.open(&pdf);
@@ -62,7 +62,7 @@ fn diagnostics_are_the_same_on_every_path_to_a_file() {
     let top = home.worktree("w", TREE);
     fs::remove_dir_all(top.join(".claude/skills/doc")).expect("it can be removed");
     symlink("../../.agents/skills/pdf", top.join(".claude/skills/pdf")).expect("it can be made");
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let [pdf, notes, linked] = [".agents/skills/pdf", ".claude/skills/notes", ".claude/skills/pdf"]
         .map(|it| top.join(it).join("SKILL.md"));
     editor.open(&linked);
@@ -106,7 +106,7 @@ fn assert_diagnostics_equal_check(args: &[&str]) {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     let checked = run_json(&home, &top, &["check"]);
-    let mut editor = Editor::start(&home, args, &[&top], able());
+    let mut editor = Editor::start(&home, args, &[&top], full_capabilities());
     let notes = top.join(".claude/skills/notes/SKILL.md");
     editor.open(&notes);
     let expected = ["paths/nothing", "body/broken-link"];
@@ -142,7 +142,7 @@ fn editor_diagnostics_equal_check_without_a_daemon() {
 fn skill_names_resolve_in_symbols_definition_hover_references_and_completion() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let claude = top.join("CLAUDE.md");
     let pdf = top.join(".agents/skills/pdf/SKILL.md");
     let notes = top.join(".claude/skills/notes/SKILL.md");
@@ -235,7 +235,7 @@ fn opening_a_file_activates_skills() {
     let tree = "//- /.claude/skills/rust/SKILL.md\n---\nname: rust\ndescription: Writes Rust. Use for it.\npaths: src/**\n---\nb\n\
          //- /CLAUDE.md\nUse /rust.\n//- /src/a.rs\nfn main() {}\n";
     let top = home.worktree("w", tree);
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let claude = top.join("CLAUDE.md");
     editor.open(&claude);
     let hover = |editor: &mut Editor| {
@@ -266,7 +266,7 @@ fn files_outside_folders_and_in_two_folders_are_served() {
     home.lay_out(
         "//- /home/.claude/skills/a/SKILL.md\n---\nname: a\ndescription: Use it for a.\n---\nb\n",
     );
-    let mut editor = Editor::start(&home, &[], &[&one, &two], able());
+    let mut editor = Editor::start(&home, &[], &[&one, &two], full_capabilities());
     let of = |top: &Path| top.join(".claude/skills/a/SKILL.md");
     let user = home.path().join(".claude/skills/a/SKILL.md");
     for path in [of(&one), of(&two), user.clone()] {
@@ -289,7 +289,7 @@ fn unknown_skills_in_instructions_are_diagnosed() {
          //- /CLAUDE.md\nUse the `release-ntoes` skill, see [it](.claude/skills/release-ntoes/SKILL.md), in /etc.\n\
          //- /.claude/agents/writer.md\n---\nname: writer\nskills: [release-nots]\n---\nWrite.\n";
     let top = home.worktree("w", tree);
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let (claude, writer) = (top.join("CLAUDE.md"), top.join(".claude/agents/writer.md"));
     let skill = top.join(".claude/skills/release-notes/SKILL.md");
     for path in [&claude, &writer, &skill] {
@@ -344,7 +344,7 @@ fn linked_and_plugin_skills_are_served() {
     let root = top.join(".claude/skills");
     fs::create_dir_all(&root).expect("made");
     std::os::unix::fs::symlink(&far, root.join("far")).expect("linked");
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let linked = root.join("far/SKILL.md");
     let cached = cache.join("SKILL.md");
     for path in [&linked, &cached] {

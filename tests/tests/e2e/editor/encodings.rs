@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 use skills_testkit::{Home, wait_for};
 
-use super::client::{Editor, able, uri};
+use super::client::{Editor, full_capabilities, uri};
 use crate::support::run;
 
 const LINE: &str = "漢🦀é use `/pdf` now, see [x](re).";
@@ -34,7 +34,7 @@ fn every_response_uses_the_negotiated_encoding() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
     for encoding in ["utf-8", "utf-16", "utf-32"] {
-        let mut able = able();
+        let mut able = full_capabilities();
         able["general"] = json!({"positionEncodings": [encoding]});
         able["experimental"] = json!({"commands": {"commands": ["skillsd.showReferences"]}});
         let mut editor = Editor::start(&home, &[], &[&top], able);

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use skills_testkit::{Home, wait_for};
 
-use super::client::{Editor, able, uri};
+use super::client::{Editor, full_capabilities, uri};
 use crate::support::run;
 
 const TREE: &str = "//- /.claude/skills/paper/SKILL.md\n---\nname: pdf\n---\nRun:\n\n```sh\n./scripts/read.sh a.pdf\n```\n\
@@ -40,7 +40,7 @@ fn titled<'a>(actions: &'a [Value], title: &str) -> &'a Value {
 fn make_executable_command_changes_only_the_skills_script() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let skill = top.join(".claude/skills/paper/SKILL.md");
     let mode = |file: &Path| fs::metadata(file).expect("there").permissions().mode() & 0o777;
     editor.open(&skill);
@@ -69,7 +69,7 @@ fn make_executable_command_changes_only_the_skills_script() {
 fn rename_directory_fix_updates_links_and_avoids_collisions() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let skill = top.join(".claude/skills/paper/SKILL.md");
     editor.open(&skill);
     editor.wait_for(&skill, &["name/dir"], &["name/directory"]);
@@ -103,7 +103,7 @@ fn rename_directory_fix_updates_links_and_avoids_collisions() {
 fn add_description_fix_is_offered_but_not_applied_by_check_fix() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let skill = top.join(".claude/skills/paper/SKILL.md");
     editor.open(&skill);
     editor.wait_for(&skill, &["description/"], &["description/missing"]);

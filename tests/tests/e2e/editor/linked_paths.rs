@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use skills_testkit::Home;
 
-use super::client::{Editor, able, uri};
+use super::client::{Editor, full_capabilities, uri};
 use super::rename_skill::{apply, read};
 use crate::support::run;
 
@@ -32,7 +32,7 @@ fn link(target: &str, at: &Path) {
 /// Starts an editor with these files open; the first is a skill.
 #[track_caller]
 fn start(home: &Home, top: &Path, open: &[&str]) -> Editor {
-    let mut editor = Editor::start(home, &[], &[top], able());
+    let mut editor = Editor::start(home, &[], &[top], full_capabilities());
     for file in open {
         editor.open(&top.join(file));
     }

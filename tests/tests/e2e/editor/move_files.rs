@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use skills_testkit::Home;
 
-use super::client::{Editor, able, uri};
+use super::client::{Editor, full_capabilities, uri};
 use super::rename_skill::{apply, read};
 use crate::support::run;
 
@@ -22,7 +22,7 @@ const TREE: &str = "//- /.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescriptio
 
 fn start(home: &Home) -> (Editor, std::path::PathBuf) {
     let top = home.worktree("w", TREE);
-    let mut editor = Editor::start(home, &[], &[&top], able());
+    let mut editor = Editor::start(home, &[], &[&top], full_capabilities());
     let pdf = top.join(".claude/skills/pdf/SKILL.md");
     editor.open(&pdf);
     editor.wait_for(&pdf, &["index/"], &[]);

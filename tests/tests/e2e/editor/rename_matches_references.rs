@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use skills_testkit::Home;
 
-use super::client::{Editor, able, uri};
+use super::client::{Editor, full_capabilities, uri};
 use super::rename_skill::apply;
 use crate::support::{Dice, run, run_json};
 
@@ -138,7 +138,7 @@ fn check_seed(seed: usize) {
         let file = top.join(root).join(dir).join("a b.md");
         fs::write(file, format!("At {root}/{dir}/a.\n")).expect("it can be written");
     }
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let skill = &skills[dice.below(skills.len())];
     let file: PathBuf = top.join(skill.file());
     editor.open(&file);

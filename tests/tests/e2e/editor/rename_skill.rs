@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use skills_testkit::Home;
 
-use super::client::{Editor, able, uri};
+use super::client::{Editor, full_capabilities, uri};
 use crate::support::run;
 
 const TREE: &str = "//- /.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nSee [x](../pdf/x.md).\n\
@@ -74,7 +74,7 @@ pub(super) fn read(top: &Path, file: &str) -> String {
 fn renaming_a_skill_updates_all_references() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let (claude, pdf) = (top.join("CLAUDE.md"), top.join(".claude/skills/pdf/SKILL.md"));
     editor.open(&claude);
     editor.open(&pdf);
@@ -121,7 +121,7 @@ fn renaming_a_skill_updates_all_references() {
 fn will_rename_files_updates_references() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let pdf = top.join(".claude/skills/pdf/SKILL.md");
     editor.open(&pdf);
     editor.wait_for(&pdf, &["index/"], &[]);
@@ -174,7 +174,7 @@ fn references_are_resolved_per_workspace_folder() {
     home.lay_out(
         "//- /home/.claude/skills/notes/SKILL.md\n---\nname: notes\ndescription: Writes notes. Use when asked to.\n---\nb\n",
     );
-    let mut editor = Editor::start(&home, &[], &[&one, &two], able());
+    let mut editor = Editor::start(&home, &[], &[&one, &two], full_capabilities());
     let notes = home.path().join(".claude/skills/notes/SKILL.md");
     editor.open(&notes);
     for top in [&one, &two] {

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use serde_json::json;
 use skills_testkit::Home;
 
-use super::client::{Editor, able, uri};
+use super::client::{Editor, full_capabilities, uri};
 use crate::support::run;
 
 fn skill(name: &str, body: &str) -> String {
@@ -29,7 +29,7 @@ fn buffers_of_another_repository_stay_separate() {
     for (args, place) in [(&[][..], "v"), (&["--no-daemon"], "v"), (&[], "w/other")] {
         let home = Home::new();
         let (w, v) = (home.worktree("w", &ours), home.worktree(place, &theirs));
-        let mut editor = Editor::start(&home, args, &[&w], able());
+        let mut editor = Editor::start(&home, args, &[&w], full_capabilities());
         let [beta, commit] =
             ["beta", "commit"].map(|it| w.join(".claude/skills").join(it).join("SKILL.md"));
         let [other, beto] =
@@ -64,7 +64,7 @@ fn skill_directory_that_is_a_repository_belongs_to_the_folder() {
     let top = home.worktree("w", &tree);
     let text = format!("//- /SKILL.md\n{}", skill("pdf", "Use `/notes`.\n"));
     let pdf = home.worktree("w/.claude/skills/pdf", &text).join("SKILL.md");
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     editor.open(&pdf);
     editor.wait_for(&pdf, &["yaml/"], &[]);
     let at = Editor::place(&pdf, "notes");
@@ -81,7 +81,7 @@ fn unsaved_new_file_takes_part_in_shadowing() {
         let top = home.worktree("w", &tree);
         let [old, new] =
             [".agents", ".claude"].map(|it| top.join(it).join("skills/alpha/SKILL.md"));
-        let mut editor = Editor::start(&home, args, &[&top], able());
+        let mut editor = Editor::start(&home, args, &[&top], full_capabilities());
         editor.open(&old);
         editor.wait_for(&old, &["index/"], &[]);
         editor.open_new(&new, &skill("alpha", "b\n"));
@@ -110,7 +110,7 @@ fn skill_reached_by_two_paths_is_one_symbol() {
     let top = home.worktree("w", &format!("//- /alpha/SKILL.md\n{}", skill("alpha", "b\n")));
     fs::create_dir_all(top.join(".agents/skills")).expect("it can be made");
     symlink("../../alpha", top.join(".agents/skills/alpha")).expect("it can be linked");
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let symbols = |editor: &mut Editor| {
         let found = editor.request("workspace/symbol", json!({"query": ""}));
         let found = found.expect("it is answered");

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use skills_testkit::{Home, wait_for};
 
-use super::client::{Editor, able, uri};
+use super::client::{Editor, full_capabilities, uri};
 use crate::support::{run, run_json};
 
 const TREE: &str = "//- /.claude/skills/a/SKILL.md\n---\nname: b\ndescription: Use it when asked.\n---\n🦀 [x](no/such.md)\n\
@@ -16,11 +16,11 @@ const TREE: &str = "//- /.claude/skills/a/SKILL.md\n---\nname: b\ndescription: U
 fn editor_settings_are_requested_and_followed() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let a = top.join(".claude/skills/a/SKILL.md");
     editor.open(&a);
     editor.wait_for(&a, &["name/dir"], &["name/directory"]);
-    editor.hear("client/registerCapability");
+    editor.wait_for_method("client/registerCapability");
     editor.configured = json!({"rules": {"name/*": "off"}});
     editor.note("workspace/didChangeConfiguration", json!({"settings": {}}));
     editor.wait_for(&a, &["name/dir"], &[]);
@@ -42,7 +42,7 @@ fn codes(report: &Value, path: &Path) -> Vec<String> {
 fn editor_settings_apply_to_workspace_diagnostics() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
-    let mut able = able();
+    let mut able = full_capabilities();
     able["textDocument"] = json!({"diagnostic": {}});
     let mut editor = Editor::start(&home, &[], &[&top], able);
     let (a, c) = (top.join(".claude/skills/a/SKILL.md"), top.join(".claude/skills/c/SKILL.md"));
@@ -87,7 +87,7 @@ fn user_profile_gives_the_same_findings_in_editor_and_check() {
     let text = "[profiles.house]\nbase = \"opencode\"\nagent = \"our agent\"\nduplicates = \"first-wins\"\nroots_first = [{ base = \"project\", relative = \"house\" }]\n";
     fs::write(dir.join("config.toml"), text).expect("it can be written");
     let checked = run_json(&home, &top, &["check", "--profile", "house"]);
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     editor.configured = json!({"profiles": ["house"]});
     let skill = top.join(".agents/skills/pdf/SKILL.md");
     editor.open(&skill);
@@ -107,7 +107,7 @@ fn user_profile_gives_the_same_findings_in_editor_and_check() {
 fn configuration_keys_work_as_editor_settings() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let a = top.join(".claude/skills/a/SKILL.md");
     editor.open(&a);
     editor.wait_for(&a, &["name/dir"], &["name/directory"]);
@@ -132,7 +132,7 @@ fn editor_with_its_own_session_opens_no_second_one() {
     let home = Home::new();
     let top = home.worktree("w", WAITS);
     let mut editor = Editor::spawn(&home, &[]);
-    editor.initialize_with(&[&top], able(), json!({"session": "mine"}));
+    editor.initialize_with(&[&top], full_capabilities(), json!({"session": "mine"}));
     let claude = top.join("CLAUDE.md");
     let session = format!("mine:{}", top.display());
     editor.open(&claude);
@@ -156,7 +156,7 @@ fn editor_with_its_own_session_opens_no_second_one() {
 fn workspace_diagnostics_report_progress() {
     let home = Home::new();
     let top = home.worktree("w", TREE);
-    let mut able = able();
+    let mut able = full_capabilities();
     able["textDocument"] = json!({"diagnostic": {}});
     let mut editor = Editor::start(&home, &[], &[&top], able);
     let c = top.join(".claude/skills/c/SKILL.md");
@@ -181,7 +181,7 @@ fn workspace_diagnostics_report_progress() {
     let range = &link.expect("it is found")["range"];
     assert_eq!(range["start"], json!({"line": 4, "character": 7}), "in UTF-16");
     // The progress end may arrive after the response.
-    editor.hear_times("$/progress", 2);
+    editor.wait_for_method_times("$/progress", 2);
     run(&home, &top, &["stop"]);
 }
 
@@ -193,11 +193,11 @@ fn profile_added_later_applies_in_the_editor() {
     let top = home.worktree("w", tree);
     let dir = home.config_dir().join("skillsd");
     fs::create_dir_all(&dir).expect("it can be made");
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     editor.configured = json!({"profiles": ["house"]});
     let skill = top.join(".agents/skills/pdf/SKILL.md");
     editor.open(&skill);
-    editor.hear("window/showMessage");
+    editor.wait_for_method("window/showMessage");
     // The fallback profile's diagnostics are published by then.
     editor.wait_for(&skill, &["index/shadowed"], &[]);
     let text = "[profiles.house]\nbase = \"opencode\"\nagent = \"our agent\"\nduplicates = \"first-wins\"\nroots_first = [{ base = \"project\", relative = \"house\" }]\n";
@@ -219,7 +219,7 @@ fn configuration_edit_updates_open_documents() {
     let dir = home.config_dir().join("skillsd");
     fs::create_dir_all(&dir).expect("it can be made");
     for args in [&[][..], &["--no-daemon"]] {
-        let mut editor = Editor::start(&home, args, &[&top], able());
+        let mut editor = Editor::start(&home, args, &[&top], full_capabilities());
         let doc = top.join("CLAUDE.md");
         editor.open(&doc);
         editor.wait_for(&doc, &["ref/"], &["ref/unknown"]);
@@ -239,7 +239,7 @@ fn pulled_diagnostics_follow_the_configuration() {
     let top = home.worktree("w", TREE);
     let dir = home.config_dir().join("skillsd");
     fs::create_dir_all(&dir).expect("it can be made");
-    let mut able = able();
+    let mut able = full_capabilities();
     able["textDocument"] = json!({"diagnostic": {}});
     able["workspace"]["diagnostics"] = json!({"refreshSupport": true});
     let a = top.join(".claude/skills/a/SKILL.md");
@@ -251,7 +251,7 @@ fn pulled_diagnostics_follow_the_configuration() {
         // again.
         let mut wait = |editor: &mut Editor, is_wanted: bool| loop {
             let told = "workspace/diagnostic/refresh";
-            let n_told = editor.heard.iter().filter(|it| *it == told).count();
+            let n_told = editor.received_methods.iter().filter(|it| *it == told).count();
             let document = json!({"textDocument": {"uri": uri(&a)}, "previousResultId": known.0});
             let report = editor.request("textDocument/diagnostic", document).expect("answered");
             if let Some(found) = report["items"].as_array() {
@@ -261,7 +261,7 @@ fn pulled_diagnostics_follow_the_configuration() {
             if known.1 == is_wanted {
                 return;
             }
-            editor.hear_times(told, n_told + 1);
+            editor.wait_for_method_times(told, n_told + 1);
         };
         wait(&mut editor, true);
         for file in [dir.join("config.toml"), top.join(".skillsd.toml")] {

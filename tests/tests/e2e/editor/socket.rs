@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::json;
 use skills_testkit::{Daemon, Home};
 
-use super::client::{Editor, able};
+use super::client::{Editor, full_capabilities};
 use crate::support::{Live, exe, stderr};
 
 const TREE: &str = "//- /.claude/skills/a/SKILL.md\n---\nname: a\ndescription: Use it when asked.\n---\nb\n\
@@ -31,7 +31,7 @@ fn editor_connections_have_separate_buffers() {
     let (mut one, mut two) = (connect(), connect());
     let (a, b) = (top.join(".claude/skills/a/SKILL.md"), top.join(".agents/skills/b/SKILL.md"));
     for editor in [&mut one, &mut two] {
-        editor.initialize(&[&top], able());
+        editor.initialize(&[&top], full_capabilities());
         editor.open(&a);
         editor.open(&b);
         editor.wait_for(&a, &["index/"], &[]);
@@ -67,7 +67,7 @@ fn other_users_are_refused_on_both_sockets() {
         return;
     }
     // The daemon belongs to another user; root may open the socket despite its mode.
-    let home = Home::of_user(65_534);
+    let home = Home::owned_by(65_534);
     let program = home.work().join("skillsd");
     fs::copy(exe(), &program).expect("our program can be copied");
     let top = home.worktree("w", TREE);

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use skills_testkit::Home;
 
-use super::client::{Editor, able, uri};
+use super::client::{Editor, full_capabilities, uri};
 use super::rename_skill::{apply, read};
 use crate::support::run;
 
@@ -44,7 +44,7 @@ fn rename_edits_use_buffer_version_and_utf16_columns() {
         skill("pdf", "b\n")
     );
     let top = home.worktree("w", &tree);
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let (pdf, claude) = (top.join(".claude/skills/pdf/SKILL.md"), top.join("CLAUDE.md"));
     editor.open(&pdf);
     editor.open(&claude);
@@ -76,7 +76,7 @@ fn rename_follows_a_linked_root_and_refuses_a_linked_skill() {
     let top = home.worktree("w", &tree);
     fs::create_dir_all(top.join(".claude")).expect("it can be made");
     symlink("../.agents/skills", top.join(".claude/skills")).expect("it can be linked");
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let pdf = top.join(".agents/skills/pdf/SKILL.md");
     editor.open(&pdf);
     editor.wait_for(&pdf, &["yaml/"], &[]);
@@ -91,7 +91,7 @@ fn rename_follows_a_linked_root_and_refuses_a_linked_skill() {
     let top = home.worktree("w", &tree);
     fs::create_dir_all(top.join(".claude/skills")).expect("it can be made");
     symlink("../../.agents/skills/pdf", top.join(".claude/skills/pdf")).expect("it can be linked");
-    let mut editor = Editor::start(&home, &[], &[&top], able());
+    let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
     let pdf = top.join(".agents/skills/pdf/SKILL.md");
     editor.open(&pdf);
     editor.wait_for(&pdf, &["yaml/"], &[]);
@@ -115,7 +115,7 @@ fn rename_leaves_other_worktrees_and_user_instructions_alone() {
     let said =
         format!("Say `/deploy` at last; see {}/.claude/skills/deploy/SKILL.md.\n", one.display());
     write(&told, &said);
-    let mut editor = Editor::start(&home, &[], &[&one, &two], able());
+    let mut editor = Editor::start(&home, &[], &[&one, &two], full_capabilities());
     let skill = one.join(".claude/skills/deploy/SKILL.md");
     editor.open(&skill);
     editor.wait_for(&skill, &["yaml/"], &[]);
@@ -145,7 +145,7 @@ fn invalid_skill_names_are_found_and_renamed() {
             "The `{name}` skill, [it](.claude/skills/{written}/SKILL.md), [b](<.claude/skills/{dir}/x.md>), `.claude/skills/{dir}/x.md`.\n"
         );
         write(&claude, &text);
-        let mut editor = Editor::start(&home, &[], &[&top], able());
+        let mut editor = Editor::start(&home, &[], &[&top], full_capabilities());
         editor.open(&claude);
         editor.wait_for(&claude, &["yaml/"], &[]);
         let at = Editor::place(&claude, "`.claude/skills/");

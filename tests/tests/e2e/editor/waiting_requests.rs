@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::client::{Editor, able, uri};
+use super::client::{Editor, full_capabilities, uri};
 use crate::hung_daemon::HungDaemon;
 
 /// LSP error codes `RequestCancelled` and `ContentModified`.
@@ -17,7 +17,7 @@ const WAITING: [&str; 2] = ["textDocument/documentLink", "textDocument/semanticT
 /// Starts an editor on a hung daemon, so that requests that need it wait.
 fn editor_on_hung_daemon(hung: &HungDaemon) -> (Editor, PathBuf) {
     hung.hang();
-    let mut editor = Editor::start(hung.home(), &[], &[&hung.top], able());
+    let mut editor = Editor::start(hung.home(), &[], &[&hung.top], full_capabilities());
     let skill = hung.top.join(".agents/skills/pdf/SKILL.md");
     editor.open(&skill);
     (editor, skill)

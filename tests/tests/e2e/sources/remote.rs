@@ -4,14 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use skills_testkit::{Catalog, Home, Page, wait_for};
+use skills_testkit::{Home, Page, RegistryServer, wait_for};
 
 use super::{health_entries, names, only_source, start_with, wait_for_names};
 use crate::configuration::configure;
 use crate::support::{Live, run_json};
 
-fn config(catalog: &Catalog) -> String {
-    format!("remote.urls = [\"{}\"]\n", catalog.url())
+fn config(registry: &RegistryServer) -> String {
+    format!("remote.urls = [\"{}\"]\n", registry.url())
 }
 
 /// Returns an index of skills with only a SKILL.md each, with a version if given.
@@ -27,12 +27,12 @@ fn index(skills: &[(&str, Option<u32>)]) -> String {
 }
 
 /// Starts a registry with two skills.
-fn registry_with_two_skills() -> Catalog {
-    let catalog = Catalog::start();
-    catalog.text("index.json", &index(&[("one", None), ("two", Some(1))]));
-    catalog.skill("one", "First.");
-    catalog.skill("two", "First.");
-    catalog
+fn registry_with_two_skills() -> RegistryServer {
+    let registry = RegistryServer::start();
+    registry.text("index.json", &index(&[("one", None), ("two", Some(1))]));
+    registry.skill("one", "First.");
+    registry.skill("two", "First.");
+    registry
 }
 
 /// Returns the text of a skill. Retries while the daemon installs an update, as the error's hint
@@ -65,11 +65,11 @@ fn registry_cache(home: &Home) -> PathBuf {
 
 #[test]
 fn registry_skill_never_runs_even_when_trusted() {
-    let catalog = Catalog::start();
-    catalog.text("index.json", &index(&[("one", None)]));
-    catalog.skill("one", "Now: !`touch ran`");
+    let registry = RegistryServer::start();
+    registry.text("index.json", &index(&[("one", None)]));
+    registry.skill("one", "Now: !`touch ran`");
     let (mut live, top) =
-        start_with(&format!("{}\n[run]\nshell = true\nscripts = true\n", config(&catalog)));
+        start_with(&format!("{}\n[run]\nshell = true\nscripts = true\n", config(&registry)));
     wait_for_names(&mut live, &top, &["own", "one"]);
     let cached = registry_cache(&live.home);
     live.wire.grant("trust/set", &json!({"dir": cached, "trusted": true}));
@@ -94,13 +94,13 @@ fn wait_for_health(live: &mut Live, top: &Path) -> Vec<(String, String)> {
 /// listed.
 #[track_caller]
 fn check_skill(page: Page, expected: &str) {
-    let catalog = registry_with_two_skills();
-    catalog.put("one/SKILL.md", page);
-    let (mut live, top) = start_with(&config(&catalog));
+    let registry = registry_with_two_skills();
+    registry.put("one/SKILL.md", page);
+    let (mut live, top) = start_with(&config(&registry));
     wait_for_names(&mut live, &top, &["own", "two"]);
     let unwell = wait_for_health(&mut live, &top);
     assert_eq!(unwell.len(), 1, "{unwell:?}");
-    let message = unwell[0].1.replace(&catalog.url(), "$URL");
+    let message = unwell[0].1.replace(&registry.url(), "$URL");
     assert!(message.contains("`one` is left out"), "{message}");
     assert!(message.contains(expected), "{message}");
     // No part of the skill is on disk.
@@ -110,21 +110,21 @@ fn check_skill(page: Page, expected: &str) {
 /// Serves a page in place of the index and checks the reported fault; no skill is listed.
 #[track_caller]
 fn check_index(page: Page, expected: &str) {
-    let catalog = registry_with_two_skills();
-    catalog.put("index.json", page);
-    let (mut live, top) = start_with(&config(&catalog));
+    let registry = registry_with_two_skills();
+    registry.put("index.json", page);
+    let (mut live, top) = start_with(&config(&registry));
     let unwell = wait_for_health(&mut live, &top);
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
     assert_eq!(unwell.len(), 1, "{unwell:?}");
-    let message = unwell[0].1.replace(&catalog.url(), "$URL");
+    let message = unwell[0].1.replace(&registry.url(), "$URL");
     assert!(message.contains(expected), "{message}");
     assert_eq!(only_source(&mut live)["state"], "failed");
 }
 
 #[test]
 fn registry_skills_are_in_the_first_list_of_their_profile() {
-    let catalog = registry_with_two_skills();
-    let (mut live, top) = start_with(&config(&catalog));
+    let registry = registry_with_two_skills();
+    let (mut live, top) = start_with(&config(&registry));
     assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one", "two"]);
     assert_eq!(names(&mut live, &top, "claude-code"), Vec::<String>::new());
     assert!(health_entries(&mut live, &top).is_empty());
@@ -133,72 +133,72 @@ fn registry_skills_are_in_the_first_list_of_their_profile() {
     assert_eq!((&one["scope"], &one["trusted"]), (&json!("remote"), &json!(false)));
     assert!(Path::new(one["path"].as_str().expect("a path")).is_file());
     let source = only_source(&mut live);
-    assert_eq!(source["name"], catalog.url());
+    assert_eq!(source["name"], registry.url());
     assert_eq!((&source["state"], &source["skills"]), (&json!("ready"), &json!(2)));
     let explained = live.wire.call("skills/explain", &json!({"cwd": top, "name": "one"}));
     let said = explained["steps"].to_string();
-    assert!(said.contains(&format!("comes from the catalog at `{}`", catalog.url())), "{said}");
+    assert!(said.contains(&format!("comes from the catalog at `{}`", registry.url())), "{said}");
 }
 
 #[test]
 fn registry_is_fetched_and_cached_without_a_daemon() {
-    let catalog = registry_with_two_skills();
+    let registry = registry_with_two_skills();
     let home = Home::new();
-    configure(&home, &config(&catalog));
+    configure(&home, &config(&registry));
     let top = home.worktree("w", super::ONE_SKILL);
     let names = || -> Vec<Value> {
         let list = run_json(&home, &top, &["list", "--no-daemon"]);
         list["skills"].as_array().expect("a list").iter().map(|it| it["name"].clone()).collect()
     };
     assert_eq!(names(), ["own", "one", "two"]);
-    drop(catalog);
+    drop(registry);
     assert_eq!(names(), ["own", "one", "two"]);
 }
 
 #[test]
 fn versioned_registry_skill_is_replaced_when_its_version_changes() {
-    let catalog = registry_with_two_skills();
-    let (mut live, top) = start_with(&config(&catalog));
+    let registry = registry_with_two_skills();
+    let (mut live, top) = start_with(&config(&registry));
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
-    catalog.skill("one", "Second.");
-    catalog.skill("two", "Second.");
-    catalog.skill("three", "Second.");
-    catalog.text("index.json", &index(&[("one", None), ("two", Some(2)), ("three", Some(1))]));
-    catalog.take_asked();
+    registry.skill("one", "Second.");
+    registry.skill("two", "Second.");
+    registry.skill("three", "Second.");
+    registry.text("index.json", &index(&[("one", None), ("two", Some(2)), ("three", Some(1))]));
+    registry.take_asked();
     let mut live = restart_daemon(live);
     wait_for_names(&mut live, &top, &["own", "one", "three", "two"]);
     assert!(read_skill(&mut live, &top, "one").contains("First."));
     assert!(read_skill(&mut live, &top, "two").contains("Second."));
-    assert!(!catalog.take_asked().contains(&"/skills/one/SKILL.md".to_owned()));
+    assert!(!registry.take_asked().contains(&"/skills/one/SKILL.md".to_owned()));
     // Skills that the index no longer contains are removed.
-    catalog.text("index.json", &index(&[("two", Some(2))]));
+    registry.text("index.json", &index(&[("two", Some(2))]));
     let mut live = restart_daemon(live);
     wait_for_names(&mut live, &top, &["own", "two"]);
 }
 
 #[test]
 fn unchanged_registry_index_is_not_downloaded_again() {
-    let catalog = registry_with_two_skills();
-    let (mut live, top) = start_with(&config(&catalog));
+    let registry = registry_with_two_skills();
+    let (mut live, top) = start_with(&config(&registry));
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
     let before = fs::read_link(registry_cache(&live.home).join("current")).expect("a link");
-    catalog.take_asked();
+    registry.take_asked();
     let mut live = restart_daemon(live);
     assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one", "two"]);
     wait_for("the registry to be requested", || {
         (only_source(&mut live)["state"] == "ready").then_some(())
     });
-    assert_eq!(catalog.take_asked(), ["/skills/index.json"]);
+    assert_eq!(registry.take_asked(), ["/skills/index.json"]);
     let now = fs::read_link(registry_cache(&live.home).join("current")).expect("a link");
     assert_eq!(before, now);
 }
 
 #[test]
 fn unreachable_registry_uses_the_cache_and_reports_it() {
-    let catalog = registry_with_two_skills();
-    let (mut live, top) = start_with(&config(&catalog));
+    let registry = registry_with_two_skills();
+    let (mut live, top) = start_with(&config(&registry));
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
-    drop(catalog);
+    drop(registry);
     let mut live = restart_daemon(live);
     assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one", "two"]);
     let unwell = wait_for_health(&mut live, &top);
@@ -210,10 +210,10 @@ fn unreachable_registry_uses_the_cache_and_reports_it() {
 
 #[test]
 fn broken_registry_index_keeps_the_cached_skills() {
-    let catalog = registry_with_two_skills();
-    let (mut live, top) = start_with(&config(&catalog));
+    let registry = registry_with_two_skills();
+    let (mut live, top) = start_with(&config(&registry));
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
-    catalog.text("index.json", "{\n \"skills\": [}");
+    registry.text("index.json", "{\n \"skills\": [}");
     let mut live = restart_daemon(live);
     let unwell = wait_for_health(&mut live, &top);
     assert!(unwell[0].1.contains("line 2, column 13: not JSON"), "{unwell:?}");
@@ -222,23 +222,23 @@ fn broken_registry_index_keeps_the_cached_skills() {
 
 #[test]
 fn partly_fetched_registry_skill_keeps_its_old_version() {
-    let catalog = registry_with_two_skills();
-    let (mut live, top) = start_with(&config(&catalog));
+    let registry = registry_with_two_skills();
+    let (mut live, top) = start_with(&config(&registry));
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
     let next = json!({"skills": [
         {"name": "one", "files": ["SKILL.md"]},
         {"name": "two", "files": ["SKILL.md", "more.md"], "version": "2"},
     ]});
-    catalog.skill("two", "Second.");
-    catalog.put("two/more.md", Page::Lies(1000, b"half".to_vec()));
-    catalog.text("index.json", &next.to_string());
+    registry.skill("two", "Second.");
+    registry.put("two/more.md", Page::Lies(1000, b"half".to_vec()));
+    registry.text("index.json", &next.to_string());
     let mut live = restart_daemon(live);
     let unwell = wait_for_health(&mut live, &top);
     assert!(unwell[0].1.contains("`two` is kept as it was"), "{unwell:?}");
     assert!(read_skill(&mut live, &top, "two").contains("First."));
     assert!(!registry_cache(&live.home).join("current/two/more.md").exists());
     // The update is fetched later, although the index is unchanged.
-    catalog.text("two/more.md", "whole");
+    registry.text("two/more.md", "whole");
     let mut live = restart_daemon(live);
     wait_for("the second version", || {
         read_skill(&mut live, &top, "two").contains("Second.").then_some(())
@@ -251,8 +251,8 @@ fn partly_fetched_registry_skill_keeps_its_old_version() {
 
 #[test]
 fn damaged_cached_skill_is_fetched_again() {
-    let catalog = registry_with_two_skills();
-    let (mut live, top) = start_with(&config(&catalog));
+    let registry = registry_with_two_skills();
+    let (mut live, top) = start_with(&config(&registry));
     wait_for_names(&mut live, &top, &["own", "one", "two"]);
     let file = registry_cache(&live.home).join("current/one/SKILL.md");
     fs::write(&file, "---\nname: one\ndescription: Somebody else.\n---\n").expect("written");
@@ -285,10 +285,10 @@ fn registry_redirects_are_limited_to_the_same_host() {
     check_skill(Page::Redirect("/skills/one/SKILL.md".to_owned()), "redirects more than 5 times");
     check_skill(Page::Redirect("http://localhost:1/x".to_owned()), "is not on the same host");
     check_skill(Page::Redirect("file:///etc/passwd".to_owned()), "is not on the same host");
-    let catalog = registry_with_two_skills();
-    catalog.put("one/SKILL.md", Page::Redirect("/skills/moved.md".to_owned()));
-    catalog.text("moved.md", "---\nname: one\ndescription: Moved.\n---\nMoved.\n");
-    let (mut live, top) = start_with(&config(&catalog));
+    let registry = registry_with_two_skills();
+    registry.put("one/SKILL.md", Page::Redirect("/skills/moved.md".to_owned()));
+    registry.text("moved.md", "---\nname: one\ndescription: Moved.\n---\nMoved.\n");
+    let (mut live, top) = start_with(&config(&registry));
     assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one", "two"]);
     assert!(read_skill(&mut live, &top, "one").contains("Moved."));
 }
@@ -304,7 +304,7 @@ fn invalid_registry_index_is_refused_with_its_position() {
 
 #[test]
 fn registry_names_outside_the_cache_are_left_out() {
-    let catalog = registry_with_two_skills();
+    let registry = registry_with_two_skills();
     let files = json!(["SKILL.md"]);
     let hostile = json!({"skills": [
         {"name": "../../escape", "files": files},
@@ -315,20 +315,20 @@ fn registry_names_outside_the_cache_are_left_out() {
         {"name": "ONE", "files": files},
         {"name": "two", "files": ["SKILL.md", "../one/SKILL.md"]},
     ]});
-    catalog.text("index.json", &hostile.to_string());
-    catalog.text("escape/SKILL.md", "---\nname: escape\ndescription: E.\n---\n");
-    let (mut live, top) = start_with(&config(&catalog));
+    registry.text("index.json", &hostile.to_string());
+    registry.text("escape/SKILL.md", "---\nname: escape\ndescription: E.\n---\n");
+    let (mut live, top) = start_with(&config(&registry));
     assert_eq!(names(&mut live, &top, "agentskills"), ["own", "one"]);
     assert_eq!(health_entries(&mut live, &top).len(), 6);
     // The refused files were never requested.
-    assert_eq!(catalog.take_asked(), ["/skills/index.json", "/skills/one/SKILL.md"]);
+    assert_eq!(registry.take_asked(), ["/skills/index.json", "/skills/one/SKILL.md"]);
 }
 
 #[test]
 fn slow_registry_does_not_delay_the_first_list() {
-    let catalog = registry_with_two_skills();
-    catalog.put("one/SKILL.md", Page::Slow(vec![b'-'; 100_000], 50));
-    let (mut live, top) = start_with(&config(&catalog));
+    let registry = registry_with_two_skills();
+    registry.put("one/SKILL.md", Page::Slow(vec![b'-'; 100_000], 50));
+    let (mut live, top) = start_with(&config(&registry));
     // The first list waits briefly and omits the skill.
     assert_eq!(names(&mut live, &top, "agentskills"), ["own"]);
     assert_eq!(only_source(&mut live)["state"], "starting");

@@ -33,7 +33,7 @@ pub enum Page {
 }
 
 /// A running registry server.
-pub struct Catalog {
+pub struct RegistryServer {
     port: u16,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -46,7 +46,7 @@ struct Shared {
     ending: AtomicBool,
 }
 
-impl Catalog {
+impl RegistryServer {
     /// Starts a server without pages.
     #[track_caller]
     pub fn start() -> Self {
@@ -96,7 +96,7 @@ impl Catalog {
     }
 }
 
-impl Drop for Catalog {
+impl Drop for RegistryServer {
     fn drop(&mut self) {
         self.shared.ending.store(true, Ordering::SeqCst);
         // Wakes the accept loop, so that it sees the flag.
