@@ -1,7 +1,7 @@
-//! Keeps a list of skills and prints what changes in it, until it is interrupted: `follow DIR`.
+//! Prints the changes of a list of skills until interrupted: `follow DIR`.
 //!
-//! The list outlives the daemon: when that is stopped or killed, another one is started, and what
-//! happened in between is told.
+//! The list survives daemon restarts: if the daemon stops or is killed, another one is started, and
+//! the changes in between are printed.
 
 use std::error::Error;
 

@@ -1,6 +1,6 @@
 //! Prints the skills that an agent sees in a directory: `list [DIR [PROFILE]]`.
 //!
-//! Connects to the daemon, and starts it when none runs.
+//! Connects to the daemon and starts it if none runs.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
     let dir = PathBuf::from(args.next().unwrap_or_else(|| ".".to_owned())).canonicalize()?;
 
-    // The program is found in `PATH`; a name tells whoever reads the daemon's log who asks.
+    // The program is searched for in `PATH`; the name appears in the daemon's log.
     let client = Client::new(StartOptions::of("skillsd")?).named("list-example", "1.0");
     let params = ListParams {
         cwd: dir.to_str().map(str::to_owned),

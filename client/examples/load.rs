@@ -1,7 +1,7 @@
-//! Gives a skill to a model as an agent does, commands in it included: `load DIR SKILL [ARGS]`.
+//! Loads a skill as an agent does, including its shell commands: `load DIR SKILL [ARGS]`.
 //!
-//! The daemon finds the commands; they are run here, where an agent would ask its user first, and
-//! a second call puts in what they gave.
+//! The daemon finds the commands; they run here, where an agent would ask its user first, and a
+//! second call inserts their output.
 
 use std::error::Error;
 use std::process::Command;
@@ -31,7 +31,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut loaded = match client.call::<SkillsLoad>(&params).await {
         Ok(loaded) => loaded,
-        // The hint is a sentence for a person, and for a model.
+        // The hint is a sentence for a person or a model.
         Err(ClientError::Rpc(error)) if error.code == SKILL_NOT_FOUND => {
             println!("{error}. {}", error.hint().unwrap_or_default());
             return Ok(());

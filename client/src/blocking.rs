@@ -1,9 +1,8 @@
-//! Calls over any blocking stream: for a process that asks once and goes.
+//! Blocking connection ([`BlockingConnection`]) for a process that makes a few calls and exits.
 //!
-//! Requests are collected and written together when the first answer is wanted, so that several
-//! calls cost one round trip. There is no thread and no runtime.
-//! Invariant: answers that arrive before they are asked for are kept, so calls may be taken up in
-//! any order.
+//! Requests are collected and written together when the first answer is awaited, so that several
+//! calls cost one round trip. Uses no thread and no runtime.
+//! Invariant: answers that arrive early are kept, so callers may receive them in any order.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
@@ -21,10 +20,10 @@ use tokio_util::codec::Decoder;
 
 use crate::ClientError;
 
-/// How long an answer may take. A cold index of a very large worktree takes seconds.
+/// Default time limit for an answer. Indexing a very large worktree takes seconds.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The largest answer that is taken; the daemon's own limit is far below.
+/// Size limit of an answer in bytes; the daemon's own limit is far lower.
 pub(crate) const MAX_ANSWER: usize = 64 * 1024 * 1024;
 
 const CHUNK: usize = 64 * 1024;
@@ -38,16 +37,16 @@ impl<T: Read + Write> Stream for T {}
 pub struct BlockingConnection<S> {
     stream: S,
     codec: FrameCodec,
-    // What was read and not yet decoded.
+    // Bytes read but not decoded.
     incoming: BytesMut,
-    // What was sent and not yet written.
+    // Bytes queued but not written.
     outgoing: BytesMut,
     next_id: i64,
-    early: HashMap<i64, Result<Box<RawValue>, RpcError>>,
+    answers: HashMap<i64, Result<Box<RawValue>, RpcError>>,
 }
 
-/// A call that was sent: its id and what is awaited.
-#[must_use = "an answer that is not received is lost"]
+/// Queued call that awaits its answer.
+#[must_use = "the answer is only read by `receive`"]
 #[derive(Debug)]
 pub struct Sent {
     id: i64,
@@ -55,14 +54,14 @@ pub struct Sent {
 }
 
 impl BlockingConnection<UnixStream> {
-    /// Returns a connection over a socket, with [`PATIENCE`] for every answer.
+    /// Returns a connection over a socket, with [`PATIENCE`] as the time limit of every answer.
     pub fn over_socket(stream: UnixStream) -> Result<Self, ClientError> {
         limit_patience(&stream, Some(PATIENCE))?;
         Ok(Self::new(stream))
     }
 }
 
-/// Makes reads and writes of a socket fail after this time; without one they wait for ever.
+/// Sets the time limit of reads and writes of a socket; `None` waits for ever.
 pub fn limit_patience(stream: &UnixStream, patience: Option<Duration>) -> io::Result<()> {
     stream.set_read_timeout(patience)?;
     stream.set_write_timeout(patience)
@@ -77,7 +76,7 @@ impl<S: Stream> BlockingConnection<S> {
             incoming: BytesMut::new(),
             outgoing: BytesMut::new(),
             next_id: 1,
-            early: HashMap::new(),
+            answers: HashMap::new(),
         }
     }
 
@@ -103,18 +102,18 @@ impl<S: Stream> BlockingConnection<S> {
             .map_err(|source| ClientError::Form { method: M::METHOD, source })
     }
 
-    /// Waits for the answer to a call and returns its result as it came.
+    /// Waits for the answer to a call and returns its result as raw JSON.
     #[expect(clippy::needless_pass_by_value, reason = "an answer comes once")]
     pub fn receive_text(&mut self, sent: Sent) -> Result<Box<RawValue>, ClientError> {
         self.flush()?;
         loop {
-            if let Some(answer) = self.early.remove(&sent.id) {
+            if let Some(answer) = self.answers.remove(&sent.id) {
                 return answer.map_err(ClientError::Rpc);
             }
             let message = self.read_message()?;
             let incoming: Incoming = serde_json::from_slice(&message)
                 .map_err(|source| ClientError::Form { method: sent.method, source })?;
-            self.file(incoming)?;
+            self.store_answer(incoming)?;
         }
     }
 
@@ -130,19 +129,19 @@ impl<S: Stream> BlockingConnection<S> {
         }
     }
 
-    fn file(&mut self, incoming: Incoming) -> Result<(), ClientError> {
+    fn store_answer(&mut self, incoming: Incoming) -> Result<(), ClientError> {
         let outcome = match (incoming.result, incoming.error) {
             (_, Some(error)) => Err(error),
             (Some(result), None) => Ok(result),
-            // A notification; a process that asks once listens to none.
+            // Notifications are ignored.
             (None, None) => return Ok(()),
         };
         match (incoming.id, outcome) {
             (Some(RequestId::Number(id)), outcome) => {
-                self.early.insert(id, outcome);
+                self.answers.insert(id, outcome);
                 Ok(())
             }
-            // The daemon could not tell which request it refuses.
+            // An error without an id: the daemon could not read the request.
             (_, Err(error)) => Err(error.into()),
             (_, Ok(_)) => Ok(()),
         }
@@ -154,8 +153,8 @@ impl<S: Stream> BlockingConnection<S> {
         }
         let written = self.stream.write_all(&self.outgoing).and_then(|()| self.stream.flush());
         self.outgoing.clear();
-        match written.map_err(lost) {
-            // Whoever hangs up at once may have said why; reading tells.
+        match written.map_err(connection_error) {
+            // The server may have sent an error before it closed the connection; reading finds out.
             Ok(()) | Err(ClientError::Closed) => Ok(()),
             Err(error) => Err(error),
         }
@@ -177,13 +176,13 @@ impl<S: Stream> BlockingConnection<S> {
                 Ok(0) => return Err(FrameError::Truncated.into()),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(lost(error)),
+                Err(error) => return Err(connection_error(error)),
             }
         }
     }
 }
 
-/// Puts a framed message behind what is in `out`.
+/// Appends a framed message to `out`.
 pub(crate) fn put<P: Serialize>(
     call: &Call<'_, P>,
     method: &'static str,
@@ -195,9 +194,9 @@ pub(crate) fn put<P: Serialize>(
     Ok(())
 }
 
-fn lost(error: io::Error) -> ClientError {
+fn connection_error(error: io::Error) -> ClientError {
     match error.kind() {
-        // What a socket with a timeout reports, depending on the system.
+        // Error kinds of a socket timeout; they differ between systems.
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
             ClientError::Silent { pid: None, waited: None }
         }
@@ -219,7 +218,7 @@ mod tests {
     use crate::script::{answer, refusal, serve};
 
     #[test]
-    fn calls_are_collected_and_answers_sorted_out() {
+    fn answers_out_of_order_reach_their_calls() {
         let mut first = None;
         let (stream, asked) = serve(move |message| {
             // The first is answered after the second, with a notification between them.
@@ -246,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_are_errors_with_their_code() {
+    fn error_response_keeps_its_code() {
         let (stream, _asked) = serve(|message| vec![refusal(message, SKILL_NOT_FOUND, "none")]);
         let mut connection = BlockingConnection::new(stream);
         let error = connection.call::<SkillsGet>(&GetParams::default());
@@ -254,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_without_an_id_ends_the_wait() {
+    fn error_response_without_id_ends_the_wait() {
         let (stream, _asked) = serve(|_| {
             vec![
                 json!({"jsonrpc": "2.0", "id": null, "error": {"code": TOO_LARGE, "message": "m"}}),
@@ -265,14 +264,14 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_of_another_form_names_the_method() {
+    fn malformed_answer_names_the_method() {
         let (stream, _asked) = serve(|message| vec![answer(message, &json!([]))]);
         let error = BlockingConnection::new(stream).call::<ServerSync>(&SyncParams::default());
         assert!(matches!(error, Err(ClientError::Form { method: "server/sync", .. })));
     }
 
     #[test]
-    fn a_server_that_goes_away_is_a_closed_connection() {
+    fn closed_stream_is_reported_as_closed() {
         let (stream, server) = UnixStream::pair().expect("a pair");
         drop(server);
         let error = BlockingConnection::new(stream).call::<ServerSync>(&SyncParams::default());
@@ -286,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_refuses_and_goes_at_once_is_heard() {
+    fn error_response_before_close_is_received() {
         let (stream, mut server) = UnixStream::pair().expect("a pair");
         let refusal = br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32010,"message":"full"}}"#;
         let mut text = BytesMut::new();
@@ -298,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_ends_after_a_while() {
+    fn silent_server_times_out() {
         let (stream, _server) = UnixStream::pair().expect("a pair");
         stream.set_read_timeout(Some(Duration::from_millis(20))).expect("a socket");
         let error = BlockingConnection::new(stream).call::<ServerSync>(&SyncParams::default());
@@ -306,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_for_the_end_passes_over_what_still_comes() {
+    fn wait_for_end_ignores_late_messages() {
         let (stream, mut server) = UnixStream::pair().expect("a pair");
         let mut note = BytesMut::new();
         Framing::ContentLength.put(br#"{"method":"x"}"#, &mut note);

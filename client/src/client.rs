@@ -1,8 +1,8 @@
-//! A client that stays: connects when it is first needed, and again after the daemon has gone.
+//! Long-lived client ([`Client`]): connects on first use, and again after the daemon has exited.
 //!
-//! The daemon may be stopped, killed or replaced at any time, and the next call finds or starts
-//! another one. What it knew of this connection is lost with it: sessions are durable, but
-//! subscriptions have to be made again, which [`crate::subscription`] does.
+//! The daemon may be stopped, killed or replaced at any time; the next call finds or starts another
+//! one. Sessions are durable, but subscriptions belong to a connection and have to be made again,
+//! which [`crate::subscription`] does.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -21,7 +21,7 @@ use crate::connection::Connection;
 use crate::fallback::Fallback;
 use crate::spawn::{DEADLINE, StartOptions, connect, connect_consent, connect_or_start, pauses};
 
-/// Calls the daemon, whichever is running. Clones share the connection.
+/// Calls the daemon that is running at the time of each call. Clones share the connection.
 ///
 /// ```no_run
 /// use skills_client::client::Client;
@@ -40,28 +40,28 @@ use crate::spawn::{DEADLINE, StartOptions, connect, connect_consent, connect_or_
 /// ```
 #[derive(Clone)]
 pub struct Client {
-    way: Arc<Way>,
+    connector: Arc<Connector>,
     info: Option<Arc<ClientInfo>>,
     patience: Option<Duration>,
-    stand_in: Option<Arc<Fallback>>,
-    // A tokio lock: whoever connects holds it, and the others wait for that connection.
+    fallback: Option<Arc<Fallback>>,
+    // A tokio lock: it is held while connecting, and other callers wait for that connection.
     connection: Arc<Mutex<Option<Connection>>>,
 }
 
-/// How a connection is had.
-enum Way {
-    /// From the daemon that runs, or from one that is started.
+/// Method of obtaining a connection.
+enum Connector {
+    /// Connects to the running daemon, or starts one.
     Start(StartOptions),
-    /// From the daemon that runs.
+    /// Connects to the running daemon only.
     Find(SocketLocation),
-    /// From the daemon that runs or is started, at the socket that answers what grants.
+    /// Connects to the consent socket of a daemon that runs or is started.
     Consent(StartOptions),
-    /// From whoever made the client.
+    /// Calls a function of the creator of the client.
     Given(Box<dyn Fn() -> io::Result<UnixStream> + Send + Sync>),
 }
 
-impl Way {
-    /// Returns where the daemon listens, where that is who is connected to.
+impl Connector {
+    /// Returns the daemon's location, if this connects to a daemon.
     fn location(&self) -> Option<&SocketLocation> {
         match self {
             Self::Start(options) | Self::Consent(options) => Some(&options.location),
@@ -74,54 +74,60 @@ impl Way {
 impl Client {
     /// Returns a client that starts the daemon when none runs. It has not connected yet.
     pub fn new(options: StartOptions) -> Self {
-        Self::by(Way::Start(options))
+        Self::with_connector(Connector::Start(options))
     }
 
-    /// Returns a client that answers in the user's place, for a program that has asked its user:
-    /// its calls may grant. It starts the daemon when none runs.
+    /// Returns a client of the consent socket, for a program that has asked its user: its calls may
+    /// grant. Starts the daemon when none runs.
     pub fn consenting(options: StartOptions) -> Self {
-        Self::by(Way::Consent(options))
+        Self::with_connector(Connector::Consent(options))
     }
 
-    /// Returns a client of the daemon that runs, which starts none.
+    /// Returns a client of the running daemon, which never starts one.
     pub fn running(location: SocketLocation) -> Self {
-        Self::by(Way::Find(location))
+        Self::with_connector(Connector::Find(location))
     }
 
-    /// Returns a client over connections of the caller's own making: to a server within this
-    /// process, or through a tunnel. It is asked for one whenever there is none.
+    /// Returns a client over connections that `connect` makes, for example to a server within this
+    /// process or through a tunnel. `connect` is called whenever a connection is needed.
     pub fn over(connect: impl Fn() -> io::Result<UnixStream> + Send + Sync + 'static) -> Self {
-        Self::by(Way::Given(Box::new(connect)))
+        Self::with_connector(Connector::Given(Box::new(connect)))
     }
 
-    fn by(way: Way) -> Self {
-        let (info, patience, stand_in) = (None, None, None);
-        Self { way: Arc::new(way), info, patience, stand_in, connection: Arc::default() }
+    fn with_connector(connector: Connector) -> Self {
+        let (info, patience, fallback) = (None, None, None);
+        Self {
+            connector: Arc::new(connector),
+            info,
+            patience,
+            fallback,
+            connection: Arc::default(),
+        }
     }
 
-    /// Returns the client with a name, under which it introduces itself on each new connection.
-    /// A daemon of another protocol is refused then.
+    /// Returns the client with a name, which it sends in `initialize` on each new connection. A
+    /// daemon with an incompatible protocol is refused then.
     #[must_use]
     pub fn named(self, name: &str, version: &str) -> Self {
         let info = ClientInfo { name: name.to_owned(), version: Some(version.to_owned()) };
         Self { info: Some(Arc::new(info)), ..self }
     }
 
-    /// Returns the client with a limit on how long a call may take, connecting and starting
-    /// included. Without one a call waits as long as the connection holds.
+    /// Returns the client with a time limit for each call, including connecting and starting.
+    /// Without a limit, a call waits as long as the connection is open.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience: Some(patience), ..self }
     }
 
-    /// Returns the client with somebody who answers once the daemon is there and answers nothing.
+    /// Returns the client with a server to use once the daemon hangs.
     #[must_use]
-    pub fn with_stand_in(self, stand_in: Arc<Fallback>) -> Self {
-        Self { stand_in: Some(stand_in), ..self }
+    pub fn with_fallback(self, fallback: Arc<Fallback>) -> Self {
+        Self { fallback: Some(fallback), ..self }
     }
 
-    /// Calls a method. A connection that breaks is replaced, and a call that may be repeated is.
-    /// Dropping the future cancels the call.
+    /// Calls a method. Replaces a broken connection and repeats the call if the method is
+    /// repeatable. Dropping the future cancels the call.
     ///
     /// The methods are the types of [`skills_protocol::method`], one for each row of the table.
     pub async fn call<M: Request>(&self, params: &M::Params) -> Result<M::Result, ClientError> {
@@ -130,7 +136,7 @@ impl Client {
             .map_err(|source| ClientError::Form { method: M::METHOD, source })
     }
 
-    /// Calls a method in the same way and returns its result as it came.
+    /// Calls a method like [`Self::call`] and returns its result as raw JSON.
     pub async fn call_text<M: Request>(
         &self,
         params: &M::Params,
@@ -146,7 +152,7 @@ impl Client {
         loop {
             let outcome = match self.connection().await {
                 Ok(connection) => connection.call_text::<M>(params).await,
-                // Nothing was asked yet, so that anything may be asked again.
+                // No request was sent yet, so any method may be tried again.
                 Err(error) if error.is_broken_connection() => match pauses.next() {
                     Some(pause) => {
                         tokio::time::sleep(pause).await;
@@ -165,29 +171,29 @@ impl Client {
         }
     }
 
-    /// Returns the living connection, made now if there is none.
+    /// Returns the open connection, and connects first if there is no open one.
     pub async fn connection(&self) -> Result<Connection, ClientError> {
         let mut slot = self.connection.lock().await;
         if let Some(connection) = slot.as_ref().filter(|connection| !connection.is_closed()) {
             return Ok(connection.clone());
         }
-        let way = Arc::clone(&self.way);
-        let needed = self.stand_in.clone().filter(|it| it.is_needed());
+        let connector = Arc::clone(&self.connector);
+        let needed = self.fallback.clone().filter(|it| it.is_needed());
         let is_daemon = needed.is_none();
-        // Starting a daemon waits on locks and a child.
-        let opened = tokio::task::spawn_blocking(move || match (needed, &*way) {
-            (Some(stand_in), _) => stand_in.connect().map_err(ClientError::Io),
-            (None, Way::Start(options)) => connect_or_start(options),
-            (None, Way::Consent(options)) => connect_consent(options),
-            (None, Way::Find(location)) => connect(location, DEADLINE),
-            (None, Way::Given(connect)) => connect().map_err(ClientError::Io),
+        // Blocking: starting a daemon waits for locks and a child process.
+        let opened = tokio::task::spawn_blocking(move || match (needed, &*connector) {
+            (Some(fallback), _) => fallback.connect().map_err(ClientError::Io),
+            (None, Connector::Start(options)) => connect_or_start(options),
+            (None, Connector::Consent(options)) => connect_consent(options),
+            (None, Connector::Find(location)) => connect(location, DEADLINE),
+            (None, Connector::Given(connect)) => connect().map_err(ClientError::Io),
         });
         let stream = opened.await.map_err(io::Error::from)??;
         stream.set_nonblocking(true)?;
         let connection = Connection::new(tokio::net::UnixStream::from_std(stream)?);
-        let location = self.way.location().filter(|_| is_daemon);
-        if let Some((stand_in, location)) = self.stand_in.clone().zip(location) {
-            tokio::spawn(stand_in.watch_over(connection.pulse(), location.clone()));
+        let location = self.connector.location().filter(|_| is_daemon);
+        if let Some((fallback, location)) = self.fallback.clone().zip(location) {
+            tokio::spawn(fallback.watch_over(connection.monitor(), location.clone()));
         }
         if let Some(info) = &self.info {
             introduce(&connection, info).await?;
@@ -225,7 +231,7 @@ mod tests {
 
     const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"clock":"c"}}"#;
 
-    // Listens; hangs up on the first two connections after their request, and answers on the others.
+    // Accepts connections, closes the first two after their request, and answers on the others.
     fn flaky(top: &TempDir) -> StartOptions {
         let skillsd_socket = Some(top.path().join("s.sock").into());
         let environment = SocketEnvironment { skillsd_socket, ..SocketEnvironment::default() };
@@ -248,7 +254,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_broken_call_is_made_again_on_a_new_connection() {
+    async fn repeatable_call_is_retried_on_a_new_connection() {
         let top = TempDir::new().expect("made");
         let client = Client::new(flaky(&top));
         let result = client.call::<ServerSync>(&SyncParams::default()).await;
@@ -256,7 +262,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_listens_and_never_answers_is_given_up() {
+    async fn call_times_out_when_server_is_silent() {
         let top = TempDir::new().expect("made");
         let socket = top.path().join("s.sock");
         let listener = UnixListener::bind(&socket).expect("bound");
@@ -271,7 +277,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_of_a_running_daemon_starts_none() {
+    async fn client_of_a_running_daemon_starts_none() {
         let top = TempDir::new().expect("made");
         let skillsd_socket = Some(top.path().join("s.sock").into());
         let environment = SocketEnvironment { skillsd_socket, ..SocketEnvironment::default() };
@@ -281,7 +287,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_may_not_be_repeated_is_not() {
+    async fn non_repeatable_call_is_not_retried() {
         let top = TempDir::new().expect("made");
         let client = Client::new(flaky(&top));
         let error = client.call::<ServerShutdown>(&ShutdownParams {}).await;

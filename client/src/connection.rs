@@ -1,7 +1,8 @@
-//! An asynchronous connection: many calls at once over one stream, in any order.
+//! Asynchronous connection ([`Connection`]): concurrent calls over one stream, answered in any
+//! order.
 //!
-//! One task writes, one task reads; callers meet them through a table of waiting calls. Works over
-//! anything that reads and writes, so also over an in-memory stream to a server in this process.
+//! One task writes and one task reads; callers wait in a table of pending calls. Works over any
+//! stream, including an in-memory stream to a server in this process.
 //! Invariant: a call leaves the table exactly once: answered, cancelled by dropping its future, or
 //! failed with the connection.
 
@@ -25,28 +26,28 @@ use tokio_util::codec::FramedRead;
 use crate::ClientError;
 use crate::blocking::{MAX_ANSWER, put};
 
-/// Messages that wait to be written; beyond it callers wait.
+/// Capacity of the queue of messages to write; callers wait when it is full.
 const OUTBOX: usize = 64;
 
-/// A connection to a daemon, or to a server in the same process. Clones share it.
+/// Connection to a daemon, or to a server in the same process. Clones share it.
 ///
-/// It closes when the last clone is dropped.
+/// Closes when the last clone is dropped.
 #[derive(Clone)]
 pub struct Connection {
     shared: Arc<Shared>,
     outbox: mpsc::Sender<Bytes>,
 }
 
-/// A notification that the server sent.
+/// Notification that the server sent.
 #[derive(Debug)]
 pub struct Note {
-    /// Its name.
+    /// Method name.
     pub method: String,
-    /// What it says.
+    /// Parameters as raw JSON.
     pub params: Option<Box<RawValue>>,
 }
 
-/// What notes replace each other: those of one name, subscription and kind.
+/// Key under which an unread notification replaces an older one: method, subscription and kind.
 type NoteKey = (String, Subject);
 
 #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,56 +61,57 @@ type Answer = Result<Box<RawValue>, RpcError>;
 struct Shared {
     next_id: AtomicI64,
     // Never held across an await.
-    state: Mutex<State>,
-    noted: Notify,
-    called: Notify,
+    state: Mutex<ConnectionState>,
+    note_arrived: Notify,
+    call_started: Notify,
 }
 
 #[derive(Default)]
-struct State {
+struct ConnectionState {
     closed: bool,
     waiting: HashMap<i64, oneshot::Sender<Answer>>,
-    // The newest note of each subscription and kind: notes only say that something changed, so an
-    // unread one is replaced and a reader that lags costs no memory.
+    // The newest notification of each subscription and kind. A notification only says that
+    // something changed, so an unread one is replaced and a slow reader costs no memory.
     notes: BTreeMap<NoteKey, Option<Box<RawValue>>>,
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Every change below is complete in itself, so a panic elsewhere breaks nothing.
+    fn state(&self) -> MutexGuard<'_, ConnectionState> {
+        // Every update below is complete in itself, so a panic elsewhere leaves no inconsistent
+        // state.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn close(&self) {
         let mut state = self.state();
         state.closed = true;
-        // Dropping the senders tells every waiting call.
+        // Dropping the senders fails every pending call.
         state.waiting.clear();
         drop(state);
-        self.noted.notify_waiters();
-        self.called.notify_one();
+        self.note_arrived.notify_waiters();
+        self.call_started.notify_one();
     }
 }
 
-/// What shows whether the other side answers; keeps no connection open.
-pub(crate) struct Pulse(Arc<Shared>);
+/// Reports whether calls of a connection are answered; does not keep the connection open.
+pub(crate) struct CallMonitor(Arc<Shared>);
 
-impl Pulse {
-    /// Returns the call that has waited longest for its answer.
+impl CallMonitor {
+    /// Returns the id of the call that has waited longest for its answer.
     pub(crate) fn oldest_call(&self) -> Option<i64> {
         self.0.state().waiting.keys().min().copied()
     }
 
-    /// Waits until something is called, or the connection is closed.
+    /// Waits until a call is started or the connection is closed.
     pub(crate) async fn next_call(&self) {
-        self.0.called.notified().await;
+        self.0.call_started.notified().await;
     }
 
     pub(crate) fn is_closed(&self) -> bool {
         self.0.state().closed
     }
 
-    /// Gives the connection up: whoever waits is told that it is closed.
+    /// Closes the connection and fails every pending call.
     pub(crate) fn close(&self) {
         self.0.close();
     }
@@ -126,15 +128,15 @@ impl Connection {
         let shared = Arc::new(Shared {
             next_id: AtomicI64::new(1),
             state: Mutex::default(),
-            noted: Notify::new(),
-            called: Notify::new(),
+            note_arrived: Notify::new(),
+            call_started: Notify::new(),
         });
         let reading = tokio::spawn(read(reader, Arc::clone(&shared)));
         let writing = Arc::clone(&shared);
         tokio::spawn(async move {
             write(writer, queue).await;
             writing.close();
-            // The queue ends when nobody can call any more, so nobody waits for answers either.
+            // The queue ends when no caller is left, so no call waits for an answer either.
             reading.abort();
         });
         Self { shared, outbox }
@@ -147,7 +149,7 @@ impl Connection {
             .map_err(|source| ClientError::Form { method: M::METHOD, source })
     }
 
-    /// Calls a method and returns its result as it came. Dropping the future cancels the call.
+    /// Calls a method and returns its result as raw JSON. Dropping the future cancels the call.
     pub async fn call_text<M: Request>(
         &self,
         params: &M::Params,
@@ -162,7 +164,7 @@ impl Connection {
             }
             state.waiting.insert(id, sender);
         }
-        self.shared.called.notify_one();
+        self.shared.call_started.notify_one();
         let mut guard = CancelOnDrop { connection: self, id, sent: false };
         self.outbox.send(message).await.map_err(|_| ClientError::Closed)?;
         guard.sent = true;
@@ -178,23 +180,24 @@ impl Connection {
 
     /// Waits for the next notification; `None` when the connection is closed and none is left.
     ///
-    /// Of several unread ones of the same subscription and kind only the newest is kept.
+    /// Only the newest of several unread notifications of one subscription and kind is kept.
     pub async fn next_note(&self) -> Option<Note> {
         self.next_of(|_| true).await
     }
 
-    /// Waits for the next notification of that name and subscription, as [`Self::next_note`] does.
+    /// Waits for the next notification of this method and subscription, like [`Self::next_note`].
     pub async fn next_note_of(&self, method: &str, subscription: &str) -> Option<Note> {
         self.next_of(|(its, subject)| its == method && subject.subscription == subscription).await
     }
 
-    async fn next_of(&self, is_meant: impl Fn(&NoteKey) -> bool) -> Option<Note> {
+    async fn next_of(&self, matches: impl Fn(&NoteKey) -> bool) -> Option<Note> {
         loop {
-            // Before it is looked: what comes after that wakes.
-            let noted = self.shared.noted.notified();
+            // Created before the check, so that a notification that arrives during the check wakes
+            // this.
+            let arrived = self.shared.note_arrived.notified();
             {
                 let mut state = self.shared.state();
-                let found = state.notes.extract_if(.., |key, _| is_meant(key)).next();
+                let found = state.notes.extract_if(.., |key, _| matches(key)).next();
                 if let Some(((method, _), params)) = found {
                     return Some(Note { method, params });
                 }
@@ -202,22 +205,22 @@ impl Connection {
                     return None;
                 }
             }
-            noted.await;
+            arrived.await;
         }
     }
 
-    /// Returns what shows whether the other side answers.
-    pub(crate) fn pulse(&self) -> Pulse {
-        Pulse(Arc::clone(&self.shared))
+    /// Returns a monitor of the calls of this connection.
+    pub(crate) fn monitor(&self) -> CallMonitor {
+        CallMonitor(Arc::clone(&self.shared))
     }
 
-    /// Returns whether the other side has gone.
+    /// Returns whether the connection is closed.
     pub fn is_closed(&self) -> bool {
         self.shared.state().closed
     }
 }
 
-/// Tells the server that nobody waits for an answer any more.
+/// Sends `$/cancelRequest` if the caller drops the future of a call.
 struct CancelOnDrop<'a> {
     connection: &'a Connection,
     id: i64,
@@ -230,8 +233,8 @@ impl Drop for CancelOnDrop<'_> {
         if waited && self.sent {
             let params = CancelParams { id: RequestId::Number(self.id) };
             let call = Call::notification(CancelRequest::METHOD, &params);
-            // With a full outbox the server works for nothing, which is all that a lost
-            // cancellation costs; a drop cannot wait.
+            // With a full outbox the cancellation is lost and the server finishes the call in vain;
+            // `drop` cannot wait.
             if let Ok(message) = framed(&call, CancelRequest::METHOD) {
                 let _ = self.connection.outbox.try_send(message);
             }
@@ -250,19 +253,20 @@ fn framed<P: serde::Serialize>(
 
 async fn write<W: AsyncWrite + Unpin>(mut writer: W, mut queue: mpsc::Receiver<Bytes>) {
     while let Some(message) = queue.recv().await {
-        // A reader that fails as well tells the callers.
+        // The reading task notices a broken stream too and fails the calls.
         if writer.write_all(&message).await.is_err() || writer.flush().await.is_err() {
             return;
         }
     }
-    // The other side sees the end of the stream in any case.
+    // An error is ignored: the other side sees the end of the stream in any case.
     let _ = writer.shutdown().await;
 }
 
 async fn read<R: AsyncRead + Unpin>(reader: R, shared: Arc<Shared>) {
     let codec = FrameCodec::new(Framing::ContentLength, MAX_ANSWER);
     let mut frames = FramedRead::new(reader, codec);
-    // An answer that is too long has an id that nobody can read: its caller could wait for ever.
+    // An answer that is too long has an unreadable id, so the connection is closed: its caller
+    // would wait for ever.
     while let Some(Ok(Frame::Message(message))) = frames.next().await {
         let Ok(incoming) = serde_json::from_slice::<Incoming>(&message) else { break };
         deliver(incoming, &shared);
@@ -274,7 +278,7 @@ fn deliver(incoming: Incoming, shared: &Shared) {
     if let Some(method) = incoming.method {
         let subject = incoming.params.as_deref().and_then(subject).unwrap_or_default();
         shared.state().notes.insert((method, subject), incoming.params);
-        shared.noted.notify_waiters();
+        shared.note_arrived.notify_waiters();
         return;
     }
     let answer = match (incoming.result, incoming.error) {
@@ -286,11 +290,11 @@ fn deliver(incoming: Incoming, shared: &Shared) {
         (Some(RequestId::Number(id)), answer) => {
             let waiting = shared.state().waiting.remove(&id);
             if let Some(sender) = waiting {
-                // The caller has just gone.
+                // The receiver is gone if the caller was dropped at this moment.
                 let _ = sender.send(answer);
             }
         }
-        // The server could not tell which request it refuses, so every caller hears it.
+        // An error without an id could belong to any request, so every caller gets it.
         (_, Err(error)) => {
             let waiting = std::mem::take(&mut shared.state().waiting);
             for sender in waiting.into_values() {
@@ -345,7 +349,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn calls_run_side_by_side_and_answers_find_their_callers() {
+    async fn concurrent_calls_get_their_own_answers() {
         let mut held = Vec::new();
         let (stream, _asked) = serve(move |message| {
             held.push(answer(message, &json!({"clock": format!("c{}", message["id"])})));
@@ -360,7 +364,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn refusals_are_errors_and_the_connection_goes_on() {
+    async fn error_response_keeps_the_connection_open() {
         let (stream, _asked) = serve(|message| vec![refusal(message, SKILL_NOT_FOUND, "none")]);
         let connection = over(stream);
         for _ in 0..2 {
@@ -370,13 +374,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_dropped_call_is_cancelled_and_leaves_nothing_behind() {
+    async fn dropped_call_sends_a_cancel_request() {
         let (stream, asked) = serve(|_| Vec::new());
         let connection = over(stream);
         let params = SyncParams::default();
         let call = connection.call::<ServerSync>(&params);
         let dropped = tokio::time::timeout(Duration::from_millis(5), call).await;
-        assert!(dropped.is_err(), "nobody answers");
+        assert!(dropped.is_err(), "no answer is sent");
         assert!(connection.shared.state().waiting.is_empty());
         let sent = tokio::task::spawn_blocking(move || [next(&asked), next(&asked)]).await;
         let [request, cancel] = sent.expect("both were sent");
@@ -386,7 +390,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_end_of_the_stream_fails_every_call() {
+    async fn end_of_stream_fails_every_call() {
         let (stream, server) = UnixStream::pair().expect("a pair");
         let connection = over(stream);
         let params = SyncParams::default();
@@ -404,7 +408,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn unread_notes_of_a_subscription_are_replaced_by_the_newest() {
+    async fn newest_unread_note_of_a_subscription_is_kept() {
         let note = |subscription: &str, clock: &str| {
             let params = json!({"subscription": subscription, "result": {"clock": clock}});
             json!({"jsonrpc": "2.0", "method": "events/event", "params": params})
@@ -425,7 +429,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_in_memory_stream_does_as_well_and_gives_the_same_answer() {
+    async fn in_memory_stream_gives_the_same_answer_as_a_socket() {
         let reply = |message: &Value| vec![answer(message, &json!({"clock": "c", "health": []}))];
         let (mut near, far) = tokio::io::duplex(64);
         let connection = Connection::new(far);

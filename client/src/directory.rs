@@ -1,9 +1,9 @@
-//! The directory that holds the socket and the locks: made when it is missing, refused when
-//! somebody else could put something into it.
+//! Directory of the socket and the locks: created when missing, refused when other users can write
+//! to it.
 //!
-//! Client and daemon both call [`prepare`], so that neither trusts what the other would not. The
-//! directory is never repaired: one with the wrong owner or mode was not made by us.
-//! Invariant: after `Ok`, only the user (and root) can make, replace or remove files in it.
+//! Client and daemon both call [`prepare`], so that both apply the same checks. The directory is
+//! never repaired: one with the wrong owner or mode was not created by skillsd.
+//! Invariant: after `Ok`, only the user and root can create, replace or remove files in it.
 
 use std::fs::{self, DirBuilder, Metadata};
 use std::io;
@@ -17,43 +17,43 @@ const GROUP_OR_OTHERS: u32 = 0o077;
 const STICKY: u32 = 0o1000;
 const ROOT: u32 = 0;
 
-/// Why the directory is refused.
+/// Reason why the directory is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum DirectoryError {
-    /// It could not be made.
-    #[error("failed to make the directory `{}`", .path.display())]
+    /// The directory could not be created.
+    #[error("failed to create the directory `{}`", .path.display())]
     Make {
         /// The directory.
         path: PathBuf,
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
-    /// It could not be looked at.
+    /// The metadata could not be read.
     #[error("failed to examine the directory `{}`", .path.display())]
     Examine {
         /// The directory.
         path: PathBuf,
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
-    /// It is a symbolic link or a file.
+    /// The path is a symbolic link or a file.
     #[error("`{}` is not a directory", .path.display())]
     NotADirectory {
-        /// What is there.
+        /// The path.
         path: PathBuf,
     },
-    /// Another user owns it, and could swap what is in it.
+    /// Another user owns the directory and could replace its contents.
     #[error("the directory `{}` belongs to user {owner}, not to you (user {uid})", .path.display())]
     ForeignOwner {
         /// The directory.
         path: PathBuf,
-        /// Whose it is.
+        /// User id of the owner.
         owner: u32,
-        /// Who we are.
+        /// Our user id.
         uid: u32,
     },
-    /// Others may write to it, or see into it where they must not.
-    #[error("the directory `{}` has mode {mode:04o} and is open to others", .path.display())]
+    /// Other users may write to the directory, or read it where they must not.
+    #[error("the directory `{}` has mode {mode:04o} , which lets other users in", .path.display())]
     OpenToOthers {
         /// The directory.
         path: PathBuf,
@@ -63,20 +63,20 @@ pub enum DirectoryError {
 }
 
 impl DirectoryError {
-    /// Returns what to do about it.
+    /// Returns a sentence that says what to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Make { .. } | Self::Examine { .. } => Some(
-                "Set SKILLSD_SOCKET to a path in a directory of yours, or XDG_RUNTIME_DIR to one."
+                "Set SKILLSD_SOCKET to a path in a directory that you own, or XDG_RUNTIME_DIR to such a directory."
                     .to_owned(),
             ),
             Self::NotADirectory { path } => Some(format!("Remove `{}`.", path.display())),
             Self::ForeignOwner { owner: ROOT, .. } => Some(
-                "When a command run as root left it there, remove it as root; else set SKILLSD_SOCKET to a path in a directory of yours."
+                "If a command run as root created it, remove it as root. Otherwise set SKILLSD_SOCKET to a path in a directory that you own."
                     .to_owned(),
             ),
             Self::ForeignOwner { .. } => Some(
-                "Set SKILLSD_SOCKET to a path in a directory of yours, or unset XDG_RUNTIME_DIR when it is another user's."
+                "Set SKILLSD_SOCKET to a path in a directory that you own, or unset XDG_RUNTIME_DIR if it belongs to another user."
                     .to_owned(),
             ),
             Self::OpenToOthers { path, .. } => {
@@ -90,34 +90,34 @@ impl DirectoryError {
     }
 }
 
-/// Makes the socket's directory when it is missing, with mode 0700, and checks it.
+/// Creates the socket's directory with mode 0700 if it is missing, and checks it.
 ///
-/// Only this one level is made, and only beneath a directory that is safe: root with the variables
-/// of another user would otherwise leave a directory there which locks that user out.
+/// Creates only this one level, and only in a safe parent directory: root with another user's
+/// variables would otherwise leave a directory that locks this user out.
 pub fn prepare(location: &SocketLocation) -> Result<(), DirectoryError> {
     let path = location.directory();
     if let Err(error) = fs::symlink_metadata(path)
         && error.kind() == io::ErrorKind::NotFound
     {
-        make(path)?;
+        create(path)?;
     }
     verify(location)
 }
 
-fn make(path: &Path) -> Result<(), DirectoryError> {
+fn create(path: &Path) -> Result<(), DirectoryError> {
     if let Some(parent) = path.parent() {
         verify_parent(parent, rustix::process::getuid().as_raw())?;
     }
     match DirBuilder::new().mode(0o700).create(path) {
-        // Somebody else was quicker; what is there is looked at next.
+        // Another process created it first; the caller checks the result.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         made => made.map_err(|source| DirectoryError::Make { path: path.to_owned(), source }),
     }
 }
 
-/// Checks the socket's directory: a real directory, the user's own, closed to others.
+/// Checks that the socket's directory is a real directory, owned by the user and closed to others.
 ///
-/// A directory that the user chose by `SKILLSD_SOCKET` may be readable by others, not writable.
+/// A directory chosen with `SKILLSD_SOCKET` may be readable by others, but not writable.
 pub fn verify(location: &SocketLocation) -> Result<(), DirectoryError> {
     let uid = rustix::process::getuid().as_raw();
     let forbidden = match location.source() {
@@ -126,7 +126,7 @@ pub fn verify(location: &SocketLocation) -> Result<(), DirectoryError> {
     };
     let path = location.directory();
     let found = match examine(path) {
-        // Whose the directory above is explains it better.
+        // The owner of the parent directory is the better explanation.
         Err(error) if error.is_denial() => {
             path.parent().map_or(Ok(()), |parent| verify_parent(parent, uid))?;
             return Err(error);
@@ -147,9 +147,9 @@ pub fn verify(location: &SocketLocation) -> Result<(), DirectoryError> {
     path.parent().map_or(Ok(()), |parent| verify_parent(parent, uid))
 }
 
-// Whoever can rename our directory can put another one in its place.
+// A user who can rename our directory can replace it with another one.
 fn verify_parent(parent: &Path, uid: u32) -> Result<(), DirectoryError> {
-    // Followed: `/var/run` may be a link.
+    // Follows symlinks: `/var/run` may be one.
     let examined = fs::metadata(parent);
     let found =
         examined.map_err(|source| DirectoryError::Examine { path: parent.to_owned(), source })?;
@@ -189,13 +189,13 @@ mod tests {
         choose(&SocketEnvironment { xdg_runtime_dir, ..SocketEnvironment::default() }).expect("one")
     }
 
-    fn lay(path: &Path, mode: u32) {
+    fn create_with_mode(path: &Path, mode: u32) {
         fs::create_dir_all(path).expect("made");
         fs::set_permissions(path, Permissions::from_mode(mode)).expect("ours");
     }
 
     #[test]
-    fn a_missing_directory_is_made_private() {
+    fn missing_directory_is_created_with_mode_0700() {
         let top = TempDir::new().expect("made");
         let location = xdg(top.path());
         prepare(&location).expect("fine");
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_made_beneath_what_is_missing_or_unsafe() {
+    fn directory_is_not_created_in_a_missing_or_unsafe_parent() {
         let top = TempDir::new().expect("made");
         let missing = xdg(&top.path().join("gone"));
         let error = prepare(&missing).expect_err("no directory above");
@@ -214,16 +214,17 @@ mod tests {
         assert!(!top.path().join("gone").exists());
 
         let shared = xdg(&top.path().join("shared"));
-        lay(&top.path().join("shared"), 0o777);
+        create_with_mode(&top.path().join("shared"), 0o777);
         assert!(matches!(prepare(&shared), Err(DirectoryError::OpenToOthers { .. })));
         assert!(!shared.directory().exists());
     }
 
     #[test]
-    fn nothing_is_made_in_a_directory_of_another_user() {
+    fn directory_is_not_created_in_another_users_directory() {
         let top = TempDir::new().expect("made");
         let location = xdg(top.path());
-        // Only root can give a directory away; another user may make nothing in root's anyway.
+        // Only root can give a directory away; other users cannot create anything in root's
+        // directories.
         if std::os::unix::fs::chown(top.path(), Some(4711), None).is_ok() {
             let error = prepare(&location).expect_err("theirs");
             assert!(matches!(error, DirectoryError::ForeignOwner { owner: 4711, .. }), "{error:?}");
@@ -235,24 +236,24 @@ mod tests {
     }
 
     #[test]
-    fn our_own_directory_must_be_closed_a_chosen_one_not_writable() {
+    fn chosen_directory_may_be_readable_but_not_writable() {
         let top = TempDir::new().expect("made");
         let ours = xdg(top.path());
-        lay(ours.directory(), 0o750);
+        create_with_mode(ours.directory(), 0o750);
         assert!(matches!(prepare(&ours), Err(DirectoryError::OpenToOthers { mode: 0o750, .. })));
 
         let dir = top.path().join("chosen");
-        lay(&dir, 0o755);
+        create_with_mode(&dir, 0o755);
         prepare(&chosen(&dir)).expect("readable is fine");
-        lay(&dir, 0o775);
+        create_with_mode(&dir, 0o775);
         let error = prepare(&chosen(&dir));
         assert!(matches!(error, Err(DirectoryError::OpenToOthers { mode: 0o775, .. })));
     }
 
     #[test]
-    fn a_link_or_a_file_in_its_place_is_refused() {
+    fn symlink_or_file_instead_of_the_directory_is_refused() {
         let top = TempDir::new().expect("made");
-        lay(&top.path().join("real"), 0o700);
+        create_with_mode(&top.path().join("real"), 0o700);
         symlink("real", top.path().join("link")).expect("made");
         fs::write(top.path().join("file"), "").expect("written");
         for name in ["link", "file"] {
@@ -262,23 +263,23 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_that_others_may_write_to_is_refused_unless_sticky() {
+    fn world_writable_parent_is_refused_unless_sticky() {
         let top = TempDir::new().expect("made");
         let parent = top.path().join("shared");
         let location = chosen(&parent.join("dir"));
-        lay(&parent.join("dir"), 0o700);
-        lay(&parent, 0o777);
+        create_with_mode(&parent.join("dir"), 0o700);
+        create_with_mode(&parent, 0o777);
         assert!(matches!(prepare(&location), Err(DirectoryError::OpenToOthers { .. })));
-        lay(&parent, 0o1777);
+        create_with_mode(&parent, 0o1777);
         prepare(&location).expect("like /tmp");
     }
 
     #[test]
-    fn a_directory_of_another_user_is_refused() {
+    fn directory_of_another_user_is_refused() {
         let top = TempDir::new().expect("made");
         let dir = top.path().join("theirs");
-        lay(&dir, 0o700);
-        // Only root can give a directory away; another user meets root's directories instead.
+        create_with_mode(&dir, 0o700);
+        // Only root can give a directory away; other users use a directory of root instead.
         let (location, owner) = if std::os::unix::fs::chown(&dir, Some(4711), None).is_ok() {
             (chosen(&dir), 4711)
         } else {

@@ -1,7 +1,7 @@
-//! What a client reads from its own environment, in one place.
+//! Environment of a client: socket location, discovery variables and base directories.
 //!
-//! Reads variables, the user's id and one directory's owner; decides nothing. The rules are the
-//! protocol's: [`skills_protocol::socket::choose`] and [`skills_protocol::env::DISCOVERY`].
+//! Reads variables, the user id and the owner of one directory, and decides nothing. The rules are
+//! in the protocol: [`skills_protocol::socket::choose`] and [`skills_protocol::env::DISCOVERY`].
 
 use std::env;
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ use skills_protocol::env::{
 };
 use skills_protocol::socket::{self, SocketEnvironment, SocketError, SocketLocation};
 
-/// Returns where the daemon of this user and this environment listens.
+/// Returns the socket location for this user and this environment.
 pub fn socket_location() -> Result<SocketLocation, SocketError> {
     let uid = rustix::process::getuid().as_raw();
     let run_user = std::fs::symlink_metadata(socket::run_user(uid));
@@ -26,30 +26,30 @@ pub fn socket_location() -> Result<SocketLocation, SocketError> {
     })
 }
 
-/// Returns the variables that discovery depends on, those that are set.
+/// Returns the variables that discovery depends on, without those that are unset.
 pub fn discovery() -> Vec<(&'static str, OsString)> {
     DISCOVERY.iter().filter_map(|name| Some((*name, env::var_os(name)?))).collect()
 }
 
-/// Returns the user's configuration file, whether it is there or not; none without a home.
+/// Returns the path of the user's configuration file, which may not exist; `None` without a home.
 pub fn config_file() -> Option<PathBuf> {
     let base = base(env::var_os(XDG_CONFIG_HOME), env::var_os(HOME), ".config")?;
     Some(base.join("skillsd/config.toml"))
 }
 
-/// Returns the directory of the daemon's state and logs; none without a home.
+/// Returns the directory of the daemon's state and logs; `None` without a home.
 pub fn state_directory() -> Option<PathBuf> {
     let base = base(env::var_os(XDG_STATE_HOME), env::var_os(HOME), ".local/state")?;
     Some(base.join("skillsd"))
 }
 
-/// Returns the directory of what can be had again; none without a home.
+/// Returns the directory of cached data that can be fetched again; `None` without a home.
 pub fn cache_directory() -> Option<PathBuf> {
     let base = base(env::var_os(XDG_CACHE_HOME), env::var_os(HOME), ".cache")?;
     Some(base.join("skillsd"))
 }
 
-// The XDG specification: a relative path in its variables is to be ignored.
+// The XDG specification requires to ignore relative paths in its variables.
 fn base(xdg: Option<OsString>, home: Option<OsString>, below_home: &str) -> Option<PathBuf> {
     let absolute = |it: OsString| Some(PathBuf::from(it)).filter(|it| it.is_absolute());
     xdg.and_then(absolute).or_else(|| Some(home.and_then(absolute)?.join(below_home)))
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_where_xdg_says() {
+    fn xdg_base_directory_falls_back_to_home() {
         check(Some("/state"), Some("/home/u"), Some("/state"));
         check(None, Some("/home/u"), Some("/home/u/.local/state"));
         check(Some("relative"), Some("/home/u"), Some("/home/u/.local/state"));

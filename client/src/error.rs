@@ -1,7 +1,7 @@
-//! What can go wrong between a client and the daemon.
+//! Errors between a client and the daemon ([`ClientError`]).
 //!
-//! Each variant says what failed; [`ClientError::hint`] says what to do. Causes are in `source`
-//! and not repeated in the text.
+//! Each variant says what failed; [`ClientError::hint`] says what to do. Causes are in `source` and
+//! not repeated in the text.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,41 +13,41 @@ use skills_protocol::socket::SocketError;
 
 use crate::directory::DirectoryError;
 
-/// Why a call, or a connection for it, failed.
+/// Error of a call, or of connecting for it.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// There is no place for a socket.
+    /// No socket path can be chosen.
     #[error(transparent)]
     Location(#[from] SocketError),
-    /// The socket's directory is not safe.
+    /// The socket's directory is not safe to use.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
-    /// The socket is there and does not let us in.
+    /// The socket exists, but connecting to it failed.
     #[error("failed to connect to `{}`", .socket.display())]
     Connect {
         /// The socket.
         socket: PathBuf,
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
-    /// Nothing listens, and we were not to start it.
+    /// No daemon listens, and the client was not allowed to start one.
     #[error("no daemon listens on `{}`", .socket.display())]
     NotRunning {
         /// The socket.
         socket: PathBuf,
     },
-    /// A daemon runs, and does not listen where consent is given.
+    /// A daemon runs, but does not listen on its consent socket.
     #[error("the daemon does not listen on `{}`", .socket.display())]
     NoConsentSocket {
         /// The socket.
         socket: PathBuf,
     },
-    /// Somebody else listens on our socket.
-    #[error("whoever listens on `{}` is user {uid}, not you", .socket.display())]
+    /// Another user listens on our socket.
+    #[error("user {uid} listens on `{}`, not you", .socket.display())]
     ForeignPeer {
         /// The socket.
         socket: PathBuf,
-        /// Who listens.
+        /// User id of the listening process.
         uid: u32,
     },
     /// The start lock could not be taken.
@@ -55,7 +55,7 @@ pub enum ClientError {
     StartLock {
         /// The lock file.
         path: PathBuf,
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
     /// The daemon's program could not be run.
@@ -63,7 +63,7 @@ pub enum ClientError {
     Start {
         /// The program.
         program: PathBuf,
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
     /// The daemon ended before it was ready.
@@ -71,45 +71,45 @@ pub enum ClientError {
     Failed {
         /// The program.
         program: PathBuf,
-        /// How it ended.
+        /// Exit status.
         status: String,
         /// The last lines of its standard error; may be empty.
         log: String,
     },
-    /// Nothing was ready in time.
+    /// No daemon accepted a connection in time.
     #[error("no daemon answered on `{}` within {} s", .socket.display(), .waited.as_secs())]
     NoAnswer {
         /// The socket.
         socket: PathBuf,
-        /// How long we waited.
+        /// Time limit.
         waited: Duration,
     },
     /// The daemon closed the connection before it answered.
     #[error("the daemon closed the connection before it answered")]
     Closed,
-    /// The daemon accepted the call and has not answered.
-    #[error("the daemon{} accepted the call and did not answer {}", process(*.pid), within(*.waited))]
+    /// The daemon accepted the call but has not answered.
+    #[error("the daemon{} accepted the call but did not answer {}", process(*.pid), within(*.waited))]
     Silent {
-        /// Its process, where that is known.
+        /// Process id of the daemon, if known.
         pid: Option<i32>,
-        /// How long was waited, where that is known.
+        /// Time limit, if known.
         waited: Option<Duration>,
     },
     /// A call took longer than the caller allows.
-    #[error("`{method}` was not answered within {} s", .after.as_secs_f64())]
+    #[error("`{method}` got no answer within {} s", .after.as_secs_f64())]
     TimedOut {
         /// The method called.
         method: &'static str,
-        /// How long was waited.
+        /// Time limit.
         after: Duration,
     },
     /// Reading or writing failed.
     #[error("the connection to the daemon failed")]
     Io(#[from] io::Error),
-    /// The stream is not made of messages.
-    #[error("the daemon's answer is not framed as a message")]
+    /// The stream does not consist of framed messages.
+    #[error("the daemon's answer is not a framed message")]
     Frame(#[from] FrameError),
-    /// An answer is larger than we hold.
+    /// An answer exceeds the size limit.
     #[error("the daemon's answer of {length} bytes is too large")]
     TooLarge {
         /// Its length.
@@ -120,59 +120,59 @@ pub enum ClientError {
     Form {
         /// The method called.
         method: &'static str,
-        /// What does not fit.
+        /// JSON error.
         source: serde_json::Error,
     },
     /// The daemon answered with an error.
     #[error(transparent)]
     Rpc(#[from] RpcError),
-    /// Client and daemon do not speak the same protocol.
-    #[error("the daemon speaks protocol {theirs}, this program {ours}")]
+    /// Client and daemon speak incompatible protocol versions.
+    #[error("the daemon speaks protocol {theirs}, but this program speaks {ours}")]
     Version {
-        /// What this program speaks.
+        /// Protocol version of this program.
         ours: String,
-        /// What the daemon speaks.
+        /// Protocol version of the daemon.
         theirs: String,
     },
 }
 
 impl ClientError {
-    /// Returns what to do about it, a full sentence.
+    /// Returns a full sentence that says what to do about the error.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Directory(error) => error.hint(),
             Self::Rpc(error) => error.hint().map(str::to_owned),
             Self::Location(_) => {
-                Some("Set SKILLSD_SOCKET to a short absolute path in a directory of yours.".into())
+                Some("Set SKILLSD_SOCKET to a short absolute path in a directory that you own.".into())
             }
             Self::NotRunning { .. } => {
-                Some("Any command that needs it starts it, for example `skillsd status`.".into())
+                Some("Run `skillsd status` to start it; any command that needs the daemon does.".into())
             }
             Self::ForeignPeer { .. } | Self::Connect { .. } => {
-                Some("Set SKILLSD_SOCKET to a path in a directory of yours.".into())
+                Some("Set SKILLSD_SOCKET to a path in a directory that you own.".into())
             }
             Self::StartLock { .. } | Self::Start { .. } | Self::Failed { .. } => Some(
-                "Run `skillsd serve` to see it start in the foreground, or pass `--no-daemon`."
+                "Run `skillsd serve` to start it in the foreground and see its errors, or pass `--no-daemon`."
                     .into(),
             ),
             Self::Silent { pid: Some(pid), .. } => Some(format!(
-                "Run `skillsd stop`, which ends process {pid} also when it hangs, pass `--no-daemon`, or wait longer with `--timeout`."
+                "Run `skillsd stop` to end process {pid}, pass `--no-daemon`, or wait longer with `--timeout`."
             )),
             Self::NoAnswer { .. } | Self::Silent { pid: None, .. } => Some(
                 "Run `skillsd stop` and try again, pass `--no-daemon`, or wait longer with `--timeout`.".into(),
             ),
             Self::TimedOut { .. } => {
-                Some("Run `skillsd status` to see whether the daemon is well.".into())
+                Some("Run `skillsd status` to check the daemon.".into())
             }
             Self::Version { .. } | Self::Form { .. } | Self::NoConsentSocket { .. } => Some(
-                "Run `skillsd stop`; the next command starts the daemon of this version.".into(),
+                "Run `skillsd stop`; the next command starts a daemon of this version.".into(),
             ),
             Self::Closed | Self::Io(_) | Self::Frame(_) | Self::TooLarge { .. } => None,
         }
     }
 
-    /// Returns the error with the process that it is about, and how long that was waited for, where
-    /// it is about one.
+    /// Returns the error with the daemon's process id and the time limit, if it is
+    /// [`Self::Silent`].
     #[must_use]
     pub fn by_process(
         self,
@@ -187,7 +187,7 @@ impl ClientError {
         }
     }
 
-    /// Returns whether the connection broke, so that another one may do better.
+    /// Returns whether the connection broke, so that a new connection may succeed.
     pub fn is_broken_connection(&self) -> bool {
         matches!(
             self,

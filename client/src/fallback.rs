@@ -1,9 +1,9 @@
-//! Who answers in the place of a daemon that is there and answers nothing any more.
+//! Replacement server ([`Fallback`]) for a daemon that accepts connections but answers nothing.
 //!
-//! A daemon that was stopped by a signal, or hangs, accepts connections and is silent. A client that
-//! stays and has a [`Fallback`] looks after a while whether the daemon gives any sign of life, on a
-//! connection of its own; where it does not, the stand-in answers from then on, and what was under
-//! way begins anew there. A daemon that works long on one answer is no such daemon.
+//! A daemon that hangs, or was stopped by a signal, accepts connections and is silent. A long-lived
+//! client with a [`Fallback`] pings the daemon on a second connection after a call has waited for a
+//! while. If the ping fails too, the fallback server answers from then on, and pending calls are
+//! repeated there. A daemon that only takes long for one answer still answers the ping.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -18,29 +18,29 @@ use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 
 use crate::ClientError;
-use crate::connection::{Connection, Pulse};
+use crate::connection::{CallMonitor, Connection};
 use crate::spawn::connect;
 
-/// How long one call may be without an answer before the daemon is asked how it is.
-const QUIET: Duration = Duration::from_secs(4);
+/// Time that a call may wait before the daemon is pinged.
+const CALL_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// How long a sign of life is waited for, which takes a daemon nothing.
-const SIGN: Duration = Duration::from_secs(4);
+/// Time limit for the ping, which costs the daemon nothing.
+const PING_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// Who answers where the daemon does not.
+/// Server that answers when the daemon hangs.
 pub struct Fallback {
     connect: Box<dyn Fn() -> io::Result<UnixStream> + Send + Sync>,
     is_needed: watch::Sender<bool>,
 }
 
 impl Fallback {
-    /// Returns one that is connected to by this, on a thread that may wait. Clients share it: where
-    /// one of them finds that the daemon hangs, all turn to it.
+    /// Returns a fallback that `connect` connects to, on a thread that may block. Clients share it:
+    /// once one of them finds that the daemon hangs, all use the fallback.
     pub fn new(connect: impl Fn() -> io::Result<UnixStream> + Send + Sync + 'static) -> Arc<Self> {
         Arc::new(Self { connect: Box::new(connect), is_needed: watch::Sender::new(false) })
     }
 
-    /// Returns whether it answers.
+    /// Returns whether the daemon hangs and the fallback is in use.
     pub fn is_needed(&self) -> bool {
         *self.is_needed.borrow()
     }
@@ -49,35 +49,40 @@ impl Fallback {
         (self.connect)()
     }
 
-    /// Closes a connection to the daemon once that one is found to hang, by it or by another.
-    pub(crate) async fn watch_over(self: Arc<Self>, pulse: Pulse, location: SocketLocation) {
+    /// Closes a connection to the daemon once this or another client finds that the daemon hangs.
+    pub(crate) async fn watch_over(
+        self: Arc<Self>,
+        monitor: CallMonitor,
+        location: SocketLocation,
+    ) {
         let mut needed = self.is_needed.subscribe();
         tokio::select! {
-            // It fails never: the sender is ours.
+            // Never fails: the sender belongs to `self`.
             _ = needed.wait_for(|it| *it) => {}
-            hangs = find_hanging(&pulse, &location) => {
+            hangs = find_hanging(&monitor, &location) => {
                 if !hangs {
                     return;
                 }
                 self.is_needed.send_replace(true);
             }
         }
-        pulse.close();
+        monitor.close();
     }
 }
 
-/// Returns true once a call is not answered and the daemon gives no sign of life either, or false
-/// once the connection is closed.
-async fn find_hanging(pulse: &Pulse, location: &SocketLocation) -> bool {
-    while !pulse.is_closed() {
-        let Some(call) = pulse.oldest_call() else {
-            pulse.next_call().await;
+/// Returns true once a call and the ping after it get no answer, or false once the connection is
+/// closed.
+async fn find_hanging(monitor: &CallMonitor, location: &SocketLocation) -> bool {
+    while !monitor.is_closed() {
+        let Some(call) = monitor.oldest_call() else {
+            monitor.next_call().await;
             continue;
         };
-        sleep(QUIET).await;
-        if pulse.oldest_call() == Some(call) && !pulse.is_closed() {
-            match timeout(SIGN, sign(location.clone())).await {
-                // Also a refusal is one. One that has gone has closed the connection.
+        sleep(CALL_TIMEOUT).await;
+        if monitor.oldest_call() == Some(call) && !monitor.is_closed() {
+            match timeout(PING_TIMEOUT, ping(location.clone())).await {
+                // An error response is a sign of life too. A daemon that exited has closed the
+                // connection.
                 Ok(Err(ClientError::NoAnswer { .. })) | Err(_) => return true,
                 Ok(Ok(()) | Err(_)) => {}
             }
@@ -86,8 +91,8 @@ async fn find_hanging(pulse: &Pulse, location: &SocketLocation) -> bool {
     false
 }
 
-async fn sign(location: SocketLocation) -> Result<(), ClientError> {
-    let connected = spawn_blocking(move || connect(&location, SIGN)).await;
+async fn ping(location: SocketLocation) -> Result<(), ClientError> {
+    let connected = spawn_blocking(move || connect(&location, PING_TIMEOUT)).await;
     let stream = connected.map_err(io::Error::from)??;
     stream.set_nonblocking(true)?;
     let connection = Connection::new(tokio::net::UnixStream::from_std(stream)?);

@@ -1,9 +1,10 @@
-//! A list of skills that is kept: whole at first, then by what changed, from one daemon to the next.
+//! List of skills that stays up to date ([`LiveList`]): fetched once, then updated by changes,
+//! across daemon restarts.
 //!
-//! It is what an agent or a view in an editor wants that shows skills: [`LiveList::next`] waits for
-//! a change, [`LiveList::skills`] is the list after it, in the profile's own order. Nothing is asked
-//! while nothing happens, and what happened while no daemon ran is told when the next one does.
-//! Invariant: after `next` the list is the daemon's at the clock of the answer.
+//! For agents and editor views that show skills: [`LiveList::next`] waits for a change, and
+//! [`LiveList::skills`] returns the list after it, in the profile's order. Makes no calls while
+//! nothing changes; changes while no daemon ran are reported when the next daemon runs.
+//! Invariant: after `next` the list is the daemon's list at the clock of the last answer.
 
 use std::collections::HashMap;
 
@@ -17,31 +18,31 @@ use crate::client::Client;
 use crate::pages::Pages;
 use crate::subscription::Subscription;
 
-/// A list that follows the disk.
+/// List of skills that follows changes on disk.
 pub struct LiveList {
     client: Client,
     params: ListParams,
     subscription: Subscription,
     skills: Vec<Entry>,
     health: Vec<Health>,
-    /// That of `skills`; none before the first list.
+    /// Clock of `skills`; `None` before the first list.
     clock: Option<String>,
-    /// Whether something was heard that is not in `skills` yet.
+    /// True after an event whose changes are not in `skills` yet.
     is_behind: bool,
 }
 
-/// What has changed in a list.
+/// Difference between two states of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Change {
-    /// What came or is another now.
+    /// Skills that are new or changed.
     pub changed: Vec<Entry>,
-    /// What has gone.
+    /// Skills that are gone.
     pub removed: Vec<Removed>,
 }
 
 impl LiveList {
-    /// Returns a list of what `skills/list` answers to these parameters; `since`, `limit` and
-    /// `cursor` are its own. Nothing is asked before [`Self::next`].
+    /// Returns the list that `skills/list` answers with these parameters, except `since`, `limit`
+    /// and `cursor`, which are ignored. Makes no call before [`Self::next`].
     pub fn new(client: Client, mut params: ListParams) -> Self {
         let mut subscribe = SubscribeParams {
             kinds: vec![EventKind::SkillsChanged, EventKind::HealthChanged],
@@ -62,18 +63,18 @@ impl LiveList {
         }
     }
 
-    /// Returns the list as it is known.
+    /// Returns the skills as of the last [`Self::next`].
     pub fn skills(&self) -> &[Entry] {
         &self.skills
     }
 
-    /// Returns what is unwell.
+    /// Returns the health messages as of the last [`Self::next`].
     pub fn health(&self) -> &[Health] {
         &self.health
     }
 
-    /// Waits until the list or what is unwell changes, and returns what came and went. The first
-    /// time that is the whole list, also when it is empty. May be given up and called again.
+    /// Waits until the list or its health changes, and returns the difference. The first call
+    /// returns the whole list, even if it is empty. Cancel safe.
     ///
     /// # Errors
     /// No daemon can be reached or started, or it refuses the call.
@@ -85,7 +86,7 @@ impl LiveList {
             }
             let is_first = self.clock.is_none();
             let params = ListParams { since: self.clock.clone(), ..self.params.clone() };
-            let result = whole(&self.client, &params).await?;
+            let result = fetch_all(&self.client, &params).await?;
             self.is_behind = false;
             let is_unwell = result.health != self.health;
             let change = self.apply(result);
@@ -113,8 +114,8 @@ impl LiveList {
     }
 }
 
-/// Asks `skills/list` for all pages of its answer, as one.
-pub async fn whole(client: &Client, params: &ListParams) -> Result<ListResult, ClientError> {
+/// Calls `skills/list` for all pages and returns them as one answer.
+pub async fn fetch_all(client: &Client, params: &ListParams) -> Result<ListResult, ClientError> {
     let mut pages = Pages::<SkillsList>::of(params.clone());
     loop {
         let answer = client.call::<SkillsList>(pages.params()).await;
@@ -124,7 +125,7 @@ pub async fn whole(client: &Client, params: &ListParams) -> Result<ListResult, C
     }
 }
 
-/// Puts a whole list in the place of another one, and returns what is different.
+/// Replaces a list and returns the difference.
 fn replace(skills: &mut Vec<Entry>, new: Vec<Entry>) -> Change {
     let old = std::mem::replace(skills, new);
     let before: HashMap<_, _> = old.iter().map(|it| (&it.path, it)).collect();
@@ -168,8 +169,8 @@ mod tests {
         page
     }
 
-    /// A list over a server that gives these answers to `skills/list` and tells of a change after
-    /// each of them.
+    /// Returns a list over a server that gives these answers to `skills/list` and sends a change
+    /// event after each of them.
     fn list(answers: Vec<Result<Value, i32>>) -> LiveList {
         let mut answers = answers.into_iter();
         let (stream, _asked) = serve(move |message| {
@@ -189,7 +190,7 @@ mod tests {
         });
         let stream = Mutex::new(Some(stream));
         let connect = move || {
-            let taken = stream.lock().expect("nobody panics").take();
+            let taken = stream.lock().expect("no thread panics").take();
             taken.ok_or_else(|| std::io::ErrorKind::ConnectionRefused.into())
         };
         LiveList::new(Client::over(connect), ListParams::default())
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn differences_are_put_where_they_belong() {
+    async fn changes_are_applied_at_their_positions() {
         let [a, b, c, d] = ["a", "b", "c", "d"].map(|it| entry(it, ""));
         let removed = json!([{"name": "c", "path": "/w/c/SKILL.md"}]);
         let more = json!({"removed": removed, "positions": [0, 2]});
@@ -211,14 +212,14 @@ mod tests {
         ]);
         let change = list.next().await.expect("answered");
         assert_eq!((names(&list).as_str(), change.changed.len()), ("a b c", 3));
-        // An answer without news is none.
+        // An answer without a change is skipped.
         let change = list.next().await.expect("answered");
         assert_eq!(names(&list), "d b a");
         assert_eq!((change.changed.len(), change.removed.len()), (2, 1));
     }
 
     #[tokio::test]
-    async fn pages_are_put_together_and_begun_anew_when_they_do_not_fit() {
+    async fn pages_are_joined_and_refetched_when_the_clock_changes() {
         let more = json!({"nextCursor": "x"});
         let mut list = list(vec![
             Ok(page("1", true, &[entry("a", "")], &more)),
@@ -229,7 +230,7 @@ mod tests {
         ]);
         list.next().await.expect("answered");
         assert_eq!(names(&list), "a b");
-        // Of a whole list only what differs is news.
+        // A fresh list is reported as a difference.
         let change = list.next().await.expect("answered");
         assert_eq!(names(&list), "b");
         assert_eq!((change.changed.len(), change.removed.len()), (1, 1));

@@ -1,19 +1,19 @@
-//! The log files of a daemon that a client started: their names, and how they follow each other.
+//! Names and order of the log files of a daemon that a client started.
 //!
-//! The daemon writes them and `skillsd logs` reads them; both ask here which they are. A daemon
-//! in the foreground or under a service manager logs to its standard error, and has none.
+//! The daemon writes them and `skillsd logs` reads them; both use this module. A daemon in the
+//! foreground or under a service manager logs to standard error and has no log files.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How the files' names begin; the day follows.
+/// Beginning of a log file's name, before the date.
 pub const PREFIX: &str = "skillsd";
 
-/// How the files' names end.
+/// Extension of a log file's name.
 pub const SUFFIX: &str = "log";
 
-/// Returns the log files of a directory, the oldest first.
+/// Returns the log files of a directory, oldest first.
 pub fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(directory)? {
@@ -22,7 +22,7 @@ pub fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
             files.push(path);
         }
     }
-    // A day is written with its year first.
+    // The date in the name is year-month-day, so the order of names is the order of time.
     files.sort();
     Ok(files)
 }
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_log_files_count_and_the_oldest_is_first() {
+    fn files_lists_only_logs_oldest_first() {
         let top = tempfile::TempDir::new().expect("made");
         for name in ["skillsd.2026-11-02.log", "skillsd.2025-12-31.log", "skillsd.log", "x.log"] {
             fs::write(top.path().join(name), "").expect("written");

@@ -1,10 +1,10 @@
-//! Answers that come in pages, taken together: those of `skills/list`, `index/snapshot`,
-//! `skills/check` and `skills/references`.
+//! Joins paged answers of `skills/list`, `index/snapshot`, `skills/check` and `skills/references`
+//! ([`Pages`]).
 //!
-//! [`Pages`] makes no calls: whoever has a connection asks what [`Pages::params`] says and hands in
-//! what comes of it. All pages of an answer are of one clock. Where the daemon cannot go on, because
-//! the index has changed between two of them, everything is asked for again.
-//! Invariant: what was read of an older clock is never part of the answer.
+//! [`Pages`] makes no calls: the caller sends [`Pages::params`] and passes the answer to
+//! [`Pages::take`]. All pages of an answer have one clock. If the index changes between two pages,
+//! the daemon refuses the cursor and all pages are fetched again.
+//! Invariant: a joined answer never mixes pages of different clocks.
 
 use serde_json::value::RawValue;
 use skills_protocol::error::INVALID_PARAMS;
@@ -16,18 +16,18 @@ use skills_protocol::wire::{
 
 use crate::ClientError;
 
-/// How often an answer is begun anew that changed between two of its pages.
+/// Number of attempts to fetch an answer that changes between its pages.
 const TRIES: usize = 8;
 
 /// A method whose answer may come in pages.
 pub trait Paged: Request {
-    /// Asks for the page that begins there; for the first one where there is no cursor.
+    /// Sets the cursor of the next page; `None` for the first page.
     fn turn_to(params: &mut Self::Params, cursor: Option<String>);
 
-    /// Takes out of an answer where it goes on; none at the end.
+    /// Removes and returns the cursor of the next page; `None` at the end.
     fn take_cursor(result: &mut Self::Result) -> Option<String>;
 
-    /// Puts what a page has behind what the pages before it had.
+    /// Appends the contents of a page to those of the pages before it.
     fn append(whole: &mut Self::Result, page: Self::Result);
 }
 
@@ -92,7 +92,7 @@ impl Paged for SkillsReferences {
     }
 }
 
-/// An answer that is being put together.
+/// Paged answer that is being joined.
 pub struct Pages<M: Paged> {
     params: M::Params,
     whole: Option<M::Result>,
@@ -100,21 +100,22 @@ pub struct Pages<M: Paged> {
 }
 
 impl<M: Paged> Pages<M> {
-    /// Returns pages of which none is there yet. A cursor in the parameters is taken out.
+    /// Returns an empty `Pages` for these parameters, whose cursor is ignored.
     pub fn of(mut params: M::Params) -> Self {
         M::turn_to(&mut params, None);
         Self { params, whole: None, tries: 1 }
     }
 
-    /// Returns what to ask next.
+    /// Returns the parameters of the next call.
     pub fn params(&self) -> &M::Params {
         &self.params
     }
 
-    /// Takes what was answered. Returns the whole answer, or none while pages are missing.
+    /// Takes the answer to the last call. Returns the joined answer, or `None` while pages are
+    /// missing.
     ///
     /// # Errors
-    /// What the call has failed with, unless beginning anew may help.
+    /// The error of the call, unless fetching all pages again may succeed.
     pub fn take(
         &mut self,
         answer: Result<M::Result, ClientError>,
@@ -142,8 +143,8 @@ impl<M: Paged> Pages<M> {
     }
 }
 
-/// Returns whether an answer as it came is only the first of several pages.
-pub fn goes_on(text: &RawValue) -> bool {
+/// Returns whether a raw answer has further pages.
+pub fn has_next_page(text: &RawValue) -> bool {
     text.get().contains(r#""nextCursor":""#)
 }
 
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_put_one_behind_the_other() {
+    fn pages_are_joined_in_order() {
         let mut pages = Pages::<SkillsList>::of(ListParams::default());
         assert_eq!(pages.take(Ok(page(&["a"], Some("1")))).expect("taken"), None);
         assert_eq!(pages.params().cursor.as_deref(), Some("1"));
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_in_between_is_begun_anew() {
+    fn refused_cursor_restarts_at_the_first_page() {
         let mut pages = Pages::<SkillsList>::of(ListParams::default());
         assert_eq!(pages.take(Ok(page(&["old"], Some("1")))).expect("taken"), None);
         assert_eq!(pages.take(refused(INVALID_PARAMS)).expect("begun anew"), None);
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_new_beginning_mends_is_an_error() {
+    fn error_is_returned_when_a_restart_cannot_help() {
         let mut pages = Pages::<SkillsList>::of(ListParams::default());
         assert!(pages.take(refused(INVALID_PARAMS)).is_err(), "the first page is refused");
         assert_eq!(pages.take(Ok(page(&[], Some("1")))).expect("taken"), None);

@@ -1,23 +1,23 @@
-//! Who is at the other end of a socket.
+//! Credentials of the process at the other end of a socket ([`Peer`]).
 //!
-//! The directory's mode keeps others out; this says it a second time, from the kernel, before a
-//! word is exchanged.
+//! The mode of the socket's directory keeps other users out; the kernel's peer credentials confirm
+//! this before any message is exchanged.
 
 use std::os::fd::AsFd;
 use std::{fs, io};
 
 use rustix::process::Pid;
 
-/// Who listens at the other end.
+/// User and process at the other end of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peer {
-    /// The user.
+    /// User id.
     pub uid: u32,
-    /// The process that began to listen.
+    /// Process that called `listen`.
     pub pid: i32,
 }
 
-/// Returns who listens at the other end, where the system tells.
+/// Returns the credentials of the listening process; `None` on systems that do not report them.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub fn of(socket: impl AsFd) -> io::Result<Option<Peer>> {
     let credentials = rustix::net::sockopt::socket_peercred(socket)?;
@@ -25,17 +25,17 @@ pub fn of(socket: impl AsFd) -> io::Result<Option<Peer>> {
     Ok(Some(Peer { uid: credentials.uid.as_raw(), pid }))
 }
 
-/// Returns who listens at the other end, where the system tells.
+/// Returns the credentials of the listening process; `None` on systems that do not report them.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub fn of(_socket: impl AsFd) -> io::Result<Option<Peer>> {
     Ok(None)
 }
 
 impl Peer {
-    /// Returns the daemon's process, where the peer is one.
+    /// Returns the daemon's process, if the peer is a daemon of this user.
     ///
-    /// The kernel names who began to listen. Under a service manager that is the manager, and
-    /// nothing may ever be sent to that one in the daemon's place.
+    /// The kernel reports the process that called `listen`. With socket activation that is the
+    /// service manager, which must never receive the daemon's signals.
     pub fn daemon(&self) -> Option<Pid> {
         let ours = self.uid == rustix::process::getuid().as_raw();
         let line = fs::read(format!("/proc/{}/cmdline", self.pid)).ok().filter(|_| ours)?;
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_other_end_of_our_own_pair_is_us() {
+    fn peer_of_a_socket_pair_is_this_process() {
         let (one, _other) = UnixStream::pair().expect("a pair");
         let us = Peer {
             uid: rustix::process::getuid().as_raw(),
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_daemon_itself_is_taken_for_it() {
+    fn only_a_serve_process_is_the_daemon() {
         assert!(is_daemon(b"/usr/bin/skillsd\0serve\0--spawned\0"));
         assert!(!is_daemon(b"/usr/lib/systemd/systemd\0--user\0"));
         assert!(!is_daemon(b"skillsd\0list\0"));

@@ -1,6 +1,6 @@
-//! A scripted server for tests: answers what it is told to, over any blocking stream.
+//! Scripted server for tests: answers each message with the replies that a closure returns.
 //!
-//! It speaks the real framing and envelopes, and keeps what it was asked.
+//! Uses the real framing and envelopes, and passes on every message that it received.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use skills_protocol::frame::{Frame, FrameCodec, Framing};
 use tokio_util::codec::Decoder;
 
-/// What a script says to a message: lines to send back, in order.
+/// Messages that a script sends back for one message, in order.
 pub type Reply = Vec<Value>;
 
 /// Serves one connection on a thread of its own and returns the client's end.
@@ -40,7 +40,7 @@ pub fn serve(
                 for reply in &replies {
                     Framing::ContentLength.put(reply.to_string().as_bytes(), &mut out);
                 }
-                // A test may have looked at enough and gone.
+                // A test may have dropped the receiver.
                 let _ = sender.send(message);
                 if server.write_all(&out).is_err() {
                     return;
@@ -60,7 +60,7 @@ pub fn answer(request: &Value, result: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": request["id"], "result": result})
 }
 
-/// Returns a refusal of a request.
+/// Returns an error response to a request.
 pub fn refusal(request: &Value, code: i32, message: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": request["id"], "error": {"code": code, "message": message}})
 }

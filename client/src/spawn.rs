@@ -1,8 +1,7 @@
-//! Connecting to the daemon, and starting it when nobody listens.
+//! Connects to the daemon and starts it when none listens ([`connect_or_start`]).
 //!
-//! Many clients may do this at once. They agree through a lock file beside the socket: whoever
-//! holds it looks again and only then starts a daemon; the others keep trying to connect, which is
-//! what they are waiting for.
+//! Concurrent clients agree through a lock file beside the socket: its holder tries to connect
+//! again and only then starts a daemon; the others retry until they can connect.
 //! Invariant: a daemon counts as alive when it accepts a connection, never because of a pid.
 
 use std::ffi::OsString;
@@ -25,50 +24,50 @@ use skills_protocol::wire::InitializeParams;
 use crate::blocking::BlockingConnection;
 use crate::{ClientError, directory, environment, peer};
 
-/// What a started daemon writes on its standard output, as one line, once it listens.
+/// Line that a started daemon prints on its standard output once it listens.
 pub const READY: &str = "ready";
 
-/// How long a start may take.
+/// Default time limit for starting a daemon.
 pub const DEADLINE: Duration = Duration::from_secs(10);
 
 const FIRST_DELAY: Duration = Duration::from_millis(10);
 const LONGEST_DELAY: Duration = Duration::from_secs(1);
 
-/// The pauses between attempts after a daemon closed a connection without an answer.
+/// Pauses between attempts after a daemon closed a connection without an answer.
 ///
-/// One that is being stopped accepts for some milliseconds more, then the next can be started.
+/// A daemon that is shutting down accepts connections for a few more milliseconds.
 pub fn pauses() -> impl Iterator<Item = Duration> {
     std::iter::successors(Some(FIRST_DELAY), |delay| Some(*delay * 2)).take(6)
 }
 
-// Enough for a panic message with its place; a log would be of no use in an error.
+// Enough for a panic message with its location; a whole log would not help in an error.
 const LOG_LINES: usize = 8;
 const LOG_BYTES: u64 = 4096;
 
-/// Where the daemon listens, and how it is started.
+/// Socket location of the daemon, and the command that starts it.
 #[derive(Debug, Clone)]
 pub struct StartOptions {
-    /// Where it listens.
+    /// Location of the sockets.
     pub location: SocketLocation,
     /// The program to run.
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// How long to wait until it listens.
+    /// Time limit until the started daemon listens.
     pub deadline: Duration,
-    /// How long to wait for one that listens and takes no connection, because it hangs and others
-    /// wait already.
+    /// Time limit for connecting to a daemon that listens but accepts no connection because it
+    /// hangs and its queue is full.
     pub patience: Duration,
 }
 
 impl StartOptions {
-    /// Returns options that start this program as `PROGRAM serve --spawned`, where this process's
-    /// environment says that the daemon listens. One without a slash is searched for in `PATH`.
+    /// Returns options that start this program as `PROGRAM serve --spawned`, at the socket location
+    /// of this process's environment. A program without a slash is searched for in `PATH`.
     pub fn of(program: impl Into<PathBuf>) -> Result<Self, ClientError> {
         Ok(Self::starting(environment::socket_location()?, program.into()))
     }
 
-    /// Returns options that start this very program as `skillsd serve --spawned`.
+    /// Returns options that start the current executable as `skillsd serve --spawned`.
     pub fn new(location: SocketLocation) -> Result<Self, ClientError> {
         let program = std::env::current_exe()
             .map_err(|source| ClientError::Start { program: "skillsd".into(), source })?;
@@ -81,15 +80,15 @@ impl StartOptions {
     }
 }
 
-/// Connects to the daemon that listens, and fails when none does, or none takes the connection in
-/// this time.
+/// Connects to the running daemon. Fails if none listens, or if it does not accept within
+/// `patience`.
 pub fn connect(location: &SocketLocation, patience: Duration) -> Result<UnixStream, ClientError> {
     let socket = location.path();
     let found = try_connect(location, patience)?;
     found.ok_or_else(|| ClientError::NotRunning { socket: socket.to_owned() })
 }
 
-/// Connects to the daemon, starting it when none listens.
+/// Connects to the daemon and starts it if none listens.
 pub fn connect_or_start(options: &StartOptions) -> Result<UnixStream, ClientError> {
     let socket = options.location.path();
     let try_connect = || try_connect(&options.location, options.patience);
@@ -97,16 +96,16 @@ pub fn connect_or_start(options: &StartOptions) -> Result<UnixStream, ClientErro
         return Ok(stream);
     }
     directory::prepare(&options.location)?;
-    let mut wait = Wait::new(options.deadline);
+    let mut wait = Backoff::new(options.deadline);
     let lock = StartLock::open(options.location.start_lock())?;
     while !lock.try_take()? {
-        // Whoever holds the lock starts a daemon, and may still hold it while that one listens.
+        // The lock holder starts a daemon and may still hold the lock after the daemon listens.
         if let Some(stream) = try_connect()? {
             return Ok(stream);
         }
         wait.pause(socket)?;
     }
-    // The one that held the lock before us may have succeeded in the meantime.
+    // The previous lock holder may have started a daemon in the meantime.
     if let Some(stream) = try_connect()? {
         return Ok(stream);
     }
@@ -115,7 +114,8 @@ pub fn connect_or_start(options: &StartOptions) -> Result<UnixStream, ClientErro
         if let Some(stream) = try_connect()? {
             return Ok(stream);
         }
-        // Only now: ours may have lost against one that was started without the lock.
+        // Checked only here: our daemon may have lost against one that was started without the
+        // lock.
         if let Err(error) = started {
             return Err(error);
         }
@@ -123,7 +123,8 @@ pub fn connect_or_start(options: &StartOptions) -> Result<UnixStream, ClientErro
     }
 }
 
-/// Connects to the consent socket, which answers what grants, starting the daemon when none listens.
+/// Connects to the consent socket, which answers granting methods, and starts the daemon if none
+/// listens.
 pub fn connect_consent(options: &StartOptions) -> Result<UnixStream, ClientError> {
     let main = connect_or_start(options)?;
     let socket = options.location.consent_path();
@@ -131,14 +132,14 @@ pub fn connect_consent(options: &StartOptions) -> Result<UnixStream, ClientError
     if let Some(stream) = try_connect()? {
         return Ok(stream);
     }
-    // A service manager may listen for a daemon that is only starting, and listens there itself
-    // before it answers.
+    // A service manager may listen on the main socket while the daemon is still starting. The
+    // daemon listens on the consent socket before it answers there.
     let mut main = BlockingConnection::over_socket(main)?;
     main.call::<Initialize>(&InitializeParams::default())?;
     try_connect()?.ok_or(ClientError::NoConsentSocket { socket: socket.clone() })
 }
 
-// `None`: nobody listens. Both kinds also cover a socket file that a killed daemon left behind.
+// `None`: no daemon listens. Covers a missing socket and a stale one left by a killed daemon.
 fn try_connect(
     location: &SocketLocation,
     patience: Duration,
@@ -151,7 +152,7 @@ fn try_connect_at(
     socket: &Path,
     patience: Duration,
 ) -> Result<Option<UnixStream>, ClientError> {
-    let mut wait = Wait::new(patience);
+    let mut wait = Backoff::new(patience);
     let stream = loop {
         let source = match dial(socket) {
             Ok(stream) => break stream,
@@ -159,9 +160,9 @@ fn try_connect_at(
         };
         match source.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => return Ok(None),
-            // It listens, and has not taken those who came before us.
+            // The daemon listens, but its queue of connections is full.
             io::ErrorKind::WouldBlock => wait.pause(socket)?,
-            // Whose the directory is explains it better.
+            // The owner of the directory is the better explanation, if that is wrong.
             io::ErrorKind::PermissionDenied => {
                 directory::verify(location)?;
                 return Err(ClientError::Connect { socket: socket.to_owned(), source });
@@ -177,8 +178,7 @@ fn try_connect_at(
     }
 }
 
-/// Connects at once or not at all: whoever waits for a place in the queue of a daemon that hangs
-/// waits for ever.
+/// Connects without waiting: with a daemon that hangs, waiting for a place in its queue never ends.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn dial(socket: &Path) -> io::Result<UnixStream> {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
@@ -192,20 +192,20 @@ fn dial(socket: &Path) -> io::Result<UnixStream> {
     Ok(stream)
 }
 
-/// Connects; elsewhere a full queue refuses.
+/// Connects; on these systems a full queue refuses the connection.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn dial(socket: &Path) -> io::Result<UnixStream> {
     UnixStream::connect(socket)
 }
 
-/// Delays that double, up to a deadline.
-struct Wait {
+/// Exponential backoff with a deadline.
+struct Backoff {
     started: Instant,
     limit: Duration,
     delay: Duration,
 }
 
-impl Wait {
+impl Backoff {
     fn new(limit: Duration) -> Self {
         Self { started: Instant::now(), limit, delay: FIRST_DELAY }
     }
@@ -225,7 +225,7 @@ impl Wait {
     }
 }
 
-/// The lock under which a daemon is started; released when dropped.
+/// Lock that a client holds while it starts a daemon; released when dropped.
 struct StartLock {
     path: PathBuf,
     file: File,
@@ -233,7 +233,7 @@ struct StartLock {
 
 impl StartLock {
     fn open(path: PathBuf) -> Result<Self, ClientError> {
-        // A link would let whoever placed it choose the file that we make and lock.
+        // With O_NOFOLLOW nobody else can choose the file that is created and locked here.
         let flags = OFlags::CREATE | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR) {
             Ok(descriptor) => Ok(Self { path, file: descriptor.into() }),
@@ -252,27 +252,27 @@ impl StartLock {
     }
 }
 
-// Runs the daemon and waits until it says that it listens.
+// Runs the daemon and waits until it reports that it is ready.
 fn start(options: &StartOptions, patience: Duration) -> Result<(), ClientError> {
     let failed = |source| ClientError::Start { program: options.program.clone(), source };
     let mut log = open_log(&options.location.start_log()).map_err(failed)?;
     let mut command = Command::new(&options.program);
     command
         .args(&options.arguments)
-        // A directory that nobody wants to unmount.
+        // The root directory never blocks an unmount.
         .current_dir("/")
-        // Our terminal's interrupt is not meant for the daemon.
+        // The terminal's interrupt must not reach the daemon.
         .process_group(0)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        // A file and not a pipe: a pipe would break when we go, and then every line would fail.
+        // A file, because a pipe breaks when this process exits, and then every log line fails.
         .stderr(log.try_clone().map_err(failed)?);
     if options.location.source() == SocketSource::Variable {
         command.env(SKILLSD_SOCKET, options.location.path());
     }
     let mut child = command.spawn().map_err(failed)?;
-    let said = child.stdout.take().and_then(|stdout| first_line(stdout, patience));
-    match said.as_deref() {
+    let first = child.stdout.take().and_then(|stdout| first_line(stdout, patience));
+    match first.as_deref() {
         Some(line) if line.trim_end() == READY => {
             reap(child);
             Ok(())
@@ -282,7 +282,8 @@ fn start(options: &StartOptions, patience: Duration) -> Result<(), ClientError> 
             status: end(&mut child),
             log: last_lines(&mut log),
         }),
-        // Slow rather than dead: it is left alone, a later client may find it ready.
+        // No line in time: the daemon may be slow. It keeps running, and a later client may find it
+        // ready.
         None => {
             reap(child);
             let socket = options.location.path().to_owned();
@@ -301,28 +302,29 @@ fn open_log(path: &Path) -> io::Result<File> {
     Ok(rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?.into())
 }
 
-// `None` when nothing came in time; an empty line when the output ended.
+// `None` if no line came in time; an empty line if the output ended.
 fn first_line(stdout: ChildStdout, patience: Duration) -> Option<String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut line = String::new();
-        // What cannot be read is not the word we wait for.
+        // Unreadable output leaves the line empty, which is not `READY`.
         let _ = BufReader::new(stdout.take(64)).read_line(&mut line);
-        // Nobody waits any more when it came too late.
+        // The receiver is gone if the timeout has passed.
         let _ = sender.send(line);
     });
     receiver.recv_timeout(patience).ok()
 }
 
-// A client that stays must not keep a dead daemon as its zombie.
+// Waits for the child in the background, so that a dead daemon does not stay a zombie.
 fn reap(mut child: Child) {
     thread::spawn(move || {
-        // How it ended is not ours to judge; the next call finds out that it is gone.
+        // The exit status is not needed; the next call notices that the daemon is gone.
         let _ = child.wait();
     });
 }
 
-// How a child that closed its output ended; one that has not by then is of no use to anybody.
+// Returns the exit status of a child that closed its output, and kills the child if it keeps
+// running.
 fn end(child: &mut Child) -> String {
     for _ in 0..50 {
         match child.try_wait() {
@@ -331,10 +333,10 @@ fn end(child: &mut Child) -> String {
             Err(error) => return error.to_string(),
         }
     }
-    // It may end by itself at this very moment.
+    // The child may exit at this moment, so errors are ignored.
     let _ = child.kill();
     let _ = child.wait();
-    "it closed its output and went on".to_owned()
+    "it closed its output but kept running".to_owned()
 }
 
 fn last_lines(log: &mut File) -> String {
@@ -345,7 +347,8 @@ fn last_lines(log: &mut File) -> String {
         log.take(LOG_BYTES).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
-    // The log only helps to understand; without it the error still says what failed.
+    // The log is additional information; without it the error still names the program and its
+    // status.
     let text = String::from_utf8_lossy(&read(log).unwrap_or_default()).into_owned();
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len().saturating_sub(LOG_LINES)..].join("\n")
@@ -360,7 +363,7 @@ mod tests {
 
     use super::*;
 
-    // A shell script in place of the daemon: it can say and do everything but listen.
+    // Runs a shell script instead of the daemon: it can print and exit, but not listen.
     fn options(top: &TempDir, script: &str) -> StartOptions {
         let skillsd_socket = Some(top.path().join("s.sock").into());
         let environment = SocketEnvironment { skillsd_socket, ..SocketEnvironment::default() };
@@ -387,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_daemon_that_ends_early_is_quoted() {
+    fn early_exit_reports_status_and_log() {
         check(
             "echo one >&2; echo 'bad config' >&2; exit 3",
             DEADLINE,
@@ -403,14 +406,14 @@ mod tests {
     }
 
     #[test]
-    fn only_the_end_of_a_long_log_is_quoted() {
+    fn long_log_is_cut_to_its_last_lines() {
         let last: Vec<String> = (93..=100).map(|n| n.to_string()).collect();
         let status = "`/bin/sh serve` ended before it was ready (exit status: 1)";
         check("seq 100 >&2; exit 1", DEADLINE, &format!("{status}: {}", last.join("\n")));
     }
 
     #[test]
-    fn a_daemon_that_never_listens_is_given_up() {
+    fn start_times_out_when_daemon_never_listens() {
         let soon = Duration::from_millis(60);
         let expected = "no daemon answered on `$TOP/s.sock` within 0 s";
         check("exec sleep 1", soon, expected);
@@ -419,7 +422,7 @@ mod tests {
 
     #[test]
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    fn a_daemon_that_takes_no_connection_is_given_up() {
+    fn connect_times_out_when_accept_queue_is_full() {
         use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, listen, socket};
 
         let top = TempDir::new().expect("made");
@@ -430,20 +433,20 @@ mod tests {
         bind(&ours, &SocketAddrUnix::new(path).expect("short")).expect("bound");
         listen(&ours, 0).expect("listens");
         let waiting: Vec<_> = std::iter::from_fn(|| dial(path).ok()).collect();
-        assert!(!waiting.is_empty(), "nobody could come at all");
+        assert!(!waiting.is_empty(), "no connection was accepted");
         for error in [connect(&options.location, patience), connect_or_start(&options)] {
             let error = error.expect_err("the queue is full");
             assert!(matches!(error, ClientError::NoAnswer { waited, .. } if waited == patience));
         }
-        // As soon as one is taken there is a place.
+        // Accepting one connection frees a place in the queue.
         let listener = UnixListener::from(ours);
         let taking = thread::spawn(move || listener.accept().map(|_| listener));
         connect(&options.location, DEADLINE).expect("there is a place");
-        taking.join().expect("it does not panic").expect("somebody waits");
+        taking.join().expect("it does not panic").expect("a connection is pending");
     }
 
     #[test]
-    fn a_program_that_is_not_there_is_named() {
+    fn missing_program_is_named_in_the_error() {
         let top = TempDir::new().expect("made");
         let options = StartOptions { program: "/nowhere/skillsd".into(), ..options(&top, "") };
         let error = connect_or_start(&options).expect_err("no program");
@@ -451,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_lock_that_is_a_link_is_refused() {
+    fn symlinked_start_lock_is_refused() {
         let top = TempDir::new().expect("made");
         let options = options(&top, "echo ready");
         let target = top.path().join("target");
@@ -462,14 +465,14 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_started_when_only_a_connection_was_asked_for() {
+    fn connect_does_not_start_a_daemon() {
         let top = TempDir::new().expect("made");
         let options = options(&top, "");
         assert!(matches!(
             connect(&options.location, DEADLINE),
             Err(ClientError::NotRunning { .. })
         ));
-        // A socket file without a listener is what a killed daemon leaves.
+        // A killed daemon leaves a socket file without a listener.
         drop(UnixListener::bind(options.location.path()).expect("bound"));
         assert!(matches!(
             connect(&options.location, DEADLINE),
@@ -478,12 +481,12 @@ mod tests {
     }
 
     #[test]
-    fn clients_that_come_together_start_one_daemon() {
+    fn concurrent_clients_start_one_daemon() {
         let top = TempDir::new().expect("made");
         let starts = top.path().join("starts");
         let script = format!("echo start >> {}; echo ready", starts.display());
         let options = options(&top, &script);
-        // A stale socket lies in the way, as after a kill.
+        // A stale socket exists, as after a kill.
         drop(UnixListener::bind(options.location.path()).expect("bound"));
         let clients: Vec<_> = (0..8)
             .map(|_| {
@@ -491,10 +494,10 @@ mod tests {
                 thread::spawn(move || connect_or_start(&options).map(drop))
             })
             .collect();
-        // The listener appears only after the daemon was started and said that it is ready.
+        // The listener appears only after the daemon was started and reported that it is ready.
         let deadline = Instant::now() + DEADLINE;
         while !starts.exists() {
-            assert!(Instant::now() < deadline, "nobody started it");
+            assert!(Instant::now() < deadline, "no client started it");
             thread::sleep(FIRST_DELAY);
         }
         std::fs::remove_file(options.location.path()).expect("stale");

@@ -1,9 +1,11 @@
-//! A subscription that outlives its connection.
+//! Subscription to change events that survives its connection ([`Subscription`]).
 //!
-//! The daemon forgets subscriptions with the connection they were made on, and clients come and go
-//! more slowly than daemons. So this subscribes again wherever the next daemon is, and says so:
-//! what happened in between is told by nobody, and whoever keeps a list asks for it with `since`.
-//! Invariant: after [`Heard::Begun`] every change is told, at least by the latest of its kind.
+//! The daemon drops subscriptions with their connection, and daemons restart more often than
+//! clients. This type subscribes again at the next daemon and reports it as
+//! [`SubscriptionEvent::Begun`]. Events in between are lost: a client that keeps a list fetches the
+//! difference with `since`.
+//! Invariant: after [`SubscriptionEvent::Begun`] every change is reported, at least by the latest
+//! event of its kind.
 
 use skills_protocol::method::{EventsEvent, EventsSubscribe, EventsUnsubscribe, Notification};
 use skills_protocol::wire::{
@@ -15,42 +17,42 @@ use crate::client::Client;
 use crate::connection::Connection;
 use crate::spawn::pauses;
 
-/// Follows what a place shows, from one daemon to the next.
+/// Follows the changes of a view across daemon restarts.
 pub struct Subscription {
     client: Client,
     params: SubscribeParams,
-    begun: Option<(Connection, String)>,
+    active: Option<(Connection, String)>,
 }
 
-/// What a subscription hears.
+/// Message from a subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Heard {
-    /// The subscription has begun, for the first time or again: anything may have happened before.
+pub enum SubscriptionEvent {
+    /// The subscription has begun, for the first time or again: changes before it are unknown.
     Begun(SubscribeResult),
-    /// Something has happened.
+    /// A change event.
     Event(Event),
 }
 
 impl Subscription {
     /// Returns a subscription that has not begun yet.
     pub fn new(client: Client, params: SubscribeParams) -> Self {
-        Self { client, params, begun: None }
+        Self { client, params, active: None }
     }
 
-    /// Waits for what is heard next. Where the connection is lost, it is made again.
+    /// Waits for the next event, and reconnects if the connection is lost.
     ///
     /// # Errors
     /// No daemon can be reached or started, or it refuses the subscription.
-    pub async fn next(&mut self) -> Result<Heard, ClientError> {
+    pub async fn next(&mut self) -> Result<SubscriptionEvent, ClientError> {
         let mut pauses = pauses();
         loop {
-            let Some((connection, name)) = &self.begun else {
+            let Some((connection, name)) = &self.active else {
                 match self.begin().await {
                     Err(error) if error.is_broken_connection() => match pauses.next() {
                         Some(pause) => tokio::time::sleep(pause).await,
                         None => return Err(error),
                     },
-                    begun => return begun.map(Heard::Begun),
+                    begun => return begun.map(SubscriptionEvent::Begun),
                 }
                 continue;
             };
@@ -60,17 +62,17 @@ impl Subscription {
                     .map_err(|source| ClientError::Form { method: EventsEvent::METHOD, source })
             });
             match event.transpose()? {
-                Some(EventParams { result, .. }) => return Ok(Heard::Event(result)),
-                None => self.begun = None,
+                Some(EventParams { result, .. }) => return Ok(SubscriptionEvent::Event(result)),
+                None => self.active = None,
             }
         }
     }
 
-    /// Ends the subscription at the daemon. One that is dropped goes on until its connection
-    /// closes, and counts among those that a connection may have.
+    /// Ends the subscription at the daemon. A dropped subscription continues until its connection
+    /// closes, and counts against the limit of subscriptions per connection.
     pub async fn end(self) {
-        if let Some((connection, subscription)) = self.begun {
-            // With the connection it has ended as well.
+        if let Some((connection, subscription)) = self.active {
+            // A closed connection has ended the subscription too.
             let _ = connection.call::<EventsUnsubscribe>(&UnsubscribeParams { subscription }).await;
         }
     }
@@ -78,7 +80,7 @@ impl Subscription {
     async fn begin(&mut self) -> Result<SubscribeResult, ClientError> {
         let connection = self.client.connection().await?;
         let result = connection.call::<EventsSubscribe>(&self.params).await?;
-        self.begun = Some((connection, result.subscription.clone()));
+        self.active = Some((connection, result.subscription.clone()));
         Ok(result)
     }
 }

@@ -1,12 +1,12 @@
-//! `skillsd check`: the linter, for people, for CI and before a commit.
+//! `skillsd check`: the linter, for people, CI and pre-commit hooks.
 //!
-//! One call, one rendering; what is wrong is the server's to say. A daemon that runs is asked,
-//! else a server within this process: a check starts no daemon. With `--fix` the edits that the
-//! server offers are made here, until nothing is left that has one right answer.
+//! The server checks; this module renders its findings. Uses the running daemon, or else a server
+//! within this process: a check starts no daemon. With `--fix`, the edits that the server offers
+//! are applied here, until no fix with one right result is left.
 
+mod fix;
 mod github;
 mod human;
-mod mend;
 mod rule;
 mod sarif;
 mod source;
@@ -23,12 +23,12 @@ use skills_protocol::wire::{
     CheckFinding, CheckParams, CheckResult, RuleDescription, RulesDescribeParams, Severity,
 };
 
+use crate::call_context::CallContext;
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::link::Link;
-use crate::place::Place;
-use mend::Mended;
+use crate::server_connection::ServerConnection;
+use fix::Fixes;
 use skills_client::blocking::PATIENCE;
 
 /// Arguments of `skillsd check`.
@@ -52,88 +52,88 @@ pub struct CheckArgs {
     explain: Option<String>,
 }
 
-/// How findings are printed.
+/// Output format of findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// For people: with the source on a terminal, a line each in a pipe.
+    /// For people: with source excerpts on a terminal, one line per finding in a pipe.
     Human,
-    /// The wire's result.
+    /// The wire result.
     Json,
     /// SARIF 2.1.0, for code scanning.
     Sarif,
-    /// Annotations of GitHub's actions.
+    /// Annotations of GitHub Actions.
     Github,
 }
 
-/// How often `--watch` looks.
-const PAUSE: Duration = Duration::from_millis(700);
+/// Interval of checks with `--watch`.
+const WATCH_INTERVAL: Duration = Duration::from_millis(700);
 
-/// How often fixes are made before what is left is left: what is mended in one file may uncover
-/// something in another.
-const MOST_PASSES: usize = 5;
+/// Maximum number of passes of `--fix`: a fix in one file may cause a finding in another.
+const MAX_FIX_PASSES: usize = 5;
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &CheckArgs) -> Result<Exit, CommandError> {
     if let Some(rule) = &args.explain {
         return explain(cx, rule);
     }
     let format = format(cx, args)?;
-    let mut place = Place::of(cx.global, None)?;
+    let mut context = CallContext::of(cx.global, None)?;
     let mut params = CheckParams { fix_all: args.fix, ..CheckParams::default() };
-    if place.wants_several_profiles() {
-        params.profiles = place.several(&link(cx)?.server()?.capabilities.profiles);
-        place.profile = None;
+    if context.wants_several_profiles() {
+        params.profiles =
+            context.selected_profiles(&connect(cx)?.initialize_result()?.capabilities.profiles);
+        context.profile = None;
     }
-    let paths: Vec<PathBuf> = args.paths.iter().map(|it| place.file(it)).collect();
-    params.paths = place.fill_all(&mut params, &paths);
+    let paths: Vec<PathBuf> = args.paths.iter().map(|it| context.file(it)).collect();
+    params.paths = context.fill_all(&mut params, &paths);
     let mut result = call(cx, &params)?;
-    let mut mended = Mended::default();
+    let mut fixes = Fixes::default();
     if args.fix {
-        for _ in 0..MOST_PASSES {
-            if !mended.mend(&result)? {
+        for _ in 0..MAX_FIX_PASSES {
+            if !fixes.apply(&result)? {
                 break;
             }
             result = call(cx, &params)?;
         }
-        result.left_alone = mended.left_alone();
+        result.left_alone = fixes.skipped();
     }
-    print(cx, format, &place, &result, mended.n_made)?;
+    print(cx, format, &context, &result, fixes.n_fixed)?;
     print_left_alone(cx, &result);
-    cx.terminal.print_notes(&mended.outside().collect::<Vec<_>>());
+    cx.terminal.print_notes(&fixes.outside().collect::<Vec<_>>());
     if args.watch {
-        return watch(cx, format, &place, &params, result);
+        return watch(cx, format, &context, &params, result);
     }
     let fails = |it: &CheckFinding| matches!(it.severity, Severity::Error | Severity::Warning);
     let is_bad = result.files.iter().flat_map(|it| &it.findings).any(fails);
     Ok(if is_bad || !result.left_alone.is_empty() { Exit::Findings } else { Exit::Fine })
 }
 
-/// Returns how findings are to be printed: `--json` is a format too.
+/// Returns the output format; `--json` selects one too.
 fn format(cx: &CommandContext<'_>, args: &CheckArgs) -> Result<Format, CommandError> {
     match (args.format, cx.global.json) {
         (None | Some(Format::Json), true) => Ok(Format::Json),
         (Some(_), true) => {
-            let message = "`--json` and another `--format` exclude each other";
-            Err(CommandError::usage(message).with_hint("Leave one of them out."))
+            let message = "`--json` cannot be combined with another `--format`";
+            Err(CommandError::usage(message).with_hint("Pass only one of them."))
         }
         (format, false) => Ok(format.unwrap_or(Format::Human)),
     }
 }
 
-/// Prints what there is to say about a rule, or about a family of them.
+/// Prints the description of a rule, or of a family of rules.
 fn explain(cx: &CommandContext<'_>, rule: &str) -> Result<Exit, CommandError> {
     let params = RulesDescribeParams { rules: vec![rule.to_owned()] };
-    let mut link = link(cx)?;
+    let mut server = connect(cx)?;
     let text = if cx.global.json {
-        format!("{}\n", link.call_text::<RulesDescribe>(&params)?)
+        format!("{}\n", server.call_text::<RulesDescribe>(&params)?)
     } else {
-        rule::render(&link.call::<RulesDescribe>(&params)?.rules, cx.terminal)
+        rule::render(&server.call::<RulesDescribe>(&params)?.rules, cx.terminal)
     };
     cx.terminal.print(&text)?;
     Ok(Exit::Fine)
 }
 
-/// Returns what there is to say about the rules that have found something.
-fn described(
+/// Returns the descriptions of the rules that have findings.
+fn rules_of(
     cx: &CommandContext<'_>,
     result: &CheckResult,
 ) -> Result<Vec<RuleDescription>, CommandError> {
@@ -143,26 +143,26 @@ fn described(
         return Ok(Vec::new());
     }
     let rules = rules.into_iter().map(ToOwned::to_owned).collect();
-    Ok(link(cx)?.call::<RulesDescribe>(&RulesDescribeParams { rules })?.rules)
+    Ok(connect(cx)?.call::<RulesDescribe>(&RulesDescribeParams { rules })?.rules)
 }
 
-/// Asks the daemon that runs, else a server within this process.
-fn link(cx: &CommandContext<'_>) -> Result<Link, CommandError> {
+/// Connects to the running daemon, or else to a server within this process.
+fn connect(cx: &CommandContext<'_>) -> Result<ServerConnection, CommandError> {
     if !cx.global.no_daemon
-        && let Ok(link) = Link::open_running(PATIENCE)
+        && let Ok(server) = ServerConnection::open_running(PATIENCE)
     {
-        return Ok(link);
+        return Ok(server);
     }
-    Ok(Link::local(cx.binary.local)?)
+    Ok(ServerConnection::local(cx.binary.local)?)
 }
 
-/// Checks all paths, in as many calls as the limit on lists takes.
+/// Checks all paths, in several calls if they exceed the limit on lists.
 fn call(cx: &CommandContext<'_>, params: &CheckParams) -> Result<CheckResult, CommandError> {
-    let mut link = link(cx)?;
+    let mut server = connect(cx)?;
     let mut paths = params.paths.chunks(LIST_ITEMS);
     let mut check = |paths: &[String]| {
         let params = CheckParams { paths: paths.to_vec(), ..params.clone() };
-        link.call_whole::<SkillsCheck>(params)
+        server.call_whole::<SkillsCheck>(params)
     };
     let mut all = check(paths.next().unwrap_or_default())?;
     for paths in paths {
@@ -176,15 +176,15 @@ fn call(cx: &CommandContext<'_>, params: &CheckParams) -> Result<CheckResult, Co
 fn print(
     cx: &CommandContext<'_>,
     format: Format,
-    place: &Place,
+    context: &CallContext,
     result: &CheckResult,
     n_fixed: u64,
 ) -> Result<(), CommandError> {
     let text = match format {
-        Format::Human => human::render(result, n_fixed, &place.cwd, cx.terminal),
+        Format::Human => human::render(result, n_fixed, &context.cwd, cx.terminal),
         Format::Json => format!("{}\n", serde_json::to_string(result).unwrap_or_default()),
-        Format::Sarif => sarif::render(result, &described(cx, result)?, &place.cwd),
-        Format::Github => github::render(result, &place.cwd),
+        Format::Sarif => sarif::render(result, &rules_of(cx, result)?, &context.cwd),
+        Format::Github => github::render(result, &context.cwd),
     };
     match format {
         Format::Human | Format::Github => cx.terminal.print(&text)?,
@@ -194,33 +194,33 @@ fn print(
     Ok(())
 }
 
-/// Says which files were left as somebody else has written them.
+/// Reports the files that changed while they were checked, and were not fixed.
 fn print_left_alone(cx: &CommandContext<'_>, result: &CheckResult) {
-    let told = result.left_alone.iter().map(|it| {
+    let notes = result.left_alone.iter().map(|it| {
         let path = cx.terminal.path(&it.path, it.path_encoding);
         format!(
-            "`{path}` was changed while it was checked, and is left as it is; `skillsd check --fix` mends it when it is saved"
+            "`{path}` changed while it was checked and is not fixed; save it and run `skillsd check --fix` again"
         )
     });
-    cx.terminal.print_notes(&told.collect::<Vec<_>>());
+    cx.terminal.print_notes(&notes.collect::<Vec<_>>());
 }
 
-/// Prints again whenever the answer is another one.
+/// Checks repeatedly and prints each changed result.
 fn watch(
     cx: &CommandContext<'_>,
     format: Format,
-    place: &Place,
+    context: &CallContext,
     params: &CheckParams,
     mut last: CheckResult,
 ) -> Result<Exit, CommandError> {
     loop {
-        thread::sleep(PAUSE);
+        thread::sleep(WATCH_INTERVAL);
         let result = call(cx, params)?;
         if result.files != last.files || result.checked != last.checked {
             if format == Format::Human {
                 cx.terminal.print("\n")?;
             }
-            print(cx, format, place, &result, 0)?;
+            print(cx, format, context, &result, 0)?;
             last = result;
         }
     }

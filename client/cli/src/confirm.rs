@@ -1,6 +1,6 @@
-//! Asks the person at the terminal before a command grants anything.
+//! Confirmation by the person at the terminal before a command grants anything.
 //!
-//! An agent that runs a command has no terminal, so that it is refused and the person is not.
+//! An agent that runs a command has no terminal, and is refused.
 
 use std::io::{self, BufRead as _, IsTerminal as _};
 
@@ -18,7 +18,7 @@ pub(super) fn require_person(command: &str) -> Result<(), CommandError> {
     if has_person() {
         return Ok(());
     }
-    Err(CommandError::refused("nothing is granted without a person at a terminal")
+    Err(CommandError::refused("granting needs a person at a terminal")
         .with_hint(format!("Run `{command}` in a terminal and answer its question.")))
 }
 
@@ -30,7 +30,7 @@ pub(super) fn agree(terminal: &Terminal, shown: &str) -> Result<bool, CommandErr
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-/// Says that nothing was granted, and returns the exit for it.
+/// Reports that nothing was granted, and returns the exit code.
 pub(super) fn declined(terminal: &Terminal) -> Exit {
     terminal.prompt("Nothing was granted.\n");
     Exit::Denied

@@ -1,4 +1,4 @@
-//! The context of a command: its flags, its terminal and the program around it.
+//! Input of a command ([`CommandContext`]): its flags, its terminal and functions of the binary.
 
 use std::cell::RefCell;
 use std::io;

@@ -1,12 +1,12 @@
-//! `skillsd doctor`: what is wrong with the daemon and what is around it, and what to do.
+//! `skillsd doctor`: finds problems of the daemon and its environment, and says what to do.
 //!
-//! Looks, judges and reports; it starts no daemon and changes nothing, unless `--fix` asks for
-//! the repairs that can do no harm. What a daemon must say (the roots, the configuration) is
-//! asked from the one that runs, else from a server within this process.
+//! Reports only: starts no daemon and changes nothing, unless `--fix` asks for the safe repairs.
+//! Questions to a server (search roots, configuration) go to the running daemon, or to a server
+//! within this process.
 
 mod daemon;
 mod finding;
-mod place;
+mod paths;
 mod repair;
 mod watches;
 
@@ -20,7 +20,7 @@ use skills_protocol::wire::{DoctorResult, Finding as WireFinding, TrustGetResult
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::link::VERSION;
+use crate::server_connection::VERSION;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{continued, count, hang, parted, plain};
@@ -41,24 +41,24 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &DoctorArgs) -> Result<Exit, Co
     let location = match environment::socket_location() {
         Ok(location) => Some(location),
         Err(error) => {
-            let hint = "Set SKILLSD_SOCKET to a short absolute path in a directory of yours.";
+            let hint = "Set SKILLSD_SOCKET to a short absolute path in a directory that you own.";
             findings.push(Finding::error("no-socket-path", error.to_string(), hint));
             None
         }
     };
     let mut server = None;
     if let Some(location) = &location {
-        place::look(location, &mut findings);
-        daemon::look_for_others(location, &mut findings);
+        paths::check_socket(location, &mut findings);
+        daemon::check_other_daemons(location, &mut findings);
         if !cx.global.no_daemon {
-            server = daemon::ask(location, &mut findings);
+            server = daemon::connect_and_check(location, &mut findings);
         }
     }
-    place::look_at_state(&mut findings);
-    let trust = daemon::look_from_inside(cx, server.as_mut(), &mut findings)?;
-    let watches = watches::look(&mut findings);
+    paths::check_state_directory(&mut findings);
+    let trust = daemon::check_from_server(cx, server.as_mut(), &mut findings)?;
+    let watches = watches::check(&mut findings);
     findings.sort_by_key(|it| it.severity as u8);
-    let findings = findings.into_iter().map(|it| if args.fix { it.mended() } else { it });
+    let findings = findings.into_iter().map(|it| if args.fix { it.repaired() } else { it });
     let socket = location.as_ref().map(SocketLocation::path);
     let path_encoding = encoding_of(socket);
     let result = DoctorResult {
@@ -80,7 +80,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &DoctorArgs) -> Result<Exit, Co
     Ok(if result.findings.iter().any(is_open) { Exit::Findings } else { Exit::Fine })
 }
 
-/// Returns the report for a person.
+/// Renders the report for a person.
 fn render(result: &DoctorResult, terminal: &Terminal) -> String {
     let mut text = String::new();
     for finding in &result.findings {
@@ -90,7 +90,7 @@ fn render(result: &DoctorResult, terminal: &Terminal) -> String {
         text.push('\n');
     }
     let daemon = match &result.daemon {
-        Some(daemon) => format!("skillsd {} answers", plain(&daemon.version)),
+        Some(daemon) => format!("skillsd {} is running", plain(&daemon.version)),
         None => "no daemon runs; the next command starts one".to_owned(),
     };
     let socket = result.socket.as_deref().map(|path| terminal.path(path, result.path_encoding));
@@ -103,9 +103,9 @@ fn render(result: &DoctorResult, terminal: &Terminal) -> String {
     for part in parted(&parts, terminal.width).lines() {
         let _ = writeln!(text, "{}", continued(part, 2, terminal.width));
     }
-    // Where nothing was trusted and nothing asks there is nothing to tell.
-    let is_told = |it: &&TrustGetResult| !(it.all.is_empty() && it.waiting.is_empty());
-    if let Some(trust) = result.trust.as_ref().filter(is_told) {
+    // Trust is only shown if something is trusted or asks for trust.
+    let is_shown = |it: &&TrustGetResult| !(it.all.is_empty() && it.waiting.is_empty());
+    if let Some(trust) = result.trust.as_ref().filter(is_shown) {
         text.push_str(&trust::summary(trust, terminal));
     }
     let _ = writeln!(text, "{}", parted(&verdict(&result.findings), terminal.width));
@@ -117,11 +117,11 @@ fn verdict(findings: &[WireFinding]) -> Vec<String> {
     let n_fixable = open.clone().filter(|it| it.fixable).count();
     let n_open = open.count() as u64;
     if n_open == 0 {
-        return vec![format!("{} nothing is wrong", paint(style::GOOD, "✓"))];
+        return vec![format!("{} no problems found", paint(style::GOOD, "✓"))];
     }
     let mut parts = vec![format!("{} {}", paint(style::BAD, "✗"), count(n_open, "finding"))];
     if n_fixable > 0 {
-        parts.push(format!("`skillsd doctor --fix` mends {n_fixable} of them"));
+        parts.push(format!("`skillsd doctor --fix` repairs {n_fixable} of them"));
     }
     parts
 }
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_says_what_is_wrong_and_what_was_done() {
+    fn report_lists_findings_and_repairs() {
         let result = DoctorResult {
             version: "0.1.0".into(),
             socket: Some("/home/ann/run/v1.sock".into()),
@@ -186,14 +186,14 @@ mod tests {
             fixed: the directory is open to others (~/run) [state-open]
                it has mode 0700 now
 
-            skillsd 0.1.0 answers at ~/run/v1.sock · 12 of 65536 watches in use
-            ✗ 1 finding · `skillsd doctor --fix` mends 1 of them
+            skillsd 0.1.0 is running at ~/run/v1.sock · 12 of 65536 watches in use
+            ✗ 1 finding · `skillsd doctor --fix` repairs 1 of them
         "#]]
         .assert_eq(&uncolored(&render(&result, &terminal(None))));
         let result = DoctorResult { findings: Vec::new(), daemon: None, watches: None, ..result };
         expect![[r#"
             no daemon runs; the next command starts one at ~/run/v1.sock
-            ✓ nothing is wrong
+            ✓ no problems found
         "#]]
         .assert_eq(&uncolored(&render(&result, &terminal(None))));
         let dir = |it: &str| Some(it.to_owned());
@@ -221,7 +221,7 @@ mod tests {
             ○ not trusted: ~/shop
               price asks for trust to have its hooks run
             No directory is trusted
-            ✓ nothing is wrong
+            ✓ no problems found
         "#]]
         .assert_eq(&uncolored(&render(&result, &terminal(None))));
     }

@@ -1,26 +1,26 @@
-//! The exit codes, which scripts may rely on.
+//! Exit codes ([`Exit`]), which scripts may rely on.
 
 use std::process::ExitCode;
 
-/// How a command ended.
+/// Result of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// Everything is fine. Also when the reader of our output has gone.
+    /// Success, including output to a closed pipe.
     Fine = 0,
-    /// The answer is a finding: the skill is not active, there is none of that name, or a daemon
-    /// runs already that `serve` was to start. Also when the answer could not be written.
+    /// The answer is negative: the skill is not active or does not exist, or `serve` found a
+    /// running daemon. Also: the output could not be written.
     Findings = 1,
-    /// The command line cannot be acted on.
+    /// Invalid command line.
     Usage = 2,
-    /// No daemon runs and none could be started, or it serves as many as it may.
+    /// No daemon runs and none could be started, or it has too many connections.
     NoDaemon = 3,
-    /// Daemon and command line do not speak the same protocol.
+    /// Daemon and command line speak incompatible protocol versions.
     VersionMismatch = 4,
-    /// A permission, trust or configuration forbids it, or what is said cannot be kept: the state
-    /// directory may not be written, or is full.
+    /// A permission, missing trust or the configuration forbids the action, or the state directory
+    /// is full or not writable.
     Denied = 5,
-    /// A bug of ours.
+    /// A bug in skillsd.
     Bug = 70,
 }
 

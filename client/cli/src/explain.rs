@@ -1,4 +1,4 @@
-//! `skillsd explain`: why a skill is there, or why not: the verdict, the steps, what to do.
+//! `skillsd explain`: explains why an agent sees a skill or not: verdict, steps, and advice.
 
 pub(super) mod tree;
 
@@ -11,12 +11,12 @@ use clap::Args;
 use skills_protocol::method::SkillsExplain;
 use skills_protocol::wire::{ExplainParams, ExplainResult, State};
 
+use crate::call_context::{CallContext, SessionFlag, Target};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::link::Link;
 use crate::list::by_profile;
-use crate::place::{Place, SessionFlag, Target};
+use crate::server_connection::ServerConnection;
 use crate::style::{self, mark, paint};
 use crate::terminal::Terminal;
 use crate::text::{pad, plain, width, wrap};
@@ -33,37 +33,37 @@ pub struct ExplainArgs {
 }
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &ExplainArgs) -> Result<Exit, CommandError> {
-    let place = Place::of(cx.global, None)?.seen_by(&args.session);
-    let mut link = Link::open(cx)?;
-    if place.wants_several_profiles() {
-        return run_all(cx, args, &mut link, &place);
+    let context = CallContext::of(cx.global, None)?.with_session(&args.session);
+    let mut server = ServerConnection::open(cx)?;
+    if context.wants_several_profiles() {
+        return run_all(cx, args, &mut server, &context);
     }
-    let params = params(&place, args);
+    let params = params(&context, args);
     if cx.global.json {
-        let text = link.call_text::<SkillsExplain>(&params)?;
+        let text = server.call_text::<SkillsExplain>(&params)?;
         cx.terminal.print(&format!("{text}\n"))?;
         return exit_of_text(text.get(), args);
     }
-    let result = link.call::<SkillsExplain>(&params)?;
+    let result = server.call::<SkillsExplain>(&params)?;
     cx.terminal.print(&render(&result, args.target.is_some(), cx.terminal))?;
     cx.terminal.print_health(&result.health);
     Ok(exit_of(result.verdict.state, args))
 }
 
-// One line for each profile; which of them sees the skill is the question asked.
+// Prints one line per profile.
 fn run_all(
     cx: &CommandContext<'_>,
     args: &ExplainArgs,
-    link: &mut Link,
-    place: &Place,
+    server: &mut ServerConnection,
+    context: &CallContext,
 ) -> Result<Exit, CommandError> {
     let mut results = Vec::new();
     let mut exit = Exit::Fine;
     let mut texts = Vec::new();
-    for profile in place.several(&link.server()?.capabilities.profiles) {
-        let params = params(&place.with_profile(&profile), args);
-        let text = link.call_text::<SkillsExplain>(&params)?;
-        let result = parsed(text.get())?;
+    for profile in context.selected_profiles(&server.initialize_result()?.capabilities.profiles) {
+        let params = params(&context.with_profile(&profile), args);
+        let text = server.call_text::<SkillsExplain>(&params)?;
+        let result = parse(text.get())?;
         if exit_of(result.verdict.state, args) == Exit::Findings {
             exit = Exit::Findings;
         }
@@ -78,37 +78,37 @@ fn run_all(
     Ok(exit)
 }
 
-fn params(place: &Place, args: &ExplainArgs) -> ExplainParams {
+fn params(context: &CallContext, args: &ExplainArgs) -> ExplainParams {
     let mut params = ExplainParams::default();
-    match args.target.as_deref().map(|target| place.target(target)) {
-        Some(Target::Path(path)) => params.path = place.fill(&mut params, Some(&path)),
+    match args.target.as_deref().map(|target| context.target(target)) {
+        Some(Target::Path(path)) => params.path = context.fill(&mut params, Some(&path)),
         Some(Target::Name(name)) => {
-            place.fill(&mut params, None);
+            context.fill(&mut params, None);
             params.name = Some(name);
         }
         None => {
-            place.fill(&mut params, None);
+            context.fill(&mut params, None);
         }
     }
     params
 }
 
-fn parsed(text: &str) -> Result<ExplainResult, ClientError> {
+fn parse(text: &str) -> Result<ExplainResult, ClientError> {
     serde_json::from_str(text)
         .map_err(|source| ClientError::Form { method: "skills/explain", source })
 }
 
 fn exit_of_text(text: &str, args: &ExplainArgs) -> Result<Exit, CommandError> {
-    Ok(exit_of(parsed(text)?.verdict.state, args))
+    Ok(exit_of(parse(text)?.verdict.state, args))
 }
 
 fn exit_of(state: Option<State>, args: &ExplainArgs) -> Exit {
-    // Without a target there is no skill that could be missing.
+    // Without a target, no skill can be missing.
     let fine = args.target.is_none() || state.is_some_and(State::is_listed);
     if fine { Exit::Fine } else { Exit::Findings }
 }
 
-/// Returns the verdict, the tree of steps, and what to do.
+/// Renders the verdict, the tree of steps, and the advice.
 pub(super) fn render(result: &ExplainResult, has_target: bool, terminal: &Terminal) -> String {
     let mut text = String::new();
     let lines = wrap(
@@ -126,7 +126,7 @@ pub(super) fn render(result: &ExplainResult, has_target: bool, terminal: &Termin
     let _ = writeln!(
         text,
         "\n{}",
-        paint(style::FAINT, format!("as {} finds skills", plain(&result.profile)))
+        paint(style::FAINT, format!("by the rules of {}", plain(&result.profile)))
     );
     text.push_str(&tree::render(&result.steps, terminal));
     push_next(result, terminal, &mut text);
@@ -146,7 +146,7 @@ fn render_profiles(results: &[ExplainResult], terminal: &Terminal) -> String {
         for line in &lines[1..] {
             let _ = writeln!(text, "  {}  {line}", pad("", columns));
         }
-        // Where the skill is there, there is nothing to do.
+        // A visible skill needs no advice.
         let next = result.verdict.next.as_deref();
         let next = next.filter(|_| !result.verdict.state.is_some_and(State::is_listed));
         let lines =
@@ -155,7 +155,7 @@ fn render_profiles(results: &[ExplainResult], terminal: &Terminal) -> String {
             let _ = writeln!(text, "  {}  {}", pad("", columns), paint(style::FAINT, line));
         }
     }
-    let _ = writeln!(text, "\nEvery step of one of them: `--profile NAME`");
+    let _ = writeln!(text, "\nShow all steps for one profile: `--profile NAME`");
     text
 }
 
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_verdict_comes_first_and_what_to_do_last_and_once() {
+    fn verdict_is_first_and_advice_last_and_once() {
         let result = explained(
             "codex",
             Some(State::Invalid),
@@ -222,7 +222,7 @@ mod tests {
             ✗ `api-changes` is invalid: line 3 is
               not YAML
 
-            as codex finds skills
+            by the rules of codex
             └─ ~/shop/.agents/skills  1 skill
 
             Next: Quote the description.
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn profiles_stand_side_by_side() {
+    fn several_profiles_are_rendered_one_line_each() {
         let results = [
             explained("agentskills", Some(State::Active), "`api-changes` is listed, repaired"),
             explained(
@@ -252,7 +252,7 @@ mod tests {
                                      `api-changes`
                                      → Quote the description.
 
-            Every step of one of them: `--profile NAME`
+            Show all steps for one profile: `--profile NAME`
         "#]]
         .assert_eq(&text);
     }

@@ -1,6 +1,6 @@
-//! A command that could not be carried out: the exit code, the cause and what to do.
+//! Error of a command ([`CommandError`]): exit code, message, causes and hints.
 //!
-//! The kind is decided here once, from the client's error; commands only add to it.
+//! The exit code is derived here from the client's error; commands only add causes and hints.
 
 use std::error::Error;
 
@@ -9,7 +9,7 @@ use skills_protocol::error as code;
 use crate::exit::Exit;
 use skills_client::ClientError;
 
-/// Why a command failed, for the person who gave it.
+/// Error of a command, to be shown to the user.
 #[derive(Debug)]
 pub struct CommandError {
     exit: Exit,
@@ -19,18 +19,18 @@ pub struct CommandError {
 }
 
 impl CommandError {
-    /// Returns an error in what the user wrote.
+    /// Returns an error in the command line or its input.
     pub(super) fn usage(message: impl Into<String>) -> Self {
         let message = message.into();
         Self { exit: Exit::Usage, message, causes: Vec::new(), hints: Vec::new() }
     }
 
-    /// Returns an error that is an answer: what was asked for is not there, or is not well.
+    /// Returns an error that is an answer: the requested thing does not exist, or has findings.
     pub(super) fn finding(message: impl Into<String>) -> Self {
         Self { exit: Exit::Findings, ..Self::usage(message) }
     }
 
-    /// Returns a refusal of what the user has to allow first.
+    /// Returns an error for an action that the user has to allow first.
     pub(super) fn refused(message: impl Into<String>) -> Self {
         Self { exit: Exit::Denied, ..Self::usage(message) }
     }
@@ -41,7 +41,7 @@ impl CommandError {
         self
     }
 
-    /// Returns an error in writing the answer, for example on a full disk.
+    /// Returns an error for output that could not be written, for example on a full disk.
     pub(super) fn output(error: &std::io::Error) -> Self {
         let message = "failed to write the output".to_owned();
         Self { exit: Exit::Findings, message, causes: vec![error.to_string()], hints: Vec::new() }
@@ -53,12 +53,12 @@ impl CommandError {
         self
     }
 
-    /// Returns what the process exits with.
+    /// Returns the exit code.
     pub fn exit(&self) -> Exit {
         self.exit
     }
 
-    /// Returns what could not be done, without an end.
+    /// Returns the message, without a final period.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -91,7 +91,7 @@ impl From<ClientError> for CommandError {
     }
 }
 
-/// Methods that hints name, and what a person types in their place.
+/// Methods that occur in hints, and the corresponding commands.
 const COMMANDS: [(&str, &str); 8] = [
     ("`session/open`", "`skillsd session open`"),
     ("`session/list`", "`skillsd session list`"),
@@ -103,7 +103,7 @@ const COMMANDS: [(&str, &str); 8] = [
     ("`trust/set`", "`skillsd trust`"),
 ];
 
-/// Returns a hint for a person, who has commands and not methods.
+/// Replaces methods in a hint by commands.
 fn in_commands(hint: &str) -> String {
     COMMANDS.iter().fold(hint.to_owned(), |text, (method, command)| text.replace(method, command))
 }
@@ -135,7 +135,7 @@ fn exit_of(error: &ClientError) -> Exit {
 fn exit_of_code(code: i32) -> Exit {
     match code {
         code::INVALID_PARAMS => Exit::Usage,
-        // There is one, and it has no place for us.
+        // A daemon runs but accepts no more connections.
         code::TOO_MANY_CONNECTIONS => Exit::NoDaemon,
         // The daemon is older than this program.
         code::METHOD_NOT_FOUND => Exit::VersionMismatch,
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hint_names_what_can_be_typed() {
+    fn hint_names_commands_instead_of_methods() {
         let hint = "Open it with `session/open`; `session/list` names those that there are.";
         let error = RpcError::new(code::INVALID_PARAMS, "m").with_hint(hint);
         let expected = "Open it with `skillsd session open`; `skillsd session list` names those that there are.";
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_daemon_said_last_is_a_cause() {
+    fn daemon_log_lines_are_causes() {
         let log = "first\nsecond".to_owned();
         let program = "/bin/skillsd".into();
         let error = ClientError::Failed { program, status: "exit status: 3".into(), log };

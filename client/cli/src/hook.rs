@@ -1,15 +1,15 @@
-//! `skillsd hook AGENT`: an agent's hook, which turns what its tools do into touches.
+//! `skillsd hook AGENT`: an agent's hook, which reports the files that its tools use as touches.
 //!
-//! Reads the hook's JSON on standard input, asks the daemon, and answers in the agent's own form what
-//! the model is to hear. An agent waits for this process and may take its exit code for a verdict, so
-//! whatever goes wrong is a line on standard error and nothing else: it ends with 0 and says nothing
-//! on standard output, and it ends in time.
+//! Reads the hook's JSON from standard input, calls the daemon, and answers in the agent's own
+//! format with text for the model. The agent waits for this process and may interpret its exit
+//! code, so every error is only a line on standard error: the exit code is 0, standard output stays
+//! empty, and the process always ends in time.
 
 mod agents;
-mod conversation;
 mod payload;
+mod session;
 mod shell;
-mod tell;
+mod skill_text;
 
 use std::io::{self, IsTerminal as _, Read as _};
 use std::sync::mpsc;
@@ -24,15 +24,15 @@ use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::global::GlobalArgs;
 use agents::{Agent, Event, Reply, agent};
-use conversation::Conversation;
 use payload::Payload;
+use session::AgentSession;
 #[cfg(feature = "invariants")]
 pub use shell::shell_files;
 
-/// How long an agent is kept waiting. The files that we register allow it a little more.
+/// Time limit for the whole hook. The hook files that we install allow slightly more.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// The longest input; tools answer with whole files.
+/// Maximum size of the input in bytes; tool results may contain whole files.
 const LONGEST: u64 = 64 * 1024 * 1024;
 
 /// Arguments of `skillsd hook`.
@@ -48,22 +48,22 @@ pub struct HookArgs {
 pub(super) fn run(cx: &CommandContext<'_>, args: &HookArgs) -> Exit {
     let (sender, receiver) = mpsc::channel();
     let (global, name) = (cx.global.clone(), args.agent.clone());
-    // A thread, so that nothing it waits for keeps this process: it ends with the process.
+    // On a thread, so that a blocked call cannot delay the exit; the thread ends with the process.
     thread::spawn(move || {
-        // Nobody listens any more when it comes too late.
+        // The receiver is gone after the time limit.
         let _ = sender.send(answer(&global, &name));
     });
     match receiver.recv_timeout(PATIENCE) {
         Ok(Ok(Some(text))) => {
-            // An agent that has gone needs no answer.
+            // An agent that has exited needs no answer.
             let _ = cx.terminal.print(&format!("{text}\n"));
         }
         Ok(Ok(None)) => {}
         Ok(Err(error)) => cx.terminal.print_error(&error),
         Err(_) => {
-            let message = format!("nothing was known after {} s", PATIENCE.as_secs());
+            let message = format!("the daemon did not answer within {} s", PATIENCE.as_secs());
             let error = CommandError::usage(message)
-                .with_hint("`skillsd doctor` looks for what is wrong with the daemon.");
+                .with_hint("Run `skillsd doctor` to find problems of the daemon.");
             cx.terminal.print_error(&error);
         }
     }
@@ -72,12 +72,14 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &HookArgs) -> Exit {
 
 fn answer(global: &GlobalArgs, name: &str) -> Result<Option<String>, CommandError> {
     let agent = agent(name).ok_or_else(|| {
-        CommandError::usage(format!("`{name}` is no agent whose hooks are known"))
-            .with_hint(format!("Name one of: {}.", agents::names().join(", ")))
+        CommandError::usage(format!("unknown agent `{name}`"))
+            .with_hint(format!("Use one of: {}.", agents::names().join(", ")))
     })?;
     if io::stdin().is_terminal() {
-        return Err(CommandError::usage("the hook's JSON is read on standard input")
-            .with_hint("Agents run this command; the manual says how to register it."));
+        return Err(CommandError::usage(
+            "`hook` reads an agent's JSON from standard input, not from a terminal",
+        )
+        .with_hint("Agents run this command; `skillsd install` registers it with them."));
     }
     let mut text = Vec::new();
     let read = io::stdin().take(LONGEST).read_to_end(&mut text);
@@ -85,30 +87,31 @@ fn answer(global: &GlobalArgs, name: &str) -> Result<Option<String>, CommandErro
     let payload: Payload =
         serde_json::from_slice(&text).map_err(|error| unreadable(agent, &error.to_string()))?;
     let Some(event) = payload.event(agent) else { return Ok(None) };
-    let said = happened(global, agent, event, &payload)?;
-    Ok(said.and_then(|text| reply(agent, &payload.hook_event_name, &text)))
+    let text = report(global, agent, event, &payload)?;
+    Ok(text.and_then(|text| reply(agent, &payload.hook_event_name, &text)))
 }
 
 fn unreadable(agent: &Agent, cause: &str) -> CommandError {
-    CommandError::usage(format!("standard input is no hook input of {}", agent.name)).because(cause)
+    CommandError::usage(format!("standard input is not hook input of {}", agent.name))
+        .because(cause)
 }
 
-/// Tells the daemon what happened, and returns what the model is to hear.
-fn happened(
+/// Reports an event to the daemon, and returns the text for the model.
+fn report(
     global: &GlobalArgs,
     agent: &Agent,
     event: Event,
     payload: &Payload,
 ) -> Result<Option<String>, CommandError> {
-    let mut talk = Conversation::of(global, agent, payload)?;
+    let mut session = AgentSession::of(global, agent, payload)?;
     match event {
-        Event::Start => talk.open().map(|()| None),
-        Event::End => talk.close().map(|()| None),
-        Event::AgentEnd => talk.agent_end().map(|()| None),
-        Event::Compacted | Event::CompactedByHand => talk.compacted(),
+        Event::Start => session.open().map(|()| None),
+        Event::End => session.close().map(|()| None),
+        Event::AgentEnd => session.agent_end().map(|()| None),
+        Event::Compacted | Event::CompactedManually => session.compacted(),
         Event::Tool => {
-            let files = payload.files(agent, talk.place());
-            if files.is_empty() { Ok(None) } else { talk.touch(&files) }
+            let files = payload.files(agent, session.dirs());
+            if files.is_empty() { Ok(None) } else { session.touch(&files) }
         }
     }
 }
@@ -128,19 +131,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_agent_is_answered_in_its_own_form() {
-        let reply = |name: &str, event: &str| reply(agent(name).expect("known"), event, "Hear.");
+    fn reply_has_the_format_of_the_agent() {
+        let reply = |name: &str, event: &str| reply(agent(name).expect("known"), event, "Text.");
         assert_eq!(
             reply("claude-code", "PostToolUse").as_deref(),
             Some(
-                r#"{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"Hear."}}"#
+                r#"{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"Text."}}"#
             )
         );
         assert_eq!(reply("claude-code", "PostCompact"), None);
         assert_eq!(reply("gemini-cli", "BeforeTool"), None);
         assert_eq!(
             reply("opencode", "tool.execute.after").as_deref(),
-            Some(r#"{"additionalContext":"Hear."}"#)
+            Some(r#"{"additionalContext":"Text."}"#)
         );
     }
 }

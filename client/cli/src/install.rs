@@ -1,22 +1,23 @@
-//! `skillsd install` and `skillsd uninstall`: systemd's units, and what agents are told of us.
+//! `skillsd install` and `skillsd uninstall`: systemd units, and the hooks and MCP server of
+//! agents.
 //!
-//! Decides everything first, shows it, asks, and then writes: each file whole or not at all, with
-//! a copy of what it was beside it. What was put in is recorded, and only that is taken out again.
-//! An agent that is not there, and a systemd that does not run, is said and is no failure.
+//! Plans all changes, shows them, asks, and then writes each file atomically, with a backup beside
+//! it. Changes are recorded, and `uninstall` reverts only recorded changes. A missing agent or
+//! systemd is reported and is not an error.
 
 mod agents;
 mod args;
 mod document;
+mod environment;
 mod file;
 mod item;
 mod json;
 mod plan;
 mod record;
 mod show;
-mod surroundings;
+mod target;
 mod toml;
 mod units;
-mod wanted;
 
 use std::io;
 use std::path::Path;
@@ -27,35 +28,35 @@ use skills_protocol::wire::{InstallAction, InstallPart, ShutdownParams};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::link::Link;
+use crate::server_connection::ServerConnection;
 pub(crate) use args::InstallArgs;
-use plan::{Change, Keep, Texts};
+use environment::InstallEnvironment;
+use plan::{Change, PlannedTexts, TraceUpdate};
 use record::Record;
 use skills_client::blocking::PATIENCE;
-use surroundings::Surroundings;
 use units::Manager;
 
 pub(super) fn install(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exit, CommandError> {
-    let around = Surroundings::look()?;
+    let environment = InstallEnvironment::read()?;
     let parts = args.parts();
-    let mut record = read_record(&around.state)?;
+    let mut record = read_record(&environment.state)?;
     let mut left_out = Vec::new();
-    let mut wanted = Vec::new();
+    let mut targets = Vec::new();
     let has_units = parts.contains(&InstallPart::Units);
     if has_units {
-        wanted.extend(units::wanted(&around, &mut left_out));
+        targets.extend(units::target_files(&environment, &mut left_out));
     }
     if parts.iter().any(|it| *it != InstallPart::Units) {
-        wanted.extend(agents::wanted(&around, &mut left_out));
+        targets.extend(agents::target_files(&environment, &mut left_out));
     }
-    wanted.retain(|it| parts.contains(&it.part));
-    let mut texts = Texts::default();
-    let changes: Vec<_> = wanted.iter().map(|it| plan::install(it, &record, &mut texts)).collect();
-    let manager = if has_units { Manager::find(&around, &mut left_out) } else { None };
-    let written = show::decide(cx, args, &changes, &left_out, "install")?;
-    let (n_told, mut failed) = (left_out.len(), false);
+    targets.retain(|it| parts.contains(&it.part));
+    let mut texts = PlannedTexts::default();
+    let changes: Vec<_> = targets.iter().map(|it| plan::install(it, &record, &mut texts)).collect();
+    let manager = if has_units { Manager::find(&environment, &mut left_out) } else { None };
+    let written = show::confirm(cx, args, &changes, &left_out, "install")?;
+    let (n_shown, mut failed) = (left_out.len(), false);
     if written {
-        failed |= carry_out(&changes, &mut record, &around.state, &mut left_out)?;
+        failed |= apply_changes(&changes, &mut record, &environment.state, &mut left_out)?;
         if let Some(manager) = manager {
             stop_daemon();
             if let Err(why) = manager.enable() {
@@ -64,57 +65,57 @@ pub(super) fn install(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exi
             }
         }
     }
-    show::close(cx, args, &changes, written, &left_out, n_told)?;
+    show::print_result(cx, args, &changes, written, &left_out, n_shown)?;
     Ok(exit(&changes, failed))
 }
 
 pub(super) fn uninstall(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exit, CommandError> {
-    let around = Surroundings::look()?;
+    let environment = InstallEnvironment::read()?;
     let parts = args.parts();
-    let mut record = read_record(&around.state)?;
+    let mut record = read_record(&environment.state)?;
     let mut left_out = Vec::new();
-    let mut texts = Texts::default();
-    // The last that was put into a file is the first that is taken out.
+    let mut texts = PlannedTexts::default();
+    // Reverts the changes of a file in reverse order.
     let mut traces: Vec<_> = record.of_parts(&parts).cloned().collect();
     traces.reverse();
     let changes: Vec<_> = traces.iter().filter_map(|it| plan::uninstall(it, &mut texts)).collect();
     let has_units = changes.iter().any(|it| it.part == InstallPart::Units);
-    let manager = if has_units { Manager::find(&around, &mut Vec::new()) } else { None };
-    let written = show::decide(cx, args, &changes, &left_out, "uninstall")?;
-    let (n_told, mut failed) = (left_out.len(), false);
+    let manager = if has_units { Manager::find(&environment, &mut Vec::new()) } else { None };
+    let written = show::confirm(cx, args, &changes, &left_out, "uninstall")?;
+    let (n_shown, mut failed) = (left_out.len(), false);
     if written {
-        let mut tell = |done: Result<(), String>| {
+        let mut report = |done: Result<(), String>| {
             if let Err(why) = done {
                 failed = true;
                 left_out.push(format!("The units may still be active: {why}."));
             }
         };
         if let Some(manager) = &manager {
-            tell(manager.disable());
+            report(manager.disable());
         }
-        let is_failed = carry_out(&changes, &mut record, &around.state, &mut left_out)?;
+        let is_failed = apply_changes(&changes, &mut record, &environment.state, &mut left_out)?;
         failed |= is_failed;
         if let Some(Err(why)) = manager.map(|it| it.reload()) {
-            left_out.push(format!("systemd has not noticed yet: {why}."));
+            left_out.push(format!("systemd was not reloaded: {why}."));
         }
     }
-    show::close(cx, args, &changes, written, &left_out, n_told)?;
+    show::print_result(cx, args, &changes, written, &left_out, n_shown)?;
     Ok(exit(&changes, failed))
 }
 
 fn read_record(state: &Path) -> Result<Record, CommandError> {
     Record::read(state).map_err(|error| {
-        CommandError::finding("what is installed cannot be read from the record of it")
+        CommandError::finding("failed to read the record of the installation")
             .because(error.to_string())
             .with_hint(format!(
-                "Remove `{}/installed.json`; what was installed then counts as your own.",
+                "Remove `{}/installed.json`; installed entries then count as your own.",
                 state.display()
             ))
     })
 }
 
-/// Writes the changes and the record, and returns whether some could not be written.
-fn carry_out(
+/// Writes the changes and the record, and returns whether a change failed.
+fn apply_changes(
     changes: &[Change],
     record: &mut Record,
     state: &Path,
@@ -122,28 +123,29 @@ fn carry_out(
 ) -> Result<bool, CommandError> {
     let mut failed = false;
     for change in changes {
-        if let Err(error) = carry_out_one(change, record) {
+        if let Err(error) = apply_change(change, record) {
             failed = true;
             left_out.push(format!("`{}` was not written: {error}.", change.path.display()));
         }
-        // After each, so that what is in a file is never unknown.
+        // Written after each change, so that every installed entry is recorded.
         record.write(state).map_err(|error| {
-            CommandError::finding("what was installed could not be recorded")
+            CommandError::finding("failed to record the installation")
                 .because(error.to_string())
-                .with_hint(format!("See that `{}` can be written.", state.display()))
+                .with_hint(format!("Make `{}` writable.", state.display()))
         })?;
     }
     Ok(failed)
 }
 
-fn carry_out_one(change: &Change, record: &mut Record) -> io::Result<()> {
+fn apply_change(change: &Change, record: &mut Record) -> io::Result<()> {
     let mut dirs = Vec::new();
     match (&change.action, &change.after) {
         (InstallAction::Create, Some(text)) => dirs = file::write(&change.path, text)?,
         (InstallAction::Change, Some(text)) => {
-            // Only of what it was without us: another part may have put something into it.
-            if matches!(change.trace, Keep::New(_)) && !record.knows(&change.path) {
-                file::keep_backup(&change.path)?;
+            // Only backs up the content without our entries: another part may have changed the file
+            // already.
+            if matches!(change.trace, TraceUpdate::New(_)) && !record.knows(&change.path) {
+                file::write_backup(&change.path)?;
             }
             file::write(&change.path, text)?;
         }
@@ -152,41 +154,41 @@ fn carry_out_one(change: &Change, record: &mut Record) -> io::Result<()> {
         | (InstallAction::Create | InstallAction::Change, None) => {}
     }
     match &change.trace {
-        Keep::Unchanged => {}
-        Keep::New(trace) => {
+        TraceUpdate::Unchanged => {}
+        TraceUpdate::New(trace) => {
             let mut trace = trace.clone();
             trace.note_dirs(&dirs);
             record.keep(trace);
         }
-        Keep::Forget(trace) => {
+        TraceUpdate::Forget(trace) => {
             record.forget(trace);
-            tidy_up(change, trace, record);
+            clean_up(change, trace, record);
         }
     }
     Ok(())
 }
 
-// The copy, where it says what the file says again, and directories that hold nothing any more.
-fn tidy_up(change: &Change, trace: &record::Trace, record: &Record) {
+// Removes a backup that equals the file, and directories that are empty.
+fn clean_up(change: &Change, trace: &record::Trace, record: &Record) {
     let backup = file::backup(&change.path);
     let kept = file::read(&backup).ok().flatten();
     let is_as_it_was = kept == change.after || change.action == InstallAction::Remove;
     if is_as_it_was && !record.knows(&change.path) {
-        // One that stays costs nothing.
+        // A backup that stays does no harm.
         let _ = file::remove(&backup);
     }
     for dir in trace.dirs() {
-        // It fails where somebody has put something there, which is what is wanted.
+        // Fails for a directory that is not empty, which is intended.
         let _ = std::fs::remove_dir(dir);
     }
 }
 
-// The manager could not listen where a daemon does.
+// A running daemon occupies the socket that systemd has to listen on.
 fn stop_daemon() {
-    if let Ok(mut link) = Link::open_running(PATIENCE) {
-        let stopped = link.call_text::<ServerShutdown>(&ShutdownParams {});
-        // One that does not stop is told of by the manager, whose socket it keeps.
-        let _ = stopped.and_then(|_| link.wait_for_end());
+    if let Ok(mut server) = ServerConnection::open_running(PATIENCE) {
+        let stopped = server.call_text::<ServerShutdown>(&ShutdownParams {});
+        // If the daemon does not stop, `enable` fails and reports it.
+        let _ = stopped.and_then(|_| server.wait_for_end());
     }
 }
 

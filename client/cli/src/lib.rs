@@ -1,12 +1,13 @@
-//! The `skillsd` commands that ask the daemon: the flags, and one file per command.
+//! The `skillsd` commands that are clients of the daemon: flags, and one module per command.
 //!
-//! The binary adds the commands that *are* a server (`serve`, `lsp`) and hands in how a server is
-//! run within this process, for `--no-daemon`; everything else about the command line is here.
-//! A command makes one or two calls, renders the result and returns an exit code. It looks at no
-//! skill itself, so `--json`, the human output and the daemon cannot disagree.
+//! The binary adds the commands that are servers (`serve`, `lsp`) and passes in how to run a server
+//! within this process, for `--no-daemon`.
+//! A command makes one or two calls, renders the result and returns an exit code. It reads no skill
+//! itself, so `--json`, the human output and the daemon cannot disagree.
 
 pub mod exit;
 
+mod call_context;
 mod check;
 mod confirm;
 mod context;
@@ -17,16 +18,15 @@ mod global;
 mod help;
 mod hook;
 mod install;
-mod link;
 mod list;
 mod load;
 mod logs;
 mod manual;
 mod new;
 mod permission;
-mod place;
 mod replace;
 mod search;
+mod server_connection;
 mod session;
 mod show;
 mod status;
@@ -45,9 +45,9 @@ use std::rc::Rc;
 
 use clap::{Parser, Subcommand};
 
+use call_context::CallContext;
 use context::CommandContext;
 use exit::Exit;
-use place::Place;
 use skills_protocol::wire::{Context, Contextual as _, ListParams};
 use terminal::Terminal;
 
@@ -58,7 +58,7 @@ pub use help::grouped_help;
 #[cfg(feature = "invariants")]
 pub use hook::shell_files;
 
-/// The commands of this crate alone; the binary composes its own from the same parts.
+/// The commands of this crate alone, for tests; the binary composes its own from the same parts.
 #[derive(Debug, Parser)]
 #[command(name = "skillsd", version, about = ABOUT, max_term_width = 100)]
 pub struct Cli {
@@ -70,7 +70,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// What the program is, for the first line of its help.
+/// First line of the program's help.
 pub const ABOUT: &str = "Finds, explains and serves the agent skills (SKILL.md) of a worktree";
 
 /// The commands that ask the daemon.
@@ -168,7 +168,7 @@ pub enum Command {
     Man(manual::ManArgs),
 }
 
-/// Runs a command and returns the process's exit code. Prints its own errors.
+/// Runs a command, prints its errors, and returns the exit code.
 pub fn run(global: &GlobalArgs, command: &Command, binary: Binary<'_>) -> ExitCode {
     let terminal = Terminal::detect(global.color, global.json);
     let outcome = execute(global, command, binary, &terminal);
@@ -179,22 +179,22 @@ pub fn run(global: &GlobalArgs, command: &Command, binary: Binary<'_>) -> ExitCo
     exit.into()
 }
 
-/// Returns where a call acts and by whose rules, as the flags say: what a command of the binary
-/// puts into its own calls.
+/// Returns the call context (directory, profile, environment) that the flags select, for commands
+/// of the binary.
 pub fn context(global: &GlobalArgs) -> Result<Context, CommandError> {
     let mut params = ListParams::default();
-    Place::of(global, None)?.single_profile()?.fill(&mut params, None);
+    CallContext::of(global, None)?.single_profile()?.fill(&mut params, None);
     Ok(params.take_context())
 }
 
-/// Says why a command is not carried out, and returns the process's exit code.
+/// Prints an error of a command and returns its exit code.
 pub fn refuse(global: &GlobalArgs, error: &CommandError) -> ExitCode {
     Terminal::detect(global.color, global.json).print_error(error);
     error.exit().into()
 }
 
-/// Prints an error about arguments, or the help, and ends the process.
-/// Arguments that would steer a terminal are spelled out.
+/// Prints an error about arguments, or the help, and exits.
+/// Control characters in arguments are escaped.
 pub fn refuse_arguments(error: &clap::Error) -> ! {
     let text = error.render().to_string();
     let harmless = text::plain_lines(&text);

@@ -1,8 +1,7 @@
-//! `skillsd list`: the skills that an agent would see, grouped by where they come from.
+//! `skillsd list`: the skills that an agent sees, grouped by search root.
 //!
-//! The plain output asks the daemon for all skills and shows the listed ones, so that its last
-//! line can say how many are not shown. `--json` is the daemon's answer to what was asked for; for
-//! several profiles an object of their answers.
+//! The plain output requests all skills and shows the visible ones, so that its last line can count
+//! the others. `--json` prints the daemon's answer, or an object with one answer per profile.
 
 mod matrix;
 pub(super) mod table;
@@ -14,13 +13,13 @@ use serde_json::value::{RawValue, to_raw_value};
 use skills_protocol::method::{SkillsExplain, SkillsList};
 use skills_protocol::wire::{ExplainParams, ExplainResult, Include, ListParams, Step, StepKind};
 
+use crate::call_context::{CallContext, SessionFlag};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::link::Link;
-use crate::place::{Place, SessionFlag};
+use crate::server_connection::ServerConnection;
 use skills_client::ClientError;
-use skills_client::pages::goes_on;
+use skills_client::pages::has_next_page;
 
 /// Arguments of `skillsd list`.
 #[derive(Debug, Clone, Args)]
@@ -36,18 +35,18 @@ pub struct ListArgs {
 }
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &ListArgs) -> Result<Exit, CommandError> {
-    let place = Place::of(cx.global, args.dir.as_deref())?.seen_by(&args.session);
-    let mut link = Link::open(cx)?;
-    if !place.wants_several_profiles() {
-        print_one(cx, args, &mut link, &place)?;
+    let context = CallContext::of(cx.global, args.dir.as_deref())?.with_session(&args.session);
+    let mut server = ServerConnection::open(cx)?;
+    if !context.wants_several_profiles() {
+        print_one(cx, args, &mut server, &context)?;
         return Ok(Exit::Fine);
     }
-    let profiles = place.several(&link.server()?.capabilities.profiles);
+    let profiles = context.selected_profiles(&server.initialize_result()?.capabilities.profiles);
     if cx.global.json {
         let mut texts = Vec::new();
         for profile in profiles {
-            let params = params(cx, args, &place.with_profile(&profile));
-            texts.push((profile, whole_text(&mut link, params)?));
+            let params = params(cx, args, &context.with_profile(&profile));
+            texts.push((profile, list_text(&mut server, params)?));
         }
         cx.terminal.print(&by_profile(&texts))?;
         return Ok(Exit::Fine);
@@ -55,7 +54,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ListArgs) -> Result<Exit, Comm
     let mut lists = Vec::new();
     for profile in profiles {
         let list =
-            link.call_whole::<SkillsList>(params(cx, args, &place.with_profile(&profile)))?;
+            server.call_whole::<SkillsList>(params(cx, args, &context.with_profile(&profile)))?;
         lists.push((profile, list));
     }
     cx.terminal.print(&matrix::render(&lists, args.all, cx.terminal))?;
@@ -65,64 +64,82 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ListArgs) -> Result<Exit, Comm
     Ok(Exit::Fine)
 }
 
-/// Returns the results of several profiles as one object on a line, each as it came.
+/// Returns the results of several profiles as one JSON object on a line, each as raw JSON.
 pub(super) fn by_profile(results: &[(String, Box<RawValue>)]) -> String {
     let name = |name: &String| serde_json::Value::from(name.as_str());
     let fields = results.iter().map(|(profile, result)| format!("{}:{result}", name(profile)));
     format!("{{{}}}\n", fields.collect::<Vec<_>>().join(","))
 }
 
-fn params(cx: &CommandContext<'_>, args: &ListArgs, place: &Place) -> ListParams {
+fn params(cx: &CommandContext<'_>, args: &ListArgs, context: &CallContext) -> ListParams {
     let mut params = ListParams::default();
     if args.all || !cx.global.json {
         params.include = vec![Include::All];
     }
-    place.fill(&mut params, None);
+    context.fill(&mut params, None);
     params
 }
 
 fn print_one(
     cx: &CommandContext<'_>,
     args: &ListArgs,
-    link: &mut Link,
-    place: &Place,
+    server: &mut ServerConnection,
+    context: &CallContext,
 ) -> Result<(), CommandError> {
-    let params = params(cx, args, place);
+    let params = params(cx, args, context);
     if cx.global.json {
-        let result = whole_text(link, params)?;
+        let result = list_text(server, params)?;
         return cx.terminal.print(&format!("{result}\n"));
     }
-    let result = link.call_whole::<SkillsList>(params)?;
-    let view = table::View { all: args.all, cwd: &place.cwd, in_checkout: is_checkout(&place.cwd) };
-    let skips = if args.all { skips(link, place)? } else { Vec::new() };
-    let mut text = table::render(&result, &skips, &view, cx.terminal);
+    let result = server.call_whole::<SkillsList>(params)?;
+    let options = table::TableOptions {
+        all: args.all,
+        cwd: &context.cwd,
+        in_checkout: is_checkout(&context.cwd),
+    };
+    let skips = if args.all { skipped_candidates(server, context)? } else { Vec::new() };
+    let mut text = table::render(&result, &skips, &options, cx.terminal);
     if !result.skills.iter().any(|skill| skill.state.is_listed()) {
-        text.push_str(&table::render_none(&result, &looked_in(link, place)?, &view, cx.terminal));
+        text.push_str(&table::render_none(
+            &result,
+            &explain_roots(server, context)?,
+            &options,
+            cx.terminal,
+        ));
     }
     cx.terminal.print(&text)?;
     cx.terminal.print_health(&result.health);
     Ok(())
 }
 
-/// Returns the answer as it came; where it comes in pages, all of them as one.
-fn whole_text(link: &mut Link, params: ListParams) -> Result<Box<RawValue>, ClientError> {
-    let text = link.call_text::<SkillsList>(&params)?;
-    if !goes_on(&text) {
+/// Returns the answer as raw JSON, with its pages joined.
+fn list_text(
+    server: &mut ServerConnection,
+    params: ListParams,
+) -> Result<Box<RawValue>, ClientError> {
+    let text = server.call_text::<SkillsList>(&params)?;
+    if !has_next_page(&text) {
         return Ok(text);
     }
-    let whole = link.call_whole::<SkillsList>(params)?;
-    Ok(to_raw_value(&whole).expect("what was read from JSON is JSON"))
+    let whole = server.call_whole::<SkillsList>(params)?;
+    Ok(to_raw_value(&whole).expect("a parsed answer can be serialized"))
 }
 
-fn looked_in(link: &mut Link, place: &Place) -> Result<ExplainResult, ClientError> {
+fn explain_roots(
+    server: &mut ServerConnection,
+    context: &CallContext,
+) -> Result<ExplainResult, ClientError> {
     let mut params = ExplainParams::default();
-    place.fill(&mut params, None);
-    link.call::<SkillsExplain>(&params)
+    context.fill(&mut params, None);
+    server.call::<SkillsExplain>(&params)
 }
 
-// What was meant as a skill, and is none: the list itself has only skills.
-fn skips(link: &mut Link, place: &Place) -> Result<Vec<Step>, ClientError> {
-    let mut steps = looked_in(link, place)?.steps;
+// Candidates that are not skills; `skills/list` does not contain them.
+fn skipped_candidates(
+    server: &mut ServerConnection,
+    context: &CallContext,
+) -> Result<Vec<Step>, ClientError> {
+    let mut steps = explain_roots(server, context)?.steps;
     steps.retain(|step| step.kind == StepKind::Candidate);
     Ok(steps)
 }

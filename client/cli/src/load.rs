@@ -1,8 +1,7 @@
-//! `skillsd load`: a skill as its agent hands it to the model, and `skillsd catalog`: what goes
-//! into the prompt.
+//! `skillsd load`, which prints a skill as its agent gives it to the model, and `skillsd catalog`,
+//! which prints the prompt listing.
 //!
-//! The text goes to the output as it is, to be read or piped; what is to be known about it goes
-//! to the error output.
+//! The text goes to standard output unchanged; notes about it go to standard error.
 
 use std::ffi::OsString;
 
@@ -12,12 +11,12 @@ use skills_protocol::wire::{
     By, CatalogFormat, CatalogParams, CatalogResult, LoadFormat, LoadParams, LoadResult, Shell,
 };
 
+use crate::call_context::{CallContext, SessionFlag, Target};
 use crate::confirm::has_person;
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::link::Link;
-use crate::place::{Place, SessionFlag, Target};
+use crate::server_connection::ServerConnection;
 use crate::terminal::Terminal;
 use crate::text::{count, plain};
 
@@ -51,7 +50,7 @@ pub struct LoadArgs {
     wait: bool,
 }
 
-/// Who asks.
+/// Value of `--by`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Who {
     /// The model.
@@ -60,14 +59,14 @@ enum Who {
     User,
 }
 
-/// What becomes of commands.
+/// Value of `--shell`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Commands {
-    /// They are listed.
+    /// Lists them.
     List,
-    /// A sentence stands in their place.
+    /// Replaces them by a sentence.
     None,
-    /// They are run.
+    /// Runs them.
     Execute,
 }
 
@@ -98,10 +97,11 @@ pub struct CatalogArgs {
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &LoadArgs) -> Result<Exit, CommandError> {
     if args.wait && cx.global.no_daemon {
-        return Err(CommandError::usage("`--wait` needs the daemon, which others can answer")
-            .with_hint("Leave out `--no-daemon`."));
+        return Err(
+            CommandError::usage("`--wait` needs the daemon").with_hint("Leave out `--no-daemon`.")
+        );
     }
-    let place = Place::of(cx.global, None)?.single_profile()?;
+    let context = CallContext::of(cx.global, None)?.single_profile()?;
     let words = LoadFormat::ALL.iter().map(|it| (it.as_str(), *it));
     let mut params = LoadParams {
         args: (!args.arguments.is_empty()).then(|| raw(&args.arguments)),
@@ -118,25 +118,25 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &LoadArgs) -> Result<Exit, Comm
         wait: args.wait.then_some(true),
         ..LoadParams::default()
     };
-    match place.target(&args.target) {
-        Target::Path(path) => params.path = place.fill(&mut params, Some(&path)),
+    match context.target(&args.target) {
+        Target::Path(path) => params.path = context.fill(&mut params, Some(&path)),
         Target::Name(name) => {
-            place.fill(&mut params, None);
+            context.fill(&mut params, None);
             params.name = Some(name);
         }
     }
-    // Arguments count as the user's own only at a terminal.
+    // Only arguments typed at a terminal count as the user's own.
     let is_typed = matches!((args.by, args.shell), (Who::User, Commands::Execute)) && has_person();
-    let mut link = match (args.wait, is_typed) {
-        (true, _) => Link::open_for_the_user(cx)?,
-        (false, true) => Link::open_consent(cx)?,
-        (false, false) => Link::open(cx)?,
+    let mut server = match (args.wait, is_typed) {
+        (true, _) => ServerConnection::open_for_the_user(cx)?,
+        (false, true) => ServerConnection::open_consent(cx)?,
+        (false, false) => ServerConnection::open(cx)?,
     };
     if cx.global.json {
-        cx.terminal.print(&format!("{}\n", link.call_text::<SkillsLoad>(&params)?))?;
+        cx.terminal.print(&format!("{}\n", server.call_text::<SkillsLoad>(&params)?))?;
         return Ok(Exit::Fine);
     }
-    let result = link.call::<SkillsLoad>(&params)?;
+    let result = server.call::<SkillsLoad>(&params)?;
     print(cx.terminal, &result.output)?;
     cx.terminal.print_notes(&notes(&result));
     cx.terminal.print_health(&result.health);
@@ -144,7 +144,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &LoadArgs) -> Result<Exit, Comm
 }
 
 pub(super) fn catalog(cx: &CommandContext<'_>, args: &CatalogArgs) -> Result<Exit, CommandError> {
-    let place = Place::of(cx.global, None)?.single_profile()?.seen_by(&args.session);
+    let context = CallContext::of(cx.global, None)?.single_profile()?.with_session(&args.session);
     let words = CatalogFormat::ALL.iter().map(|it| (it.as_str(), *it));
     let mut params = CatalogParams {
         format: args.format.as_deref().map(|it| format(it, words)).transpose()?,
@@ -153,13 +153,13 @@ pub(super) fn catalog(cx: &CommandContext<'_>, args: &CatalogArgs) -> Result<Exi
         query: args.query.clone(),
         ..CatalogParams::default()
     };
-    place.fill(&mut params, None);
-    let mut link = Link::open(cx)?;
+    context.fill(&mut params, None);
+    let mut server = ServerConnection::open(cx)?;
     if cx.global.json {
-        cx.terminal.print(&format!("{}\n", link.call_text::<CatalogRender>(&params)?))?;
+        cx.terminal.print(&format!("{}\n", server.call_text::<CatalogRender>(&params)?))?;
         return Ok(Exit::Fine);
     }
-    let result = link.call::<CatalogRender>(&params)?;
+    let result = server.call::<CatalogRender>(&params)?;
     if !result.text.is_empty() {
         print(cx.terminal, &result.text)?;
     }
@@ -168,7 +168,7 @@ pub(super) fn catalog(cx: &CommandContext<'_>, args: &CatalogArgs) -> Result<Exi
     Ok(Exit::Fine)
 }
 
-/// Finds the format of that name.
+/// Returns the format with this name.
 fn format<T>(
     name: &str,
     words: impl Iterator<Item = (&'static str, T)> + Clone,
@@ -181,7 +181,7 @@ fn format<T>(
     })
 }
 
-/// Returns arguments as one text that is split into the same again.
+/// Joins arguments into one text that splits into the same arguments.
 fn raw(arguments: &[String]) -> String {
     let quoted = |it: &String| {
         let is_plain =
@@ -191,7 +191,7 @@ fn raw(arguments: &[String]) -> String {
     arguments.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// Prints a text as it is; for a person without what would steer the terminal.
+/// Prints a text unchanged, or with escaped control characters to a terminal.
 fn print(terminal: &Terminal, text: &str) -> Result<(), CommandError> {
     let end = if text.ends_with('\n') { "" } else { "\n" };
     terminal.print_exact(&format!("{text}{end}"))
@@ -201,9 +201,11 @@ fn notes(result: &LoadResult) -> Vec<String> {
     let mut notes: Vec<_> = result.warnings.iter().map(|it| plain(it)).collect();
     match result.commands.len() {
         0 => {}
-        1 => notes.push("A command in it is for the agent to run; `--json` shows it.".to_owned()),
+        1 => {
+            notes.push("The agent must run a command of this skill; `--json` shows it.".to_owned())
+        }
         n_commands => notes.push(format!(
-            "{n_commands} commands in it are for the agent to run; `--json` lists them."
+            "The agent must run {n_commands} commands of this skill; `--json` lists them."
         )),
     }
     notes
@@ -214,10 +216,10 @@ fn summary(result: &CatalogResult) -> String {
         vec![format!("{}, about {}", count(result.count, "skill"), count(result.tokens, "token"))];
     if result.shortened > 0 {
         let shortened = count(result.shortened, "description");
-        parts.push(format!("{shortened} shortened for want of room"));
+        parts.push(format!("{shortened} shortened to fit the budget"));
     }
     if result.omitted > 0 {
-        parts.push(format!("{} left out", count(result.omitted, "skill")));
+        parts.push(format!("{} omitted", count(result.omitted, "skill")));
     }
     parts.join("; ") + "."
 }
@@ -227,13 +229,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_are_one_text() {
+    fn arguments_are_joined_with_quotes() {
         let raw = |list: &[&str]| raw(&list.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
         assert_eq!(raw(&["a", "b c", "", "it's", "-x"]), "a 'b c' '' 'it'\\''s' -x");
     }
 
     #[test]
-    fn formats_are_found_by_their_names() {
+    fn format_is_parsed_by_name() {
         let words = || LoadFormat::ALL.iter().map(|it| (it.as_str(), *it));
         assert_eq!(format("claude@founding", words()).unwrap(), LoadFormat::ClaudeFounding);
         let error = format("clade", words()).unwrap_err();

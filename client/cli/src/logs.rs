@@ -1,6 +1,6 @@
-//! `skillsd logs`: the log files of the daemon, with or without its help.
+//! `skillsd logs`: prints the daemon's log files.
 //!
-//! Reads the files themselves, so that it works when nothing else does.
+//! Reads the files without the daemon, so that it works when the daemon does not.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -18,7 +18,7 @@ use crate::text::plain_exact;
 use skills_client::environment::state_directory;
 use skills_client::logs::files;
 
-/// How often it is looked for more. A person does not see the difference.
+/// Interval between checks for new lines.
 const INTERVAL: Duration = Duration::from_millis(200);
 
 /// Arguments of `skillsd logs`.
@@ -34,7 +34,9 @@ pub struct LogsArgs {
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &LogsArgs) -> Result<Exit, CommandError> {
     let Some(directory) = state_directory() else {
-        return Err(CommandError::usage("neither XDG_STATE_HOME nor HOME says where the log is"));
+        return Err(CommandError::usage(
+            "the log directory is unknown: neither XDG_STATE_HOME nor HOME is set",
+        ));
     };
     let mut tail = Tail::default();
     let lines = tail.more(&directory).map_err(|error| unreadable(&directory, &error))?;
@@ -69,21 +71,21 @@ fn unreadable(directory: &Path, error: &io::Error) -> CommandError {
 
 fn none(directory: &Path) -> CommandError {
     CommandError::finding(format!("there is no log in `{}`", directory.display())).with_hint(
-        "A daemon that a command starts logs there; one that systemd runs logs to the journal: `journalctl --user -u skillsd`.",
+        "Only a daemon that a command started logs there. For a daemon of systemd, run `journalctl --user -u skillsd`.",
     )
 }
 
-/// What was read so far.
+/// Position in the log files.
 #[derive(Debug, Default)]
 struct Tail {
     file: Option<PathBuf>,
     offset: u64,
-    /// The beginning of a line that is still being written.
+    /// Beginning of an unfinished line.
     begun: Vec<u8>,
 }
 
 impl Tail {
-    /// Returns the lines that have been finished since the last time, of all files.
+    /// Returns the lines that were completed since the last call, of all files.
     fn more(&mut self, directory: &Path) -> io::Result<Vec<String>> {
         let files = match files(directory) {
             Ok(files) => files,
@@ -107,7 +109,7 @@ impl Tail {
     fn read(&mut self, path: &Path, lines: &mut Vec<String>) -> io::Result<()> {
         let mut file = match File::open(path) {
             Ok(file) => file,
-            // The oldest go while we read.
+            // The daemon may remove its oldest files.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(error),
         };
@@ -129,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_lines_are_read_once_across_days() {
+    fn complete_lines_are_read_once_across_files() {
         let top = tempfile::TempDir::new().expect("made");
         let mut tail = Tail::default();
         assert!(tail.more(&top.path().join("gone")).expect("nothing").is_empty());
@@ -144,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_log_holds_cannot_reach_the_terminal() {
+    fn control_characters_in_a_log_are_escaped() {
         assert_eq!(shown("a\u{1b}[31mb"), "a\\u{1b}[31mb\n");
     }
 }

@@ -1,14 +1,14 @@
-//! `skillsd new`: a skill to begin with, which `skillsd check` finds nothing in.
+//! `skillsd new`: creates a skill from a template without `skillsd check` findings.
 
 use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::call_context::CallContext;
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::place::Place;
 use crate::style::{self, paint};
 
 /// Arguments of `skillsd new`.
@@ -22,26 +22,26 @@ pub struct NewArgs {
     dir: Option<PathBuf>,
 }
 
-/// Where the clients of the standard look first.
+/// Directory that Agent Skills clients search first.
 const DIRECTORY: &str = ".agents/skills";
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &NewArgs) -> Result<Exit, CommandError> {
-    let place = Place::of(cx.global, None)?;
+    let context = CallContext::of(cx.global, None)?;
     let name = &args.name;
-    if let Some(what) = fault(name) {
+    if let Some(what) = name_error(name) {
         return Err(CommandError::usage(format!("`{name}` {what}"))
-            .with_hint("Name it in lower-case words with hyphens, for example `release-notes`."));
+            .with_hint("Use lower-case words joined by hyphens, for example `release-notes`."));
     }
     let dir = args.dir.clone().unwrap_or_else(|| DIRECTORY.into());
-    let dir = place.cwd.join(dir).join(name);
+    let dir = context.cwd.join(dir).join(name);
     let file = dir.join("SKILL.md");
     let failed = |error: std::io::Error| {
-        CommandError::finding(format!("failed to make `{}`", file.display()))
+        CommandError::finding(format!("failed to create `{}`", file.display()))
             .because(error.to_string())
     };
     if dir.symlink_metadata().is_ok() {
-        return Err(CommandError::usage(format!("`{}` is there already", dir.display()))
-            .with_hint("Choose another name, or edit the skill that there is."));
+        return Err(CommandError::usage(format!("`{}` already exists", dir.display()))
+            .with_hint("Choose another name, or edit the existing skill."));
     }
     fs::create_dir_all(&dir).map_err(failed)?;
     fs::write(&file, text(name)).map_err(failed)?;
@@ -50,17 +50,17 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &NewArgs) -> Result<Exit, Comma
     Ok(Exit::Fine)
 }
 
-/// Returns what the standard has against a name.
-fn fault(name: &str) -> Option<&'static str> {
+/// Returns the violation of the specification's rules for names, if there is one.
+fn name_error(name: &str) -> Option<&'static str> {
     let is_bare = |it: char| matches!(it, 'a'..='z' | '0'..='9' | '-');
     if name.is_empty() {
         Some("is empty")
     } else if name.len() > 64 {
         Some("is longer than 64 characters")
     } else if !name.chars().all(is_bare) {
-        Some("holds other characters than `a-z`, `0-9` and `-`")
+        Some("contains characters other than `a-z`, `0-9` and `-`")
     } else if name.starts_with('-') || name.ends_with('-') || name.contains("--") {
-        Some("begins or ends with a hyphen, or doubles one")
+        Some("begins or ends with a hyphen, or has two in a row")
     } else {
         None
     }
@@ -88,11 +88,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_of_the_standard() {
-        assert_eq!(fault("release-notes"), None);
+    fn name_error_follows_the_specification() {
+        assert_eq!(name_error("release-notes"), None);
         for name in ["", "Release", "a--b", "-a", "a b", "é", "a/b", ".."] {
-            assert!(fault(name).is_some(), "{name}");
+            assert!(name_error(name).is_some(), "{name}");
         }
-        assert!(fault(&"a".repeat(65)).is_some());
+        assert!(name_error(&"a".repeat(65)).is_some());
     }
 }

@@ -13,12 +13,12 @@ use skills_protocol::wire::{
     PermissionRevokeResult, Reply,
 };
 
+use crate::call_context::CallContext;
 use crate::confirm::{agree, declined, require_person};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::link::{Link, ask, ask_over};
-use crate::place::Place;
+use crate::server_connection::{ServerConnection, ask, ask_over};
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::plain;
@@ -85,7 +85,7 @@ enum Word {
 const SKILL: &str = "skill";
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit, CommandError> {
-    let place = || Place::of(cx.global, None)?.single_profile();
+    let context = || CallContext::of(cx.global, None)?.single_profile();
     match &args.action {
         Action::Pending => {
             ask::<PermissionPending>(cx, &PermissionPendingParams::default(), pending)
@@ -105,8 +105,8 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit
                 return ask::<PermissionReply>(cx, &params, replied);
             }
             require_person("skillsd permission reply")?;
-            let mut link = Link::open_consent(cx)?;
-            let waiting = link.call::<PermissionPending>(&PermissionPendingParams::default())?;
+            let mut server = ServerConnection::open_consent(cx)?;
+            let waiting = server.call::<PermissionPending>(&PermissionPendingParams::default())?;
             let Some(request) = waiting.requests.iter().find(|it| it.id == *id) else {
                 // A question that comes up meanwhile would be answered unseen.
                 let id = plain(id);
@@ -118,7 +118,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit
             if !agree(cx.terminal, &offered(request, &params, cx.terminal))? {
                 return Ok(declined(cx.terminal));
             }
-            ask_over::<PermissionReply>(link, cx, &params, replied)
+            ask_over::<PermissionReply>(server, cx, &params, replied)
         }
         Action::Check { name } => {
             let mut params = PermissionCheckParams {
@@ -126,12 +126,12 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit
                 patterns: vec![name.clone()],
                 ..PermissionCheckParams::default()
             };
-            place()?.fill(&mut params, None);
+            context()?.fill(&mut params, None);
             ask::<PermissionCheck>(cx, &params, checked)
         }
         Action::Granted => {
             let mut params = PermissionGrantedParams::default();
-            place()?.fill(&mut params, None);
+            context()?.fill(&mut params, None);
             ask::<PermissionGranted>(cx, &params, granted)
         }
         Action::Revoke { pattern, permission } => {
@@ -140,7 +140,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit
                 pattern: pattern.clone(),
                 ..PermissionRevokeParams::default()
             };
-            place()?.fill(&mut params, None);
+            context()?.fill(&mut params, None);
             ask::<PermissionRevoke>(cx, &params, revoked)
         }
     }

@@ -1,15 +1,15 @@
-//! Replacing a file of the user in one step: whole or not at all, with its mode and its owner.
+//! Atomic replacement of a user's file, which keeps its mode and owner.
 //!
-//! What is new is written beside the file and put in its place, so that nobody reads half of it and
-//! nothing is lost when the disk is full. Links are for the caller to follow.
+//! The new content is written to a temporary file beside the target and renamed, so that readers
+//! never see half of it and a full disk loses nothing. Callers resolve symlinks.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, fchown};
 use std::path::Path;
 
-/// Puts `bytes` in the place of a file, or where there is none. Returns whether that was done:
-/// `is_wanted` is asked when all is written and nothing is left but to put it there.
+/// Replaces or creates a file, and returns whether it did. `is_wanted` is called after everything
+/// is written, right before the rename.
 pub(super) fn replace(
     target: &Path,
     bytes: &[u8],
@@ -17,35 +17,35 @@ pub(super) fn replace(
 ) -> io::Result<bool> {
     let dir = target.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
-    let draft = dir.join(format!(".{name}.{}", std::process::id()));
-    let outcome = write(&draft, bytes, fs::metadata(target).ok().as_ref())
+    let temporary = dir.join(format!(".{name}.{}", std::process::id()));
+    let outcome = write(&temporary, bytes, fs::metadata(target).ok().as_ref())
         .and_then(|()| is_wanted())
         .and_then(|is_wanted| {
-            if is_wanted { fs::rename(&draft, target) } else { Ok(()) }.map(|()| is_wanted)
+            if is_wanted { fs::rename(&temporary, target) } else { Ok(()) }.map(|()| is_wanted)
         });
-    // What is left of it is of no use, and the reason is told. One that was there is somebody else's.
+    // Removes the temporary file, unless it existed before and belongs to another process.
     let is_ours = !matches!(&outcome, Err(error) if error.kind() == io::ErrorKind::AlreadyExists);
     if is_ours && !matches!(outcome, Ok(true)) {
-        let _ = fs::remove_file(&draft);
+        let _ = fs::remove_file(&temporary);
     }
     outcome
 }
 
-/// Writes a draft as a file that has these metadata, which is closed to others until then.
-fn write(draft: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(draft)?;
+/// Writes a temporary file with the mode and owner of `old`; until then it is private.
+fn write(temporary: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(temporary)?;
     file.write_all(bytes)?;
     if let Some(old) = old {
         keep_owner(&file, old)?;
     }
-    // Behind the owner: whoever gets a file from another loses some bits of its mode.
+    // After the owner, because changing the owner clears some mode bits.
     let mode = old.map_or(0o644, |it| it.permissions().mode() & 0o7777);
     file.set_permissions(Permissions::from_mode(mode))?;
     file.sync_all()
 }
 
-/// Gives a file to the owner and the group of another, as far as that can be done: whoever may not
-/// give a file away, or works where there are no owners, becomes the owner of what he writes.
+/// Sets the owner and group of a file, as far as the user may do that. Errors are ignored, for
+/// example on file systems without owners.
 fn keep_owner(file: &File, old: &Metadata) -> io::Result<()> {
     let new = file.metadata()?;
     for (uid, gid) in [
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_replaced_with_its_mode_and_nothing_else_is_left() {
+    fn replaced_file_keeps_its_mode() {
         let top = tempfile::TempDir::new().expect("made");
         let file = top.path().join("f");
         fs::write(&file, "old").expect("written");
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_wanted_any_more_or_cannot_be_told_leaves_the_file_as_it_is() {
+    fn unwanted_or_failed_replacement_leaves_the_file_unchanged() {
         let top = tempfile::TempDir::new().expect("made");
         let file = top.path().join("f");
         fs::write(&file, "old").expect("written");

@@ -1,4 +1,4 @@
-//! Hand-made answers and terminals for the tests of the commands.
+//! Sample answers and terminals for the tests of the commands.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use skills_protocol::wire::{DiagnosticCounts, Entry, ListResult, Position, Range
 
 use crate::terminal::Terminal;
 
-/// What was written to one of a terminal's streams.
+/// Buffer that records writes to a stream of a terminal.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Written(Rc<RefCell<Vec<u8>>>);
 
@@ -29,12 +29,12 @@ impl Write for Written {
     }
 }
 
-/// Returns a terminal of this width whose output nobody sees; HOME is `/home/ann`.
+/// Returns a terminal of this width that discards output; HOME is `/home/ann`.
 pub(super) fn terminal(width: Option<usize>) -> Terminal {
     Terminal::over(io::sink(), io::sink(), width, "/home/ann")
 }
 
-/// Returns rendered text as it is without colours.
+/// Returns rendered text without colours.
 pub(super) fn uncolored(text: &str) -> String {
     anstream::adapter::strip_str(text).to_string()
 }
@@ -64,12 +64,12 @@ pub(super) fn skill(name: &str, description: &str) -> Entry {
     }
 }
 
-/// Returns the same skill in another state, with its reason.
+/// Returns the skill in another state, with a reason.
 pub(super) fn in_state(skill: Entry, state: State, reason: &str) -> Entry {
     Entry { state, reason: Some(reason.into()), ..skill }
 }
 
-/// Returns a whole list of these skills.
+/// Returns a complete list of these skills.
 pub(super) fn list(skills: Vec<Entry>) -> ListResult {
     ListResult {
         clock: "b1:w1:7:1".into(),
@@ -82,7 +82,7 @@ pub(super) fn list(skills: Vec<Entry>) -> ListResult {
     }
 }
 
-/// Returns the skills of a small shop: listed ones, and one of most other states.
+/// Returns the skills of a small shop: active ones, and one in most other states.
 pub(super) fn shop() -> ListResult {
     let mut web = skill("accessibility", "Checks a page against WCAG 2.2 and says what to change.");
     web.diagnostics = DiagnosticCounts { error: 0, warning: 1 };

@@ -1,4 +1,4 @@
-//! `skillsd search`: the skills that answer a query, the best first.
+//! `skillsd search`: skills that match a query, best first.
 
 use std::fmt::Write as _;
 
@@ -6,11 +6,11 @@ use clap::Args;
 use skills_protocol::method::SkillsSearch;
 use skills_protocol::wire::{SearchParams, SearchResult};
 
+use crate::call_context::CallContext;
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::link::Link;
-use crate::place::Place;
+use crate::server_connection::ServerConnection;
 use crate::style::{self, mark, paint};
 use crate::terminal::Terminal;
 use crate::text::{cut, pad, plain, width, wrap};
@@ -27,27 +27,27 @@ pub struct SearchArgs {
 }
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &SearchArgs) -> Result<Exit, CommandError> {
-    let place = Place::of(cx.global, None)?.single_profile()?;
+    let context = CallContext::of(cx.global, None)?.single_profile()?;
     let mut params = SearchParams::default();
-    place.fill(&mut params, None);
+    context.fill(&mut params, None);
     params.query = args.query.join(" ");
     params.limit = Some(args.limit);
-    let mut link = Link::open(cx)?;
+    let mut server = ServerConnection::open(cx)?;
     if cx.global.json {
-        cx.terminal.print(&format!("{}\n", link.call_text::<SkillsSearch>(&params)?))?;
+        cx.terminal.print(&format!("{}\n", server.call_text::<SkillsSearch>(&params)?))?;
         return Ok(Exit::Fine);
     }
-    let result = link.call::<SkillsSearch>(&params)?;
+    let result = server.call::<SkillsSearch>(&params)?;
     cx.terminal.print(&render(&params.query, &result, cx.terminal))?;
     cx.terminal.print_health(&result.health);
     Ok(Exit::Fine)
 }
 
-/// Returns the answers for a person: each skill with its description, the best first.
+/// Renders the matches: each skill with its description, best first.
 fn render(query: &str, result: &SearchResult, terminal: &Terminal) -> String {
     if result.skills.is_empty() {
         return format!(
-            "No skill answers `{}`\n\nhelp: use other words, or see all with `skillsd list`\n",
+            "No skill matches `{}`\n\nhint: use other words, or list all skills with `skillsd list`\n",
             plain(query)
         );
     }
@@ -62,7 +62,7 @@ fn render(query: &str, result: &SearchResult, terminal: &Terminal) -> String {
         let description = plain(skill.description.as_deref().unwrap_or("(no description)"));
         let room = terminal.width.map(|width| width.saturating_sub(2));
         let lines = wrap(&description, room);
-        // Whether it is the right one shows in its first sentences.
+        // The first line is wrapped and the rest cut: the first sentences tell most.
         let _ = writeln!(text, "  {}", lines[0]);
         let rest = lines[1..].join(" ");
         if !rest.is_empty() {
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_is_first_and_long_descriptions_are_cut() {
+    fn matches_are_rendered_best_first_with_cut_descriptions() {
         let hit = |name: &str, description: &str| SearchHit {
             skill: skill(name, description),
             score: 0.5,
@@ -107,12 +107,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_found_says_what_to_do() {
+    fn no_match_prints_a_hint() {
         let text = uncolored(&render("zebra", &result(Vec::new()), &terminal(None)));
         expect![[r#"
-            No skill answers `zebra`
+            No skill matches `zebra`
 
-            help: use other words, or see all with `skillsd list`
+            hint: use other words, or list all skills with `skillsd list`
         "#]]
         .assert_eq(&text);
     }

@@ -1,4 +1,4 @@
-//! `skillsd session`: agents' conversations: opened, told about, forgotten, listed.
+//! `skillsd session`: opens, shows, closes and lists agents' sessions.
 
 use std::fmt::Write as _;
 
@@ -9,11 +9,11 @@ use skills_protocol::wire::{
     SessionListParams, SessionListResult, SessionOpenParams, SessionResult,
 };
 
+use crate::call_context::CallContext;
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::link::ask;
-use crate::place::Place;
+use crate::server_connection::ask;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{pad, plain, width};
@@ -58,34 +58,34 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &SessionArgs) -> Result<Exit, C
     match &args.action {
         Action::Open { session, auto } => {
             let mut params = SessionOpenParams::default();
-            Place::of(cx.global, None)?.single_profile()?.fill(&mut params, None);
+            CallContext::of(cx.global, None)?.single_profile()?.fill(&mut params, None);
             params.session.clone_from(session);
             params.auto = auto.then_some(true);
-            ask::<SessionOpen>(cx, &params, one)
+            ask::<SessionOpen>(cx, &params, render_session)
         }
         Action::Get { session } => {
             let mut params = SessionGetParams::default();
-            where_it_is(cx, &mut params, session)?;
-            ask::<SessionGet>(cx, &params, one)
+            fill_session_context(cx, &mut params, session)?;
+            ask::<SessionGet>(cx, &params, render_session)
         }
         Action::Close { session } => {
             let params = SessionCloseParams {
                 session: Some(session.clone()),
                 ..SessionCloseParams::default()
             };
-            ask::<SessionClose>(cx, &params, closed)
+            ask::<SessionClose>(cx, &params, render_closed)
         }
-        Action::List => ask::<SessionList>(cx, &SessionListParams {}, list),
+        Action::List => ask::<SessionList>(cx, &SessionListParams {}, render_list),
     }
 }
 
-/// Puts a conversation into parameters that are about where it is, not about where we are.
-fn where_it_is(
+/// Fills in the context of an existing session, whose directory is only overridden by `--cwd`.
+fn fill_session_context(
     cx: &CommandContext<'_>,
     params: &mut impl Contextual,
     session: &str,
 ) -> Result<(), CommandError> {
-    Place::of(cx.global, None)?.single_profile()?.fill(params, None);
+    CallContext::of(cx.global, None)?.single_profile()?.fill(params, None);
     let mut context = params.take_context();
     if cx.global.cwd.is_none() {
         context.cwd = None;
@@ -95,14 +95,14 @@ fn where_it_is(
     Ok(())
 }
 
-fn one(result: &SessionResult, terminal: &Terminal) -> (String, Vec<Health>) {
+fn render_session(result: &SessionResult, terminal: &Terminal) -> (String, Vec<Health>) {
     let mut text = String::new();
     let encoding = result.path_encoding;
     let _ = writeln!(text, "{}", paint(style::NAME, plain(&result.session)));
     let _ = writeln!(text, "  in         {}", terminal.path(&result.cwd, encoding));
     let _ = writeln!(text, "  profile    {}", plain(&result.profile));
     if result.auto {
-        let _ = writeln!(text, "  touches    by itself, when files change");
+        let _ = writeln!(text, "  touches    automatic, when files change");
     }
     for dir in &result.discovered {
         let _ = writeln!(text, "  found      {}", terminal.path(dir, encoding));
@@ -129,19 +129,19 @@ fn push_agents(what: &str, agents: &[AgentSkills], terminal: &Terminal, text: &m
     }
 }
 
-fn closed(result: &SessionCloseResult, _: &Terminal) -> (String, Vec<Health>) {
+fn render_closed(result: &SessionCloseResult, _: &Terminal) -> (String, Vec<Health>) {
     let session = plain(&result.session);
     let text = if result.closed {
-        format!("{} forgotten: {session}\n", paint(style::GOOD, "✓"))
+        format!("{} closed session {session}\n", paint(style::GOOD, "✓"))
     } else {
-        format!("There is no session {session}\n")
+        format!("No session {session}\n")
     };
     (text, result.health.clone())
 }
 
-fn list(result: &SessionListResult, terminal: &Terminal) -> (String, Vec<Health>) {
+fn render_list(result: &SessionListResult, terminal: &Terminal) -> (String, Vec<Health>) {
     if result.sessions.is_empty() {
-        return ("No sessions are kept\n".to_owned(), result.health.clone());
+        return ("No open sessions\n".to_owned(), result.health.clone());
     }
     let columns = result.sessions.iter().map(|it| width(&plain(&it.session))).max();
     let mut text = String::new();
@@ -169,7 +169,7 @@ mod tests {
     use crate::sample::{terminal, uncolored};
 
     #[test]
-    fn a_session_is_told_with_all_it_has() {
+    fn session_is_rendered_with_all_facts() {
         let path = |it: &str| format!("/home/ann/shop/{it}");
         let result = SessionResult {
             clock: "c".into(),
@@ -200,12 +200,12 @@ mod tests {
                 path_encoding: None,
             }],
         };
-        let text = uncolored(&one(&result, &terminal(None)).0);
+        let text = uncolored(&render_session(&result, &terminal(None)).0);
         expect![[r#"
             5f0c
               in         ~/shop
               profile    claude-code
-              touches    by itself, when files change
+              touches    automatic, when files change
               found      ~/shop/web/.claude/skills
               activated  ~/shop/.claude/skills/css/SKILL.md  *.css by ~/shop/a.css
               loaded     ~/shop/.claude/skills/css/SKILL.md  by reviewer
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_are_listed_in_a_line_each() {
+    fn sessions_are_listed_one_per_line() {
         let summary = SessionSummary {
             session: "5f0c".into(),
             cwd: "/home/ann/shop".into(),
@@ -228,7 +228,7 @@ mod tests {
             invoked: 0,
         };
         let result = SessionListResult { sessions: vec![summary], health: Vec::new() };
-        let text = uncolored(&list(&result, &terminal(None)).0);
+        let text = uncolored(&render_list(&result, &terminal(None)).0);
         expect![[r#"
             5f0c  ~/shop  codex · 1 found · 3 activated · 0 loaded
         "#]]

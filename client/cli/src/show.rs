@@ -1,4 +1,4 @@
-//! `skillsd show`: one skill's entry, its frontmatter with line numbers, and its findings.
+//! `skillsd show`: a skill's entry, its frontmatter with line numbers, and its findings.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -8,11 +8,11 @@ use serde_json::Value;
 use skills_protocol::method::SkillsGet;
 use skills_protocol::wire::{Diagnostic, Entry, GetParams, GetResult};
 
+use crate::call_context::{CallContext, Target};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::link::Link;
-use crate::place::{Place, Target};
+use crate::server_connection::ServerConnection;
 use crate::style::{self, mark, paint};
 use crate::terminal::Terminal;
 use crate::text::{pad, plain, width, wrap};
@@ -26,7 +26,7 @@ pub struct ShowArgs {
 }
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &ShowArgs) -> Result<Exit, CommandError> {
-    let place = Place::of(cx.global, None)?.single_profile()?;
+    let place = CallContext::of(cx.global, None)?.single_profile()?;
     let mut params = GetParams::default();
     match place.target(&args.target) {
         Target::Path(path) => params.path = place.fill(&mut params, Some(&path)),
@@ -35,18 +35,18 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ShowArgs) -> Result<Exit, Comm
             params.name = Some(name);
         }
     }
-    let mut link = Link::open(cx)?;
+    let mut server = ServerConnection::open(cx)?;
     if cx.global.json {
-        cx.terminal.print(&format!("{}\n", link.call_text::<SkillsGet>(&params)?))?;
+        cx.terminal.print(&format!("{}\n", server.call_text::<SkillsGet>(&params)?))?;
         return Ok(Exit::Fine);
     }
-    let result = link.call::<SkillsGet>(&params)?;
+    let result = server.call::<SkillsGet>(&params)?;
     cx.terminal.print(&render(&result, cx.terminal))?;
     cx.terminal.print_health(&result.health);
     Ok(Exit::Fine)
 }
 
-/// Returns the skill for a person.
+/// Renders the skill.
 pub(super) fn render(result: &GetResult, terminal: &Terminal) -> String {
     let skill = &result.skill;
     let mut text =
@@ -83,13 +83,13 @@ fn push_facts(skill: &Entry, terminal: &Terminal, text: &mut String) {
         (true, true) => "the model and the user",
         (true, false) => "the model only",
         (false, true) => "the user only",
-        (false, false) if skill.is_built_in() => "the agent that it is built into",
-        (false, false) => "nobody",
+        (false, false) if skill.is_built_in() => "the agent, as a built-in skill",
+        (false, false) => "no one",
     };
     facts.push(("invoked by", invoked.to_owned()));
     facts.push(("trusted", if skill.trusted { "yes" } else { "no" }.to_owned()));
     if skill.stale {
-        let stale = "the file is broken right now; this is its last good version";
+        let stale = "the file is broken; this is its last valid version";
         facts.push(("stale", paint(style::WAITING, stale)));
     }
     for (name, value) in facts {
@@ -153,7 +153,7 @@ mod tests {
     use crate::sample::{range, skill, terminal, uncolored};
 
     #[test]
-    fn a_skill_is_shown_with_its_lines_and_findings() {
+    fn skill_is_rendered_with_frontmatter_lines_and_findings() {
         let mut entry =
             skill("release-notes", "Writes release notes from the commits since the last tag.");
         entry.paths = vec!["CHANGELOG.md".into(), "docs/**".into()];

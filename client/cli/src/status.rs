@@ -1,4 +1,4 @@
-//! `skillsd status`: how the daemon is, at a glance.
+//! `skillsd status`: a summary of the daemon's state.
 
 use std::fmt::Write as _;
 
@@ -11,13 +11,13 @@ use skills_protocol::wire::{
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::link::Link;
+use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
 use crate::terminal::{Terminal, render_health};
 use crate::text::{count, duration, hang, pad, plain, size, width};
 
 pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
-    let mut link = Link::open(cx)?;
+    let mut link = ServerConnection::open(cx)?;
     if cx.global.json {
         cx.terminal.print(&format!("{}\n", link.call_text::<ServerStatus>(&StatusParams {})?))?;
         return Ok(Exit::Fine);
@@ -27,7 +27,7 @@ pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
     Ok(Exit::Fine)
 }
 
-/// Returns the status for a person.
+/// Renders the status.
 pub(super) fn render(result: &StatusResult, terminal: &Terminal) -> String {
     let unwell: usize = result.worktrees.iter().map(|worktree| worktree.health.len()).sum();
     let mark = if result.health.is_empty() && unwell == 0 {
@@ -61,7 +61,7 @@ fn facts(result: &StatusResult, terminal: &Terminal) -> Vec<(&'static str, Strin
         None => result.watches.used.to_string(),
     };
     vec![
-        ("socket", socket.unwrap_or_else(|| "none, in this process".to_owned())),
+        ("socket", socket.unwrap_or_else(|| "none (in this process)".to_owned())),
         ("protocol", plain(&result.protocol_version)),
         ("memory", result.rss.map_or_else(|| "unknown".to_owned(), size)),
         ("watches", watches),
@@ -81,16 +81,16 @@ fn trusted(count: u64) -> String {
 }
 
 fn config(config: Option<&ConfigStatus>, terminal: &Terminal) -> String {
-    let Some(config) = config else { return "no place for one".to_owned() };
+    let Some(config) = config else { return "no home directory".to_owned() };
     let path = terminal.path(&config.path, config.path_encoding);
     match config.state {
-        ConfigState::Absent => format!("none at {path}, the defaults count"),
+        ConfigState::Absent => format!("no file at {path}; defaults apply"),
         ConfigState::Good => path,
-        ConfigState::Broken => format!("{path} {}", paint(style::WARNING, "(has mistakes)")),
+        ConfigState::Broken => format!("{path} {}", paint(style::WARNING, "(has errors)")),
     }
 }
 
-// `12 files (9 first, 3 changed), 4 roots, 2 views`
+// Formats the counters: `12 files (9 first, 3 changed), 4 roots, 2 views`.
 fn rebuilds(rebuilds: &Rebuilds) -> String {
     let layers = [(&rebuilds.files, "file"), (&rebuilds.roots, "root"), (&rebuilds.views, "view")];
     let words: Vec<String> = layers.iter().map(|(layer, noun)| layer_text(layer, noun)).collect();
@@ -206,19 +206,19 @@ mod tests {
     }
 
     #[test]
-    fn a_daemon_without_worktrees_says_how_to_open_one() {
+    fn status_without_worktrees_names_the_command_that_opens_one() {
         check(
             &StatusResult { socket: None, rss: None, config: None, ..well() },
             &expect![[r#"
                 ● skillsd 0.1.0 · up 2 h 3 min · pid 4711
 
-                  socket       none, in this process
+                  socket       none (in this process)
                   protocol     1.0
                   memory       unknown
                   watches      34 of 65536
                   connections  2
                   rebuilds     0 files, 0 roots, 0 views
-                  config       no place for one
+                  config       no home directory
                   trusted      1 directory
 
                 No worktree is open; `skillsd list` opens one.
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn worktrees_rebuilds_and_problems_at_a_glance() {
+    fn status_shows_worktrees_rebuilds_and_problems() {
         let limit = Health {
             code: "watch-limit".into(),
             message: "the limit of inotify watches is reached".into(),

@@ -1,7 +1,7 @@
-//! `skillsd stop`: asks the daemon to stop and waits until it is gone. Starts none.
+//! `skillsd stop`: asks the running daemon to stop and waits until it has exited. Starts none.
 //!
-//! One that hangs, or has no place left to be asked in, is told by a signal, and killed when it
-//! does not follow that either: this is the command to run when nothing else works.
+//! A daemon that hangs, or accepts no more connections, gets SIGTERM, and SIGKILL if it ignores
+//! that: this command must work when nothing else does.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,14 +15,14 @@ use skills_protocol::wire::{ShutdownParams, ShutdownResult};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::link::Link;
+use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
 use skills_client::ClientError;
 
-/// How long it may take to answer. One that drains its calls takes as long to go.
+/// Time limit for the answer. A daemon that finishes its calls first takes as long.
 const PATIENCE: Duration = Duration::from_secs(6);
 
-/// How long it may take to follow a signal.
+/// Time limit for exiting after a signal.
 const GRACE: Duration = Duration::from_secs(2);
 
 const INTERVAL: Duration = Duration::from_millis(20);
@@ -30,21 +30,21 @@ const INTERVAL: Duration = Duration::from_millis(20);
 pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
     if cx.global.no_daemon {
         return Err(CommandError::usage(
-            "`stop` is about the daemon, and `--no-daemon` about none",
+            "`stop` cannot be combined with `--no-daemon`: there is no daemon to stop",
         ));
     }
-    let mut link = Link::open_running(PATIENCE)?;
-    let process = link.daemon_process();
-    let answer = link.call_text::<ServerShutdown>(&ShutdownParams {});
-    let ended = answer.and_then(|text| link.wait_for_end().map(|()| text));
+    let mut server = ServerConnection::open_running(PATIENCE)?;
+    let process = server.daemon_process();
+    let answer = server.call_text::<ServerShutdown>(&ShutdownParams {});
+    let ended = answer.and_then(|text| server.wait_for_end().map(|()| text));
     let text = match (ended, process) {
         (Ok(text), _) => text,
         (Err(error), Some(process)) if cannot_be_asked(&error) => {
             return end(cx, process);
         }
-        // It was on its way out already. When it is gone, that is what there is to say.
+        // The daemon was exiting already. If it is gone now, report that none runs.
         (Err(error), _) if error.is_broken_connection() => {
-            Link::open_running(PATIENCE)?;
+            ServerConnection::open_running(PATIENCE)?;
             return Err(error.into());
         }
         (Err(error), _) => return Err(error.into()),
@@ -68,12 +68,12 @@ fn cannot_be_asked(error: &ClientError) -> bool {
     }
 }
 
-// It did not take what it was asked; a signal needs no place and no answer.
+// The daemon did not take the request; a signal needs no connection.
 fn end(cx: &CommandContext<'_>, process: Pid) -> Result<Exit, CommandError> {
     let pid = process.as_raw_nonzero().get();
     let mut how = None;
     for (signal, name) in [(Signal::TERM, "SIGTERM"), (Signal::KILL, "SIGKILL")] {
-        // It fails for one that is gone, which is what the next line looks for.
+        // An error means that the process is gone, which the next line finds.
         let _ = kill_process(process, signal);
         if is_gone_soon(process) {
             how = Some(name);
@@ -89,7 +89,7 @@ fn end(cx: &CommandContext<'_>, process: Pid) -> Result<Exit, CommandError> {
         return Ok(Exit::Fine);
     }
     let mark = paint(style::GOOD, "✓");
-    let text = format!("{mark} skillsd did not answer and was ended by {signal} (pid {pid})\n");
+    let text = format!("{mark} skillsd did not answer; ended it with {signal} (pid {pid})\n");
     cx.terminal.print(&text)?;
     Ok(Exit::Fine)
 }
@@ -105,9 +105,9 @@ fn is_gone_soon(process: Pid) -> bool {
     false
 }
 
-// Whoever started it and has not looked at how it ended; it serves nobody any more.
+// A zombie only waits for its parent to read the exit status.
 fn is_zombie(process: Pid) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero()));
-    // The name before the state may hold anything, also a parenthesis.
+    // The process name may contain parentheses, so the state follows the last one.
     stat.is_ok_and(|it| it.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z')))
 }

@@ -1,6 +1,6 @@
-//! The few styles of the output, and the marks that go with them.
+//! Styles and marks of the output.
 //!
-//! Colour only repeats what a mark or a word says, so nothing is lost without it.
+//! Colour only repeats a mark or a word, so nothing is lost without it.
 
 use std::fmt::Display;
 
@@ -17,7 +17,7 @@ pub(super) const ERROR: Style = AnsiColor::Red.on_default().bold();
 pub(super) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 pub(super) const HINT: Style = AnsiColor::Cyan.on_default().bold();
 
-/// Returns the text in this style; nothing stays nothing.
+/// Returns the text in this style; empty text stays empty.
 pub(super) fn paint(style: Style, text: impl Display) -> String {
     let text = text.to_string();
     if text.is_empty() { text } else { format!("{style}{text}{style:#}") }
@@ -33,7 +33,7 @@ pub(super) fn of_state(state: State) -> Style {
     }
 }
 
-/// Returns the painted mark of a skill's state; `None` is a skill that is not there.
+/// Returns the painted mark of a skill's state; `None` for a missing skill.
 pub(super) fn mark(state: Option<State>) -> String {
     match state {
         Some(state @ (State::Active | State::Activated)) => paint(of_state(state), "✓"),

@@ -1,26 +1,26 @@
-//! `skillsd sync`: returns once everything that finished on the disk before is visible.
+//! `skillsd sync`: waits until the index includes all earlier changes on the disk.
 
 use skills_protocol::method::ServerSync;
 use skills_protocol::wire::SyncParams;
 
+use crate::call_context::CallContext;
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::link::Link;
-use crate::place::Place;
+use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
 use crate::text::plain;
 
 pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
-    let place = Place::of(cx.global, None)?.single_profile()?;
+    let context = CallContext::of(cx.global, None)?.single_profile()?;
     let mut params = SyncParams::default();
-    place.fill(&mut params, None);
-    let mut link = Link::open(cx)?;
+    context.fill(&mut params, None);
+    let mut server = ServerConnection::open(cx)?;
     if cx.global.json {
-        cx.terminal.print(&format!("{}\n", link.call_text::<ServerSync>(&params)?))?;
+        cx.terminal.print(&format!("{}\n", server.call_text::<ServerSync>(&params)?))?;
         return Ok(Exit::Fine);
     }
-    let result = link.call::<ServerSync>(&params)?;
+    let result = server.call::<ServerSync>(&params)?;
     let clock = paint(style::FAINT, format!("clock {}", plain(&result.clock)));
     cx.terminal.print(&format!("{} in sync · {clock}\n", paint(style::GOOD, "✓")))?;
     cx.terminal.print_health(&result.health);

@@ -1,8 +1,7 @@
-//! The terminal, or whatever is in its place: how wide, coloured or not, where `~` is.
+//! Output of the commands ([`Terminal`]): width, colours, links and `~`.
 //!
-//! The only file here that prints, besides the view of `top`, which has the screen to itself.
-//! Commands build their whole output first, so it leaves in one write, and one that nobody reads any
-//! more is no error.
+//! The only module that prints, except for `top`, which owns the whole screen. Commands build their
+//! output first and write it at once. A closed pipe is not an error.
 
 mod links;
 mod progress;
@@ -24,13 +23,13 @@ use crate::text::{continued, hang, plain, plain_exact, plain_json, plain_lines, 
 
 pub(super) use progress::Progress;
 
-/// Where output goes and how it is laid out.
+/// Standard output and standard error with their layout.
 pub(super) struct Terminal {
-    /// Its columns; `None` where nothing is to be cut or wrapped.
+    /// Width in columns; `None` if output is not cut or wrapped.
     pub(super) width: Option<usize>,
-    // What is written as `~`.
+    // Home directory, shown as `~`.
     home: Option<PathBuf>,
-    // Whether a path that is shown opens what it names.
+    // True if shown paths are hyperlinks.
     links: bool,
     out: Sink,
     err: Sink,
@@ -38,10 +37,10 @@ pub(super) struct Terminal {
 
 /// One of the two output streams.
 struct Sink {
-    // Borrowed for one write at a time and never across a call of ours.
+    // Borrowed for one write at a time.
     stream: RefCell<Box<dyn Write>>,
     colored: bool,
-    // On a terminal, control characters are spelled out.
+    // On a terminal, control characters are escaped.
     is_terminal: bool,
     // JSON has its own escapes.
     is_json: bool,
@@ -52,7 +51,7 @@ impl Sink {
         let colored = match color {
             Color::Always => true,
             Color::Never => false,
-            // Knows NO_COLOR and its relatives.
+            // Respects NO_COLOR and similar variables.
             Color::Auto => anstream::AutoStream::choice(&stream) != ColorChoice::Never,
         };
         let is_terminal = stream.is_terminal();
@@ -64,7 +63,7 @@ impl Sink {
     }
 
     fn emit_as(&self, text: &str, is_json: bool) -> io::Result<()> {
-        // JSON has no colours and holds no escape character, but may hold others that would go.
+        // JSON has no colours; stripping escape sequences could remove other characters from it.
         let is_kept = self.colored || is_json && !text.contains('\u{1b}');
         let stripped;
         let text = if is_kept {
@@ -91,13 +90,13 @@ impl Sink {
 }
 
 impl Terminal {
-    /// Looks at the standard streams and the environment. `is_json`: standard output gets JSON.
+    /// Detects the properties of the standard streams. `is_json`: standard output receives JSON.
     pub(super) fn detect(color: Color, is_json: bool) -> Self {
         let home = std::env::var_os(skills_protocol::env::HOME).map(PathBuf::from);
         let home = home.filter(|home| home.is_absolute() && home.parent().is_some());
         let out = Sink::new(io::stdout(), color, is_json);
         let err = Sink::new(io::stderr(), color, false);
-        let links = io::stdout().is_terminal() && out.colored && links::are_taken();
+        let links = io::stdout().is_terminal() && out.colored && links::are_supported();
         Self { width: columns(), home, links, out, err }
     }
 
@@ -124,8 +123,8 @@ impl Terminal {
         self.out.colored
     }
 
-    /// Returns text that opens a path from the wire, where the terminal takes links. What is laid
-    /// out in columns is measured without it.
+    /// Returns text that links to a path from the wire, if the terminal supports links. Measure the
+    /// width of columns without it.
     pub(super) fn link(&self, path: &str, encoding: Option<PathEncoding>, text: String) -> String {
         match decode(path, encoding) {
             Ok(path) if self.links && path.is_absolute() => links::linked(&path, &text),
@@ -133,7 +132,7 @@ impl Terminal {
         }
     }
 
-    /// Returns a path from the wire as a person writes it, harmless and with `~`.
+    /// Returns a path from the wire for display, escaped and with `~`.
     pub(super) fn path(&self, text: &str, encoding: Option<PathEncoding>) -> String {
         match decode(text, encoding) {
             Ok(path) => self.local_path(&path),
@@ -141,7 +140,7 @@ impl Terminal {
         }
     }
 
-    /// Returns a sentence from the wire, harmless and with `~` in the paths that it names.
+    /// Returns a sentence from the wire for display, escaped and with `~` in its paths.
     pub(super) fn prose(&self, text: &str) -> String {
         let text = plain(text);
         match self.home.as_deref().and_then(Path::to_str) {
@@ -150,7 +149,7 @@ impl Terminal {
         }
     }
 
-    /// Returns a path of this machine as a person writes it, harmless and with `~`.
+    /// Returns a local path for display, escaped and with `~`.
     pub(super) fn local_path(&self, path: &Path) -> String {
         let beneath = self.home.as_deref().and_then(|home| path.strip_prefix(home).ok());
         let shown = match beneath {
@@ -163,33 +162,33 @@ impl Terminal {
 
     /// Writes a command's output to standard output.
     ///
-    /// A reader that has gone (`skillsd list | head -1`) wants no more, and that is its right.
+    /// A closed pipe (`skillsd list | head -1`) is not an error.
     pub(super) fn print(&self, text: &str) -> Result<(), CommandError> {
         self.print_while_read(text).map(drop)
     }
 
-    /// Writes JSON to standard output, also without `--json`.
+    /// Writes JSON to standard output, even without `--json`.
     pub(super) fn print_json(&self, text: &str) -> Result<(), CommandError> {
-        Self::read(self.out.emit_as(text, true)).map(drop)
+        Self::pipe_open(self.out.emit_as(text, true)).map(drop)
     }
 
-    /// Writes what a file holds: each byte of it into a pipe, and to a terminal without what would
-    /// steer it.
+    /// Writes a file's contents: unchanged to a pipe, with escaped control characters to a
+    /// terminal.
     pub(super) fn print_exact(&self, text: &str) -> Result<(), CommandError> {
         let written = if self.out.is_terminal {
             self.out.write(&plain_lines(text))
         } else {
             self.out.write(text)
         };
-        Self::read(written).map(drop)
+        Self::pipe_open(written).map(drop)
     }
 
-    /// Writes a part of a command's output, and returns whether somebody reads it.
+    /// Writes a part of a command's output, and returns false if the pipe is closed.
     pub(super) fn print_while_read(&self, text: &str) -> Result<bool, CommandError> {
-        Self::read(self.out.emit(text))
+        Self::pipe_open(self.out.emit(text))
     }
 
-    fn read(written: io::Result<()>) -> Result<bool, CommandError> {
+    fn pipe_open(written: io::Result<()>) -> Result<bool, CommandError> {
         match written {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
             Err(error) => Err(CommandError::output(&error)),
@@ -197,7 +196,7 @@ impl Terminal {
         }
     }
 
-    /// Writes a failed command's reasons to standard error.
+    /// Writes a command's error, its causes and its hints to standard error.
     pub(super) fn print_error(&self, error: &CommandError) {
         self.eprint(&render_error(error));
     }
@@ -207,7 +206,7 @@ impl Terminal {
         self.eprint(text);
     }
 
-    /// Writes what is to be known about an answer to standard error.
+    /// Writes notes about an answer to standard error.
     pub(super) fn print_notes(&self, notes: &[String]) {
         let lines = notes.iter().map(|it| format!("{} {it}\n", paint(style::HINT, "note:")));
         let text: String = lines.collect();
@@ -216,26 +215,26 @@ impl Terminal {
         }
     }
 
-    /// Writes what is unwell to standard error.
+    /// Writes health messages to standard error.
     pub(super) fn print_health(&self, health: &[Health]) {
         if !health.is_empty() {
             self.eprint(&render_health(health, self));
         }
     }
 
-    /// Writes a question, or what belongs to one, to standard error.
+    /// Writes a question, or text that belongs to it, to standard error.
     pub(super) fn prompt(&self, text: &str) {
         self.eprint(text);
     }
 
     fn eprint(&self, text: &str) {
-        // There is no other place to say that this one does not work.
+        // Errors of standard error cannot be reported anywhere.
         let _ = self.err.emit(text);
     }
 }
 
-/// Returns a sentence with `~` for the home directory, where a path begins with it. In quotes a shell
-/// would take the sign as it is, so that what is quoted stays.
+/// Returns a sentence with `~` for the home directory at the beginning of paths. Paths in single
+/// quotes are kept, because a shell does not expand `~` there.
 fn with_tilde(text: &str, home: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
@@ -251,7 +250,7 @@ fn with_tilde(text: &str, home: &str) -> String {
     shown + rest
 }
 
-/// Returns the lines for what is unwell.
+/// Returns the lines for health messages.
 pub(super) fn render_health(health: &[Health], terminal: &Terminal) -> String {
     let mut text = String::new();
     for unwell in health {
@@ -268,11 +267,11 @@ pub(super) fn render_health(health: &[Health], terminal: &Terminal) -> String {
     text
 }
 
-/// Returns the lines for a failed command.
+/// Returns the lines for a command's error.
 pub(super) fn render_error(error: &CommandError) -> String {
     let mut text = format!("{} {}\n", paint(style::ERROR, "error:"), plain(error.message()));
     for cause in error.causes() {
-        let _ = writeln!(text, "  {} {}", paint(style::FAINT, "because:"), plain(cause));
+        let _ = writeln!(text, "  {} {}", paint(style::FAINT, "cause:"), plain(cause));
     }
     for hint in error.hints() {
         let _ = writeln!(text, "{} {}", paint(style::HINT, "hint:"), plain(hint));
@@ -286,7 +285,7 @@ fn columns() -> Option<usize> {
         return None;
     }
     let size = rustix::termios::tcgetwinsize(&stdout).ok()?;
-    // Some terminals of build systems say that they have none.
+    // Terminals of some build systems report zero columns.
     (size.ws_col > 0).then(|| usize::from(size.ws_col))
 }
 
@@ -295,7 +294,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_home_directory_is_a_tilde_where_a_path_begins() {
+    fn home_directory_is_shown_as_tilde_at_path_start() {
         let shown = |text: &str| with_tilde(text, "/home/ann");
         assert_eq!(shown("`/home/ann/.codex/config.toml`"), "`~/.codex/config.toml`");
         assert_eq!(

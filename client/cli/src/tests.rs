@@ -1,4 +1,5 @@
-//! Whole commands against a scripted server: what they ask, print and exit with; and the help.
+//! Runs whole commands against a scripted server and checks calls, output and exit code; and the
+//! help.
 
 use std::io;
 use std::path::Path;
@@ -26,7 +27,7 @@ fn introduction(protocol_version: &str) -> Value {
     })
 }
 
-// What a command did: its exit code and both outputs, as one text.
+// Returns a command's output, error output and exit code as one text.
 fn ran(arguments: &[&str], script: impl Fn(&Value) -> Value + Send + Clone + 'static) -> String {
     let cli = Cli::try_parse_from(["skillsd", "--no-daemon"].iter().chain(arguments));
     let cli = cli.expect("the arguments are good");
@@ -65,8 +66,8 @@ fn check(
 }
 
 #[test]
-fn json_is_the_answer_to_the_byte() {
-    // Spaces and an unknown field would not survive a parse.
+fn json_output_is_the_raw_answer() {
+    // Spaces and the unknown field would not survive parsing.
     let result = json!({"clock": "c", "fresh": true, "unknown": 1.50, "skills": []});
     let text = result.to_string();
     let out = ran(&["list", "--json"], move |message| answer(message, &result));
@@ -74,7 +75,7 @@ fn json_is_the_answer_to_the_byte() {
 }
 
 #[test]
-fn list_asks_for_what_it_shows() {
+fn list_flags_become_call_parameters() {
     let asked = |arguments: &[&str]| {
         let out = ran(arguments, |message| answer(message, &json!({"params": message["params"]})));
         let line = out.lines().next().expect("one line").to_owned();
@@ -94,7 +95,7 @@ fn list_asks_for_what_it_shows() {
 }
 
 #[test]
-fn a_list_is_printed_and_what_is_unwell_goes_to_the_error_output() {
+fn list_goes_to_stdout_and_health_to_stderr() {
     let health =
         json!([{"code": "watch-limit", "message": "the limit is reached", "hint": "Raise it."}]);
     let mut result = serde_json::to_value(shop()).expect("JSON");
@@ -121,7 +122,7 @@ fn a_list_is_printed_and_what_is_unwell_goes_to_the_error_output() {
 }
 
 #[test]
-fn long_lists_are_followed_to_their_end() {
+fn list_joins_all_pages() {
     let skill = serde_json::to_value(&shop().skills[0]).expect("JSON");
     let script = move |message: &Value| {
         let next = if message["params"]["cursor"].is_null() { json!("2") } else { Value::Null };
@@ -139,7 +140,7 @@ fn long_lists_are_followed_to_their_end() {
 }
 
 #[test]
-fn several_profiles_are_an_object_of_their_answers() {
+fn json_of_several_profiles_is_an_object_of_answers() {
     let script =
         |message: &Value| answer(message, &json!({"profile": message["params"]["profile"]}));
     check(
@@ -153,7 +154,7 @@ fn several_profiles_are_an_object_of_their_answers() {
 }
 
 #[test]
-fn explain_exits_by_its_verdict() {
+fn explain_exit_code_follows_the_verdict() {
     let exit = |arguments: &[&str], state: Value| {
         let verdict = json!({"state": state, "summary": "s"});
         let result =
@@ -171,7 +172,7 @@ fn explain_exits_by_its_verdict() {
 }
 
 #[test]
-fn refusals_become_errors_hints_and_exit_codes() {
+fn error_responses_become_messages_hints_and_exit_codes() {
     let refused = |code: i32, message: &'static str| move |it: &Value| refusal(it, code, message);
     check(
         &["show", "comit"],
@@ -207,8 +208,8 @@ fn refusals_become_errors_hints_and_exit_codes() {
         &["show", "x", "--profile", "all"],
         refused(0, ""),
         &expect![[r#"
-        error: `--profile all` is for `list`, `explain` and `check`
-        hint: Name one profile, for example `--profile claude-code`.
+        error: only `list`, `explain` and `check` accept several profiles, not this command with `--profile all`
+        hint: Pass one profile, for example `--profile claude-code`.
         exit 2
     "#]],
     );
@@ -216,14 +217,14 @@ fn refusals_become_errors_hints_and_exit_codes() {
         &["stop"],
         refused(0, ""),
         &expect![[r#"
-        error: `stop` is about the daemon, and `--no-daemon` about none
+        error: `stop` cannot be combined with `--no-daemon`: there is no daemon to stop
         exit 2
     "#]],
     );
 }
 
 #[test]
-fn another_protocol_is_told_before_anything_else() {
+fn incompatible_protocol_is_an_error() {
     let cli = Cli::try_parse_from(["skillsd", "--no-daemon", "status"]).expect("good");
     let local = || -> io::Result<Box<dyn Stream>> {
         let (stream, _asked) = serve(|message| vec![answer(message, &introduction("2.0"))]);
@@ -233,11 +234,11 @@ fn another_protocol_is_told_before_anything_else() {
     let binary = Binary { local: &local, definition: Cli::command };
     let error = execute(&cli.global, &cli.command, binary, &terminal).expect_err("another major");
     assert_eq!(error.exit(), Exit::VersionMismatch);
-    assert_eq!(error.message(), "the daemon speaks protocol 2.0, this program 1.0");
+    assert_eq!(error.message(), "the daemon speaks protocol 2.0, but this program speaks 1.0");
 }
 
 #[test]
-fn another_version_is_told_after_the_answer() {
+fn other_daemon_version_is_a_warning_after_the_answer() {
     let cli = Cli::try_parse_from(["skillsd", "--no-daemon", "sync"]).expect("good");
     let local = || -> io::Result<Box<dyn Stream>> {
         let (stream, _asked) = serve(|message| {
@@ -255,14 +256,14 @@ fn another_version_is_told_after_the_answer() {
     execute(&cli.global, &cli.command, binary, &terminal).expect("answered");
     assert!(out.text().starts_with("✓ in sync"), "{}", out.text());
     let expected = format!(
-        "warning: the daemon is skillsd 9.9.9, this program {}\n   hint: Run `skillsd stop`; the next command starts the daemon of this version.\n",
+        "warning: the daemon is skillsd 9.9.9, but this program is {}\n   hint: Run `skillsd stop`; the next command starts a daemon of this version.\n",
         env!("CARGO_PKG_VERSION")
     );
     assert_eq!(err.text(), expected);
 }
 
 #[test]
-fn sync_says_that_it_is_done() {
+fn sync_prints_the_clock() {
     let script = |message: &Value| answer(message, &json!({"clock": "b1:w1:7:2", "health": []}));
     check(
         &["sync"],
@@ -275,7 +276,7 @@ fn sync_says_that_it_is_done() {
 }
 
 #[test]
-fn flags_stand_before_or_after_the_command() {
+fn global_flags_are_accepted_before_and_after_the_command() {
     let parsed = |arguments: &[&str]| {
         let cli = Cli::try_parse_from(["skillsd"].iter().chain(arguments)).expect("good");
         (cli.global.json, cli.global.cwd)
@@ -461,6 +462,6 @@ fn help_fits_one_screen() {
 }
 
 #[test]
-fn the_command_line_is_well_formed() {
+fn clap_definition_is_valid() {
     Cli::command().debug_assert();
 }

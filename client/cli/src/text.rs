@@ -1,8 +1,8 @@
-//! Text for a terminal: harmless, measured in columns, cut and wrapped.
+//! Text for a terminal: escaped, measured in columns, cut and wrapped.
 //!
-//! Names, descriptions and paths come from files that anybody may have written, so every one of
-//! them passes [`plain`] before it is shown: an escape sequence in a description must not reach
-//! the terminal, nor may hidden characters hide there.
+//! Names, descriptions and paths come from files that anyone may have written, so all of them pass
+//! [`plain`] before they are shown: escape sequences must not reach the terminal, and invisible
+//! characters must be visible.
 
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
@@ -11,28 +11,29 @@ use std::path::Path;
 use anstream::adapter::strip_str;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Returns the text as one line without control and invisible characters, which are spelled out.
+/// Returns the text on one line, with control and invisible characters escaped.
 pub(super) fn plain(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !line.is_empty() {
             line.push(' ');
         }
-        push_harmless(word, &mut line);
+        push_escaped(word, &mut line);
     }
     line
 }
 
-/// Returns a path or another text whose blanks count, made harmless.
+/// Returns a path or another text whose spaces matter, with control and invisible characters
+/// escaped.
 pub(super) fn plain_exact(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
-    push_harmless(text, &mut line);
+    push_escaped(text, &mut line);
     line
 }
 
-fn push_harmless(text: &str, line: &mut String) {
+fn push_escaped(text: &str, line: &mut String) {
     for c in text.chars() {
-        if is_harmful(c) {
+        if is_unsafe(c) {
             line.extend(c.escape_unicode());
         } else {
             line.push(c);
@@ -40,46 +41,45 @@ fn push_harmless(text: &str, line: &mut String) {
     }
 }
 
-/// Returns a text that is printed to a terminal as it is: line ends and tabs stay, other control and
-/// invisible characters are spelled out.
+/// Returns a text of several lines: keeps line ends and tabs, escapes other control and invisible
+/// characters.
 pub(super) fn plain_lines(text: &str) -> String {
-    spelled(text, |it| matches!(it, '\n' | '\t'))
+    escape_with(text, |it| matches!(it, '\n' | '\t'))
 }
 
-/// Returns a text with colours and links of ours, of which everything else is harmless.
+/// Returns a text that may contain our colours and links, with other control characters escaped.
 pub(super) fn plain_painted(text: &str) -> String {
-    spelled(text, is_painting)
+    escape_with(text, is_styling)
 }
 
-/// Returns JSON, which stays the same JSON: other control and invisible characters are spelled as
-/// JSON does.
+/// Returns equal JSON with control and invisible characters in JSON escapes.
 pub(super) fn plain_json(text: &str) -> String {
-    spelled_as(text, is_painting, |c, shown| {
+    escape_by(text, is_styling, |c, shown| {
         for unit in c.encode_utf16(&mut [0; 2]) {
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = write!(shown, "\\u{unit:04x}");
         }
     })
 }
 
-/// Returns whether a character is one of ours in painted lines. None stands in a text of JSON.
-fn is_painting(c: char) -> bool {
+/// Returns whether a character may occur in styled lines. JSON strings contain none of them.
+fn is_styling(c: char) -> bool {
     matches!(c, '\n' | '\t' | '\r' | '\u{1b}' | '\u{7}')
 }
 
-fn spelled(text: &str, is_kept: impl Fn(char) -> bool) -> String {
-    spelled_as(text, is_kept, |c, shown| shown.extend(c.escape_unicode()))
+fn escape_with(text: &str, is_kept: impl Fn(char) -> bool) -> String {
+    escape_by(text, is_kept, |c, shown| shown.extend(c.escape_unicode()))
 }
 
-fn spelled_as(
+fn escape_by(
     text: &str,
     is_kept: impl Fn(char) -> bool,
-    spell: impl Fn(char, &mut String),
+    escape: impl Fn(char, &mut String),
 ) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        if is_harmful(c) && !is_kept(c) {
-            spell(c, &mut shown);
+        if is_unsafe(c) && !is_kept(c) {
+            escape(c, &mut shown);
         } else {
             shown.push(c);
         }
@@ -87,20 +87,20 @@ fn spelled_as(
     shown
 }
 
-/// Returns whether a character steers a terminal, turns the direction of text or is not seen.
-fn is_harmful(c: char) -> bool {
+/// Returns whether a character controls a terminal, changes the direction of text or is invisible.
+fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            // Without width; fillers; marks, overrides and isolates of direction.
+            // Zero-width characters, fillers, and marks, overrides and isolates of direction.
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}'
             | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
-            // Annotations between lines; tags; selectors of variants that no emoji has.
+            // Interlinear annotations, tags, and variation selectors that no emoji uses.
             | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
             | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Returns several things as a sentence names them: `a, b and c`.
+/// Joins items for a sentence: `a, b and c`.
 pub(super) fn series(things: &[String]) -> String {
     match things {
         [] => String::new(),
@@ -109,8 +109,8 @@ pub(super) fn series(things: &[String]) -> String {
     }
 }
 
-/// Returns a path as the path of an address (`file://…`): whatever may mean something else there, or
-/// to a terminal, is spelled by its bytes.
+/// Returns a path as the path of a `file://` URL: percent-encodes every byte outside of
+/// `A-Za-z0-9/._~-`.
 pub(super) fn address_path(path: &Path) -> String {
     let mut address = String::new();
     for byte in path.as_os_str().as_bytes() {
@@ -119,7 +119,7 @@ pub(super) fn address_path(path: &Path) -> String {
                 address.push(char::from(*byte));
             }
             other => {
-                // Writing to a text cannot fail.
+                // Writing to a string cannot fail.
                 let _ = write!(address, "%{other:02X}");
             }
         }
@@ -127,18 +127,18 @@ pub(super) fn address_path(path: &Path) -> String {
     address
 }
 
-/// Returns how many columns the text takes; what colours it takes none.
+/// Returns the width of the text in columns, without colours.
 pub(super) fn width(text: &str) -> usize {
     if text.contains('\u{1b}') { strip_str(text).to_string().width() } else { text.width() }
 }
 
-/// Returns the text filled up with blanks to this many columns.
+/// Pads the text with spaces to this many columns.
 pub(super) fn pad(text: &str, columns: usize) -> String {
     let blanks = columns.saturating_sub(width(text));
     format!("{text}{}", " ".repeat(blanks))
 }
 
-/// Returns the text cut to this many columns, with an ellipsis where something is missing.
+/// Cuts the text to this many columns, with an ellipsis at the end if something is missing.
 pub(super) fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -155,7 +155,7 @@ pub(super) fn cut(text: &str, columns: usize) -> String {
     kept
 }
 
-/// Returns the end of the text in this many columns, with an ellipsis where something is missing.
+/// Cuts the start of the text to fit this many columns, with an ellipsis if something is missing.
 pub(super) fn cut_start(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -170,11 +170,11 @@ pub(super) fn cut_start(text: &str, columns: usize) -> String {
     format!("…{}", &text[start..])
 }
 
-/// Returns the text in lines of at most this many columns, broken at blanks where there are any. What
-/// stands between backticks, as a command to be copied does, is broken only where no line could hold it.
+/// Wraps the text at spaces into lines of at most this many columns. Text in backticks, such as a
+/// command to copy, is only broken if it is longer than a line.
 pub(super) fn wrap(text: &str, columns: Option<usize>) -> Vec<String> {
     let Some(columns) = columns else { return vec![text.to_owned()] };
-    // Narrower than this is unreadable, and no screen is.
+    // Below this width, wrapped text is unreadable.
     let columns = columns.max(20);
     let mut lines = vec![String::new()];
     for piece in pieces(text) {
@@ -195,7 +195,7 @@ pub(super) fn wrap(text: &str, columns: Option<usize>) -> Vec<String> {
     lines
 }
 
-/// Returns what lies between the blanks of a text that are outside of backticks.
+/// Splits a text at spaces outside of backticks.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut is_quoted = false;
     text.split(move |c: char| {
@@ -204,19 +204,18 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns a text behind its lead, wrapped so that every line begins where the first one does.
+/// Returns a text after its lead, with the later lines indented by the lead's width.
 pub(super) fn hang(lead: &str, text: &str, columns: Option<usize>) -> String {
     format!("{lead}{}", continued(text, width(lead), columns))
 }
 
-/// Returns a text wrapped, with the later lines indented.
+/// Wraps a text and indents the later lines.
 pub(super) fn continued(text: &str, indent: usize, columns: Option<usize>) -> String {
     let lines = wrap(text, columns.map(|columns| columns.saturating_sub(indent)));
     lines.join(&format!("\n{}", " ".repeat(indent)))
 }
 
-/// Returns parts on one line where that has room for them, else each on its own: what is to be copied
-/// stays in one piece.
+/// Joins parts on one line if they fit, and puts each on its own line otherwise.
 pub(super) fn parted(parts: &[String], columns: Option<usize>) -> String {
     let line = parts.join(" · ");
     if columns.is_some_and(|columns| width(&line) > columns) { parts.join("\n") } else { line }
@@ -227,13 +226,13 @@ pub(super) fn count(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
-/// Returns a size in bytes for a person: `18.3 MiB`.
+/// Formats a size in bytes: `18.3 MiB`.
 pub(super) fn size(bytes: u64) -> String {
     const UNITS: [&str; 3] = ["KiB", "MiB", "GiB"];
     if bytes < 1024 {
         return count(bytes, "byte");
     }
-    // Tenths, rounded down: a glance needs no more.
+    // Tenths, rounded down.
     let mut tenths = bytes * 10 / 1024;
     let mut unit = 0;
     while tenths >= 10_240 && unit + 1 < UNITS.len() {
@@ -243,7 +242,7 @@ pub(super) fn size(bytes: u64) -> String {
     format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
 }
 
-/// Returns a stretch of time for a person, its two largest parts: `2 h 5 min`.
+/// Formats a duration by its two largest units: `2 h 5 min`.
 pub(super) fn duration(seconds: u64) -> String {
     let parts = [
         (seconds / 86_400, "d"),
@@ -262,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_to_be_copied_stays_in_one_piece() {
+    fn text_in_backticks_is_not_wrapped() {
         let said = "Set it, or run `skillsd trust .` where it lies.";
         let lines = ["Set it, or run", "`skillsd trust .` where", "it lies."];
         assert_eq!(wrap(said, Some(24)), lines);
@@ -271,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_goes_on_below() {
+    fn long_text_continues_below_its_lead() {
         let lead = "\u{1b}[2mhint:\u{1b}[0m ";
         let hung = hang(lead, "Make it shorter, or the terminal wider.", Some(30));
         assert_eq!(hung, format!("{lead}Make it shorter, or the\n      terminal wider."));
@@ -282,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn escape_sequences_and_hidden_characters_are_spelled_out() {
+    fn escape_sequences_and_invisible_characters_are_escaped() {
         assert_eq!(plain("a\u{1b}[31mb"), "a\\u{1b}[31mb");
         assert_eq!(plain("a\u{202e}b\u{e0041}"), "a\\u{202e}b\\u{e0041}");
         assert_eq!(plain(" two\n  lines\tand\r\ntab "), "two lines and tab");
@@ -295,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_cut_by_columns_not_by_characters() {
+    fn cut_counts_columns_not_characters() {
         assert_eq!(cut("abcdef", 6), "abcdef");
         assert_eq!(cut("abcdef", 4), "abc…");
         assert_eq!(cut("日本語", 5), "日本…");
@@ -308,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_break_at_blanks_and_long_words_stay_whole() {
+    fn wrap_breaks_at_spaces_and_keeps_long_words() {
         let lines = wrap("one two three four five six", Some(20));
         assert_eq!(lines, ["one two three four", "five six"]);
         let lines = wrap("/a/very/long/path/that/is/wider ok", Some(20));
@@ -317,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_read_well() {
+    fn counts_sizes_and_durations_are_formatted() {
         assert_eq!(count(1, "skill"), "1 skill");
         assert_eq!(count(0, "skill"), "0 skills");
         assert_eq!(size(512), "512 bytes");

@@ -1,12 +1,11 @@
-//! `skillsd top`: a live view of the daemon, its worktrees, its agents' conversations, and what
-//! happens in them.
+//! `skillsd top`: a live view of the daemon, its worktrees, its sessions and their events.
 //!
-//! Draws anew when the daemon tells of something, when a key is pressed or the window changes its
-//! size, and each second for the times and for what the daemon does not tell of: that a worktree was
-//! opened or closed. The terminal is as it was afterwards, whatever ends the view.
+//! Draws after each event of the daemon, each key and each resize, and every second for durations
+//! and for changes without an event, such as a worktree that is opened or closed. Restores the
+//! terminal on every exit.
 
-mod known;
-mod picture;
+mod render;
+mod state;
 
 use std::io::{self, IsTerminal as _};
 use std::thread;
@@ -21,56 +20,57 @@ use tokio::time::timeout;
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::link::Link;
-use known::Known;
-use picture::Picture;
+use crate::server_connection::ServerConnection;
+use render::Renderer;
 use skills_client::ClientError;
 use skills_client::client::Client;
 use skills_client::environment;
 use skills_client::spawn::StartOptions;
-use skills_client::subscription::{Heard, Subscription};
+use skills_client::subscription::{Subscription, SubscriptionEvent};
+use state::TopState;
 
-/// How often the view is written anew when nothing is heard.
-const SECOND: Duration = Duration::from_secs(1);
+/// Interval of redraws without an event.
+const REDRAW: Duration = Duration::from_secs(1);
 
-/// What can happen.
+/// Event that the view reacts to.
 enum Event {
-    /// The daemon has told of something, or cannot be followed any more.
-    Heard(Result<Heard, ClientError>),
-    /// A key, or another size of the window.
+    /// Message of the subscription, or its final error.
+    Subscription(Result<SubscriptionEvent, ClientError>),
+    /// A key or a resize.
     Input(Input),
-    /// Keys cannot be read any more.
-    Deaf(io::Error),
+    /// Reading keys failed.
+    InputError(io::Error),
 }
 
 pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
     if cx.global.json {
-        return Err(CommandError::usage("`top` is a view for a person")
+        return Err(CommandError::usage("`top` has no JSON output")
             .with_hint("Run `skillsd watch --json` or `skillsd status --json`."));
     }
     if cx.global.no_daemon {
-        return Err(CommandError::usage("`top` shows the daemon, and `--no-daemon` has none")
-            .with_hint("Leave out `--no-daemon`."));
+        return Err(
+            CommandError::usage("`top` needs the daemon").with_hint("Leave out `--no-daemon`.")
+        );
     }
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(CommandError::usage("`top` needs a terminal")
-            .with_hint("Run `skillsd status` for a look, or `skillsd watch` for lines."));
+            .with_hint("Run `skillsd status` or `skillsd watch` instead."));
     }
-    // Says so now when the daemon speaks another protocol.
-    Link::open(cx)?.server()?;
+    // Reports an incompatible protocol at once.
+    ServerConnection::open(cx)?.initialize_result()?;
     let client =
         Client::new(StartOptions::new(environment::socket_location().map_err(ClientError::from)?)?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(ClientError::from)?;
-    let picture = Picture { terminal: cx.terminal, colored: cx.terminal.is_colored() };
+    let renderer = Renderer { terminal: cx.terminal, colored: cx.terminal.is_colored() };
     let failed = |error: io::Error| {
-        CommandError::finding("the terminal cannot be drawn on").because(error.to_string())
+        CommandError::finding("failed to draw on the terminal").because(error.to_string())
     };
     let mut screen = ratatui::try_init().map_err(failed)?;
-    let outcome = runtime.block_on(follow(&mut screen, &picture, client));
-    // Before anything is said about the outcome.
+    let outcome = runtime.block_on(follow(&mut screen, &renderer, client));
+    // Restored before any error is printed.
     let restored = ratatui::try_restore().map_err(failed);
-    // The thread that reads keys waits for one; it ends with the process.
+    // The thread that reads keys blocks until the process ends.
     runtime.shutdown_background();
     outcome?;
     restored?;
@@ -79,57 +79,58 @@ pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
 
 async fn follow(
     screen: &mut DefaultTerminal,
-    picture: &Picture<'_>,
+    renderer: &Renderer<'_>,
     client: Client,
 ) -> Result<(), CommandError> {
-    let mut known = Known::new(client.clone());
-    let mut happenings = listen(client);
+    let mut state = TopState::new(client.clone());
+    let mut events = listen(client);
     loop {
         let drawn = screen
-            .draw(|frame| frame.render_widget(picture.of(&known, frame.area()), frame.area()));
+            .draw(|frame| frame.render_widget(renderer.frame(&state, frame.area()), frame.area()));
         drawn.map_err(|error| CommandError::output(&error))?;
-        let Ok(happening) = timeout(SECOND, happenings.recv()).await else {
-            // Where nobody answers, the subscription says so, and keys are not kept waiting.
-            let _ = timeout(SECOND, known.update()).await;
+        let Ok(event) = timeout(REDRAW, events.recv()).await else {
+            // If the daemon does not answer, the subscription reports it; keys must not wait for
+            // it.
+            let _ = timeout(REDRAW, state.update()).await;
             continue;
         };
-        match happening {
-            Some(Event::Heard(heard)) => known.hear(&heard?).await?,
+        match event {
+            Some(Event::Subscription(message)) => state.apply(&message?).await?,
             Some(Event::Input(input)) if ends(&input) => return Ok(()),
-            Some(Event::Input(input)) if is_key(&input, 'r') => known.update().await?,
-            // A window of another size is drawn anew, whatever the key was.
+            Some(Event::Input(input)) if is_key(&input, 'r') => state.update().await?,
+            // A resize is drawn in the next iteration, like any other input.
             Some(Event::Input(_)) => {}
-            Some(Event::Deaf(error)) => return Err(CommandError::output(&error)),
+            Some(Event::InputError(error)) => return Err(CommandError::output(&error)),
             None => return Ok(()),
         }
     }
 }
 
 fn listen(client: Client) -> UnboundedReceiver<Event> {
-    let (sender, happenings) = unbounded_channel();
+    let (sender, events) = unbounded_channel();
     let keys = sender.clone();
     thread::spawn(move || read_keys(&keys));
     tokio::spawn(async move {
         let mut subscription = Subscription::new(client, SubscribeParams::default());
         loop {
-            let heard = subscription.next().await;
-            let is_last = heard.is_err();
-            // Nobody listens any more when the view has been closed.
-            if sender.send(Event::Heard(heard)).is_err() || is_last {
+            let message = subscription.next().await;
+            let is_last = message.is_err();
+            // The receiver is gone after the view was closed.
+            if sender.send(Event::Subscription(message)).is_err() || is_last {
                 return;
             }
         }
     });
-    happenings
+    events
 }
 
 fn read_keys(sender: &UnboundedSender<Event>) {
     loop {
-        let (happening, is_last) = match event::read() {
+        let (event, is_last) = match event::read() {
             Ok(input) => (Event::Input(input), false),
-            Err(error) => (Event::Deaf(error), true),
+            Err(error) => (Event::InputError(error), true),
         };
-        if sender.send(happening).is_err() || is_last {
+        if sender.send(event).is_err() || is_last {
             return;
         }
     }

@@ -1,4 +1,5 @@
-//! `skillsd touch`: tells that an agent's conversation has touched files, and what that brought.
+//! `skillsd touch`: reports touched files of an agent's session and prints the skills that they
+//! activate.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -8,11 +9,11 @@ use skills_protocol::bounds::LIST_ITEMS;
 use skills_protocol::method::SessionTouch;
 use skills_protocol::wire::{SessionTouchParams, SessionTouchResult, TouchOp};
 
+use crate::call_context::CallContext;
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::link::Link;
-use crate::place::Place;
+use crate::server_connection::ServerConnection;
 use crate::style::{self, mark, paint};
 use crate::terminal::Terminal;
 use crate::text::plain;
@@ -33,23 +34,23 @@ pub struct TouchArgs {
 
 fn op(text: &str) -> Result<TouchOp, String> {
     let found = TouchOp::ALL.iter().find(|it| it.as_str() == text);
-    found.copied().ok_or_else(|| "it is one of read, write, search and exec".to_owned())
+    found.copied().ok_or_else(|| "expected `read`, `write`, `search` or `exec`".to_owned())
 }
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &TouchArgs) -> Result<Exit, CommandError> {
-    let place = Place::of(cx.global, None)?.single_profile()?;
-    let paths: Vec<_> = args.paths.iter().map(|path| place.file(path)).collect();
+    let context = CallContext::of(cx.global, None)?.single_profile()?;
+    let paths: Vec<_> = args.paths.iter().map(|path| context.file(path)).collect();
     let mut params = SessionTouchParams::default();
-    params.paths = place.fill_all(&mut params, &paths);
+    params.paths = context.fill_all(&mut params, &paths);
     params.session = Some(args.session.clone());
     params.op = args.op;
-    let mut link = Link::open(cx)?;
-    // A longer list takes several calls.
+    let mut server = ServerConnection::open(cx)?;
+    // Splits long lists into several calls.
     let rest = params.paths.split_off(params.paths.len().min(LIST_ITEMS));
-    let mut result = link.call::<SessionTouch>(&params)?;
+    let mut result = server.call::<SessionTouch>(&params)?;
     for paths in rest.chunks(LIST_ITEMS) {
         params.paths = paths.to_vec();
-        let more = link.call::<SessionTouch>(&params)?;
+        let more = server.call::<SessionTouch>(&params)?;
         result.clock = more.clock;
         result.activated.extend(more.activated);
         result.discovered.extend(more.discovered);
@@ -64,10 +65,10 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &TouchArgs) -> Result<Exit, Com
     Ok(Exit::Fine)
 }
 
-/// Returns what is new for a person: each directory with its skills, then what was activated.
+/// Renders the result: each discovered directory with its skills, then the activated skills.
 fn render(result: &SessionTouchResult, terminal: &Terminal) -> String {
     if result.activated.is_empty() && result.discovered.is_empty() {
-        return "Nothing new\n".to_owned();
+        return "No new skills\n".to_owned();
     }
     let mut text = String::new();
     for found in &result.discovered {
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_new_is_told_with_the_reason() {
+    fn discovered_and_activated_skills_are_rendered_with_reasons() {
         let mut result = result();
         result.discovered.push(Discovered {
             dir: "/home/ann/shop/web/.agents/skills".into(),
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_new_is_said() {
-        assert_eq!(render(&result(), &terminal(None)), "Nothing new\n");
+    fn empty_result_is_rendered() {
+        assert_eq!(render(&result(), &terminal(None)), "No new skills\n");
     }
 }

@@ -14,8 +14,8 @@ use crate::confirm::{agree, declined, require_person};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::link::{Link, NEXT_VERSION, ask, ask_over};
-use crate::place::Place;
+use crate::server_connection::{ServerConnection, NEXT_VERSION, ask, ask_over};
+use crate::call_context::CallContext;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{continued, count, plain};
@@ -37,24 +37,24 @@ pub struct TrustArgs {
 }
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &TrustArgs) -> Result<Exit, CommandError> {
-    let place = Place::of(cx.global, None)?.single_profile()?;
-    let dir = args.dir.as_deref().map(|it| place.file(it));
+    let context = CallContext::of(cx.global, None)?.single_profile()?;
+    let dir = args.dir.as_deref().map(|it| context.file(it));
     if args.list {
         let mut params = TrustGetParams { waiting: Some(true), ..TrustGetParams::default() };
-        params.dir = place.fill(&mut params, dir.as_deref());
+        params.dir = context.fill(&mut params, dir.as_deref());
         return ask::<TrustGet>(cx, &params, listed);
     }
     let trusted = (!args.revoke).then_some(true);
     let mut params = TrustSetParams { trusted, ..TrustSetParams::default() };
-    params.dir = place.fill(&mut params, dir.as_deref());
+    params.dir = context.fill(&mut params, dir.as_deref());
     if args.revoke {
         return ask::<TrustSet>(cx, &params, set);
     }
     require_person("skillsd trust")?;
-    let mut link = Link::open_consent(cx)?;
+    let mut link = ServerConnection::open_consent(cx)?;
     let (waiting, contents) = (Some(true), Some(true));
     let mut asked = TrustGetParams { waiting, contents, ..TrustGetParams::default() };
-    asked.dir = place.fill(&mut asked, dir.as_deref());
+    asked.dir = context.fill(&mut asked, dir.as_deref());
     let found = link.call::<TrustGet>(&asked)?;
     if found.digest.is_none() {
         // Without it, trust would be for what is there by the time of the answer.

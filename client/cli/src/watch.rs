@@ -1,8 +1,8 @@
-//! `skillsd watch`: what changes, as it changes, until somebody has seen enough.
+//! `skillsd watch`: prints changes of the skill list until interrupted.
 //!
-//! Keeps the list of all skills by differences, and prints what became of each: a line for a
-//! person, or the wire's results one after the other. A daemon that goes away is followed to the
-//! next, and what happened in between is told as well.
+//! Keeps the list of all skills up to date by differences, and prints a line per change, or with
+//! `--json` the wire results. After the daemon exits, it connects to the next one and prints the
+//! changes in between.
 
 mod lines;
 
@@ -15,17 +15,17 @@ use skills_protocol::wire::{
     Entry, Event, EventKind, Health, Include, ListParams, ListResult, SubscribeParams,
 };
 
+use crate::call_context::{CallContext, SessionFlag};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::link::Link;
-use crate::place::{Place, SessionFlag};
+use crate::server_connection::ServerConnection;
 use skills_client::ClientError;
 use skills_client::client::Client;
 use skills_client::environment;
 use skills_client::pages::Pages;
 use skills_client::spawn::StartOptions;
-use skills_client::subscription::{Heard, Subscription};
+use skills_client::subscription::{Subscription, SubscriptionEvent};
 
 /// Arguments of `skillsd watch`.
 #[derive(Debug, Clone, Args)]
@@ -36,33 +36,35 @@ pub struct WatchArgs {
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &WatchArgs) -> Result<Exit, CommandError> {
     if cx.global.no_daemon {
-        return Err(CommandError::usage("`watch` needs the daemon, which does the watching")
-            .with_hint("Leave out `--no-daemon`."));
+        return Err(
+            CommandError::usage("`watch` needs the daemon").with_hint("Leave out `--no-daemon`.")
+        );
     }
-    let place = Place::of(cx.global, None)?.single_profile()?.seen_by(&args.session);
-    // Says so now when the daemon speaks another protocol.
-    Link::open(cx)?.server()?;
+    let context = CallContext::of(cx.global, None)?.single_profile()?.with_session(&args.session);
+    // Reports an incompatible protocol at once.
+    ServerConnection::open(cx)?.initialize_result()?;
     let client =
         Client::new(StartOptions::new(environment::socket_location().map_err(ClientError::from)?)?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(ClientError::from)?;
-    runtime.block_on(follow(cx, &place, client))?;
+    runtime.block_on(follow(cx, &context, client))?;
     Ok(Exit::Fine)
 }
 
 async fn follow(
     cx: &CommandContext<'_>,
-    place: &Place,
+    context: &CallContext,
     client: Client,
 ) -> Result<(), CommandError> {
     let mut params = SubscribeParams::default();
-    place.fill(&mut params, None);
+    context.fill(&mut params, None);
     let mut subscription = Subscription::new(client.clone(), params);
-    let mut watched = Watched { cx, place, client, clock: None, skills: None, health: Vec::new() };
+    let mut watched =
+        WatchedList { cx, context, client, clock: None, skills: None, health: Vec::new() };
     loop {
         let is_read = match subscription.next().await? {
-            Heard::Begun(_) => watched.begin().await?,
-            Heard::Event(event) => watched.take(&event).await?,
+            SubscriptionEvent::Begun(_) => watched.begin().await?,
+            SubscriptionEvent::Event(event) => watched.take(&event).await?,
         };
         if !is_read {
             return Ok(());
@@ -70,22 +72,22 @@ async fn follow(
     }
 }
 
-/// The list as it is known, by path.
-struct Watched<'a> {
+/// The list of skills by path, as of `clock`.
+struct WatchedList<'a> {
     cx: &'a CommandContext<'a>,
-    place: &'a Place,
+    context: &'a CallContext,
     client: Client,
     clock: Option<String>,
-    /// None before the first list.
+    /// `None` before the first list.
     skills: Option<BTreeMap<String, Entry>>,
     health: Vec<Health>,
 }
 
-impl Watched<'_> {
-    /// Catches up with what happened while nobody listened. Returns whether somebody reads on.
+impl WatchedList<'_> {
+    /// Fetches changes from before the subscription. Returns false if the output is closed.
     async fn begin(&mut self) -> Result<bool, CommandError> {
         if self.skills.is_some() && !self.cx.global.json {
-            self.cx.terminal.print_while_read(&lines::again())?;
+            self.cx.terminal.print_while_read(&lines::reconnected())?;
         }
         self.update().await
     }
@@ -93,7 +95,7 @@ impl Watched<'_> {
     async fn take(&mut self, event: &Event) -> Result<bool, CommandError> {
         match event.kind {
             EventKind::SkillsChanged | EventKind::HealthChanged => self.update().await,
-            // The change of the skill says as much, and where.
+            // The change of the skill itself is printed instead.
             EventKind::SkillsInvalid | EventKind::DiagnosticsChanged if !self.cx.global.json => {
                 Ok(true)
             }
@@ -114,14 +116,14 @@ impl Watched<'_> {
         }
     }
 
-    /// Asks what changed, and prints it.
+    /// Fetches the changes and prints them.
     async fn update(&mut self) -> Result<bool, CommandError> {
         let mut params = ListParams {
             include: vec![Include::All],
             since: self.clock.clone(),
             ..ListParams::default()
         };
-        self.place.fill(&mut params, None);
+        self.context.fill(&mut params, None);
         let (result, raw) = self.ask(params).await?;
         let mut is_read = true;
         let is_news = result.fresh
@@ -134,10 +136,10 @@ impl Watched<'_> {
         let skills = self.skills.get_or_insert_default();
         let mut text = String::new();
         if result.fresh {
-            // Of a whole list only what differs from what is known is told.
+            // Only the differences of a complete list are printed.
             let new = result.skills.into_iter().map(|it| (it.path.clone(), it)).collect();
             text += &if first {
-                lines::beginning(self.cx.terminal, self.place, &new)
+                lines::beginning(self.cx.terminal, self.context, &new)
             } else {
                 lines::differences(self.cx.terminal, skills, &new)
             };
@@ -163,7 +165,7 @@ impl Watched<'_> {
         Ok(is_read)
     }
 
-    /// Asks for a list and returns it, also as it came; where it came in pages, all of them as one.
+    /// Fetches a list, parsed and as raw JSON, with its pages joined.
     async fn ask(&self, params: ListParams) -> Result<(ListResult, Box<RawValue>), ClientError> {
         let form = |source| ClientError::Form { method: SkillsList::METHOD, source };
         let mut pages = Pages::<SkillsList>::of(params);

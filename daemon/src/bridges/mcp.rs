@@ -114,7 +114,7 @@ fn clients(global: &GlobalArgs, own: &Arc<FallbackServer>) -> Result<[Client; 2]
     });
     let options = StartOptions::new(socket_location()?)?;
     let clients = [Client::new(options.clone()), Client::consenting(options)];
-    Ok(clients.map(|it| it.with_stand_in(Arc::clone(&stand_in))))
+    Ok(clients.map(|it| it.with_fallback(Arc::clone(&stand_in))))
 }
 
 async fn serve(desk: McpContext) -> Exit {

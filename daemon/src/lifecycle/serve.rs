@@ -90,7 +90,8 @@ impl ServeError {
         match self {
             Self::Claim(error) => error.hint(),
             Self::Location(_) => Some(
-                "Set SKILLSD_SOCKET to a short absolute path in a directory of yours.".to_owned(),
+                "Set SKILLSD_SOCKET to a short absolute path in a directory that you own."
+                    .to_owned(),
             ),
             Self::Engine(_) | Self::HandedOver(_) | Self::Start(_) => None,
         }

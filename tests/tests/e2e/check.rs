@@ -141,7 +141,7 @@ fn check_command_prints_the_wire_result_and_starts_no_daemon() {
     let text = stdout(&output);
     let line = ".agents/skills/a/SKILL.md:3:22: warning[yaml/unquoted-colon] ";
     assert!(text.lines().any(|it| it.starts_with(line)), "{text}");
-    assert!(text.ends_with("`skillsd check --fix` mends 3 of them\n"), "{text}");
+    assert!(text.ends_with("`skillsd check --fix` fixes 3 of them\n"), "{text}");
     assert_eq!(run(&home, &top, &["check", "skills"]).status.code(), Some(0));
     assert_eq!(run(&home, &top, &["check", "no-such"]).status.code(), Some(2));
     assert_eq!(run(&home, &top, &["check", "--format", "no-such"]).status.code(), Some(2));
@@ -154,7 +154,7 @@ fn check_fix_is_idempotent_and_keeps_other_text() {
     let file = top.join(".agents/skills/a/SKILL.md");
     let output = run(&home, &top, &["check", "--fix"]);
     assert_eq!(output.status.code(), Some(1), "findings without a fix remain");
-    assert!(stdout(&output).contains("3 fixes made"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("3 fixes applied"), "{}", stdout(&output));
     let mended = fs::read_to_string(&file).expect("it is there");
     assert_eq!(mended, "---\nname: a\ndescription: \"Use when: asked\"\n---\nBody.\n");
     let other = fs::read_to_string(top.join(".claude/skills/b/SKILL.md")).expect("it is there");
@@ -178,7 +178,7 @@ fn check_fix_edits_a_file_reached_by_several_paths_once() {
     let mended = "---\nname: s\ndescription: Does it. Use when asked.\neffort: high\nmodel: sonnet\nwhen_to_use: \"a: b\"\n---\nBody one two three.\n";
     let text = fs::read_to_string(top.join("shared/s/SKILL.md")).expect("it is there");
     assert_eq!(text, mended, "{}", stdout(&output));
-    assert!(stdout(&output).contains("4 fixes made"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("4 fixes applied"), "{}", stdout(&output));
     assert!(top.join(".agents/skills/s").is_symlink(), "links stay links");
 }
 
@@ -232,7 +232,7 @@ fn check_fix_skips_and_reports_a_file_saved_meanwhile() {
         let output = command.output().expect("our program can be run");
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
         let told = stderr(&output);
-        let expected = "SKILL.md` was changed while it was checked, and is left as it is";
+        let expected = "SKILL.md` changed while it was checked and is not fixed";
         assert!(told.starts_with("note: ") && told.contains(expected), "{told}");
         let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         assert_eq!(result["leftAlone"], json!([{"path": file}]), "{result}");
@@ -280,7 +280,7 @@ fn fix_all_edits_apply_to_the_bytes_on_disk() {
     assert_eq!(mended, expected);
     let output = run(&live.home, &top, &["check", "--fix"]);
     let made = result["files"][0]["fixAll"]["made"].as_u64().expect("a number");
-    assert!(stdout(&output).contains(&format!("{made} fixes made")), "{}", stdout(&output));
+    assert!(stdout(&output).contains(&format!("{made} fixes applied")), "{}", stdout(&output));
     let file = top.join(".agents/skills/a/SKILL.md");
     assert_eq!(fs::read_to_string(&file).expect("it is there"), expected);
     // No fix is left. For a file that is not UTF-8, offsets in the decoded text do not match the
@@ -618,7 +618,7 @@ fn check_watch_prints_findings_after_a_change() {
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(output));
     let mut next =
         |wanted: &str| lines.by_ref().map_while(Result::ok).any(|it| it.contains(wanted));
-    assert!(next("nothing is wrong"));
+    assert!(next("no findings"));
     fs::write(top.join("skills/x/SKILL.md"), "---\nname: x\n---\nx\n").expect("written");
     assert!(next("description/missing"));
     child.kill().expect("it runs");

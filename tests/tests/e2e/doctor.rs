@@ -91,7 +91,7 @@ fn doctor_finds_nothing_and_starts_no_daemon_in_a_healthy_setup() {
     let _daemon = Daemon::start(&fixture.home, exe());
     fixture.check(&[]);
     let output = run(&fixture.home, &fixture.top, &["doctor"]);
-    assert!(stdout(&output).contains("answers at"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("is running at"), "{}", stdout(&output));
 }
 
 #[test]

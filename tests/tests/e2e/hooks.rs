@@ -206,14 +206,14 @@ fn assert_hook_is_harmless(home: &Home, agent: &str, input: &str, complaint: &st
 fn failing_hook_never_blocks_the_agent() {
     let home = Home::new();
     let top = lay_out_tree(&home);
-    assert_hook_is_harmless(&home, "claude-code", "", "is no hook input of claude-code");
-    assert_hook_is_harmless(&home, "codex", "{\"session_id\":", "is no hook input of codex");
-    assert_hook_is_harmless(&home, "codex", "[1, 2]", "is no hook input of codex");
+    assert_hook_is_harmless(&home, "claude-code", "", "is not hook input of claude-code");
+    assert_hook_is_harmless(&home, "codex", "{\"session_id\":", "is not hook input of codex");
+    assert_hook_is_harmless(&home, "codex", "[1, 2]", "is not hook input of codex");
     assert_hook_is_harmless(
         &home,
         "agent-x",
         "{}",
-        "Name one of: claude-code, codex, gemini-cli, opencode.",
+        "Use one of: claude-code, codex, gemini-cli, opencode.",
     );
     // An unhandled event causes no message.
     assert_hook_is_harmless(&home, "codex", r#"{"hook_event_name":"Stop"}"#, "");

@@ -131,13 +131,13 @@ fn uninstall_restores_every_file_byte_for_byte() {
         let installed = fixture.all();
         assert!(installed.len() > before.len());
         let again = stdout(&fixture.run(&["install", "--yes"], 0));
-        assert!(again.contains("nothing is to be changed"), "{again}");
+        assert!(again.contains("nothing to change"), "{again}");
         assert_eq!(fixture.all(), installed);
 
         fixture.run(&["uninstall", "--yes"], 0);
         assert_eq!(fixture.all(), before);
         let nothing = stdout(&fixture.run(&["uninstall", "--yes"], 0));
-        assert!(nothing.contains("nothing is to be changed"), "{nothing}");
+        assert!(nothing.contains("nothing to change"), "{nothing}");
         assert!(!fixture.home.state_dir().join("skillsd/installed.json").exists());
     }
 }
@@ -197,7 +197,7 @@ fn uninstall_keeps_entries_changed_by_the_user() {
     let again = stdout(&fixture.run(&["install", "--yes"], 0));
     assert!(again.contains("are there in other words, and stay so"), "{again}");
     let shown = stdout(&fixture.run(&["uninstall", "--yes"], 0));
-    assert!(shown.contains("It was changed since, and stays."), "{shown}");
+    assert!(shown.contains("The file changed after the installation and is kept."), "{shown}");
 
     assert!(fixture.read(".config/systemd/user/skillsd.service").contains("RestartSec=7"));
     assert!(!fixture.home.path().join(".config/systemd/user/skillsd.socket").exists());
@@ -221,9 +221,9 @@ fn install_names_an_uneditable_file_and_continues() {
         shown.contains("~/.gemini/settings.json  gemini-cli hooks · cannot be edited"),
         "{shown}"
     );
-    assert!(shown.contains("It cannot be edited at 2:8"), "{shown}");
+    assert!(shown.contains("The file cannot be edited at 2:8"), "{shown}");
     assert!(shown.contains("~/.codex/config.toml  codex MCP server · cannot be edited"), "{shown}");
-    assert!(shown.contains("It cannot be edited at 1:5"), "{shown}");
+    assert!(shown.contains("The file cannot be edited at 1:5"), "{shown}");
     assert!(shown.contains("`hooks` is no object"), "{shown}");
     for (path, text) in before {
         assert_eq!(fixture.all().get(&path), Some(&text), "{}", path.display());
@@ -238,8 +238,8 @@ fn install_only_changes_present_agents_and_selected_parts() {
     let shown = stdout(&fixture.run(&["install", "--dry-run", "--only", "mcp"], 0));
     assert!(shown.contains("codex MCP server"), "{shown}");
     assert!(!shown.contains("hooks.json") && !shown.contains("systemd"), "{shown}");
-    assert!(shown.contains("left out: Claude Code is not there"), "{shown}");
-    assert!(shown.contains("left out: opencode is not there"), "{shown}");
+    assert!(shown.contains("skipped: Claude Code is not installed"), "{shown}");
+    assert!(shown.contains("skipped: opencode is not installed"), "{shown}");
     fixture.run(&["install", "--yes", "--only", "mcp"], 0);
     fixture.run(&["install", "--yes", "--only", "hooks"], 0);
     fixture.run(&["uninstall", "--yes", "--only", "hooks"], 0);
@@ -297,7 +297,7 @@ fn install_calls_systemctl_and_reports_its_absence() {
     assert!(shown.contains("systemctl --user enable --now skillsd.socket"), "{shown}");
     let fixture = InstallFixture::new("");
     let shown = stdout(&fixture.run(&["install", "--yes", "--only", "units"], 0));
-    assert!(shown.contains("systemd is not there"), "{shown}");
+    assert!(shown.contains("systemd is not installed"), "{shown}");
     assert!(!fixture.home.path().join(".config/systemd").exists());
 }
 

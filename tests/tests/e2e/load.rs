@@ -30,7 +30,7 @@ fn load_substitutes_arguments() {
     let expected = "Base directory for this skill: $WORK/w/.claude/skills/greet\n\n\
                     Greet the whole world from $WORK/w.\n\n- !`git log -1`\n";
     assert_eq!(live.home.redact(&stdout(&output)), expected, "{}", stderr(&output));
-    assert!(stderr(&output).contains("A command in it is for the agent to run"));
+    assert!(stderr(&output).contains("The agent must run a command of this skill"));
     let json = run_json(&live.home, &top, &args);
     assert_eq!(json["commands"][0]["command"], "git log -1");
     assert_eq!(json["metadata"]["allowedTools"], json!(["Read"]));

@@ -113,5 +113,5 @@ fn search_command_prints_matches() {
     let text = stdout(&run(&home, &top, &["search", "message", "for", "staged", "changes"]));
     assert!(text.starts_with("✓ commit"), "{text}");
     let none = stdout(&run(&home, &top, &["search", "zebra crossing"]));
-    assert!(none.contains("No skill answers `zebra crossing`"), "{none}");
+    assert!(none.contains("No skill matches `zebra crossing`"), "{none}");
 }

@@ -233,7 +233,7 @@ fn touch_command_reports_and_activates_skills() {
     let text = stdout(&touched);
     assert!(text.contains("own1") && text.contains("wait1") && text.contains("by"), "{text}");
     assert!(text.starts_with("found "), "{text}");
-    assert_eq!(stdout(&run(&home, &top, &touch)), "Nothing new\n");
+    assert_eq!(stdout(&run(&home, &top, &touch)), "No new skills\n");
     let got = run_json(&home, &top, &["session", "get", "s"]);
     assert_eq!(got["profile"], "claude-code");
     assert_eq!(got["activated"][0]["matched"]["pattern"], "packages/p1/**/*.rs");

@@ -1,4 +1,4 @@
-//! Findings as annotations of GitHub's actions: commands on standard output.
+//! Findings as annotations of GitHub Actions: workflow commands on standard output.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,7 +8,7 @@ use skills_protocol::wire::{CheckResult, Severity};
 
 use crate::text::plain_lines;
 
-/// Returns a command for each finding.
+/// Returns a workflow command for each finding.
 pub(super) fn render(result: &CheckResult, cwd: &Path) -> String {
     let mut text = String::new();
     for file in &result.files {
@@ -42,7 +42,7 @@ pub(super) fn render(result: &CheckResult, cwd: &Path) -> String {
     text
 }
 
-/// Escapes a message: a runner reads `%XX`, and its log is shown in terminals and browsers.
+/// Escapes a message for a workflow command, and control characters in it for the log.
 fn data(text: &str) -> String {
     let text = text.replace('%', "%25").replace('\r', "%0D");
     plain_lines(&text).replace('\n', "%0A")

@@ -1,4 +1,4 @@
-//! Findings for people: with the source and carets on a terminal, a line each in a pipe.
+//! Findings for people: with source and carets on a terminal, one line per finding in a pipe.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,10 +11,10 @@ use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{count, parted, plain, plain_exact, width, wrap};
 
-/// How many columns of a long line are shown around a finding, where the terminal has them.
-const ROOM: usize = 100;
+/// Maximum number of columns of a source line that are shown around a finding.
+const MAX_EXCERPT: usize = 100;
 
-/// Returns what is wrong, and a last line that counts.
+/// Renders the findings and a summary line.
 pub(super) fn render(
     result: &CheckResult,
     n_fixed: u64,
@@ -29,7 +29,7 @@ pub(super) fn render(
             Ok(relative) => plain_exact(&relative.to_string_lossy()),
             Err(_) => terminal.path(&file.path, file.path_encoding),
         };
-        // Read anew: the server gives places, and a file that has gone has no lines to show.
+        // Read again: the server only sends positions. A removed file has no excerpts.
         let source = if terminal.width.is_some() { source::read(&path).ok() } else { None };
         let source = source.map(|it| String::from_utf8_lossy(&it).into_owned());
         push_file(file, &shown, source.as_deref(), terminal, &mut text);
@@ -62,7 +62,7 @@ fn push_file(
             }
             Some(source) => {
                 let lead = width(word) + width(&bare_code);
-                let lines = wrap_behind(lead, 2, &message, terminal.width);
+                let lines = wrap_after(lead, 2, &message, terminal.width);
                 let _ = writeln!(text, "{severity}{code} {}", lines.join("\n"));
                 let place = terminal.link(&file.path, file.path_encoding, place);
                 let _ = writeln!(text, "  {} {place}", paint(style::FAINT, "-->"));
@@ -74,14 +74,14 @@ fn push_file(
     }
 }
 
-/// Returns the lines of a text that stands behind `lead` columns and a blank; from the second one on
-/// with `indent` blanks before it, which are fewer.
-fn wrap_behind(lead: usize, indent: usize, said: &str, columns: Option<usize>) -> Vec<String> {
-    // In the place of what stands before it, a word that is taken away again.
+/// Wraps a text that follows `lead` columns and a space; later lines are indented by `indent`, which is
+/// less than `lead`.
+fn wrap_after(lead: usize, indent: usize, message: &str, columns: Option<usize>) -> Vec<String> {
+    // A placeholder word for the lead, which is removed below.
     let word = "x".repeat(lead - indent);
     let room = columns.map(|it| it.saturating_sub(indent));
-    let mut lines = wrap(&format!("{word} {said}"), room);
-    // Where the text begins on the next line, nothing of it stands behind the word.
+    let mut lines = wrap(&format!("{word} {message}"), room);
+    // If the text begins on the next line, the first line is empty after the placeholder.
     let first = lines[0].get(word.len() + 1..).unwrap_or_default().to_owned();
     lines[0] = first;
     for line in &mut lines[1..] {
@@ -90,7 +90,7 @@ fn wrap_behind(lead: usize, indent: usize, said: &str, columns: Option<usize>) -
     lines
 }
 
-/// Shows the line of a finding with carets below it.
+/// Writes the source line of a finding with carets below it.
 fn push_excerpt(finding: &CheckFinding, source: &str, columns: Option<usize>, text: &mut String) {
     let source = source.strip_prefix('\u{FEFF}').unwrap_or(source);
     let (start, end) = (finding.range.start, finding.range.end);
@@ -101,9 +101,10 @@ fn push_excerpt(finding: &CheckFinding, source: &str, columns: Option<usize>, te
         if end.line == start.line { end.column.saturating_sub(1) as usize } else { letters.len() };
     let to = to.clamp(from, letters.len());
     let number = start.line.to_string();
-    // What stands before the line, and the marks of what is cut off on both sides.
-    let room = columns.map_or(ROOM, |it| it.saturating_sub(number.len() + 6).clamp(20, ROOM));
-    // Of a very long line the part around the finding.
+    // Leaves space for the gutter and for ellipses on both sides.
+    let room = columns
+        .map_or(MAX_EXCERPT, |it| it.saturating_sub(number.len() + 6).clamp(20, MAX_EXCERPT));
+    // Shows the part of a long line around the finding.
     let first = if letters.len() > room { from.saturating_sub(room / 3) } else { 0 };
     let last = letters.len().min(first + room);
     let part = |from: usize, to: usize| {
@@ -125,8 +126,8 @@ fn push_excerpt(finding: &CheckFinding, source: &str, columns: Option<usize>, te
 }
 
 fn push_notes(finding: &CheckFinding, terminal: &Terminal, text: &mut String) {
-    let mut note = |word: &str, said: &str| {
-        let lines = wrap_behind(width(word) + 5, 5, said, terminal.width).join("\n");
+    let mut note = |word: &str, message: &str| {
+        let lines = wrap_after(width(word) + 5, 5, message, terminal.width).join("\n");
         let _ =
             writeln!(text, "   {} {} {lines}", paint(style::FAINT, "="), paint(style::HINT, word));
     };
@@ -142,7 +143,9 @@ fn push_notes(finding: &CheckFinding, terminal: &Terminal, text: &mut String) {
     }
 }
 
-// A line ends as editors count them: at `\n`, `\r\n` or a lone `\r`.
+// Line ends as editors count them: `
+// `, `\r
+// ` or a lone `\r`.
 fn lines(source: &str) -> impl Iterator<Item = &str> {
     source.split('\n').flat_map(|it| it.strip_suffix('\r').unwrap_or(it).split('\r'))
 }
@@ -154,25 +157,25 @@ fn push_summary(result: &CheckResult, n_fixed: u64, terminal: &Terminal, text: &
     let parts = [
         (counted(Severity::Error), "error", style::ERROR),
         (counted(Severity::Warning), "warning", style::WARNING),
-        (counted(Severity::Info), "note", style::HINT),
+        (counted(Severity::Info), "info", style::HINT),
         (counted(Severity::Hint), "hint", style::HINT),
     ];
     let parts: Vec<String> = parts
         .into_iter()
         .filter(|(number, ..)| *number > 0)
-        .map(|(number, noun, style)| paint(style, count(number, noun)))
+        .map(|(number, noun, style)| paint(style, count_findings(number, noun)))
         .collect();
     if n_fixed > 0 {
         let _ = writeln!(
             text,
-            "{} {} made",
+            "{} {} applied",
             paint(style::GOOD, "✓"),
             count(n_fixed, "fix").replace("fixs", "fixes")
         );
     }
     let checked = count(result.checked, "skill");
     if parts.is_empty() {
-        let _ = writeln!(text, "{} {checked} checked, nothing is wrong", paint(style::GOOD, "✓"));
+        let _ = writeln!(text, "{} {checked} checked, no findings", paint(style::GOOD, "✓"));
         return;
     }
     let n_fixable = findings().filter(|it| it.fixes.len() == 1).count();
@@ -183,7 +186,12 @@ fn push_summary(result: &CheckResult, n_fixed: u64, terminal: &Terminal, text: &
     };
     let mut verdict = vec![format!("{mark} {} in {checked}", parts.join(", "))];
     if n_fixable > 0 {
-        verdict.push(format!("`skillsd check --fix` mends {n_fixable} of them"));
+        verdict.push(format!("`skillsd check --fix` fixes {n_fixable} of them"));
     }
     let _ = writeln!(text, "{}", parted(&verdict, terminal.width));
+}
+
+// `info` has no plural.
+fn count_findings(number: u64, noun: &str) -> String {
+    if noun == "info" { format!("{number} info") } else { count(number, noun) }
 }

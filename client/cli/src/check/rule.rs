@@ -1,4 +1,4 @@
-//! What a rule finds and why, for `--explain`.
+//! Rule description for `check --explain`.
 
 use std::fmt::Write as _;
 
@@ -8,10 +8,10 @@ use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{hang, pad, plain, plain_exact};
 
-/// How wide the words before the facts are.
-const COLUMNS: usize = 10;
+/// Width of the labels in columns.
+const LABEL_WIDTH: usize = 10;
 
-/// Returns all that there is to say about each rule.
+/// Renders the descriptions of the rules.
 pub(super) fn render(rules: &[RuleDescription], terminal: &Terminal) -> String {
     let rules: Vec<String> = rules.iter().map(|it| one(it, terminal)).collect();
     rules.join("\n")
@@ -21,15 +21,15 @@ fn one(rule: &RuleDescription, terminal: &Terminal) -> String {
     let word = paint(style::of_severity(rule.severity), style::severity_word(rule.severity));
     let code = paint(style::FAINT, format!("[{}]", plain(&rule.rule)));
     let mut text = format!("{word}{code}\n\n");
-    for said in [&rule.what, &rule.why] {
-        let _ = writeln!(text, "{}", hang("  ", &terminal.prose(said), terminal.width));
+    for paragraph in [&rule.what, &rule.why] {
+        let _ = writeln!(text, "{}", hang("  ", &terminal.prose(paragraph), terminal.width));
     }
     text.push('\n');
     let agents = if rule.agents.is_empty() { "all".to_owned() } else { rule.agents.join(", ") };
     let mut facts = vec![("what to do", terminal.prose(&rule.repair))];
     let fixes = [
-        (rule.fixable, "`skillsd check --fix` makes it where there is one right answer"),
-        (rule.choosable, "an editor offers what can be done, to choose from"),
+        (rule.fixable, "`skillsd check --fix` applies it if there is exactly one right result"),
+        (rule.choosable, "an editor offers a choice of fixes"),
     ];
     let fixes = fixes.into_iter().filter(|it| it.0);
     facts.extend(fixes.map(|(_, how)| ("fix", how.to_owned())));
@@ -42,16 +42,16 @@ fn one(rule: &RuleDescription, terminal: &Terminal) -> String {
     facts.push(("since", plain(&rule.since)));
     facts.extend(rule.href.as_deref().map(|it| ("page", plain(it))));
     for (name, value) in facts {
-        let lead = format!("  {}  ", paint(style::FAINT, pad(name, COLUMNS)));
+        let lead = format!("  {}  ", paint(style::FAINT, pad(name, LABEL_WIDTH)));
         let _ = writeln!(text, "{}", hang(&lead, &value, terminal.width));
     }
     for source in &rule.sources {
-        let lead = format!("  {}  ", paint(style::FAINT, pad("source", COLUMNS)));
+        let lead = format!("  {}  ", paint(style::FAINT, pad("source", LABEL_WIDTH)));
         let title = format!("{}, {}", plain(&source.title), plain(&source.version));
         let _ = writeln!(text, "{}", hang(&lead, &title, terminal.width));
         if let Some(address) = &source.address {
-            // Not wrapped, to be opened or copied whole.
-            let _ = writeln!(text, "  {}  {}", pad("", COLUMNS), plain(address));
+            // Not wrapped, so that it can be opened or copied.
+            let _ = writeln!(text, "  {}  {}", pad("", LABEL_WIDTH), plain(address));
         }
     }
     for (label, example) in [("Found in", &rule.failing), ("Not in", &rule.passing)] {

@@ -1,4 +1,4 @@
-//! Findings as SARIF 2.1.0, which code scanning reads.
+//! Findings as SARIF 2.1.0 for code scanning.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,10 +9,10 @@ use skills_protocol::wire::{
     CheckFinding, CheckFix, CheckResult, CheckedFile, Range, RuleDescription, Severity,
 };
 
-use crate::link::VERSION;
+use crate::server_connection::VERSION;
 use crate::text::address_path;
 
-/// Returns the log, with one run.
+/// Returns a SARIF log with one run.
 pub(super) fn render(result: &CheckResult, rules: &[RuleDescription], cwd: &Path) -> String {
     let index: BTreeMap<&str, usize> =
         rules.iter().enumerate().map(|(at, it)| (&*it.rule, at)).collect();
@@ -43,7 +43,7 @@ pub(super) fn render(result: &CheckResult, rules: &[RuleDescription], cwd: &Path
     format!("{}\n", serde_json::to_string_pretty(&log).unwrap_or_default())
 }
 
-/// Returns what whoever shows a finding may show of its rule.
+/// Returns the reporting descriptor of a rule.
 fn rule(rule: &RuleDescription) -> Value {
     let family = rule.rule.split('/').next().unwrap_or_default();
     let mut described = json!({
@@ -84,7 +84,7 @@ fn result(finding: &CheckFinding, location: &Value, rule: Option<usize>) -> Valu
             "physicalLocation": {"artifactLocation": location, "region": region(finding.range)},
         }],
     });
-    // A daemon of another version may have a rule that nobody describes.
+    // A daemon of another version may report a rule without a description.
     if let Some(rule) = rule {
         result["ruleIndex"] = rule.into();
     }
@@ -104,7 +104,7 @@ fn fix(fix: &CheckFix, location: &Value) -> Value {
     })
 }
 
-/// Returns what a fix takes away. A byte order mark is in no column, so that only its bytes name it.
+/// Returns the region that a fix deletes. A byte order mark has no column and is given by bytes.
 fn deleted(range: Range) -> Value {
     let (start, end) = (range.start, range.end);
     let is_in_text = (start.line, start.column) != (end.line, end.column);

@@ -1,7 +1,6 @@
-//! The text of a file that was checked, read anew.
+//! Content of a checked file, read again.
 //!
-//! Anybody may have put something else in its place: a pipe would keep the reader for ever, and a
-//! device has no end.
+//! Only regular files are read: reading a pipe could block for ever, and a device has no end.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -16,7 +15,7 @@ pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Err(io::Error::other("it is no regular file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     let mut bytes = Vec::new();
     file.take(metadata.len()).read_to_end(&mut bytes)?;

@@ -1,4 +1,5 @@
-//! The daemon: whether it answers, what it is, whether there are others, and what it sees.
+//! Checks of the daemon: connection, version, other daemons on the same socket, and its health
+//! messages.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,57 +15,61 @@ use skills_protocol::wire::{
     TrustGetResult,
 };
 
+use crate::call_context::CallContext;
 use crate::context::CommandContext;
 use crate::doctor::finding::Finding;
 use crate::doctor::repair::Repair;
 use crate::failure::CommandError;
-use crate::link::{Link, NEXT_VERSION, VERSION};
-use crate::place::Place;
+use crate::server_connection::{NEXT_VERSION, ServerConnection, VERSION};
 use skills_client::ClientError;
 use skills_client::spawn::connect;
 
-/// How long an answer may take here. A daemon that is well introduces itself in a millisecond.
+/// Time limit for an answer. A healthy daemon answers `initialize` within a millisecond.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A daemon that has introduced itself.
-pub(super) struct Answering {
+/// Daemon that has answered `initialize`.
+pub(super) struct RunningDaemon {
     pub(super) info: ServerInfo,
-    link: Link,
+    server: ServerConnection,
 }
 
-/// Asks the daemon who it is.
-pub(super) fn ask(location: &SocketLocation, findings: &mut Vec<Finding>) -> Option<Answering> {
-    match connect(location, PATIENCE).and_then(introduced) {
-        Ok(answering) => {
-            let theirs = &answering.info.version;
+/// Connects to the daemon and checks its version and its consent socket.
+pub(super) fn connect_and_check(
+    location: &SocketLocation,
+    findings: &mut Vec<Finding>,
+) -> Option<RunningDaemon> {
+    match connect(location, PATIENCE).and_then(initialize) {
+        Ok(daemon) => {
+            let theirs = &daemon.info.version;
             if theirs != VERSION {
-                let message = format!("the daemon is skillsd {theirs}, this program {VERSION}");
+                let message =
+                    format!("the daemon is skillsd {theirs}, but this program is {VERSION}");
                 findings.push(Finding::warning("daemon-version", message, NEXT_VERSION));
             }
             let consent = location.consent_path();
             if UnixStream::connect(&consent).is_err() {
-                let message = "the daemon does not listen where consent is given";
+                let message = "the daemon does not listen on its consent socket";
                 let finding = Finding::warning("no-consent-socket", message, NEXT_VERSION);
                 findings.push(finding.at(&consent));
             }
-            Some(answering)
+            Some(daemon)
         }
         Err(error) => {
-            findings.extend(why_not(location, &error));
+            findings.extend(connect_finding(location, &error));
             None
         }
     }
 }
 
-fn introduced(stream: UnixStream) -> Result<Answering, ClientError> {
+fn initialize(stream: UnixStream) -> Result<RunningDaemon, ClientError> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    let mut link = Link::over(Box::new(stream))?;
-    let info = link.server()?.server_info.clone();
-    Ok(Answering { info, link })
+    let mut server = ServerConnection::over(Box::new(stream))?;
+    let info = server.initialize_result()?.server_info.clone();
+    Ok(RunningDaemon { info, server })
 }
 
-fn why_not(location: &SocketLocation, error: &ClientError) -> Option<Finding> {
+fn connect_finding(location: &SocketLocation, error: &ClientError) -> Option<Finding> {
     let path = location.path();
     let hint = error.hint().unwrap_or_else(|| "Run `skillsd serve` to see why.".to_owned());
     let finding = match error {
@@ -72,11 +77,11 @@ fn why_not(location: &SocketLocation, error: &ClientError) -> Option<Finding> {
         ClientError::NotRunning { .. } if is_socket(path) => {
             let repair =
                 Repair::RemoveSocket { socket: path.to_owned(), lock: location.daemon_lock() };
-            let hint = "Nothing needs to be done: the next command takes its place.";
-            let message = "nobody listens at the socket: the daemon was killed";
+            let hint = "Nothing needs to be done: the next command replaces it.";
+            let message = "no process listens on the socket: the daemon was killed";
             Finding::warning("socket-stale", message, hint).with_repair(repair)
         }
-        // What lies there instead has been named.
+        // `paths` reports a file that is not a socket.
         ClientError::NotRunning { .. } => return None,
         ClientError::Connect { .. } if !is_socket(path) => return None,
         ClientError::ForeignPeer { .. } => {
@@ -85,12 +90,13 @@ fn why_not(location: &SocketLocation, error: &ClientError) -> Option<Finding> {
         ClientError::Version { .. } => Finding::error("protocol-version", error.to_string(), hint),
         ClientError::Silent { .. } => {
             let waited = PATIENCE.as_secs();
-            let message = format!("the daemon accepts and has not answered for {waited} s");
-            let hint = "Run `skillsd logs` to see what it does; `skillsd stop` ends it also when it hangs.";
+            let message =
+                format!("the daemon accepts connections but has not answered for {waited} s");
+            let hint = "Run `skillsd logs` to see what it does, or `skillsd stop` to end it.";
             Finding::error("daemon-silent", message, hint)
         }
         ClientError::Connect { .. } => {
-            Finding::error("socket-closed", "the socket does not let us in", hint)
+            Finding::error("socket-closed", "connecting to the socket is not permitted", hint)
         }
         _ => Finding::error("daemon-unclear", error.to_string(), hint),
     };
@@ -102,16 +108,16 @@ fn is_socket(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.file_type().is_socket())
 }
 
-/// Looks for more daemons than one: each holds the lock, and one whose directory was removed
-/// holds a lock that nobody else sees.
-pub(super) fn look_for_others(location: &SocketLocation, findings: &mut Vec<Finding>) {
+/// Checks for more than one daemon: each holds the lock, and a daemon whose directory was removed
+/// holds a lock file that other daemons do not see.
+pub(super) fn check_other_daemons(location: &SocketLocation, findings: &mut Vec<Finding>) {
     let holders = holders(&location.daemon_lock());
     if holders.len() < 2 {
         return;
     }
     let pids: Vec<_> = holders.iter().map(ToString::to_string).collect();
     let message = format!("{} daemons run for this socket: {}", pids.len(), pids.join(", "));
-    let hint = "Those that cannot be reached end within seconds; `kill` one that stays, and run `skillsd status` to see which is reached.";
+    let hint = "Unreachable daemons exit within seconds. Run `skillsd status` to see which one answers, and `kill` the others.";
     findings.push(Finding::warning("daemons-many", message, hint).at(location.path()));
 }
 
@@ -120,13 +126,13 @@ fn holders(lock: &Path) -> BTreeSet<u32> {
     let real = real.zip(lock.file_name()).map(|(dir, name)| dir.join(name));
     let is_lock = |target: &Path| {
         let bytes = target.as_os_str().as_bytes();
-        // What the kernel writes behind the name of a removed file.
+        // Suffix that the kernel appends to the name of a removed file.
         let bytes = bytes.strip_suffix(b" (deleted)").unwrap_or(bytes);
         let is = |path: &Path| path.as_os_str().as_bytes() == bytes;
         is(lock) || real.as_deref().is_some_and(is)
     };
     let holds = |process: &PathBuf| {
-        // Those of others cannot be read, and are none of ours.
+        // Processes of other users cannot be read, and are not our daemons.
         let files = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
         files.filter_map(|file| fs::read_link(file.path()).ok()).any(|target| is_lock(&target))
     };
@@ -136,46 +142,49 @@ fn holders(lock: &Path) -> BTreeSet<u32> {
     processes.filter(holds).filter_map(pid).filter(|pid| *pid != us).collect()
 }
 
-/// Asks a server, the daemon or one within this process, for what is unwell where it looks, and
-/// for what is trusted there.
-pub(super) fn look_from_inside(
+/// Asks a server (the daemon, or one within this process) for health messages, unreadable search
+/// roots and trust.
+pub(super) fn check_from_server(
     cx: &CommandContext<'_>,
-    answering: Option<&mut Answering>,
+    daemon: Option<&mut RunningDaemon>,
     findings: &mut Vec<Finding>,
 ) -> Result<Option<TrustGetResult>, CommandError> {
-    let place = Place::of(cx.global, None)?;
+    let context = CallContext::of(cx.global, None)?;
     let mut local;
-    let link = if let Some(answering) = answering {
-        &mut answering.link
+    let server = if let Some(daemon) = daemon {
+        &mut daemon.server
     } else {
-        local = Link::local(cx.binary.local)?;
+        local = ServerConnection::local(cx.binary.local)?;
         &mut local
     };
-    let looked = look_with(link, &place, findings).and_then(|()| trust(link, &place));
-    Ok(match looked {
+    let checked = check_views(server, &context, findings).and_then(|()| trust(server, &context));
+    Ok(match checked {
         Ok(trust) => Some(trust),
         Err(error) => {
             let hint = error.hint().unwrap_or_else(|| "Run `skillsd logs` to see why.".to_owned());
-            let message = format!("what it sees could not be asked: {error}");
+            let message = format!("the server failed to report its state: {error}");
             findings.push(Finding::error("daemon-unclear", message, hint));
             None
         }
     })
 }
 
-fn trust(link: &mut Link, place: &Place) -> Result<TrustGetResult, ClientError> {
-    let mut place = place.clone();
-    if place.wants_several_profiles() {
-        place.profile = None;
+fn trust(
+    server: &mut ServerConnection,
+    context: &CallContext,
+) -> Result<TrustGetResult, ClientError> {
+    let mut context = context.clone();
+    if context.wants_several_profiles() {
+        context.profile = None;
     }
     let mut params = TrustGetParams { waiting: Some(true), ..TrustGetParams::default() };
-    place.fill(&mut params, None);
-    link.call::<TrustGet>(&params)
+    context.fill(&mut params, None);
+    server.call::<TrustGet>(&params)
 }
 
-fn look_with(
-    link: &mut Link,
-    place: &Place,
+fn check_views(
+    server: &mut ServerConnection,
+    context: &CallContext,
     findings: &mut Vec<Finding>,
 ) -> Result<(), ClientError> {
     let mut unwell: Vec<Health> = Vec::new();
@@ -188,20 +197,21 @@ fn look_with(
     };
     let mut unreadable = BTreeSet::new();
     let mut places = Vec::new();
-    if place.profile.is_none() || place.wants_several_profiles() {
-        // Without a profile it is the worktree's own configuration that is asked.
-        let mut unnamed = place.clone();
+    if context.profile.is_none() || context.wants_several_profiles() {
+        // Without a profile, the worktree's own configuration selects it.
+        let mut unnamed = context.clone();
         unnamed.profile = None;
         places.push(unnamed);
-        let profiles = place.several(&link.server()?.capabilities.profiles);
-        places.extend(profiles.iter().map(|profile| place.with_profile(profile)));
+        let profiles =
+            context.selected_profiles(&server.initialize_result()?.capabilities.profiles);
+        places.extend(profiles.iter().map(|profile| context.with_profile(profile)));
     } else {
-        places.push(place.clone());
+        places.push(context.clone());
     }
-    for place in places {
+    for context in places {
         let mut params = ExplainParams::default();
-        place.fill(&mut params, None);
-        let result = link.call::<SkillsExplain>(&params)?;
+        context.fill(&mut params, None);
+        let result = server.call::<SkillsExplain>(&params)?;
         add(result.health);
         for step in result.steps {
             let is_root = step.kind == StepKind::Root && step.outcome == Outcome::Unreadable;
@@ -212,7 +222,7 @@ fn look_with(
             }
         }
     }
-    let status = link.call::<ServerStatus>(&StatusParams {})?;
+    let status = server.call::<ServerStatus>(&StatusParams {})?;
     add(status.health);
     status.worktrees.into_iter().for_each(|worktree| add(worktree.health));
     findings.extend(unwell.iter().map(Finding::of_health));
@@ -227,8 +237,8 @@ fn root_finding(
     let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
     Finding::of_health(&Health {
         code: "root-unreadable".to_owned(),
-        message: format!("skills are looked for in a directory that cannot be read{reason}"),
-        hint: Some("Give yourself access to it, or remove it.".to_owned()),
+        message: format!("failed to read a search root{reason}"),
+        hint: Some("Change its permissions so that you can read it, or remove it.".to_owned()),
         path: Some(root),
         path_encoding,
     })

@@ -1,4 +1,4 @@
-//! A finding while it is made: its place is a path of this machine, its repair can be carried out.
+//! Finding of `doctor` before it is sent ([`Finding`]), with a local path and a repair.
 
 use std::path::PathBuf;
 
@@ -7,66 +7,74 @@ use skills_protocol::wire::{Finding as WireFinding, Health, Severity};
 
 use crate::doctor::repair::Repair;
 
-/// One thing that is wrong.
+/// One problem.
 #[derive(Debug)]
 pub(super) struct Finding {
     pub(super) code: String,
     pub(super) severity: Severity,
     message: String,
     hint: String,
-    place: Place,
+    location: FindingLocation,
     repair: Option<Repair>,
     fixed: Option<String>,
 }
 
 #[derive(Debug)]
-enum Place {
+enum FindingLocation {
     None,
-    Here(PathBuf),
-    /// As a server wrote it.
-    There(Health),
+    Local(PathBuf),
+    /// Path from a server's health message.
+    Remote(Health),
 }
 
 impl Finding {
-    /// Returns a finding that keeps something from working.
+    /// Returns a finding that stops something from working.
     pub(super) fn error(code: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(code, Severity::Error, message.into(), hint.into())
     }
 
-    /// Returns a finding that may keep something from working.
+    /// Returns a finding that may stop something from working.
     pub(super) fn warning(code: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(code, Severity::Warning, message.into(), hint.into())
     }
 
     fn new(code: &str, severity: Severity, message: String, hint: String) -> Self {
         let code = code.to_owned();
-        Self { code, severity, message, hint, place: Place::None, repair: None, fixed: None }
+        Self {
+            code,
+            severity,
+            message,
+            hint,
+            location: FindingLocation::None,
+            repair: None,
+            fixed: None,
+        }
     }
 
-    /// Returns what a server says is not well.
+    /// Returns a finding for a server's health message.
     pub(super) fn of_health(health: &Health) -> Self {
         let hint = health.hint.clone().unwrap_or_else(|| "Nothing needs to be done.".to_owned());
         let severity = if health.code == "config" { Severity::Error } else { Severity::Warning };
         let finding = Self::new(&health.code, severity, health.message.clone(), hint);
-        Self { place: Place::There(health.clone()), ..finding }
+        Self { location: FindingLocation::Remote(health.clone()), ..finding }
     }
 
-    /// Returns the finding with the file or directory concerned.
+    /// Returns the finding with its file or directory.
     pub(super) fn at(self, path: impl Into<PathBuf>) -> Self {
-        Self { place: Place::Here(path.into()), ..self }
+        Self { location: FindingLocation::Local(path.into()), ..self }
     }
 
-    /// Returns the finding with what mends it and can do no harm.
+    /// Returns the finding with a safe repair.
     pub(super) fn with_repair(self, repair: Repair) -> Self {
         Self { repair: Some(repair), ..self }
     }
 
-    /// Returns the finding after its repair, if it has one.
-    pub(super) fn mended(mut self) -> Self {
-        match self.repair.as_ref().map(Repair::carry_out) {
+    /// Applies the repair, if there is one, and returns the finding with its result.
+    pub(super) fn repaired(mut self) -> Self {
+        match self.repair.as_ref().map(Repair::apply) {
             Some(Ok(done)) => self.fixed = Some(done),
             Some(Err(error)) => {
-                self.hint = format!("It could not be mended: {error}. {}", self.hint);
+                self.hint = format!("The repair failed: {error}. {}", self.hint);
             }
             None => {}
         }
@@ -75,13 +83,13 @@ impl Finding {
 
     /// Returns the finding in its wire form.
     pub(super) fn into_wire(self) -> WireFinding {
-        let (path, path_encoding) = match self.place {
-            Place::None => (None, None),
-            Place::Here(path) => {
+        let (path, path_encoding) = match self.location {
+            FindingLocation::None => (None, None),
+            FindingLocation::Local(path) => {
                 let encoding = encoding_of([path.as_path()]);
                 (Some(encode(&path, encoding)), encoding)
             }
-            Place::There(health) => (health.path, health.path_encoding),
+            FindingLocation::Remote(health) => (health.path, health.path_encoding),
         };
         WireFinding {
             code: self.code,

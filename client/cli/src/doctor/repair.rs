@@ -1,5 +1,5 @@
-//! What `--fix` does: each repair looks again before it touches anything, and undoes nothing
-//! that somebody may have wanted.
+//! Repairs of `doctor --fix` ([`Repair`]). Each checks its condition again before it changes
+//! anything.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -9,23 +9,23 @@ use std::path::PathBuf;
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
-/// What is in the name of a store that the daemon has set aside.
+/// Part of the file name of a store that the daemon has set aside.
 pub(super) const SET_ASIDE: &str = ".db.damaged-";
 
-/// Something that mends a finding.
+/// Repair of a finding.
 #[derive(Debug)]
 pub(super) enum Repair {
-    /// Takes the permissions of others away from a file or directory of ours.
+    /// Removes the permissions of group and others from a file or directory that the user owns.
     Close {
-        /// What is open.
+        /// The file or directory.
         path: PathBuf,
     },
-    /// Removes a store of sessions that was damaged and set aside: nothing reads it any more.
+    /// Removes a damaged session store that was set aside; nothing reads it.
     RemoveAside {
-        /// Its file, and what SQLite had put beside it.
+        /// The database file and those that SQLite keeps beside it.
         paths: Vec<PathBuf>,
     },
-    /// Removes a socket that nobody listens at, under the lock that a daemon would hold.
+    /// Removes a socket without a listener, while holding the daemon's lock.
     RemoveSocket {
         /// The socket.
         socket: PathBuf,
@@ -35,33 +35,35 @@ pub(super) enum Repair {
 }
 
 impl Repair {
-    /// Mends, and returns what was done.
-    pub(super) fn carry_out(&self) -> io::Result<String> {
+    /// Applies the repair, and returns a sentence that says what was done.
+    pub(super) fn apply(&self) -> io::Result<String> {
         match self {
             Self::Close { path } => {
                 let found = fs::symlink_metadata(path)?;
                 let is_ours = found.uid() == rustix::process::getuid().as_raw();
                 if !is_ours || found.file_type().is_symlink() {
-                    return Err(io::Error::other("it is not ours any more"));
+                    return Err(io::Error::other("another user owns it now"));
                 }
                 let mode = found.mode() & 0o700;
                 fs::set_permissions(path, Permissions::from_mode(mode))?;
-                Ok(format!("Its mode is {mode:04o} now."))
+                Ok(format!("Changed its mode to {mode:04o}."))
             }
             Self::RemoveAside { paths } => {
-                // All or none: a store without its log is worth less than both.
+                // All or none: a database without its write-ahead log is worth less than both.
                 for path in paths {
                     let found = fs::symlink_metadata(path)?;
                     let is_ours = found.uid() == rustix::process::getuid().as_raw();
                     let name = path.file_name().unwrap_or_default().to_string_lossy();
                     if !is_ours || !found.is_file() || !name.contains(SET_ASIDE) {
-                        return Err(io::Error::other("it is not what the daemon has set aside"));
+                        return Err(io::Error::other(
+                            "it is not a store that the daemon set aside",
+                        ));
                     }
                 }
                 paths.iter().try_for_each(fs::remove_file)?;
                 Ok(match paths.len() {
-                    1 => "The file was removed.".to_owned(),
-                    several => format!("The {several} files were removed."),
+                    1 => "Removed the file.".to_owned(),
+                    several => format!("Removed {several} files."),
                 })
             }
             Self::RemoveSocket { socket, lock } => {
@@ -70,10 +72,10 @@ impl Repair {
                 flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
                 let is_socket = fs::symlink_metadata(socket)?.file_type().is_socket();
                 if !is_socket || UnixStream::connect(socket).is_ok() {
-                    return Err(io::Error::other("somebody has taken the place meanwhile"));
+                    return Err(io::Error::other("another daemon uses the socket now"));
                 }
                 fs::remove_file(socket)?;
-                Ok("The socket was removed; the next command makes its own.".to_owned())
+                Ok("Removed the socket; the next command creates a new one.".to_owned())
             }
         }
     }
@@ -86,30 +88,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_socket_that_is_answered_or_locked_stays() {
+    fn socket_with_listener_or_lock_is_not_removed() {
         let top = tempfile::TempDir::new().expect("made");
         let (socket, lock) = (top.path().join("s"), top.path().join("l"));
         let repair = Repair::RemoveSocket { socket: socket.clone(), lock: lock.clone() };
         let listener = UnixListener::bind(&socket).expect("bound");
-        assert!(repair.carry_out().is_err());
+        assert!(repair.apply().is_err());
         drop(listener);
         let held = fs::File::open(&lock).expect("made by the first try");
         flock(&held, FlockOperation::NonBlockingLockExclusive).expect("free");
-        assert!(repair.carry_out().is_err());
+        assert!(repair.apply().is_err());
         drop(held);
-        repair.carry_out().expect("nobody has it");
+        repair.apply().expect("no listener and no lock");
         assert!(!socket.exists());
     }
 
     #[test]
-    fn only_what_was_set_aside_is_removed() {
+    fn only_stores_set_aside_are_removed() {
         let top = tempfile::TempDir::new().expect("made");
         let remove = |names: &[&str]| {
             let paths: Vec<_> = names.iter().map(|it| top.path().join(it)).collect();
             for path in &paths {
                 fs::write(path, "").expect("written");
             }
-            let is_done = Repair::RemoveAside { paths: paths.clone() }.carry_out().is_ok();
+            let is_done = Repair::RemoveAside { paths: paths.clone() }.apply().is_ok();
             (is_done, paths.iter().filter(|it| it.exists()).count())
         };
         let aside = "sessions.db.damaged-2026-11-21T13-45-00";
@@ -118,13 +120,13 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_not_followed() {
+    fn symlink_is_not_followed() {
         let top = tempfile::TempDir::new().expect("made");
         fs::write(top.path().join("f"), "").expect("written");
         fs::set_permissions(top.path().join("f"), Permissions::from_mode(0o644)).expect("ours");
         std::os::unix::fs::symlink("f", top.path().join("l")).expect("made");
-        Repair::Close { path: top.path().join("l") }.carry_out().expect_err("a link");
-        Repair::Close { path: top.path().join("f") }.carry_out().expect("ours");
+        Repair::Close { path: top.path().join("l") }.apply().expect_err("a link");
+        Repair::Close { path: top.path().join("f") }.apply().expect("ours");
         let mode = fs::metadata(top.path().join("f")).expect("there").mode();
         assert_eq!(mode & 0o777, 0o600);
     }

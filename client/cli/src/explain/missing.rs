@@ -1,7 +1,7 @@
-//! Roots that do not exist, named together: there are dozens, and only their names matter.
+//! Summary of search roots that do not exist: there are dozens, and only their names matter.
 //!
-//! Agents look for the same few names at every level between the working directory and the top, so
-//! levels at which the same names are missing share a line.
+//! Agents search the same few names at every level between the working directory and the worktree
+//! root, so levels with the same missing names share a line.
 
 use std::path::{Path, PathBuf};
 
@@ -12,25 +12,25 @@ use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{plain_exact, wrap};
 
-/// Up to this many are simply listed.
-const FEW: usize = 3;
+/// Maximum number of roots that are listed one by one.
+const MAX_LISTED: usize = 3;
 
-/// A directory and the names that are missing beneath it, as far as they are shown together.
+/// Directories in which the same names are missing.
 struct Level {
     dirs: Vec<String>,
     names: Vec<String>,
 }
 
-/// Returns the lines that name these roots.
+/// Returns the lines for these roots.
 pub(super) fn lines(roots: &[&Step], terminal: &Terminal) -> Vec<String> {
     let paths: Vec<PathBuf> = roots.iter().filter_map(|step| path(step)).collect();
     let room = terminal.width.map(|width| width.saturating_sub(5));
-    if paths.len() <= FEW {
+    if paths.len() <= MAX_LISTED {
         let names: Vec<String> = paths.iter().map(|path| terminal.local_path(path)).collect();
         let lead = if names.len() == 1 { "does not exist:" } else { "do not exist:" };
         return painted(&hanging(&format!("{lead} {}", names.join(", ")), "", room));
     }
-    let mut lines = vec![format!("{} places do not exist:", paths.len())];
+    let mut lines = vec![format!("{} search roots do not exist:", paths.len())];
     for level in levels(&paths, terminal) {
         let line = format!("{} in {}", level.names.join(", "), level.dirs.join(", "));
         lines.extend(hanging(&line, "  ", room));
@@ -42,7 +42,7 @@ fn painted(lines: &[String]) -> Vec<String> {
     lines.iter().map(|line| paint(style::FAINT, line)).collect()
 }
 
-// Wrapped, with what follows the first line further in.
+// Wraps a line and indents its continuation.
 fn hanging(line: &str, indent: &str, room: Option<usize>) -> Vec<String> {
     let lines = wrap(line, room.map(|room| room.saturating_sub(indent.len() + 2)));
     let lead = |nth| if nth == 0 { "" } else { "  " };
@@ -73,7 +73,7 @@ fn levels(paths: &[PathBuf], terminal: &Terminal) -> Vec<Level> {
     merged
 }
 
-// `/w/.claude/skills` is `.claude/skills` in `/w`: a root's name is its last two parts.
+// `/w/.claude/skills` becomes `.claude/skills` in `/w`: the name is the last two components.
 fn split(path: &Path) -> (&Path, &Path) {
     let dir = path.parent().and_then(Path::parent).unwrap_or(path);
     (dir, path.strip_prefix(dir).unwrap_or(path))
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_are_listed() {
+    fn few_missing_roots_are_listed() {
         check(&["/home/ann/.claude/skills"], None, &expect!["does not exist: ~/.claude/skills"]);
         check(
             &["/w/.claude/skills", "/w/.agents/skills", "/skills"],
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_with_the_same_names_share_a_line() {
+    fn levels_with_the_same_missing_names_share_a_line() {
         let roots = [
             "/home/ann/shop/web/.codex/skills",
             "/home/ann/shop/.agents/skills",
@@ -126,7 +126,7 @@ mod tests {
             &roots,
             None,
             &expect![[r#"
-            6 places do not exist:
+            6 search roots do not exist:
               .codex/skills in ~/shop/web
               .agents/skills, .codex/skills in ~/shop, ~
               opencode/skills in ~/.config"#]],
@@ -135,7 +135,7 @@ mod tests {
             &roots,
             Some(40),
             &expect![[r#"
-            6 places do not exist:
+            6 search roots do not exist:
               .codex/skills in ~/shop/web
               .agents/skills, .codex/skills
                 in ~/shop, ~

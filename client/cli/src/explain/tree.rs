@@ -1,7 +1,7 @@
-//! The steps of an explanation as a tree.
+//! Renders the steps of an explanation as a tree.
 //!
-//! The daemon sends flat steps in the order of discovery; this puts candidates under their root
-//! and rules under their candidate. It adds nothing to what the steps say.
+//! The daemon sends flat steps in the order of discovery. This module nests candidates under their
+//! root and rules under their candidate.
 
 use std::fmt::Write as _;
 
@@ -13,20 +13,20 @@ use crate::style::{self, mark, outcome_mark, paint};
 use crate::terminal::Terminal;
 use crate::text::{count, plain, width, wrap};
 
-/// Returns the tree of all steps.
+/// Renders the tree of all steps.
 pub(crate) fn render(steps: &[Step], terminal: &Terminal) -> String {
     let mut text = String::new();
-    // A file that is not there, or has nothing to say, decides nothing.
-    let says = |step: &&Step| {
+    // Settings that are missing or change nothing are left out.
+    let is_relevant = |step: &&Step| {
         step.kind != StepKind::Settings
             || !matches!(step.outcome, Outcome::Missing | Outcome::Passed)
     };
-    let steps: Vec<Step> = steps.iter().filter(says).cloned().collect();
+    let steps: Vec<Step> = steps.iter().filter(is_relevant).cloned().collect();
     push_tree(&nodes(&steps), terminal, &mut text);
     text
 }
 
-/// Returns the roots among the steps, one line each, without what was found in them.
+/// Renders the search roots among the steps, one line each, without their candidates.
 pub(crate) fn roots_considered(steps: &[Step], terminal: &Terminal) -> String {
     let roots = steps.iter().filter(|step| step.kind == StepKind::Root);
     let roots: Vec<Node<'_>> = roots.map(|step| Node { step, children: Vec::new() }).collect();
@@ -37,14 +37,14 @@ pub(crate) fn roots_considered(steps: &[Step], terminal: &Terminal) -> String {
     text
 }
 
-/// A step with the steps that belong to it.
+/// A step with its child steps.
 struct Node<'a> {
     step: &'a Step,
     children: Vec<Node<'a>>,
 }
 
-// Steps come in the order root, candidate, rule; one without the step it belongs under (a path
-// outside every root) stands for itself.
+// Steps come in the order root, candidate, rule. A step without a parent (a path outside of every
+// root) is at the top level.
 fn nodes(steps: &[Step]) -> Vec<Node<'_>> {
     let mut top: Vec<Node<'_>> = Vec::new();
     for step in steps {
@@ -52,7 +52,7 @@ fn nodes(steps: &[Step]) -> Vec<Node<'_>> {
             (StepKind::Candidate, Some(last)) if holds(last.step, step) => {
                 children_of_last(&mut top)
             }
-            // What holds for the whole place comes before all roots.
+            // Rules about the whole view come before all roots.
             (StepKind::Rule, Some(last)) if last.step.kind != StepKind::Rule => {
                 let siblings = children_of_last(&mut top);
                 if siblings.last().is_some_and(|last| last.step.kind == StepKind::Candidate) {
@@ -107,7 +107,7 @@ fn push_children(node: &Node<'_>, lead: &str, terminal: &Terminal, text: &mut St
     }
 }
 
-// The top level's lines. Roots that do not exist and follow each other share theirs.
+// Lines of the top level. Consecutive missing roots share lines.
 fn root_lines<'a, 'n>(
     nodes: &'n [Node<'a>],
     terminal: &Terminal,
@@ -206,7 +206,7 @@ fn candidate_lines(
     lines
 }
 
-// Relative to its root, which stands right above.
+// Relative to the root in the line above.
 fn candidate_name(step: &Step, parent: &Step, terminal: &Terminal) -> String {
     let Some(path) = step.path.as_deref() else {
         return step.name.as_deref().map(plain).unwrap_or_default();
@@ -228,9 +228,9 @@ fn push_reason(step: &Step, room: Option<usize>, terminal: &Terminal, lines: &mu
 }
 
 fn rule_lines(step: &Step, room: Option<usize>, terminal: &Terminal) -> Vec<String> {
-    let said = step.reason.as_deref().or(step.rule.as_deref()).unwrap_or_default();
-    let said = terminal.prose(said);
-    let mut lines = wrap(&said, room.map(|room| room.saturating_sub(2)));
+    let reason = step.reason.as_deref().or(step.rule.as_deref()).unwrap_or_default();
+    let reason = terminal.prose(reason);
+    let mut lines = wrap(&reason, room.map(|room| room.saturating_sub(2)));
     lines[0] = format!("{} {}", outcome_mark(step.outcome), lines[0]);
     for line in &mut lines[1..] {
         line.insert_str(0, "  ");
@@ -246,7 +246,7 @@ fn rule_lines(step: &Step, room: Option<usize>, terminal: &Terminal) -> Vec<Stri
     lines
 }
 
-// What it passed is no news; whose rule stopped it is.
+// The source is only shown for rules that decided something.
 fn push_source(step: &Step, room: Option<usize>, lines: &mut Vec<String>) {
     if step.outcome != Outcome::Passed
         && let Some(source) = rule_source(step)
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn candidates_stand_under_their_root_and_rules_under_their_candidate() {
+    fn steps_are_nested_by_root_and_candidate() {
         check(
             &shadowed(),
             None,
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_wrap_inside_the_tree() {
+    fn long_lines_are_wrapped_inside_the_tree() {
         check(
             &shadowed(),
             Some(60),
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_outside_every_root_stands_for_itself() {
+    fn file_outside_of_every_root_is_at_the_top_level() {
         let path = Some("/tmp/x/SKILL.md".to_owned());
         let stray = Step {
             path,
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_passed_over_names_the_rule_and_what_holds_for_all_comes_first() {
+    fn view_rules_come_first_and_skipped_candidates_name_their_rule() {
         let claude = "/home/ann/shop/.claude/skills";
         let place = rule("worktree/linked", Outcome::Noted, "it is linked to `/home/ann/main`");
         let passed = Step {
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_root_that_cannot_be_read_says_why() {
+    fn unreadable_root_shows_the_reason() {
         let unreadable = Step {
             reason: Some("permission denied".into()),
             ..Step { outcome: Outcome::Unreadable, ..root("/etc/skills", None) }

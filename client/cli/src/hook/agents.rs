@@ -1,70 +1,72 @@
-//! What the agents call their events and tools, as data.
+//! Table of the agents' hook events and tools ([`Agent`]).
 //!
-//! The names are those of running agents (opencode 1.18.33, Codex 0.169.0, Gemini CLI 0.61.0) and, for
-//! Claude Code, of its hooks reference. Tools that are not here, such as those of MCP servers, are
-//! read by the names of their inputs; see [`super::payload`].
+//! The names were observed in running agents (opencode 1.18.33, Codex 0.169.0, Gemini CLI 0.61.0),
+//! and for Claude Code taken from its hooks reference. Other tools, such as those of MCP servers,
+//! are read by the names of their input fields; see [`super::payload`].
 
 use super::shell::Op;
 use super::shell::Op::{Read, Search, Write};
 
-/// An agent whose hooks are understood.
+/// An agent with supported hooks.
 #[derive(Debug)]
 pub(super) struct Agent {
-    /// Its name on the command line.
+    /// Name on the command line.
     pub(super) name: &'static str,
-    /// Whose rules its sessions follow; `None` for the configured profile.
+    /// Profile of the agent's sessions; `None` for the configured profile.
     ///
-    /// Only Claude Code finds skills by itself as files are touched. For the others our own rules
-    /// count, so that they gain what they lack.
+    /// Only Claude Code discovers skills by itself as files are touched. The other agents get the
+    /// rules of our default profile, which add this.
     pub(super) profile: Option<&'static str>,
-    /// The variable with the directory that a session began in, where the payload has another.
+    /// Variable with the directory that the session started in, for agents whose payload has
+    /// another directory.
     pub(super) started_in: Option<&'static str>,
     pub(super) events: &'static [(&'static str, Event)],
     pub(super) tools: &'static [(&'static str, &'static [Input])],
-    /// How it is answered.
+    /// Format of the answer.
     pub(super) reply: Reply,
 }
 
-/// What an event means.
+/// Meaning of a hook event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
-    /// A conversation begins, or goes on after it was shortened.
+    /// A session starts, or continues after compaction.
     Start,
     /// A tool is about to run, or has run.
     Tool,
-    /// The conversation was shortened.
+    /// The agent compacted its context.
     Compacted,
-    /// The same, if somebody asked for it: by itself it comes before every request.
-    CompactedByHand,
-    /// An agent inside the conversation has ended.
+    /// The user compacted the context. Automatic compaction comes before every request and is ignored.
+    CompactedManually,
+    /// A subagent has ended.
     AgentEnd,
-    /// The conversation has ended, or an agent inside it.
+    /// The session or a subagent has ended.
     End,
 }
 
-/// Where a tool's input names files.
+/// Input field of a tool that names files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Input {
-    /// This field is a path, or a list of paths.
+    /// A path, or a list of paths.
     Path(&'static str, Op),
-    /// This field is a pattern; the directory before its first wildcard counts.
+    /// A pattern, and the field with its base directory; the directory before the first wildcard is
+    /// touched.
     Pattern(&'static str, &'static str),
-    /// This field is a shell command; the other the directory it runs in.
+    /// A shell command, and the field with its working directory.
     Shell(&'static str, &'static str),
-    /// This field is a patch.
+    /// A patch.
     Patch(&'static str),
 }
 
-/// How what is new is told.
+/// Format of the answer to a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reply {
-    /// `{"hookSpecificOutput":{"hookEventName":…,"additionalContext":…}}`, after these events.
+    /// `{"hookSpecificOutput":{"hookEventName":…,"additionalContext":…}}`, only for these events.
     HookSpecific(&'static [&'static str]),
-    /// `{"additionalContext":…}`, as our plugin takes it.
+    /// `{"additionalContext":…}`, for our own plugin.
     Plain,
 }
 
-/// Returns what is known of an agent.
+/// Returns the agent with this name.
 pub(super) fn agent(name: &str) -> Option<&'static Agent> {
     AGENTS.iter().find(|agent| agent.name == name)
 }
@@ -129,7 +131,7 @@ const AGENTS: &[Agent] = &[
             ("SubagentStop", Event::AgentEnd),
         ],
         tools: &[
-            // A patch may come through the shell as well as through a tool of its own.
+            // Codex sends a patch through the shell or through its own tool.
             ("Bash", &[Shell("command", "workdir")]),
             ("apply_patch", &[Patch("command"), Patch("input")]),
             ("Edit", &[Patch("command"), Path("file_path", Write)]),
@@ -147,7 +149,7 @@ const AGENTS: &[Agent] = &[
             ("SessionEnd", Event::End),
             ("BeforeTool", Event::Tool),
             ("AfterTool", Event::Tool),
-            ("PreCompress", Event::CompactedByHand),
+            ("PreCompress", Event::CompactedManually),
         ],
         tools: &[
             ("read_file", &[Path("file_path", Read), Path("absolute_path", Read)]),
@@ -161,7 +163,7 @@ const AGENTS: &[Agent] = &[
             ("run_shell_command", &[Shell("command", "dir_path")]),
             ("activate_skill", &[]),
         ],
-        // `BeforeTool` takes no context.
+        // `BeforeTool` accepts no context.
         reply: Reply::HookSpecific(&["SessionStart", "AfterTool"]),
     },
     Agent {

@@ -1,4 +1,4 @@
-//! What an agent hands to its hook, read into what happened: which event, in which session, to which files.
+//! Hook input ([`Payload`]): the event, the session and the touched files.
 
 use std::path::{Path, PathBuf};
 
@@ -8,14 +8,15 @@ use serde_json::{Map, Value};
 use super::agents::{Agent, Event, Input};
 use super::shell::{CommandDirs, Op, Touched, absolute, files, patched};
 
-/// A hook's input. What one agent leaves out another has; all of it is checked where it is used.
+/// Input of a hook. Agents send different fields, so each field is optional and checked when it is
+/// used.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Payload {
     pub(super) session_id: Option<String>,
     pub(super) hook_event_name: String,
     pub(super) cwd: Option<PathBuf>,
-    /// The agent inside the conversation that acts; absent for the main one.
+    /// Id of the subagent; absent for the main agent.
     pub(super) agent_id: Option<String>,
     tool_name: String,
     tool_input: Value,
@@ -23,7 +24,7 @@ pub(super) struct Payload {
     trigger: Value,
 }
 
-/// Names of inputs that hold a path in tools that are not known.
+/// Input fields that contain paths, for unknown tools.
 const PATHS: &[&str] = &[
     "file_path",
     "filePath",
@@ -42,8 +43,8 @@ const PATHS: &[&str] = &[
     "destination",
 ];
 
-/// What a tool does, by a word in its name, where the tool is not known.
-const DEEDS: &[(&[&str], Op)] = &[
+/// Operation of an unknown tool, by words in its name.
+const TOOL_VERBS: &[(&[&str], Op)] = &[
     (
         &[
             "write", "edit", "create", "delete", "remove", "move", "rename", "patch", "replace",
@@ -54,33 +55,33 @@ const DEEDS: &[(&[&str], Op)] = &[
     (&["search", "grep", "find", "list", "glob", "tree"], Op::Search),
 ];
 
-/// Words in the names of tools that run a shell.
+/// Words in the names of tools that run shell commands.
 const SHELLS: &[&str] = &["bash", "shell", "terminal", "exec", "run_command", "run_cmd"];
 
 impl Payload {
-    /// Returns what happened; `None` for an event that means nothing to us.
+    /// Returns the event; `None` for an event without meaning for us.
     pub(super) fn event(&self, agent: &Agent) -> Option<Event> {
         let events = agent.events.iter();
         let (_, event) = events.into_iter().find(|(name, _)| *name == self.hook_event_name)?;
         match event {
             Event::Start if self.source == "compact" => Some(Event::Compacted),
-            Event::CompactedByHand if self.trigger != "manual" => None,
-            Event::CompactedByHand => Some(Event::Compacted),
+            Event::CompactedManually if self.trigger != "manual" => None,
+            Event::CompactedManually => Some(Event::Compacted),
             Event::End if self.agent_id.is_some() => Some(Event::AgentEnd),
             event => Some(*event),
         }
     }
 
-    /// Returns the files that the tool was given, and what it does with them.
-    pub(super) fn files(&self, agent: &Agent, place: &CommandDirs) -> Vec<Touched> {
+    /// Returns the files that the tool uses, with the operation on each.
+    pub(super) fn files(&self, agent: &Agent, dirs: &CommandDirs) -> Vec<Touched> {
         let Value::Object(fields) = &self.tool_input else {
-            // A tool of plain text takes a patch.
-            return self.tool_input.as_str().map_or_else(Vec::new, |it| patched(it, &place.cwd));
+            // A tool with a plain text input takes a patch.
+            return self.tool_input.as_str().map_or_else(Vec::new, |it| patched(it, &dirs.cwd));
         };
         let known = agent.tools.iter().find(|(name, _)| *name == self.tool_name);
         let found = match known {
-            Some((_, inputs)) => inputs.iter().flat_map(|it| read(*it, fields, place)).collect(),
-            None => self.guessed(fields, place),
+            Some((_, inputs)) => inputs.iter().flat_map(|it| read(*it, fields, dirs)).collect(),
+            None => self.guess_files(fields, dirs),
         };
         let mut files: Vec<Touched> = Vec::new();
         for touched in found {
@@ -91,19 +92,19 @@ impl Payload {
         files
     }
 
-    fn guessed(&self, fields: &Map<String, Value>, place: &CommandDirs) -> Vec<Touched> {
+    fn guess_files(&self, fields: &Map<String, Value>, dirs: &CommandDirs) -> Vec<Touched> {
         let name = self.tool_name.to_lowercase();
         let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
         if has(SHELLS) {
             let commands = ["command", "cmd", "script"].into_iter();
-            return commands.flat_map(|it| read(Input::Shell(it, "cwd"), fields, place)).collect();
+            return commands.flat_map(|it| read(Input::Shell(it, "cwd"), fields, dirs)).collect();
         }
-        let op = DEEDS.iter().find(|(words, _)| has(words)).map_or(Op::Read, |(_, op)| *op);
-        PATHS.iter().flat_map(|field| read(Input::Path(field, op), fields, place)).collect()
+        let op = TOOL_VERBS.iter().find(|(words, _)| has(words)).map_or(Op::Read, |(_, op)| *op);
+        PATHS.iter().flat_map(|field| read(Input::Path(field, op), fields, dirs)).collect()
     }
 }
 
-/// Returns the texts of a field, which may be a list.
+/// Returns the strings of a field, which may be a list.
 fn texts<'a>(fields: &'a Map<String, Value>, name: &str) -> Vec<&'a str> {
     match fields.get(name) {
         Some(Value::String(text)) => vec![text],
@@ -112,15 +113,15 @@ fn texts<'a>(fields: &'a Map<String, Value>, name: &str) -> Vec<&'a str> {
     }
 }
 
-fn read(input: Input, fields: &Map<String, Value>, place: &CommandDirs) -> Vec<Touched> {
+fn read(input: Input, fields: &Map<String, Value>, dirs: &CommandDirs) -> Vec<Touched> {
     match input {
         Input::Path(field, op) => {
-            let paths = texts(fields, field).into_iter().filter_map(|text| path(&place.cwd, text));
+            let paths = texts(fields, field).into_iter().filter_map(|text| path(&dirs.cwd, text));
             paths.map(|path| Touched { path, op }).collect()
         }
         Input::Pattern(field, dir) => {
-            let dir = texts(fields, dir).first().and_then(|dir| path(&place.cwd, dir));
-            let dir = dir.unwrap_or_else(|| place.cwd.clone());
+            let dir = texts(fields, dir).first().and_then(|dir| path(&dirs.cwd, dir));
+            let dir = dir.unwrap_or_else(|| dirs.cwd.clone());
             let before = texts(fields, field).into_iter().filter_map(|pattern| {
                 let end = pattern.find(['*', '?', '[', '{', '!']).unwrap_or(pattern.len());
                 // A pattern without a wildcard is a path.
@@ -130,19 +131,19 @@ fn read(input: Input, fields: &Map<String, Value>, place: &CommandDirs) -> Vec<T
             before.map(|path| Touched { path, op: Op::Search }).collect()
         }
         Input::Shell(field, dir) => {
-            let cwd = texts(fields, dir).first().and_then(|dir| path(&place.cwd, dir));
-            let place =
-                CommandDirs { cwd: cwd.unwrap_or_else(|| place.cwd.clone()), ..place.clone() };
+            let cwd = texts(fields, dir).first().and_then(|dir| path(&dirs.cwd, dir));
+            let dirs = CommandDirs { cwd: cwd.unwrap_or_else(|| dirs.cwd.clone()), ..dirs.clone() };
             match texts(fields, field).as_slice() {
-                // `["bash", "-lc", "…"]`: a list of words is no text to be parsed again.
+                // `["bash", "-lc", "…"]`: the script is the last element. Other lists are joined to
+                // one command.
                 [shell, flag, text] if flag.starts_with('-') && shell.ends_with("sh") => {
-                    files(text, &place)
+                    files(text, &dirs)
                 }
-                words => files(&words.join(" "), &place),
+                words => files(&words.join(" "), &dirs),
             }
         }
         Input::Patch(field) => {
-            texts(fields, field).iter().flat_map(|patch| patched(patch, &place.cwd)).collect()
+            texts(fields, field).iter().flat_map(|patch| patched(patch, &dirs.cwd)).collect()
         }
     }
 }
@@ -163,15 +164,15 @@ mod tests {
     #[track_caller]
     fn check(name: &str, payload: &Value, expected: &[&str]) {
         let payload: Payload = serde_json::from_value(payload.clone()).expect("fits");
-        let place = CommandDirs { cwd: "/w".into(), top: "/w".into(), home: None };
-        let files = payload.files(agent(name).expect("known"), &place);
+        let dirs = CommandDirs { cwd: "/w".into(), top: "/w".into(), home: None };
+        let files = payload.files(agent(name).expect("known"), &dirs);
         let shown: Vec<String> =
             files.iter().map(|it| format!("{:?} {}", it.op, it.path.display())).collect();
         assert_eq!(shown, expected);
     }
 
     #[test]
-    fn tools_that_are_not_known_are_read_by_their_inputs() {
+    fn unknown_tool_is_read_by_its_input_fields() {
         let mcp = |tool: &str, input: Value| json!({"tool_name": tool, "tool_input": input});
         let read = mcp("mcp__fs__read_text_file", json!({"path": "a.txt", "head": 3}));
         check("claude-code", &read, &["Read /w/a.txt"]);
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_count_as_the_directory_before_them() {
+    fn pattern_touches_the_directory_before_its_wildcard() {
         let glob = |input: Value| json!({"tool_name": "Glob", "tool_input": input});
         check("claude-code", &glob(json!({"pattern": "src/**/*.rs"})), &["Search /w/src"]);
         check("claude-code", &glob(json!({"pattern": "*.rs", "path": "/x"})), &["Search /x"]);
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_words_is_a_command_too() {
+    fn list_of_words_is_a_command() {
         let words = json!({"tool_name": "Bash", "tool_input":
             {"command": ["bash", "-lc", "cd a && cat b"]}});
         check("codex", &words, &["Search /w/a", "Read /w/a/b"]);
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn events_mean_what_they_say() {
+    fn events_are_mapped_per_agent() {
         let event = |name: &str, payload: Value| {
             let payload: Payload = serde_json::from_value(payload).expect("fits");
             payload.event(agent(name).expect("known"))

@@ -21,9 +21,9 @@ use std::path::{Path, PathBuf};
 use touched::MAX_FILES;
 pub(crate) use touched::{CommandDirs, Op, Touched, absolute, patched};
 
-/// Returns the files that `command` names, each once, in the order in which they come.
-pub(crate) fn files(command: &str, place: &CommandDirs) -> Vec<Touched> {
-    let mut walk = walk::Walk::new(place);
+/// Returns the files that `command` touches, each once, in order of occurrence.
+pub(crate) fn files(command: &str, dirs: &CommandDirs) -> Vec<Touched> {
+    let mut walk = walk::Walk::new(dirs);
     walk.text(command);
     let mut files: Vec<Touched> = Vec::new();
     for touched in walk.found {
@@ -34,12 +34,12 @@ pub(crate) fn files(command: &str, place: &CommandDirs) -> Vec<Touched> {
     files
 }
 
-/// Returns the paths that `command` names, for the fuzz target and the replay of its seeds.
+/// Returns the paths that `command` touches, for the fuzz target and the replay of its seeds.
 #[cfg(feature = "invariants")]
 pub fn shell_files(command: &str, cwd: &Path, top: &Path, home: &Path) -> Vec<PathBuf> {
     let home = Some(home.to_owned());
-    let place = CommandDirs { cwd: cwd.to_owned(), top: top.to_owned(), home };
-    files(command, &place).into_iter().map(|it| it.path).collect()
+    let dirs = CommandDirs { cwd: cwd.to_owned(), top: top.to_owned(), home };
+    files(command, &dirs).into_iter().map(|it| it.path).collect()
 }
 
 #[cfg(test)]

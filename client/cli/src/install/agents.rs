@@ -1,122 +1,138 @@
-//! The agents: how each is known to be there, and what is registered with it, in which file.
+//! Supported agents: how each is detected, and the hooks and MCP server that are registered with
+//! it.
 //!
-//! The hooks are those of `editors/agents`, word for word; only the program's path is put in where
-//! `skillsd` is not on the agent's path.
+//! The hooks are those of `editors/agents`; only the program's path is replaced if `skillsd` is not
+//! in PATH.
 
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use skills_protocol::wire::InstallPart;
 
-use crate::install::item::{Form, Item};
-use crate::install::surroundings::Surroundings;
-use crate::install::wanted::{Content, Wanted};
+use crate::install::environment::InstallEnvironment;
+use crate::install::item::{FileFormat, Item};
+use crate::install::target::{Content, TargetFile};
 
 const CLAUDE_HOOKS: &str = include_str!("../../../../editors/agents/claude-code/settings.json");
 const CODEX_HOOKS: &str = include_str!("../../../../editors/agents/codex/hooks.json");
 const GEMINI_HOOKS: &str = include_str!("../../../../editors/agents/gemini-cli/settings.json");
 const OPENCODE_PLUGIN: &str = include_str!("../../../../editors/agents/opencode/skillsd.js");
 
-/// How the program is written in the files above.
+/// Command prefix in the hook files, and the program's name in the plugin.
 const LINE: &str = "skillsd hook ";
 const PLUGIN_PROGRAM: &str = "|| \"skillsd\"";
 
-/// Under which name the server is registered, as the README has it.
+/// Name of the MCP server, as in the README.
 const SERVER: &str = "skills";
 
-/// Returns what is wanted of the agents that are there, and of each that is not, that it is not.
-pub(super) fn wanted(around: &Surroundings, left_out: &mut Vec<String>) -> Vec<Wanted> {
-    let all = [claude_code(around), codex(around), gemini_cli(around), opencode(around)];
-    let mut wanted = Vec::new();
+/// Returns the files of the installed agents, and adds a note to `left_out` for each missing agent.
+pub(super) fn target_files(
+    environment: &InstallEnvironment,
+    left_out: &mut Vec<String>,
+) -> Vec<TargetFile> {
+    let all = [
+        claude_code(environment),
+        codex(environment),
+        gemini_cli(environment),
+        opencode(environment),
+    ];
+    let mut targets = Vec::new();
     for agent in all {
-        if agent.place.is_dir() || around.which(agent.program).is_some() {
-            wanted.extend(agent.wanted);
+        if agent.place.is_dir() || environment.which(agent.program).is_some() {
+            targets.extend(agent.targets);
         } else {
             let place = agent.place.display();
             let Agent { title, program, .. } = agent;
             left_out.push(format!(
-                "{title} is not there: neither `{place}` nor `{program}` on the path."
+                "{title} is not installed: found neither `{place}` nor `{program}` in PATH."
             ));
         }
     }
-    wanted
+    targets
 }
 
 struct Agent {
     title: &'static str,
     program: &'static str,
     place: PathBuf,
-    wanted: Vec<Wanted>,
+    targets: Vec<TargetFile>,
 }
 
-fn claude_code(around: &Surroundings) -> Agent {
-    let place = around.claude.clone().unwrap_or_else(|| around.home.join(".claude"));
-    // Its own state, where servers for all projects are registered, lies beside the directory.
-    let state = around.claude.as_ref().unwrap_or(&around.home).join(".claude.json");
-    let server = json!({"type": "stdio", "command": around.word(), "args": ["mcp"]});
+fn claude_code(environment: &InstallEnvironment) -> Agent {
+    let place = environment.claude.clone().unwrap_or_else(|| environment.home.join(".claude"));
+    // The state file with the MCP servers of all projects is beside the directory.
+    let state = environment.claude.as_ref().unwrap_or(&environment.home).join(".claude.json");
+    let server = json!({"type": "stdio", "command": environment.word(), "args": ["mcp"]});
     let owner = "claude-code";
-    let wanted = vec![
-        hooks(around, owner, place.join("settings.json"), CLAUDE_HOOKS),
-        mcp(owner, state, Form::Json, Item::property(&["mcpServers"], SERVER, server)),
+    let targets = vec![
+        hooks(environment, owner, place.join("settings.json"), CLAUDE_HOOKS),
+        mcp(owner, state, FileFormat::Json, Item::property(&["mcpServers"], SERVER, server)),
     ];
-    Agent { title: "Claude Code", program: "claude", place, wanted }
+    Agent { title: "Claude Code", program: "claude", place, targets }
 }
 
-fn codex(around: &Surroundings) -> Agent {
-    let place = around.codex.clone();
-    let server = json!({"command": around.word(), "args": ["mcp"]});
+fn codex(environment: &InstallEnvironment) -> Agent {
+    let place = environment.codex.clone();
+    let server = json!({"command": environment.word(), "args": ["mcp"]});
     let owner = "codex";
-    let mut hooks = hooks(around, owner, place.join("hooks.json"), CODEX_HOOKS);
-    hooks.note = Some("Codex asks once whether the hooks are to be trusted.");
+    let mut hooks = hooks(environment, owner, place.join("hooks.json"), CODEX_HOOKS);
+    hooks.note = Some("Codex asks once whether to trust the hooks.");
     let item = Item::property(&["mcp_servers"], SERVER, server);
-    let wanted = vec![hooks, mcp(owner, place.join("config.toml"), Form::Toml, item)];
-    Agent { title: "Codex", program: "codex", place, wanted }
+    let targets = vec![hooks, mcp(owner, place.join("config.toml"), FileFormat::Toml, item)];
+    Agent { title: "Codex", program: "codex", place, targets }
 }
 
-fn gemini_cli(around: &Surroundings) -> Agent {
-    let place = around.gemini.join(".gemini");
-    let server = json!({"command": around.word(), "args": ["mcp"]});
+fn gemini_cli(environment: &InstallEnvironment) -> Agent {
+    let place = environment.gemini.join(".gemini");
+    let server = json!({"command": environment.word(), "args": ["mcp"]});
     let owner = "gemini-cli";
     let settings = place.join("settings.json");
-    let wanted = vec![
-        hooks(around, owner, settings.clone(), GEMINI_HOOKS),
-        mcp(owner, settings, Form::Json, Item::property(&["mcpServers"], SERVER, server)),
+    let targets = vec![
+        hooks(environment, owner, settings.clone(), GEMINI_HOOKS),
+        mcp(owner, settings, FileFormat::Json, Item::property(&["mcpServers"], SERVER, server)),
     ];
-    Agent { title: "Gemini CLI", program: "gemini", place, wanted }
+    Agent { title: "Gemini CLI", program: "gemini", place, targets }
 }
 
-fn opencode(around: &Surroundings) -> Agent {
-    let place = around.config.join("opencode");
+fn opencode(environment: &InstallEnvironment) -> Agent {
+    let place = environment.config.join("opencode");
     let commented = place.join("opencode.jsonc");
     let settings = if commented.is_file() { commented } else { place.join("opencode.json") };
-    let server = json!({"type": "local", "command": [around.word(), "mcp"], "enabled": true});
-    let plugin = if around.on_path {
+    let server = json!({"type": "local", "command": [environment.word(), "mcp"], "enabled": true});
+    let plugin = if environment.on_path {
         OPENCODE_PLUGIN.to_owned()
     } else {
-        let program = format!("|| {}", Value::from(around.word()));
+        let program = format!("|| {}", Value::from(environment.word()));
         OPENCODE_PLUGIN.replace(PLUGIN_PROGRAM, &program)
     };
     let owner = "opencode";
-    let plugin = Wanted {
+    let plugin = TargetFile {
         part: InstallPart::Hooks,
         owner,
         path: place.join("plugins/skillsd.js"),
         content: Content::Whole(plugin),
         note: None,
     };
-    let wanted =
-        vec![plugin, mcp(owner, settings, Form::Json, Item::property(&["mcp"], SERVER, server))];
-    Agent { title: "opencode", program: "opencode", place, wanted }
+    let targets = vec![
+        plugin,
+        mcp(owner, settings, FileFormat::Json, Item::property(&["mcp"], SERVER, server)),
+    ];
+    Agent { title: "opencode", program: "opencode", place, targets }
 }
 
-fn mcp(owner: &'static str, path: PathBuf, form: Form, item: Item) -> Wanted {
+fn mcp(owner: &'static str, path: PathBuf, form: FileFormat, item: Item) -> TargetFile {
     let content = Content::Items { form, items: vec![item] };
-    Wanted { part: InstallPart::Mcp, owner, path, content, note: None }
+    TargetFile { part: InstallPart::Mcp, owner, path, content, note: None }
 }
 
-// Each element of each event's list is put in by itself, beside those of others.
-fn hooks(around: &Surroundings, owner: &'static str, path: PathBuf, text: &str) -> Wanted {
-    let text = text.replace(LINE, &escaped(&format!("{} hook ", around.shell_word())));
+// Each element of an event's list is one item, beside the elements of others.
+fn hooks(
+    environment: &InstallEnvironment,
+    owner: &'static str,
+    path: PathBuf,
+    text: &str,
+) -> TargetFile {
+    let text = text.replace(LINE, &escaped(&format!("{} hook ", environment.shell_word())));
     let ours: Value = serde_json::from_str(&text).unwrap_or_default();
     let mark = format!("hook {owner}");
     let events = ours["hooks"].as_object().into_iter().flatten();
@@ -125,11 +141,11 @@ fn hooks(around: &Surroundings, owner: &'static str, path: PathBuf, text: &str) 
         let element = |it| Item::element(&["hooks", event], it, &mark);
         elements.into_iter().map(element).collect::<Vec<_>>()
     });
-    let content = Content::Items { form: Form::Json, items: items.collect() };
-    Wanted { part: InstallPart::Hooks, owner, path, content, note: None }
+    let content = Content::Items { form: FileFormat::Json, items: items.collect() };
+    TargetFile { part: InstallPart::Hooks, owner, path, content, note: None }
 }
 
-// As it stands within quotes in JSON.
+// Returns the content of a JSON string.
 fn escaped(text: &str) -> String {
     let quoted = Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()
@@ -140,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_files_name_the_program_as_it_is_looked_for() {
+    fn hook_files_contain_the_expected_command() {
         for text in [CLAUDE_HOOKS, CODEX_HOOKS, GEMINI_HOOKS] {
             let parsed: Value = serde_json::from_str(text).expect("JSON");
             let n_events = parsed["hooks"].as_object().expect("an object").len();

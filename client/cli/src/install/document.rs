@@ -1,35 +1,35 @@
-//! A file as a tree that items are put into and taken out of, whichever language it is written in.
+//! Configuration file in JSON or TOML ([`Document`]) in which items are added and removed.
 
-use crate::install::item::{Fault, Form, Item, Presence};
+use crate::install::item::{EditError, FileFormat, Item, Presence};
 use crate::install::json::Json;
 use crate::install::toml::Toml;
 
 /// A parsed file.
 pub(super) enum Document {
-    /// In JSON.
+    /// JSON file.
     Json(Json),
-    /// In TOML.
+    /// TOML file.
     Toml(Box<Toml>),
 }
 
 impl Document {
-    /// Returns what a file without anything in it holds.
-    pub(super) fn blank(form: Form) -> &'static str {
+    /// Returns the content of an empty document.
+    pub(super) fn blank(form: FileFormat) -> &'static str {
         match form {
-            Form::Json => "{}\n",
-            Form::Toml => "",
+            FileFormat::Json => "{}\n",
+            FileFormat::Toml => "",
         }
     }
 
-    /// Reads a file's text.
-    pub(super) fn parse(form: Form, text: &str) -> Result<Self, Fault> {
+    /// Parses the content of a file.
+    pub(super) fn parse(form: FileFormat, text: &str) -> Result<Self, EditError> {
         match form {
-            Form::Json => Json::parse(text).map(Self::Json),
-            Form::Toml => Toml::parse(text).map(|it| Self::Toml(Box::new(it))),
+            FileFormat::Json => Json::parse(text).map(Self::Json),
+            FileFormat::Toml => Toml::parse(text).map(|it| Self::Toml(Box::new(it))),
         }
     }
 
-    /// Returns the text, as it was where nothing was changed.
+    /// Returns the content; unchanged parts keep their layout.
     pub(super) fn text(&self) -> String {
         match self {
             Self::Json(it) => it.text(),
@@ -37,7 +37,7 @@ impl Document {
         }
     }
 
-    /// Tells whether it holds nothing.
+    /// Returns whether the document is empty.
     pub(super) fn is_empty(&self) -> bool {
         match self {
             Self::Json(it) => it.is_empty(),
@@ -45,7 +45,7 @@ impl Document {
         }
     }
 
-    /// Tells whether an item is there.
+    /// Returns the presence of an item.
     pub(super) fn presence(&self, item: &Item) -> Presence {
         match self {
             Self::Json(it) => it.presence(item),
@@ -53,15 +53,15 @@ impl Document {
         }
     }
 
-    /// Puts an item in, and returns the paths of what was made to hold it.
-    pub(super) fn add(&mut self, item: &Item) -> Result<Vec<Vec<String>>, Fault> {
+    /// Adds an item, and returns the paths of the containers created for it.
+    pub(super) fn add(&mut self, item: &Item) -> Result<Vec<Vec<String>>, EditError> {
         match self {
             Self::Json(it) => it.add(item),
             Self::Toml(it) => it.add(item),
         }
     }
 
-    /// Takes an item out that is there to the letter; returns whether it was.
+    /// Removes an item if it is present unchanged; returns whether it was.
     pub(super) fn remove(&mut self, item: &Item) -> bool {
         match self {
             Self::Json(it) => it.remove(item),
@@ -69,7 +69,7 @@ impl Document {
         }
     }
 
-    /// Takes out those of the containers at `made` that hold nothing any more, the inner ones first.
+    /// Removes empty containers at the paths in `made`, innermost first.
     pub(super) fn prune(&mut self, made: &[Vec<String>]) {
         let mut made: Vec<_> = made.iter().collect();
         made.sort_by_key(|at| std::cmp::Reverse(at.len()));
@@ -99,9 +99,9 @@ mod tests {
         Item::property(&["mcp_servers"], "skillsd", value)
     }
 
-    // Puts the item in, expects the text, and expects what there was after taking it out again.
+    // Adds the item, compares the text, removes the item and expects the original text.
     #[track_caller]
-    fn check(form: Form, text: &str, item: &Item, expected: &Expect) {
+    fn check(form: FileFormat, text: &str, item: &Item, expected: &Expect) {
         let mut document = Document::parse(form, text).expect("it is well formed");
         assert_eq!(document.presence(item), Presence::Absent);
         let made = document.add(item).expect("it fits");
@@ -116,9 +116,9 @@ mod tests {
     }
 
     #[test]
-    fn comments_order_and_layout_stay() {
+    fn edits_keep_comments_order_and_layout() {
         check(
-            Form::Json,
+            FileFormat::Json,
             "{\n    // Mine.\n    \"model\": \"opus\", // why\n    \"hooks\": {\n        \"Stop\": [],\n    },\n    \"z\": 1\n}\n",
             &hook(),
             &expect![[r#"
@@ -144,7 +144,7 @@ mod tests {
             "#]],
         );
         check(
-            Form::Toml,
+            FileFormat::Toml,
             "# Mine.\nmodel = \"x\" # why\n\n[projects.\"/w\"]\ntrust_level = \"trusted\"\n",
             &server(),
             &expect![[r##"
@@ -160,7 +160,7 @@ mod tests {
             "##]],
         );
         check(
-            Form::Toml,
+            FileFormat::Toml,
             "[mcp_servers.other]\ncommand = \"o\"\n\n[z]\n",
             &server(),
             &expect![[r#"
@@ -177,23 +177,24 @@ mod tests {
     }
 
     #[test]
-    fn what_a_user_wrote_in_other_words_is_known() {
+    fn item_changed_by_the_user_is_present_as_other() {
         let text = "{\"hooks\": {\"PostToolUse\": [{\"command\": \"x hook me --profile p\"}]}}";
-        let document = Document::parse(Form::Json, text).expect("it is well formed");
+        let document = Document::parse(FileFormat::Json, text).expect("it is well formed");
         assert_eq!(document.presence(&hook()), Presence::Other);
         let text = "mcp_servers = { skillsd = { command = \"other\" } }\n";
-        let document = Document::parse(Form::Toml, text).expect("it is well formed");
+        let document = Document::parse(FileFormat::Toml, text).expect("it is well formed");
         assert_eq!(document.presence(&server()), Presence::Other);
     }
 
     #[test]
-    fn faults_say_where() {
+    fn parse_errors_have_a_position() {
         let fault = |form, text| Document::parse(form, text).err().expect("it is broken");
-        assert_eq!(fault(Form::Json, "{\n  \"a\": ]\n}").place, Some((2, 8)));
-        assert_eq!(fault(Form::Toml, "a = 1\nb = = 2\n").place, Some((2, 5)));
-        let mut document = Document::parse(Form::Json, "{\"hooks\": []}").expect("well formed");
-        assert_eq!(document.add(&hook()), Err(Fault::kind(&["hooks".to_owned()], "object")));
-        let mut document = Document::parse(Form::Json, "[]").expect("well formed");
-        assert_eq!(document.add(&hook()), Err(Fault::kind(&[], "object")));
+        assert_eq!(fault(FileFormat::Json, "{\n  \"a\": ]\n}").place, Some((2, 8)));
+        assert_eq!(fault(FileFormat::Toml, "a = 1\nb = = 2\n").place, Some((2, 5)));
+        let mut document =
+            Document::parse(FileFormat::Json, "{\"hooks\": []}").expect("well formed");
+        assert_eq!(document.add(&hook()), Err(EditError::kind(&["hooks".to_owned()], "object")));
+        let mut document = Document::parse(FileFormat::Json, "[]").expect("well formed");
+        assert_eq!(document.add(&hook()), Err(EditError::kind(&[], "object")));
     }
 }

@@ -1,4 +1,4 @@
-//! The configuration files of other programs: read, written through links, and kept a copy of.
+//! Reads, writes and backs up configuration files of other programs.
 
 use std::fs;
 use std::io;
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use crate::replace::replace;
 
-/// What the copy of a file that is changed is called: its name, and this.
+/// Suffix of a backup's file name.
 pub(super) const BACKUP: &str = ".before-skillsd";
 
-/// Returns a file's text; none where there is no file.
+/// Returns the content of a file; `None` if it does not exist.
 pub(super) fn read(path: &Path) -> io::Result<Option<String>> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
@@ -18,7 +18,7 @@ pub(super) fn read(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// Writes a file in one step, and returns the directories that were made for it, the outer first.
+/// Writes a file atomically, and returns the directories that were created for it, outermost first.
 pub(super) fn write(path: &Path, text: &str) -> io::Result<Vec<PathBuf>> {
     // A link is followed, because people keep such files elsewhere.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -31,19 +31,19 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<Vec<PathBuf>> {
     Ok(missing)
 }
 
-/// Returns where the copy of a file is kept.
+/// Returns the path of a file's backup.
 pub(super) fn backup(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(BACKUP);
     name.into()
 }
 
-/// Keeps a copy of a file beside it, with its mode.
-pub(super) fn keep_backup(path: &Path) -> io::Result<()> {
+/// Copies a file to its backup, with its mode.
+pub(super) fn write_backup(path: &Path) -> io::Result<()> {
     fs::copy(path, backup(path)).map(drop)
 }
 
-/// Removes a file; one that is gone already is as it should be.
+/// Removes a file, if it exists.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_stays_a_link_and_the_mode_stays() {
+    fn writing_through_a_symlink_keeps_link_and_mode() {
         let top = tempfile::TempDir::new().expect("made");
         let (real, link) = (top.path().join("real"), top.path().join("link"));
         fs::write(&real, "old").expect("written");
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_that_were_made_are_told() {
+    fn write_returns_the_created_directories() {
         let top = tempfile::TempDir::new().expect("made");
         let made = write(&top.path().join("a/b/f"), "x").expect("written");
         assert_eq!(made, [top.path().join("a"), top.path().join("a/b")]);

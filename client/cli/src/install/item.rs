@@ -1,18 +1,19 @@
-//! What is put into a file of somebody else: one element of a list, or one property of an object.
+//! Entry in a configuration file of another program ([`Item`]): an element of a list, or a property of an
+//! object.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One thing that is put into a JSON or TOML file.
+/// Entry in a JSON or TOML file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Item {
-    /// The keys that lead to the list or the object it is put into.
+    /// Path of keys to the list or object.
     pub(super) at: Vec<String>,
-    /// Its key there; none for an element of a list.
+    /// Key of a property; `None` for an element of a list.
     pub(super) key: Option<String>,
-    /// The value itself.
+    /// Value.
     pub(super) value: Value,
-    /// Text in an element of the list by which one that somebody wrote otherwise is known.
+    /// Text that marks a list element as ours, even if the user changed it.
     pub(super) mark: String,
 }
 
@@ -32,43 +33,44 @@ fn owned(at: &[&str]) -> Vec<String> {
     at.iter().map(|it| (*it).to_owned()).collect()
 }
 
-/// In which language a file is written.
+/// Format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Form {
+pub(super) enum FileFormat {
     /// JSON with comments and trailing commas.
     Json,
     /// TOML.
     Toml,
 }
 
-/// Whether an item is in a file.
+/// Presence of an item in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Presence {
-    /// It is not there.
+    /// The item is missing.
     Absent,
-    /// It is there to the letter.
+    /// The item is present unchanged.
     Same,
-    /// Something else is there in its place.
+    /// Another value is present, for example one that the user changed.
     Other,
 }
 
-/// Why a file cannot be edited.
+/// Error of editing a file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Fault {
-    /// What is wrong.
+pub(super) struct EditError {
+    /// Message.
     pub(super) message: String,
-    /// Where: line and column, from 1; none where it is the file as a whole.
+    /// Line and column, 1-based; `None` for the whole file.
     pub(super) place: Option<(usize, usize)>,
 }
 
-impl Fault {
-    /// Returns that something is of another kind than the agent wants.
+impl EditError {
+    /// Returns the error for a value at `at` of another kind than `wanted`.
     pub(super) fn kind(at: &[String], wanted: &str) -> Self {
+        let article = if wanted.starts_with('o') { "an" } else { "a" };
         let message = if at.is_empty() {
-            format!("the file holds no {wanted}")
+            format!("the top level is not {article} {wanted}")
         } else {
-            format!("`{}` is no {wanted}", at.join("."))
+            format!("`{}` is not {article} {wanted}", at.join("."))
         };
         Self { message, place: None }
     }

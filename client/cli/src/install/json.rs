@@ -1,21 +1,22 @@
-//! Edits of JSON files that keep comments, order and layout: everything around an item stays as it
-//! was to the byte.
+//! Edits JSON files and keeps comments, order and layout: everything around an item stays unchanged
+//! to the byte.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::Value;
 
-use crate::install::item::{Fault, Item, Presence};
+use crate::install::item::{EditError, Item, Presence};
 
 /// A JSON file.
 pub(super) struct Json(CstRootNode);
 
 impl Json {
-    pub(super) fn parse(text: &str) -> Result<Self, Fault> {
-        let parsed = CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| Fault {
-            message: error.kind().to_string(),
-            place: Some((error.line_display(), error.column_display())),
-        })?;
+    pub(super) fn parse(text: &str) -> Result<Self, EditError> {
+        let parsed =
+            CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| EditError {
+                message: error.kind().to_string(),
+                place: Some((error.line_display(), error.column_display())),
+            })?;
         Ok(Self(parsed))
     }
 
@@ -48,11 +49,11 @@ impl Json {
         }
     }
 
-    /// Puts an item in, and returns the paths of the objects and lists that were made for it.
-    pub(super) fn add(&self, item: &Item) -> Result<Vec<Vec<String>>, Fault> {
+    /// Adds an item, and returns the paths of the objects and lists created for it.
+    pub(super) fn add(&self, item: &Item) -> Result<Vec<Vec<String>>, EditError> {
         let mut made = Vec::new();
         let root = self.0.object_value_or_create();
-        let mut object = root.ok_or_else(|| Fault::kind(&[], "object"))?;
+        let mut object = root.ok_or_else(|| EditError::kind(&[], "object"))?;
         let n_objects = item.at.len() - usize::from(item.key.is_none());
         for (nth, key) in item.at[..n_objects].iter().enumerate() {
             let at = &item.at[..=nth];
@@ -60,24 +61,24 @@ impl Json {
                 made.push(at.to_vec());
             }
             let next = object.object_value_or_create(key);
-            object = next.ok_or_else(|| Fault::kind(at, "object"))?;
+            object = next.ok_or_else(|| EditError::kind(at, "object"))?;
         }
         if let Some(key) = &item.key {
             object.append(key, input(&item.value));
             return Ok(made);
         }
-        let key = item.at.last().ok_or_else(|| Fault::kind(&[], "list"))?;
+        let key = item.at.last().ok_or_else(|| EditError::kind(&[], "list"))?;
         if object.get(key).is_none() {
             made.push(item.at.clone());
         }
         let list = object.array_value_or_create(key);
-        let list = list.ok_or_else(|| Fault::kind(&item.at, "list"))?;
+        let list = list.ok_or_else(|| EditError::kind(&item.at, "list"))?;
         list.ensure_multiline();
         list.append(input(&item.value));
         Ok(made)
     }
 
-    /// Takes an item out that is there to the letter; returns whether it was.
+    /// Removes an item if it is present unchanged; returns whether it was.
     pub(super) fn remove(&self, item: &Item) -> bool {
         if let Some(key) = &item.key {
             let found = self.object(&item.at).and_then(|it| it.get(key));
@@ -88,7 +89,7 @@ impl Json {
         self.elements(item).into_iter().find(is_same).map(CstNode::remove).is_some()
     }
 
-    /// Takes out an object or list that holds nothing any more.
+    /// Removes an empty object or list.
     pub(super) fn prune(&self, at: &[String]) {
         let Some((key, above)) = at.split_last() else { return };
         let Some(property) = self.object(above).and_then(|it| it.get(key)) else { return };

@@ -1,4 +1,4 @@
-//! What becomes of each file, decided before any is written.
+//! Plans the change of each file, before any file is written.
 
 use std::path::{Path, PathBuf};
 
@@ -6,42 +6,42 @@ use skills_protocol::wire::{InstallAction, InstallPart};
 
 use crate::install::document::Document;
 use crate::install::file;
-use crate::install::item::{Fault, Form, Item, Presence};
+use crate::install::item::{EditError, FileFormat, Item, Presence};
 use crate::install::record::{Record, Trace};
-use crate::install::wanted::{Content, Wanted};
+use crate::install::target::{Content, TargetFile};
 
-/// What becomes of one file.
+/// Planned change of one file.
 #[derive(Debug)]
 pub(super) struct Change {
     pub(super) part: InstallPart,
     pub(super) owner: String,
     pub(super) path: PathBuf,
     pub(super) action: InstallAction,
-    /// Its text now; none where it is not there.
+    /// Current content; `None` if the file does not exist.
     pub(super) before: Option<String>,
-    /// Its text then; none where it is not to be there.
+    /// Content after the change; `None` if the file will not exist.
     pub(super) after: Option<String>,
     pub(super) notes: Vec<String>,
-    /// What is recorded of it when the change is made.
-    pub(super) trace: Keep,
+    /// Update of the record when the change is made.
+    pub(super) trace: TraceUpdate,
 }
 
-/// What the record says of a file when its change is made.
+/// Update of the record.
 #[derive(Debug)]
-pub(super) enum Keep {
-    /// What it says now.
+pub(super) enum TraceUpdate {
+    /// Keeps the current entry.
     Unchanged,
-    /// This.
+    /// Stores this entry.
     New(Trace),
-    /// Nothing.
+    /// Removes this entry.
     Forget(Trace),
 }
 
-/// Texts of files as the changes before this one leave them: two parts may share a file.
+/// Contents of files after the changes planned so far, because two parts may change one file.
 #[derive(Default)]
-pub(super) struct Texts(Vec<(PathBuf, Option<String>)>);
+pub(super) struct PlannedTexts(Vec<(PathBuf, Option<String>)>);
 
-impl Texts {
+impl PlannedTexts {
     fn read(&self, path: &Path) -> std::io::Result<Option<String>> {
         match self.0.iter().rev().find(|(known, _)| known == path) {
             Some((_, text)) => Ok(text.clone()),
@@ -54,18 +54,18 @@ impl Texts {
     }
 }
 
-/// Returns what installing does to a file.
-pub(super) fn install(wanted: &Wanted, record: &Record, texts: &mut Texts) -> Change {
-    let trace = record.of(&wanted.path, wanted.part);
+/// Plans the installation of a file.
+pub(super) fn install(target: &TargetFile, record: &Record, texts: &mut PlannedTexts) -> Change {
+    let trace = record.of(&target.path, target.part);
     let trace =
-        trace.cloned().unwrap_or_else(|| Trace::new(&wanted.path, wanted.part, wanted.owner));
-    let change = match texts.read(&wanted.path) {
-        Err(error) => failed(&trace, &wanted.path, None, &error.to_string(), None),
-        Ok(before) => match &wanted.content {
-            Content::Whole(text) => put_whole(wanted, before, text, trace),
+        trace.cloned().unwrap_or_else(|| Trace::new(&target.path, target.part, target.owner));
+    let change = match texts.read(&target.path) {
+        Err(error) => failed(&trace, &target.path, None, &error.to_string(), None),
+        Ok(before) => match &target.content {
+            Content::Whole(text) => put_whole(target, before, text, trace),
             Content::Items { form, items } => {
-                put_items(wanted, before.clone(), *form, items, trace.clone()).unwrap_or_else(
-                    |fault| failed(&trace, &wanted.path, before, &fault.message, fault.place),
+                put_items(target, before.clone(), *form, items, trace.clone()).unwrap_or_else(
+                    |fault| failed(&trace, &target.path, before, &fault.message, fault.place),
                 )
             }
         },
@@ -74,14 +74,14 @@ pub(super) fn install(wanted: &Wanted, record: &Record, texts: &mut Texts) -> Ch
     change
 }
 
-/// Returns what uninstalling does to a file; none where nothing is known about it.
-pub(super) fn uninstall(trace: &Trace, texts: &mut Texts) -> Option<Change> {
+/// Plans the removal of our changes of a file; `None` if its path cannot be decoded.
+pub(super) fn uninstall(trace: &Trace, texts: &mut PlannedTexts) -> Option<Change> {
     let path = trace.path()?;
     let change = match texts.read(&path) {
         Err(error) => failed(trace, &path, None, &error.to_string(), None),
         Ok(None) => Change {
-            notes: vec!["It is gone already.".to_owned()],
-            trace: Keep::Forget(trace.clone()),
+            notes: vec!["The file was removed already.".to_owned()],
+            trace: TraceUpdate::Forget(trace.clone()),
             ..unchanged(trace, &path, None)
         },
         Ok(Some(before)) => match (&trace.text, trace.form) {
@@ -96,14 +96,14 @@ pub(super) fn uninstall(trace: &Trace, texts: &mut Texts) -> Option<Change> {
     Some(change)
 }
 
-fn put_whole(wanted: &Wanted, before: Option<String>, text: &str, mut trace: Trace) -> Change {
-    let path = &wanted.path;
+fn put_whole(target: &TargetFile, before: Option<String>, text: &str, mut trace: Trace) -> Change {
+    let path = &target.path;
     let is_ours = before.is_none() || before == trace.text;
     if before.as_deref() == Some(text) {
         return unchanged(&trace, path, before);
     }
     if !is_ours {
-        let note = "It is not as `skillsd install` has made it, and stays; remove it to get ours.";
+        let note = "The file differs from what `skillsd install` writes and is kept; remove it to install ours.";
         return Change { notes: vec![note.to_owned()], ..unchanged(&trace, path, before) };
     }
     let action = action(before.as_deref());
@@ -112,25 +112,25 @@ fn put_whole(wanted: &Wanted, before: Option<String>, text: &str, mut trace: Tra
     Change {
         action,
         after: Some(text.to_owned()),
-        trace: Keep::New(trace.clone()),
+        trace: TraceUpdate::New(trace.clone()),
         ..unchanged(&trace, path, before)
     }
 }
 
 fn put_items(
-    wanted: &Wanted,
+    target: &TargetFile,
     before: Option<String>,
-    form: Form,
+    form: FileFormat,
     items: &[Item],
     mut trace: Trace,
-) -> Result<Change, Fault> {
+) -> Result<Change, EditError> {
     trace.form = Some(form);
     trace.created |= before.is_none();
     let text = before.as_deref().filter(|it| !it.trim().is_empty());
     let mut document = Document::parse(form, text.unwrap_or(Document::blank(form)))?;
     let mut notes = Vec::new();
     let mut is_changed = false;
-    // What an older program has put in and this one would not.
+    // Removes items of an older version that this version does not install.
     let (kept, old) = trace.items.into_iter().partition(|it| items.contains(it));
     trace.items = kept;
     for item in &old {
@@ -150,25 +150,25 @@ fn put_items(
         }
     }
     if n_others > 0 {
-        notes.push(format!("{n_others} of ours are there in other words, and stay so."));
+        notes.push(format!("{n_others} of our entries exist in another form and are kept."));
     }
     if !is_changed {
-        return Ok(Change { notes, ..unchanged(&trace, &wanted.path, before) });
+        return Ok(Change { notes, ..unchanged(&trace, &target.path, before) });
     }
-    notes.extend(wanted.note.map(str::to_owned));
+    notes.extend(target.note.map(str::to_owned));
     Ok(Change {
         action: action(before.as_deref()),
         after: Some(document.text()),
         notes,
-        trace: Keep::New(trace.clone()),
-        ..unchanged(&trace, &wanted.path, before)
+        trace: TraceUpdate::New(trace.clone()),
+        ..unchanged(&trace, &target.path, before)
     })
 }
 
 fn take_whole(trace: &Trace, path: &Path, before: String, text: &str) -> Change {
-    let forget = Keep::Forget(trace.clone());
+    let forget = TraceUpdate::Forget(trace.clone());
     if before != text {
-        let notes = vec!["It was changed since, and stays.".to_owned()];
+        let notes = vec!["The file changed after the installation and is kept.".to_owned()];
         return Change { notes, trace: forget, ..unchanged(trace, path, Some(before)) };
     }
     Change {
@@ -179,13 +179,20 @@ fn take_whole(trace: &Trace, path: &Path, before: String, text: &str) -> Change 
     }
 }
 
-fn take_items(trace: &Trace, path: &Path, before: &str, form: Form) -> Result<Change, Fault> {
+fn take_items(
+    trace: &Trace,
+    path: &Path,
+    before: &str,
+    form: FileFormat,
+) -> Result<Change, EditError> {
     let mut document = Document::parse(form, before)?;
     let n_left = trace.items.iter().filter(|item| !document.remove(item)).count();
     document.prune(&trace.made);
     let mut notes = Vec::new();
     if n_left > 0 {
-        notes.push(format!("{n_left} of ours were changed or removed since; what is there stays."));
+        notes.push(format!(
+            "{n_left} of our entries changed after the installation and are kept as they are."
+        ));
     }
     let is_removed = trace.created && document.is_empty();
     let after = (!is_removed).then(|| original(trace, path, before, form, document.text()));
@@ -198,13 +205,13 @@ fn take_items(trace: &Trace, path: &Path, before: &str, form: Form) -> Result<Ch
         action,
         after,
         notes,
-        trace: Keep::Forget(trace.clone()),
+        trace: TraceUpdate::Forget(trace.clone()),
         ..unchanged(trace, path, Some(before.to_owned()))
     })
 }
 
-// Where nothing else was changed since, the copy that was kept has the layout to the byte.
-fn original(trace: &Trace, path: &Path, before: &str, form: Form, without: String) -> String {
+// If nothing else has changed, the backup has the original layout to the byte.
+fn original(trace: &Trace, path: &Path, before: &str, form: FileFormat, without: String) -> String {
     let kept = file::read(&file::backup(path)).ok().flatten();
     let again = kept.as_ref().and_then(|kept| {
         let mut document = Document::parse(form, kept).ok()?;
@@ -232,7 +239,7 @@ fn unchanged(trace: &Trace, path: &Path, text: Option<String>) -> Change {
         before: text.clone(),
         after: text,
         notes: Vec::new(),
-        trace: Keep::Unchanged,
+        trace: TraceUpdate::Unchanged,
     }
 }
 
@@ -244,6 +251,7 @@ fn failed(
     place: Option<(usize, usize)>,
 ) -> Change {
     let place = place.map(|(line, column)| format!(" at {line}:{column}")).unwrap_or_default();
-    let note = format!("It cannot be edited{place}: {message}. Mend it and run the command again.");
+    let note =
+        format!("The file cannot be edited{place}: {message}. Fix it and run the command again.");
     Change { action: InstallAction::Fail, notes: vec![note], ..unchanged(trace, path, text) }
 }

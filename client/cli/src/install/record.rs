@@ -1,6 +1,7 @@
-//! What was installed, so that exactly that is removed: a file in the state directory.
+//! Record of the installation ([`Record`]), a file in the state directory, so that `uninstall` removes
+//! exactly what `install` added.
 //!
-//! It holds what was put in and nothing of the files around it, which may hold secrets.
+//! Contains our own entries only, because the files around them may contain secrets.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,39 +11,39 @@ use skills_protocol::path::{PathEncoding, decode, encode, encoding_of};
 use skills_protocol::wire::InstallPart;
 
 use crate::install::file;
-use crate::install::item::{Form, Item};
+use crate::install::item::{FileFormat, Item};
 
 const NAME: &str = "installed.json";
 
-/// All that is installed.
+/// All installed entries.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Record {
     traces: Vec<Trace>,
 }
 
-/// What was done to one file.
+/// Changes of one file for one part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Trace {
     path: String,
     path_encoding: Option<PathEncoding>,
     pub(super) part: InstallPart,
     pub(super) owner: String,
-    /// The whole text of a file that is ours alone.
+    /// Content of a file that is ours.
     pub(super) text: Option<String>,
-    /// The language of a file that is somebody else's.
-    pub(super) form: Option<Form>,
-    /// What was put into it.
+    /// Format of a file of another program.
+    pub(super) form: Option<FileFormat>,
+    /// Entries that were added.
     pub(super) items: Vec<Item>,
-    /// The objects and lists that were made to hold it.
+    /// Paths of objects and lists that were created for the entries.
     pub(super) made: Vec<Vec<String>>,
-    /// Whether the file was not there before.
+    /// True if the file did not exist before.
     pub(super) created: bool,
-    /// The directories that were made for it, the outer first.
+    /// Directories that were created for the file, outermost first.
     dirs: Vec<(String, Option<PathEncoding>)>,
 }
 
 impl Trace {
-    /// Returns the trace of a file that nothing was done to yet.
+    /// Returns the trace of an unchanged file.
     pub(super) fn new(path: &Path, part: InstallPart, owner: &str) -> Self {
         let path_encoding = encoding_of([path]);
         Self {
@@ -59,25 +60,25 @@ impl Trace {
         }
     }
 
-    /// Returns the file.
+    /// Returns the path of the file.
     pub(super) fn path(&self) -> Option<PathBuf> {
         decode(&self.path, self.path_encoding).ok()
     }
 
-    /// Notes directories that were made, the outer first.
+    /// Adds directories that were created, outermost first.
     pub(super) fn note_dirs(&mut self, dirs: &[PathBuf]) {
         let dirs = dirs.iter().map(|it| (encode(it, encoding_of([&**it])), encoding_of([&**it])));
         self.dirs.extend(dirs);
     }
 
-    /// Returns the directories that were made, the inner first.
+    /// Returns the directories that were created, innermost first.
     pub(super) fn dirs(&self) -> impl Iterator<Item = PathBuf> {
         self.dirs.iter().rev().filter_map(|(path, encoding)| decode(path, *encoding).ok())
     }
 }
 
 impl Record {
-    /// Reads the record; none yet is an empty one.
+    /// Reads the record; returns an empty one if there is no file.
     pub(super) fn read(state: &Path) -> io::Result<Self> {
         match file::read(&state.join(NAME))? {
             Some(text) => serde_json::from_str(&text).map_err(io::Error::from),
@@ -85,7 +86,7 @@ impl Record {
         }
     }
 
-    /// Writes the record, or removes it where nothing is installed any more.
+    /// Writes the record, or removes the file if the record is empty.
     pub(super) fn write(&self, state: &Path) -> io::Result<()> {
         let path = state.join(NAME);
         if self.traces.is_empty() {
@@ -94,12 +95,12 @@ impl Record {
         file::write(&path, &serde_json::to_string_pretty(self)?).map(drop)
     }
 
-    /// Returns what was done to a file for a part.
+    /// Returns the trace of a file and part.
     pub(super) fn of(&self, path: &Path, part: InstallPart) -> Option<&Trace> {
         self.traces.iter().find(|it| it.part == part && it.path().as_deref() == Some(path))
     }
 
-    /// Returns what was done for some parts.
+    /// Returns the traces of these parts.
     pub(super) fn of_parts<'a>(
         &'a self,
         parts: &'a [InstallPart],
@@ -107,19 +108,19 @@ impl Record {
         self.traces.iter().filter(|it| parts.contains(&it.part))
     }
 
-    /// Tells whether anything was done to a file.
+    /// Returns whether there is a trace of a file.
     pub(super) fn knows(&self, path: &Path) -> bool {
         self.traces.iter().any(|it| it.path().as_deref() == Some(path))
     }
 
-    /// Keeps a trace in place of the one of the same file and part.
+    /// Adds a trace, and replaces the one of the same file and part.
     pub(super) fn keep(&mut self, trace: Trace) {
         self.drop(&trace);
         self.traces.push(trace);
     }
 
-    /// Forgets what was done to a file for a part. What another part has done to it stays, and with
-    /// it whether the file was there before.
+    /// Removes the trace of a file and part. A trace of another part of the same file inherits the
+    /// created file and directories.
     pub(super) fn forget(&mut self, trace: &Trace) {
         self.drop(trace);
         if let Some(other) = self.traces.iter_mut().find(|it| it.path() == trace.path()) {

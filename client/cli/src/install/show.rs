@@ -1,4 +1,4 @@
-//! How changes are shown: each with its difference before anything is written, and the sum after.
+//! Output of the planned changes as diffs, the confirmation, and the summary.
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead as _, IsTerminal as _};
@@ -11,13 +11,13 @@ use crate::context::CommandContext;
 use crate::failure::CommandError;
 use crate::install::args::InstallArgs;
 use crate::install::plan::Change;
-use crate::link::VERSION;
+use crate::server_connection::VERSION;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{count, plain_exact};
 
-/// Shows what would be done, and returns whether it is to be done.
-pub(super) fn decide(
+/// Shows the planned changes, and returns whether to make them.
+pub(super) fn confirm(
     cx: &CommandContext<'_>,
     args: &InstallArgs,
     changes: &[Change],
@@ -33,14 +33,14 @@ pub(super) fn decide(
     if args.dry_run {
         return Ok(false);
     }
-    // Enabling units needs no change of a file.
-    Ok(args.yes || !has_work || agreed(cx, what)?)
+    // Enabling units changes no file and needs no confirmation.
+    Ok(args.yes || !has_work || ask(cx, what)?)
 }
 
-/// Asks on the terminal, and returns whether the answer is yes.
-fn agreed(cx: &CommandContext<'_>, what: &str) -> Result<bool, CommandError> {
+/// Asks for confirmation on the terminal.
+fn ask(cx: &CommandContext<'_>, what: &str) -> Result<bool, CommandError> {
     if cx.global.json || !io::stdin().is_terminal() {
-        return Err(CommandError::usage("nobody is here to be asked, so nothing was changed")
+        return Err(CommandError::usage("cannot ask for confirmation, so nothing was changed")
             .with_hint(format!(
                 "Run `skillsd {what} --yes`, or `--dry-run` to see what it does."
             )));
@@ -51,14 +51,14 @@ fn agreed(cx: &CommandContext<'_>, what: &str) -> Result<bool, CommandError> {
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-/// Says what was done, and what was left out besides the first `n_told`.
-pub(super) fn close(
+/// Prints the summary, and the notes after the first `n_shown`.
+pub(super) fn print_result(
     cx: &CommandContext<'_>,
     args: &InstallArgs,
     changes: &[Change],
     written: bool,
     left_out: &[String],
-    n_told: usize,
+    n_shown: usize,
 ) -> Result<(), CommandError> {
     if cx.global.json {
         let result = InstallResult {
@@ -70,13 +70,13 @@ pub(super) fn close(
         let text = serde_json::to_string(&result).unwrap_or_default();
         return cx.terminal.print(&format!("{text}\n"));
     }
-    cx.terminal.print(&notes(&left_out[n_told..], cx.terminal))?;
+    cx.terminal.print(&notes(&left_out[n_shown..], cx.terminal))?;
     let n_changes = changes.iter().filter(|it| is_change(it)).count() as u64;
     let n_failed = changes.iter().filter(|it| it.action == InstallAction::Fail).count() as u64;
     let files = count(n_changes, "file");
     let mut text = match (n_changes, written) {
         (0, _) if n_failed == 0 => {
-            format!("{} nothing is to be changed\n", paint(style::GOOD, "✓"))
+            format!("{} nothing to change\n", paint(style::GOOD, "✓"))
         }
         (0, _) => String::new(),
         (_, true) => format!("{} {files} changed\n", paint(style::GOOD, "✓")),
@@ -85,7 +85,7 @@ pub(super) fn close(
     };
     if n_failed > 0 {
         let files = count(n_failed, "file");
-        let _ = writeln!(text, "{} {files} could not be edited", paint(style::BAD, "✗"));
+        let _ = writeln!(text, "{} {files} cannot be edited", paint(style::BAD, "✗"));
     }
     cx.terminal.print(&text)
 }
@@ -107,7 +107,7 @@ fn one(change: &Change, terminal: &Terminal) -> String {
         InstallAction::Create => paint(style::GOOD, "new"),
         InstallAction::Change => paint(style::WAITING, "changed"),
         InstallAction::Remove => paint(style::BAD, "removed"),
-        InstallAction::None => paint(style::FAINT, "as it is"),
+        InstallAction::None => paint(style::FAINT, "unchanged"),
         InstallAction::Fail => paint(style::ERROR, "cannot be edited"),
     };
     let path = paint(style::NAME, terminal.local_path(&change.path));
@@ -128,12 +128,11 @@ fn one(change: &Change, terminal: &Terminal) -> String {
 }
 
 fn notes(left_out: &[String], terminal: &Terminal) -> String {
-    let line =
-        |it: &String| format!("{} {}\n", paint(style::HINT, "left out:"), terminal.prose(it));
+    let line = |it: &String| format!("{} {}\n", paint(style::HINT, "skipped:"), terminal.prose(it));
     left_out.iter().map(line).collect()
 }
 
-// The hunks alone: which file it is has been said.
+// Only the hunks; the file's name is already shown.
 fn diff(change: &Change) -> String {
     let (before, after) = (change.before.as_deref(), change.after.as_deref());
     if before == after {

@@ -1,23 +1,23 @@
-//! Edits of TOML files that keep comments, order and layout. Only properties are put into them:
-//! no agent keeps a list there that we add to.
+//! Edits TOML files and keeps comments, order and layout. Only supports properties: no agent has a
+//! list in TOML that we add to.
 
 use serde_json::{Map, Value};
 use toml_edit::{Array, DocumentMut, Item as Node, Table, TableLike, value};
 
-use crate::install::item::{Fault, Item, Presence};
+use crate::install::item::{EditError, Item, Presence};
 
 /// A TOML file.
 pub(super) struct Toml(DocumentMut);
 
 impl Toml {
-    pub(super) fn parse(text: &str) -> Result<Self, Fault> {
+    pub(super) fn parse(text: &str) -> Result<Self, EditError> {
         text.parse().map(Self).map_err(|error: toml_edit::TomlError| {
             let place = error.span().map(|span| {
                 let before = &text[..span.start];
                 let line = before.rsplit('\n').next().unwrap_or_default();
                 (before.matches('\n').count() + 1, line.chars().count() + 1)
             });
-            Fault { message: error.message().trim().replace('\n', ", "), place }
+            EditError { message: error.message().trim().replace('\n', ", "), place }
         })
     }
 
@@ -38,8 +38,8 @@ impl Toml {
         }
     }
 
-    /// Puts an item in, and returns the paths of the tables that were made for it.
-    pub(super) fn add(&mut self, item: &Item) -> Result<Vec<Vec<String>>, Fault> {
+    /// Adds an item, and returns the paths of the tables created for it.
+    pub(super) fn add(&mut self, item: &Item) -> Result<Vec<Vec<String>>, EditError> {
         let mut made = Vec::new();
         let mut table: &mut dyn TableLike = self.0.as_table_mut();
         for (nth, key) in item.at.iter().enumerate() {
@@ -47,19 +47,19 @@ impl Toml {
             if !table.contains_key(key) {
                 made.push(at.to_vec());
                 let mut new = Table::new();
-                // `[a.b]` alone says that there is an `[a]`.
+                // `[a.b]` implies `[a]`.
                 new.set_implicit(true);
                 table.insert(key, Node::Table(new));
             }
             let next = table.get_mut(key).and_then(Node::as_table_like_mut);
-            table = next.ok_or_else(|| Fault::kind(at, "table"))?;
+            table = next.ok_or_else(|| EditError::kind(at, "table"))?;
         }
-        let key = item.key.as_ref().ok_or_else(|| Fault::kind(&item.at, "table"))?;
+        let key = item.key.as_ref().ok_or_else(|| EditError::kind(&item.at, "table"))?;
         table.insert(key, node(&item.value));
         Ok(made)
     }
 
-    /// Takes an item out that is there to the letter; returns whether it was.
+    /// Removes an item if it is present unchanged; returns whether it was.
     pub(super) fn remove(&mut self, item: &Item) -> bool {
         if self.presence(item) != Presence::Same {
             return false;
@@ -69,7 +69,7 @@ impl Toml {
         removed.is_some()
     }
 
-    /// Takes out a table that holds nothing any more.
+    /// Removes an empty table.
     pub(super) fn prune(&mut self, at: &[String]) {
         let Some((key, above)) = at.split_last() else { return };
         let Some(table) = self.table_mut(above) else { return };
@@ -89,7 +89,7 @@ impl Toml {
     }
 }
 
-// What is put in: tables of texts, switches and lists of texts.
+// Supports the values that we install: tables of strings, booleans and lists of strings.
 fn node(from: &Value) -> Node {
     match from {
         Value::Object(all) => {
@@ -117,6 +117,6 @@ fn json(from: &Node) -> Value {
     if let Some(text) = from.as_str() {
         return text.into();
     }
-    // Of another kind than anything we put in: not equal to it, and that is all that is asked.
+    // Other kinds are never equal to an item.
     from.as_bool().map_or(Value::Null, Value::Bool)
 }

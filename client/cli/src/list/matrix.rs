@@ -1,7 +1,7 @@
-//! Several profiles' lists as one table: a row for each skill, a column for each agent.
+//! Lists of several profiles as one table: a row per skill, a column per agent.
 //!
-//! A row is a name and a file: agents that know the same file by different names are told apart.
-//! It is there when at least one agent shows it to its model; `--all` gives the others as well.
+//! A row is a name and a file, so that agents that give a file different names have separate rows.
+//! Rows that no agent shows to its model need `--all`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -13,10 +13,10 @@ use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{count, cut, cut_start, pad, plain, width};
 
-/// What stands where an agent finds no such skill.
-const NOTHING: &str = "·";
+/// Cell of an agent that does not find the skill.
+const NOT_FOUND: &str = "·";
 
-/// A skill, and what each profile makes of it.
+/// A skill with its state in each profile.
 struct Row<'a> {
     name: &'a str,
     path: &'a str,
@@ -24,7 +24,7 @@ struct Row<'a> {
     cells: Vec<Option<State>>,
 }
 
-/// Returns the table with its legend. `lists` are the profiles' lists, in the order of columns.
+/// Renders the table with its legend. `lists` contains the profiles in the order of the columns.
 pub(crate) fn render(lists: &[(String, ListResult)], all: bool, terminal: &Terminal) -> String {
     let rows: Vec<_> = rows(lists)
         .into_iter()
@@ -37,7 +37,7 @@ pub(crate) fn render(lists: &[(String, ListResult)], all: bool, terminal: &Termi
         let cells: Vec<String> = row.cells.iter().map(|state| cell(*state)).collect();
         let name = paint(style::NAME, pad(&plain(row.name), names));
         let path = terminal.path(row.path, row.encoding);
-        // Its end tells it from the others.
+        // The end of a path differs most between rows.
         let taken = names + 2 + 2 * cells.len() + 1;
         let room = terminal.width.map(|width| width.saturating_sub(taken).max(10));
         let path = paint(style::FAINT, room.map_or(path.clone(), |room| cut_start(&path, room)));
@@ -56,13 +56,13 @@ pub(crate) fn render(lists: &[(String, ListResult)], all: bool, terminal: &Termi
     if !marks.is_empty() {
         push_legend(&marks, terminal, &mut text);
     }
-    let why = ["Why for one of them:", "`skillsd explain NAME --profile all`"];
+    let why = ["Explain one of them:", "`skillsd explain NAME --profile all`"];
     let is_narrow = terminal.width.is_some_and(|it| why[0].len() + 1 + why[1].len() > it);
     let _ = writeln!(text, "{}", why.join(if is_narrow { "\n" } else { " " }));
     text
 }
 
-// Each mark stays with its word.
+// Breaks lines between entries, not between a mark and its word.
 fn push_legend(marks: &[String], terminal: &Terminal, text: &mut String) {
     let mut line = String::new();
     for mark in marks {
@@ -80,7 +80,7 @@ fn profiles(number: usize) -> String {
     count(number as u64, "profile")
 }
 
-// A line for each profile, each of which leads down to its column.
+// Writes one line per profile, with a line down to its column.
 fn push_columns(
     lists: &[(String, ListResult)],
     names: usize,
@@ -94,7 +94,7 @@ fn push_columns(
         let lead = paint(style::FAINT, format!("{lead}┌{rule}─ "));
         let (profile, number) = (plain(profile), format!("  {}", count(listed, "skill")));
         let room = terminal.width.map(|columns| columns.saturating_sub(width(&lead)));
-        // How many they are can be seen below.
+        // The number can be dropped; the rows show it too.
         let is_narrow = room.is_some_and(|room| width(&profile) + width(&number) > room);
         let number = if is_narrow { String::new() } else { paint(style::FAINT, number) };
         let profile = room.map_or(profile.clone(), |room| cut(&profile, room));
@@ -117,7 +117,7 @@ fn rows(lists: &[(String, ListResult)]) -> Vec<Row<'_>> {
                     cells: vec![None; lists.len()],
                 });
             }
-            // Of one file met twice, the better one is what the agent shows.
+            // If a profile lists the same name and file twice, the visible one counts.
             let cell = &mut rows[at].cells[column];
             if cell.is_none_or(|state| !state.is_listed()) {
                 *cell = Some(skill.state);
@@ -128,7 +128,7 @@ fn rows(lists: &[(String, ListResult)]) -> Vec<Row<'_>> {
 }
 
 fn cell(state: Option<State>) -> String {
-    let Some(state) = state else { return paint(style::FAINT, NOTHING) };
+    let Some(state) = state else { return paint(style::FAINT, NOT_FOUND) };
     let mark = match state {
         State::Active => "✓",
         State::Activated => "◆",
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_sees_is_a_row() {
+    fn skill_visible_to_one_agent_has_a_row() {
         check(
             &[("agentskills", shop()), ("gemini-cli", other())],
             false,
@@ -180,13 +180,13 @@ mod tests {
 
             3 skills for 2 profiles
             ✓ active  ? untrusted  · not found
-            Why for one of them: `skillsd explain NAME --profile all`
+            Explain one of them: `skillsd explain NAME --profile all`
         "#]],
         );
     }
 
     #[test]
-    fn all_gives_what_nobody_sees_as_well() {
+    fn all_adds_skills_that_no_agent_shows() {
         let lists = [("agentskills", shop()), ("codex", list(Vec::new())), ("gemini-cli", other())];
         check(
             &lists,
@@ -204,13 +204,13 @@ mod tests {
 
             5 skills for 3 profiles
             ✓ active  ○ conditional  ✗ invalid  ? untrusted  · not found
-            Why for one of them: `skillsd explain NAME --profile all`
+            Explain one of them: `skillsd explain NAME --profile all`
         "#]],
         );
     }
 
     #[test]
-    fn a_narrow_terminal_is_not_left() {
+    fn table_fits_a_narrow_terminal() {
         let lists = [("opencode-agent-skills", shop()), ("gemini-cli", other())];
         check(
             &lists,
@@ -228,14 +228,14 @@ mod tests {
                 5 skills for 2 profiles
                 ✓ active  ○ conditional  ✗ invalid
                 ? untrusted  · not found
-                Why for one of them:
+                Explain one of them:
                 `skillsd explain NAME --profile all`
             "#]],
         );
     }
 
     #[test]
-    fn nothing_at_all_is_said() {
+    fn empty_list_is_rendered() {
         check(
             &[("agentskills", list(Vec::new()))],
             false,
@@ -243,7 +243,7 @@ mod tests {
             &expect![[r#"
               ┌─ agentskills  0 skills
             0 skills for 1 profile
-            Why for one of them: `skillsd explain NAME --profile all`
+            Explain one of them: `skillsd explain NAME --profile all`
         "#]],
         );
     }

@@ -1,4 +1,4 @@
-//! A list of skills as a table, and what to say when it is empty.
+//! List of one profile as a table, and the message for an empty list.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,27 +11,27 @@ use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{count, cut, pad, parted, plain, width, wrap};
 
-/// How a list is rendered.
-pub(crate) struct View<'a> {
+/// Options of rendering a list.
+pub(crate) struct TableOptions<'a> {
     pub(crate) all: bool,
     pub(crate) cwd: &'a Path,
-    /// Whether the bundled sample worktree can be named by its relative path.
+    /// True if the current directory is a checkout with the bundled sample worktree.
     pub(crate) in_checkout: bool,
 }
 
-/// Returns the table of skills and its last line; nothing when there are none at all.
+/// Renders the table of skills and its summary line; empty if there are no skills.
 ///
-/// `skips` are the steps of what could not be used; each is told below its root.
+/// `skips` are steps of candidates that are not skills; each is shown below its root.
 pub(crate) fn render(
     result: &ListResult,
     skips: &[Step],
-    view: &View<'_>,
+    options: &TableOptions<'_>,
     terminal: &Terminal,
 ) -> String {
-    let is_shown = |skill: &&Entry| view.all || skill.state.is_listed();
+    let is_shown = |skill: &&Entry| options.all || skill.state.is_listed();
     let shown: Vec<&Entry> = result.skills.iter().filter(is_shown).collect();
     let mut text = String::new();
-    let columns = Columns::of(&shown, view.all, terminal);
+    let columns = Columns::of(&shown, options.all, terminal);
     for (scope, root, skills) in grouped(&shown) {
         let encoding = skills[0].path_encoding;
         let heading = paint(style::HEADING, terminal.path(root, encoding));
@@ -44,7 +44,7 @@ pub(crate) fn render(
         push_skips(skips.iter().filter(is_here), terminal, &mut text);
         text.push('\n');
     }
-    // Roots that have nothing else.
+    // Roots without visible skills.
     let mut rest: BTreeMap<&str, Vec<&Step>> = BTreeMap::new();
     for step in skips {
         if let Some(root) = step.root.as_deref()
@@ -60,7 +60,7 @@ pub(crate) fn render(
         text.push('\n');
     }
     if result.skills.iter().any(|skill| skill.state.is_listed()) {
-        push_footer(result, view, terminal, &mut text);
+        push_footer(result, options, terminal, &mut text);
     }
     text
 }
@@ -75,7 +75,7 @@ fn push_skips<'a>(steps: impl Iterator<Item = &'a Step>, terminal: &Terminal, te
     }
 }
 
-// Groups in the order in which they first appear: the profile's own order of roots.
+// Groups are in order of first appearance, which is the profile's order of roots.
 fn grouped<'a>(shown: &[&'a Entry]) -> Vec<(Scope, &'a str, Vec<&'a Entry>)> {
     let mut groups: Vec<(Scope, &str, Vec<&Entry>)> = Vec::new();
     let mut known: BTreeMap<(Scope, &str), usize> = BTreeMap::new();
@@ -89,21 +89,21 @@ fn grouped<'a>(shown: &[&'a Entry]) -> Vec<(Scope, &'a str, Vec<&'a Entry>)> {
     groups
 }
 
-/// The widths of a table, the same in all its groups.
+/// Column widths, equal in all groups.
 struct Columns {
     name: usize,
     state: Option<usize>,
     description: Option<usize>,
-    // Whether descriptions have lines of their own.
+    // True if descriptions get their own lines.
     is_below: bool,
 }
 
 impl Columns {
     const INDENT: usize = 2;
     const GAP: usize = 2;
-    // Longer names stick out; one of them must not squeeze every description.
+    // Longer names overflow instead of squeezing every description.
     const WIDEST_NAME: usize = 32;
-    // With less room a description would say nothing.
+    // A narrower description is useless.
     const NARROWEST_DESCRIPTION: usize = 24;
 
     fn of(shown: &[&Entry], all: bool, terminal: &Terminal) -> Self {
@@ -124,7 +124,7 @@ fn shown_name(skill: &Entry) -> String {
 }
 
 fn push_row(skill: &Entry, columns: &Columns, terminal: &Terminal, text: &mut String) {
-    // What ends its line is not filled up.
+    // The last column of a line is not padded.
     let ends_at = |is_last: bool, room: usize| if is_last && columns.is_below { 0 } else { room };
     let name = pad(&shown_name(skill), ends_at(columns.state.is_none(), columns.name));
     let name = if skill.state.is_listed() { paint(style::NAME, name) } else { name };
@@ -154,7 +154,7 @@ fn push_row(skill: &Entry, columns: &Columns, terminal: &Terminal, text: &mut St
     }
 }
 
-// What a person should know about a skill although it is listed.
+// Problems of a listed skill.
 fn notes(skill: &Entry) -> String {
     let mut notes = Vec::new();
     if skill.stale {
@@ -169,10 +169,15 @@ fn notes(skill: &Entry) -> String {
     if notes.is_empty() { String::new() } else { format!("  ({})", notes.join(", ")) }
 }
 
-fn push_footer(result: &ListResult, view: &View<'_>, terminal: &Terminal, text: &mut String) {
+fn push_footer(
+    result: &ListResult,
+    options: &TableOptions<'_>,
+    terminal: &Terminal,
+    text: &mut String,
+) {
     let listed = result.skills.iter().filter(|skill| skill.state.is_listed()).count() as u64;
     let others = not_shown(result);
-    let advice = others.as_ref().filter(|_| !view.all).map(|_| "skillsd list --all".to_owned());
+    let advice = others.as_ref().filter(|_| !options.all).map(|_| "skillsd list --all".to_owned());
     let parts: Vec<String> =
         [Some(count(listed, "skill")), others, advice].into_iter().flatten().collect();
     for line in parted(&parts, terminal.width).lines() {
@@ -180,7 +185,7 @@ fn push_footer(result: &ListResult, view: &View<'_>, terminal: &Terminal, text: 
     }
 }
 
-// How many the model does not see, and why: `3 not shown: 1 shadowed, 2 invalid`.
+// Counts the skills that are not visible by state: `3 not shown: 1 shadowed, 2 invalid`.
 fn not_shown(result: &ListResult) -> Option<String> {
     let mut states: BTreeMap<State, u64> = BTreeMap::new();
     for skill in result.skills.iter().filter(|skill| !skill.state.is_listed()) {
@@ -191,31 +196,31 @@ fn not_shown(result: &ListResult) -> Option<String> {
     (n_others > 0).then(|| format!("{n_others} not shown: {}", words.join(", ")))
 }
 
-/// Returns what to say when no skill is listed: where it was looked, and what to do.
+/// Renders the message for an empty list: the searched roots, and next commands.
 pub(crate) fn render_none(
     result: &ListResult,
-    looked: &ExplainResult,
-    view: &View<'_>,
+    explained: &ExplainResult,
+    options: &TableOptions<'_>,
     terminal: &Terminal,
 ) -> String {
-    let cwd = terminal.local_path(view.cwd);
+    let cwd = terminal.local_path(options.cwd);
     let others = not_shown(result).map(|others| format!(" · {others}"));
-    let profile = plain(&looked.profile);
+    let profile = plain(&explained.profile);
     let mut text =
         format!("No skill for `{profile}` in {cwd}{}\n\n", others.as_deref().unwrap_or(""));
-    let roots = roots_considered(&looked.steps, terminal);
+    let roots = roots_considered(&explained.steps, terminal);
     if !roots.is_empty() {
-        let _ = writeln!(text, "{}", paint(style::HEADING, "Looked in"));
+        let _ = writeln!(text, "{}", paint(style::HEADING, "Searched"));
         text.push_str(&roots);
         text.push('\n');
     }
-    let all = ("skillsd list --all", "lists also what is not shown, with reasons");
-    let explain = ("skillsd explain NAME", "says why an agent does not see a skill");
+    let all = ("skillsd list --all", "also lists skills that are not shown, with reasons");
+    let explain = ("skillsd explain NAME", "explains why an agent does not see a skill");
     let sample = ("cargo run --release -- list tests/samples/worktree", "lists a sample");
     let next = [
-        (others.is_some() && !view.all).then_some(all),
+        (others.is_some() && !options.all).then_some(all),
         Some(explain),
-        view.in_checkout.then_some(sample),
+        options.in_checkout.then_some(sample),
     ];
     let next: Vec<_> = next.into_iter().flatten().collect();
     let columns = next.iter().map(|(command, _)| width(command)).max().unwrap_or(0);
@@ -234,14 +239,14 @@ mod tests {
     use super::*;
     use crate::sample::{in_state, list, shop, skill, terminal, uncolored};
 
-    fn view(all: bool) -> View<'static> {
+    fn options(all: bool) -> TableOptions<'static> {
         let cwd = Path::new("/home/ann/shop");
-        View { all, cwd, in_checkout: false }
+        TableOptions { all, cwd, in_checkout: false }
     }
 
     #[track_caller]
     fn check(result: &ListResult, all: bool, width: Option<usize>, expected: &Expect) {
-        let text = uncolored(&render(result, &[], &view(all), &terminal(width)));
+        let text = uncolored(&render(result, &[], &options(all), &terminal(width)));
         // Paths stay whole, so that they can be copied.
         let lines = text.lines().filter(|line| !line.contains('/'));
         let widest = lines.map(super::width).max().unwrap_or(0);
@@ -250,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn skills_are_grouped_by_root_and_cut_to_the_terminal() {
+    fn skills_are_grouped_by_root_and_cut_to_the_width() {
         check(
             &shop(),
             false,
@@ -271,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_gets_every_word() {
+    fn pipe_gets_full_descriptions() {
         check(
             &shop(),
             false,
@@ -290,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn all_adds_the_state_and_the_reason() {
+    fn all_adds_state_and_reason() {
         check(
             &shop(),
             true,
@@ -318,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_line_has_no_room_a_description_has_one_of_its_own() {
+    fn narrow_table_puts_descriptions_on_their_own_lines() {
         check(
             &shop(),
             true,
@@ -354,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn one_long_name_does_not_squeeze_the_others() {
+    fn long_name_does_not_widen_the_column() {
         let skills = vec![skill("a", "Short."), skill(&"n".repeat(64), "Long.")];
         check(
             &list(skills),
@@ -371,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_text_is_shown_and_not_obeyed() {
+    fn control_characters_are_escaped() {
         let hostile = skill("x\u{1b}]0;gone\u{7}", "line one\n\n\u{1b}[2Jline two \u{202e}abc");
         check(
             &list(vec![hostile]),
@@ -387,13 +392,13 @@ mod tests {
     }
 
     #[test]
-    fn with_nothing_to_list_it_says_where_it_looked_and_what_to_do() {
+    fn empty_list_shows_searched_roots_and_next_commands() {
         let root = |path: &str, outcome, found| Step {
             root: Some(path.into()),
             found,
             ..Step::new(StepKind::Root, outcome)
         };
-        let looked = ExplainResult {
+        let explained = ExplainResult {
             clock: "c".into(),
             health: Vec::new(),
             name: None,
@@ -408,26 +413,27 @@ mod tests {
                 root("/home/ann/.agents/skills", Outcome::Unreadable, None),
             ],
         };
-        let view = View { in_checkout: true, ..view(false) };
-        let text = uncolored(&render_none(&list(Vec::new()), &looked, &view, &terminal(Some(72))));
+        let options = TableOptions { in_checkout: true, ..options(false) };
+        let text =
+            uncolored(&render_none(&list(Vec::new()), &explained, &options, &terminal(Some(72))));
         expect![[r#"
             No skill for `agentskills` in ~/shop
 
-            Looked in
+            Searched
               ~/shop/.agents/skills  no skills
               do not exist: ~/shop/.claude/skills, ~/shop/.codex/skills
               ~/.agents/skills       cannot be read
 
             Next
-              skillsd explain NAME                                says why an agent does not see a skill
+              skillsd explain NAME                                explains why an agent does not see a skill
               cargo run --release -- list tests/samples/worktree  lists a sample
         "#]].assert_eq(&text);
     }
 
     #[test]
-    fn with_nothing_listed_the_others_are_counted() {
+    fn empty_list_counts_skills_that_are_not_shown() {
         let skills = vec![in_state(skill("a", "A."), State::Invalid, "no description")];
-        let looked = ExplainResult {
+        let explained = ExplainResult {
             clock: "c".into(),
             health: Vec::new(),
             name: None,
@@ -437,19 +443,19 @@ mod tests {
             verdict: Verdict { state: None, summary: "no skills".into(), next: None },
             steps: Vec::new(),
         };
-        let text = render_none(&list(skills), &looked, &view(false), &terminal(Some(72)));
+        let text = render_none(&list(skills), &explained, &options(false), &terminal(Some(72)));
         expect![[r#"
             No skill for `agentskills` in ~/shop · 1 not shown: 1 invalid
 
             Next
-              skillsd list --all    lists also what is not shown, with reasons
-              skillsd explain NAME  says why an agent does not see a skill
+              skillsd list --all    also lists skills that are not shown, with reasons
+              skillsd explain NAME  explains why an agent does not see a skill
         "#]]
         .assert_eq(&uncolored(&text));
     }
 
     #[test]
-    fn the_rows_of_all_stand_even_when_none_is_listed() {
+    fn all_shows_rows_when_no_skill_is_visible() {
         let skills = vec![in_state(skill("a", "A."), State::Ignored, "switched off in settings")];
         check(
             &list(skills),

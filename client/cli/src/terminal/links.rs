@@ -1,34 +1,35 @@
-//! Links in a terminal: a path that is shown opens what it names.
+//! Hyperlinks in a terminal: a shown path opens the file.
 //!
-//! Only where the terminal is known to take them: others show what they do not know, or worse.
+//! Only written to terminals that are known to support OSC 8, because others may show the escape
+//! sequence.
 
 use std::env;
 use std::path::Path;
 
 use crate::text::address_path;
 
-/// Programs of terminals that take links, as `TERM_PROGRAM` has them.
+/// `TERM_PROGRAM` values of terminals that support links.
 const PROGRAMS: &[&str] = &["ghostty", "Hyper", "iTerm.app", "rio", "vscode", "WezTerm", "zed"];
 
-/// Beginnings of `TERM` of terminals that take them.
+/// `TERM` prefixes of terminals that support links.
 const TERMS: &[&str] = &["alacritty", "contour", "foot", "xterm-ghostty", "xterm-kitty"];
 
-/// Variables by which terminals that take them are known.
+/// Variables that terminals with links set.
 const MARKS: &[&str] = &["DOMTERM", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "WT_SESSION"];
 
-/// The first version of the terminal of GNOME and its kin that takes them, as it writes it.
+/// First version of VTE (GNOME Terminal and others) that supports links, as in `VTE_VERSION`.
 const VTE: u32 = 5000;
 
-/// Returns whether the terminal of this process takes links.
-pub(super) fn are_taken() -> bool {
-    are_taken_by(|name| env::var(name).ok())
+/// Returns whether the terminal of this process supports links.
+pub(super) fn are_supported() -> bool {
+    are_supported_by(|name| env::var(name).ok())
 }
 
-fn are_taken_by(variable: impl Fn(&str) -> Option<String>) -> bool {
+fn are_supported_by(variable: impl Fn(&str) -> Option<String>) -> bool {
     if let Some(forced) = variable("FORCE_HYPERLINK") {
         return forced != "0";
     }
-    // Several in one window, or a build: what comes through is not known.
+    // A multiplexer or a build system may not pass the sequence on.
     if variable("TMUX").is_some() || variable("STY").is_some() || variable("CI").is_some() {
         return false;
     }
@@ -41,7 +42,7 @@ fn are_taken_by(variable: impl Fn(&str) -> Option<String>) -> bool {
     is_program || is_term || is_marked || is_vte
 }
 
-/// Returns text that opens a file or directory.
+/// Returns text that links to a file or directory.
 pub(super) fn linked(path: &Path, text: &str) -> String {
     format!("\u{1b}]8;;file://{}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\", address_path(path))
 }
@@ -56,11 +57,11 @@ mod tests {
             let found = variables.iter().find(|(it, _)| *it == name);
             found.map(|(_, value)| (*value).to_owned())
         };
-        assert_eq!(are_taken_by(variable), expected, "{variables:?}");
+        assert_eq!(are_supported_by(variable), expected, "{variables:?}");
     }
 
     #[test]
-    fn terminals_that_take_links_are_known() {
+    fn link_support_is_detected_from_variables() {
         check(&[], false);
         check(&[("TERM", "xterm-256color")], false);
         check(&[("TERM", "xterm-kitty")], true);
@@ -73,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_path_reaches_the_terminal() {
+    fn path_in_a_link_is_percent_encoded() {
         let link = linked(Path::new("/a b/\u{1b}]é%"), "it");
         assert_eq!(link, "\u{1b}]8;;file:///a%20b/%1B%5D%C3%A9%25\u{1b}\\it\u{1b}]8;;\u{1b}\\");
     }

@@ -1,26 +1,25 @@
-//! What is shown while something takes longer than a person likes to wait without a word.
+//! Progress line of a slow call ([`Progress`]).
 //!
-//! One line on the error output of a terminal, which is taken back when the work is done. Where
-//! something else reads the error output it is told once who is waited for, and only when that
-//! takes long.
+//! On a terminal, one line on standard error that is erased when the work is done. Otherwise one
+//! line, only if the call takes long, that says which process it waits for.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How long nothing is said.
-const SILENCE: Duration = Duration::from_millis(500);
+/// Delay before the line appears.
+const SHOW_AFTER: Duration = Duration::from_millis(500);
 
-/// How long it is not said who is waited for.
-const LONG: Duration = Duration::from_secs(2);
+/// Delay before the line names the process that it waits for.
+const DETAIL_AFTER: Duration = Duration::from_secs(2);
 
-/// How often the line shows that something goes on.
-const BEAT: Duration = Duration::from_millis(120);
+/// Interval of the animation.
+const FRAME: Duration = Duration::from_millis(120);
 
 const MARKS: [char; 8] = ['⣾', '⣽', '⣻', '⢿', '⡿', '⣟', '⣯', '⣷'];
 
-/// Work that is told of when it takes long; until it is dropped.
+/// Progress line that is shown until this is dropped.
 pub(crate) struct Progress {
     // Dropped first, which ends the thread.
     end: Option<Sender<()>>,
@@ -28,15 +27,15 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Begins to count the time. After a while `who` is said in the place of `what`.
-    pub(crate) fn begin(what: &'static str, who: Option<String>) -> Self {
+    /// Starts the timer. After [`DETAIL_AFTER`], `detail` replaces `what`.
+    pub(crate) fn begin(what: &'static str, detail: Option<String>) -> Self {
         let (end, ended) = channel::<()>();
         let thread = if io::stderr().is_terminal() {
-            thread::spawn(move || turn(&ended, what, who.as_deref()))
-        } else if let Some(who) = who {
+            thread::spawn(move || animate(&ended, what, detail.as_deref()))
+        } else if let Some(detail) = detail {
             thread::spawn(move || {
-                if let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(LONG) {
-                    show(&format!("note: {who}\n"));
+                if let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(DETAIL_AFTER) {
+                    show(&format!("note: {detail}\n"));
                 }
             })
         } else {
@@ -50,29 +49,29 @@ impl Drop for Progress {
     fn drop(&mut self) {
         drop(self.end.take());
         if let Some(thread) = self.thread.take() {
-            // It does nothing that could panic, and there is nothing to be done about it.
+            // A panic of the thread would change nothing here.
             let _ = thread.join();
         }
     }
 }
 
-/// Shows that something goes on until it has ended.
-fn turn(ended: &Receiver<()>, what: &str, who: Option<&str>) {
+/// Draws the line until `ended` is closed.
+fn animate(ended: &Receiver<()>, what: &str, detail: Option<&str>) {
     let begun = Instant::now();
-    let mut wait = SILENCE;
+    let mut wait = SHOW_AFTER;
     let mut marks = MARKS.iter().cycle();
     while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(wait) {
         let mark = marks.next().unwrap_or(&' ');
-        let text = who.filter(|_| begun.elapsed() >= LONG).unwrap_or(what);
+        let text = detail.filter(|_| begun.elapsed() >= DETAIL_AFTER).unwrap_or(what);
         show(&format!("\r\u{1b}[2K{mark} {text}"));
-        wait = BEAT;
+        wait = FRAME;
     }
-    if wait == BEAT {
+    if wait == FRAME {
         show("\r\u{1b}[2K");
     }
 }
 
 fn show(text: &str) {
-    // There is no other place to say that this one does not work.
+    // Errors of standard error cannot be reported anywhere.
     let _ = io::stderr().write_all(text.as_bytes());
 }

@@ -22,7 +22,7 @@ use skills_client::environment::config_file;
 use skills_client::fallback::Fallback;
 use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::StartOptions;
-use skills_client::subscription::{Heard, Subscription};
+use skills_client::subscription::{Subscription, SubscriptionEvent};
 use skills_discovery::discover::Entry;
 use skills_engine::files::inspect;
 use skills_lint::SkillDirFacts;
@@ -206,7 +206,7 @@ impl Inner {
         if let BackendMode::Daemon(options) = &self.reach
             && !self.is_alone.load(Ordering::Relaxed)
         {
-            let client = Client::new(options.clone()).with_stand_in(Arc::clone(&self.stand_in));
+            let client = Client::new(options.clone()).with_fallback(Arc::clone(&self.stand_in));
             match client.connection().await {
                 Ok(_) => return Caller::Daemon(client),
                 Err(error) => {
@@ -455,8 +455,8 @@ async fn heed(caller: Caller, params: SubscribeParams, on_change: OnChange) {
             loop {
                 match subscription.next().await {
                     // The first one is followed by a snapshot anyway.
-                    Ok(Heard::Begun(_)) if is_first => is_first = false,
-                    Ok(Heard::Begun(_) | Heard::Event(_)) => on_change(),
+                    Ok(SubscriptionEvent::Begun(_)) if is_first => is_first = false,
+                    Ok(SubscriptionEvent::Begun(_) | SubscriptionEvent::Event(_)) => on_change(),
                     Err(error) => {
                         tracing::debug!(%error, "a place is not followed for now");
                         tokio::time::sleep(REST).await;

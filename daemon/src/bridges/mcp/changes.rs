@@ -9,7 +9,7 @@ use std::time::Duration;
 use rmcp::RoleServer;
 use rmcp::model::SubscriptionFilter;
 use rmcp::service::{Peer, ServiceError, SubscriptionSendError, SubscriptionSink};
-use skills_client::subscription::{Heard, Subscription};
+use skills_client::subscription::{Subscription, SubscriptionEvent};
 use skills_protocol::wire::{Contextual as _, EventKind, SubscribeParams};
 use tokio::sync::watch;
 
@@ -31,7 +31,7 @@ pub(super) async fn follow(desk: Arc<McpContext>) {
             tokio::select! {
                 heard = subscription.next() => match heard {
                     // What happened before it has begun is told by nobody.
-                    Ok(Heard::Begun(_) | Heard::Event(_)) => desk.note_change(),
+                    Ok(SubscriptionEvent::Begun(_) | SubscriptionEvent::Event(_)) => desk.note_change(),
                     Err(error) => {
                         tracing::warn!(%error, "changes are not followed");
                         tokio::time::sleep(REST).await;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use skills_client::ClientError;
 use skills_client::client::Client;
-use skills_client::live::whole;
+use skills_client::live::fetch_all;
 use skills_protocol::error::RpcError;
 use skills_protocol::method::{PermissionReply, Request, SkillsGet};
 use skills_protocol::path::encode;
@@ -100,7 +100,7 @@ impl McpContext {
     pub(super) async fn listed(&self, include: &[Include]) -> Result<Vec<Entry>, ClientError> {
         let mut params = ListParams { include: include.to_vec(), ..ListParams::default() };
         params.set_context(self.place.context().await);
-        let mut skills = whole(&self.client, &params).await?.skills;
+        let mut skills = fetch_all(&self.client, &params).await?.skills;
         skills.retain(|it| !it.is_built_in());
         Ok(skills)
     }

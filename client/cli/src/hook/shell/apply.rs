@@ -1,4 +1,4 @@
-//! What a command's words come to: its options are told from its operands, and both from paths.
+//! Evaluation of one command: splits its words into options and operands, and records its paths.
 
 use super::git;
 use super::operands::{Parsed, parse};
@@ -8,7 +8,7 @@ use super::walk::{Walk, is_file_test};
 use super::word::Word;
 
 impl Walk<'_> {
-    /// Runs a command given as words; `document` is what it reads.
+    /// Evaluates a command given as words; `document` is its standard input, if known.
     pub(super) fn run(&mut self, words: &[Word], document: Option<&str>) {
         let Some((name, rest)) = words.split_first() else { return };
         let whole = name.text().unwrap_or_default();
@@ -21,7 +21,7 @@ impl Walk<'_> {
         let base = whole.rsplit('/').next().unwrap_or_default();
         let row = row_of(base).unwrap_or(&UNKNOWN);
         match row.shape {
-            // What follows is not theirs to read.
+            // These shapes parse their own words.
             Shape::Find => self.find(rest),
             Shape::Prefix(_) | Shape::Runner(_) => self.prefix(row, rest, document),
             Shape::Shell => self.shell(row, rest, document),
@@ -51,7 +51,7 @@ impl Walk<'_> {
             Shape::Pattern(given, read) => {
                 let skip = usize::from(!parsed.is_given(given));
                 let paths = operands.iter().skip(skip);
-                // awk takes assignments among its files.
+                // awk accepts assignments between its files.
                 for word in paths.filter(|word| !is_assignment(word)) {
                     self.touch(word, op(read));
                 }
@@ -67,7 +67,7 @@ impl Walk<'_> {
             }
             Shape::Skip(n, read) => {
                 let paths: Vec<Word> = operands.iter().skip(n).cloned().collect();
-                // `source file args`: only the file is run.
+                // `source file args` only runs the file.
                 let most = if read == Op::Exec { 1 } else { paths.len() };
                 self.touch_all(&paths[..most.min(paths.len())], read);
             }
@@ -111,26 +111,26 @@ impl Walk<'_> {
                     None => self.go_home(),
                 }
             }
-            // Handled before, or nothing.
+            // The other shapes are handled in `run` or have no paths.
             _ => {}
         }
     }
 
-    /// Notes the paths that options gave.
+    /// Records the paths that are values of options.
     pub(super) fn option_paths(&mut self, parsed: &Parsed) {
         for (word, op, _) in &parsed.paths {
             self.touch(word, *op);
         }
     }
 
-    /// Notes each of these.
+    /// Records every word as a path.
     pub(super) fn touch_all(&mut self, words: &[Word], op: Op) {
         for word in words {
             self.touch(word, op);
         }
     }
 
-    /// Notes those that read like paths.
+    /// Records the words that look like paths.
     pub(super) fn guess(&mut self, words: &[Word], op: Op) {
         for word in words.iter().filter(|word| word.looks_like_path()) {
             // `tests/a.py::name`, `src/a.rs:12`.
@@ -167,7 +167,7 @@ impl Walk<'_> {
             return;
         }
         let mut command = &command[n.min(command.len())..];
-        // `uv run --with x python a.py`: the runner's own options again.
+        // `uv run --with x python a.py`: skips options of the runner.
         if !words.is_empty() {
             command = &command[command_start(row, command)..];
         }
@@ -180,7 +180,7 @@ impl Walk<'_> {
         }
         let directory = options.paths.iter().rfind(|(_, op, _)| *op == Op::Search);
         let directory = directory.map(|(word, _, _)| word.clone());
-        self.apart(|walk| {
+        self.in_subshell(|walk| {
             if let Some(directory) = &directory {
                 walk.change_directory(Some(directory));
             }
@@ -188,7 +188,7 @@ impl Walk<'_> {
         });
     }
 
-    // A bare `a.py` behind a runner is run by it.
+    // A runner executes a bare `a.py`.
     fn nested(&mut self, command: &[Word], document: Option<&str>) {
         let is_known = command.first().is_some_and(|name| row_of(&name.start()).is_some());
         let is_script = command
@@ -207,13 +207,13 @@ impl Walk<'_> {
         match (parsed.operands.split_first(), document) {
             (Some((text, _)), _) if is_text => {
                 let text = text.start();
-                self.apart(|walk| walk.text(&text));
+                self.in_subshell(|walk| walk.text(&text));
             }
             (Some((script, arguments)), _) => {
                 self.touch(script, Op::Exec);
                 self.guess(arguments, Op::Read);
             }
-            (None, Some(document)) => self.apart(|walk| walk.text(document)),
+            (None, Some(document)) => self.in_subshell(|walk| walk.text(document)),
             (None, None) => {}
         }
     }
@@ -239,12 +239,12 @@ impl Walk<'_> {
                     let is_file = |word: &&Word| word.start().contains("{}");
                     let command: Vec<Word> =
                         command[..length].iter().filter(|word| !is_file(word)).cloned().collect();
-                    // Without the file that it is given it would read the working directory.
+                    // Without `{}` the command would seem to read the working directory.
                     let lists = command.first().and_then(|name| row_of(&name.start()));
                     let is_bare = lists
                         .is_some_and(|row| matches!(row.shape, Shape::Grep(_) | Shape::Listing));
                     if !is_bare {
-                        self.apart(|walk| walk.run(&command, None));
+                        self.in_subshell(|walk| walk.run(&command, None));
                     }
                     at += length + 1;
                 }
@@ -308,7 +308,7 @@ impl Walk<'_> {
     }
 }
 
-/// Returns where the command begins that a prefix runs.
+/// Returns the index of the command that a prefix runs.
 fn command_start(row: &Row, words: &[Word]) -> usize {
     let mut at = 0;
     while let Some(word) = words.get(at) {

@@ -1,4 +1,4 @@
-//! The paths in git's commands, which name revisions as well.
+//! Paths in the arguments of git commands, which may also contain revisions.
 
 use super::operands::parse;
 use super::table::{Row, Shape, has};
@@ -6,10 +6,10 @@ use super::touched::Op;
 use super::walk::Walk;
 use super::word::Word;
 
-/// git's own options with a value.
+/// Options of git itself that take a value.
 const OWN: &str = "-C -c --git-dir --work-tree --namespace --super-prefix --config-env --exec-path";
 
-/// Returns the options of one of its commands with a value that is no path.
+/// Returns the options of a git command that take a value other than a path.
 fn valued(command: &str) -> &'static str {
     match command {
         "grep" => "-A -B -C -O -e -m --max-depth --threads --max-count --context",
@@ -28,7 +28,7 @@ fn valued(command: &str) -> &'static str {
     }
 }
 
-/// Follows `git WORDS`.
+/// Analyses `git WORDS`.
 pub(super) fn run(walk: &mut Walk<'_>, words: &[Word]) {
     let mut at = 0;
     let mut directory: Option<Word> = None;
@@ -45,7 +45,7 @@ pub(super) fn run(walk: &mut Walk<'_>, words: &[Word]) {
         at += 1 + usize::from(takes);
     }
     let Some((command, rest)) = words.get(at..).and_then(<[Word]>::split_first) else { return };
-    walk.apart(|walk| {
+    walk.in_subshell(|walk| {
         if let Some(directory) = &directory {
             walk.touch(directory, Op::Search);
             walk.change_directory(Some(directory));
@@ -71,7 +71,7 @@ fn subcommand(walk: &mut Walk<'_>, command: &str, rest: &[Word]) {
         | "cat-file" | "blame" | "annotate" | "stash" | "reset" | "rev-parse" | "ls-tree"
         | "archive" => {
             for word in before {
-                named(walk, word, parsed.before_dashes.is_none());
+                touch_revision_or_path(walk, word, parsed.before_dashes.is_none());
             }
             let op = if command == "reset" { Op::Write } else { Op::Read };
             walk.touch_all(after, op);
@@ -93,7 +93,7 @@ fn subcommand(walk: &mut Walk<'_>, command: &str, rest: &[Word]) {
         }
         "grep" => {
             let skip = usize::from(!parsed.is_given("-e -f")).min(before.len());
-            // Revisions may stand between the pattern and `--`.
+            // Revisions may come between the pattern and `--`.
             if parsed.before_dashes.is_none() {
                 walk.guess(&before[skip..], Op::Search);
             }
@@ -115,8 +115,8 @@ fn subcommand(walk: &mut Walk<'_>, command: &str, rest: &[Word]) {
     }
 }
 
-// `REV:path`, `REV:./path`, or a path among revisions.
-fn named(walk: &mut Walk<'_>, word: &Word, may_be_path: bool) {
+// `REV:path`, `REV:./path`, or a path between revisions.
+fn touch_revision_or_path(walk: &mut Walk<'_>, word: &Word, may_be_path: bool) {
     match word.split(':') {
         Some((_, path)) => match path.path(None) {
             Some(path) if path.starts_with("./") || path.starts_with("../") => {
@@ -125,7 +125,7 @@ fn named(walk: &mut Walk<'_>, word: &Word, may_be_path: bool) {
             Some(path) if !path.is_empty() => walk.touch_from_top(&path, Op::Read),
             _ => {}
         },
-        // `a..b`, `origin/main` and `feature/x` are revisions; a name with an ending is a file.
+        // `a..b`, `origin/main` and `feature/x` are revisions; a name with an extension is a file.
         None if may_be_path => {
             let text = word.start();
             let has_ending = text.rsplit('/').next().is_some_and(|name| name.contains('.'));

@@ -6,12 +6,12 @@ use super::word::Word;
 
 /// Options and operands of one command.
 pub(super) struct Parsed {
-    /// The options that were given, each as the row names it.
+    /// Options that were given, as the row names them.
     pub(super) given: Vec<String>,
-    /// Paths that options gave.
+    /// Paths that are values of options.
     pub(super) paths: Vec<(Word, Op, String)>,
     pub(super) operands: Vec<Word>,
-    /// How many operands stood before `--`.
+    /// Number of operands before `--`.
     pub(super) before_dashes: Option<usize>,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn parse(row: &Row, words: &[Word]) -> Parsed {
             parsed.before_dashes = Some(parsed.operands.len());
             continue;
         }
-        // `--name=value`, and `-name value` where a program writes long ones with one dash.
+        // `--name=value`, and `-name value` for programs whose long options have one dash.
         let (name, value) = match word.split('=').filter(|_| text.contains('=')) {
             Some((name, value)) => (name.start(), Some(value)),
             None => (text.clone(), None),
@@ -58,7 +58,7 @@ pub(super) fn parse(row: &Row, words: &[Word]) -> Parsed {
             parsed.given.push(name);
             continue;
         }
-        // `-abc`, of which one letter may take the rest, or the next word.
+        // `-abc`, where an option may take the rest of the word or the next word as its value.
         for (nth, (byte, letter)) in text.char_indices().enumerate().skip(1) {
             let name = format!("-{letter}");
             let is_valued = has(row.valued, &name) || path(&name).is_some();

@@ -1,60 +1,61 @@
-//! What the words behind a command's name mean, as data.
+//! Table of shell commands ([`Row`]): the meaning of their options and operands.
 //!
-//! A command that is not here is guessed at: of its operands those count that read like paths.
+//! For an unknown command, operands that look like paths are used.
 
 use super::touched::Op;
 use super::touched::Op::{Exec, Read, Search, Write};
 
-/// One kind of command.
+/// Description of similar commands.
 #[derive(Debug)]
 pub(super) struct Row {
-    /// Its names, with blanks between them.
+    /// Names of the commands, separated by spaces.
     pub(super) names: &'static str,
-    /// Options with a value that is no path, with blanks between them: `-n --lines`.
+    /// Options with a value that is not a path, separated by spaces: `-n --lines`.
     pub(super) valued: &'static str,
     /// Options with a value that is a path.
     pub(super) paths: &'static [(&'static str, Op)],
-    /// Options by which files that are read are written.
+    /// Options that turn reads into writes.
     pub(super) writes: &'static str,
-    /// What its operands are.
+    /// Meaning of the operands.
     pub(super) shape: Shape,
 }
 
-/// What the operands of a command are.
+/// Meaning of the operands of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     /// Each is a path.
     Paths(Op),
-    /// Each is a path, and without any the working directory is meant.
+    /// Each is a path; defaults to the working directory.
     Listing,
-    /// The first is a pattern or a program, unless one of these options gave it; the rest are paths.
+    /// The first is a pattern or a program, unless one of these options gives it; the rest are
+    /// paths.
     Pattern(&'static str, Op),
-    /// A pattern, then paths; without any the working directory is searched.
+    /// A pattern, then paths, which default to the working directory.
     Grep(&'static str),
-    /// The first so many are no paths.
+    /// The first N are not paths; the rest are.
     Skip(usize, Op),
-    /// The last is written, the others read.
+    /// The last is written, the others are read.
     Copies,
-    /// All are written, the others away.
+    /// The last is written, the others are removed.
     Moves,
     /// None is a path.
     Nothing,
-    /// The first is a program that is run, unless one of these options gave it; of its operands
-    /// those count that read like paths.
+    /// The first is a program that is run, unless one of these options gives it; later operands
+    /// that look like paths are read.
     Script(&'static str),
-    /// Of the operands those count that read like paths.
+    /// Operands that look like paths.
     Guess(Op),
-    /// After so many operands and any assignments comes another command.
+    /// A command follows after N operands and any assignments.
     Prefix(usize),
-    /// Like a prefix, if the first operand is one of these words; else it is guessed.
+    /// Like a prefix if the first operand is one of these words, otherwise guessed.
     Runner(&'static str),
-    /// Goes to another directory.
+    /// Changes the directory.
     Cd,
-    /// Goes back.
+    /// Changes back to the previous directory.
     Popd,
     /// `sh -c 'text'`, `sh file`, `sh <<E`.
     Shell,
-    /// All operands together are a command.
+    /// All operands together form a command.
     Eval,
     /// `find dir… tests -exec command ;`.
     Find,
@@ -62,7 +63,7 @@ pub(super) enum Shape {
     Test,
     /// `name=value` operands: `dd if=a of=b`.
     Pairs,
-    /// git has many commands.
+    /// The git commands; see [`super::git`].
     Git,
     /// `tar xzf a.tgz`.
     Tar,
@@ -84,15 +85,15 @@ impl Row {
     }
 }
 
-/// What an unknown command is taken for.
+/// Row for unknown commands.
 pub(super) const UNKNOWN: Row = row("", "", Shape::Guess(Read));
 
-/// Returns what is known of a command.
+/// Returns the row of a command.
 pub(super) fn row_of(name: &str) -> Option<&'static Row> {
     COMMANDS.iter().find(|row| has(row.names, name))
 }
 
-/// Tells whether `word` is one of those in `list`.
+/// Returns whether `list` contains `word`.
 pub(super) fn has(list: &str, word: &str) -> bool {
     list.split(' ').any(|one| one == word && !word.is_empty())
 }
@@ -232,7 +233,7 @@ const COMMANDS: &[Row] = &[
     row("test [ [[", "", Test),
     row("sqlite3", "-cmd -separator", Guess(Read)),
     row("psql mysql redis-cli mongosh ssh", "-h -p -U -u -d -c -e -i -o -l", Nothing).with(&[("-f", Read)]),
-    // Running something else.
+    // Commands that run another command.
     row("sudo doas", "-u -g -h -p -C -r -t -U --user --group --host --prompt", Prefix(0)),
     row("env", "-u -S --unset --split-string", Prefix(0)).with(&[("-C", Search), ("--chdir", Search)]),
     row("nice ionice chrt taskset renice", "-n -c -p --adjustment --class --classdata", Prefix(0)),
@@ -246,6 +247,6 @@ const COMMANDS: &[Row] = &[
         .with(&[("-a", Read), ("--arg-file", Read)]),
     row("cd chdir pushd", "", Cd),
     row("popd", "", Popd),
-    // Nothing of theirs is a path.
+    // Commands without paths.
     row("echo printf true false : exit return break continue shift set unset export declare local readonly trap wait kill pkill killall sleep date whoami id uname hostname ps top free uptime jobs fg bg alias unalias ulimit umask read let pwd clear history tput stty nproc arch yes man info apropos apt apt-get brew pip pip3 gem systemctl journalctl service ping nc dig host nslookup openssl", "", Nothing),
 ];

@@ -1,17 +1,17 @@
-//! Command lines as agents write them, and the files that they name.
+//! Commands as agents write them, with the files that they touch.
 
 use std::path::{Path, PathBuf};
 
 use super::*;
 
-fn place() -> CommandDirs {
+fn dirs() -> CommandDirs {
     CommandDirs { cwd: "/w/p".into(), top: "/w".into(), home: Some("/h".into()) }
 }
 
-/// Writes what was found as words: `r` read, `w` written, `s` searched, `x` run; paths below the
-/// working directory without it.
-fn shown(command: &str) -> String {
-    let files = files(command, &place());
+/// Formats the touched files: `r` read, `w` written, `s` searched, `x` run; paths below the working
+/// directory are relative.
+fn touched_files(command: &str) -> String {
+    let files = files(command, &dirs());
     let words = files.iter().map(|Touched { path, op }| {
         let op = match op {
             Op::Read => 'r',
@@ -29,7 +29,7 @@ fn shown(command: &str) -> String {
 fn check(table: &[(&str, &str)]) {
     let wrong: Vec<String> = table
         .iter()
-        .map(|(command, expected)| (command, expected, shown(command)))
+        .map(|(command, expected)| (command, expected, touched_files(command)))
         .filter(|(_, expected, found)| *expected != found)
         .map(|(command, expected, found)| {
             format!("{command}\n  expected: {expected}\n  found:    {found}")
@@ -39,7 +39,7 @@ fn check(table: &[(&str, &str)]) {
 }
 
 #[test]
-fn reading() {
+fn reading_commands_touch_their_files() {
     check(&[
         ("cat a.txt b.txt", "r:a.txt r:b.txt"),
         ("cat -n src/main.rs", "r:src/main.rs"),
@@ -78,7 +78,7 @@ fn reading() {
 }
 
 #[test]
-fn searching() {
+fn searching_commands_touch_their_directories() {
     check(&[
         ("rg TODO src", "s:src"),
         ("rg -n \"fn main\" src tests/a.rs", "s:src s:tests/a.rs"),
@@ -110,7 +110,7 @@ fn searching() {
 }
 
 #[test]
-fn editing() {
+fn writing_commands_touch_their_targets() {
     check(&[
         ("sed -n 1,10p src/main.rs", "r:src/main.rs"),
         ("sed -n '1,10p;20q' a.rs b.rs", "r:a.rs r:b.rs"),
@@ -158,7 +158,7 @@ fn editing() {
 }
 
 #[test]
-fn places() {
+fn paths_follow_the_working_directory() {
     check(&[
         ("cd packages/web && cat src/a.ts", "s:packages/web r:packages/web/src/a.ts"),
         ("cd packages/web; rg foo", "s:packages/web"),
@@ -195,7 +195,7 @@ fn places() {
 }
 
 #[test]
-fn nesting() {
+fn nested_commands_are_analysed() {
     check(&[
         ("bash -c 'cat a.txt && rm b.txt'", "r:a.txt w:b.txt"),
         ("bash -lc \"cd web && sed -n 1,5p a.ts\"", "s:web r:web/a.ts"),
@@ -222,7 +222,7 @@ fn nesting() {
 }
 
 #[test]
-fn running() {
+fn programs_and_scripts_are_touched_when_run() {
     check(&[
         ("python x.py", "x:x.py"),
         (
@@ -267,7 +267,7 @@ fn running() {
 }
 
 #[test]
-fn git_names_files_in_many_ways() {
+fn git_paths_are_told_from_revisions() {
     check(&[
         ("git show HEAD:src/a.rs", "r:/w/src/a.rs"),
         ("git show HEAD~2:./a.rs", "r:a.rs"),
@@ -304,7 +304,7 @@ fn git_names_files_in_many_ways() {
 }
 
 #[test]
-fn half_written_commands_name_what_they_can() {
+fn incomplete_commands_touch_their_known_files() {
     check(&[
         ("", ""),
         ("cat", ""),
@@ -319,7 +319,7 @@ fn half_written_commands_name_what_they_can() {
 }
 
 #[test]
-fn a_patch_names_its_files() {
+fn patch_touches_its_files() {
     let patch =
         "*** Begin Patch\n*** Update File: a/b.rs\n*** Move to: c.rs\n@@ x\n*** Delete File: /d\n";
     let paths: Vec<PathBuf> =
@@ -327,7 +327,7 @@ fn a_patch_names_its_files() {
     assert_eq!(paths, [Path::new("/w/a/b.rs"), Path::new("/w/c.rs"), Path::new("/d")]);
 }
 
-// Numbers that look random and are the same on every run.
+// Pseudo-random numbers (xorshift), the same in every run.
 fn noise(seed: u64) -> impl FnMut(usize) -> usize {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     move |below| {
@@ -346,19 +346,19 @@ const PIECES: &[&str] = &[
 ];
 
 #[test]
-fn nothing_panics_on_noise() {
+fn random_commands_do_not_panic() {
     for seed in 1..400 {
         let mut next = noise(seed);
         let text: String = (0..60).map(|_| PIECES[next(PIECES.len())]).collect();
-        for Touched { path, .. } in files(&text, &place()) {
+        for Touched { path, .. } in files(&text, &dirs()) {
             assert!(path.is_absolute(), "{text:?} gives {}", path.display());
         }
     }
 }
 
-// An agent waits for us, whatever it has written: each of these would take seconds or the stack.
+// Without limits, each of these inputs would take seconds or overflow the stack.
 #[test]
-fn large_noise_ends() {
+fn large_commands_stay_within_limits() {
     let mut next = noise(7);
     let pieces: String = (0..30_000).map(|_| PIECES[next(PIECES.len())]).collect();
     let bytes: String =
@@ -367,11 +367,11 @@ fn large_noise_ends() {
     let nested = nested.map(|it| it.repeat(20_000));
     let braces = format!("cat {}", "{a,b}".repeat(5_000));
     for text in nested.iter().chain([&pieces, &bytes, &braces]) {
-        assert!(files(text, &place()).len() <= MAX_FILES);
+        assert!(files(text, &dirs()).len() <= MAX_FILES);
     }
     let many = "cat a.txt; ".repeat(100_000);
-    assert_eq!(shown(&many), "r:a.txt");
+    assert_eq!(touched_files(&many), "r:a.txt");
     let wide: Vec<String> = (0..2_000).map(|n| format!("f{n}")).collect();
     let wide = format!("cat {}", wide.join(" "));
-    assert_eq!(files(&wide, &place()).len(), MAX_FILES);
+    assert_eq!(files(&wide, &dirs()).len(), MAX_FILES);
 }

@@ -1,7 +1,7 @@
-//! The walk over a command's syntax tree: what runs where, with which words.
+//! Walk over a command's syntax tree ([`Walk`]): the commands, their directories and their words.
 //!
-//! Directories and variables follow the shell: `cd` counts for what comes after it, and not outside
-//! its subshell, substitution or part of a pipeline. Branches and loops are all taken to run.
+//! Directories and variables follow the shell: `cd` affects later commands within its subshell,
+//! substitution or pipeline stage. All branches and loop bodies are assumed to run.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -12,128 +12,131 @@ use super::grammar::{Budget, parse, shortened};
 use super::touched::{CommandDirs, Op, Touched, absolute, patched};
 use super::word::Word;
 
-/// How deep commands within commands are followed, and nodes within nodes.
+/// Maximum depth of nested commands and nodes.
 const DEEPEST: usize = 150;
 
-/// How many nodes are looked at; loops over many words would go on for ever.
+/// Maximum number of visited nodes, which bounds loops over many words.
 const NODES: usize = 200_000;
 
-/// How many values of a loop's variable are tried.
-const ROUNDS: usize = 32;
+/// Maximum number of values that are tried for a loop variable.
+const MAX_LOOP_VALUES: usize = 32;
 
-/// What the shell knows at one point.
+/// Working directory and variables at one point of the command.
 #[derive(Debug, Clone)]
-struct State {
-    /// `None` after a `cd` that cannot be followed.
+struct ShellState {
+    /// `None` after a `cd` to an unknown directory.
     cwd: Option<PathBuf>,
-    before: Vec<Option<PathBuf>>,
+    previous_dirs: Vec<Option<PathBuf>>,
     variables: HashMap<String, Word>,
 }
 
-/// A walk, and what it has found.
+/// Walk over one command, with the files found so far.
 pub(super) struct Walk<'a> {
-    pub(super) place: &'a CommandDirs,
+    pub(super) dirs: &'a CommandDirs,
     pub(super) found: Vec<Touched>,
-    state: State,
+    state: ShellState,
     depth: usize,
-    left: usize,
+    nodes_left: usize,
     budget: Budget,
-    /// Whether the command reads what another writes.
+    /// True if the command reads the output of another.
     is_piped: bool,
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(place: &'a CommandDirs) -> Walk<'a> {
-        let state =
-            State { cwd: Some(place.cwd.clone()), before: Vec::new(), variables: HashMap::new() };
+    pub(super) fn new(dirs: &'a CommandDirs) -> Walk<'a> {
+        let state = ShellState {
+            cwd: Some(dirs.cwd.clone()),
+            previous_dirs: Vec::new(),
+            variables: HashMap::new(),
+        };
         Walk {
-            place,
+            dirs,
             found: Vec::new(),
             state,
             depth: 0,
-            left: NODES,
+            nodes_left: NODES,
             budget: Budget::new(),
             is_piped: false,
         }
     }
 
-    /// Follows a command given as text.
+    /// Analyses a command given as text.
     pub(super) fn text(&mut self, text: &str) {
         let text = shortened(text);
         if let Some(tree) = parse(text, &mut self.budget) {
-            self.deeper(12, |walk| walk.statement(tree.root_node(), text, None));
+            self.with_depth(12, |walk| walk.statement(tree.root_node(), text, None));
         }
     }
 
-    /// Follows a command that runs in a shell of its own.
-    pub(super) fn apart(&mut self, run: impl FnOnce(&mut Self)) {
+    /// Analyses a command that runs in a subshell.
+    pub(super) fn in_subshell(&mut self, run: impl FnOnce(&mut Self)) {
         let state = self.state.clone();
         run(self);
         self.state = state;
     }
 
-    fn deeper(&mut self, levels: usize, run: impl FnOnce(&mut Self)) {
-        if self.depth + levels <= DEEPEST && self.left > 0 {
+    fn with_depth(&mut self, levels: usize, run: impl FnOnce(&mut Self)) {
+        if self.depth + levels <= DEEPEST && self.nodes_left > 0 {
             self.depth += levels;
-            self.left -= 1;
+            self.nodes_left -= 1;
             run(self);
             self.depth -= levels;
         }
     }
 
-    /// Notes a path of the present directory.
+    /// Records a path relative to the current directory.
     pub(super) fn touch(&mut self, word: &Word, op: Op) {
-        let Some(path) = word.path(self.place.home.as_deref()) else { return };
+        let Some(path) = word.path(self.dirs.home.as_deref()) else { return };
         self.touch_text(if path.is_empty() { "." } else { &path }, op);
     }
 
-    /// Tells whether the command reads what another writes.
+    /// Returns whether the command reads the output of another.
     pub(super) fn is_piped(&self) -> bool {
         self.is_piped
     }
 
-    /// Notes a path given as text.
+    /// Records a path given as text.
     pub(super) fn touch_text(&mut self, path: &str, op: Op) {
         let path = match &self.state.cwd {
             Some(cwd) => absolute(cwd, path),
-            None if path.starts_with('/') => absolute(&self.place.cwd, path),
+            None if path.starts_with('/') => absolute(&self.dirs.cwd, path),
             None => None,
         };
         self.found.extend(path.map(|path| Touched { path, op }));
     }
 
-    /// Notes a path below the top of the worktree.
+    /// Records a path relative to the top of the worktree.
     pub(super) fn touch_from_top(&mut self, path: &str, op: Op) {
-        let path = absolute(&self.place.top, path);
+        let path = absolute(&self.dirs.top, path);
         self.found.extend(path.map(|path| Touched { path, op }));
     }
 
-    /// Goes to another directory; `None` where it is not known.
+    /// Changes the directory; `None` if the new one is unknown.
     pub(super) fn change_directory(&mut self, word: Option<&Word>) {
-        let text = word.and_then(|word| word.path(self.place.home.as_deref()));
+        let text = word.and_then(|word| word.path(self.dirs.home.as_deref()));
         let is_whole = word.is_some_and(|word| word.text().is_some());
-        let cwd = self.state.cwd.as_deref().unwrap_or(&self.place.cwd);
+        let cwd = self.state.cwd.as_deref().unwrap_or(&self.dirs.cwd);
         let is_relative = text.as_deref().is_some_and(|text| !text.starts_with('/'));
         let is_known = is_whole && !(is_relative && self.state.cwd.is_none());
         let to = text.filter(|_| is_known).and_then(|text| absolute(cwd, &text));
         let from = std::mem::replace(&mut self.state.cwd, to);
-        self.state.before.push(from);
+        self.state.previous_dirs.push(from);
     }
 
-    /// Goes to the user's home.
+    /// Changes to the user's home directory.
     pub(super) fn go_home(&mut self) {
-        let from = std::mem::replace(&mut self.state.cwd, self.place.home.clone());
-        self.state.before.push(from);
+        let from = std::mem::replace(&mut self.state.cwd, self.dirs.home.clone());
+        self.state.previous_dirs.push(from);
     }
 
-    /// Goes back to the directory before.
+    /// Changes back to the previous directory.
     pub(super) fn go_back(&mut self) {
-        if let Some(cwd) = self.state.before.pop() {
+        if let Some(cwd) = self.state.previous_dirs.pop() {
             self.state.cwd = cwd;
         }
     }
 
-    /// Returns the text of a patch's files, relative to where the command is.
+    /// Records the files of a patch, relative to the current directory.
     pub(super) fn patch(&mut self, patch: &str) {
         if let Some(cwd) = self.state.cwd.clone() {
             self.found.extend(patched(patch, &cwd));
@@ -147,9 +150,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Follows a node; `document` is what a here-document gives it to read.
+    /// Analyses a node; `document` is its here-document.
     fn statement(&mut self, node: Node<'_>, text: &str, document: Option<&str>) {
-        self.deeper(1, |walk| walk.kind(node, text, document));
+        self.with_depth(1, |walk| walk.kind(node, text, document));
     }
 
     fn kind(&mut self, node: Node<'_>, text: &str, document: Option<&str>) {
@@ -160,26 +163,27 @@ impl<'a> Walk<'a> {
                 let parts: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
                 let last = parts.len().saturating_sub(1);
                 for (nth, part) in parts.into_iter().enumerate() {
-                    // `cat <<E | sh` gives the document to the first; only one of one part keeps it.
+                    // `cat <<E | sh` attaches the document to the first part; a later part other
+                    // than the last never gets it.
                     let document = document.filter(|_| nth == 0 || nth == last);
                     let was_piped = self.is_piped;
                     self.is_piped = was_piped || nth > 0;
-                    self.apart(|walk| walk.statement(part, text, document));
+                    self.in_subshell(|walk| walk.statement(part, text, document));
                     self.is_piped = was_piped;
                 }
             }
             "subshell"
             | "command_substitution"
             | "process_substitution"
-            | "function_definition" => self.apart(|walk| walk.children(node, text)),
+            | "function_definition" => self.in_subshell(|walk| walk.children(node, text)),
             "redirected_statement" => self.redirected(node, text),
             "file_redirect" => self.redirect(node, text),
             "variable_assignment" => self.assign(node, text),
-            "for_statement" => self.each(node, text),
+            "for_statement" => self.for_loop(node, text),
             "declaration_command" => self.declaration(node, text),
             "test_command" => self.test(node, text),
             "case_statement" => {
-                // Its patterns are no words of a command.
+                // The patterns are not words of a command.
                 let mut cursor = node.walk();
                 let items = node.named_children(&mut cursor).filter(|it| it.kind() == "case_item");
                 for item in items {
@@ -205,7 +209,7 @@ impl<'a> Walk<'a> {
                     self.children(child, text);
                     literal = child.named_child(0).and_then(|it| self.word(it, text).text());
                 }
-                // Set for the command alone; seen by those after it, which harms nothing.
+                // Set for this command only. Later commands see it too, which does no harm here.
                 "variable_assignment" => self.assign(child, text),
                 "command_name" => {
                     let name = child.named_child(0).unwrap_or(child);
@@ -230,11 +234,11 @@ impl<'a> Walk<'a> {
         for other in &others {
             if other.kind() == "heredoc_redirect" {
                 let mut cursor = other.walk();
-                let lies = other.named_children(&mut cursor).find(|it| it.kind() == "heredoc_body");
-                document = lies.and_then(|lies| text.get(lies.byte_range()));
+                let body = other.named_children(&mut cursor).find(|it| it.kind() == "heredoc_body");
+                document = body.and_then(|body| text.get(body.byte_range()));
             }
         }
-        // Where it is written is told before the command moves to another directory.
+        // Redirections apply before the command changes the directory.
         let redirects = others.iter().filter(|it| it.kind() == "file_redirect");
         for redirect in redirects {
             self.redirect(*redirect, text);
@@ -247,12 +251,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    // What stands behind `<<E` on its line belongs to the command: words, redirections, a pipeline.
+    // Text after `<<E` on the same line belongs to the command: words, redirections, a pipeline.
     fn heredoc(&mut self, node: Node<'_>, text: &str, document: Option<&str>) {
         let mut cursor = node.walk();
         for child in node.named_children(&mut cursor) {
             match child.kind() {
-                "heredoc_body" => self.apart(|walk| walk.children(child, text)),
+                "heredoc_body" => self.in_subshell(|walk| walk.children(child, text)),
                 "pipeline" => self.statement(child, text, document),
                 _ => self.statement(child, text, None),
             }
@@ -289,7 +293,7 @@ impl<'a> Walk<'a> {
                 word.push_unknown();
             }
         }
-        // `a+=b` adds to what is there.
+        // `a+=b` appends to the current value.
         let adds = value.is_some_and(|value| {
             name.as_ref().is_some_and(|name| {
                 text.get(node.start_byte() + name.len()..value.start_byte()) == Some("+=")
@@ -305,7 +309,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn each(&mut self, node: Node<'_>, text: &str) {
+    fn for_loop(&mut self, node: Node<'_>, text: &str) {
         let name = node.child_by_field_name("variable").map(|it| slice(it, text).to_owned());
         let mut cursor = node.walk();
         let values: Vec<Node<'_>> = node.children_by_field_name("value", &mut cursor).collect();
@@ -315,7 +319,7 @@ impl<'a> Walk<'a> {
             words.extend(self.word(value, text).expanded());
         }
         let (Some(name), Some(body)) = (name, node.child_by_field_name("body")) else { return };
-        for word in words.into_iter().take(ROUNDS) {
+        for word in words.into_iter().take(MAX_LOOP_VALUES) {
             self.state.variables.insert(name.clone(), word);
             self.statement(body, text, None);
         }
@@ -359,14 +363,14 @@ impl<'a> Walk<'a> {
                     }
                 }
             }
-            // The next to be taken is the last.
+            // The stack pops the last element first.
             open[first..].reverse();
         }
     }
 
-    // Commands that are run to make a word.
+    // Analyses command substitutions within a word.
     fn inner(&mut self, node: Node<'_>, text: &str) {
-        self.deeper(1, |walk| match node.kind() {
+        self.with_depth(1, |walk| match node.kind() {
             "command_substitution" | "process_substitution" => walk.statement(node, text, None),
             _ => {
                 let mut cursor = node.walk();
@@ -377,7 +381,7 @@ impl<'a> Walk<'a> {
         });
     }
 
-    /// Returns a word without its quotes, with the variables that are known.
+    /// Returns a word without quotes and with known variables expanded.
     fn word(&self, node: Node<'_>, text: &str) -> Word {
         let mut word = Word::default();
         self.fill(&mut word, node, text, self.depth);
@@ -421,7 +425,7 @@ impl<'a> Walk<'a> {
                 match (own.trim_matches(['$', '(', ')', '`', ' ']), &self.state.cwd) {
                     ("pwd", Some(cwd)) => word.push_quoted(&cwd.to_string_lossy()),
                     ("git rev-parse --show-toplevel", _) => {
-                        word.push_quoted(&self.place.top.to_string_lossy());
+                        word.push_quoted(&self.dirs.top.to_string_lossy());
                     }
                     _ => word.push_unknown(),
                 }
@@ -431,7 +435,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    // The grammar leaves blanks between the parts of a string out of the tree.
+    // The syntax tree does not contain spaces between the parts of a string.
     fn fill_string(&self, word: &mut Word, node: Node<'_>, text: &str, depth: usize) {
         let range = node.byte_range();
         let mut at = range.start + 1;
@@ -441,7 +445,7 @@ impl<'a> Walk<'a> {
             word.push_in_quotes(text.get(at..child.start_byte()).unwrap_or_default());
             let mut inner = Word::default();
             self.fill(&mut inner, child, text, depth + 1);
-            // What a variable brings is not special within quotes.
+            // The value of a variable is not special within quotes.
             match inner.text() {
                 Some(text) => word.push_quoted(&text),
                 None => word.push_unknown(),
@@ -466,11 +470,11 @@ impl<'a> Walk<'a> {
         match (self.state.variables.get(name), name) {
             (Some(value), _) => word.push(value),
             (None, "PWD") if self.state.cwd.is_some() => {
-                let cwd = self.state.cwd.as_deref().unwrap_or(&self.place.cwd);
+                let cwd = self.state.cwd.as_deref().unwrap_or(&self.dirs.cwd);
                 word.push_quoted(&cwd.to_string_lossy());
             }
-            (None, "HOME") if self.place.home.is_some() => {
-                let home = self.place.home.as_deref().unwrap_or(&self.place.cwd);
+            (None, "HOME") if self.dirs.home.is_some() => {
+                let home = self.dirs.home.as_deref().unwrap_or(&self.dirs.cwd);
                 word.push_quoted(&home.to_string_lossy());
             }
             (None, _) => word.push_unknown(),
@@ -478,7 +482,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Tells whether `operator` asks about a file.
+/// Returns whether `operator` is a file test.
 pub(super) fn is_file_test(operator: &str) -> bool {
     operator.len() == 2
         && operator.starts_with('-')

@@ -1,15 +1,15 @@
-//! One word of a command: its characters, which of them are quoted, and what is not known.
+//! One word of a command ([`Word`]): its characters, which of them are quoted, and unknown parts.
 
 use std::path::Path;
 
-/// Stands for text that only the running shell knows.
+/// Placeholder for text that is only known at run time.
 const UNKNOWN: char = '\0';
 
-/// How many words one word with braces may become.
-const MOST: usize = 64;
+/// Maximum number of words from one brace expansion.
+const MAX_EXPANSION: usize = 64;
 
-/// Longer words are taken as they are.
-const LONGEST: usize = 4096;
+/// Maximum length of a word with brace expansion; longer words are not expanded.
+const MAX_EXPANDED_WORD: usize = 4096;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Char {
@@ -17,24 +17,24 @@ struct Char {
     quoted: bool,
 }
 
-/// A word after quotes were removed and known variables filled in.
+/// A word after removal of quotes and expansion of known variables.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Word {
     chars: Vec<Char>,
 }
 
 impl Word {
-    /// Adds text in which no character is special any more.
+    /// Adds text without special characters.
     pub(super) fn push_quoted(&mut self, text: &str) {
         self.chars.extend(text.chars().map(|c| Char { c, quoted: true }));
     }
 
-    /// Adds text outside quotes: a backslash takes the meaning of the character behind it.
+    /// Adds unquoted text: a backslash quotes the next character.
     pub(super) fn push_bare(&mut self, text: &str) {
         let mut chars = text.chars();
         while let Some(c) = chars.next() {
             match c {
-                // With the line break behind it, it is nothing.
+                // A backslash before a line break continues the line.
                 '\\' => match chars.next() {
                     Some('\n') | None => {}
                     Some(c) => self.chars.push(Char { c, quoted: true }),
@@ -44,7 +44,7 @@ impl Word {
         }
     }
 
-    /// Adds text between double quotes, where a backslash is special before a few characters only.
+    /// Adds text between double quotes, where a backslash only escapes a few characters.
     pub(super) fn push_in_quotes(&mut self, text: &str) {
         let mut chars = text.chars().peekable();
         while let Some(c) = chars.next() {
@@ -57,7 +57,7 @@ impl Word {
         }
     }
 
-    /// Adds what is not known.
+    /// Adds an unknown part.
     pub(super) fn push_unknown(&mut self) {
         self.chars.push(Char { c: UNKNOWN, quoted: true });
     }
@@ -67,13 +67,13 @@ impl Word {
         self.chars.extend(&word.chars);
     }
 
-    /// Returns the text, `None` where a part of it is not known.
+    /// Returns the text; `None` if a part of it is unknown.
     pub(super) fn text(&self) -> Option<String> {
         let is_known = self.chars.iter().all(|char| char.c != UNKNOWN);
         is_known.then(|| self.start())
     }
 
-    /// Returns the text up to the first part that is not known.
+    /// Returns the text up to the first unknown part.
     pub(super) fn start(&self) -> String {
         self.chars.iter().map(|char| char.c).take_while(|c| *c != UNKNOWN).collect()
     }
@@ -83,20 +83,20 @@ impl Word {
         Word { chars: self.chars.iter().skip(n).copied().collect() }
     }
 
-    /// Returns the word up to and from the first `mark`.
+    /// Splits the word at the first `mark`, which is dropped.
     pub(super) fn split(&self, mark: char) -> Option<(Word, Word)> {
         let at = self.chars.iter().position(|char| char.c == mark)?;
         let before = Word { chars: self.chars[..at].to_vec() };
         Some((before, self.without(at + 1)))
     }
 
-    /// Returns the words that braces make of this one.
+    /// Returns the words of the brace expansion.
     pub(super) fn expanded(self) -> Vec<Word> {
         let mut done = Vec::new();
         let mut open = vec![self];
         while let Some(word) = open.pop() {
             match word.braces() {
-                Some(words) if done.len() + open.len() + words.len() <= MOST => {
+                Some(words) if done.len() + open.len() + words.len() <= MAX_EXPANSION => {
                     open.extend(words.into_iter().rev());
                 }
                 _ => done.push(word),
@@ -105,9 +105,9 @@ impl Word {
         done
     }
 
-    // What `a{b,c}d` stands for: the first braces with a comma between them.
+    // Expands the first `a{b,c}d`.
     fn braces(&self) -> Option<Vec<Word>> {
-        if self.chars.len() > LONGEST {
+        if self.chars.len() > MAX_EXPANDED_WORD {
             return None;
         }
         let is = |at: usize, c: char| self.chars[at] == Char { c, quoted: false };
@@ -143,8 +143,8 @@ impl Word {
         None
     }
 
-    /// Returns the path that the word is, or the directory before the first part that is not known;
-    /// empty for the working directory.
+    /// Returns the path, or the directory before the first unknown part or wildcard; empty for the
+    /// working directory.
     pub(super) fn path(&self, home: Option<&Path>) -> Option<String> {
         let bare = |char: &Char, set: &str| !char.quoted && set.contains(char.c);
         let unknown = self.chars.iter().position(|char| char.c == UNKNOWN);
@@ -156,7 +156,7 @@ impl Word {
                 let slash = self.chars[..cut].iter().rposition(|char| char.c == '/');
                 match slash {
                     Some(slash) => self.chars[..=slash].iter().map(|char| char.c).collect(),
-                    // `*.rs` is of the working directory; `$x.rs` can be anywhere.
+                    // `*.rs` is in the working directory; `$x.rs` can be anywhere.
                     None if glob == Some(cut) => return Some(String::new()),
                     None => return None,
                 }
@@ -174,7 +174,7 @@ impl Word {
         is_path.then_some(text)
     }
 
-    /// Tells whether the word reads like a path, where nothing says that it is one.
+    /// Returns whether the word looks like a path, for commands with unknown operands.
     pub(super) fn looks_like_path(&self) -> bool {
         let text = self.start();
         if text.starts_with('-') || is_url(&text) || text.contains(['\n', '(', '=', ';', '@']) {

@@ -1,4 +1,4 @@
-//! The picture: lines of text made of what is known, fitted to the window.
+//! Frames of the view ([`Renderer`]): lines of text that fit the terminal.
 
 use std::time::Instant;
 
@@ -11,39 +11,39 @@ use skills_protocol::wire::{Event, State, StatusResult, Worktree};
 
 use crate::terminal::Terminal;
 use crate::text::{count, cut, duration, pad, plain, size, width};
-use crate::top::known::{Activation, Known};
+use crate::top::state::{Activation, TopState};
 
 const TITLE: Style = Style::new().add_modifier(Modifier::BOLD);
 const FAINT: Style = Style::new().add_modifier(Modifier::DIM);
 
-const KEYS: &str = "q quit · r ask again";
+const KEYS: &str = "q quit · r refresh";
 
-/// How pictures are made.
-pub(super) struct Picture<'a> {
-    /// How paths are written.
+/// Renders [`TopState`].
+pub(super) struct Renderer<'a> {
+    /// Formats paths.
     pub(super) terminal: &'a Terminal,
-    /// Whether colours may be used; what they say is said in words as well.
+    /// True if colours are allowed; they only repeat what the text says.
     pub(super) colored: bool,
 }
 
-/// A part of the picture: its title, its lines, and what stands there where there are none.
+/// A section of the frame: title, lines, and the text for an empty section.
 struct Section {
     title: &'static str,
     lines: Vec<Line<'static>>,
     none: &'static str,
 }
 
-impl Picture<'_> {
-    /// Returns the picture for a window of this size.
-    pub(super) fn of(&self, known: &Known, area: Rect) -> Paragraph<'static> {
-        Paragraph::new(self.lines(known, area))
+impl Renderer<'_> {
+    /// Returns the frame for this area.
+    pub(super) fn frame(&self, state: &TopState, area: Rect) -> Paragraph<'static> {
+        Paragraph::new(self.lines(state, area))
     }
 
-    fn lines(&self, known: &Known, area: Rect) -> Vec<Line<'static>> {
+    fn lines(&self, state: &TopState, area: Rect) -> Vec<Line<'static>> {
         let columns = usize::from(area.width);
         let rows = usize::from(area.height);
-        let Some(status) = &known.status else { return vec![Line::from("asking the daemon …")] };
-        let mut lines = self.heading(status, known, columns);
+        let Some(status) = &state.status else { return vec![Line::from("loading …")] };
+        let mut lines = self.heading(status, state, columns);
         let sections = [
             Section {
                 title: "Worktrees",
@@ -52,22 +52,22 @@ impl Picture<'_> {
             },
             Section {
                 title: "Sessions",
-                lines: self.sessions(known, columns),
-                none: "no agent has one",
+                lines: self.sessions(state, columns),
+                none: "no session is open",
             },
             Section {
                 title: "Activations",
-                lines: known.activations.iter().map(|it| self.activation(it, columns)).collect(),
+                lines: state.activations.iter().map(|it| self.activation(it, columns)).collect(),
                 none: "no skill was activated by a file",
             },
             Section {
                 title: "Recent",
-                lines: known.events.iter().map(|(at, it)| self.event(*at, it, columns)).collect(),
-                none: "nothing has happened since this view began",
+                lines: state.events.iter().map(|(at, it)| self.event(*at, it, columns)).collect(),
+                none: "no events since `top` started",
             },
         ];
-        // The last line is for the keys; each section has a title, and a blank line above it where
-        // there is room for it.
+        // The last line shows the keys. Each section has a title, and a blank line above it if the
+        // terminal is high enough.
         let is_roomy = rows >= 24;
         let above = if is_roomy { 2 } else { 1 };
         let room = rows.saturating_sub(lines.len() + 1 + above * sections.len());
@@ -85,15 +85,20 @@ impl Picture<'_> {
         lines
     }
 
-    fn heading(&self, status: &StatusResult, known: &Known, columns: usize) -> Vec<Line<'static>> {
+    fn heading(
+        &self,
+        status: &StatusResult,
+        state: &TopState,
+        columns: usize,
+    ) -> Vec<Line<'static>> {
         let unwell = status.worktrees.iter().map(|it| it.health.len()).sum::<usize>();
         let unwell = (unwell + status.health.len()) as u64;
         let (mark, word) = if unwell == 0 {
-            (self.style(Color::Green), "well".to_owned())
+            (self.style(Color::Green), "healthy".to_owned())
         } else {
             (self.style(Color::Yellow), count(unwell, "problem"))
         };
-        let up = duration(status.uptime + known.asked.elapsed().as_secs());
+        let up = duration(status.uptime + state.updated.elapsed().as_secs());
         let name = format!("skillsd {}", plain(&status.version));
         let first = Line::from(vec![
             self.span("● ".to_owned(), mark),
@@ -112,7 +117,7 @@ impl Picture<'_> {
             count(rebuilds.files.count, "file"),
             count(rebuilds.roots.count, "root"),
             count(rebuilds.views.count, "view"),
-            count(known.n_events, "event"),
+            count(state.n_events, "event"),
         );
         vec![first, Line::from(self.span(cut(&counters, columns), FAINT))]
     }
@@ -140,10 +145,10 @@ impl Picture<'_> {
         worktrees.iter().map(line).collect()
     }
 
-    fn sessions(&self, known: &Known, columns: usize) -> Vec<Line<'static>> {
-        let widest = known.sessions.iter().map(|it| width(&plain(&it.session))).max();
+    fn sessions(&self, state: &TopState, columns: usize) -> Vec<Line<'static>> {
+        let widest = state.sessions.iter().map(|it| width(&plain(&it.session))).max();
         let widest = widest.unwrap_or(0).min(columns / 3);
-        let lines = known.sessions.iter().map(|it| {
+        let lines = state.sessions.iter().map(|it| {
             let cwd = self.terminal.path(&it.cwd, it.path_encoding);
             let facts = format!(
                 "{} activated · {} loaded · {} directories found · {} · {cwd}",
@@ -196,7 +201,7 @@ impl Picture<'_> {
         ])
     }
 
-    // Two columns: a name, and what there is to say about it.
+    // Renders two columns: a name and its facts.
     fn row(
         &self,
         name: &str,
@@ -235,7 +240,8 @@ impl Picture<'_> {
     }
 }
 
-/// Divides the room from the first to the last: none takes more than its equal part of what is left.
+/// Divides rows between sections, first to last: each gets at most an equal part of the remaining
+/// rows.
 fn shares(room: usize, wanted: &[usize]) -> Vec<usize> {
     let mut left = room;
     let shares = wanted.iter().enumerate().map(|(nth, n_lines)| {
@@ -251,7 +257,7 @@ fn ago(at: Instant) -> String {
     format!("{} ago", duration(at.elapsed().as_secs()))
 }
 
-// The directory that the SKILL.md is in.
+// Name of the directory that contains the SKILL.md.
 fn skill_name(path: &str) -> String {
     let mut parts = path.rsplit('/');
     let last = parts.next().unwrap_or_default();
@@ -263,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_room_is_divided_and_what_one_leaves_is_for_the_next() {
+    fn unused_rows_go_to_later_sections() {
         assert_eq!(shares(20, &[1, 2, 3, 200]), [1, 2, 3, 14]);
         assert_eq!(shares(20, &[50, 50, 1, 200]), [5, 5, 1, 9]);
         assert_eq!(shares(3, &[9, 9, 9, 9]), [1, 1, 1, 0]);

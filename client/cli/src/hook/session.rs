@@ -1,4 +1,4 @@
-//! One agent's conversation, as the daemon is told of it.
+//! Session of an agent ([`AgentSession`]) and its calls to the daemon.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,30 +17,30 @@ use skills_protocol::wire::{
 use super::agents::Agent;
 use super::payload::Payload;
 use super::shell::{self, Op, Touched};
-use super::tell;
+use super::skill_text;
+use crate::call_context::CallContext;
 use crate::failure::CommandError;
 use crate::global::GlobalArgs;
-use crate::place::Place;
 use skills_client::blocking::{BlockingConnection, limit_patience};
 use skills_client::spawn::{StartOptions, connect_or_start};
 use skills_client::{ClientError, environment};
 
-/// How long the daemon may take to start, and to answer.
+/// Time limit for the daemon to start, and for each answer.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// A conversation, and where it takes place.
-pub(super) struct Conversation {
+/// Session id of a hook event, with the directories of the session.
+pub(super) struct AgentSession {
     session: String,
     agent: Option<String>,
-    /// Where the conversation began, as the daemon is told.
-    began: Place,
-    /// Where its tools work now.
-    now: shell::CommandDirs,
+    /// Call context of the directory that the session started in.
+    start: CallContext,
+    /// Directories that the agent's tools use now.
+    dirs: shell::CommandDirs,
     options: StartOptions,
 }
 
-impl Conversation {
-    /// Returns the conversation that a payload is of.
+impl AgentSession {
+    /// Returns the session of a payload.
     pub(super) fn of(
         global: &GlobalArgs,
         agent: &Agent,
@@ -57,62 +57,62 @@ impl Conversation {
             profile: global.profile.clone().or_else(|| agent.profile.map(str::to_owned)),
             ..global.clone()
         };
-        let began = Place::of(&global, None)?.single_profile()?;
+        let start = CallContext::of(&global, None)?.single_profile()?;
         let home = std::env::home_dir().filter(|it| it.is_absolute());
-        let now = shell::CommandDirs { top: top_of(&cwd), cwd, home };
+        let dirs = shell::CommandDirs { top: top_of(&cwd), cwd, home };
         let location = environment::socket_location().map_err(ClientError::from)?;
         let options = StartOptions::new(location)?;
         let options = StartOptions { deadline: PATIENCE, patience: PATIENCE, ..options };
-        Ok(Self { session, agent: payload.agent_id.clone(), began, now, options })
+        Ok(Self { session, agent: payload.agent_id.clone(), start, dirs, options })
     }
 
-    /// Returns where its tools work now.
-    pub(super) fn place(&self) -> &shell::CommandDirs {
-        &self.now
+    /// Returns the directories that the agent's tools use now.
+    pub(super) fn dirs(&self) -> &shell::CommandDirs {
+        &self.dirs
     }
 
-    /// Says that it has begun.
+    /// Opens the session.
     pub(super) fn open(&mut self) -> Result<(), CommandError> {
         let mut params = SessionOpenParams::default();
-        self.began.fill(&mut params, None);
+        self.start.fill(&mut params, None);
         params.session = Some(self.session.clone());
         self.ask::<SessionOpen>(&params).map(drop)
     }
 
-    /// Says that it has ended.
+    /// Closes the session.
     pub(super) fn close(&mut self) -> Result<(), CommandError> {
         let mut params = SessionCloseParams::default();
-        self.began.fill(&mut params, None);
+        self.start.fill(&mut params, None);
         params.session = Some(self.session.clone());
         self.ask::<SessionClose>(&params).map(drop)
     }
 
-    /// Says that the agent inside it has ended.
+    /// Reports that the subagent of this event has ended.
     pub(super) fn agent_end(&mut self) -> Result<(), CommandError> {
         let mut params = SessionAgentEndParams::default();
-        self.began.fill(&mut params, None);
+        self.start.fill(&mut params, None);
         params.session = Some(self.session.clone());
         params.agent.clone_from(&self.agent);
         self.ask::<SessionAgentEnd>(&params).map(drop)
     }
 
-    /// Says that it was shortened, and returns what has to be said again.
+    /// Reports that the context was compacted, and returns the text to repeat.
     pub(super) fn compacted(&mut self) -> Result<Option<String>, CommandError> {
-        // One that nobody opened has nothing to forget.
+        // `session/compacted` needs an open session.
         self.open()?;
         let mut params = SessionCompactedParams::default();
-        self.began.fill(&mut params, None);
+        self.start.fill(&mut params, None);
         params.session = Some(self.session.clone());
         params.agent.clone_from(&self.agent);
         let compacted = self.ask::<SessionCompacted>(&params)?;
         let mut params = SessionGetParams::default();
-        self.began.fill(&mut params, None);
+        self.start.fill(&mut params, None);
         params.session = Some(self.session.clone());
-        let known = self.ask::<SessionGet>(&params)?;
-        Ok(tell::again(&compacted.skills, &known.activated))
+        let current = self.ask::<SessionGet>(&params)?;
+        Ok(skill_text::after_compaction(&compacted.skills, &current.activated))
     }
 
-    /// Says which files were touched, and returns what is new.
+    /// Reports touched files, and returns a text about new skills.
     pub(super) fn touch(&mut self, files: &[Touched]) -> Result<Option<String>, CommandError> {
         let mut all = Vec::new();
         for (op, word) in [
@@ -127,7 +127,7 @@ impl Conversation {
                 continue;
             }
             let mut params = SessionTouchParams { op: Some(word), ..SessionTouchParams::default() };
-            self.began.fill(&mut params, None);
+            self.start.fill(&mut params, None);
             params.session = Some(self.session.clone());
             params.agent.clone_from(&self.agent);
             let encoding = params.path_encoding;
@@ -136,12 +136,12 @@ impl Conversation {
                 all.push(self.ask::<SessionTouch>(&params)?);
             }
         }
-        Ok(tell::new(&all))
+        Ok(skill_text::new_skills(&all))
     }
 
     fn ask<M: Request>(&self, params: &M::Params) -> Result<M::Result, CommandError> {
         let text = match self.try_ask::<M>(params) {
-            // A daemon that is being stopped hangs up; the next one answers.
+            // A daemon that is shutting down closes the connection; the next daemon answers.
             Err(error) if error.is_broken_connection() => self.try_ask::<M>(params)?,
             answer => answer?,
         };
@@ -162,7 +162,7 @@ fn missing(field: &str) -> CommandError {
     CommandError::usage(format!("the hook's input has no `{field}`"))
 }
 
-/// Returns the top of the worktree that a directory is in, or the directory.
+/// Returns the root of the worktree that contains a directory, or else the directory.
 fn top_of(cwd: &Path) -> PathBuf {
     let has_git = |dir: &&Path| dir.join(".git").exists();
     cwd.ancestors().find(has_git).unwrap_or(cwd).to_owned()

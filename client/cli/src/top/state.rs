@@ -1,6 +1,6 @@
-//! What the view knows: the daemon's own account, the conversations, and what has happened since.
+//! Data of the view ([`TopState`]): the daemon's status, its sessions, and recent events.
 //!
-//! Asked for when the daemon tells of something, and each second while it tells of nothing.
+//! Updated after each event, and every second without one.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Instant;
@@ -13,108 +13,116 @@ use skills_protocol::wire::{
 
 use skills_client::ClientError;
 use skills_client::client::Client;
-use skills_client::subscription::Heard;
+use skills_client::subscription::SubscriptionEvent;
 
-/// How many things that happened are kept; no window is higher.
-const KEPT: usize = 200;
+/// Maximum number of events and activations that are kept; no terminal shows more.
+const MAX_HISTORY: usize = 200;
 
-/// How many conversations are asked what they activated before the view began.
-const ASKED: usize = 20;
+/// Maximum number of sessions whose earlier activations are fetched.
+const MAX_INITIAL_SESSIONS: usize = 20;
 
-/// What is known.
-pub(super) struct Known {
+/// Status, sessions and recent events of the daemon.
+pub(super) struct TopState {
     client: Client,
-    /// The daemon's account; none before it was asked.
+    /// Status of the daemon; `None` before the first update.
     pub(super) status: Option<StatusResult>,
-    /// When it was asked.
-    pub(super) asked: Instant,
-    /// The conversations, the last used first.
+    /// Time of the last update.
+    pub(super) updated: Instant,
+    /// Sessions, most recently used first.
     pub(super) sessions: Vec<SessionSummary>,
-    /// What happened, the latest first.
+    /// Events, newest first.
     pub(super) events: VecDeque<(Instant, Event)>,
-    /// How many events there were.
+    /// Number of events received.
     pub(super) n_events: u64,
-    /// Skills that were activated, the latest first.
+    /// Activated skills, newest first.
     pub(super) activations: VecDeque<Activation>,
-    // By session and path: which of them have been seen.
-    seen: BTreeSet<(String, String)>,
+    // Known activations by session and path.
+    known_activations: BTreeSet<(String, String)>,
 }
 
 /// A skill that was activated by a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Activation {
-    /// When it was; none for one from before the view began.
+    /// Time of the activation; `None` if it was before `top` started.
     pub(super) at: Option<Instant>,
-    /// The conversation.
+    /// Session id.
     pub(super) session: String,
-    /// The skill's SKILL.md, and how it is written.
+    /// Path of the SKILL.md, with its encoding.
     pub(super) skill: (String, Option<skills_protocol::path::PathEncoding>),
-    /// The file that did it, likewise.
+    /// Path of the file that matched, with its encoding.
     pub(super) file: (String, Option<skills_protocol::path::PathEncoding>),
 }
 
-impl Known {
-    /// Returns that nothing is known yet.
+impl TopState {
+    /// Returns an empty state.
     pub(super) fn new(client: Client) -> Self {
         Self {
             client,
             status: None,
-            asked: Instant::now(),
+            updated: Instant::now(),
             sessions: Vec::new(),
             events: VecDeque::new(),
             n_events: 0,
             activations: VecDeque::new(),
-            seen: BTreeSet::new(),
+            known_activations: BTreeSet::new(),
         }
     }
 
-    /// Takes in what the daemon has told.
-    pub(super) async fn hear(&mut self, heard: &Heard) -> Result<(), ClientError> {
-        match heard {
-            Heard::Begun(_) => {
+    /// Applies a message of the subscription.
+    pub(super) async fn apply(&mut self, message: &SubscriptionEvent) -> Result<(), ClientError> {
+        match message {
+            SubscriptionEvent::Begun(_) => {
                 self.update().await?;
-                let sessions: Vec<_> =
-                    self.sessions.iter().take(ASKED).map(|it| it.session.clone()).collect();
+                let sessions: Vec<_> = self
+                    .sessions
+                    .iter()
+                    .take(MAX_INITIAL_SESSIONS)
+                    .map(|it| it.session.clone())
+                    .collect();
                 for session in sessions.iter().rev() {
-                    self.look_at(session, None).await?;
+                    self.update_activations(session, None).await?;
                 }
             }
-            Heard::Event(event) => {
+            SubscriptionEvent::Event(event) => {
                 self.n_events += 1;
                 self.events.push_front((Instant::now(), event.clone()));
-                self.events.truncate(KEPT);
+                self.events.truncate(MAX_HISTORY);
                 self.update().await?;
                 if let Some(session) = event.session.as_ref()
                     && event.kind == EventKind::SessionChanged
                 {
-                    self.look_at(session, Some(Instant::now())).await?;
+                    self.update_activations(session, Some(Instant::now())).await?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Asks the daemon how it is and which conversations there are.
+    /// Fetches the daemon's status and its sessions.
     pub(super) async fn update(&mut self) -> Result<(), ClientError> {
         self.status = Some(self.client.call::<ServerStatus>(&StatusParams {}).await?);
-        self.asked = Instant::now();
+        self.updated = Instant::now();
         let result = self.client.call::<SessionList>(&SessionListParams {}).await?;
         self.sessions = result.sessions;
         self.sessions.sort_by_key(|it| std::cmp::Reverse(it.used));
         Ok(())
     }
 
-    async fn look_at(&mut self, session: &str, at: Option<Instant>) -> Result<(), ClientError> {
+    async fn update_activations(
+        &mut self,
+        session: &str,
+        at: Option<Instant>,
+    ) -> Result<(), ClientError> {
         let session_param = Some(session.to_owned());
         let params = SessionGetParams { session: session_param, ..SessionGetParams::default() };
         let result = match self.client.call::<SessionGet>(&params).await {
             Ok(result) => result,
-            // It was closed meanwhile, which the next list says.
+            // The session was closed in the meantime; the next list shows that.
             Err(ClientError::Rpc(_)) => return Ok(()),
             Err(error) => return Err(error),
         };
         for skill in result.activated {
-            if self.seen.insert((session.to_owned(), skill.path.clone())) {
+            if self.known_activations.insert((session.to_owned(), skill.path.clone())) {
                 self.activations.push_front(Activation {
                     at,
                     session: session.to_owned(),
@@ -123,7 +131,7 @@ impl Known {
                 });
             }
         }
-        self.activations.truncate(KEPT);
+        self.activations.truncate(MAX_HISTORY);
         Ok(())
     }
 }

@@ -1,8 +1,9 @@
-//! Where a command acts: the directory, the added directories, the profile and the environment.
+//! Context of a command's calls ([`CallContext`]): directory, added directories, profile, session
+//! and environment.
 //!
-//! All that depends on this process's own directory and variables is read here, so that the
-//! daemon only ever sees absolute paths. Relative paths, also those of other arguments, are taken
-//! from `--cwd`, as git does with `-C`.
+//! Everything that depends on this process's directory and variables is read here, so that the
+//! daemon only receives absolute paths. Relative paths, including those of other arguments, start
+//! at `--cwd`, like those of `git -C`.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -19,12 +20,12 @@ use crate::failure::CommandError;
 use crate::global::{ALL_PROFILES, GlobalArgs};
 use skills_client::environment;
 
-/// What stands between the names of several profiles.
-const BETWEEN: char = ',';
+/// Separator between profile names.
+const PROFILE_SEPARATOR: char = ',';
 
-/// Where a command acts and whose rules apply.
+/// Directory, profile and environment that a command's calls use.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct CallContext {
     pub(super) cwd: PathBuf,
     pub(super) profile: Option<String>,
     session: Option<String>,
@@ -40,23 +41,23 @@ pub(super) struct SessionFlag {
     session: Option<String>,
 }
 
-/// What a user names on the command line: a skill by its name, or a file.
+/// Skill argument of a command: a name or a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
-    /// A skill's name.
+    /// Name of a skill.
     Name(String),
-    /// A SKILL.md or a directory, absolute.
+    /// Absolute path of a SKILL.md or a directory.
     Path(PathBuf),
 }
 
-impl Place {
-    /// Returns the place that the flags name; `dir` is a command's own directory argument.
+impl CallContext {
+    /// Returns the context that the flags select; `dir` is the command's own directory argument.
     pub(super) fn of(global: &GlobalArgs, dir: Option<&Path>) -> Result<Self, CommandError> {
         let here = env::current_dir().map_err(|error| {
-            CommandError::usage(format!("the current directory cannot be told: {error}"))
+            CommandError::usage(format!("failed to read the current directory: {error}"))
                 .with_hint("Change to a directory that exists, or pass `--cwd DIR`.")
         });
-        // An absolute `--cwd` is good enough where the current directory has been removed.
+        // With an absolute `--cwd`, the current directory may have been removed.
         let here = match &global.cwd {
             Some(cwd) if cwd.is_absolute() => directory(cwd)?,
             Some(cwd) => directory(&here?.join(cwd))?,
@@ -76,7 +77,7 @@ impl Place {
         Ok(Self { cwd, profile, session: None, add_dirs, environment: environment::discovery() })
     }
 
-    /// Puts the place into a call's parameters, and returns `path` as these parameters write it.
+    /// Sets the context of a call's parameters, and returns `path` in their path encoding.
     pub(super) fn fill(&self, params: &mut impl Contextual, path: Option<&Path>) -> Option<String> {
         let values = self.environment.iter().map(|(_, value)| Path::new(value));
         let dirs = self.add_dirs.iter().map(PathBuf::as_path);
@@ -99,9 +100,9 @@ impl Place {
         path.map(|path| encode(path, encoding))
     }
 
-    /// Puts the place into a call's parameters, and returns `paths` as these parameters write them.
+    /// Sets the context of a call's parameters, and returns `paths` in their path encoding.
     pub(super) fn fill_all(&self, params: &mut impl Contextual, paths: &[PathBuf]) -> Vec<String> {
-        // One that needs an encoding decides for all.
+        // One path that needs percent-encoding decides for all.
         let odd = paths.iter().find(|it| encoding_of([it.as_path()]).is_some());
         self.fill(params, odd.map(PathBuf::as_path));
         let context = params.take_context();
@@ -110,59 +111,63 @@ impl Place {
         paths.iter().map(|path| encode(path, encoding)).collect()
     }
 
-    /// Returns a path from the command line, absolute.
+    /// Returns the absolute form of a path argument.
     pub(super) fn file(&self, given: &Path) -> PathBuf {
-        settled(&self.cwd.join(given))
+        normalize(&self.cwd.join(given))
     }
 
-    /// Returns the same place under another profile.
+    /// Returns the same context with another profile.
     pub(super) fn with_profile(&self, profile: &str) -> Self {
         Self { profile: Some(profile.to_owned()), ..self.clone() }
     }
 
-    /// Returns the same place as a conversation sees it.
-    pub(super) fn seen_by(self, flag: &SessionFlag) -> Self {
+    /// Returns the same context within a session.
+    pub(super) fn with_session(self, flag: &SessionFlag) -> Self {
         Self { session: flag.session.clone(), ..self }
     }
 
-    /// Returns whether several profiles are asked for.
+    /// Returns whether `--profile` selects several profiles.
     pub(super) fn wants_several_profiles(&self) -> bool {
-        self.profile.as_deref().is_some_and(|it| it == ALL_PROFILES || it.contains(BETWEEN))
+        self.profile
+            .as_deref()
+            .is_some_and(|it| it == ALL_PROFILES || it.contains(PROFILE_SEPARATOR))
     }
 
-    /// Returns the profiles that are asked for, of those that the daemon knows. A variant
-    /// (`claude-code@founding`) is in none but those that name it.
-    pub(super) fn several(&self, known: &[String]) -> Vec<String> {
-        let asked = self.profile.as_deref().unwrap_or(ALL_PROFILES);
-        let mut several: Vec<String> = Vec::new();
-        for name in asked.split(BETWEEN).map(str::trim).filter(|it| !it.is_empty()) {
-            let all = known.iter().filter(|it| name == ALL_PROFILES && !it.contains('@'));
+    /// Returns the selected profiles out of those of the daemon. A variant (`claude-code@founding`)
+    /// is only included if it is named.
+    pub(super) fn selected_profiles(&self, available: &[String]) -> Vec<String> {
+        let selection = self.profile.as_deref().unwrap_or(ALL_PROFILES);
+        let mut selected: Vec<String> = Vec::new();
+        for name in selection.split(PROFILE_SEPARATOR).map(str::trim).filter(|it| !it.is_empty()) {
+            let all = available.iter().filter(|it| name == ALL_PROFILES && !it.contains('@'));
             let one = (name != ALL_PROFILES).then(|| name.to_owned());
             for profile in all.cloned().chain(one) {
-                if !several.contains(&profile) {
-                    several.push(profile);
+                if !selected.contains(&profile) {
+                    selected.push(profile);
                 }
             }
         }
-        several
+        selected
     }
 
-    /// Refuses several profiles for a command that has one answer.
+    /// Refuses several profiles for a command that needs one.
     pub(super) fn single_profile(self) -> Result<Self, CommandError> {
         if self.wants_several_profiles() {
             let given = self.profile.unwrap_or_default();
-            let message = format!("`--profile {given}` is for `list`, `explain` and `check`");
+            let message = format!(
+                "only `list`, `explain` and `check` accept several profiles, not this command with `--profile {given}`"
+            );
             return Err(CommandError::usage(message)
-                .with_hint("Name one profile, for example `--profile claude-code`."));
+                .with_hint("Pass one profile, for example `--profile claude-code`."));
         }
         Ok(self)
     }
 
-    /// Tells whether an argument is a path or a name.
+    /// Returns whether an argument is a path or a name.
     ///
-    /// A bare word is a name, even where a file is called so. With a slash in it, it is a path when
-    /// it is there or plainly is meant as one; names may hold slashes too.
-    /// A name is text; what is not can only be a path.
+    /// A bare word is a name, even if a file has this name. An argument with a slash is a path if
+    /// it exists or is clearly written as one, because names may contain slashes too. An argument
+    /// that is not UTF-8 is a path.
     pub(super) fn target(&self, argument: &OsStr) -> Target {
         let given = Path::new(argument);
         let rooted = given.is_absolute()
@@ -173,14 +178,14 @@ impl Place {
             || (argument.as_bytes().contains(&b'/') && path.symlink_metadata().is_ok());
         match argument.to_str() {
             Some(name) if !is_path => Target::Name(name.to_owned()),
-            Some(_) | None => Target::Path(settled(&path)),
+            Some(_) | None => Target::Path(normalize(&path)),
         }
     }
 }
 
 fn directory(path: &Path) -> Result<PathBuf, CommandError> {
     match path.metadata() {
-        // As an agent's own directory is: what is above a link is not what is above its target.
+        // Like an agent's own working directory: the parents of a link and of its target differ.
         Ok(found) if found.is_dir() => path.canonicalize().map_err(|error| unusable(path, &error)),
         Ok(_) => Err(CommandError::usage(format!("`{}` is not a directory", path.display()))),
         Err(error) => Err(unusable(path, &error)),
@@ -189,28 +194,28 @@ fn directory(path: &Path) -> Result<PathBuf, CommandError> {
 
 fn unusable(path: &Path, error: &io::Error) -> CommandError {
     let path = path.display();
-    CommandError::usage(format!("`{path}` is not a directory that can be used: {error}"))
+    CommandError::usage(format!("`{path}` is not a usable directory: {error}"))
 }
 
-// `a/./b` loses its dot. `..` is only known to the disk, because `a` may be a link; what no disk
-// can tell (a path that is not there) loses it by the text.
-fn settled(path: &Path) -> PathBuf {
+// Removes `.` and `..`. For `..` this asks the disk, because `a` in `a/..` may be a link; a path that
+// does not exist is normalized by its text.
+fn normalize(path: &Path) -> PathBuf {
     if !path.components().any(|component| component == Component::ParentDir) {
         return path.components().collect();
     }
     if let Ok(real) = path.canonicalize() {
         return real;
     }
-    let mut settled = PathBuf::new();
+    let mut normal = PathBuf::new();
     for component in path.components() {
         match component {
             Component::ParentDir => {
-                settled.pop();
+                normal.pop();
             }
-            other => settled.push(other),
+            other => normal.push(other),
         }
     }
-    settled
+    normal
 }
 
 #[cfg(test)]
@@ -221,8 +226,8 @@ mod tests {
 
     use super::*;
 
-    fn place(cwd: &Path) -> Place {
-        Place {
+    fn context(cwd: &Path) -> CallContext {
+        CallContext {
             cwd: cwd.to_owned(),
             profile: None,
             session: None,
@@ -232,40 +237,41 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_word_is_a_name_and_a_slash_makes_a_path_of_what_is_there() {
+    fn target_is_a_path_only_with_a_slash_and_an_existing_file() {
         let top = TempDir::new().expect("made");
         std::fs::create_dir_all(top.path().join("a/b")).expect("made");
         std::fs::create_dir(top.path().join("commit")).expect("made");
-        let place = place(top.path());
+        let context = context(top.path());
         let path = |relative| Target::Path(top.path().join(relative));
         let name = |name: &str| Target::Name(name.to_owned());
-        assert_eq!(place.target(OsStr::new("commit")), name("commit"));
-        assert_eq!(place.target(OsStr::new("./commit")), path("commit"));
-        assert_eq!(place.target(OsStr::new("a/b")), path("a/b"));
-        assert_eq!(place.target(OsStr::new("ns/skill")), name("ns/skill"));
-        assert_eq!(place.target(OsStr::new("gone/SKILL.md")), path("gone/SKILL.md"));
-        assert_eq!(place.target(OsStr::new("./a/../gone")), path("gone"));
-        assert_eq!(place.target(OsStr::new("/x//y/")), Target::Path("/x/y".into()));
+        assert_eq!(context.target(OsStr::new("commit")), name("commit"));
+        assert_eq!(context.target(OsStr::new("./commit")), path("commit"));
+        assert_eq!(context.target(OsStr::new("a/b")), path("a/b"));
+        assert_eq!(context.target(OsStr::new("ns/skill")), name("ns/skill"));
+        assert_eq!(context.target(OsStr::new("gone/SKILL.md")), path("gone/SKILL.md"));
+        assert_eq!(context.target(OsStr::new("./a/../gone")), path("gone"));
+        assert_eq!(context.target(OsStr::new("/x//y/")), Target::Path("/x/y".into()));
         let odd = OsStr::from_bytes(b"caf\xe9");
-        assert_eq!(place.target(odd), Target::Path(top.path().join(odd)));
+        assert_eq!(context.target(odd), Target::Path(top.path().join(odd)));
     }
 
     #[test]
-    fn several_profiles_are_all_of_today_or_those_that_are_named() {
-        let known = ["agentskills", "codex", "codex@founding", "mine"].map(str::to_owned);
-        let several = |asked: &str| {
-            let place = Place { profile: Some(asked.to_owned()), ..place(Path::new("/")) };
-            assert!(place.wants_several_profiles());
-            place.several(&known).join(" ")
+    fn all_profiles_excludes_variants_unless_named() {
+        let available = ["agentskills", "codex", "codex@founding", "mine"].map(str::to_owned);
+        let selected = |selection: &str| {
+            let context =
+                CallContext { profile: Some(selection.to_owned()), ..context(Path::new("/")) };
+            assert!(context.wants_several_profiles());
+            context.selected_profiles(&available).join(" ")
         };
-        assert_eq!(several("all"), "agentskills codex mine");
-        assert_eq!(several("codex, codex@founding"), "codex codex@founding");
-        assert_eq!(several("codex@founding,all"), "codex@founding agentskills codex mine");
-        assert!(!place(Path::new("/")).wants_several_profiles());
+        assert_eq!(selected("all"), "agentskills codex mine");
+        assert_eq!(selected("codex, codex@founding"), "codex codex@founding");
+        assert_eq!(selected("codex@founding,all"), "codex@founding agentskills codex mine");
+        assert!(!context(Path::new("/")).wants_several_profiles());
     }
 
     #[test]
-    fn relative_directories_are_taken_from_cwd() {
+    fn relative_directories_start_at_cwd() {
         let top = TempDir::new().expect("made");
         std::fs::create_dir_all(top.path().join("w/sub")).expect("made");
         let global = GlobalArgs {
@@ -273,34 +279,34 @@ mod tests {
             add_dirs: vec!["sub".into()],
             ..GlobalArgs::default()
         };
-        let found = Place::of(&global, Some(Path::new("sub"))).expect("there");
+        let found = CallContext::of(&global, Some(Path::new("sub"))).expect("there");
         let sub = top.path().join("w/sub").canonicalize().expect("there");
         assert_eq!(found.cwd, sub);
         assert_eq!(found.add_dirs, [sub.as_path()]);
-        let error = Place::of(&global, Some(Path::new("gone"))).expect_err("not there");
+        let error = CallContext::of(&global, Some(Path::new("gone"))).expect_err("not there");
         assert!(error.message().contains("w/gone` is not a directory"), "{}", error.message());
     }
 
     #[test]
-    fn a_link_to_a_directory_is_followed() {
+    fn symlinked_directory_is_resolved() {
         let top = TempDir::new().expect("made");
         let real = top.path().canonicalize().expect("there").join("w/deep");
         std::fs::create_dir_all(&real).expect("made");
         let link = top.path().join("link");
         std::os::unix::fs::symlink("w/deep", &link).expect("made");
-        let named = Place::of(&GlobalArgs::default(), Some(&link)).expect("there");
+        let named = CallContext::of(&GlobalArgs::default(), Some(&link)).expect("there");
         assert_eq!(named.cwd, real);
         let global = GlobalArgs { cwd: Some(link.clone()), ..GlobalArgs::default() };
-        assert_eq!(Place::of(&global, None).expect("there").cwd, real);
+        assert_eq!(CallContext::of(&global, None).expect("there").cwd, real);
 
         std::fs::remove_dir(&real).expect("it was there");
-        let error = Place::of(&global, None).expect_err("it leads nowhere");
+        let error = CallContext::of(&global, None).expect_err("it leads nowhere");
         assert!(error.message().contains("link` is not a directory"), "{}", error.message());
     }
 
     #[test]
-    fn one_odd_path_encodes_all_of_the_call() {
-        let mut odd = place(Path::new(OsStr::from_bytes(b"/w/\xff")));
+    fn one_non_utf8_path_encodes_all_paths_of_the_call() {
+        let mut odd = context(Path::new(OsStr::from_bytes(b"/w/\xff")));
         odd.environment = vec![("HOME", "/h%".into())];
         let mut params = ListParams::default();
         let path = odd.fill(&mut params, Some(Path::new("/p")));

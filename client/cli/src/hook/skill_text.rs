@@ -1,20 +1,20 @@
-//! What a model is told: which skills a touch has brought, and what it must know again.
+//! Text for the model: skills that a touch made available, and skills to repeat after compaction.
 //!
-//! Names and descriptions come from files that anybody may have written. They are put on one line
-//! each and cut, so that none of them can pass for more than an entry of a list.
+//! Names and descriptions come from files that anyone may have written. Each is put on one line and
+//! cut, so that it cannot pass for more than an entry of a list.
 
 use std::fmt::Write as _;
 
 use skills_protocol::wire::{Entry, InvokedSkill, SessionSkill, SessionTouchResult, State};
 
-/// The longest description of a skill, in characters.
+/// Maximum length of a description in characters.
 const DESCRIPTION: usize = 500;
 
-/// The longest text, in bytes: what agents take without cutting it.
+/// Maximum length of the text in bytes, which agents accept without cutting it.
 const LONGEST: usize = 9_000;
 
-/// Returns what is new, in words; `None` when nothing is.
-pub(super) fn new(all: &[SessionTouchResult]) -> Option<String> {
+/// Returns a text about the skills of these results; `None` if there are none.
+pub(super) fn new_skills(all: &[SessionTouchResult]) -> Option<String> {
     let mut lines: Vec<(&Entry, String)> = Vec::new();
     for result in all {
         for it in &result.activated {
@@ -24,15 +24,15 @@ pub(super) fn new(all: &[SessionTouchResult]) -> Option<String> {
     }
     for result in all {
         for found in &result.discovered {
-            let told = |it: &&Entry| matches!(it.state, State::Active | State::Activated);
-            for skill in found.skills.iter().filter(told) {
+            let is_active = |it: &&Entry| matches!(it.state, State::Active | State::Activated);
+            for skill in found.skills.iter().filter(is_active) {
                 if !lines.iter().any(|(known, _)| known.path == skill.path) {
                     lines.push((skill, format!("in {}", line(&found.dir, 1000))));
                 }
             }
         }
     }
-    // Those that only a user may call are none of the model's.
+    // Skills that only the user may invoke are of no use to the model.
     lines.retain(|(skill, _)| skill.model_invocable);
     let entries = lines.iter().map(|(skill, why)| {
         let name = line(&skill.name, 100);
@@ -40,13 +40,16 @@ pub(super) fn new(all: &[SessionTouchResult]) -> Option<String> {
         format!("- {name}: {description} ({why}; file: {})", line(&skill.path, 4096))
     });
     listed(
-        "Skills that apply to what you are working on. Read a skill's file before you do what it is for:",
+        "Skills that apply to what you are working on. Read a skill's file before you start a task that it covers:",
         entries,
     )
 }
 
-/// Returns what has to be said again after a conversation was shortened.
-pub(super) fn again(loaded: &[InvokedSkill], activated: &[SessionSkill]) -> Option<String> {
+/// Returns the text to repeat after the agent compacted its context.
+pub(super) fn after_compaction(
+    loaded: &[InvokedSkill],
+    activated: &[SessionSkill],
+) -> Option<String> {
     let mut text = String::new();
     for skill in loaded {
         let body = format!(
@@ -66,15 +69,13 @@ pub(super) fn again(loaded: &[InvokedSkill], activated: &[SessionSkill]) -> Opti
         }
     }
     if !text.is_empty() {
-        text.insert_str(0, "Skills that you have loaded before the conversation was shortened:\n");
+        text.insert_str(0, "Skills that you loaded before the context was compacted:\n");
     }
     let is_loaded = |it: &&SessionSkill| loaded.iter().any(|skill| skill.path == it.path);
     let entries = activated.iter().filter(|it| !is_loaded(it)).map(|it| {
         format!("- {} (for files like `{}`)", line(&it.path, 4096), line(&it.matched.pattern, 100))
     });
-    if let Some(list) =
-        listed("Skills that apply to what you are working on, by their files:", entries)
-    {
+    if let Some(list) = listed("Files of skills that apply to what you are working on:", entries) {
         if !text.is_empty() {
             text.push('\n');
         }
@@ -83,7 +84,7 @@ pub(super) fn again(loaded: &[InvokedSkill], activated: &[SessionSkill]) -> Opti
     (!text.is_empty()).then_some(text)
 }
 
-/// Returns a heading and its entries, as many as there is place for; `None` without entries.
+/// Returns a heading with as many entries as fit; `None` without entries.
 fn listed(heading: &str, entries: impl Iterator<Item = String>) -> Option<String> {
     let mut text = heading.to_owned();
     let mut left_out = 0;
@@ -103,7 +104,7 @@ fn listed(heading: &str, entries: impl Iterator<Item = String>) -> Option<String
     (n_entries > 0).then_some(text)
 }
 
-/// Returns text on one line, without control characters and tags, cut to so many characters.
+/// Returns text on one line, without control characters and tags, cut to `most` characters.
 fn line(text: &str, most: usize) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control());
     let text = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
@@ -114,7 +115,7 @@ fn line(text: &str, most: usize) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Returns a body that cannot end the tags that it stands between.
+/// Escapes tags in a body that could end the enclosing element.
 fn inside(body: &str) -> String {
     let mut text = String::with_capacity(body.len());
     let mut rest = body;
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_new_is_told_once_and_on_one_line() {
+    fn each_new_skill_is_listed_once_on_one_line() {
         let found = [
             entry("deep", "active", "Deep."),
             entry("rust", "activated", "Rust."),
@@ -168,20 +169,20 @@ mod tests {
         ];
         let result = touched(&[("rust", "Write\nRust.\u{7}")], &found);
         assert_eq!(
-            new(&[result]).expect("something"),
-            "Skills that apply to what you are working on. Read a skill's file before you do what it is for:\n\
+            new_skills(&[result]).expect("something"),
+            "Skills that apply to what you are working on. Read a skill's file before you start a task that it covers:\n\
              - rust: Write Rust. (for files like `*.rs`; file: /w/rust/SKILL.md)\n\
              - deep: Deep. (in /w/sub/.claude/skills; file: /w/deep/SKILL.md)"
         );
-        assert_eq!(new(&[touched(&[], &[])]), None);
+        assert_eq!(new_skills(&[touched(&[], &[])]), None);
     }
 
     #[test]
-    fn too_much_is_cut_and_says_so() {
+    fn long_list_is_cut_and_counts_the_rest() {
         let description = "x".repeat(2_000);
         let names: Vec<String> = (0..40).map(|n| format!("s{n}")).collect();
         let all: Vec<_> = names.iter().map(|name| (name.as_str(), description.as_str())).collect();
-        let text = new(&[touched(&all, &[])]).expect("something");
+        let text = new_skills(&[touched(&all, &[])]).expect("something");
         assert!(text.len() < LONGEST + 100 && text.contains("xxx..."), "{}", text.len());
         assert!(text.ends_with("more: `skillsd list` names them)"), "{text}");
     }

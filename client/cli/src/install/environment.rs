@@ -1,5 +1,5 @@
-//! What is around the program that is installed: its own path, the home, and which programs are
-//! there. All that installing reads of the environment is read here.
+//! Environment of the installation ([`InstallEnvironment`]): the program's path, home, and agents'
+//! directories. All reads of the environment are here.
 
 use std::env;
 use std::ffi::OsString;
@@ -11,40 +11,39 @@ use skills_protocol::env::{CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME, HOME,
 use crate::failure::CommandError;
 use skills_client::environment::state_directory;
 
-/// The surroundings, all paths absolute.
+/// Paths that the installation depends on; all are absolute.
 #[derive(Debug, Clone)]
-pub(super) struct Surroundings {
-    /// The user's home.
+pub(super) struct InstallEnvironment {
+    /// Home directory.
     pub(super) home: PathBuf,
-    /// Where configuration lies.
+    /// Configuration directory.
     pub(super) config: PathBuf,
-    /// Where skillsd keeps its state.
+    /// State directory of skillsd.
     pub(super) state: PathBuf,
     /// This program.
     pub(super) program: PathBuf,
-    /// Whether `skillsd` on the path is this program.
+    /// True if `skillsd` in PATH is this program.
     pub(super) on_path: bool,
-    /// Where Claude Code was told to keep its files.
+    /// Value of CLAUDE_CONFIG_DIR.
     pub(super) claude: Option<PathBuf>,
-    /// Where Codex keeps its files.
+    /// Directory of Codex.
     pub(super) codex: PathBuf,
-    /// Where Gemini CLI keeps its `.gemini`.
+    /// Parent directory of Gemini CLI's `.gemini`.
     pub(super) gemini: PathBuf,
     path: OsString,
 }
 
-impl Surroundings {
-    /// Looks at the environment.
-    pub(super) fn look() -> Result<Self, CommandError> {
+impl InstallEnvironment {
+    /// Reads the environment.
+    pub(super) fn read() -> Result<Self, CommandError> {
         let no_home = || {
-            CommandError::usage("HOME is not set to an absolute path").with_hint(
-                "Set HOME: agents and systemd look for their files below it, and so does `install`.",
-            )
+            CommandError::usage("HOME is not set to an absolute path")
+                .with_hint("Set HOME: agents and systemd keep their files below it.")
         };
         let home = directory(HOME).ok_or_else(no_home)?;
         let state = state_directory().ok_or_else(no_home)?;
         let program = env::current_exe().map_err(|error| {
-            CommandError::finding("the path of this program cannot be told")
+            CommandError::finding("failed to get the path of this program")
                 .because(error.to_string())
         })?;
         let path = env::var_os("PATH").unwrap_or_default();
@@ -61,16 +60,16 @@ impl Surroundings {
         };
         let ours = found.program.canonicalize().ok();
         let first = found.which("skillsd");
-        // Where another one comes first, that one would be run.
+        // If another program comes first in PATH, the absolute path has to be used.
         if let Some(first) = first.filter(|it| it.canonicalize().ok() == ours) {
             found.on_path = true;
-            // As it is found, so that an update of the link's target is followed.
+            // The path in PATH and not its link's target, so that updates of the link are followed.
             found.program = first;
         }
         Ok(found)
     }
 
-    /// Returns where a program is on the path.
+    /// Returns the path of a program in PATH.
     pub(super) fn which(&self, name: &str) -> Option<PathBuf> {
         let is_program = |path: &PathBuf| {
             path.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
@@ -81,12 +80,12 @@ impl Surroundings {
             .find(is_program)
     }
 
-    /// Returns the program as a word for a list of arguments.
+    /// Returns the program as an argument list element.
     pub(super) fn word(&self) -> String {
         if self.on_path { "skillsd".to_owned() } else { self.program.display().to_string() }
     }
 
-    /// Returns the program as a word for a shell.
+    /// Returns the program quoted for a shell.
     pub(super) fn shell_word(&self) -> String {
         let word = self.word();
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,@".contains(c);

@@ -1,7 +1,8 @@
-//! One command's connection: to the daemon, or to a server within this process.
+//! Connection of one command ([`ServerConnection`]): to the daemon, or to a server within this
+//! process.
 //!
-//! The introduction goes out together with the first call, so checking the versions costs no
-//! round trip. Nothing after this file knows which of the two servers answers.
+//! `initialize` is sent together with the first call, so checking the versions costs no round trip.
+//! Callers do not see which of the two servers answers.
 
 use std::os::unix::net::UnixStream;
 use std::rc::Rc;
@@ -25,108 +26,108 @@ use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::{StartOptions, connect, connect_consent, connect_or_start, pauses};
 use skills_client::{ClientError, environment, peer};
 
-/// This program's version.
+/// Version of this program.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The code of the note that the daemon has another version.
+/// Health code for a daemon of another version.
 const VERSION_CODE: &str = "version";
 
-/// What to do about a daemon of another version.
+/// Hint for a daemon of another version.
 pub(super) const NEXT_VERSION: &str =
-    "Run `skillsd stop`; the next command starts the daemon of this version.";
+    "Run `skillsd stop`; the next command starts a daemon of this version.";
 
-/// A connection that introduces itself.
-pub(super) struct Link {
+/// Connection that sends `initialize` first.
+pub(super) struct ServerConnection {
     connection: BlockingConnection<Box<dyn Stream>>,
     introduction: Introduction,
-    // How to reach the next daemon when this one goes away before it answers.
+    // Options for reaching the next daemon if this one exits before it answers.
     fallback: Option<(StartOptions, Dial)>,
-    // The daemon's process, where the connection tells.
+    // Process of the daemon, if the system reports it.
     daemon: Option<Pid>,
     limits: Limits,
-    // For setting limits, where a daemon is at the other end.
+    // Socket for setting timeouts; `None` for a server within this process.
     socket: Option<UnixStream>,
-    // Where it is told that the server is of another version.
+    // Receives the note that the server has another version.
     notes: Notes,
 }
 
-/// Connects to a daemon, and starts it where none runs.
+/// Function that connects to a daemon and starts it if none runs.
 type Dial = fn(&StartOptions) -> Result<UnixStream, ClientError>;
 
-/// How long a daemon may take to introduce itself, which takes it nothing.
+/// Default time limit for `initialize`, which costs the daemon nothing.
 const INTRODUCTION: Duration = Duration::from_secs(10);
 
-/// How long is waited for a daemon.
+/// Time limits for the daemon's answers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Limits {
     introduction: Option<Duration>,
-    /// None where an answer may wait for the user.
+    /// `None` if an answer may wait for the user.
     answer: Option<Duration>,
 }
 
 impl Limits {
     fn of(global: &GlobalArgs) -> Self {
-        let wanted = global.timeout.map(|it| Duration::from_secs(it.into()));
-        let introduction = wanted.unwrap_or(INTRODUCTION);
-        Self { introduction: Some(introduction), answer: Some(wanted.unwrap_or(PATIENCE)) }
+        let timeout = global.timeout.map(|it| Duration::from_secs(it.into()));
+        let introduction = timeout.unwrap_or(INTRODUCTION);
+        Self { introduction: Some(introduction), answer: Some(timeout.unwrap_or(PATIENCE)) }
     }
 }
 
-/// What most answers take their time for.
+/// Progress message of most calls.
 const READING: &str = "reading the skills …";
 
-/// What is said while the user is asked.
-const ASKING: &str =
-    "waiting for the user: `skillsd permission pending` shows the question, `reply` answers it …";
+/// Progress message while the user is asked.
+const ASKING: &str = "waiting for approval: see `skillsd permission pending`, answer with `skillsd permission reply` …";
 
 enum Introduction {
     Sent(Sent),
     Done(Box<InitializeResult>),
-    // Taken while it is being answered; stays when that failed.
+    // Placeholder while the answer is read; stays if reading failed.
     Failed,
 }
 
-/// Makes a command's one call and prints the answer: for a person as `render` says.
+/// Makes a command's only call and prints the answer; `render` formats it for a person.
 pub(super) fn ask<M: Request>(
     cx: &CommandContext<'_>,
     params: &M::Params,
     render: fn(&M::Result, &Terminal) -> (String, Vec<Health>),
 ) -> Result<Exit, CommandError> {
-    let link = if M::GRANTS { Link::open_consent(cx)? } else { Link::open(cx)? };
-    ask_over::<M>(link, cx, params, render)
+    let server =
+        if M::GRANTS { ServerConnection::open_consent(cx)? } else { ServerConnection::open(cx)? };
+    ask_over::<M>(server, cx, params, render)
 }
 
-/// Makes a call over this connection and prints the answer as [`ask`] does.
+/// Makes a call over this connection and prints the answer like [`ask`].
 pub(super) fn ask_over<M: Request>(
-    mut link: Link,
+    mut server: ServerConnection,
     cx: &CommandContext<'_>,
     params: &M::Params,
     render: fn(&M::Result, &Terminal) -> (String, Vec<Health>),
 ) -> Result<Exit, CommandError> {
     if cx.global.json {
-        cx.terminal.print(&format!("{}\n", link.call_text::<M>(params)?))?;
+        cx.terminal.print(&format!("{}\n", server.call_text::<M>(params)?))?;
         return Ok(Exit::Fine);
     }
-    let result = link.call::<M>(params)?;
+    let result = server.call::<M>(params)?;
     let (text, health) = render(&result, cx.terminal);
     cx.terminal.print(&text)?;
     cx.terminal.print_health(&health);
     Ok(Exit::Fine)
 }
 
-impl Link {
-    /// Connects as the flags say, starting the daemon when there is none.
+impl ServerConnection {
+    /// Connects as the flags say, and starts the daemon if none runs.
     pub(super) fn open(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
         Self::open_by(cx, connect_or_start)
     }
 
-    /// Connects in the same way to where consent is given.
+    /// Connects like [`Self::open`], but to the consent socket.
     pub(super) fn open_consent(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
         Self::open_by(cx, connect_consent)
     }
 
     fn open_by(cx: &CommandContext<'_>, dial: Dial) -> Result<Self, ClientError> {
-        let link = if cx.global.no_daemon {
+        let server = if cx.global.no_daemon {
             Self::local(cx.binary.local)?
         } else {
             Self::daemon(
@@ -135,11 +136,11 @@ impl Link {
                 Limits::of(cx.global),
             )?
         };
-        Ok(Self { notes: Rc::clone(&cx.notes), ..link })
+        Ok(Self { notes: Rc::clone(&cx.notes), ..server })
     }
 
-    /// Connects to the daemon for an answer that waits for the user, for as long as the daemon
-    /// lets it.
+    /// Connects to the daemon for an answer that waits for the user, without a time limit of its
+    /// own.
     pub(super) fn open_for_the_user(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
         let options = StartOptions::new(environment::socket_location()?)?;
         let limits = Limits { answer: None, ..Limits::of(cx.global) };
@@ -154,7 +155,7 @@ impl Link {
         Ok(Self { fallback: Some((options, dial)), ..Self::over_socket(stream, limits)? })
     }
 
-    /// Connects to the daemon that runs and waits so long for each answer; starts none.
+    /// Connects to the running daemon with this time limit for each answer; never starts one.
     pub(super) fn open_running(patience: Duration) -> Result<Self, ClientError> {
         let stream = connect(&environment::socket_location()?, patience)?;
         let limits = Limits { introduction: Some(patience), answer: Some(patience) };
@@ -168,7 +169,7 @@ impl Link {
         Ok(Self { daemon, limits, socket, ..Self::over(Box::new(stream))? })
     }
 
-    /// Returns the daemon's process, where the connection tells.
+    /// Returns the daemon's process, if the system reports it.
     pub(super) fn daemon_process(&self) -> Option<Pid> {
         self.daemon
     }
@@ -178,7 +179,7 @@ impl Link {
         Self::over(local()?)
     }
 
-    /// Introduces this program over a stream.
+    /// Queues `initialize` on a stream.
     pub(super) fn over(stream: Box<dyn Stream>) -> Result<Self, ClientError> {
         let mut connection = BlockingConnection::new(stream);
         let client_info =
@@ -209,7 +210,7 @@ impl Link {
             .map_err(|source| ClientError::Form { method: M::METHOD, source })
     }
 
-    /// Calls a method whose answer may come in pages, and returns all of them as one.
+    /// Calls a paged method and returns the joined pages.
     pub(super) fn call_whole<M: Paged>(
         &mut self,
         params: M::Params,
@@ -223,7 +224,7 @@ impl Link {
         }
     }
 
-    /// Calls a method and returns its result as it came.
+    /// Calls a method and returns its result as raw JSON.
     pub(super) fn call_text<M: Request>(
         &mut self,
         params: &M::Params,
@@ -232,13 +233,13 @@ impl Link {
         let _progress =
             Progress::begin(if asks_user { ASKING } else { READING }, self.waiting(asks_user));
         if !M::REPEATABLE {
-            return self.try_call_text::<M>(params).map_err(|error| self.named(error));
+            return self.try_call_text::<M>(params).map_err(|error| self.with_process(error));
         }
-        self.attempt(|link| link.try_call_text::<M>(params))
+        self.attempt(|server| server.try_call_text::<M>(params))
     }
 
-    /// Returns what the server said about itself.
-    pub(super) fn server(&mut self) -> Result<&InitializeResult, ClientError> {
+    /// Returns the server's answer to `initialize`.
+    pub(super) fn initialize_result(&mut self) -> Result<&InitializeResult, ClientError> {
         self.attempt(Self::introduce)?;
         match &self.introduction {
             Introduction::Done(result) => Ok(result),
@@ -255,7 +256,7 @@ impl Link {
         self.connection.receive_text(sent)
     }
 
-    // A daemon that is being stopped may still accept, and then closes: the next one answers.
+    // A daemon that is shutting down may still accept and then close; the next daemon answers.
     fn attempt<T>(
         &mut self,
         call: impl Fn(&mut Self) -> Result<T, ClientError>,
@@ -266,7 +267,7 @@ impl Link {
             let broken = outcome.as_ref().is_err_and(ClientError::is_broken_connection);
             let options = self.fallback.as_ref().filter(|_| broken);
             let Some(((options, dial), pause)) = options.cloned().zip(pauses.next()) else {
-                return outcome.map_err(|error| self.named(error));
+                return outcome.map_err(|error| self.with_process(error));
             };
             thread::sleep(pause);
             let next = Self::daemon(options, dial, self.limits)?;
@@ -274,12 +275,12 @@ impl Link {
         }
     }
 
-    /// Returns an error with what is known of the daemon that it is about.
-    fn named(&self, error: ClientError) -> ClientError {
+    /// Adds the daemon's process and the time limit to an error.
+    fn with_process(&self, error: ClientError) -> ClientError {
         error.by_process(self.daemon, self.limit())
     }
 
-    /// Returns how long the answer is waited for that is due next.
+    /// Returns the time limit of the next answer.
     fn limit(&self) -> Option<Duration> {
         match self.introduction {
             Introduction::Done(_) => self.limits.answer,
@@ -287,12 +288,12 @@ impl Link {
         }
     }
 
-    /// Returns what is said when a daemon takes long; nothing where none is waited for, or it waits
-    /// for the user itself.
+    /// Returns the progress message for a slow daemon; `None` for a server within this process, or
+    /// while the user is asked.
     fn waiting(&self, asks_user: bool) -> Option<String> {
         self.socket.as_ref().filter(|_| !asks_user)?;
         let process = self.daemon.map(|it| format!(" (process {})", it.as_raw_nonzero()));
-        let limit = self.limit().map(|it| format!(", and is given up after {} s", it.as_secs()));
+        let limit = self.limit().map(|it| format!("; times out after {} s", it.as_secs()));
         Some(format!(
             "waiting for the daemon{}, which has not answered yet{}",
             process.unwrap_or_default(),
@@ -308,7 +309,7 @@ impl Link {
                 if let Some(socket) = &self.socket {
                     limit_patience(socket, self.limits.answer)?;
                 }
-                Introduction::Done(Box::new(checked(result)?))
+                Introduction::Done(Box::new(check_version(result)?))
             }
             done => done,
         };
@@ -316,26 +317,26 @@ impl Link {
         Ok(())
     }
 
-    // Its answers are good, but what it knows may be old, and nobody sees that from an answer.
+    // Another version may answer differently, which the answer itself does not show.
     fn note_version(&self, theirs: &str) {
         let mut notes = self.notes.borrow_mut();
         if theirs != VERSION && !notes.iter().any(|it| it.code == VERSION_CODE) {
             notes.push(Health {
                 code: VERSION_CODE.to_owned(),
-                message: format!("the daemon is skillsd {theirs}, this program {VERSION}"),
+                message: format!("the daemon is skillsd {theirs}, but this program is {VERSION}"),
                 hint: Some(NEXT_VERSION.to_owned()),
                 ..Health::default()
             });
         }
     }
 
-    /// Waits until the server has closed the connection.
+    /// Waits until the server closes the connection.
     pub(super) fn wait_for_end(&mut self) -> Result<(), ClientError> {
         self.connection.wait_for_end()
     }
 }
 
-fn checked(result: InitializeResult) -> Result<InitializeResult, ClientError> {
+fn check_version(result: InitializeResult) -> Result<InitializeResult, ClientError> {
     if compatible(PROTOCOL_VERSION, &result.protocol_version) {
         return Ok(result);
     }
@@ -358,7 +359,7 @@ mod tests {
     const INTRODUCTION: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"serverInfo":{"name":"skillsd","version":"0"},"protocolVersion":"1.0","capabilities":{},"limits":{},"bootId":"b"}}"#;
     const ANSWER: &str = r#"{"jsonrpc":"2.0","id":2,"result":{"clock":"c"}}"#;
 
-    // Listens; hangs up on the first two connections after their request, and answers on the others.
+    // Accepts connections, closes the first two after their request, and answers on the others.
     fn stopping(top: &TempDir) -> StartOptions {
         let skillsd_socket = Some(top.path().join("s.sock").into());
         let environment = SocketEnvironment { skillsd_socket, ..SocketEnvironment::default() };
@@ -379,19 +380,21 @@ mod tests {
     }
 
     #[test]
-    fn a_daemon_that_is_going_away_is_replaced() {
+    fn call_is_retried_when_the_daemon_exits() {
         let top = TempDir::new().expect("made");
-        let mut link =
-            Link::daemon(stopping(&top), connect_or_start, Limits::default()).expect("accepted");
-        assert_eq!(link.call::<ServerSync>(&SyncParams::default()).expect("answered").clock, "c");
+        let mut server =
+            ServerConnection::daemon(stopping(&top), connect_or_start, Limits::default())
+                .expect("accepted");
+        assert_eq!(server.call::<ServerSync>(&SyncParams::default()).expect("answered").clock, "c");
     }
 
     #[test]
-    fn what_may_not_be_repeated_is_not() {
+    fn non_repeatable_call_is_not_retried() {
         let top = TempDir::new().expect("made");
-        let mut link =
-            Link::daemon(stopping(&top), connect_or_start, Limits::default()).expect("accepted");
-        let error = link.call::<ServerShutdown>(&ShutdownParams {});
+        let mut server =
+            ServerConnection::daemon(stopping(&top), connect_or_start, Limits::default())
+                .expect("accepted");
+        let error = server.call::<ServerShutdown>(&ShutdownParams {});
         assert!(matches!(error, Err(ClientError::Closed)), "{error:?}");
     }
 }

@@ -1,0 +1,193 @@
+//! Application of the fixes that a check offers ([`Fixes`]).
+//!
+//! A file that changed after it was checked is skipped, so that the change is kept. This is
+//! verified when the new content is ready beside the file, right before it replaces the file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+use skills_protocol::path::{decode, encode, encoding_of};
+use skills_protocol::wire::{CheckEdit, CheckResult, FixAll, UnmendedFile};
+
+use super::source;
+use crate::failure::CommandError;
+use crate::replace::replace;
+
+/// Fixes applied so far, and the files that were skipped.
+#[derive(Debug, Default)]
+pub(super) struct Fixes {
+    /// Number of fixes applied.
+    pub(super) n_fixed: u64,
+    /// Files that changed after they were checked, with the path under which each was checked.
+    skipped: BTreeMap<PathBuf, PathBuf>,
+    /// Symlinks that lead out of the worktree, with their targets.
+    outside: BTreeMap<PathBuf, PathBuf>,
+}
+
+impl Fixes {
+    /// Applies the fixes with exactly one right result. Returns whether there were any.
+    ///
+    /// A file that changes in between is skipped from then on. A file with several paths is fixed once.
+    pub(super) fn apply(&mut self, result: &CheckResult) -> Result<bool, CommandError> {
+        let before = self.n_fixed;
+        let mut seen = BTreeSet::new();
+        for file in &result.files {
+            let Some(FixAll { edits, made }) = &file.fix_all else { continue };
+            let path = decode(&file.path, file.path_encoding)
+                .map_err(|error| CommandError::finding(error.to_string()))?;
+            let failed = |error: std::io::Error| {
+                CommandError::finding(format!("failed to fix `{}`", path.display()))
+                    .because(error.to_string())
+                    .with_hint("Check the permissions of the file and its directory.")
+            };
+            // Resolves a link, so that the target is replaced and not the link.
+            let target = path.canonicalize().map_err(failed)?;
+            if leads_out(&path, &target) {
+                self.outside.insert(path, target);
+                continue;
+            }
+            if self.skipped.contains_key(&target) || !seen.insert(target.clone()) {
+                continue;
+            }
+            match fix_file(&target, file.hash.as_deref(), edits).map_err(failed)? {
+                Outcome::Fixed => self.n_fixed += made,
+                Outcome::Unchanged => {}
+                Outcome::Modified => _ = self.skipped.insert(target, path),
+            }
+        }
+        Ok(self.n_fixed > before)
+    }
+
+    /// Returns a note for each file outside of the worktree that was not fixed.
+    pub(super) fn outside(&self) -> impl Iterator<Item = String> + '_ {
+        self.outside.iter().map(|(path, target)| {
+            let (path, target) = (path.display(), target.display());
+            format!("`{path}` is not fixed: it links to `{target}` outside of the worktree")
+        })
+    }
+
+    /// Returns the skipped files in their wire form.
+    pub(super) fn skipped(&self) -> Vec<UnmendedFile> {
+        let to_wire = |path: &PathBuf| {
+            let encoding = encoding_of([&**path]);
+            UnmendedFile { path: encode(path, encoding), path_encoding: encoding }
+        };
+        self.skipped.values().map(to_wire).collect()
+    }
+}
+
+/// Result of fixing a file.
+#[derive(Debug, PartialEq, Eq)]
+enum Outcome {
+    /// The file was fixed.
+    Fixed,
+    /// The edits change nothing.
+    Unchanged,
+    /// The file was modified after it was checked.
+    Modified,
+}
+
+/// Fixes a file with this hash; `None` if the server sent no hash. The path contains no symlink.
+fn fix_file(path: &Path, hash: Option<&str>, edits: &[CheckEdit]) -> std::io::Result<Outcome> {
+    let Some((_directory, path)) = pinned(path)? else { return Ok(Outcome::Modified) };
+    let path = &*path;
+    let bytes = source::read(path)?;
+    let fixed = edited(&bytes, edits).filter(|_| hash.is_none_or(|it| it == hash_of(&bytes)));
+    let Some(fixed) = fixed else { return Ok(Outcome::Modified) };
+    if fixed == bytes {
+        return Ok(Outcome::Unchanged);
+    }
+    let is_replaced = replace(path, &fixed, || Ok(source::read(path)? == bytes))?;
+    Ok(if is_replaced { Outcome::Fixed } else { Outcome::Modified })
+}
+
+/// Returns whether a file is outside of the git worktree that contains its path.
+fn leads_out(path: &Path, target: &Path) -> bool {
+    let top = path.ancestors().skip(1).find(|it| it.join(".git").symlink_metadata().is_ok());
+    let real = top.map(Path::canonicalize);
+    real.is_some_and(|top| top.map_or(true, |top| !target.starts_with(top)))
+}
+
+/// Opens the directory of a file, and returns a path of the file that stays in this directory even
+/// if its own path changes; `None` if a symlink has replaced a part of the path.
+fn pinned(path: &Path) -> std::io::Result<Option<(OwnedFd, PathBuf)>> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(None) };
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = rustix::fs::open(parent, flags, Mode::empty())?;
+    let open = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()));
+    match open.read_link() {
+        Ok(real) if real == parent => Ok(Some((directory, open.join(name)))),
+        Ok(_) => Ok(None),
+        // Without `/proc`, the path itself is used.
+        Err(_) => Ok(Some((directory, path.to_owned()))),
+    }
+}
+
+/// Returns the hash of a content in its wire form.
+fn hash_of(bytes: &[u8]) -> String {
+    format!("blake3:{}", blake3::hash(bytes).to_hex())
+}
+
+/// Returns the bytes with the edits applied; `None` if an edit is out of range.
+fn edited(bytes: &[u8], edits: &[CheckEdit]) -> Option<Vec<u8>> {
+    let mut edited = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    for edit in edits {
+        let (start, end) = (edit.range.start.offset as usize, edit.range.end.offset as usize);
+        edited.extend_from_slice(bytes.get(at..start)?);
+        edited.extend_from_slice(edit.new_text.as_bytes());
+        at = end;
+    }
+    edited.extend_from_slice(bytes.get(at..)?);
+    Some(edited)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use serde_json::json;
+
+    use super::*;
+
+    const CHECKED: &str = "one\n";
+
+    /// Fixes a file with content `now` that was checked as [`CHECKED`].
+    #[track_caller]
+    fn check(now: &str, hash: Option<&str>, expected: &str, n_skipped: usize) {
+        let top = tempfile::TempDir::new().expect("made");
+        let file = top.path().join("SKILL.md");
+        fs::write(&file, now).expect("written");
+        let at = |offset: u64| json!({"line": 1, "column": offset + 1, "offset": offset});
+        let edit = json!({"range": {"start": at(0), "end": at(3)}, "newText": "1"});
+        let result = json!({"clock": "", "checked": 1, "files": [{
+            "path": file, "findings": [], "hash": hash, "fixAll": {"edits": [edit], "made": 1}}]});
+        let result: CheckResult = serde_json::from_value(result).expect("a result");
+        let mut fixes = Fixes::default();
+        let is_fixed = fixes.apply(&result).expect("it can be read");
+        assert_eq!(fs::read_to_string(&file).expect("there"), expected);
+        assert_eq!((is_fixed, fixes.skipped().len()), (n_skipped == 0, n_skipped));
+        // A skipped file stays skipped, even if its checked content is back.
+        fs::write(&file, CHECKED).expect("written");
+        fixes.apply(&result).expect("it can be read");
+        let expected = if n_skipped > 0 { CHECKED } else { "1\n" };
+        assert_eq!(fs::read_to_string(&file).expect("there"), expected);
+    }
+
+    #[test]
+    fn unchanged_file_is_fixed() {
+        check(CHECKED, Some(&hash_of(CHECKED.as_bytes())), "1\n", 0);
+        check(CHECKED, None, "1\n", 0);
+    }
+
+    #[test]
+    fn file_saved_after_the_check_is_skipped() {
+        let hash = hash_of(CHECKED.as_bytes());
+        check("One\n", Some(&hash), "One\n", 1);
+        check("one\nmore\n", Some(&hash), "one\nmore\n", 1);
+        check("", Some(&hash), "", 1);
+        check("", None, "", 1);
+    }
+}
