@@ -233,7 +233,7 @@ struct StartLock {
 
 impl StartLock {
     fn open(path: PathBuf) -> Result<Self, ClientError> {
-        // With O_NOFOLLOW nobody else can choose the file that is created and locked here.
+        // With O_NOFOLLOW, a symlink cannot redirect the creation and the lock to another file.
         let flags = OFlags::CREATE | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR) {
             Ok(descriptor) => Ok(Self { path, file: descriptor.into() }),

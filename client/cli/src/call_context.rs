@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(found.cwd, sub);
         assert_eq!(found.add_dirs, [sub.as_path()]);
         let error = CallContext::of(&global, Some(Path::new("gone"))).expect_err("not there");
-        assert!(error.message().contains("w/gone` is not a directory"), "{}", error.message());
+        assert!(error.message().contains("w/gone` is not a usable directory"), "{}", error.message());
     }
 
     #[test]
@@ -301,7 +301,7 @@ mod tests {
 
         std::fs::remove_dir(&real).expect("it was there");
         let error = CallContext::of(&global, None).expect_err("it leads nowhere");
-        assert!(error.message().contains("link` is not a directory"), "{}", error.message());
+        assert!(error.message().contains("link` is not a usable directory"), "{}", error.message());
     }
 
     #[test]

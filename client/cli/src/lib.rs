@@ -65,7 +65,7 @@ pub struct Cli {
     /// The flags that every command takes.
     #[command(flatten)]
     pub global: GlobalArgs,
-    /// What to do.
+    /// Action.
     #[command(subcommand)]
     pub command: Command,
 }

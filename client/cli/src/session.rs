@@ -21,7 +21,7 @@ use crate::text::{pad, plain, width};
 /// Arguments of `skillsd session`.
 #[derive(Debug, Clone, Args)]
 pub struct SessionArgs {
-    /// What to do.
+    /// Action.
     #[command(subcommand)]
     action: Action,
 }
