@@ -284,7 +284,11 @@ mod tests {
         assert_eq!(found.cwd, sub);
         assert_eq!(found.add_dirs, [sub.as_path()]);
         let error = CallContext::of(&global, Some(Path::new("gone"))).expect_err("not there");
-        assert!(error.message().contains("w/gone` is not a usable directory"), "{}", error.message());
+        assert!(
+            error.message().contains("w/gone` is not a usable directory"),
+            "{}",
+            error.message()
+        );
     }
 
     #[test]

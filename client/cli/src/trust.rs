@@ -10,12 +10,12 @@ use skills_protocol::wire::{
     TrustSetResult, WaitingSkill,
 };
 
+use crate::call_context::CallContext;
 use crate::confirm::{agree, declined, require_person};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
-use crate::server_connection::{ServerConnection, NEXT_VERSION, ask, ask_over};
-use crate::call_context::CallContext;
+use crate::server_connection::{NEXT_VERSION, ServerConnection, ask, ask_over};
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{continued, count, plain};
