@@ -53,7 +53,7 @@ pub enum DirectoryError {
         uid: u32,
     },
     /// Other users may write to the directory, or read it where they must not.
-    #[error("the directory `{}` has mode {mode:04o} , which lets other users in", .path.display())]
+    #[error("the directory `{}` has mode {mode:04o}, which lets other users in", .path.display())]
     OpenToOthers {
         /// The directory.
         path: PathBuf,
