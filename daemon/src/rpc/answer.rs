@@ -1,14 +1,14 @@
-//! The result of a call, already in the form the wire wants.
+//! [`Answer`]: the result of a call as serialised JSON.
 //!
-//! Owns the one way a result travels from a handler to a connection: as JSON text, shared
-//! or not, in the extensions of the response. jsonrpsee would copy and parse every result
-//! once more, which for a list of a thousand skills costs more than all the rest.
+//! Handlers pass their results to the connection as JSON text in the extensions of jsonrpsee's
+//! response. jsonrpsee itself would copy and parse each result again, which costs more than the rest
+//! of the call for a list of a thousand skills.
 
 use bytes::Bytes;
 use serde::Serialize;
 use skills_protocol::error::RpcError;
 
-/// What a handler returns.
+/// The result of a handler.
 pub(crate) type Outcome = Result<Answer, RpcError>;
 
 /// A result as JSON text on one line; cloning shares it.
@@ -18,23 +18,23 @@ pub(crate) struct Answer(Bytes);
 impl Answer {
     /// Serialises a result.
     pub(crate) fn new<T: Serialize>(result: &T) -> Outcome {
-        // Most results of one skill or one status fit.
+        // Fits most results about one skill or one status.
         Self::with_capacity(result, 1024)
     }
 
-    /// Serialises a result that is known to be about so many bytes long.
+    /// Serialises a result of about `capacity` bytes.
     pub(crate) fn with_capacity<T: Serialize>(result: &T, capacity: usize) -> Outcome {
         let mut text = Vec::with_capacity(capacity);
         match serde_json::to_writer(&mut text, result) {
             Ok(()) => {
-                // Answers are kept, and what was guessed too much would be kept with them.
+                // Answers are cached, so unused capacity would stay allocated.
                 if text.capacity() - text.len() > text.len() / 4 {
                     text.shrink_to_fit();
                 }
                 Ok(Self(text.into()))
             }
             Err(error) => {
-                tracing::error!(%error, "a result has no JSON");
+                tracing::error!(%error, "failed to serialise a result");
                 Err(RpcError::internal("the result could not be written as JSON"))
             }
         }
@@ -45,7 +45,7 @@ impl Answer {
         self.0
     }
 
-    /// Returns how long the JSON text is.
+    /// Returns the length of the JSON text in bytes.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }

@@ -1,14 +1,17 @@
-//! Work that waits for the disk, off the threads that serve.
+//! Blocking disk work on tokio's blocking pool.
 
 use skills_protocol::error::RpcError;
 use tokio::task::spawn_blocking;
 
-/// Runs work that waits for the disk where it keeps no call from its turn.
+/// Runs `work` on the blocking pool, so that it delays no other call.
+///
+/// # Errors
+/// Those of `work`; an internal error if it panics.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, RpcError> + Send + 'static,
 ) -> Result<T, RpcError> {
     spawn_blocking(work).await.unwrap_or_else(|error| {
-        tracing::error!(%error, "reading files failed");
+        tracing::error!(%error, "blocking work panicked");
         Err(crate::rpc::refusal::panicked())
     })
 }

@@ -1,11 +1,11 @@
-//! One connection, from its first byte to its last.
+//! [`Connection`]: one client's stream, its calls in flight and its unsent output.
 //!
-//! A connection is one task that reads, drives the calls it has begun, and writes, each
-//! as far as it can be done without waiting. A call that is ready at once is answered in
-//! the same turn, without a hop to another task; slow ones run beside each other and are
-//! answered as they finish. Work that computes for long belongs on the blocking pool.
-//! The invariants: never more than the limited number of calls in flight, and no answer is
-//! made while the peer leaves the ones before it unread.
+//! A connection is one task that reads, polls its calls and writes, each without waiting. A call
+//! that is ready immediately is answered in the same poll; slow calls run concurrently and are
+//! answered as they finish. Long computations belong on the blocking pool.
+//!
+//! Invariants: the number of calls in flight stays within the limit, and no answer is produced while
+//! the peer leaves a full outbox unread.
 
 use std::future::{self, Future};
 use std::io;
@@ -30,17 +30,17 @@ use crate::rpc::outbox::Outbox;
 use crate::rpc::peer::Peer;
 use crate::rpc::refusal;
 
-/// What is read at once where nothing larger is announced.
+/// Size of one read in bytes, unless a frame announces more.
 const READ: usize = 8 * 1024;
 
-/// A message above this is rare, and its buffer is not kept for the next one.
+/// Size in bytes above which the input buffer is freed after a message.
 const RARE: usize = 64 * 1024;
 
 /// A stream that connections run over.
 pub(crate) trait Link: AsyncRead + AsyncWrite + Unpin + Send + 'static {
-    /// Returns a future that is ready when the peer can neither send nor receive any more.
+    /// Returns a future that completes when the peer can neither send nor receive.
     ///
-    /// The end of what it sends is no such sign: a shell pipe ends there and waits for the answer.
+    /// End of input alone does not complete it: a shell pipe closes its input and waits for the answer.
     fn hang_up(&self) -> BoxFuture<'static, ()> {
         future::pending().boxed()
     }
@@ -52,27 +52,27 @@ pub(crate) struct Connection<S> {
     methods: Methods,
     limits: Limits,
     peer: Arc<Peer>,
-    /// Ready when the daemon is about to exit.
+    /// Completes when the daemon is about to exit.
     closing: Pin<Box<WaitForCancellationFutureOwned>>,
-    /// Watched only while nothing is read; reading would tell as well.
+    /// Polled only while nothing is read, since a read detects a hang-up as well.
     hang_up: Option<BoxFuture<'static, ()>>,
     codec: FrameCodec,
     input: BytesMut,
     source: Source,
     calls: Vec<Call>,
     outbox: Outbox,
-    /// Whether the peer has ended what it sends but may still want to be told of events.
+    /// True if the peer has closed its input but may still receive events.
     only_listens: bool,
 }
 
-/// What can still come in.
+/// State of the input side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
-    /// The peer may send.
+    /// The peer can send.
     Open,
-    /// The peer has sent its last byte; what is buffered is still to be done.
+    /// The peer has closed its input; buffered messages are still handled.
     Ended,
-    /// Nothing is taken any more.
+    /// No further message is handled.
     Closed,
 }
 
@@ -119,7 +119,7 @@ impl<S: Link> Connection<S> {
             self.begin_calls(cx);
             let held_back = !self.has_room();
             let written = self.outbox.poll_write_out(&mut self.stream, cx)?;
-            // A peer that does not read leaves its events where a later one takes their place.
+            // Events of a peer that does not read stay in the mailbox, where later ones replace them.
             if written.is_ready() && self.send_events(cx) {
                 continue;
             }
@@ -142,12 +142,12 @@ impl<S: Link> Connection<S> {
     }
 
     fn has_room(&self) -> bool {
-        // Who waits for the user keeps nobody from answering on the same connection.
+        // Calls that wait for approval do not count against the limit.
         let n_working = self.calls.len().saturating_sub(self.peer.waiting());
         n_working < self.limits.requests_in_flight as usize && !self.outbox.is_full()
     }
 
-    /// Lets the calls in flight go on.
+    /// Polls the calls in flight and queues their replies.
     fn drive_calls(&mut self, cx: &mut Context<'_>) {
         let mut call_idx = 0;
         while call_idx < self.calls.len() && !self.outbox.is_full() {
@@ -161,7 +161,7 @@ impl<S: Link> Connection<S> {
         }
     }
 
-    /// Begins the calls that have arrived.
+    /// Decodes buffered messages and begins their calls.
     fn begin_calls(&mut self, cx: &mut Context<'_>) {
         while self.has_room() {
             let decoded = match self.source {
@@ -190,7 +190,7 @@ impl<S: Link> Connection<S> {
                     return;
                 }
                 Err(error) => {
-                    tracing::debug!(%error, "the stream is out of step");
+                    tracing::debug!(%error, "invalid frame");
                     self.send(Reply::error(
                         None,
                         refusal::bad_frame(&error, self.limits.message_bytes_in),
@@ -213,7 +213,7 @@ impl<S: Link> Connection<S> {
                     Err(reply) => self.send(reply),
                 }
             }
-            // A request that is answered already needs no cancelling.
+            // A request that was answered already is ignored.
             Message::Cancel(id) => {
                 if let Some(call_idx) = self.calls.iter().position(|call| *call.id() == id) {
                     let reply = self.calls.swap_remove(call_idx).cancel();
@@ -236,7 +236,7 @@ impl<S: Link> Connection<S> {
         self.outbox.push(self.codec.framing(), reply);
     }
 
-    /// Queues the events that wait. Returns whether there were any.
+    /// Queues pending events. Returns true if there were any.
     fn send_events(&mut self, cx: &mut Context<'_>) -> bool {
         let Poll::Ready(events) = self.peer.mailbox().poll_take(cx) else { return false };
         for event in events {
@@ -256,8 +256,8 @@ impl<S: Link> Connection<S> {
     }
 }
 
-/// Ends the subscriptions of a connection that has ended, however it did: calls that are still
-/// given up elsewhere keep the peer itself a little longer.
+/// Ends the subscriptions of a connection when dropped. Calls that are still being cancelled on other
+/// threads may keep the [`Peer`] alive a little longer.
 struct EndsSubscriptions(Arc<Peer>);
 
 impl Drop for EndsSubscriptions {

@@ -1,9 +1,10 @@
-//! From the bytes of one message to a call that runs, and from its outcome to a reply.
+//! Dispatch of one message: decodes a request, starts its handler and turns the outcome into a reply.
 //!
-//! jsonrpsee owns the method table, the callbacks and what they are called with; what is
-//! here stands between it and our framing. Nothing in this file knows a stream.
-//! The invariant: each request gets exactly one reply, whatever its handler does, and a
-//! notification gets none.
+//! jsonrpsee owns the method table and the callbacks; this module connects it to our framing and
+//! knows no stream.
+//!
+//! Invariant: each request gets exactly one reply, also if its handler panics; a notification gets
+//! none.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,19 +29,19 @@ use crate::rpc::answer::Outcome;
 use crate::rpc::peer::Peer;
 use crate::rpc::refusal;
 
-/// What a message asks for.
+/// A decoded message.
 #[derive(Debug)]
 pub(crate) enum Message<'a> {
     Request(Request<'a>),
     /// The sender no longer wants the answer to this request.
     Cancel(RequestId),
-    /// A notification that means nothing to us; JSON-RPC forbids an answer.
+    /// An unknown notification. JSON-RPC forbids a reply.
     Notification(Cow<'a, str>),
-    /// Neither; the reply says what it is instead.
+    /// An invalid message, with the error reply for it.
     Malformed(Reply),
 }
 
-/// A call as it came, borrowed from the message.
+/// A request, borrowed from the message.
 #[derive(Debug)]
 pub(crate) struct Request<'a> {
     id: RequestId,
@@ -48,15 +49,15 @@ pub(crate) struct Request<'a> {
     params: Option<&'a RawValue>,
 }
 
-/// An answer on its way out.
+/// The reply to one request.
 #[derive(Debug)]
 pub(crate) struct Reply {
-    /// The request's; none where it could not be read.
+    /// Id of the request; `None` if it could not be read.
     pub(crate) id: Option<RequestId>,
     pub(crate) outcome: Outcome,
 }
 
-/// A call that has begun.
+/// A call in flight.
 pub(crate) struct Call {
     id: RequestId,
     future: BoxFuture<'static, MethodResponse>,
@@ -64,9 +65,10 @@ pub(crate) struct Call {
     started: Instant,
 }
 
-/// Enters a method in jsonrpsee's table.
+/// Registers a handler in jsonrpsee's method table.
 ///
-/// Panics when it is there already, which is a mistake in the table of methods.
+/// # Panics
+/// If the method is registered already.
 pub(crate) fn register<R, Cx, H, F>(methods: &mut Methods, cx: &Arc<Cx>, handler: H)
 where
     R: method::Request,
@@ -75,7 +77,7 @@ where
     F: Future<Output = Outcome> + Send + 'static,
 {
     let cx = Arc::clone(cx);
-    // `RpcModule` would clone the extensions and wrap the result, for every call.
+    // jsonrpsee's `RpcModule` would clone the extensions and wrap the result of every call.
     let callback = move |_, params: Params<'static>, _, max_size, mut extensions: Extensions| {
         let cx = Arc::clone(&cx);
         async move {
@@ -95,7 +97,7 @@ where
     added.expect("each method is registered once");
 }
 
-/// Returns the table with all methods but those of `kept` answering with this error.
+/// Returns the table with every method except those in `kept` answering `error`.
 pub(crate) fn refusing(methods: &Methods, kept: &[&str], error: &RpcError) -> Methods {
     let mut refusing = Methods::new();
     for name in methods.method_names() {
@@ -115,13 +117,13 @@ pub(crate) fn refusing(methods: &Methods, kept: &[&str], error: &RpcError) -> Me
     refusing
 }
 
-/// Reads one message.
+/// Decodes one message.
 pub(crate) fn read(message: &[u8]) -> Message<'_> {
     #[derive(Deserialize)]
     struct Envelope<'a> {
         #[serde(rename = "jsonrpc")]
         _version: TwoPointZero,
-        // None means that there is none, and so that this is a notification; null is an error.
+        // `None` if there is no id, so this is a notification; a null id is an error.
         #[serde(default, deserialize_with = "present")]
         id: Option<RequestId>,
         #[serde(borrow)]
@@ -137,7 +139,7 @@ pub(crate) fn read(message: &[u8]) -> Message<'_> {
     match serde_json::from_slice(message) {
         Ok(Envelope { id: Some(id), method, params, .. }) => match bounds::check_id(&id) {
             Ok(()) => Message::Request(Request { id, method, params }),
-            // An id over its limit is not repeated.
+            // An id over its limit is not echoed.
             Err(error) => Message::Malformed(Reply::error(None, error)),
         },
         Ok(Envelope { id: None, method, params, .. }) if method == names::CANCEL_REQUEST => {
@@ -151,7 +153,7 @@ pub(crate) fn read(message: &[u8]) -> Message<'_> {
     }
 }
 
-/// Finds out what is wrong with a message that is no request.
+/// Returns the error reply for a message that is not a request.
 fn malformed(message: &[u8], error: &serde_json::Error) -> Reply {
     #[derive(Deserialize)]
     struct OnlyId {
@@ -164,13 +166,13 @@ fn malformed(message: &[u8], error: &serde_json::Error) -> Reply {
     if message.trim_ascii_start().starts_with(b"[") {
         return Reply::error(None, RpcError::batch());
     }
-    // With an id, the one who waits for that answer learns of the mistake.
+    // With its id the reply reaches the caller that waits for it.
     let id = serde_json::from_slice(message).ok().map(|OnlyId { id }| id);
     Reply::error(id, refusal::not_a_request(error))
 }
 
 impl Call {
-    /// Begins a call; nothing of its handler runs before the first poll.
+    /// Begins a call. The handler runs from the first poll on.
     pub(crate) fn begin(
         request: Request<'_>,
         methods: &Methods,
@@ -197,10 +199,10 @@ impl Call {
         &self.id
     }
 
-    /// Drives the call; a panic in it is its outcome.
+    /// Polls the call. A panic of the handler becomes an error reply.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Reply> {
         let _entered = self.span.enter();
-        // Unwind safety: after a panic the future is never polled again, only dropped.
+        // Unwind safety: after a panic the future is dropped and never polled again.
         let outcome = match catch_unwind(AssertUnwindSafe(|| self.future.as_mut().poll(cx))) {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(response)) => {
@@ -216,7 +218,7 @@ impl Call {
         Poll::Ready(Reply { id: Some(self.id.clone()), outcome })
     }
 
-    /// Gives the call up and returns what to answer.
+    /// Cancels the call and returns the reply for it.
     pub(crate) fn cancel(self) -> Reply {
         let _entered = self.span.enter();
         tracing::debug!(elapsed = ?self.started.elapsed(), "cancelled");

@@ -1,9 +1,8 @@
-//! Who wants to be told of what, and how news reaches them.
+//! [`Bus`]: subscriptions of clients and the delivery of events to them.
 //!
-//! [`Bus::publish`] is the one way in: whoever changes something that clients follow says so in
-//! one call, which neither waits nor fails. What comes of it lies in the [`Mailbox`] of each
-//! connection until the connection has nothing else to write: of each subscription and kind at
-//! most one event, the latest. A connection that nobody reads holds these few and no more.
+//! [`Bus::publish`] neither waits nor fails. It puts the event into the [`Mailbox`] of each
+//! subscribed connection, which sends it when it has nothing else to write. A mailbox holds at most
+//! one event per subscription and kind, the latest, so a client that does not read costs little.
 
 mod mailbox;
 
@@ -21,11 +20,11 @@ use crate::rpc::peer::Environment;
 
 pub(crate) use mailbox::Mailbox;
 
-/// Brings news to those who subscribed to them.
+/// Delivers events to subscribers.
 #[derive(Debug, Default)]
 pub(crate) struct Bus {
     table: Mutex<Table>,
-    /// How often the skills of a view have changed by themselves.
+    /// Number of changes to the skills of views, other than by a call.
     n_changes: AtomicU64,
 }
 
@@ -40,53 +39,53 @@ struct Follower {
     kinds: Kinds,
     interest: Interest,
     mailbox: Arc<Mailbox>,
-    /// Keeps the view live; none before it is asked for, and where none is followed.
+    /// Keeps the view live; `None` before its first request and for subscriptions without a view.
     hold: Option<ViewLease>,
 }
 
-/// What a subscription is about.
+/// Scope of a subscription.
 #[derive(Clone, Debug)]
 pub(crate) enum Interest {
-    /// Everything.
+    /// All events.
     Everything,
-    /// One view, and what is about its worktree or its session.
+    /// Events of one view, its worktree and its session.
     View {
-        /// What the view is of.
+        /// Key of the view.
         key: Arc<ViewKey>,
-        /// Where it is.
+        /// Worktree of the view.
         worktree: AbsPath,
-        /// The conversation, where the subscriber named one.
+        /// The session, if the subscriber named one.
         followed: Option<Arc<Followed>>,
     },
 }
 
-/// A conversation whose view is followed, wherever it goes.
+/// A session whose view is followed as it changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Followed {
-    /// Its id.
+    /// Id of the session.
     pub(crate) session: String,
-    /// What the subscriber has said; all else is as the conversation has it.
+    /// Context that the subscriber sent; the rest comes from the session.
     pub(crate) context: Context,
-    /// The variables that the subscriber has introduced itself with.
+    /// Environment that the subscriber sent with `initialize`.
     pub(crate) environment: Option<Environment>,
 }
 
-/// What an event is about, for choosing who is told.
+/// Subject of an event, which selects the subscriptions that receive it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct About<'a> {
-    /// The view, where it is one.
+    /// The view, if the event is about one.
     pub(crate) view: Option<&'a ViewKey>,
-    /// The worktree, where it is one.
+    /// The worktree, if the event is about one.
     pub(crate) worktree: Option<&'a AbsPath>,
-    /// The conversation, where it is one.
+    /// The session, if the event is about one.
     pub(crate) session: Option<&'a str>,
 }
 
-/// A set of kinds, one bit each.
+/// A set of event kinds, one bit each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kinds(u16);
 
-/// A subscription; it ends when this is dropped.
+/// A subscription. Dropping it ends the subscription.
 #[derive(Debug)]
 pub(crate) struct Subscription {
     id: u64,
@@ -95,12 +94,12 @@ pub(crate) struct Subscription {
 }
 
 impl Bus {
-    /// Returns whether anybody wants to be told of anything.
+    /// Returns true if there is a subscription.
     pub(crate) fn is_followed(&self) -> bool {
         !self.lock().followers.is_empty()
     }
 
-    /// Tells those who want to know. Does not wait, whoever they are.
+    /// Delivers an event to its subscribers. Does not wait.
     pub(crate) fn publish(&self, about: About<'_>, event: &Event) {
         let table = self.lock();
         for (id, follower) in &table.followers {
@@ -110,7 +109,7 @@ impl Bus {
         }
     }
 
-    /// Tells of a view that has changed.
+    /// Publishes the change of a view.
     pub(crate) fn view_changed(&self, update: &Update) {
         let view = &update.view;
         self.n_changes.fetch_add(u64::from(update.skills), Ordering::Relaxed);
@@ -143,8 +142,8 @@ impl Bus {
         }
     }
 
-    /// Returns the subscriptions to what a conversation sees, with the view that each follows and
-    /// what it was subscribed to by.
+    /// Returns the subscriptions to the view of a session, each with its current view and the
+    /// subscriber's context.
     pub(crate) fn following(&self, session: &str) -> Vec<(u64, Arc<ViewKey>, Arc<Followed>)> {
         let table = self.lock();
         let all = table.followers.iter().filter_map(|(id, it)| match &it.interest {
@@ -156,8 +155,8 @@ impl Bus {
         all.collect()
     }
 
-    /// Keeps the view of a subscription live, which is that view from now on. Where it shows
-    /// something else than the one before, that is told.
+    /// Moves a subscription to another view and keeps that view live. `shows_else` is the previous
+    /// view if its skills differ; the subscriber then gets an event.
     pub(crate) fn turn(&self, id: u64, view: &View, hold: ViewLease, shows_else: Option<&View>) {
         let mut table = self.lock();
         let Some(follower) = table.followers.get_mut(&id) else { return };
@@ -171,16 +170,16 @@ impl Bus {
             follower.mailbox.put(id, &of_view(view, EventKind::SkillsChanged));
         }
         drop(table);
-        // What lets go of a view takes a lock of its own.
+        // Dropping the lease takes another lock.
         drop(before);
     }
 
-    /// Returns how often the skills of a view have changed by themselves.
+    /// Returns the number of changes to the skills of views, other than by a call.
     pub(crate) fn n_changes(&self) -> u64 {
         self.n_changes.load(Ordering::Relaxed)
     }
 
-    /// Begins a subscription whose events lie in the mailbox until they may be sent.
+    /// Begins a subscription. Its events wait in the mailbox until the subscription is announced.
     pub(crate) fn subscribe(
         self: &Arc<Self>,
         kinds: Kinds,
@@ -199,7 +198,7 @@ impl Bus {
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
-        // One entry is put in or taken out at a time.
+        // Each critical section changes one entry, so a poisoned lock holds valid data.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -244,7 +243,7 @@ impl Interest {
 }
 
 impl Kinds {
-    /// Returns the set of these kinds; of all where there are none.
+    /// Returns the set of `kinds`; all kinds if the slice is empty.
     pub(crate) fn of(kinds: &[EventKind]) -> Self {
         let kinds = if kinds.is_empty() { EventKind::ALL } else { kinds };
         Self(kinds.iter().fold(0, |bits, kind| bits | 1 << *kind as u16))
@@ -254,7 +253,7 @@ impl Kinds {
         self.0 & 1 << kind as u16 != 0
     }
 
-    /// Returns the kinds in the order of the reference.
+    /// Returns the kinds in the order of docs/protocol.md.
     pub(crate) fn list(self) -> Vec<EventKind> {
         EventKind::ALL.iter().copied().filter(|it| self.has(*it)).collect()
     }

@@ -1,10 +1,9 @@
-//! What a connection has yet to write.
+//! [`Outbox`]: the unsent output of one connection.
 //!
-//! Small messages are gathered in one buffer, so that answers which are ready together
-//! leave in one write; the text of a large answer is never copied, it is queued as it is,
-//! shared with whoever else sends it, and written with its head and tail in one vectored
-//! write. The outbox has no bound of its own: its owner stops asking for answers while
-//! [`Outbox::is_full`].
+//! Small messages share one buffer, so that answers that are ready together leave in one write. The
+//! text of a large answer is not copied: it is queued, shared with other connections that send it,
+//! and written with its head and tail in one vectored write. The outbox has no limit of its own; the
+//! connection produces no answers while [`Outbox::is_full`].
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -20,28 +19,28 @@ use tokio::io::AsyncWrite;
 
 use crate::rpc::dispatch::Reply;
 
-/// From this size on a text is queued, not copied. Copying this much takes about as long as
-/// the allocation and the second slice that queueing costs.
+/// Size in bytes from which a text is queued instead of copied. At this size copying costs about as
+/// much as the allocation and the extra slice of queueing.
 const LARGE: usize = 16 * 1024;
 
-/// With this much unwritten, the peer is not reading and gets no further answers made.
+/// Number of unsent bytes at which no further answers are produced.
 const FULL: usize = 1024 * 1024;
 
-/// A buffer larger than this is not kept while there is nothing to write.
+/// Capacity in bytes above which an empty buffer is freed.
 const KEPT: usize = 64 * 1024;
 
-/// As many slices as one write takes: four large answers, each with head and tail.
+/// Number of slices in one write: four large answers, each with head and tail.
 const SLICES: usize = 8;
 
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    /// What is written first; large texts and what stands between them.
+    /// Output before `tail`: large texts and the bytes between them.
     chunks: VecDeque<Bytes>,
-    /// What is written last, still growing.
+    /// The end of the output, still growing.
     tail: BytesMut,
     /// Bytes in `chunks`.
     queued: usize,
-    /// Room to put an envelope together in, kept for its capacity.
+    /// Scratch buffer for envelopes, kept for its capacity.
     envelope: Vec<u8>,
 }
 
@@ -98,7 +97,7 @@ impl Outbox {
             .expect("ids, errors and events are plain text and numbers");
     }
 
-    /// Writes until nothing is left.
+    /// Writes until the outbox is empty.
     pub(crate) fn poll_write_out<S>(
         &mut self,
         stream: &mut S,
@@ -143,7 +142,7 @@ impl Outbox {
         if written == self.tail.len() && self.tail.capacity() > KEPT {
             self.tail = BytesMut::new();
         } else if written == self.tail.len() {
-            // Unlike `advance`, this keeps the capacity in front.
+            // `advance` would lose the capacity before the cursor.
             self.tail.clear();
         } else {
             self.tail.advance(written);

@@ -1,11 +1,10 @@
-//! Answers that are found by reading the disk and come in pages: found once, and kept until the
-//! last page has been given.
+//! [`PageCache`]: results of disk searches that are answered in pages, kept until the last page.
 //!
-//! No clock tells of all that such an answer depends on, so its pages cannot be found one by one as
-//! those of a list are. All of them are parts of what was found for the first. A cursor is bound to
-//! that: where it is not kept any more it is found again, and where it is another one by then the
-//! caller has to begin anew.
-//! Invariant: pages of one answer never mix what was found at two times, unless it is the same.
+//! No clock covers everything that such a result depends on, so all pages are cut from one result. A
+//! cursor carries the result's revision. If the result is no longer cached, the search runs again;
+//! if its revision differs by then, the caller must start again without the cursor.
+//!
+//! Invariant: the pages of one answer never mix two different results.
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::ops::Range;
@@ -23,22 +22,22 @@ use crate::rpc::paging::{Cursor, PAGE, Part};
 use crate::rpc::peer::Peer;
 use crate::service::Service;
 
-/// For how long a page that nobody asks for may be asked for without being found again.
+/// Time after the last page request for which a result stays cached.
 const KEPT: Duration = Duration::from_secs(30);
 
-/// How many answers are kept whose pages are being asked for; each may have many megabytes.
+/// Maximum number of cached results; each can have many megabytes.
 const MOST: usize = 4;
 
-/// What was found, as one list.
+/// A complete result.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// The clock of the view that it was found by.
+    /// Clock of the view that was searched.
     pub(crate) clock: String,
-    /// How many files were looked into, where that is told.
+    /// Number of files that were read, for methods that report it.
     pub(crate) n_checked: u64,
-    /// What was found, each as JSON.
+    /// The items, each as JSON.
     items: Vec<Box<RawValue>>,
-    /// Tells it from whatever else may be found.
+    /// Hash of the content, with the clock.
     revision: String,
 }
 
@@ -59,14 +58,14 @@ impl Found {
         Self { clock: clock.to_owned(), n_checked, items, revision }
     }
 
-    /// Returns what belongs to one page, and how long it is.
+    /// Returns the item range of one page and its size in bytes.
     fn cut(&self, part: Part) -> (Range<usize>, usize) {
         let start = part.start.min(self.items.len());
         let end = start.saturating_add(part.limit).min(self.items.len());
         let mut size = 0;
         for (at, item) in (start..end).zip(&self.items[start..end]) {
             let length = item.get().len() + 1;
-            // One that is longer than a page has one for itself.
+            // An item larger than a page gets a page of its own.
             if at > start && size + length > PAGE {
                 return (start..at, size);
             }
@@ -76,41 +75,41 @@ impl Found {
     }
 }
 
-/// Which page is wanted of the answer to which question.
+/// A request for one page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted<'a> {
-    /// What [`question`] says.
+    /// Key of the query, from [`question`].
     pub(crate) question: u64,
     pub(crate) cursor: Option<&'a str>,
     pub(crate) limit: usize,
 }
 
-/// One page of what was found.
+/// One page of a result.
 #[derive(Debug)]
 pub(crate) struct FoundPage {
     found: Arc<Found>,
     range: Range<usize>,
-    /// How long its items are together.
+    /// Size of its items in bytes.
     pub(crate) size: usize,
-    /// Whether there is more behind it.
+    /// True if more items follow.
     pub(crate) is_cut: bool,
-    /// Where it goes on; none at the end.
+    /// Cursor of the next page; `None` on the last page.
     pub(crate) next_cursor: Option<String>,
 }
 
 impl FoundPage {
-    /// Returns the whole that it is a page of.
+    /// Returns the complete result.
     pub(crate) fn whole(&self) -> &Found {
         &self.found
     }
 
-    /// Returns what is on it.
+    /// Returns the items of the page.
     pub(crate) fn items(&self) -> Vec<&RawValue> {
         self.found.items[self.range.clone()].iter().map(|it| &**it).collect()
     }
 }
 
-/// Returns a number for what is asked, of which views.
+/// Returns the cache key of a query over `views`.
 pub(crate) fn question(method: &str, views: &[Arc<View>], more: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     method.hash(&mut hasher);
@@ -121,7 +120,7 @@ pub(crate) fn question(method: &str, views: &[Arc<View>], more: impl Hash) -> u6
     hasher.finish()
 }
 
-/// Returns the page that is wanted. `find` reads the disk, where the answer is not there.
+/// Returns one page. Calls `find`, which reads the disk, if the result is not cached.
 pub(crate) async fn page(
     service: &Arc<Service>,
     peer: &Peer,
@@ -139,7 +138,7 @@ pub(crate) async fn page(
     };
     let (range, size) = found.cut(Part { start, limit });
     let is_cut = range.end < found.items.len();
-    // Who wants none only wants to know whether there are any.
+    // A limit of 0 only asks if there are items.
     let goes_on = is_cut && limit > 0;
     if goes_on {
         service.finds.keep(question, &found, service);
@@ -151,15 +150,15 @@ pub(crate) async fn page(
     Ok(FoundPage { found, range, size, is_cut, next_cursor })
 }
 
-/// The answers whose pages are being asked for.
+/// The results whose pages are being requested.
 #[derive(Debug, Default)]
 pub(crate) struct PageCache(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// Those asked for last are last.
+    /// Least recently requested first.
     answers: Vec<(u64, Instant, Arc<Found>)>,
-    /// Whether somebody sees to it that they go when nobody asks any more.
+    /// True while a task runs that removes expired results.
     is_tidied: bool,
 }
 
@@ -196,7 +195,7 @@ impl PageCache {
         self.kept().remove(question, found);
     }
 
-    /// Lets go of what nobody has asked for for long. Returns whether nothing is left.
+    /// Removes expired results. Returns true if the cache is empty.
     fn tidy(&self) -> bool {
         let mut kept = self.kept();
         kept.answers.retain(|(_, since, _)| since.elapsed() < KEPT);
@@ -205,7 +204,7 @@ impl PageCache {
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        // One is put in or taken out at a time.
+        // Each critical section makes one change, so a poisoned lock holds valid data.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

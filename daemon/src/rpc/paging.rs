@@ -1,20 +1,20 @@
-//! Answers in pages: how long one is, and where the next begins.
+//! Pages of long lists: their size limits and cursors.
 //!
-//! A cursor is bound to the clock of the answer that it goes on with, so that all pages are of one
-//! clock: where that is another one by now the caller has to begin anew.
+//! A [`Cursor`] carries the clock of its list, so that all pages come from one clock. If the list has
+//! changed since, the caller must start again without the cursor.
 
 use skills_protocol::error::RpcError;
 
-/// How long what is listed in one answer may be together where the caller sets no limit. Half of
-/// what one message may be, so that whatever is around it has room.
+/// Maximum size in bytes of the items in one page. Half of the message limit, which leaves room for
+/// the rest of the answer.
 pub(crate) const PAGE: usize = 4 * 1024 * 1024;
 
-/// Which part of a list is wanted.
+/// A requested part of a list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
-    /// The index that it begins at.
+    /// Index of the first item.
     pub(crate) start: usize,
-    /// How much of it at most.
+    /// Maximum number of items.
     pub(crate) limit: usize,
 }
 
@@ -22,16 +22,16 @@ impl Part {
     pub(crate) const ALL: Self = Self { start: 0, limit: usize::MAX };
 }
 
-/// Fills one page out of lists that count as one, the one behind the other.
+/// Fills one page from several lists that are treated as one.
 #[derive(Debug)]
 pub(crate) struct Page {
     part: Part,
-    /// How much of the lists was gone through.
+    /// Number of items passed so far.
     at: usize,
     n_taken: usize,
-    /// How long is what was taken, as JSON.
+    /// Size in bytes of the taken items, as JSON.
     size: usize,
-    /// The index that the next page begins at.
+    /// Index of the first item of the next page.
     pub(crate) next: Option<usize>,
 }
 
@@ -40,8 +40,8 @@ impl Page {
         Self { part, at: 0, n_taken: 0, size: 0, next: None }
     }
 
-    /// Takes what of the next list belongs to this page. `make` makes what stands at an index of
-    /// the list, with how long it is as JSON; nothing is made that is on another page.
+    /// Takes the items of the next list that belong to this page. `make` returns the item at an index
+    /// and its size in bytes as JSON; it is called only for items of this page.
     pub(crate) fn take<W>(&mut self, len: usize, make: impl Fn(usize) -> (W, usize)) -> Vec<W> {
         let begin = self.at;
         self.at += len;
@@ -63,7 +63,7 @@ impl Page {
     }
 }
 
-/// Returns how long a text is as JSON, at the most.
+/// Returns an upper bound for the size of a text as JSON.
 pub(crate) fn json_length(text: &str) -> usize {
     let length = |byte| match byte {
         b'"' | b'\\' => 2,
@@ -73,25 +73,31 @@ pub(crate) fn json_length(text: &str) -> usize {
     2 + text.bytes().map(length).sum::<usize>()
 }
 
-/// Reads how much a caller wants at most.
+/// Returns the `limit` of a call.
+///
+/// # Errors
+/// If it is 0.
 pub(crate) fn limit(asked: Option<u32>) -> Result<usize, RpcError> {
     match asked {
-        Some(0) => Err(RpcError::invalid_params("`limit` is 0").with_hint("Ask for one at least.")),
+        Some(0) => Err(RpcError::invalid_params("`limit` is 0").with_hint("Use a limit of at least 1.")),
         Some(limit) => Ok(limit as usize),
         None => Ok(usize::MAX),
     }
 }
 
-/// Where a page begins: `INDEX@CLOCK`; `INDEX@CLOCK@SINCE` in a difference.
+/// Start of a page: `INDEX@CLOCK`, or `INDEX@CLOCK@SINCE` in a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor<'a> {
     pub(crate) start: usize,
-    /// The clock that the difference is from; none in a whole list.
+    /// Clock that a difference starts from; `None` for a whole list.
     pub(crate) since: Option<&'a str>,
 }
 
 impl<'a> Cursor<'a> {
-    /// Reads the cursor of an answer at this clock.
+    /// Parses the cursor of a list at `clock`.
+    ///
+    /// # Errors
+    /// If it belongs to another clock.
     pub(crate) fn read(cursor: &'a str, clock: &str) -> Result<Self, RpcError> {
         let (start, of) = cursor.split_once('@').unwrap_or_default();
         let (of, since) = of.split_once('@').map_or((of, None), |(of, since)| (of, Some(since)));
@@ -102,7 +108,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Returns the cursor as it is sent.
+    /// Returns the cursor in its wire form.
     pub(crate) fn text(self, clock: &str) -> String {
         let start = self.start;
         match self.since {

@@ -1,4 +1,4 @@
-//! What is known about the other end of a connection.
+//! [`Peer`]: the client of one connection, its rights, environment and subscriptions.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -9,37 +9,37 @@ use jsonrpsee::ConnectionId;
 
 use crate::rpc::events::{Mailbox, Subscription};
 
-/// The variables that discovery depends on, as a client sent them.
+/// Environment variables that discovery reads, as sent by a client.
 pub(crate) type Environment = BTreeMap<String, OsString>;
 
-/// One connection, as the calls on it see it.
+/// The client of one connection, as its calls see it.
 #[derive(Debug)]
 pub(crate) struct Peer {
     id: ConnectionId,
-    /// Tells it from all others, whichever server they are of.
+    /// Number of the connection, unique in this process.
     nth: u64,
-    /// True if it came by the consent socket, or is this process itself.
+    /// True for connections of the consent socket and of this process.
     may_grant: bool,
     environment: OnceLock<Environment>,
     mailbox: Arc<Mailbox>,
     subscriptions: Mutex<Subscriptions>,
-    /// How many of its calls only wait for the user.
+    /// Number of calls that wait for approval.
     waiting: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
 struct Subscriptions {
     by_id: BTreeMap<u64, Subscription>,
-    /// Those that are being made.
+    /// Number of subscriptions that are being set up.
     coming: usize,
 }
 
-/// A place for one subscription among those that the connection may have.
+/// A reserved slot for one subscription.
 #[derive(Debug)]
 pub(crate) struct SubscriptionPlace<'a>(&'a Peer);
 
 impl Peer {
-    /// Returns a connection that may not grant anything.
+    /// Creates a peer that may not grant anything.
     pub(crate) fn new(id: usize) -> Self {
         static PEERS: AtomicU64 = AtomicU64::new(1);
         Self {
@@ -53,12 +53,12 @@ impl Peer {
         }
     }
 
-    /// Returns a connection that may answer in the user's place.
+    /// Creates a peer that may answer for the user.
     pub(crate) fn granting(id: usize) -> Self {
         Self { may_grant: true, ..Self::new(id) }
     }
 
-    /// Returns true if it may answer for the user.
+    /// Returns true if the peer may answer for the user.
     pub(crate) fn may_grant(&self) -> bool {
         self.may_grant
     }
@@ -67,28 +67,28 @@ impl Peer {
         self.id
     }
 
-    /// Returns a number that no other connection has.
+    /// Returns the number of the connection, unique in this process.
     pub(crate) fn nth(&self) -> u64 {
         self.nth
     }
 
-    /// Returns the environment that the peer introduced itself with, if any.
+    /// Returns the environment from `initialize`, if any.
     pub(crate) fn environment(&self) -> Option<&Environment> {
         self.environment.get()
     }
 
-    /// Keeps the environment for the later calls. A connection introduces itself once; what it
-    /// says after that is not heard, so that its views stay the same.
+    /// Stores the environment for later calls. Only the first `initialize` counts, so that the views of
+    /// the connection stay the same.
     pub(crate) fn introduce(&self, environment: Environment) {
         self.environment.get_or_init(|| environment);
     }
 
-    /// Returns where events for this connection lie until they are sent.
+    /// Returns the mailbox of the connection.
     pub(crate) fn mailbox(&self) -> &Arc<Mailbox> {
         &self.mailbox
     }
 
-    /// Returns a place for one more subscription; none when there are as many as there may be.
+    /// Reserves a slot for a subscription; `None` if `limit` is reached.
     pub(crate) fn place_for_subscription(&self, limit: u32) -> Option<SubscriptionPlace<'_>> {
         let mut subscriptions = self.subscriptions();
         let n_taken = subscriptions.by_id.len() + subscriptions.coming;
@@ -98,37 +98,37 @@ impl Peer {
         })
     }
 
-    /// Ends a subscription. Returns whether there was one of that name.
+    /// Ends a subscription. Returns true if it existed.
     pub(crate) fn unsubscribe(&self, name: &str) -> bool {
         let Ok(id) = name.parse() else { return false };
         let ended = self.subscriptions().by_id.remove(&id);
         ended.is_some()
     }
 
-    /// Ends all subscriptions: nobody listens any more.
+    /// Ends all subscriptions.
     pub(crate) fn unsubscribe_all(&self) {
         let ended = std::mem::take(&mut self.subscriptions().by_id);
         drop(ended);
     }
 
-    /// Says that a call only waits for the user, as long as what is returned lives.
+    /// Counts a call as waiting for approval until the guard is dropped.
     pub(crate) fn waits(&self) -> Waits<'_> {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         Waits(self)
     }
 
-    /// Returns how many calls only wait for the user.
+    /// Returns the number of calls that wait for approval.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
     }
 
     fn subscriptions(&self) -> MutexGuard<'_, Subscriptions> {
-        // One is put in or taken out at a time.
+        // Each critical section changes one entry, so a poisoned lock holds valid data.
         self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A call that only waits for the user, which takes no place among those that work.
+/// Guard of a call that waits for approval, which does not count as in flight.
 #[derive(Debug)]
 pub(crate) struct Waits<'a>(&'a Peer);
 
@@ -139,7 +139,7 @@ impl Drop for Waits<'_> {
 }
 
 impl SubscriptionPlace<'_> {
-    /// Keeps the subscription, whose name goes out with the next answer. Returns the name.
+    /// Stores the subscription and returns its id, which the next answer carries.
     pub(crate) fn fill(self, subscription: Subscription) -> u64 {
         let id = subscription.id();
         self.0.subscriptions().by_id.insert(id, subscription);

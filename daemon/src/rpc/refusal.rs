@@ -1,7 +1,7 @@
-//! The errors that the transport itself answers with.
+//! Errors of the transport: invalid, oversized and forbidden messages.
 //!
-//! Each is a sentence for a person and, where something can be done, a hint. What handlers
-//! refuse is theirs; nothing here knows a skill.
+//! Each error has a message and, if the caller can do something, a hint. Handlers define their own
+//! errors.
 
 use skills_protocol::error::{NEEDS_ASKING, PARSE_ERROR, RpcError};
 use skills_protocol::frame::FrameError;
@@ -12,23 +12,23 @@ pub(crate) fn not_a_request(cause: &serde_json::Error) -> RpcError {
     )
 }
 
-/// Returns the refusal of a method that grants, on a connection that may not grant.
+/// Returns the error for a granting method on a connection that may not grant.
 pub(crate) fn needs_consent(method: &str) -> RpcError {
-    let message = format!("`{method}` is the user's to call; this socket does not answer it");
+    let message = format!("`{method}` needs the consent socket; this connection cannot call it");
     RpcError::new(NEEDS_ASKING, message).with_hint(
-        "Have the user run `skillsd trust` or `skillsd permission reply` in a terminal; editors connect to `v1-consent.sock`.",
+        "Ask the user to run `skillsd trust` or `skillsd permission reply` in a terminal; editors connect to `v1-consent.sock`.",
     )
 }
 
-/// Returns the refusal of an answer from the connection that asked.
+/// Returns the error for an answer from the connection that asked.
 pub(crate) fn own_question(id: &str) -> RpcError {
-    let message = format!("this connection asked question `{id}` and cannot answer it");
+    let message = format!("this connection sent request `{id}` and cannot answer it");
     RpcError::new(NEEDS_ASKING, message)
-        .with_hint("Have the user run `skillsd permission reply` in a terminal.")
+        .with_hint("Ask the user to run `skillsd permission reply` in a terminal.")
 }
 
 pub(crate) fn panicked() -> RpcError {
-    RpcError::internal("the call failed by a mistake in skillsd")
+    RpcError::internal("the call failed because of a bug in skillsd")
         .with_hint("Run `skillsd logs` to see the cause.")
 }
 

@@ -1,7 +1,6 @@
-//! What is kept with a view: its answers in their wire form, and where each skill is in it.
+//! [`ResponseCache`]: serialised answers and look-up tables of one view.
 //!
-//! A view never changes, so each of these is made at most once, when it is first asked for,
-//! and goes with the view. What nobody asks for costs nothing.
+//! A view is immutable, so each entry is built at most once, on first use, and dropped with the view.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
@@ -15,35 +14,34 @@ use crate::api::snapshot_index::SnapshotIndex;
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 
-/// What every skill's file is called.
+/// File name of a skill.
 pub(crate) const SKILL_FILE: &str = "SKILL.md";
 
-/// How many selections of profiles are kept that begin with the same one: editors are configured
-/// alike.
+/// Maximum number of cached snapshot indexes per first profile; editors share few selections.
 const MOST_LINEUPS: usize = 4;
 
-/// The answers of one view. Numbers are indexes of its candidates.
+/// Cached answers of one view. Numbers are candidate indexes.
 #[derive(Debug, Default)]
 pub(crate) struct ResponseCache {
-    /// None where the whole list does not fit one answer.
+    /// `None` if the whole list does not fit into one answer.
     default_list: OnceLock<Option<Answer>>,
-    /// The entries of those that somebody has asked for in parts.
+    /// List entries, each serialised on first use.
     entries: OnceLock<Box<[OnceLock<Box<RawValue>>]>>,
-    /// The answers about single skills.
+    /// Answers of `skills/get`.
     got: OnceLock<Box<[OnceLock<Answer>]>>,
-    /// Sorted by name; of one name the one that counts is first.
+    /// Candidates sorted by name; the one that wins its name is first.
     by_name: OnceLock<Box<[u32]>>,
-    /// Sorted by path.
+    /// Candidates sorted by path.
     by_path: OnceLock<Box<[u32]>>,
-    /// Held while it is made, so that it is made once.
+    /// Locked while it is built, so that it is built once.
     search: Mutex<Option<Arc<SearchIndex>>>,
-    /// What snapshots are made of that begin with this view. Held while one is made.
+    /// Indexes of snapshots whose first view is this one. Locked while one is built.
     lineups: Mutex<Vec<KeptLineup>>,
 }
 
 #[derive(Debug)]
 struct KeptLineup {
-    /// The views that it is of.
+    /// Views of the snapshot.
     of: Box<[Weak<View>]>,
     lineup: Arc<SnapshotIndex>,
 }
@@ -56,24 +54,24 @@ impl KeptLineup {
 }
 
 impl ResponseCache {
-    /// Returns what is kept with this view.
+    /// Returns the cache of a view.
     pub(crate) fn of(view: &View) -> &Self {
         view.cached(|_| Self::default())
     }
 
-    /// Returns the default list, if `make` can make it as one answer.
+    /// Returns the default list; `None` if `make` cannot fit it into one answer.
     pub(crate) fn default_list(&self, make: impl FnOnce() -> Option<Answer>) -> Option<Answer> {
         self.default_list.get_or_init(make).clone()
     }
 
-    /// Returns the entry of a candidate.
+    /// Returns the list entry of a candidate.
     pub(crate) fn entry(&self, view: &View, candidate_idx: usize) -> &RawValue {
         let candidates = &view.resolution.candidates;
         let entries = self.entries.get_or_init(|| slots(candidates.len()));
         entries[candidate_idx].get_or_init(|| entry(view, &candidates[candidate_idx]))
     }
 
-    /// Returns the answer about a candidate, which `make` makes when there is none yet.
+    /// Returns the `skills/get` answer of a candidate; calls `make` on first use.
     pub(crate) fn got(
         &self,
         view: &View,
@@ -90,12 +88,12 @@ impl ResponseCache {
         Ok(slot.get_or_init(|| answer).clone())
     }
 
-    /// Returns whether the full-text index is made, without waiting where it is being made.
+    /// Returns true if the full-text index is built. Does not wait for a build in progress.
     pub(crate) fn has_search_index(&self) -> bool {
         self.search.try_lock().is_ok_and(|it| it.is_some())
     }
 
-    /// Returns the full-text index of all candidates. Blocks while it is made.
+    /// Returns the full-text index of all candidates. Blocks while it is built.
     pub(crate) fn search_index(&self, view: &View) -> Result<Arc<SearchIndex>, SearchError> {
         let mut kept = self.search.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(index) = &*kept {
@@ -111,8 +109,8 @@ impl ResponseCache {
         Ok(index)
     }
 
-    /// Returns what a snapshot of these views is made of, the first of which this is kept with;
-    /// `make` makes it when there is none yet. Blocks while it is made.
+    /// Returns the index of a snapshot of `views`, the first of which owns this cache. Calls `make` on
+    /// first use and blocks while it is built.
     pub(crate) fn lineup(
         &self,
         views: &[Arc<View>],
@@ -132,7 +130,7 @@ impl ResponseCache {
         lineup
     }
 
-    /// Returns the candidate of that name that counts.
+    /// Returns the candidate that wins `name`.
     pub(crate) fn by_name(&self, view: &View, name: &str) -> Option<usize> {
         let candidates = &view.resolution.candidates;
         let sorted = self.by_name.get_or_init(|| {
@@ -145,7 +143,7 @@ impl ResponseCache {
         (candidates[found].name == name).then_some(found)
     }
 
-    /// Returns the candidate whose SKILL.md or directory is at that path.
+    /// Returns the candidate whose SKILL.md or directory is at `path`.
     pub(crate) fn by_path(&self, view: &View, path: &AbsPath) -> Option<usize> {
         let candidates = &view.resolution.candidates;
         let sorted = self.by_path.get_or_init(|| sorted_by(candidates, |a, b| a.path.cmp(&b.path)));
@@ -157,7 +155,7 @@ impl ResponseCache {
     }
 }
 
-/// Returns the entry of a candidate as JSON.
+/// Returns the list entry of a candidate as JSON.
 pub(crate) fn entry(view: &View, candidate: &Candidate) -> Box<RawValue> {
     to_raw_value(&to_wire::entry(view, candidate))
         .expect("an entry is text, numbers and lists of text")
@@ -172,7 +170,7 @@ fn sorted_by(
     compare: impl Fn(&Candidate, &Candidate) -> std::cmp::Ordering,
 ) -> Box<[u32]> {
     let mut indexes: Box<[u32]> = (0..candidates.len() as u32).collect();
-    // Stable: of equals the first in scan order stays first.
+    // A stable sort keeps scan order among equal names.
     indexes.sort_by(|a, b| compare(&candidates[*a as usize], &candidates[*b as usize]));
     indexes
 }

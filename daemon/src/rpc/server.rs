@@ -1,7 +1,6 @@
-//! Serves connections: those that a listener accepts, and single streams.
+//! [`Server`]: accepts connections and enforces the limits over all of them.
 //!
-//! Owns the limits that no single connection can keep: how many there are, and whose they
-//! are. A connection of another user is dropped before a byte of it is read.
+//! A connection of another user is dropped before any byte of it is read.
 
 use std::future::Future;
 use std::io;
@@ -28,34 +27,34 @@ use crate::rpc::outbox::Outbox;
 use crate::rpc::peer::Peer;
 use crate::service::Service;
 
-/// How long calls in flight may take to finish once the daemon is to exit.
+/// Time for calls in flight to finish when the daemon exits.
 const DRAIN: Duration = Duration::from_secs(5);
 
-/// How long accepting rests after it failed, which means that descriptors or memory are short.
+/// Pause after a failed accept, which means that descriptors or memory are short.
 const ACCEPT_REST: Duration = Duration::from_millis(100);
 
-/// How many places beyond the limit are kept for asking how the daemon is, and for stopping it.
+/// Number of connections beyond the limit that may only ask for status or stop the daemon.
 const SPARE: u32 = 8;
 
-/// What is answered there.
+/// Methods that connections beyond the limit may call.
 const SPARE_METHODS: [&str; 3] = [Initialize::METHOD, ServerStatus::METHOD, ServerShutdown::METHOD];
 
-/// How long such a place may be held.
+/// Maximum lifetime of a connection beyond the limit.
 const SPARE_TIME: Duration = Duration::from_secs(5);
 
-/// Rights of a connection besides asking.
+/// Rights of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rights {
-    /// It may ask, and nothing that it sends grants anything.
+    /// May query; cannot grant anything.
     Ask,
-    /// It may answer in the user's place.
+    /// May also answer for the user.
     Grant,
 }
 
-/// What all connections share.
+/// State shared by all connections.
 pub(crate) struct Server {
     methods: Methods,
-    /// Asked for every new connection.
+    /// Returns the current limits; called for every new connection.
     limits: Box<dyn Fn() -> Limits + Send + Sync>,
     closing: CancellationToken,
     open: Arc<AtomicU32>,
@@ -63,7 +62,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Returns a server that serves until `closing`, and keeps the number of connections in `open`.
+    /// Creates a server that serves until `closing` and counts its connections in `open`.
     pub(crate) fn new(
         methods: Methods,
         limits: impl Fn() -> Limits + Send + Sync + 'static,
@@ -74,21 +73,21 @@ impl Server {
         Arc::new(Self { methods, limits, closing, open, served: AtomicUsize::new(0) })
     }
 
-    /// Returns a server of this service's methods, within its limits.
+    /// Creates a server for the methods of `service`, within its limits.
     pub(crate) fn over(service: &Arc<Service>) -> Arc<Self> {
         let settings = Arc::clone(&service.settings);
         let limits = move || settings.limits();
         Self::new(service.methods(), limits, service.closing.clone(), Arc::clone(&service.open))
     }
 
-    /// Returns such a server for what this process asks itself, which is nobody's connection.
+    /// Creates such a server for calls of this process, which do not count as connections.
     pub(crate) fn uncounted(service: &Arc<Service>) -> Arc<Self> {
         let settings = Arc::clone(&service.settings);
         let limits = move || settings.limits();
         Self::new(service.methods(), limits, service.closing.clone(), Arc::default())
     }
 
-    /// Returns how many connections there have been.
+    /// Returns the number of connections so far.
     pub(crate) fn served(&self) -> usize {
         self.served.load(Ordering::Relaxed)
     }
@@ -101,7 +100,7 @@ impl Server {
         self.serve_with(stream, self.methods.clone(), Rights::Ask)
     }
 
-    /// Serves one stream that may answer in the user's place until either side ends it.
+    /// Serves one stream that may answer for the user, until either side ends it.
     pub(crate) fn serve_consent<S: Link>(
         &self,
         stream: S,
@@ -130,7 +129,7 @@ impl Server {
         }
     }
 
-    /// Accepts connections until the daemon is to exit; the tasks are what is left to wait for.
+    /// Accepts connections until the daemon exits. Returns the tasks of the connections still open.
     pub(crate) async fn accept(&self, listener: &UnixListener, rights: Rights) -> JoinSet<()> {
         let mut tasks = JoinSet::new();
         let uid = rustix::process::getuid().as_raw();
@@ -157,7 +156,7 @@ impl Server {
         }
         let limit = (self.limits)().connections;
         let open = self.open.load(Ordering::Relaxed);
-        // Agents that hold every connection do not keep the user from answering.
+        // Leaves room for the user's answers when agents hold every connection.
         let own = if rights == Rights::Grant { 2 * SPARE } else { 0 };
         if open < limit + own {
             tasks.spawn(self.serve_with(stream, self.methods.clone(), rights));
@@ -168,7 +167,7 @@ impl Server {
         if open - limit < SPARE {
             let methods = refusing(&self.methods, &SPARE_METHODS, &error);
             let serving = self.serve_with(stream, methods, Rights::Ask);
-            // Whoever stays has heard why, and others want the place.
+            // The client has its error; the slot is needed for others.
             tasks.spawn(async move { drop(timeout(SPARE_TIME, serving).await) });
         } else {
             tasks.spawn(refuse(stream, error));
@@ -176,7 +175,7 @@ impl Server {
     }
 }
 
-/// Whether a connection is of this user; where it is not, the log says so.
+/// Returns true if the connection belongs to this user. Logs connections of others.
 pub(crate) fn is_ours(stream: &UnixStream, uid: u32) -> bool {
     match stream.peer_cred() {
         Ok(peer) if peer.uid() == uid => true,
@@ -191,25 +190,25 @@ pub(crate) fn is_ours(stream: &UnixStream, uid: u32) -> bool {
     }
 }
 
-/// Waits for connections to end by themselves, for a bounded time.
+/// Waits up to [`DRAIN`] for connections to end.
 pub(crate) async fn drain(mut tasks: JoinSet<()>) {
     let all = async { while tasks.join_next().await.is_some() {} };
     if timeout(DRAIN, all).await.is_err() {
-        tracing::warn!(connections = tasks.len(), "calls were still running and are given up");
+        tracing::warn!(connections = tasks.len(), "calls were still running and are cancelled");
     }
 }
 
-/// Says why, without waiting for what the peer has to say or for its reading.
+/// Sends an error without reading the peer's request or waiting for it to read.
 async fn refuse(mut stream: UnixStream, error: RpcError) {
     let mut outbox = Outbox::default();
     outbox.push(Framing::ContentLength, Reply::error(None, error));
-    // A peer that does not listen is refused all the same.
+    // Fails if the peer does not read; the connection is dropped either way.
     let _ = timeout(ACCEPT_REST, std::future::poll_fn(|cx| outbox.poll_write_out(&mut stream, cx)))
         .await;
     let _ = stream.shutdown().await;
 }
 
-/// A connection in the count.
+/// Counts a connection until it is dropped.
 pub(crate) struct Open(Arc<AtomicU32>);
 
 impl Open {
@@ -227,11 +226,11 @@ impl Drop for Open {
 
 impl Link for UnixStream {
     fn hang_up(&self) -> BoxFuture<'static, ()> {
-        // A descriptor of its own has its own readiness; the stream's must not be touched.
+        // A duplicate descriptor has its own readiness, so the stream's stays untouched.
         let fd = self.as_fd().try_clone_to_owned();
         async move {
             if let Err(error) = wait_for_hang_up(fd).await {
-                tracing::debug!(%error, "nobody watches whether the peer hangs up");
+                tracing::debug!(%error, "cannot watch for a hang-up of the peer");
                 std::future::pending::<()>().await;
             }
         }
@@ -245,7 +244,7 @@ async fn wait_for_hang_up(fd: io::Result<OwnedFd>) -> io::Result<()> {
         if stream.ready(Interest::WRITABLE).await?.is_write_closed() {
             return Ok(());
         }
-        // Says that it is not writable, so that the next turn waits for news.
+        // Clears the readiness, so that the next turn waits for a change.
         let _: io::Result<()> =
             stream.try_io(Interest::WRITABLE, || Err(io::ErrorKind::WouldBlock.into()));
     }
@@ -303,7 +302,7 @@ mod tests {
         Answer::new(&"sync")
     }
 
-    /// A server at a socket that everybody can reach, so that only it keeps others out.
+    /// A server at a socket that every user can reach, so that only its own check refuses others.
     struct Rig {
         top: TempDir,
         bench: Arc<Bench>,
@@ -379,7 +378,7 @@ mod tests {
         let mut second = rig.connect().await;
         call(&mut second, "server/status").await;
         assert!(hear(&mut second).await.contains("status"));
-        // There is room to ask how it is, and for nothing else.
+        // Only status calls have room left.
         let mut spare = Vec::new();
         for _ in 0..SPARE {
             spare.push(rig.connect().await);
@@ -414,10 +413,10 @@ mod tests {
         let socket = rig.socket();
         let foreign = move || {
             let nobody = Uid::from_raw(65_534);
-            // Of this thread alone, which ends after it.
+            // Changes this thread only, which ends afterwards.
             set_thread_res_uid(nobody, nobody, nobody).unwrap();
             let mut stream = BlockingStream::connect(socket).unwrap();
-            // Fails when the connection is dropped already, which is the point.
+            // Fails if the connection is dropped already, as expected.
             let _ =
                 stream.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/status\"}\n");
             let mut heard = String::new();

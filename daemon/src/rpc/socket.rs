@@ -1,10 +1,9 @@
-//! The socket file's life: one daemon claims its place, and leaves none behind.
+//! [`Endpoint`]: the socket files of the daemon, claimed by one process and removed at its end.
 //!
-//! The order is what makes it safe: the directory is checked, then the lock is taken, and
-//! only its holder looks at the socket. A file that nobody answers at is removed only after
-//! a connection was refused. The lock is held as long as the process lives and its file is
-//! never removed, because another process may be waiting on it.
-//! Where the socket is, is decided by `skills_protocol::socket`.
+//! A claim checks the directory, takes the lock and then examines the socket; only the holder of the
+//! lock does so. A stale socket file is removed only after a connection to it was refused. The lock is
+//! held until the process ends. Its file is never removed, since another process may wait on it.
+//! `skills_protocol::socket` decides the paths.
 
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -21,62 +20,61 @@ use rustix::process::Pid;
 use skills_client::directory::{self, DirectoryError};
 use skills_protocol::socket::SocketLocation;
 
-/// How long a daemon that is on its way out may keep the lock: its drain and some more.
+/// Time to wait for the lock of a daemon that is exiting: its drain time and a margin.
 const PATIENCE: Duration = Duration::from_secs(7);
 
-/// How often it is looked whether that one has gone. A lock that can be waited for with a
-/// deadline does not exist.
+/// Interval between attempts to take the lock, since file locks have no timeout.
 const INTERVAL: Duration = Duration::from_millis(10);
 
-/// The place at which this process, and no other, is the daemon.
+/// The claimed sockets and lock that make this process the daemon.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
-    /// Taken by whoever accepts.
+    /// `None` after [`Endpoint::take_listeners`].
     listeners: Option<Listeners>,
-    /// The socket files that we made; none that was handed to us, or is retired.
+    /// Socket files that this process created and has not retired.
     made: Vec<SocketFile>,
-    /// The socket files at which clients find us, whoever made them.
+    /// Socket files at which clients connect, including those of the service manager.
     found: Vec<SocketFile>,
-    /// Released by the kernel, however the process ends.
+    /// Released by the kernel when the process ends.
     _lock: File,
 }
 
-/// The sockets that speak the protocol.
+/// The listening sockets of the protocol.
 #[derive(Debug)]
 pub(crate) struct Listeners {
-    /// For everybody.
+    /// The socket for agents.
     pub(crate) main: UnixListener,
-    /// For those who answer in the user's place.
+    /// The socket for clients that may answer for the user.
     pub(crate) consent: UnixListener,
 }
 
-/// The sockets that a service manager listens at.
+/// Listening sockets passed by a service manager.
 #[derive(Debug, Default)]
 pub(crate) struct HandedOver {
-    /// For everybody.
+    /// The socket for agents.
     pub(crate) main: Option<UnixListener>,
-    /// For those who answer in the user's place.
+    /// The socket for clients that may answer for the user.
     pub(crate) consent: Option<UnixListener>,
 }
 
-/// Tells whether the sockets' paths still lead to us.
+/// Identity of the claimed socket files; detects that one was removed or replaced.
 #[derive(Debug)]
 pub(crate) struct SocketIdentity(Vec<SocketFile>);
 
 impl SocketIdentity {
-    /// Returns the directory that the socket is in; none where somebody else made the socket.
+    /// Returns the directory of the socket; `None` if a service manager created the socket.
     pub(crate) fn directory(&self) -> Option<&Path> {
         self.0.first().and_then(|it| it.path.parent())
     }
 
-    /// Returns true if a socket file is gone or replaced, so that clients cannot connect.
+    /// Returns true if a socket file is gone or replaced, so clients cannot connect.
     pub(crate) fn is_lost(&self) -> bool {
         let lost = |ours: &SocketFile| !SocketFile::at(&ours.path).is_ok_and(|it| it == *ours);
         self.0.iter().any(lost)
     }
 }
 
-/// A socket file, so that it is known again.
+/// Identity of a socket file: path, device and inode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SocketFile {
     path: PathBuf,
@@ -84,7 +82,7 @@ pub(crate) struct SocketFile {
     inode: u64,
 }
 
-/// Why this process cannot be the daemon.
+/// Errors of claiming the sockets.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ClaimError {
     #[error(transparent)]
@@ -95,16 +93,16 @@ pub(crate) enum ClaimError {
     Busy { lock: PathBuf },
     #[error("failed to lock `{}`", .lock.display())]
     Lock { lock: PathBuf, source: io::Error },
-    #[error("`{}` is in the way: it is not a socket", .path.display())]
+    #[error("`{}` exists and is not a socket", .path.display())]
     NotASocket { path: PathBuf },
-    #[error("failed to find out who listens at `{}`", .socket.display())]
+    #[error("failed to connect to the existing socket `{}`", .socket.display())]
     Probe { socket: PathBuf, source: io::Error },
     #[error("failed to listen at `{}`", .socket.display())]
     Listen { socket: PathBuf, source: io::Error },
 }
 
 impl ClaimError {
-    /// Returns what to do about it.
+    /// Returns the hint for the user.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             Self::Directory(error) => error.hint(),
@@ -119,8 +117,8 @@ impl ClaimError {
 }
 
 impl Endpoint {
-    /// Claims the place, making its directory and its socket, or taking over the socket
-    /// that the service manager listens at.
+    /// Claims the sockets: creates the directory and the sockets, or takes over those of the service
+    /// manager.
     pub(crate) fn claim(
         location: &SocketLocation,
         handed_over: HandedOver,
@@ -134,8 +132,8 @@ impl Endpoint {
         patience: Duration,
     ) -> Result<Self, ClaimError> {
         directory::prepare(location)?;
-        // At a socket that was handed to us nobody but us would answer, so that whoever has the
-        // lock cannot be reached any more, and is waited for.
+        // With sockets from the service manager, another holder of the lock is no longer reachable, so
+        // this waits for it to exit.
         let socket = location.path();
         let is_ours = handed_over.main.as_ref().is_some_and(|it| listens_at(it, socket));
         let lock =
@@ -145,7 +143,7 @@ impl Endpoint {
                 || if is_ours { Ok(()) } else { refuse_if_alive(socket) },
             )?;
         let mut this = Self { listeners: None, made: Vec::new(), found: Vec::new(), _lock: lock };
-        // One at another path would be where no sandbox expects it.
+        // Sandboxes expect the consent socket at its usual path.
         let consent = handed_over.consent.filter(|it| listens_at(it, &location.consent_path()));
         // Binds the consent socket first: a client of the main one may need it at once.
         let consent = this.take_place(&location.consent_path(), consent)?;
@@ -164,18 +162,18 @@ impl Endpoint {
             return Ok(listener);
         }
         let (listener, file) = listen(path)?;
-        // Ours is the one that we made, even where it is gone by now: that is to be noticed.
+        // Keeps the identity of the created file, so that its removal is noticed.
         self.found.push(file.clone());
         self.made.push(file);
         Ok(listener)
     }
 
-    /// Returns what tells later whether clients still find us.
+    /// Returns the identity of the socket files.
     pub(crate) fn footing(&self) -> SocketIdentity {
         SocketIdentity(self.found.clone())
     }
 
-    /// Takes the listeners, once.
+    /// Takes the listeners; `None` after the first call.
     pub(crate) fn take_listeners(&mut self) -> Option<Listeners> {
         self.listeners.take()
     }
@@ -184,7 +182,7 @@ impl Endpoint {
     pub(crate) fn retire(&mut self) {
         for made in std::mem::take(&mut self.made) {
             if SocketFile::at(&made.path).is_ok_and(|found| found == made) {
-                // A file that stays is found dead by the next daemon.
+                // The next daemon removes a file that stays.
                 let _ = fs::remove_file(&made.path);
             }
         }
@@ -224,7 +222,7 @@ fn take_lock(
             Err(Errno::WOULDBLOCK) => {}
             Err(error) => return Err(failed(error)),
         }
-        // Whoever holds it is the daemon, or has not begun to listen, or has stopped.
+        // The holder is a running daemon, or one that starts or stops.
         refuse()?;
         if started.elapsed() >= patience {
             return Err(ClaimError::Busy { lock: path });
@@ -233,14 +231,14 @@ fn take_lock(
     }
 }
 
-/// Fails when somebody listens. Only a plain no counts as a no.
+/// Fails if a process listens at the socket. Only a refused connection counts as stale.
 fn refuse_if_alive(socket: &Path) -> Result<(), ClaimError> {
     let alive = |pid| Err(ClaimError::AlreadyRunning { socket: socket.to_owned(), pid });
     match UnixStream::connect(socket) {
         Ok(stream) => alive(socket_peercred(&stream).ok().map(|it| it.pid)),
         Err(error) => match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Ok(()),
-            // Its queue is full, which a dead one's never is.
+            // A full queue means that a process listens.
             io::ErrorKind::WouldBlock => alive(None),
             _ => Err(ClaimError::Probe { socket: socket.to_owned(), source: error }),
         },
@@ -251,7 +249,7 @@ fn shown(pid: Option<Pid>) -> String {
     pid.map(|pid| format!(" as process {pid}")).unwrap_or_default()
 }
 
-/// Listens at a path, in the place of a socket that nobody answers at. For the holder of the lock.
+/// Listens at a path and replaces a stale socket there. Only for the holder of the lock.
 pub(crate) fn listen(socket: &Path) -> Result<(UnixListener, SocketFile), ClaimError> {
     let failed = |source| ClaimError::Listen { socket: socket.to_owned(), source };
     match fs::symlink_metadata(socket) {
@@ -266,7 +264,7 @@ pub(crate) fn listen(socket: &Path) -> Result<(UnixListener, SocketFile), ClaimE
         Err(error) => return Err(failed(error)),
     }
     let listener = UnixListener::bind(socket).map_err(failed)?;
-    // Until here the mode of the directory alone keeps others out, which is enough.
+    // Until now the mode of the directory keeps other users out.
     fs::set_permissions(socket, Permissions::from_mode(0o600)).map_err(failed)?;
     let file = SocketFile::at(socket).map_err(failed)?;
     Ok((listener, file))
@@ -461,7 +459,7 @@ mod tests {
         let managed = UnixListener::bind(location.path()).unwrap();
         let endpoint =
             Endpoint::claim_within(&location, handed_over(&managed), NO_PATIENCE).unwrap();
-        // A socket that was not handed over is ours.
+        // The consent socket, which the manager did not pass, was created here.
         UnixStream::connect(location.consent_path()).unwrap();
         drop(endpoint);
         UnixStream::connect(location.path()).unwrap();

@@ -1,7 +1,8 @@
-//! The events that wait for one connection to send them.
+//! [`Mailbox`]: events that wait to be sent on one connection.
 //!
-//! Anybody puts in, the connection's own task takes out. The invariant: one event for each
-//! subscription and kind, so that what waits is bounded by what was subscribed to.
+//! Any thread puts events in; the connection's task takes them out.
+//!
+//! Invariant: at most one event per subscription and kind.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,24 +12,24 @@ use std::task::{Context, Poll};
 use futures_util::task::AtomicWaker;
 use skills_protocol::wire::{Event, EventKind, EventParams};
 
-/// Events on their way to one connection.
+/// Pending events of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Mailbox {
     state: Mutex<State>,
     waker: AtomicWaker,
-    /// Whether there is a subscription, so that a connection without one asks no further.
+    /// True if the connection ever subscribed; lets others skip the lock.
     used: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 struct State {
     waiting: BTreeMap<(u64, EventKind), Event>,
-    /// The subscriptions whose subscriber knows their name.
+    /// Subscriptions whose id has been sent to the client.
     announced: BTreeSet<u64>,
 }
 
 impl Mailbox {
-    /// Puts an event in; it takes the place of one of the same subscription and kind.
+    /// Adds an event; replaces one of the same subscription and kind.
     pub(crate) fn put(&self, subscription: u64, event: &Event) {
         let mut state = self.lock();
         state.waiting.insert((subscription, event.kind), event.clone());
@@ -39,32 +40,32 @@ impl Mailbox {
         }
     }
 
-    /// The subscriber is about to learn the subscription's name, and may be told from now on.
+    /// Allows the events of a subscription to be sent, since its id is in the next answer.
     pub(crate) fn announce(&self, subscription: u64) {
         self.lock().announced.insert(subscription);
         self.used.store(true, Ordering::Release);
         self.waker.wake();
     }
 
-    /// The subscription has ended.
+    /// Removes a subscription that has ended.
     pub(crate) fn forget(&self, subscription: u64) {
         let mut state = self.lock();
         state.announced.remove(&subscription);
         state.waiting.retain(|(id, _), _| *id != subscription);
     }
 
-    /// Returns whether anything may still come.
+    /// Returns true if a subscription is left.
     pub(crate) fn is_subscribed(&self) -> bool {
         self.used.load(Ordering::Acquire) && !self.lock().announced.is_empty()
     }
 
-    /// Takes out all that may be sent; the task is woken when there is more.
+    /// Takes the events that may be sent; wakes the task when there are more.
     pub(crate) fn poll_take(&self, cx: &mut Context<'_>) -> Poll<Vec<EventParams>> {
         if !self.used.load(Ordering::Acquire) {
-            // Only this task's own calls subscribe, and they come before this.
+            // Only calls of this task subscribe, and they ran before this poll.
             return Poll::Pending;
         }
-        // Before it is looked for: what is put in after that wakes.
+        // Registers before the check, so that an event added later wakes the task.
         self.waker.register(cx.waker());
         let mut state = self.lock();
         let State { waiting, announced } = &mut *state;
@@ -76,7 +77,7 @@ impl Mailbox {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Each change is one step.
+        // Each critical section makes one change, so a poisoned lock holds valid data.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
