@@ -33,7 +33,7 @@ use crate::api::from_wire::RequestContext;
 use crate::api::handlers;
 use crate::lifecycle::resident_memory::Memory;
 use crate::lifecycle::settings::{Edit, Settings, provision};
-use crate::rpc::events::{About, Bus};
+use crate::rpc::events::{Bus, EventSubject};
 use crate::rpc::heavy::HeavyCalls;
 use crate::rpc::page_cache::PageCache;
 use crate::rpc::peer::{Environment, Peer};
@@ -63,7 +63,7 @@ pub(crate) struct Service {
     /// The worktrees whose files were looked at last.
     pub(crate) walks: Walks,
     /// What was found on the disk, as long as its pages are being asked for.
-    pub(crate) finds: PageCache,
+    pub(crate) page_cache: PageCache,
     /// The calls that take long.
     pub(crate) heavy: HeavyCalls,
     /// What is known of the directories that touches come by.
@@ -106,7 +106,7 @@ impl Service {
             environment,
             sessions,
             walks: Walks::default(),
-            finds: PageCache::default(),
+            page_cache: PageCache::default(),
             heavy: HeavyCalls::default(),
             levels: Levels::default(),
             failed: AtomicBool::new(false),
@@ -184,7 +184,7 @@ impl Service {
         let happened =
             [(edit.config, EventKind::DiagnosticsChanged), (edit.health, EventKind::HealthChanged)];
         for (_, kind) in happened.into_iter().filter(|it| it.0) {
-            self.bus.publish(About::default(), &Event::new(kind));
+            self.bus.publish(EventSubject::default(), &Event::new(kind));
         }
     }
 

@@ -24,7 +24,7 @@ use crate::service::Service;
 
 /// What somebody wants to do.
 #[derive(Clone, Debug)]
-pub(crate) struct About<'a> {
+pub(crate) struct EventSubject<'a> {
     pub(crate) view: &'a View,
     /// The skill, where it is about one.
     pub(crate) candidate: Option<&'a Candidate>,
@@ -59,7 +59,7 @@ impl Service {
     pub(crate) async fn consent(
         &self,
         peer: &Peer,
-        about: About<'_>,
+        about: EventSubject<'_>,
         wait: bool,
     ) -> Result<Consent, RpcError> {
         if about.contents.is_empty() && self.is_granted(&about).await {
@@ -161,7 +161,7 @@ impl Service {
     }
 
     /// Whether the user has allowed it for good.
-    async fn is_granted(&self, about: &About<'_>) -> bool {
+    async fn is_granted(&self, about: &EventSubject<'_>) -> bool {
         let precedence = RulePrecedence::of(&about.view.ctx.profile);
         let worktree = &about.view.resolution.worktree;
         let granted = self.grants(worktree, about.session, about.permission).await;
@@ -257,8 +257,11 @@ impl Service {
 
     fn tell(&self, kind: EventKind, id: &str, question: &Question, event: Event) {
         let Subject { session, agent, worktree, profile, .. } = &question.subject;
-        let about =
-            events::About { view: None, worktree: Some(worktree), session: session.as_deref() };
+        let about = events::EventSubject {
+            view: None,
+            worktree: Some(worktree),
+            session: session.as_deref(),
+        };
         let encoding = encoding_of([&*question.cwd]);
         let event = Event {
             kind,
@@ -292,7 +295,7 @@ impl Drop for Withdrawn<'_> {
     }
 }
 
-impl About<'_> {
+impl EventSubject<'_> {
     /// Returns the question for the user; `always` and `metadata` are the caller's own.
     pub(crate) fn question(&self, always: Vec<String>, metadata: Map<String, Value>) -> Question {
         let Self { view, candidate, session, agent, .. } = self;

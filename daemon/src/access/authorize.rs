@@ -20,7 +20,7 @@ use skills_protocol::error::{OUTSIDE_SKILL, RpcError};
 use skills_render::Invoker;
 
 use self::run::{Commands, Script};
-use crate::access::approval_prompt::{About, Consent};
+use crate::access::approval_prompt::{Consent, EventSubject};
 use crate::access::approval_queue::{Reader, Whose};
 use crate::api::to_wire;
 use crate::rpc::peer::Peer;
@@ -250,7 +250,7 @@ async fn permission(
         Act::Shell(commands) => vec![("commands", json!(commands.all))],
         Act::Load | Act::Read => Vec::new(),
     };
-    let about = About {
+    let about = EventSubject {
         view,
         candidate: Some(candidate),
         session,

@@ -230,7 +230,7 @@ impl Life<'_> {
         let vigil = ShutdownMonitor {
             service: Arc::clone(self.service),
             server: Arc::clone(&server),
-            footing: endpoint.footing(),
+            socket_identity: endpoint.socket_identity(),
             spawned: self.spawned,
         };
         tokio::spawn(vigil.keep());

@@ -26,7 +26,7 @@ const IDLE_EXIT: Duration = Duration::from_mins(30);
 pub(crate) struct ShutdownMonitor {
     pub(crate) service: Arc<Service>,
     pub(crate) server: Arc<Server>,
-    pub(crate) footing: SocketIdentity,
+    pub(crate) socket_identity: SocketIdentity,
     /// Whether a client started the daemon.
     pub(crate) spawned: bool,
 }
@@ -36,7 +36,7 @@ impl ShutdownMonitor {
     pub(crate) async fn keep(self) {
         let mut quiet_since = Instant::now();
         let mut served = self.server.served();
-        let mut disturbance = self.footing.directory().and_then(|dir| {
+        let mut disturbance = self.socket_identity.directory().and_then(|dir| {
             let watched = Disturbance::watch(dir);
             watched
                 .inspect_err(|error| tracing::warn!(%error, "the socket is looked at instead"))
@@ -73,7 +73,7 @@ impl ShutdownMonitor {
 
     /// Ends the daemon when nobody can find it any more, and returns whether it does.
     fn ends_lost(&self) -> bool {
-        let is_lost = self.footing.is_lost();
+        let is_lost = self.socket_identity.is_lost();
         if is_lost {
             tracing::warn!("the socket is gone or another's, and so skillsd ends");
             self.service.closing.cancel();

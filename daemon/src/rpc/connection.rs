@@ -58,7 +58,7 @@ pub(crate) struct Connection<S> {
     hang_up: Option<BoxFuture<'static, ()>>,
     codec: FrameCodec,
     input: BytesMut,
-    source: Source,
+    source: InputState,
     calls: Vec<Call>,
     outbox: Outbox,
     /// True if the peer has closed its input but may still receive events.
@@ -67,7 +67,7 @@ pub(crate) struct Connection<S> {
 
 /// State of the input side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
+enum InputState {
     /// The peer can send.
     Open,
     /// The peer has closed its input; buffered messages are still handled.
@@ -93,7 +93,7 @@ impl<S: Link> Connection<S> {
             stream,
             codec: FrameCodec::detecting(limits.message_bytes_in as usize),
             input: BytesMut::new(),
-            source: Source::Open,
+            source: InputState::Open,
             calls: Vec::new(),
             outbox: Outbox::default(),
             only_listens: false,
@@ -109,9 +109,9 @@ impl<S: Link> Connection<S> {
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let ends = self.source != Source::Closed || self.only_listens;
+        let ends = self.source != InputState::Closed || self.only_listens;
         if ends && self.closing.as_mut().poll(cx).is_ready() {
-            self.source = Source::Closed;
+            self.source = InputState::Closed;
             self.only_listens = false;
         }
         loop {
@@ -123,7 +123,7 @@ impl<S: Link> Connection<S> {
             if written.is_ready() && self.send_events(cx) {
                 continue;
             }
-            let is_done = self.source == Source::Closed
+            let is_done = self.source == InputState::Closed
                 && self.calls.is_empty()
                 && !(self.only_listens && self.peer.mailbox().is_subscribed());
             if written.is_ready() && is_done {
@@ -132,7 +132,7 @@ impl<S: Link> Connection<S> {
             if held_back && self.has_room() {
                 continue;
             }
-            if self.source == Source::Open && self.has_room() {
+            if self.source == InputState::Open && self.has_room() {
                 ready!(self.poll_read(cx))?;
             } else {
                 let hang_up = self.hang_up.get_or_insert_with(|| self.stream.hang_up());
@@ -165,9 +165,9 @@ impl<S: Link> Connection<S> {
     fn begin_calls(&mut self, cx: &mut Context<'_>) {
         while self.has_room() {
             let decoded = match self.source {
-                Source::Open => self.codec.decode(&mut self.input),
-                Source::Ended => self.codec.decode_eof(&mut self.input),
-                Source::Closed => return,
+                InputState::Open => self.codec.decode(&mut self.input),
+                InputState::Ended => self.codec.decode_eof(&mut self.input),
+                InputState::Closed => return,
             };
             match decoded {
                 Ok(Some(Frame::Message(message))) => {
@@ -183,8 +183,8 @@ impl<S: Link> Connection<S> {
                     ));
                 }
                 Ok(None) => {
-                    if self.source == Source::Ended {
-                        self.source = Source::Closed;
+                    if self.source == InputState::Ended {
+                        self.source = InputState::Closed;
                         self.only_listens = true;
                     }
                     return;
@@ -195,7 +195,7 @@ impl<S: Link> Connection<S> {
                         None,
                         refusal::bad_frame(&error, self.limits.message_bytes_in),
                     ));
-                    self.source = Source::Closed;
+                    self.source = InputState::Closed;
                 }
             }
         }
@@ -250,7 +250,7 @@ impl<S: Link> Connection<S> {
             self.input.reserve(READ);
         }
         if ready!(poll_read_buf(Pin::new(&mut self.stream), cx, &mut self.input))? == 0 {
-            self.source = Source::Ended;
+            self.source = InputState::Ended;
         }
         Poll::Ready(Ok(()))
     }

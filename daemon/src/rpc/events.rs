@@ -55,13 +55,13 @@ pub(crate) enum Interest {
         /// Worktree of the view.
         worktree: AbsPath,
         /// The session, if the subscriber named one.
-        followed: Option<Arc<Followed>>,
+        followed: Option<Arc<FollowedSession>>,
     },
 }
 
 /// A session whose view is followed as it changes.
 #[derive(Clone, Debug)]
-pub(crate) struct Followed {
+pub(crate) struct FollowedSession {
     /// Id of the session.
     pub(crate) session: String,
     /// Context that the subscriber sent; the rest comes from the session.
@@ -72,7 +72,7 @@ pub(crate) struct Followed {
 
 /// Subject of an event, which selects the subscriptions that receive it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct About<'a> {
+pub(crate) struct EventSubject<'a> {
     /// The view, if the event is about one.
     pub(crate) view: Option<&'a ViewKey>,
     /// The worktree, if the event is about one.
@@ -100,7 +100,7 @@ impl Bus {
     }
 
     /// Delivers an event to its subscribers. Does not wait.
-    pub(crate) fn publish(&self, about: About<'_>, event: &Event) {
+    pub(crate) fn publish(&self, about: EventSubject<'_>, event: &Event) {
         let table = self.lock();
         for (id, follower) in &table.followers {
             if follower.kinds.has(event.kind) && follower.interest.covers(about) {
@@ -113,7 +113,7 @@ impl Bus {
     pub(crate) fn view_changed(&self, update: &Update) {
         let view = &update.view;
         self.n_changes.fetch_add(u64::from(update.skills), Ordering::Relaxed);
-        let about = About {
+        let about = EventSubject {
             view: Some(&view.key),
             worktree: Some(&view.resolution.worktree),
             session: None,
@@ -144,7 +144,10 @@ impl Bus {
 
     /// Returns the subscriptions to the view of a session, each with its current view and the
     /// subscriber's context.
-    pub(crate) fn following(&self, session: &str) -> Vec<(u64, Arc<ViewKey>, Arc<Followed>)> {
+    pub(crate) fn following(
+        &self,
+        session: &str,
+    ) -> Vec<(u64, Arc<ViewKey>, Arc<FollowedSession>)> {
         let table = self.lock();
         let all = table.followers.iter().filter_map(|(id, it)| match &it.interest {
             Interest::View { key, followed: Some(its), .. } if its.session == session => {
@@ -230,7 +233,7 @@ impl Drop for Subscription {
 }
 
 impl Interest {
-    fn covers(&self, about: About<'_>) -> bool {
+    fn covers(&self, about: EventSubject<'_>) -> bool {
         match self {
             Self::Everything => true,
             Self::View { key, worktree, followed } => match (about.view, about.session, followed) {

@@ -30,7 +30,7 @@ const MOST: usize = 4;
 
 /// A complete result.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct PagedResult {
     /// Clock of the view that was searched.
     pub(crate) clock: String,
     /// Number of files that were read, for methods that report it.
@@ -41,7 +41,7 @@ pub(crate) struct Found {
     revision: String,
 }
 
-impl Found {
+impl PagedResult {
     pub(crate) fn new<T: Serialize>(
         clock: &str,
         n_checked: u64,
@@ -77,17 +77,17 @@ impl Found {
 
 /// A request for one page.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted<'a> {
-    /// Key of the query, from [`question`].
-    pub(crate) question: u64,
+pub(crate) struct PageRequest<'a> {
+    /// Key of the query, from [`query_key`].
+    pub(crate) query_key: u64,
     pub(crate) cursor: Option<&'a str>,
     pub(crate) limit: usize,
 }
 
 /// One page of a result.
 #[derive(Debug)]
-pub(crate) struct FoundPage {
-    found: Arc<Found>,
+pub(crate) struct ResultPage {
+    found: Arc<PagedResult>,
     range: Range<usize>,
     /// Size of its items in bytes.
     pub(crate) size: usize,
@@ -97,9 +97,9 @@ pub(crate) struct FoundPage {
     pub(crate) next_cursor: Option<String>,
 }
 
-impl FoundPage {
+impl ResultPage {
     /// Returns the complete result.
-    pub(crate) fn whole(&self) -> &Found {
+    pub(crate) fn whole(&self) -> &PagedResult {
         &self.found
     }
 
@@ -110,7 +110,7 @@ impl FoundPage {
 }
 
 /// Returns the cache key of a query over `views`.
-pub(crate) fn question(method: &str, views: &[Arc<View>], more: impl Hash) -> u64 {
+pub(crate) fn query_key(method: &str, views: &[Arc<View>], more: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     method.hash(&mut hasher);
     for view in views {
@@ -124,11 +124,11 @@ pub(crate) fn question(method: &str, views: &[Arc<View>], more: impl Hash) -> u6
 pub(crate) async fn page(
     service: &Arc<Service>,
     peer: &Peer,
-    wanted: Wanted<'_>,
-    find: impl FnOnce(&Cancel) -> Result<Found, RpcError> + Send + 'static,
-) -> Result<FoundPage, RpcError> {
-    let Wanted { question, cursor, limit } = wanted;
-    let found = match cursor.and_then(|it| service.finds.of(question, it)) {
+    wanted: PageRequest<'_>,
+    find: impl FnOnce(&Cancel) -> Result<PagedResult, RpcError> + Send + 'static,
+) -> Result<ResultPage, RpcError> {
+    let PageRequest { query_key, cursor, limit } = wanted;
+    let found = match cursor.and_then(|it| service.page_cache.of(query_key, it)) {
         Some(found) => found,
         None => Arc::new(service.heavy.run(peer, find).await?),
     };
@@ -141,49 +141,49 @@ pub(crate) async fn page(
     // A limit of 0 only asks if there are items.
     let goes_on = is_cut && limit > 0;
     if goes_on {
-        service.finds.keep(question, &found, service);
+        service.page_cache.keep(query_key, &found, service);
     } else {
-        service.finds.forget(question, &found);
+        service.page_cache.forget(query_key, &found);
     }
     let cursor = Cursor { start: range.end, since: None };
     let next_cursor = goes_on.then(|| cursor.text(&found.revision));
-    Ok(FoundPage { found, range, size, is_cut, next_cursor })
+    Ok(ResultPage { found, range, size, is_cut, next_cursor })
 }
 
 /// The results whose pages are being requested.
 #[derive(Debug, Default)]
-pub(crate) struct PageCache(Mutex<Kept>);
+pub(crate) struct PageCache(Mutex<CachedResults>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct CachedResults {
     /// Least recently requested first.
-    answers: Vec<(u64, Instant, Arc<Found>)>,
+    answers: Vec<(u64, Instant, Arc<PagedResult>)>,
     /// True while a task runs that removes expired results.
     is_tidied: bool,
 }
 
 impl PageCache {
-    fn of(&self, question: u64, cursor: &str) -> Option<Arc<Found>> {
+    fn of(&self, query_key: u64, cursor: &str) -> Option<Arc<PagedResult>> {
         let kept = self.kept();
-        let mut of = kept.answers.iter().filter(|it| it.0 == question);
+        let mut of = kept.answers.iter().filter(|it| it.0 == query_key);
         let found = of.find(|(.., it)| Cursor::read(cursor, &it.revision).is_ok())?;
         Some(Arc::clone(&found.2))
     }
 
-    fn keep(&self, question: u64, found: &Arc<Found>, service: &Arc<Service>) {
+    fn keep(&self, query_key: u64, found: &Arc<PagedResult>, service: &Arc<Service>) {
         let mut kept = self.kept();
-        kept.remove(question, found);
+        kept.remove(query_key, found);
         if kept.answers.len() == MOST {
             kept.answers.remove(0);
         }
-        kept.answers.push((question, Instant::now(), Arc::clone(found)));
+        kept.answers.push((query_key, Instant::now(), Arc::clone(found)));
         if !std::mem::replace(&mut kept.is_tidied, true) {
             let service = Arc::downgrade(service);
             tokio::spawn(async move {
                 loop {
                     sleep(KEPT).await;
                     let Some(service) = service.upgrade() else { return };
-                    if service.finds.tidy() {
+                    if service.page_cache.tidy() {
                         return;
                     }
                 }
@@ -191,8 +191,8 @@ impl PageCache {
         }
     }
 
-    fn forget(&self, question: u64, found: &Arc<Found>) {
-        self.kept().remove(question, found);
+    fn forget(&self, query_key: u64, found: &Arc<PagedResult>) {
+        self.kept().remove(query_key, found);
     }
 
     /// Removes expired results. Returns true if the cache is empty.
@@ -203,15 +203,15 @@ impl PageCache {
         !kept.is_tidied
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, CachedResults> {
         // Each critical section makes one change, so a poisoned lock holds valid data.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
-    fn remove(&mut self, question: u64, found: &Found) {
-        self.answers.retain(|(of, _, it)| *of != question || it.revision != found.revision);
+impl CachedResults {
+    fn remove(&mut self, query_key: u64, found: &PagedResult) {
+        self.answers.retain(|(of, _, it)| *of != query_key || it.revision != found.revision);
     }
 }
 
@@ -219,9 +219,9 @@ impl Kept {
 mod tests {
     use super::*;
 
-    fn found(lengths: &[usize]) -> Found {
+    fn found(lengths: &[usize]) -> PagedResult {
         // What stands around a text is two quotes, and the comma behind it.
-        Found::new("c", 0, lengths.iter().map(|it| "x".repeat(it - 3)))
+        PagedResult::new("c", 0, lengths.iter().map(|it| "x".repeat(it - 3)))
     }
 
     #[track_caller]
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn what_was_found_is_told_from_anything_else() {
-        let revision = |clock, n, items: &[&str]| Found::new(clock, n, items).revision;
+        let revision = |clock, n, items: &[&str]| PagedResult::new(clock, n, items).revision;
         let first = revision("c", 1, &["a", "b"]);
         assert_eq!(revision("c", 1, &["a", "b"]), first);
         for other in [

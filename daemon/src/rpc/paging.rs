@@ -79,7 +79,9 @@ pub(crate) fn json_length(text: &str) -> usize {
 /// If it is 0.
 pub(crate) fn limit(asked: Option<u32>) -> Result<usize, RpcError> {
     match asked {
-        Some(0) => Err(RpcError::invalid_params("`limit` is 0").with_hint("Use a limit of at least 1.")),
+        Some(0) => {
+            Err(RpcError::invalid_params("`limit` is 0").with_hint("Use a limit of at least 1."))
+        }
         Some(limit) => Ok(limit as usize),
         None => Ok(usize::MAX),
     }

@@ -112,9 +112,9 @@ impl Peer {
     }
 
     /// Counts a call as waiting for approval until the guard is dropped.
-    pub(crate) fn waits(&self) -> Waits<'_> {
+    pub(crate) fn waits(&self) -> ApprovalWait<'_> {
         self.waiting.fetch_add(1, Ordering::Relaxed);
-        Waits(self)
+        ApprovalWait(self)
     }
 
     /// Returns the number of calls that wait for approval.
@@ -130,9 +130,9 @@ impl Peer {
 
 /// Guard of a call that waits for approval, which does not count as in flight.
 #[derive(Debug)]
-pub(crate) struct Waits<'a>(&'a Peer);
+pub(crate) struct ApprovalWait<'a>(&'a Peer);
 
-impl Drop for Waits<'_> {
+impl Drop for ApprovalWait<'_> {
     fn drop(&mut self) {
         self.0.waiting.fetch_sub(1, Ordering::Relaxed);
     }

@@ -18,7 +18,7 @@ use crate::rpc::answer::{Answer, Outcome};
 pub(crate) const SKILL_FILE: &str = "SKILL.md";
 
 /// Maximum number of cached snapshot indexes per first profile; editors share few selections.
-const MOST_LINEUPS: usize = 4;
+const MAX_SNAPSHOT_INDEXES: usize = 4;
 
 /// Cached answers of one view. Numbers are candidate indexes.
 #[derive(Debug, Default)]
@@ -36,17 +36,17 @@ pub(crate) struct ResponseCache {
     /// Locked while it is built, so that it is built once.
     search: Mutex<Option<Arc<SearchIndex>>>,
     /// Indexes of snapshots whose first view is this one. Locked while one is built.
-    lineups: Mutex<Vec<KeptLineup>>,
+    snapshot_indexes: Mutex<Vec<KeptSnapshotIndex>>,
 }
 
 #[derive(Debug)]
-struct KeptLineup {
+struct KeptSnapshotIndex {
     /// Views of the snapshot.
     of: Box<[Weak<View>]>,
     lineup: Arc<SnapshotIndex>,
 }
 
-impl KeptLineup {
+impl KeptSnapshotIndex {
     fn is_of(&self, views: &[Arc<View>]) -> bool {
         let same = |(a, b): (&Weak<View>, &Arc<View>)| std::ptr::eq(a.as_ptr(), Arc::as_ptr(b));
         self.of.len() == views.len() && self.of.iter().zip(views).all(same)
@@ -116,17 +116,17 @@ impl ResponseCache {
         views: &[Arc<View>],
         make: impl FnOnce(&[Arc<View>]) -> SnapshotIndex,
     ) -> Arc<SnapshotIndex> {
-        let mut kept = self.lineups.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.snapshot_indexes.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|it| it.of.iter().all(|it| it.strong_count() > 0));
         if let Some(kept) = kept.iter().find(|it| it.is_of(views)) {
             return Arc::clone(&kept.lineup);
         }
         let lineup = Arc::new(make(views));
-        if kept.len() == MOST_LINEUPS {
+        if kept.len() == MAX_SNAPSHOT_INDEXES {
             kept.remove(0);
         }
         let of = views.iter().map(Arc::downgrade).collect();
-        kept.push(KeptLineup { of, lineup: Arc::clone(&lineup) });
+        kept.push(KeptSnapshotIndex { of, lineup: Arc::clone(&lineup) });
         lineup
     }
 

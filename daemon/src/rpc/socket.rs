@@ -169,7 +169,7 @@ impl Endpoint {
     }
 
     /// Returns the identity of the socket files.
-    pub(crate) fn footing(&self) -> SocketIdentity {
+    pub(crate) fn socket_identity(&self) -> SocketIdentity {
         SocketIdentity(self.found.clone())
     }
 
@@ -407,12 +407,12 @@ mod tests {
     fn a_socket_that_is_gone_or_replaced_is_noticed() {
         let (_top, location) = place();
         let endpoint = claim(&location).unwrap();
-        let footing = endpoint.footing();
-        assert!(!footing.is_lost());
+        let socket_identity = endpoint.socket_identity();
+        assert!(!socket_identity.is_lost());
         fs::remove_file(location.path()).unwrap();
-        assert!(footing.is_lost());
+        assert!(socket_identity.is_lost());
         let _other = UnixListener::bind(location.path()).unwrap();
-        assert!(footing.is_lost());
+        assert!(socket_identity.is_lost());
     }
 
     #[test]

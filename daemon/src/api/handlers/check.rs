@@ -22,7 +22,7 @@ use crate::api::to_wire;
 use crate::bridges::rules_page;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::page_cache;
-use crate::rpc::page_cache::{Found, Wanted, question};
+use crate::rpc::page_cache::{PageRequest, PagedResult, query_key};
 use crate::rpc::paging;
 use crate::rpc::peer::Peer;
 use crate::service::Service;
@@ -46,9 +46,9 @@ pub(crate) async fn check(
     }
     let read_limit = service.settings.user().read_limit;
     let settles = params.fix_all;
-    let question = question(SkillsCheck::METHOD, &views, (&paths, &rows, read_limit, settles));
+    let query_key = query_key(SkillsCheck::METHOD, &views, (&paths, &rows, read_limit, settles));
     let limit = paging::limit(params.limit)?;
-    let wanted = Wanted { question, cursor: params.cursor.as_deref(), limit };
+    let wanted = PageRequest { query_key, cursor: params.cursor.as_deref(), limit };
     let clock = first.clock.clone();
     let find = move |cancel: &Cancel| {
         let levels = skills_config::levels_of(&rows, &top);
@@ -59,7 +59,7 @@ pub(crate) async fn check(
         let skills = checked.iter().filter(|it| !is_instruction_file(&it.path)).count();
         let found = checked.iter().filter(|it| !it.findings.is_empty());
         let files = found.map(|it| to_wire::checked_file(it, page.as_deref()));
-        Ok(Found::new(&clock, skills as u64, files))
+        Ok(PagedResult::new(&clock, skills as u64, files))
     };
     let page = page_cache::page(&service, &peer, wanted, find).await?;
     let result = CheckResult {

@@ -9,7 +9,7 @@ use skills_protocol::wire::{
 
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::events::{Followed, Interest, Kinds};
+use crate::rpc::events::{FollowedSession, Interest, Kinds};
 use crate::rpc::peer::Peer;
 use crate::service::Service;
 
@@ -37,7 +37,7 @@ pub(crate) async fn subscribe(
     }
     let followed = context.session.clone().map(|session| {
         let (context, environment) = (context.clone(), peer.environment().cloned());
-        Arc::new(Followed { session, context, environment })
+        Arc::new(FollowedSession { session, context, environment })
     });
     let session = context.session.clone();
     let view = service.view(&peer, context).await?;

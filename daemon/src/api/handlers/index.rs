@@ -20,7 +20,7 @@ use crate::api::snapshot_index::SnapshotIndex;
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::page_cache;
-use crate::rpc::page_cache::{Found, Wanted, question};
+use crate::rpc::page_cache::{PageRequest, PagedResult, query_key};
 use crate::rpc::paging;
 use crate::rpc::paging::{Cursor, Part};
 use crate::rpc::peer::Peer;
@@ -101,8 +101,8 @@ pub(crate) async fn references(
     let anew = context.freshness == Some(Freshness::Verified);
     let Active { views, .. } = active(&service, &peer, &context, Vec::new()).await?;
     let first = Arc::clone(&views[0]);
-    let question = question(SkillsReferences::METHOD, &views, &name);
-    let wanted = Wanted { question, cursor: cursor.as_deref(), limit };
+    let query_key = query_key(SkillsReferences::METHOD, &views, &name);
+    let wanted = PageRequest { query_key, cursor: cursor.as_deref(), limit };
     let (clock, walking) = (first.clock.clone(), Arc::clone(&service));
     let find = move |cancel: &Cancel| {
         let worktree = walking.walks.worktree(&views[0].resolution.worktree, anew);
@@ -112,7 +112,7 @@ pub(crate) async fn references(
             None => names.contains(it),
         };
         let spoken = inspect::spoken(&worktree, &views, is_meant, cancel);
-        Ok(Found::new(&clock, 0, spoken.iter().flat_map(to_wire::references)))
+        Ok(PagedResult::new(&clock, 0, spoken.iter().flat_map(to_wire::references)))
     };
     let page = page_cache::page(&service, &peer, wanted, find).await?;
     let result = ReferencesResult {

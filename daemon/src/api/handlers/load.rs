@@ -374,7 +374,7 @@ impl Asked<'_> {
         };
         let mut result = rendered::loaded(
             loaded,
-            rendered::About {
+            rendered::EventSubject {
                 clock: self.view.clock.clone(),
                 health: self.health(),
                 format: self.material.format,

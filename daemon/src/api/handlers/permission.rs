@@ -18,7 +18,7 @@ use skills_protocol::wire::{
     PermissionRequestResult, PermissionRevokeParams, PermissionRevokeResult, Reply,
 };
 
-use crate::access::approval_prompt::{About, is_covered};
+use crate::access::approval_prompt::{EventSubject, is_covered};
 use crate::access::approval_queue::{Asked, Said};
 use crate::access::authorize;
 use crate::access::authorize::SKILL;
@@ -275,12 +275,12 @@ impl<'a> Wanted<'a> {
         Some(&self.view.resolution.candidates[index])
     }
 
-    fn about<'b>(&'b self, kind: &'b str, patterns: &[String], found: &Found) -> About<'b> {
+    fn about<'b>(&'b self, kind: &'b str, patterns: &[String], found: &Found) -> EventSubject<'b> {
         let candidate = match patterns {
             [name] if kind == SKILL => self.candidate(name),
             _ => None,
         };
-        About {
+        EventSubject {
             view: self.view,
             candidate,
             session: self.session,

@@ -9,7 +9,7 @@ use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{Context, Event, EventKind};
 use skills_syntax::path::AbsPath;
 
-use crate::rpc::events::{About, Followed};
+use crate::rpc::events::{EventSubject, FollowedSession};
 use crate::service::Service;
 
 impl Service {
@@ -72,7 +72,11 @@ impl Service {
 
     /// Returns what a subscriber to a conversation sees: what they did not say themselves is as the
     /// conversation has it now.
-    async fn seen_by(&self, by: &Followed, session: &Session) -> Result<Arc<View>, RpcError> {
+    async fn seen_by(
+        &self,
+        by: &FollowedSession,
+        session: &Session,
+    ) -> Result<Arc<View>, RpcError> {
         let theirs = by.environment.as_ref();
         let mut asked = self.read_for(theirs, by.context.clone(), Some(session))?;
         // One that is not there yet is made fresh.
@@ -95,7 +99,8 @@ impl Service {
     }
 
     fn tell_of(&self, session: &Session, worktree: &AbsPath, clock: Option<String>) {
-        let about = About { view: None, worktree: Some(worktree), session: Some(&session.id) };
+        let about =
+            EventSubject { view: None, worktree: Some(worktree), session: Some(&session.id) };
         let encoding = encoding_of([&*session.cwd]);
         let event = Event {
             clock,

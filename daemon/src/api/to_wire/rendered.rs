@@ -9,7 +9,7 @@ use skills_render::prompt_listing::{PromptListing, estimate_tokens};
 use skills_render::{ExecutionContext, LoadedSkill, Metadata, PromptMessage, Tool};
 
 /// What a result of a load says besides what was rendered.
-pub(crate) struct About<'a> {
+pub(crate) struct EventSubject<'a> {
     pub(crate) clock: String,
     pub(crate) health: Vec<wire::Health>,
     pub(crate) format: OutputFormat,
@@ -38,7 +38,7 @@ pub(crate) fn format(format: OutputFormat) -> wire::LoadFormat {
 }
 
 /// Returns a loaded skill.
-pub(crate) fn loaded(loaded: LoadedSkill, about: About<'_>) -> wire::LoadResult {
+pub(crate) fn loaded(loaded: LoadedSkill, about: EventSubject<'_>) -> wire::LoadResult {
     let commands = loaded.commands.into_iter().map(|it| wire::ShellCommand {
         id: it.id,
         command: it.command,

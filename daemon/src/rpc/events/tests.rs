@@ -30,7 +30,7 @@ fn of_each_subscription_and_kind_the_latest_waits() {
     let some = bus.subscribe(kinds, Interest::Everything, &mailbox);
     let say = |kind, text: &str| {
         let event = Event { message: Some(text.to_owned()), ..Event::new(kind) };
-        bus.publish(About::default(), &event);
+        bus.publish(EventSubject::default(), &event);
     };
     for n in 0..1000 {
         say(EventKind::SkillsChanged, &n.to_string());
@@ -69,17 +69,20 @@ fn a_view_is_told_of_itself_its_worktree_and_its_session() {
         worktree: here.clone(),
         followed: session.map(|it| {
             let (context, environment) = (skills_protocol::wire::Context::default(), None);
-            Arc::new(Followed { session: it.to_owned(), context, environment })
+            Arc::new(FollowedSession { session: it.to_owned(), context, environment })
         }),
     };
-    let of_view = |key| About { view: Some(key), worktree: Some(&here), session: None };
+    let of_view = |key| EventSubject { view: Some(key), worktree: Some(&here), session: None };
     assert!(interest(None).covers(of_view(&own)) && !interest(None).covers(of_view(&other)));
-    let in_session = |worktree, session| About { view: None, worktree, session };
+    let in_session = |worktree, session| EventSubject { view: None, worktree, session };
     assert!(interest(None).covers(in_session(Some(&here), Some("s"))));
     assert!(!interest(None).covers(in_session(Some(&elsewhere), Some("s"))));
     assert!(interest(Some("s")).covers(in_session(None, Some("s"))));
     assert!(!interest(Some("s")).covers(in_session(Some(&here), Some("t"))));
-    assert!(interest(Some("s")).covers(About::default()), "what is about no place is for all");
+    assert!(
+        interest(Some("s")).covers(EventSubject::default()),
+        "what is about no place is for all"
+    );
     assert!(Interest::Everything.covers(in_session(Some(&elsewhere), Some("t"))));
 }
 

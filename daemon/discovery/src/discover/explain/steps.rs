@@ -216,10 +216,10 @@ fn settings_steps(
     match &file.outcome {
         SettingsOutcome::Missing => steps.push(step(None, Some("does not exist".to_owned()), None)),
         SettingsOutcome::Pending => {
-            steps.push(step(None, Some("is not known yet".to_owned()), None))
+            steps.push(step(None, Some("is not known yet".to_owned()), None));
         }
         SettingsOutcome::Off(why) => {
-            steps.push(step(None, Some(format!("is not read: {why}")), None))
+            steps.push(step(None, Some(format!("is not read: {why}")), None));
         }
         SettingsOutcome::Fault(fault, _) => {
             steps.push(step(None, Some(fault.to_string()), Some(fault.next().to_owned())));

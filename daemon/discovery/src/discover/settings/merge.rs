@@ -220,7 +220,7 @@ fn push_rules(
     for permission in permissions {
         match permission.says {
             PermissionValue::All(action, source) => {
-                settings.rules.push(rule("*".into(), action, source))
+                settings.rules.push(rule("*".into(), action, source));
             }
             PermissionValue::Patterns(patterns) => {
                 let rules = patterns
