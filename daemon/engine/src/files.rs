@@ -1,5 +1,5 @@
-//! The disk as the engine knows it: reading, the directory index, the scanner that keeps the index
-//! true, content records, ignore rules and file inspection.
+//! Disk access of the engine: reading, the directory index, the scanner that updates it, content
+//! records, ignore rules and file inspection.
 
 pub(crate) mod counters;
 pub(crate) mod dir_index;

@@ -1,12 +1,13 @@
-//! The disk side of skillsd: it watches, reads, and publishes what each agent sees.
+//! The disk side of skillsd: watches, reads, and publishes what each agent sees.
 //!
-//! [`Engine`] is a handle to one thread that owns everything that changes. Handlers ask it for
-//! a [`View`], an immutable snapshot; a `cached` answer never leaves the caller's thread.
-//! Nothing here knows a socket or a wire format.
 //!
-//! Read it in this order: the disk and the hints (what comes in), the forest (what is known),
-//! the ground (how it is kept true), the run (who asks for what, when), the views (what goes
-//! out).
+//! [`Engine`] is a handle to one thread, the event loop, which owns all mutable state. Handlers
+//! request a [`View`], an immutable snapshot; a `cached` request never leaves the caller's thread.
+//! This crate knows no sockets and no wire formats.
+//!
+//!
+//! Reading order: disk and hints (inputs), directory index (cache), scanner (updates it), event
+//! loop (schedules), views (outputs).
 
 pub mod cancel;
 
@@ -60,44 +61,45 @@ pub use crate::views::view::{Health, View, ViewKey};
 pub use crate::views::view_lease::ViewLease;
 pub use crate::watch::writes::Writes;
 
-/// How long an engine is waited for at its end: longer than MCP servers are given to end.
+/// Timeout for the event loop's end: longer than MCP servers get to exit.
 const END: Duration = Duration::from_secs(4);
 
-/// What an engine is made of.
+/// Options of an engine.
 pub struct Options {
-    /// Where hints come from; none reads the disk at every request.
+    /// Source of hints; without one the disk is read at every request.
     pub hints: Option<Box<dyn StartHints>>,
-    /// How the disk is read.
+    /// Disk implementation.
     pub disk: Arc<dyn Disk>,
-    /// How much of a SKILL.md is read, in bytes.
+    /// Read limit for a SKILL.md, in bytes.
     pub read_limit: u64,
     /// Identifies this run; part of every clock.
     pub boot_id: String,
-    /// Who is told when a view changes.
+    /// Called when a view changes.
     pub listener: Option<Listener>,
-    /// How long a view is kept that nobody asks for, with what only it needs.
+    /// Time after which an unused view is dropped, with the nodes that only it uses.
     pub idle: Duration,
-    /// Where catalogs and bundled skills are kept; nowhere where it is not known.
+    /// Directory for registries and bundled skills; none disables both.
     pub cache: Option<PathBuf>,
 }
 
-/// Is told of each change of a published view, on the engine's own thread: it must not wait.
+/// Callback for each change of a published view; runs on the event loop's thread and must not
+/// block.
 pub type Listener = Box<dyn Fn(&Update) + Send>;
 
-/// A view has changed.
+/// A change of a view.
 #[derive(Debug)]
 pub struct Update {
-    /// As it is now.
+    /// The new state.
     pub view: Arc<View>,
-    /// Whether a skill came, went or changed.
+    /// True if a skill was added, removed or changed.
     pub skills: bool,
-    /// The candidates that came or changed and that the agent drops now, or that can just not be
-    /// read: their indexes.
+    /// Indexes of new or changed candidates that the agent now drops or that cannot be read at the
+    /// moment.
     pub invalid: Vec<usize>,
-    /// Whether what was found in any file changed, or may have: the worktree's own configuration
-    /// file says something else.
+    /// True if the findings of any file changed or may have: the worktree's own configuration file
+    /// changed.
     pub findings: bool,
-    /// Whether what is not well changed.
+    /// True if the view's health changed.
     pub health: bool,
 }
 
@@ -110,7 +112,7 @@ impl Options {
     }
 }
 
-/// Why the engine could not answer.
+/// Reasons why the engine cannot answer.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The engine's thread has ended.
@@ -121,17 +123,17 @@ pub enum EngineError {
     Start(#[source] io::Error),
 }
 
-/// A handle to a running engine; cheap to clone.
+/// Handle to a running engine; cheap to clone.
 #[derive(Clone)]
 pub struct Engine {
     events: Events,
     published: Arc<Published>,
     rest: IdleCheck,
-    /// Counts what makes the status another one; one that is kept is as good as new until then.
+    /// Counts changes of the status; a cached status is valid until the next one.
     turns: Arc<AtomicU64>,
     status: Arc<ArcSwapOption<Status>>,
     holds: ViewLeases,
-    /// Says when the thread has ended, by being closed.
+    /// Closed when the thread has ended.
     ended: Arc<Mutex<Receiver<()>>>,
     news: Arc<ChangeNotifier>,
     cache: Option<PathBuf>,
@@ -142,9 +144,11 @@ pub struct Engine {
 impl Engine {
     /// Starts an engine.
     ///
+    ///
     /// # Errors
-    /// Its thread cannot be started. A source of hints that cannot be started is no error: the
-    /// engine then reads the disk at every request, and every view's health says so.
+    ///
+    /// The thread cannot be started. A source of hints that fails to start is not an error: the
+    /// engine then reads the disk at every request, and the health of every view says so.
     pub fn start(options: Options) -> Result<Self, EngineError> {
         let (queue, receiver) = mpsc::channel();
         let events = Events::new(queue);
@@ -152,7 +156,7 @@ impl Engine {
         let turns = Arc::new(AtomicU64::new(0));
         let waker = events.clone();
         let inbox = HintQueue::new(move || {
-            // The engine's thread may have ended.
+            // The event loop may have ended.
             let _ = waker.send(Event::Hints);
         });
         let writes = inbox.writes().clone();
@@ -203,7 +207,7 @@ impl Engine {
         };
         let (ending, ended) = mpsc::channel();
         let run = move || {
-            // Dropped when all else of the thread is.
+            // Dropped after everything else on the thread.
             let _ending: Sender<()> = ending;
             state.run(&receiver);
         };
@@ -230,51 +234,51 @@ impl Engine {
         self.published.load().get(key).cloned()
     }
 
-    /// Returns a view that is that fresh already, without asking the engine's thread for it.
+    /// Returns a view of this freshness if that needs no request to the event loop.
     fn at_once(&self, key: &ViewKey, freshness: Freshness) -> Option<Arc<View>> {
         let view = match freshness {
             Freshness::Cached => self.cached(key)?,
             Freshness::Synced if self.rest.holds() => {
-                // What is provided from elsewhere goes by the time as well.
+                // External sources also change with time.
                 self.cached(key).filter(|it| !it.uses.any())?
             }
             Freshness::Synced | Freshness::Verified => return None,
         };
         if view.asked().now() {
-            // The status tells of the view that was asked for last.
+            // The status depends on the most recently used view.
             self.turns.fetch_add(1, Ordering::Release);
         }
         Some(view)
     }
 
-    /// Returns what the watcher says was written.
+    /// Returns the collector of reported writes.
     pub fn writes(&self) -> &Writes {
         &self.writes
     }
 
-    /// Hears from now on of what is written below a directory ([`Writes::next`]). Returns when what
-    /// is written from then on is heard.
+    /// Follows writes below a directory ([`Writes::next`]). Returns once every later write is
+    /// reported.
     pub async fn hear(&self, dir: AbsPath) -> Result<(), EngineError> {
         let (writes, events, at) = (self.writes.clone(), self.events.clone(), dir.clone());
         let (reply, answer) = oneshot::channel();
-        // In one piece: whoever waits may be gone in between.
+        // On one blocking task, so that cancellation cannot separate the two steps.
         let followed = spawn_blocking(move || {
             writes.follow(&at);
             events.send(Event::Hear(reply))
         });
-        // It fails when the runtime ends, and everything with it.
+        // Fails if the runtime ends, and everything with it.
         followed.await.map_err(|_| EngineError::Stopped)?.map_err(|_| EngineError::Stopped)?;
         answer.await.map_err(|_| EngineError::Stopped)?;
         self.writes.heard(&dir);
         Ok(())
     }
 
-    /// Returns what waits in a view for a file to be touched. Made when it is first asked for.
+    /// Returns the matcher of a view's conditional skills, built on first use.
     pub fn activation<'v>(&self, view: &'v View) -> &'v Activation {
         view.activation(|view| self.matchers.activation(&view.resolution))
     }
 
-    /// Returns a view that is at least that fresh.
+    /// Returns a view that is at least this fresh.
     pub async fn view(
         &self,
         key: ViewKey,
@@ -288,8 +292,8 @@ impl Engine {
         self.ask(|reply| Event::View(Request { key: Arc::new(key), ctx, freshness, reply })).await
     }
 
-    /// Keeps a view live until the hold is dropped, whether or not anybody asks for it. Returns the
-    /// view as it is once that holds.
+    /// Keeps a view up to date until the lease is dropped. Returns the view as of the lease's
+    /// start.
     pub async fn hold(
         &self,
         key: ViewKey,
@@ -310,26 +314,25 @@ impl Engine {
         self.ask(|reply| Event::Pin(Request { key, ctx, freshness, reply })).await
     }
 
-    /// Closes a worktree that was opened. Returns whether it was open.
+    /// Closes a worktree. Returns whether it was open.
     pub async fn close(&self, top: AbsPath) -> Result<bool, EngineError> {
         self.ask(|reply| Event::Unpin(top, reply)).await
     }
 
-    /// Takes up what the configuration says about skills from elsewhere; it counts for every
-    /// later request.
+    /// Sets the configured external sources; applies to every later request.
     pub fn provide(&self, provision: SourceConfig) {
-        // A request that comes too late says that the engine has ended.
+        // After the engine's end the next request reports it.
         let _ = self.events.send(Event::Provide(Box::new(provision)));
     }
 
-    /// Takes up what the user has decided about skills; it counts for every later request.
+    /// Sets the user's policy for skills; applies to every later request.
     pub fn follow(&self, policy: Policy) {
         // As above.
         let _ = self.events.send(Event::Policy(policy));
     }
 
-    /// Waits until what a view uses from elsewhere is there or has failed, where that is under
-    /// way for the first time. Returns the view as it is then.
+    /// Waits until the external sources of a view that are being fetched for the first time are
+    /// loaded or have failed. Returns the view as of then.
     pub async fn settled(&self, view: Arc<View>) -> Result<Arc<View>, EngineError> {
         if !view.uses.any() {
             return Ok(view);
@@ -338,7 +341,7 @@ impl Engine {
         loop {
             news.borrow_and_update();
             let uses = view.uses.clone();
-            // What was told before is in the views when this is answered.
+            // Changes announced before the reply are in the views when it arrives.
             if !self.ask(|reply| Event::Awaited(uses, reply)).await? {
                 return Ok(self.cached(&view.key).unwrap_or(view));
             }
@@ -346,7 +349,7 @@ impl Engine {
         }
     }
 
-    /// Asks an MCP server for the prompt that `path` stands for, with these arguments.
+    /// Requests the MCP prompt that `path` stands for, with these arguments.
     pub async fn prompt(
         &self,
         path: &AbsPath,
@@ -359,31 +362,33 @@ impl Engine {
         self.ask(event).await.unwrap_or(Err(stopped))
     }
 
-    /// Makes sure that the files of a bundled skill are there. Blocks on the disk.
+    /// Writes the files of a bundled skill if they are missing. Blocks on the disk.
+    ///
     ///
     /// # Errors
-    /// They cannot be written.
+    ///
+    /// The files cannot be written.
     pub fn extract_bundled(&self) -> io::Result<()> {
         match &self.cache {
             Some(cache) => sources::bundled::extract(cache),
-            // Then none are listed.
+            // Without a cache no bundled skills are listed.
             None => Ok(()),
         }
     }
 
-    /// Waits until everything is visible that was finished before. Returns the clock.
+    /// Waits until every change finished before this call is visible. Returns the clock.
     pub async fn sync(&self) -> Result<String, EngineError> {
         self.ask(Event::Sync).await
     }
 
-    /// Sets how much of a SKILL.md is read, in bytes; what this makes different is read again before
-    /// the next answer.
+    /// Sets the read limit for SKILL.md, in bytes; affected files are read again before the next
+    /// answer.
     pub fn set_read_limit(&self, limit: u64) {
-        // An engine that has ended reads nothing.
+        // A stopped engine reads nothing.
         let _ = self.events.send(Event::ReadLimit(limit));
     }
 
-    /// Returns how the engine is: as it was when anything of it changed last.
+    /// Returns the engine's status, cached until it changes.
     pub async fn status(&self) -> Result<Arc<Status>, EngineError> {
         let turn = self.turns.load(Ordering::Acquire);
         if let Some(kept) = self.status.load_full().filter(|it| it.turn == turn) {
@@ -394,16 +399,16 @@ impl Engine {
         Ok(new)
     }
 
-    /// Returns when the engine has come round to this call: it neither hangs nor has ended.
+    /// Liveness probe: returns once the event loop has answered.
     pub async fn come_round(&self) -> Result<(), EngineError> {
-        // Not `status`, which may answer from what is kept of the last turn.
+        // `status` may answer from its cache without the event loop.
         self.ask(Event::Status).await.map(drop)
     }
 
-    /// Ends the engine and waits a short time for its thread: a disk that it reads may be on a
-    /// server that is gone, and then it ends with the process.
+    /// Stops the engine and waits a limited time for its thread: a read from an unreachable server
+    /// may block it until the process ends.
     pub fn stop(&self) {
-        // It may have ended already.
+        // The engine may have ended already.
         let _ = self.events.send(Event::Stop);
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         if ended.recv_timeout(END) == Err(RecvTimeoutError::Timeout) {
@@ -421,7 +426,7 @@ impl Engine {
     }
 }
 
-/// Returns how many directories this user may watch in all, where the system says.
+/// Returns the user's limit on inotify watches, if the system reports it.
 pub(crate) fn watch_limit() -> Option<u64> {
     let path = Path::new("/proc/sys/fs/inotify/max_user_watches");
     std::fs::read_to_string(path).ok()?.trim().parse().ok()

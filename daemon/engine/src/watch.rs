@@ -1,5 +1,5 @@
 //! Watchers: change hints from inotify or `notify`, cookies that order them, mounts, reported
-//! writes, and the cache of stats that hints keep valid.
+//! writes, and the stat cache.
 
 pub(crate) mod cookie;
 pub mod hints;

@@ -1,6 +1,6 @@
-//! How often the disk was asked, and why: what a status says of the work that was done.
+//! Counters of disk accesses by cause, for `status`.
 
-/// How often the disk was asked, by what.
+/// Counts of disk accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Directories read.
@@ -9,28 +9,28 @@ pub struct Counters {
     pub read: Causes,
     /// Names looked up.
     pub probed: u64,
-    /// Nodes compared with the disk by their times.
+    /// Nodes compared with the disk by file times.
     pub swept: u64,
-    /// How often hints were lost and everything was looked at again.
+    /// Losses of hints, each followed by a comparison of everything.
     pub lost: u64,
 }
 
-/// How often something was read, by cause.
+/// Counts of reads by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Causes([u64; Cause::ALL.len()]);
 
-/// Why something is read.
+/// Cause of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
-    /// It was asked for and not known.
+    /// The answer was requested and not cached.
     Opened,
-    /// The watcher said that something changed there.
+    /// The watcher reported a change.
     Changed,
-    /// It was compared with the disk, and differed or might.
+    /// A comparison with the disk found a difference or could not rule it out.
     Swept,
-    /// As before, because hints were lost or something was mounted.
+    /// A comparison after hints were lost or a file system was mounted.
     Lost,
-    /// Something else than the disk changed: how much is read, or what can be watched.
+    /// The read limit or the watch limit changed.
     Limits,
 }
 
@@ -38,7 +38,7 @@ impl Cause {
     /// All causes, in the order of their declaration.
     pub const ALL: [Self; 5] = [Self::Opened, Self::Changed, Self::Swept, Self::Lost, Self::Limits];
 
-    /// Returns the word for it in a status.
+    /// Returns the cause's name in `status`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Opened => "opened",
@@ -51,12 +51,12 @@ impl Cause {
 }
 
 impl Causes {
-    /// Returns how often in all.
+    /// Returns the sum over all causes.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// Returns how often for each cause that there was.
+    /// Returns the causes with a count above zero.
     pub fn iter(&self) -> impl Iterator<Item = (Cause, u64)> {
         Cause::ALL.into_iter().zip(self.0).filter(|(_, count)| *count > 0)
     }

@@ -1,14 +1,15 @@
-//! What is known of the disk: directories by physical path, and the questions they answer.
+//! Directory index: cached directories by physical path, and the lookups they answer.
 //!
-//! A *node* is one directory under watch. It holds answers only: which of the names somebody
-//! asked about are there (`probes`), what the directory lists (`listing`), what its SKILL.md
-//! and the agents' configuration files say (`files`, `texts`). Nothing is known that was not asked for, so watches and memory follow what
-//! profiles look at, never the size of a worktree.
 //!
-//! The invariant that makes answers right: a node is armed before it is read, and a hint for a
-//! node takes its answers back until they have been read again. A node's path holds no
-//! symbolic link; [`DirIndex::locate`] gets from a path as reached to a physical one by probes,
-//! so that every link on the way is under watch as well.
+//! A [`Node`] is one watched directory. It caches answers only: lookups of single names (`probes`),
+//! the directory's listing (`listing`), its SKILL.md (`files`) and agents' configuration files
+//! (`texts`). Only requested answers are cached, so watches and memory follow the paths that
+//! profiles read, not the size of a worktree.
+//!
+//!
+//! Invariant: a node is armed before it is read, and a hint invalidates a node's answers until they
+//! are read again. A node's path contains no symbolic link; [`DirIndex::locate`] resolves a path to
+//! its physical path by probes, so that every link on the way is watched as well.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -26,33 +27,33 @@ use crate::files::disk::{Kind, Stat};
 use crate::files::name_map::Names;
 use crate::watch::hints::WatchScope;
 
-/// How many symbolic links are followed on the way to one path, as Linux does.
+/// Maximum number of symbolic links followed for one path, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// A node's number; numbers are not used twice.
+/// Identifies a node; ids are never reused.
 pub(crate) type NodeId = u32;
 
-/// A node's physical path, shared by all who keep it.
+/// Physical path of a node, shared by all owners.
 pub(crate) type NodePath = Arc<OsStr>;
 
-/// All nodes.
+/// All nodes, by path.
 #[derive(Default)]
 pub(crate) struct DirIndex {
-    /// By physical path. The order of the keys' bytes keeps a directory's nodes together. A tree's
-    /// leaves are half empty when they were filled in order, and so they hold pointers.
+    /// Keyed by physical path. Byte order keeps the nodes below a directory together. Nodes are
+    /// boxed because leaves of a B-tree that was filled in order are half empty.
     nodes: BTreeMap<NodePath, Box<Node>>,
     next: NodeId,
 }
 
-/// One directory.
+/// Cached answers and watch state of one directory.
 pub(crate) struct Node {
     pub(crate) serial: NodeId,
     pub(crate) watch: Watch,
-    /// What it was armed for, when it was.
+    /// Scope of the watch when it was last armed.
     pub(crate) heed: WatchScope,
-    /// Which directory it was when it was armed.
+    /// Identity of the directory when it was last armed.
     pub(crate) armed_as: Option<FileId>,
-    /// The directory as it was when it was last read.
+    /// State of the directory when it was last read.
     pub(crate) seen: Option<Seen>,
     pub(crate) probes: Names<Probe>,
     pub(crate) listing: Option<Result<Arc<Listing>, Fault>>,
@@ -60,31 +61,32 @@ pub(crate) struct Node {
     pub(crate) texts: Names<FileState<Arc<TextFile>>>,
 }
 
-/// Whether a directory's changes are heard of.
+/// Watch state of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watch {
-    /// Not yet, or not any more, or it was gone when it was to be. It is armed and swept instead.
+    /// Not armed yet, disarmed, or missing when it was armed. Armed and swept on next use.
     Unarmed,
-    /// They are.
+    /// All changes are reported.
     Armed,
-    /// Those made by this system are; others, on a file system of this kind, are not. It is swept
-    /// besides.
+    /// Watched, but changes made by other machines on this kind of file system are not reported.
+    /// Swept as well.
     Doubtful(&'static str),
-    /// They are not: the limit on watches is reached. It is swept instead.
+    /// Not watched: the limit on watches is reached. Swept instead.
     OverLimit,
-    /// They are not: the operating system refused. It is swept instead.
+    /// Not watched: the operating system refused. Swept instead.
     Refused,
 }
 
-/// The state of something when it was read.
+/// A file's metadata when it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) stat: Stat,
-    /// Whether it had changed so shortly before that another change may bear the same time.
+    /// True if the file changed so shortly before the read that a later change may carry the same
+    /// timestamp.
     pub(crate) racy: bool,
 }
 
-/// What stands at a name in a directory, links not followed.
+/// Kind of the entry at a name in a directory; links are not followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Probe {
     Missing,
@@ -95,33 +97,33 @@ pub(crate) enum Probe {
     Fault(Fault),
 }
 
-/// A file as it was last read.
+/// Result of the last read of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FileState<T> {
     pub(crate) seen: Option<Seen>,
     pub(crate) result: Result<T, Fault>,
 }
 
-/// What the forest does not know and was asked for.
+/// An answer that was requested and is not cached.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Need {
-    /// What stands at a path, as reached.
+    /// Kind of the entry at a path, links followed.
     Look(PathBuf),
-    /// What a directory lists.
+    /// Listing of a directory.
     List(OsString),
-    /// What a SKILL.md says.
+    /// Content of a SKILL.md.
     Read { dir: OsString, name: OsString },
-    /// What a configuration file says.
+    /// Content of a configuration file.
     Text { dir: OsString, name: OsString },
 }
 
-/// A physical path, and what stands there.
+/// A physical path, and the kind of entry there.
 pub(crate) struct Located {
     pub(crate) path: OsString,
     pub(crate) place: PathStatus,
 }
 
-/// A name in a directory that nobody has looked at yet.
+/// A name in a directory that has not been probed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unknown {
     pub(crate) dir: OsString,
@@ -145,7 +147,7 @@ impl DirIndex {
         self.nodes.iter_mut().map(|(path, it)| (path, &mut **it))
     }
 
-    /// Adds an unarmed node that knows nothing; an existing one stays.
+    /// Adds an unarmed node without answers, unless the node exists.
     pub(crate) fn ensure(&mut self, path: &OsStr) -> &mut Node {
         let next = &mut self.next;
         self.nodes.entry(path.into()).or_insert_with(|| {
@@ -164,7 +166,7 @@ impl DirIndex {
         })
     }
 
-    /// Returns the path of a node, as the others keep it.
+    /// Returns the shared path of a node.
     pub(crate) fn path_of(&self, path: &OsStr) -> Option<NodePath> {
         self.nodes.get_key_value(path).map(|(path, _)| Arc::clone(path))
     }
@@ -175,7 +177,7 @@ impl DirIndex {
         paths.filter_map(|path| self.nodes.remove_entry(&path)).collect()
     }
 
-    /// Removes the nodes that `keep` does not want, and returns them.
+    /// Removes the nodes for which `keep` returns false, and returns them.
     pub(crate) fn retain(&mut self, keep: impl Fn(&Node) -> bool) -> Vec<(NodePath, Box<Node>)> {
         self.nodes.extract_if(.., |_, it| !keep(it)).collect()
     }
@@ -188,8 +190,8 @@ impl DirIndex {
         self.path_of(path).into_iter().chain(below).collect()
     }
 
-    /// Follows a path as reached to the physical path and what stands there. `visit` is called
-    /// with the number of every node the answer depends on.
+    /// Resolves a path to its physical path and kind of entry. Calls `visit` with the id of every
+    /// node that the answer depends on.
     pub(crate) fn locate(
         &self,
         path: &Path,
@@ -198,7 +200,7 @@ impl DirIndex {
     ) -> Result<Located, Unknown> {
         let mut links = 0;
         let mut last_target = Path::new("");
-        // While more than this is left to do, the way leads through a link's target.
+        // The walk is inside a link's target while `todo` is longer than this.
         let mut target_until: Option<usize> = None;
         let mut physical = OsString::from("/");
         let mut place = PathStatus::Directory { foreign: false };
@@ -210,7 +212,7 @@ impl DirIndex {
                 continue;
             }
             if !matches!(place, PathStatus::Directory { .. }) {
-                // Something below a file.
+                // A path below a file.
                 place = PathStatus::Missing;
                 break;
             }
@@ -266,7 +268,7 @@ impl DirIndex {
         node.probes.get(name).ok_or_else(unknown)
     }
 
-    /// Returns the physical path of the directory at `path`, which is known to be one.
+    /// Returns the physical path of the directory at `path`, which must be a directory.
     pub(crate) fn directory(
         &self,
         path: &Path,
@@ -280,7 +282,7 @@ impl DirIndex {
         self.locate(path, us, visit).map(|it| it.path)
     }
 
-    /// Whether a physical directory lists `path` as being of that kind.
+    /// Returns true if the parent's cached listing contains `path` as an entry of this kind.
     pub(crate) fn listed(
         &self,
         path: &Path,
@@ -297,31 +299,31 @@ impl DirIndex {
 }
 
 impl Node {
-    /// Returns the names that hints about this directory matter for; none for all.
+    /// Returns the names whose hints matter to this directory; none means all names.
     pub(crate) fn interest(&self) -> Option<BTreeSet<OsString>> {
         let names =
             self.probes.names().chain(self.files.names()).chain(self.texts.names()).cloned();
         self.listing.is_none().then(|| names.collect())
     }
 
-    /// Returns what has to be watched for what was asked about it.
+    /// Returns the smallest watch scope that covers the cached answers.
     pub(crate) fn least_heed(&self) -> WatchScope {
         let reads = self.files.names().chain(self.texts.names()).next().is_some();
         if reads { WatchScope::Everything } else { WatchScope::Names }
     }
 
-    /// The watch may be gone: it is armed again before the node is read again.
+    /// Marks the watch as lost; the directory is armed before its next read.
     pub(crate) fn unarm(&mut self) {
         self.watch = Watch::Unarmed;
     }
 
-    /// Whether changes here are not all heard of, so that the disk has to be asked.
+    /// Returns true if some changes are not reported, so that the disk must be compared.
     pub(crate) fn deaf(&self) -> bool {
         self.watch != Watch::Armed || self.has_failed()
     }
 
-    /// Returns whether the system failed at one of the answers, for example because no descriptor
-    /// was left. Nothing tells when it would succeed, so it is asked again.
+    /// Returns true if an answer failed with an I/O error, for example because no descriptor was
+    /// left. No event reports recovery, so the read is retried.
     pub(crate) fn has_failed(&self) -> bool {
         let failed = |it: &Fault| it.kind == FaultKind::Io;
         let is_stale = |it: &SkillFile| it.stale.as_ref().is_some_and(failed);
@@ -331,13 +333,13 @@ impl Node {
             || self.texts.iter().any(|(_, it)| it.result.as_ref().is_err_and(failed))
     }
 
-    /// Whether anything was asked about it.
+    /// Returns true if the node has any answer.
     pub(crate) fn knows_something(&self) -> bool {
         let mut names = self.probes.names().chain(self.files.names()).chain(self.texts.names());
         self.listing.is_some() || names.next().is_some()
     }
 
-    /// Returns the names that are known to be directories.
+    /// Returns the names that are directories.
     pub(crate) fn directories(&self) -> BTreeSet<&OsStr> {
         let probed = self.probes.iter().filter(|(_, it)| matches!(it, Probe::Directory { .. }));
         let listed = self.listing.iter().flatten().flat_map(|it| it.items.iter());
@@ -348,30 +350,31 @@ impl Node {
     }
 }
 
-/// How near a change may be to the reading of it, in nanoseconds, for another one to bear the
-/// same time: file times move with the kernel's clock tick, 10 ms at the slowest.
+/// A change this close to the read, in nanoseconds, may share its timestamp with a later change:
+/// file times advance with the kernel's clock tick, 10 ms at the slowest.
 const RACY_NANOS: i128 = 20_000_000;
 
-/// As above where file times are whole seconds, or two, as FAT has them.
+/// Same limit for file systems with timestamps of one or two seconds, such as FAT.
 const RACY_NANOS_OF_SECONDS: i128 = 2_000_000_000 + RACY_NANOS;
 
 impl Seen {
-    /// Returns the state that was found by who began to ask at that time.
+    /// Returns the state found by a read that started at `at`.
     ///
-    /// The time is from before: who is interrupted between asking and looking at the clock would
-    /// take for settled what can still change within the same tick.
+    ///
+    /// The start counts: with a time taken after the read, a thread preempted in between would
+    /// accept a file that can still change within the same tick.
     pub(crate) fn asked(at: SystemTime, stat: Stat) -> Self {
         let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let at = since.as_nanos().cast_signed();
         let nanos = |(s, n): (i64, i64)| i128::from(s) * 1_000_000_000 + i128::from(n);
         let latest = nanos(stat.modified).max(nanos(stat.changed));
-        // Nobody can choose when something was changed, as opposed to its content: where that is a
-        // whole second, all times of the file system are.
+        // Programs can set a file's mtime but not its ctime: a ctime of whole seconds means that
+        // the file system has no finer timestamps.
         let near = if stat.changed.1 == 0 { RACY_NANOS_OF_SECONDS } else { RACY_NANOS };
         Self { stat, racy: at - latest < near }
     }
 
-    /// Whether what was read is surely still so, by the look of `stat`.
+    /// Returns true if a file with metadata `stat` certainly has the content that was read.
     pub(crate) fn holds(&self, stat: &Stat) -> bool {
         !self.racy && self.stat == *stat
     }
@@ -389,7 +392,7 @@ impl From<Kind> for ItemKind {
 }
 
 fn dangling(target: &Path) -> PathStatus {
-    // As it is written in the link, which is what a person has to mend.
+    // The target as stored in the link, because that is the text the user has to fix.
     PathStatus::Fault(Fault { kind: FaultKind::Dangling, detail: target.display().to_string() })
 }
 
@@ -406,7 +409,7 @@ fn components(path: impl AsRef<Path>) -> std::vec::IntoIter<OsString> {
     all.into_iter()
 }
 
-/// Returns `name` in the directory `dir`.
+/// Joins `dir` and `name`.
 pub(crate) fn join(dir: &OsStr, name: &OsStr) -> OsString {
     let mut path = Vec::with_capacity(dir.len() + 1 + name.len());
     path.extend_from_slice(dir.as_bytes());
@@ -422,8 +425,7 @@ pub(crate) fn parent(path: &OsStr) -> &OsStr {
     Path::new(path).parent().map_or(path, Path::as_os_str)
 }
 
-/// Returns the bounds between which the keys below `path` sort: from `path/` to `path0`, as
-/// `0` follows `/`.
+/// Returns the bounds of the keys below `path`: from `path/` to `path0`, as `0` follows `/`.
 fn below(path: &OsStr) -> (OsString, OsString) {
     let mut from = path.as_bytes().to_vec();
     if from.ends_with(b"/") {

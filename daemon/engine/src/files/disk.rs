@@ -1,8 +1,8 @@
-//! Reading the disk: the only file of this crate that opens anything.
+//! Disk access: the only module of this crate that opens files for reading.
 //!
-//! Every call is by absolute path, never follows what it was not asked to follow, and never
-//! blocks on what is not a regular file. [`Disk`] is a trait so that tests can stand in for
-//! the real one; the engine is handed its disk.
+//!
+//! Every call takes an absolute path, follows links only where documented, and never blocks on an
+//! entry that is not a regular file. Tests replace the disk through the [`Disk`] trait.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -15,10 +15,10 @@ use rustix::io::Errno;
 use skills_agents::profile::WalkBudget;
 use skills_discovery::discover::FileId;
 
-/// How much of a SKILL.md is read, in bytes, unless the options say otherwise: 256 KiB.
+/// Default limit on the bytes read from a SKILL.md: 256 KiB.
 pub const DEFAULT_READ_LIMIT: u64 = 256 * 1024;
 
-/// What a directory entry is, links not followed.
+/// Kind of a directory entry; links are not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A directory.
@@ -27,54 +27,54 @@ pub enum Kind {
     File,
     /// A symbolic link.
     Link,
-    /// A named pipe, socket or device: the word for it.
+    /// A named pipe, socket or device, with its name.
     Special(&'static str),
 }
 
-/// A file's identity and the marks by which a change shows.
+/// A file's identity and the metadata that reveals a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
-    /// Which file it is.
+    /// Device and inode.
     pub id: FileId,
-    /// What it is.
+    /// Kind of entry.
     pub kind: Kind,
     /// Its size in bytes.
     pub size: u64,
-    /// When its content last changed: seconds and nanoseconds.
+    /// Time of the last change of content: seconds and nanoseconds.
     pub modified: (i64, i64),
-    /// When it or its attributes last changed.
+    /// Time of the last change of content or attributes.
     pub changed: (i64, i64),
-    /// Who owns it.
+    /// User id of the owner.
     pub owner: u32,
 }
 
-/// A directory as it was read.
+/// Result of reading a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Directory {
     /// The directory itself.
     pub stat: Stat,
-    /// Its entries without `.` and `..`, in no order; where there are more than [`MOST_ENTRIES`],
-    /// some of them, one more than that.
+    /// Entries without `.` and `..`, unordered. A directory with more than [`MOST_ENTRIES`] entries
+    /// yields one entry more than that limit.
     pub entries: Vec<(OsString, Kind)>,
 }
 
-/// A regular file as it was read.
+/// Result of reading a regular file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// The file as it was after reading.
+    /// Metadata after the read.
     pub stat: Stat,
     /// Its first bytes.
     pub bytes: Vec<u8>,
-    /// Whether there were more.
+    /// True if the file is longer than `bytes`.
     pub truncated: bool,
 }
 
-/// Returns the hash by which a file's content is known: BLAKE3.
+/// Returns the BLAKE3 hash that identifies a file's content.
 pub fn content_hash(bytes: &[u8]) -> [u8; 32] {
     *blake3::hash(bytes).as_bytes()
 }
 
-/// Returns the same hash of all that a reader gives, without holding it.
+/// Returns the same hash for a reader, without buffering its content.
 ///
 /// # Errors
 /// The reader fails.
@@ -85,11 +85,11 @@ pub fn content_hash_of(reader: impl io::Read) -> io::Result<[u8; 32]> {
 /// Why a file was not read.
 #[derive(Debug)]
 pub enum ReadError {
-    /// It is not a regular file but this.
+    /// The entry is not a regular file.
     NotRegular(Kind),
-    /// It kept changing while it was read.
+    /// The file changed during every attempt to read it.
     Changing,
-    /// A link leads to this file, which must not be read.
+    /// The link's target, which is outside the permitted directory.
     Outside(PathBuf),
     /// The operating system refused.
     Io(io::Error),
@@ -107,9 +107,9 @@ impl From<Errno> for ReadError {
     }
 }
 
-/// The disk, as the engine reads it.
+/// File system operations that the engine needs.
 pub trait Disk: Send + Sync {
-    /// Returns what stands at `path`, a link itself where it is one.
+    /// Returns the metadata of `path` without following a final link.
     fn stat(&self, path: &Path) -> io::Result<Stat>;
 
     /// Returns a symbolic link's target, as stored.
@@ -121,13 +121,13 @@ pub trait Disk: Send + Sync {
     /// Reads at most `limit` bytes of a regular file. `path` may end in a symbolic link.
     fn read(&self, path: &Path, limit: u64) -> Result<File, ReadError>;
 
-    /// Reads a directory by its physical path: no link is followed on the way.
+    /// Lists a directory by its physical path; fails if a component is a symbolic link.
     fn list_physical(&self, path: &Path) -> io::Result<Directory> {
         self.list(path)
     }
 
-    /// Reads a regular file in a directory that is named by its physical path, and tells which
-    /// directory that was. No link is followed, neither on the way nor at the end.
+    /// Reads a regular file in a directory given by its physical path, and returns the directory's
+    /// identity. No link is followed, neither on the way nor at the end.
     fn read_in(
         &self,
         dir: &Path,
@@ -137,19 +137,19 @@ pub trait Disk: Send + Sync {
         Ok((self.read(&dir.join(name), limit)?, self.stat(dir).ok().map(|it| it.id)))
     }
 
-    /// Returns the kind of the file system that holds the directory, where others can change what
-    /// is on it without this system's knowledge.
+    /// Returns the kind of file system at `path` if other machines or processes can change it
+    /// without an event on this system.
     fn doubt(&self, path: &Path) -> Option<&'static str>;
 }
 
-/// The machine's own disk.
+/// The machine's file systems.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RealDisk;
 
-/// The most entries of one directory that are read.
+/// Maximum number of entries read from one directory.
 pub const MOST_ENTRIES: usize = WalkBudget::DEFAULT.entries;
 
-/// How often a file that changes while it is read is tried.
+/// Attempts to read a file that changes during the read.
 const READ_TRIES: usize = 3;
 
 impl Disk for RealDisk {
@@ -183,7 +183,7 @@ impl Disk for RealDisk {
         let directory = open_physical(dir, flags)?;
         let id = Stat::from_raw(&fs::fstat(&directory)?).id;
         let file = match open_regular(directory, Path::new(name), OFlags::NOFOLLOW) {
-            // It was no link when it was looked at.
+            // The entry was not a link when it was probed.
             Err(ReadError::Io(error))
                 if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) =>
             {
@@ -216,7 +216,7 @@ impl RealDisk {
             }
             let name = OsString::from_vec(name.to_vec());
             let kind = match entry.file_type() {
-                // Some file systems do not say.
+                // Some file systems do not report the type.
                 FileType::Unknown => match self.stat(&path.join(&name)) {
                     Ok(stat) => stat.kind,
                     Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -233,7 +233,7 @@ impl RealDisk {
     }
 }
 
-/// Opens a directory by its physical path. One that a link has come into the way of is gone.
+/// Opens a directory by its physical path. Reports a path with a symbolic link as not found.
 fn open_physical(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     match open_without_links(path, flags) {
         Err(Errno::LOOP) => Err(Errno::NOENT.into()),
@@ -243,7 +243,7 @@ fn open_physical(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
 
 #[cfg(target_os = "linux")]
 fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-    /// Retries of a path that changed while the kernel followed it.
+    /// Attempts while the path changes during resolution.
     const TRIES: usize = 16;
     let open = || fs::openat2(fs::CWD, path, flags, Mode::empty(), fs::ResolveFlags::NO_SYMLINKS);
     let mut opened = open();
@@ -254,7 +254,7 @@ fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
         opened = open();
     }
     match opened {
-        // Kernels before 5.6, and sandboxes that do not know the call.
+        // Kernels before 5.6, and sandboxes that block the call.
         Err(Errno::NOSYS | Errno::PERM) => {
             fs::openat(fs::CWD, path, flags | OFlags::NOFOLLOW, Mode::empty())
         }
@@ -267,10 +267,10 @@ fn open_without_links(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     fs::openat(fs::CWD, path, flags | OFlags::NOFOLLOW, Mode::empty())
 }
 
-/// Reads at most `limit` bytes of a file that [`open`] has opened.
+/// Reads at most `limit` bytes of a file opened by [`open`].
 ///
 /// # Errors
-/// The system refuses, or the file keeps changing.
+/// The system refuses, or the file changes during every attempt.
 pub fn read_opened(file: std::fs::File, limit: u64) -> Result<File, ReadError> {
     let fd = OwnedFd::from(file);
     let mut before = Stat::from_raw(&fs::fstat(&fd)?);
@@ -288,11 +288,11 @@ pub fn read_opened(file: std::fs::File, limit: u64) -> Result<File, ReadError> {
     Err(ReadError::Changing)
 }
 
-/// Opens a regular file for reading, whatever stood there a moment ago. `path` may end in a
-/// symbolic link.
+/// Opens a regular file for reading and never blocks on other kinds. `path` may end in a symbolic
+/// link.
 ///
 /// # Errors
-/// The system refuses, or something else than a regular file stands there.
+/// The system refuses, or the entry is not a regular file.
 pub fn open(path: &Path) -> Result<std::fs::File, ReadError> {
     open_regular(fs::CWD, path, OFlags::empty())
 }
@@ -301,7 +301,7 @@ fn open_regular(dir: impl AsFd, path: &Path, more: OFlags) -> Result<std::fs::Fi
     // NONBLOCK: opening a named pipe or a device must not wait.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let fd = match fs::openat(dir, path, flags | more, Mode::empty()) {
-        // What a socket answers to being opened.
+        // Result of opening a socket.
         Err(Errno::NXIO) => return Err(ReadError::NotRegular(Kind::Special("socket"))),
         other => other?,
     };
@@ -309,9 +309,8 @@ fn open_regular(dir: impl AsFd, path: &Path, more: OFlags) -> Result<std::fs::Fi
     if stat.kind == Kind::File { Ok(fd.into()) } else { Err(ReadError::NotRegular(stat.kind)) }
 }
 
-/// The file systems whose content is kept elsewhere, by the numbers of `statfs(2)`: another machine
-/// or another process changes it, and inotify is not told. Of an overlay the lower layers can be
-/// changed beneath it.
+/// File systems that other machines or processes can change without an inotify event, by their
+/// magic numbers in `statfs(2)`. The lower layers of an overlay can change beneath it.
 #[cfg(target_os = "linux")]
 const DOUBTFUL: [(u64, &str); 15] = [
     (0x6969, "NFS"),
@@ -340,27 +339,27 @@ fn doubtful_kind(path: &Path) -> Option<&'static str> {
     DOUBTFUL.iter().find(|(it, _)| *it == number).map(|(_, kind)| *kind)
 }
 
-/// Whether asking about a file, links followed, may wait for another machine or another process.
+/// Returns true if a query of a file, links followed, may wait for another machine or process.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_far(path: &Path) -> bool {
-    // An overlay is made of what is here.
+    // The layers of an overlay are local.
     doubtful_kind(path).is_some_and(|it| it != "overlay")
 }
 
-/// It is not known, so that nothing is asked on the spot.
+/// The file system kind is unknown here, so every path counts as remote.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn is_far(_: &Path) -> bool {
     true
 }
 
-/// What is not known is trusted: the watcher of such a system has its own way of knowing.
+/// Other platforms report no kind; their watcher handles remote changes itself.
 #[cfg(not(target_os = "linux"))]
 fn doubtful_kind(_: &Path) -> Option<&'static str> {
     None
 }
 
 fn read_from_start(fd: &OwnedFd, limit: u64, size: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
-    // One byte more than the size, so that one read call sees the end.
+    // One byte more than the size, so that a single read call detects the end of file.
     let wanted = usize::try_from(limit.min(size.saturating_add(1))).unwrap_or(usize::MAX);
     bytes.resize(wanted, 0);
     let mut filled = 0;

@@ -1,4 +1,4 @@
-//! What git ignores in a worktree, and which line says so.
+//! [`Git`]: git's ignore rules for one worktree, and the line that excludes a path.
 
 mod global;
 mod patterns;
@@ -12,21 +12,21 @@ use ignore::gitignore::{Gitignore, Glob};
 pub(crate) use patterns::{Links, patterns};
 pub(crate) use rules::{Options, walk};
 
-/// What git ignores in one worktree: the files are read as they are met.
+/// Git's ignore rules for one worktree, read on demand.
 pub(crate) struct Git {
     top: PathBuf,
-    /// For the whole worktree, the weakest first.
+    /// Patterns for the whole worktree, the weakest first.
     exclude: Vec<Gitignore>,
-    /// By directory.
+    /// Patterns of each directory's `.gitignore`.
     files: Vec<(PathBuf, Gitignore)>,
-    /// What was found out about directories.
+    /// Cached results per directory.
     known: Vec<(PathBuf, bool)>,
 }
 
-/// A line of a file of patterns.
+/// A line of an ignore file.
 pub(crate) struct Line {
     pub(crate) file: PathBuf,
-    /// From 1.
+    /// Line number, from 1.
     pub(crate) number: u32,
     pub(crate) pattern: String,
 }
@@ -41,7 +41,7 @@ impl Git {
         Self { top: top.to_owned(), exclude, files: Vec::new(), known: Vec::new() }
     }
 
-    /// Returns whether git ignores a directory below the top, or one above it.
+    /// Returns true if git ignores a directory below the top, or a parent of it.
     pub(crate) fn ignores(&mut self, dir: &Path) -> bool {
         if dir == self.top || !dir.starts_with(&self.top) {
             return false;
@@ -56,7 +56,7 @@ impl Git {
     }
 
     /// Returns the line that makes git ignore a directory below the top, and the directory that it
-    /// is about: that one, or one above it.
+    /// matches: that one or a parent of it.
     pub(crate) fn why(&mut self, dir: &Path) -> Option<(PathBuf, Line)> {
         if dir == self.top || !dir.starts_with(&self.top) {
             return None;
@@ -71,8 +71,7 @@ impl Git {
         })
     }
 
-    /// Returns the pattern by which a directory itself is ignored, by the files from the one beside
-    /// it upwards.
+    /// Returns the pattern that ignores this directory itself; ignore files nearest to it win.
     fn names(&mut self, dir: &Path, above: &Path) -> Option<Glob> {
         for level in above.ancestors().take_while(|it| it.starts_with(&self.top)) {
             if !self.files.iter().any(|(it, _)| it == level) {
@@ -94,7 +93,7 @@ impl Git {
     }
 }
 
-/// Returns the number of the line that says so, from 1; the last one counts.
+/// Returns the number of the last line with this pattern, from 1.
 fn number_of(file: &Path, pattern: &str) -> u32 {
     let text = patterns::text(file, Links::Followed).unwrap_or_default();
     let found = text.lines().enumerate().filter(|(_, line)| line.trim_end() == pattern).last();

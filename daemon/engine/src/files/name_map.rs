@@ -1,7 +1,8 @@
-//! A small map by name: what one directory knows about a few of its entries.
+//! [`Names`]: a small sorted map from the names of a directory to cached answers.
 //!
-//! Most directories know one or two names, of which there are as many as skills: a sorted
-//! vector takes tens of bytes where a tree's first leaf takes two thousand.
+//!
+//! Most directories have one or two names, and there are as many such directories as skills: a
+//! sorted vector takes tens of bytes, the first leaf of a B-tree two thousand.
 
 use std::ffi::{OsStr, OsString};
 

@@ -1,7 +1,8 @@
-//! What lies on the disk around a thing that somebody asks about and discovery does not know.
+//! Search for near misses of a skill name or path, for `explain`.
 //!
-//! Looked for when an explanation needs it, on a thread that may wait, and within bounds: names
-//! only, and no file is opened but those of git's patterns.
+//!
+//! Runs on a thread that may block, with bounds on entries and depth. Reads names only and opens no
+//! files except git's ignore files.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -12,20 +13,20 @@ use skills_syntax::path::AbsPath;
 
 use crate::files::ignored::Git;
 
-/// How many entries are looked at for one name, and how deep below each place.
+/// Limits of one search: entries read, and depth below each search place.
 const MOST_ENTRIES: usize = 50_000;
 const DEEPEST: usize = 10;
 
-/// How many things of one name are told.
+/// Maximum number of matches reported for one name.
 const MOST_MET: usize = 4;
 
 /// The file that makes a directory a skill.
 const SKILL_FILE: &str = "SKILL.md";
 
-/// Directories of a worktree in which nobody keeps skills of their own.
+/// Directories of a worktree that never contain the user's own skills.
 const PASSED_OVER: &[&str] = &[".git", "node_modules", "target", ".venv", "__pycache__"];
 
-/// The worktree that is asked about.
+/// The worktree that a search runs in.
 #[derive(Clone, Debug)]
 pub struct Worktree {
     top: AbsPath,
@@ -34,7 +35,7 @@ pub struct Worktree {
 }
 
 impl Worktree {
-    /// Returns the one that a resolution is of.
+    /// Returns the worktree of a resolution.
     pub fn of(resolution: &Resolution) -> Self {
         Self {
             top: resolution.worktree.clone(),
@@ -44,14 +45,16 @@ impl Worktree {
     }
 }
 
-/// Finds out what is at a path.
+/// Describes the entry at a path.
 pub fn at(path: &AbsPath, worktree: &Worktree) -> NearMisses {
     NearMisses { met: vec![stray(path.clone(), worktree)] }
 }
 
-/// Looks for things called `name`: in each of the places that agents know, then in the worktree.
+/// Searches for files and directories called `name`: in each of the agents' `places`, then in the
+/// worktree.
 ///
-/// `plugin:name` and `dir:name` are looked for by what stands behind the colon.
+///
+/// For `plugin:name` and `dir:name` the part after the colon is searched.
 pub fn called(name: &str, places: &[AbsPath], worktree: &Worktree) -> NearMisses {
     let name = name.rsplit(':').next().unwrap_or(name);
     let mut search = Search { name: OsStr::new(name), met: Vec::new(), entries: 0 };
@@ -74,8 +77,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Looks below a place where agents look: a directory of that name is meant as a skill there,
-    /// and so is a file.
+    /// Searches below an agent's search place, where any directory or file of that name is a match.
     fn place(&mut self, dir: &AbsPath, depth: usize) {
         for (name, is_dir) in self.entries(dir) {
             let path = dir.child(&name);
@@ -90,7 +92,7 @@ impl Search<'_> {
         }
     }
 
-    /// Looks anywhere for a directory of that name with a SKILL.md.
+    /// Searches the worktree for directories of that name with a SKILL.md.
     fn tree(&mut self, dir: &AbsPath, depth: usize) {
         for (name, is_dir) in self.entries(dir) {
             if !is_dir || PASSED_OVER.iter().any(|it| name == *it) {
@@ -112,7 +114,8 @@ impl Search<'_> {
         }
     }
 
-    /// Returns a directory's entries by name, and which are directories; links are not followed.
+    /// Returns a directory's entries, sorted by name, and whether each is a directory; links are
+    /// not followed.
     fn entries(&mut self, dir: &Path) -> Vec<(OsString, bool)> {
         let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
         let room = MOST_ENTRIES.saturating_sub(self.entries);
@@ -157,7 +160,7 @@ fn stray(path: AbsPath, worktree: &Worktree) -> NearMiss {
     NearMiss { path, thing, skill, worktree: top, ignored }
 }
 
-/// Returns the name of the file that is called SKILL.md in whatever case, the right one first.
+/// Returns the name of the SKILL.md in any case, preferring the exact one.
 fn skill_file(dir: &Path) -> Option<OsString> {
     let names = fs::read_dir(dir).ok()?.filter_map(Result::ok).map(|it| it.file_name());
     let mut names: Vec<_> = names.filter(|it| it.eq_ignore_ascii_case(SKILL_FILE)).collect();
@@ -165,8 +168,8 @@ fn skill_file(dir: &Path) -> Option<OsString> {
     names.into_iter().next()
 }
 
-/// Returns what is there of nearly the same path: the first name that is missing in another case,
-/// or else nearly so.
+/// Returns an existing path that differs from `path` in the first missing component, by case or by
+/// spelling.
 fn alike(path: &AbsPath) -> Option<AbsPath> {
     let above = path.ancestors().skip(1).find(|it| it.is_dir())?;
     let rest: PathBuf = path.strip_prefix(&above).ok()?.to_owned();

@@ -1,7 +1,8 @@
-//! A small pool for scans and parsing: many inputs, results in their order.
+//! Thread pool for scans and parsing; results keep the order of the inputs.
 //!
-//! Each input is prepared on the caller's thread, in order, and worked on by any thread from
-//! then on: directories are armed one after the other and read beside that.
+//!
+//! Each input is prepared on the caller's thread, in order, and then processed by any thread:
+//! directories are armed one after the other and read in parallel.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -9,29 +10,29 @@ use std::thread;
 /// Below this many inputs, starting threads costs more than it saves.
 const WORTH_THREADS: usize = 32;
 
-/// The most threads that work at a time: what a scan needs is mostly waiting for the disk.
+/// Maximum number of threads: a scan mostly waits for the disk.
 const MAX_THREADS: usize = 4;
 
-/// How far the caller's thread and the workers are.
+/// Positions of the caller's thread and the workers.
 #[derive(Default)]
 struct Progress {
-    /// How many inputs are prepared.
+    /// Number of prepared inputs.
     prepared: usize,
-    /// How many inputs are taken by somebody.
+    /// Number of inputs taken by a thread.
     taken: usize,
-    /// Whether no more will be prepared.
+    /// True once no more inputs will be prepared.
     ended: bool,
 }
 
-/// What is shared for one call.
+/// State shared by the threads of one call.
 #[derive(Default)]
 struct Queue {
     progress: Mutex<Progress>,
     more: Condvar,
 }
 
-/// Calls `prepare` for each input here, in order, and `work` for it afterwards, here or on
-/// another thread. Returns what `work` returned, in the order of the inputs.
+/// Calls `prepare` for each input on this thread, in order, then `work` on any thread. Returns the
+/// results of `work` in the order of the inputs.
 pub(crate) fn map_after<I: Sync, O: Send>(
     inputs: &[I],
     mut prepare: impl FnMut(&I),
@@ -55,7 +56,7 @@ pub(crate) fn map_after<I: Sync, O: Send>(
     };
     let mut results: Vec<(usize, O)> = thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
-        // Also when `prepare` panics: workers wait for an end.
+        // Ends the queue even if `prepare` panics, so that workers do not wait forever.
         let ending = Ending(&queue);
         for input in inputs {
             prepare(input);
@@ -75,7 +76,7 @@ pub(crate) fn map_after<I: Sync, O: Send>(
     results.into_iter().map(|(_, output)| output).collect()
 }
 
-/// Ends a queue when dropped.
+/// Ends a queue on drop.
 struct Ending<'a>(&'a Queue);
 
 impl Drop for Ending<'_> {
@@ -91,7 +92,7 @@ impl Queue {
         self.more.notify_one();
     }
 
-    /// Takes the next prepared input; none when all are taken and no more will come.
+    /// Takes the next prepared input; none at the end of the queue.
     fn take(&self) -> Option<usize> {
         let mut progress = self.lock();
         loop {
@@ -107,7 +108,7 @@ impl Queue {
     }
 
     fn lock(&self) -> MutexGuard<'_, Progress> {
-        // Three numbers that no panic can leave half-made.
+        // Each update is one assignment, so a panic leaves the numbers consistent.
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

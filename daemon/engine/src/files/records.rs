@@ -1,33 +1,34 @@
-//! What files say, once for each content.
+//! [`Records`]: parsed skill records, shared by content hash.
 //!
-//! Worktrees of one repository hold the same skills, and so does a skill that is copied about: a
-//! record is a function of a file's bytes, so all who read the same share one, and it is parsed
-//! once. A record lives as long as somebody shows it.
+//!
+//! Worktrees of one repository contain the same skills, and skills are often copied. A record is a
+//! function of a file's bytes, so equal files share one record, which is parsed once and dropped
+//! with its last user.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use skills_agents::skill::{FileFacts, SkillRecord};
 
-/// From how many contents on it is looked for those that nobody shows any more.
+/// Number of entries below which the table is never swept.
 const FEW: usize = 256;
 
-/// The records in use, by the hash of their bytes.
+/// Records in use, by content hash.
 #[derive(Debug, Default)]
 pub(crate) struct Records(Mutex<Table>);
 
 #[derive(Debug, Default)]
 struct Table {
     by_hash: HashMap<[u8; 32], Weak<SkillRecord>>,
-    /// At how many it is swept next.
+    /// Number of entries that triggers the next sweep.
     sweep_at: usize,
 }
 
 impl Records {
-    /// Returns the record of a file with these bytes.
+    /// Returns the record for these bytes.
     pub(crate) fn of(&self, bytes: &[u8], facts: FileFacts) -> Arc<SkillRecord> {
         let known = self.lock().by_hash.get(&facts.hash).and_then(Weak::upgrade);
-        // Of a file that was cut off, as many bytes may be read of one of another size.
+        // Two truncated files of different sizes may have equal leading bytes.
         if let Some(record) = known.filter(|it| it.facts == facts) {
             return record;
         }
@@ -35,7 +36,7 @@ impl Records {
         let mut table = self.lock();
         table.by_hash.insert(facts.hash, Arc::downgrade(&record));
         if table.by_hash.len() > table.sweep_at.max(FEW) {
-            // A forgotten record keeps its room until this lets go of it.
+            // A dropped record's allocation lives as long as a weak reference to it.
             table.by_hash.retain(|_, it| it.strong_count() > 0);
             table.by_hash.shrink_to_fit();
             table.sweep_at = table.by_hash.len() * 2;
@@ -44,7 +45,7 @@ impl Records {
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
-        // One entry is put in at a time.
+        // Each entry is inserted in one step, so a panic leaves the table consistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

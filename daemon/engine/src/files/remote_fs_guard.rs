@@ -1,9 +1,10 @@
-//! Asking about the daemon's own files where an answer may never come: in a home on a server that is
-//! gone.
+//! [`RemoteFsGuard`]: queries of the daemon's own files with a timeout, for homes on servers that
+//! may stop responding.
 //!
-//! A file on a disk of this machine is asked about on the spot, which takes a microsecond. One that
-//! is kept elsewhere is asked about where threads may wait, and nobody waits for long: until the
-//! answer comes no other question is asked, and what is known counts.
+//!
+//! A file on a local disk is queried directly, which takes a microsecond. A file on a remote file
+//! system is queried on a blocking thread with a timeout; after a timeout no further query starts
+//! until the late one has answered, and callers keep their cached value.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,30 +16,31 @@ use tokio::time::timeout;
 
 use crate::files::disk::is_far;
 
-/// How long an answer is waited for. Servers that are there answer in milliseconds.
+/// Timeout of a query. Reachable servers answer in milliseconds.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Where a file is, for whoever asks about it; cheap to clone.
+/// Location of a file, local or remote; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct RemoteFsGuard {
-    /// Whether it is elsewhere, or nobody has looked where it is.
+    /// True if the file is remote or its location has not been checked.
     is_far: bool,
     late: Arc<Late>,
 }
 
-/// How many questions were given up that have not been answered since.
+/// Number of queries that timed out and are still running.
 #[derive(Debug, Default)]
 struct Late(AtomicUsize);
 
-/// One question: who ends first, whoever answers or whoever waits, leaves it to the other to see.
+/// State of one query, shared by the waiting and the answering side. The second side to finish sees
+/// that the other one has.
 struct Question {
     late: Arc<Late>,
-    /// How many of the two have ended.
+    /// Number of sides that have finished.
     n_ended: AtomicUsize,
 }
 
 impl Question {
-    /// Whoever waits gives up.
+    /// Records a timeout on the waiting side.
     fn give_up(&self) {
         if self.n_ended.fetch_add(1, Ordering::AcqRel) == 0 {
             self.late.0.fetch_add(1, Ordering::AcqRel);
@@ -46,13 +48,13 @@ impl Question {
     }
 }
 
-/// Ends a question on the side that answers, also where that panics.
+/// Finishes a query on the answering side, also after a panic.
 struct Answering(Arc<Question>);
 
 impl Drop for Answering {
     fn drop(&mut self) {
         if self.0.n_ended.fetch_add(1, Ordering::AcqRel) == 1 {
-            // It may come before the addition; the two make nothing all the same.
+            // This may run before the addition; the sum is zero either way.
             self.0.late.0.fetch_sub(1, Ordering::AcqRel);
         }
     }
@@ -65,20 +67,20 @@ impl Default for RemoteFsGuard {
 }
 
 impl RemoteFsGuard {
-    /// Finds out where a file is, or where it would be. Blocks on the disk.
+    /// Determines whether a file, existing or not, is remote. Blocks on the disk.
     pub fn of(path: &Path) -> Self {
-        // A link may be on one disk and what it leads to on another.
+        // A link and its target may be on different file systems.
         let dir = path.ancestors().skip(1).find(|it| it.exists());
         let is_far = is_far(path) || dir.is_some_and(is_far);
         Self { is_far, late: Arc::default() }
     }
 
-    /// Returns whether asking may wait for another machine, or may as far as anybody knows.
+    /// Returns true if a query may wait for another machine, or the location is unknown.
     pub fn is_far(&self) -> bool {
         self.is_far
     }
 
-    /// Asks something that takes one look at the file. None where no answer comes.
+    /// Runs a query of one system call. Returns none on a timeout.
     pub async fn look<T: Send + 'static>(
         &self,
         question: impl FnOnce() -> T + Send + 'static,
@@ -86,8 +88,8 @@ impl RemoteFsGuard {
         if self.is_far { self.read(question).await } else { Some(question()) }
     }
 
-    /// Asks something that takes more than one look, and so never on the spot. None where no answer
-    /// comes.
+    /// Runs a query of several system calls, always on a blocking thread. Returns none on a
+    /// timeout.
     pub async fn read<T: Send + 'static>(
         &self,
         question: impl FnOnce() -> T + Send + 'static,
@@ -103,7 +105,7 @@ impl RemoteFsGuard {
             question()
         });
         if let Ok(answer) = timeout(PATIENCE, answer).await {
-            // It fails when the runtime ends or the question panicked.
+            // Fails if the runtime ends or the query panicked.
             return answer.ok();
         }
         asked.give_up();
@@ -113,7 +115,7 @@ impl RemoteFsGuard {
         None
     }
 
-    /// Returns whether an answer is still to come that nobody waits for any more.
+    /// Returns true if a query that timed out is still running.
     pub fn is_late(&self) -> bool {
         self.late.0.load(Ordering::Acquire) > 0
     }
@@ -133,7 +135,7 @@ mod tests {
         let hangs = move || waiting.recv().is_ok();
         assert_eq!(reach.look(hangs).await, None);
         assert!(reach.is_late());
-        // Not asked at all.
+        // The query does not start at all.
         assert_eq!(reach.look(|| -> u8 { panic!("it is asked") }).await, None);
         answer.send(()).unwrap();
         while reach.is_late() {

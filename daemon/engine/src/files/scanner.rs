@@ -1,10 +1,11 @@
-//! The forest kept true to the disk: arm, read, and take back on hints.
+//! [`Scanner`]: keeps the directory index in line with the disk.
 //!
-//! Whoever asks for what is not known ([`Scanner::fulfil`]) gets it armed first and read second,
-//! so that no change falls between. Hints mark nodes ([`Scanner::mark`]); marked nodes are armed
-//! again where their watch may be lost and read again ([`Scanner::refresh`]), parents before
-//! children. Where watching is not to be had, nodes are compared with the disk by their file
-//! times ([`Scanner::sweep`]), which opens nothing and so makes no events of its own.
+//!
+//! [`Scanner::load_missing`] arms the watch of a directory before it reads it, so that no change is
+//! lost in between. Hints mark nodes ([`Scanner::mark`]); [`Scanner::refresh`] arms marked nodes
+//! again where the watch may be lost and reads them again, parents before children. Directories
+//! that cannot be watched are compared with the disk by file times ([`Scanner::sweep`]), which
+//! opens nothing and so causes no events of its own.
 
 mod follow;
 
@@ -30,10 +31,10 @@ use crate::watch::mounts::Mounts;
 
 pub(crate) use self::read::read_fault;
 
-/// The number of questions that are answered before the clock is read.
+/// Number of needs that are loaded between two checks of the clock.
 const BATCH: usize = 128;
 
-/// The disk side of the engine.
+/// Owner of the directory index, the watches and all reads of the disk.
 pub(crate) struct Scanner {
     pub(crate) forest: DirIndex,
     pub(crate) counters: Counters,
@@ -42,16 +43,17 @@ pub(crate) struct Scanner {
     inbox: HintQueue,
     us: u32,
     read_limit: u64,
-    /// Which nodes are the same directory, reached through bind mounts.
+    /// Paths of each directory that is reachable under several paths, through bind mounts.
     same: HashMap<FileId, Vec<NodePath>>,
-    /// The nodes whose answers may be out of date. Parents sort before their children, so that
-    /// what a parent lost is not read in vain.
+    /// Nodes whose answers may be out of date. Parents sort before their children, so that children
+    /// of a lost parent are not read in vain.
     dirty: BTreeMap<NodePath, Cause>,
-    /// Whether a watch was given up since the last refresh.
+    /// True if a watch was removed since the last refresh.
     freed: bool,
     /// True if some nodes may be unwatched, or the system failed to read them.
     deaf: bool,
-    /// The devices that were met, and the kind of those whose changes are not all told.
+    /// Devices encountered so far, and the file system kind of those that do not report all
+    /// changes.
     doubts: HashMap<u64, Option<&'static str>>,
     mounts: Mounts,
     records: Arc<Records>,
@@ -85,7 +87,7 @@ impl Scanner {
         }
     }
 
-    /// Whether there is a source of hints.
+    /// Returns true if a source of hints exists.
     pub(crate) fn hears(&self) -> bool {
         self.source.is_some()
     }
@@ -95,13 +97,13 @@ impl Scanner {
         self.deaf
     }
 
-    /// Places a cookie; false when there is no source of hints that could bring it back.
+    /// Writes a cookie; returns false if no source of hints can report it.
     pub(crate) fn cookie(&mut self, ticket: u64) -> bool {
         let Some(source) = &mut self.source else { return false };
         source.cookie(ticket).inspect_err(|error| tracing::warn!(%error, "no cookie")).is_ok()
     }
 
-    /// Watches what is written in all directories where somebody has come to want to hear of it.
+    /// Extends watches to writes in directories that a client has since subscribed to.
     pub(crate) fn heed_writes(&mut self) {
         let writes = self.inbox.writes().clone();
         let nodes = self.forest.iter();
@@ -112,16 +114,16 @@ impl Scanner {
         }
     }
 
-    /// Looks at everything again where something was mounted or unmounted since the last time.
+    /// Marks everything after a mount or unmount.
     pub(crate) fn follow_mounts(&mut self) {
         if self.mounts.have_changed() {
-            // A device may come back as another one.
+            // A device number may now belong to another file system.
             self.doubts.clear();
             self.sweep_for(Cause::Lost, |_| true);
         }
     }
 
-    /// Sets how much of a SKILL.md is read; those for which it matters are read again.
+    /// Sets the read limit for SKILL.md; files for which it matters are read again.
     pub(crate) fn set_read_limit(&mut self, limit: u64) {
         let least = limit.min(self.read_limit);
         if std::mem::replace(&mut self.read_limit, limit) == limit {
@@ -137,7 +139,7 @@ impl Scanner {
         }
     }
 
-    /// Reads missing answers until `until`, at least one batch. Returns those still missing.
+    /// Loads missing answers until `until`, at least one batch. Returns the needs not yet loaded.
     pub(crate) fn fulfil(&mut self, mut needs: Vec<Need>, until: Instant) -> Vec<Need> {
         needs.sort();
         needs.dedup();
@@ -170,7 +172,7 @@ impl Scanner {
         unread.into_iter().map(Need::List)
     }
 
-    /// Probes its way along a path until what stands there is known.
+    /// Probes the components of a path until its target is resolved.
     fn look(&mut self, path: &Path) {
         while let Err(unknown) = self.forest.locate(path, self.us, &mut |_| {}) {
             self.arm(&unknown.dir, WatchScope::Names);
@@ -183,8 +185,8 @@ impl Scanner {
         }
     }
 
-    /// Lets hints about a name through, before the name is read: a hint that is dropped in
-    /// between would be a change that nobody ever sees.
+    /// Lets hints about a name pass before the name is read: a hint dropped in between would be a
+    /// lost change.
     fn widen_interest(&self, dir: &OsStr, name: &OsStr) {
         let Some(node) = self.forest.get(dir) else { return };
         let names = node.interest().map(|mut names| {
@@ -212,7 +214,7 @@ impl Scanner {
         }
     }
 
-    /// Makes sure that a directory is a node and under watch, for this at least.
+    /// Adds a node for a directory and watches it with at least this scope.
     fn arm(&mut self, path: &OsStr, heed: WatchScope) {
         let node = self.forest.ensure(path);
         let mut heed = heed.max(node.least_heed());
@@ -222,8 +224,8 @@ impl Scanner {
         match node.watch {
             Watch::Unarmed => {}
             Watch::Armed | Watch::Doubtful(_) if node.heed < heed => {}
-            // What is compared with the disk instead goes on so: a watch from now on would not tell
-            // of what has come since the last time.
+            // An unwatched directory stays on sweeps: a new watch would not report changes since
+            // the last comparison.
             Watch::Armed | Watch::Doubtful(_) | Watch::OverLimit | Watch::Refused => return,
         }
         node.heed = heed;
@@ -231,7 +233,7 @@ impl Scanner {
             None => Watch::Refused,
             Some(source) => match source.arm(Path::new(path), heed) {
                 Ok(()) => Watch::Armed,
-                // Whoever saw it go has been told, and will say so.
+                // The parent's watch reports the removal.
                 Err(ArmError::Missing) => Watch::Unarmed,
                 Err(ArmError::Limit) => Watch::OverLimit,
                 Err(ArmError::Io(error)) => {
@@ -241,7 +243,7 @@ impl Scanner {
             },
         };
         let seen = see(&*self.disk, path);
-        // Where none was there to be armed, what comes is another one.
+        // A directory that was missing when armed is a different one when it appears.
         let now = seen.filter(|_| node.watch != Watch::Unarmed).map(|it| it.stat.id);
         if let Some(id) = now.filter(|_| node.watch == Watch::Armed) {
             let disk = &*self.disk;
@@ -253,7 +255,7 @@ impl Scanner {
         self.deaf |= node.deaf();
         let before = std::mem::replace(&mut node.armed_as, now);
         if node.seen.is_none() {
-            // What is read from now on is compared with this.
+            // Later reads are compared with this state.
             node.seen = seen;
         }
         let is_another = before != now && node.knows_something();
@@ -271,13 +273,13 @@ impl Scanner {
         }
     }
 
-    /// Lists directories until that time, the first in any case. Returns the others.
+    /// Lists directories until that time, at least one. Returns the rest.
     fn list(&mut self, dirs: Vec<OsString>, until: Instant) -> Vec<OsString> {
         let is_first = AtomicBool::new(true);
         let (disk, limit) = (Arc::clone(&self.disk), self.read_limit);
         let records = Arc::clone(&self.records);
         let arm = |dir: &OsString| {
-            // Its SKILL.md is read with it.
+            // The SKILL.md is read together with the listing.
             self.arm(dir, WatchScope::Everything);
             self.inbox.set_interest(Path::new(dir), None);
         };
@@ -323,7 +325,7 @@ impl Scanner {
         }
     }
 
-    /// Reads configuration files: there are few, so that threads would cost more than they save.
+    /// Reads configuration files on this thread: there are too few to pay for a pool.
     fn read_texts(&mut self, files: Vec<(OsString, OsString)>) {
         for (dir, name) in files {
             self.arm(&dir, WatchScope::Everything);

@@ -1,19 +1,19 @@
-//! The files of a directory by ripgrep's rules: what `rg --files --hidden` names.
+//! Listing of a directory by ripgrep's ignore rules, as `rg --files --hidden` prints it.
 //!
-//! For agents that ask ripgrep. Names only; nothing is opened but ignore files, and links are not
-//! followed.
+//!
+//! For agents that use ripgrep. Reads names and ignore files only; does not follow links.
 
 use std::path::{Path, PathBuf};
 
 use crate::files::ignored::{Options, walk};
 
-/// How many files are named at most: a skill has some ten.
+/// Maximum number of files listed; a typical skill has ten.
 const MOST: usize = 20_000;
 
 /// Returns the files below a directory that no ignore file leaves out, relative to it, in no
 /// order. `.git` is left out as well.
 pub fn unignored(directory: &Path) -> Vec<PathBuf> {
-    // Rules of directories above are about the directory itself, not about a link to it.
+    // Ignore rules of parent directories apply to the directory itself, not to a link to it.
     let Ok(top) = directory.canonicalize() else { return Vec::new() };
     let git = top.join(".git");
     let options = Options { names: &[".rgignore", ".ignore"], within_git: true };
@@ -59,7 +59,7 @@ mod tests {
         symlink(&skill, top.path().join("way")).unwrap();
         assert_eq!(list(&top.path().join("way")), expected);
         assert!(unignored(&top.path().join("none")).is_empty());
-        // The top of a repository of its own: what is ignored above it is not its affair.
+        // The top of its own repository: rules above it do not apply.
         write("s/.git/config", "");
         assert_eq!(list(&skill), [".hidden", ".ignore", ".rgignore", "SKILL.md", "a.log", "in/x"]);
     }

@@ -1,7 +1,9 @@
-//! The matcher of a view: one for all that have the same conditional skills.
+//! [`Activation`]: pattern matcher of a view's conditional skills, shared by views with the same
+//! conditional skills.
 //!
-//! What activating a skill or finding a directory changes is the view; the patterns that wait in
-//! it mostly stay. So matchers are kept by what they are made of, as long as somebody uses them.
+//!
+//! Activating a skill or discovering a directory changes the view but mostly not its patterns, so
+//! matchers are cached by content as long as a view uses them.
 
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
@@ -11,35 +13,35 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use skills_discovery::activate::Matcher;
 use skills_discovery::discover::{Candidate, Resolution, SkillState};
 
-/// The conditional skills of a view.
+/// Matcher of a view's conditional skills.
 #[derive(Debug)]
 pub struct Activation {
     matcher: Arc<Matcher>,
-    /// The candidates that the matcher is made of.
+    /// Indexes of the candidates that the matcher covers.
     candidates: Box<[u32]>,
 }
 
 impl Activation {
-    /// Returns the candidates that a path concerns, each with the pattern of it that matches, by
-    /// their indexes. `relative` begins at the working directory.
+    /// Returns the candidates that a path activates, each with its matching pattern, as indexes.
+    /// `relative` is relative to the working directory.
     pub fn hits(&self, relative: &Path) -> Vec<(usize, usize)> {
         let hits = self.matcher.matches(relative).into_iter();
         hits.map(|it| (self.candidates[it.skill] as usize, it.pattern)).collect()
     }
 
-    /// Returns the patterns that can never match: candidate, pattern, and why.
+    /// Returns the patterns that can never match: candidate, pattern, error.
     pub fn refused(&self) -> impl Iterator<Item = (usize, usize, String)> {
         let refused = self.matcher.refused().iter();
         refused.map(|it| (self.candidates[it.skill] as usize, it.pattern, it.error.to_string()))
     }
 
-    /// Whether this and another view share what was made for them.
+    /// Returns true if two views share one matcher.
     pub fn shares_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.matcher, &other.matcher)
     }
 }
 
-/// The matchers that somebody uses, by what they are made of.
+/// Matchers in use, by content hash.
 #[derive(Debug, Default)]
 pub(crate) struct Matchers(Mutex<HashMap<[u8; 32], Weak<Matcher>>>);
 
@@ -63,7 +65,7 @@ impl Matchers {
             hasher.update(b"\0\0");
         }
         let key = *hasher.finalize().as_bytes();
-        // Whole after every step: entries come and go one by one.
+        // Each entry is inserted or removed in one step, so a panic leaves the map consistent.
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let matcher = kept.get(&key).and_then(Weak::upgrade).unwrap_or_else(|| {
             let matcher = Arc::new(Matcher::new(candidates.iter().map(patterns)));

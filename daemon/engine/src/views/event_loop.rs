@@ -1,14 +1,16 @@
-//! The engine's thread: one loop, one closed set of events.
+//! The event loop: the thread that owns the index.
 //!
-//! The loop takes what waits, brings the forest up to date, resolves the views that what
-//! changed bears on, publishes, and answers. If it is not in [`Event`], it does not cause work.
 //!
-//! **Read your writes.** A `synced` request waits for a cookie placed after it arrived. Hints
-//! and cookies come through one queue in the kernel's order, so when the cookie is back every
-//! change that was finished before the request has been marked, and is read before the answer.
-//! Requests that arrive while a cookie is out share the next one. Where nothing is left to do and
-//! the watch has nothing to hear, a caller sees so himself and asks nobody ([`crate::rest`]). Where cookies are not to be
-//! had, and for `verified`, the disk is swept instead.
+//! Each turn takes the pending [`Event`]s, updates the directory index, resolves the views that
+//! depend on a change, publishes them, and answers. Only events cause work.
+//!
+//!
+//! **Read your writes.** A `synced` request waits for a cookie sent after the request arrived.
+//! Hints and cookies share one queue in the kernel's order, so every change finished before the
+//! request is marked when the cookie returns, and is read before the answer. Requests that arrive
+//! while a cookie is pending share the next one. If no work is left and no events are pending,
+//! callers take the published view themselves ([`super::idle_check`]). Without cookies, and for
+//! `verified`, the disk is swept instead.
 
 mod health;
 
@@ -38,66 +40,66 @@ use crate::views::view::{View, ViewKey};
 use crate::views::view_lease::ViewLeases;
 use crate::watch::hints::HintQueue;
 
-/// How long a cookie is waited for before the disk is swept instead. A cookie takes
-/// microseconds; one that takes this long is not coming.
+/// Timeout of a cookie, after which the disk is swept instead. A cookie takes microseconds.
 const COOKIE_PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long a view is kept that nobody asks for.
+/// Time after which an unused view is dropped.
 pub(crate) const VIEW_IDLE: Duration = Duration::from_hours(1);
 
-/// How often directories that are not watched are looked at for those who follow a view.
+/// Interval of sweeps over unwatched directories while a view is leased.
 const SWEEP_EVERY: Duration = Duration::from_secs(2);
 
-/// How long a file that has just become empty is taken for one that is being written. A program
-/// that empties a file and writes it again needs some ten microseconds in between.
+/// Time for which a file that has just become empty counts as being written. A program that
+/// truncates and rewrites a file needs some ten microseconds in between.
 const WRITING: Duration = Duration::from_millis(10);
 
-/// The time for resolving views before the next events are taken.
+/// Time slice for resolving views before the next events are taken.
 const SLICE: Duration = Duration::from_millis(10);
 
-/// The views as last published, for answers that need no waiting.
+/// Published views, for answers without waiting.
 pub(crate) type Published = ArcSwap<HashMap<Arc<ViewKey>, Arc<View>>>;
 
-/// What the engine's thread works on.
+/// Events handled by the event loop.
 pub(crate) enum Event {
-    /// Something waits in the inbox.
+    /// The hint queue is not empty.
     Hints,
-    /// Somebody wants a view.
+    /// Requests a view.
     View(Request),
-    /// Somebody wants to know that all is seen that happened before.
+    /// Requests the clock once all earlier changes are visible.
     Sync(oneshot::Sender<String>),
-    /// Keep the worktree of this view until it is closed again.
+    /// Keeps the worktree of this view until it is closed.
     Pin(Request),
-    /// The opposite; the answer says whether it was open.
+    /// Closes a worktree; the reply says whether it was open.
     Unpin(AbsPath, oneshot::Sender<bool>),
-    /// Somebody wants to know how we are.
+    /// Requests the status.
     Status(oneshot::Sender<Status>),
-    /// The configuration says this about skills from elsewhere.
+    /// Sets the configured external sources.
     Provide(Box<SourceConfig>),
-    /// The user has decided this about skills.
+    /// Sets the user's policy for skills.
     Policy(Policy),
-    /// What is provided has changed.
+    /// An external source has changed.
     Provided,
-    /// Somebody wants to know whether anything of this is on its way for the first time.
+    /// Asks whether any of these sources is being fetched for the first time.
     Awaited(Uses, oneshot::Sender<bool>),
-    /// Somebody wants a prompt of an MCP server.
+    /// Requests a prompt of an MCP server.
     Prompt {
         server: String,
         prompt: String,
         arguments: BTreeMap<String, String>,
         reply: oneshot::Sender<Result<PromptAnswer, PromptError>>,
     },
-    /// Somebody wants to hear of what is written somewhere else than before.
+    /// Extends watches to newly followed writes.
     Hear(oneshot::Sender<()>),
-    /// Read so much of each SKILL.md from now on.
+    /// Sets the read limit for SKILL.md.
     ReadLimit(u64),
-    /// End.
+    /// Ends the loop.
     Stop,
 }
 
 impl Event {
-    /// Whether a status is another one after it in any case. Where that depends on what is found
-    /// ([`EngineState::date_status`]), those who only ask what has not changed leave it as it is.
+    /// Returns true if the event always changes the status. For other events
+    /// [`EngineState::date_status`] checks the outcome, so that reads alone do not invalidate the
+    /// cached status.
     fn changes_status(&self) -> bool {
         match self {
             Self::Hints | Self::View(_) | Self::Sync(_) | Self::Status(_) | Self::Awaited(..) => {
@@ -116,7 +118,7 @@ impl Event {
     }
 }
 
-/// A view that somebody waits for.
+/// A request for a view.
 pub(crate) struct Request {
     pub(crate) key: Arc<ViewKey>,
     pub(crate) ctx: Arc<DiscoveryContext>,
@@ -124,19 +126,19 @@ pub(crate) struct Request {
     pub(crate) reply: oneshot::Sender<Arc<View>>,
 }
 
-/// How fresh an answer has to be.
+/// Freshness of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Freshness {
     /// The latest published view.
     Cached,
-    /// All that was finished before the request is visible.
+    /// Includes every change finished before the request.
     #[default]
     Synced,
     /// As `Synced`, and compared with the disk file by file.
     Verified,
 }
 
-/// Somebody waiting for a cookie.
+/// A request that waits for a cookie.
 pub(crate) enum Waiter {
     View {
         request: Request,
@@ -153,7 +155,7 @@ impl Waiter {
     }
 }
 
-/// The engine's thread's own state; nobody shares it.
+/// State of the event loop, owned by its thread.
 pub(crate) struct EngineState {
     pub(crate) ground: Scanner,
     pub(crate) inbox: HintQueue,
@@ -161,61 +163,61 @@ pub(crate) struct EngineState {
     pub(crate) boot_id: String,
     pub(crate) watch_limit: Option<u64>,
     pub(crate) us: u32,
-    /// Whether hints were wanted: without them health says so.
+    /// False if the engine was started without a source of hints; health does not report it then.
     pub(crate) watching: bool,
     pub(crate) views: HashMap<Arc<ViewKey>, Held>,
     pub(crate) worktrees: BTreeMap<AbsPath, Worktree>,
     pub(crate) tick: u64,
-    /// The last number given to a worktree.
+    /// The last number assigned to a worktree.
     pub(crate) numbers: u32,
-    /// How often a worktree was opened to stay.
+    /// Number of times that a worktree was pinned.
     pub(crate) opened: u64,
-    /// How long a view is kept that nobody asks for.
+    /// Time after which an unused view is dropped.
     pub(crate) idle: Duration,
     pub(crate) cookies: Cookies,
     pub(crate) rebuilds: Rebuilds,
     pub(crate) unused: bool,
-    /// Counts what makes the status another one.
+    /// Counts changes of the status.
     pub(crate) turns: Arc<AtomicU64>,
-    /// How many events were taken up.
+    /// Number of events taken.
     pub(crate) taken: u64,
-    /// Up to which of them all is done ([`crate::rest`]).
+    /// Value of `taken` when all work was last done ([`super::idle_check`]).
     pub(crate) done: Arc<AtomicU64>,
-    /// The work that had been done when they were counted last.
+    /// Work counters when the status was last invalidated.
     pub(crate) dated: (Rebuilds, Counters, u64),
     pub(crate) holds: ViewLeases,
-    /// The views that were not published because a file may be being written, and since when.
+    /// Views not published because a file may be incomplete.
     pub(crate) postponed: HashSet<Arc<ViewKey>>,
     pub(crate) postponed_at: Instant,
-    /// The views that are being resolved, the next to go on with first.
+    /// Views being resolved, the next one first.
     pub(crate) scans: VecDeque<Scan>,
-    /// When the slice ends in which views are resolved.
+    /// End of the current slice.
     pub(crate) until: Instant,
-    /// Scans whose views have been resolved since.
+    /// Waiters whose views have been resolved since.
     pub(crate) served: Vec<Waiter>,
-    /// When directories that are not watched were last looked at unasked.
+    /// Time of the last periodic sweep of unwatched directories.
     pub(crate) swept: Instant,
     pub(crate) listener: Option<Listener>,
     pub(crate) providers: Sources,
-    /// What the user has decided about skills.
+    /// The user's policy for skills.
     pub(crate) policy: Arc<Policy>,
 }
 
-/// A worktree that views are in.
+/// A worktree with views.
 #[derive(Default)]
 pub(crate) struct Worktree {
     number: u32,
     pins: u32,
-    /// When it was opened last, in the order of all that were.
+    /// Sequence number of the last pin.
     opened: u64,
-    /// The view that was asked for last.
+    /// The most recently used view.
     latest: Latest,
 }
 
-/// Cookies on their way, and who waits for them.
+/// The pending cookie and the requests that wait for one.
 #[derive(Default)]
 pub(crate) struct Cookies {
-    /// The last ticket. Its upper half goes up when one was given up.
+    /// The last ticket. Its upper half increases after a timeout.
     ticket: u64,
     out: Option<Instant>,
     waiting: Vec<Waiter>,
@@ -223,7 +225,7 @@ pub(crate) struct Cookies {
 }
 
 impl EngineState {
-    /// Runs until told to stop or everybody who could ask is gone.
+    /// Runs until a stop event or until all senders are gone.
     pub(crate) fn run(mut self, events: &Receiver<Event>) {
         while let Ok(first) = self.wait(events) {
             self.until = Instant::now() + SLICE;
@@ -244,7 +246,7 @@ impl EngineState {
         }
     }
 
-    /// Whether nothing is left to do, and all that comes is heard of.
+    /// Returns true if no work is left and every later change will be reported.
     fn is_at_rest(&self) -> bool {
         let is_waited_for = self.cookies.out.is_some() || !self.cookies.next.is_empty();
         !is_waited_for
@@ -254,8 +256,8 @@ impl EngineState {
             && self.scans.is_empty()
     }
 
-    /// Outdates the status that is kept, where it would be another one now. Before each answer:
-    /// whoever has it may ask for the status at once, and must not get the one from before.
+    /// Invalidates the cached status if it would differ now. Runs before each answer: a caller may
+    /// request the status right after it.
     fn date_status(&mut self) {
         let work = (self.rebuilds, self.ground.counters, self.opened);
         if std::mem::replace(&mut self.dated, work) != work {
@@ -267,7 +269,7 @@ impl EngineState {
         self.turns.fetch_add(1, Ordering::Release);
     }
 
-    /// Waits for an event, or for the cookie that is out to have taken too long: then there is none.
+    /// Waits for an event; returns none on the timeout of the pending cookie or timer.
     fn wait(&self, events: &Receiver<Event>) -> Result<Option<Event>, RecvError> {
         let left = match self.cookies.out {
             _ if self.ground.has_marks() || !self.scans.is_empty() => Duration::ZERO,
@@ -275,7 +277,7 @@ impl EngineState {
             Some(since) => COOKIE_PATIENCE.saturating_sub(since.elapsed()),
             None if self.ground.is_deaf() && !self.holds.is_empty() => SWEEP_EVERY,
             None if self.views.is_empty() => return events.recv().map(Some),
-            // To let go of what nobody has asked for.
+            // Wakes up to drop unused views.
             None => self.idle,
         };
         match events.recv_timeout(left) {
@@ -285,14 +287,14 @@ impl EngineState {
         }
     }
 
-    /// Takes up one event. Returns false when it is the last.
+    /// Handles one event. Returns false for the last one.
     fn take(&mut self, event: Event) -> bool {
         match event {
             Event::Hints => {}
             Event::View(request) => {
                 let known = self.views.contains_key(&request.key);
                 let waiter = Waiter::View { request, pin: false };
-                // A view that is not there yet is made fresh.
+                // A view that does not exist yet is resolved with full freshness.
                 if known && waiter.takes_what_is_there() {
                     self.answer(waiter);
                 } else {
@@ -303,9 +305,9 @@ impl EngineState {
             Event::Sync(reply) => self.cookies.next.push(Waiter::Sync(reply)),
             Event::Unpin(top, reply) => {
                 let open = self.unpin(&top);
-                // Before the answer: whoever has it may ask at once what is still watched.
+                // Before the reply: the caller may query the watches right after it.
                 self.drop_unused();
-                // Whoever asked may be gone.
+                // The caller may have hung up.
                 let _ = reply.send(open);
             }
             Event::Provide(provision) => {
@@ -342,7 +344,7 @@ impl EngineState {
         true
     }
 
-    /// One turn of the loop: hints, cookies, the disk, the views, the answers.
+    /// Runs one turn: hints, cookies, disk, views, answers.
     fn turn(&mut self) {
         if !self.cookies.next.is_empty() {
             self.ground.follow_mounts();
@@ -354,10 +356,10 @@ impl EngineState {
         }
         let mut done = Vec::new();
         if hints.lost || hints.cookie == Some(self.cookies.ticket) {
-            // After lost hints everything is compared with the disk, which is as good.
+            // After lost hints everything is compared with the disk, which subsumes the cookie.
             done = std::mem::take(&mut self.cookies.waiting);
             if hints.lost {
-                // The cookie that is out may come late, and is nobody's then.
+                // The pending cookie may arrive late and must be ignored.
                 self.cookies.give_up();
             }
             self.cookies.out = None;
@@ -383,7 +385,7 @@ impl EngineState {
         self.place_cookie();
     }
 
-    /// Sends the next cookie out for those who wait for one.
+    /// Sends the next cookie if requests wait for one.
     fn place_cookie(&mut self) {
         if self.cookies.out.is_some() || self.cookies.next.is_empty() {
             return;
@@ -402,11 +404,11 @@ impl EngineState {
         }
     }
 
-    /// Brings forest and views up to date with what is marked and what the waiters demand.
+    /// Updates the index and the views: marked nodes, and the sweeps that the waiters require.
     fn settle(&mut self, waiters: &[Waiter]) {
         let mut compared = HashSet::new();
         self.compare(waiters, &mut compared);
-        // Whoever waits is given what is there.
+        // Incomplete files are published if a request waits.
         let patient = waiters.is_empty()
             && (self.postponed.is_empty() || self.postponed_at.elapsed() < WRITING);
         let mut again = std::mem::take(&mut self.postponed);
@@ -430,18 +432,18 @@ impl EngineState {
         }
     }
 
-    /// Compares with the disk what the waiters' views depend on, as far as that is demanded and was
-    /// not done yet: a view may have come to depend on what only others have looked at, before.
-    /// Returns whether there was any.
+    /// Compares nodes that the waiters' views depend on with the disk, as required and not yet
+    /// done: a view may come to depend on nodes that only other views used before. Returns true if
+    /// any node was compared.
     fn compare(&mut self, waiters: &[Waiter], compared: &mut HashSet<NodeId>) -> bool {
         let before = compared.len();
         for waiter in waiters {
             let Waiter::View { request, .. } = waiter else {
-                // Whatever view is asked for next.
+                // Covers any view requested next.
                 self.ground.sweep_deaf(|it| compared.insert(it.serial));
                 continue;
             };
-            // What a new view will depend on is not known yet, nor is it of one that waits.
+            // The dependencies of a new or postponed view are not known yet.
             let known = self.views.get(&request.key);
             let known = known.filter(|_| !self.postponed.contains(&request.key));
             let depends = known.map(|it| &it.depends);
@@ -458,7 +460,7 @@ impl EngineState {
 
     fn answer(&mut self, waiter: Waiter) {
         let Some(waiter) = self.put_off(waiter) else { return };
-        // In all cases: whoever asked may be gone.
+        // In all cases the caller may have hung up.
         match waiter {
             Waiter::Sync(reply) => {
                 self.date_status();
@@ -472,7 +474,7 @@ impl EngineState {
                 let Some(held) = self.views.get(&request.key) else {
                     self.rebuilds.opened += 1;
                     self.resolve(Arc::clone(&request.key), Arc::clone(&request.ctx), false);
-                    // What was asked anew may have been replaced since others asked.
+                    // New nodes may overlap with others that changed since they were read.
                     self.settle(&[]);
                     return self.answer(Waiter::View { request, pin });
                 };
@@ -492,7 +494,7 @@ impl EngineState {
 }
 
 impl Cookies {
-    /// The ticket that is out is not coming back; a late one must not be taken for the next.
+    /// Abandons the pending ticket; a late return must not match a later one.
     fn give_up(&mut self) {
         self.out = None;
         self.ticket = ((self.ticket >> 32) + 1) << 32;

@@ -1,9 +1,10 @@
-//! What changed in one view, kept for a while: the source of `since`.
+//! [`Journal`]: bounded history of one view, the source of `since`.
 //!
-//! Each published state of a view is one step. A step keeps what the candidates that changed in
-//! it were before, so that a later state and the steps since an earlier one give the difference
-//! exactly: what came and went, or changed and changed back, is in none. What is kept is bounded;
-//! who asks for more than there is gets the whole list.
+//!
+//! Each published state of a view is one step. A step stores the previous state of each candidate
+//! that it changed, so that a later state and the steps since an earlier one yield the exact
+//! difference; candidates that changed and changed back are not part of it. A query older than the
+//! history gets the whole list.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,40 +14,40 @@ use skills_agents::skill::LocatedDiagnostic;
 use skills_discovery::discover::{Candidate, Reason, Resolution, SkillFile, SkillState};
 use skills_syntax::path::AbsPath;
 
-/// How many steps are kept at most.
+/// Maximum number of steps.
 const MAX_STEPS: usize = 256;
 
-/// How many changes all kept steps hold at most, besides those of the last.
+/// Maximum number of changes in all steps, besides those of the last.
 const MAX_CHANGES: usize = 1024;
 
-/// What differs between a list as somebody knows it and as it is.
+/// Difference between an earlier state of a list and the current one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Difference {
-    /// The candidates that the list holds now and did not, or not so: their indexes, in order.
+    /// Indexes of candidates that were added to the list or changed, in order.
     pub changed: Vec<usize>,
-    /// What the list held and does not any more.
+    /// Entries that are no longer in the list.
     pub removed: Vec<Gone>,
 }
 
-/// What has left a list.
+/// An entry that was removed from a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gone {
-    /// The name it had.
+    /// Its last name.
     pub name: String,
-    /// The SKILL.md it was.
+    /// Path of its SKILL.md.
     pub path: AbsPath,
 }
 
-/// The steps of one view.
+/// History of one view.
 #[derive(Debug)]
 pub(crate) struct Journal(Mutex<Log>);
 
 #[derive(Debug)]
 struct Log {
-    /// The tick of the state before the first step.
+    /// Tick of the state before the first step.
     base: u64,
     steps: VecDeque<Step>,
-    /// Changes in all steps.
+    /// Number of changes in all steps.
     n_changes: usize,
 }
 
@@ -57,16 +58,16 @@ struct Step {
     changes: Box<[Change]>,
 }
 
-/// What a step did to one candidate.
+/// Change of one candidate in a step.
 #[derive(Debug)]
 struct Change {
     path: AbsPath,
     before: Option<Past>,
-    /// Whether its place among the others changed.
+    /// True if its position among the others changed.
     moved: bool,
 }
 
-/// A candidate as it was.
+/// A candidate's earlier state.
 #[derive(Clone, Debug)]
 struct Past {
     name: Box<str>,
@@ -74,16 +75,16 @@ struct Past {
     print: u64,
 }
 
-/// The steps from one state to the next, before they are kept.
+/// Changes between two states, before they are recorded.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     each: Vec<Change>,
-    /// The states cannot be told apart by paths; nothing before this one counts any more.
+    /// True if paths do not identify candidates; earlier history is discarded.
     unclear: bool,
-    /// The candidates that came or changed and that the agent drops now, or that can just not be
-    /// read: their indexes.
+    /// Indexes of new or changed candidates that the agent now drops or that cannot be read at the
+    /// moment.
     pub(crate) invalid: Vec<usize>,
-    /// Whether what was found in any file changed.
+    /// True if the findings of any file changed.
     pub(crate) findings: bool,
 }
 
@@ -114,7 +115,7 @@ impl Changes {
         let mut last = None;
         for (index, candidate) in after_rest.iter().enumerate() {
             let place = places.get(&candidate.path).copied();
-            // What keeps its order keeps its place when the others are taken out and put in.
+            // A candidate that keeps its relative order has not moved.
             let moved = place.is_some() && place < last;
             last = last.max(place);
             let was = place.map(|it| &before_rest[it]);
@@ -136,19 +137,19 @@ impl Changes {
         found
     }
 
-    /// Returns whether any candidate came, went or changed.
+    /// Returns true if any candidate was added, removed or changed.
     pub(crate) fn any(&self) -> bool {
         self.unclear || !self.each.is_empty()
     }
 }
 
 impl Journal {
-    /// Returns the journal of a view that was first published at this tick.
+    /// Returns the journal of a view first published at this tick.
     pub(crate) fn new(tick: u64) -> Self {
         Self(Mutex::new(Log { base: tick, steps: VecDeque::new(), n_changes: 0 }))
     }
 
-    /// Keeps the step to the state at this tick.
+    /// Records the step to the state at this tick.
     pub(crate) fn push(&self, tick: u64, changes: Changes) {
         let mut log = self.lock();
         if changes.unclear {
@@ -161,16 +162,16 @@ impl Journal {
             log.n_changes -= first.changes.len();
         }
         if log.steps.is_empty() {
-            // A burst leaves no room behind.
+            // Frees the capacity of a burst.
             log.steps = VecDeque::with_capacity(1);
         }
         log.n_changes += changes.each.len();
         log.steps.push_back(Step { tick, changes: changes.each.into() });
     }
 
-    /// Returns what differs between the state at `since` and `resolution`, which is the state at
-    /// `now`; none when that is not known any more. `shows` says whether the list holds a
-    /// candidate in that state.
+    /// Returns the difference between the state at `since` and `resolution`, the state at `now`;
+    /// none if the history no longer covers it. `shows` returns true for states that the list
+    /// contains.
     pub(crate) fn difference(
         &self,
         since: u64,
@@ -183,7 +184,7 @@ impl Journal {
         if !known || since > now {
             return None;
         }
-        // The first change of each since then knows what it was then.
+        // The first change of each candidate since then holds its state at that time.
         let mut then: HashMap<&AbsPath, (Option<&Past>, bool)> = HashMap::new();
         for step in log.steps.iter().filter(|it| it.tick > since && it.tick <= now) {
             for Change { path, before, moved } in &step.changes {
@@ -213,7 +214,7 @@ impl Journal {
     }
 
     fn lock(&self) -> MutexGuard<'_, Log> {
-        // Each change of the log is whole before anything can panic.
+        // Each change of the log is complete before anything can panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -232,7 +233,7 @@ impl Past {
     }
 }
 
-/// Returns a number for all that a list shows of a candidate.
+/// Returns a hash of all values that a list shows of a candidate.
 fn print(resolution: &Resolution, candidate: &Candidate) -> u64 {
     let mut hasher = DefaultHasher::new();
     shown(resolution, candidate).hash(&mut hasher);
@@ -247,10 +248,10 @@ fn looks_same(old: &Resolution, a: &Candidate, new: &Resolution, b: &Candidate) 
     a.path == b.path && shown(old, a) == shown(new, b)
 }
 
-/// Returns all that a list shows of a candidate besides its path, as values to compare. Indexes
-/// are not among it: they say nothing by themselves.
+/// Returns all values that a list shows of a candidate besides its path, for comparison. Indexes
+/// are excluded: they have no meaning of their own.
 fn shown<'a>(resolution: &'a Resolution, candidate: &'a Candidate) -> impl Hash + PartialEq + 'a {
-    // Whole, so that a new field is thought of here.
+    // Destructured completely, so that a new field must be considered here.
     let Candidate {
         name,
         description,

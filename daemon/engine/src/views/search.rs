@@ -1,8 +1,8 @@
-//! The full-text index of one view's skills: SQLite's FTS5, in memory.
+//! [`SearchIndex`]: full-text index of one view's skills, in SQLite's FTS5 in memory.
 //!
-//! Built when somebody first searches a view, and dropped with the view. It holds words and no
-//! texts. What a query asks for, and how much a name counts beside a text, is
-//! [`skills_discovery::search`]'s to say.
+//!
+//! Built by the first search of a view and dropped with the view. It stores words, not texts.
+//! [`skills_discovery::search`] parses queries and weighs names against texts.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,21 +11,21 @@ use skills_agents::skill::SkillRecord;
 use skills_discovery::search::{Names, TextScore, blend, indexed, terms};
 use skills_syntax::parse::{Frontmatter, Value};
 
-/// What is searched of one skill.
+/// Searchable texts of one skill.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Document {
-    /// Its name.
+    /// The skill's name.
     pub name: String,
-    /// What it says it does.
+    /// The skill's description.
     pub description: String,
-    /// When it says it is to be used.
+    /// Text of `when_to_use`.
     pub when_to_use: String,
-    /// The words to find it by.
+    /// Texts of `tags`, `keywords` and `category`.
     pub tags: String,
 }
 
 impl Document {
-    /// Takes what an agent reads as name and description, and the rest from the file.
+    /// Takes name and description as the agent reads them, and the rest from the file.
     pub fn new(name: &str, description: Option<&str>, record: Option<&SkillRecord>) -> Self {
         let document = record.map(SkillRecord::document);
         let frontmatter = document.as_ref().and_then(|it| it.frontmatter.as_ref());
@@ -45,7 +45,7 @@ impl Document {
     }
 }
 
-/// Returns the texts under a key, at the top or in `metadata`.
+/// Returns the texts under a key, at the top level or in `metadata`.
 fn found<'a>(frontmatter: &'a Frontmatter, key: &str) -> Vec<&'a str> {
     let metadata =
         frontmatter.get("metadata").and_then(|it| it.value.entries()).unwrap_or_default();
@@ -61,34 +61,34 @@ fn push_texts<'a>(frontmatter: &'a Frontmatter, value: &'a Value, texts: &mut Ve
     let value = frontmatter.resolve(value);
     texts.extend(value.as_str());
     for item in value.items().unwrap_or_default() {
-        // Lists of lists are nobody's tags, and an alias may lead back here.
+        // Nested lists are ignored; an alias may lead back here.
         texts.extend(frontmatter.resolve(item).as_str());
     }
 }
 
-/// The fields of a document, in the order of the index's columns, by their names on the wire.
+/// Fields of a document, in the order of the index's columns, by their names on the wire.
 pub const FIELDS: [&str; 4] = ["name", "description", "when_to_use", "tags"];
 
-/// How much a word counts in each of [`FIELDS`].
+/// Weight of a word in each of [`FIELDS`].
 const WEIGHTS: [f64; 4] = [3.0, 1.0, 1.0, 2.0];
 
-/// One skill that answers a query.
+/// A skill that matches a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
-    /// The document's place in what the index was built of.
+    /// Index of the document in the indexed sequence.
     pub document: usize,
-    /// How well it answers, from 0 to 1.
+    /// Score from 0 to 1.
     pub score: f64,
-    /// Those of [`FIELDS`] in which the query was found.
+    /// The [`FIELDS`] that match the query.
     pub matched: Vec<&'static str>,
 }
 
-/// Why a search cannot be done.
+/// Failure of the full-text index.
 #[derive(Debug, thiserror::Error)]
 #[error("the index of the skills' texts fails")]
 pub struct SearchError(#[from] rusqlite::Error);
 
-/// The index of one view's skills.
+/// Full-text index of one view's skills.
 #[derive(Debug)]
 pub struct SearchIndex {
     /// A connection serves one thread at a time; a query takes a millisecond.
@@ -97,10 +97,10 @@ pub struct SearchIndex {
 }
 
 impl SearchIndex {
-    /// Indexes these skills. Blocks for about a millisecond for every hundred.
+    /// Indexes these skills. Blocks for about a millisecond per hundred.
     pub fn new(documents: impl IntoIterator<Item = Document>) -> Result<Self, SearchError> {
         let mut texts = Connection::open_in_memory()?;
-        // Without the texts (`content=''`): only their words are asked for.
+        // `content=''` stores words only, because the texts are never read back.
         texts.execute_batch(
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
              CREATE VIRTUAL TABLE skill USING fts5(
@@ -125,9 +125,10 @@ impl SearchIndex {
         Ok(Self { texts: Mutex::new(texts), names: names.into() })
     }
 
-    /// Returns the best answers to a query, the best first, of those documents that `wanted` takes.
+    /// Returns the best matches among the documents that `wanted` accepts, the best first.
     ///
-    /// Equally good ones stay in the order of the documents.
+    ///
+    /// Matches with equal scores keep the order of the documents.
     pub fn search(
         &self,
         query: &str,
@@ -149,7 +150,7 @@ impl SearchIndex {
             while let Some(row) = rows.next()? {
                 let score = found[document(row.get(0)?)]
                     .get_or_insert(TextScore { relevance: 0.0, covered: 0.0 });
-                // SQLite's are negative, the better the smaller.
+                // SQLite's scores are negative; smaller is better.
                 score.relevance -= row.get::<_, f64>(1)?;
                 score.covered += share;
             }
@@ -187,9 +188,10 @@ impl SearchIndex {
     }
 }
 
-/// The last word of a query may not be typed to its end.
+/// Returns the FTS5 phrase of a term; the last term matches as a prefix because it may be
+/// incomplete.
 fn phrase(term: &str, is_last: bool) -> String {
-    // Terms hold letters, digits and blanks.
+    // Terms contain only letters, digits and spaces.
     if is_last { format!("\"{term}\" *") } else { format!("\"{term}\"") }
 }
 

@@ -1,4 +1,4 @@
-//! How the engine is, for `status` and `doctor`.
+//! Status of the engine, for `status` and `doctor`.
 
 use std::collections::BTreeMap;
 
@@ -9,53 +9,53 @@ use crate::files::counters::Counters;
 use crate::sources::source_set::SourceStatus;
 use crate::views::view::Health;
 
-/// How the engine is.
+/// Status of the engine.
 #[derive(Clone, Debug)]
 pub struct Status {
-    /// How often there had been another one before.
+    /// Number of status changes before this one.
     pub turn: u64,
     /// Identifies this run of the daemon; part of every clock.
     pub boot_id: String,
-    /// The worktrees that views are in, by path.
+    /// Worktrees with views, by path.
     pub worktrees: Vec<WorktreeStatus>,
-    /// How many directories are watched.
+    /// Number of watched directories.
     pub watches: usize,
-    /// How many the system allows this user in all, where it says.
+    /// The user's limit on watches, if the system reports one.
     pub watch_limit: Option<u64>,
-    /// How often views were resolved, and why.
+    /// Counts of resolved views by cause.
     pub rebuilds: Rebuilds,
-    /// How often the disk was asked, by what.
+    /// Counts of disk accesses by cause.
     pub counters: Counters,
-    /// How what is provided from elsewhere is.
+    /// State of each external source.
     pub sources: Vec<SourceStatus>,
 }
 
-/// One worktree.
+/// Status of one worktree.
 #[derive(Clone, Debug)]
 pub struct WorktreeStatus {
-    /// Its top.
+    /// Path of its top.
     pub path: AbsPath,
-    /// How many views are in it.
+    /// Number of its views.
     pub views: usize,
-    /// Whether somebody opened it to keep.
+    /// True if a client opened it.
     pub pinned: bool,
-    /// How many skills are in each state, as its most recently used view sees them.
+    /// Number of skills in each state, in its most recently used view.
     pub skills: BTreeMap<SkillState, usize>,
-    /// What is not well in any of its views.
+    /// Problems of its views.
     pub health: Vec<Health>,
 }
 
-/// How often views were resolved, by cause.
+/// Counts of resolved views by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rebuilds {
-    /// Somebody asked for a view that was not there.
+    /// A request for a view that did not exist.
     pub opened: u64,
-    /// Something it depends on changed.
+    /// A change of its dependencies.
     pub changed: u64,
 }
 
 impl Rebuilds {
-    /// Returns how often views were resolved in all.
+    /// Returns the sum over all causes.
     pub fn total(self) -> u64 {
         self.opened + self.changed
     }

@@ -1,4 +1,5 @@
-//! The forest as the resolver's tree: answers from memory, questions noted.
+//! [`TrackedTree`]: the directory index as discovery's tree; records missing answers and
+//! dependencies.
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
@@ -15,7 +16,7 @@ use skills_syntax::path::AbsPath;
 use crate::files::dir_index::{DirIndex, Need, NodeId, parent};
 use crate::sources::source_set::{Sources, Uses};
 
-/// Answers from a forest, noting what it could not answer and what each answer depends on.
+/// Answers from the directory index and records missing answers and visited nodes.
 pub(crate) struct TrackedTree<'a> {
     forest: &'a DirIndex,
     us: u32,
@@ -24,14 +25,14 @@ pub(crate) struct TrackedTree<'a> {
     notes: RefCell<Notes>,
 }
 
-/// What was noted.
+/// Records of one discovery run.
 #[derive(Default)]
 pub(crate) struct Notes {
-    /// The questions that could not be answered.
+    /// Missing answers.
     pub(crate) needs: Vec<Need>,
-    /// The nodes that the answers depend on, with repetitions.
+    /// Nodes that the answers depend on, with repetitions.
     pub(crate) visited: Vec<NodeId>,
-    /// What of the provided the answers depend on.
+    /// External sources that the answers depend on.
     pub(crate) uses: Uses,
 }
 
@@ -49,7 +50,7 @@ impl<'a> TrackedTree<'a> {
         self.notes.into_inner()
     }
 
-    /// Runs `ask` with a place to note visited nodes; notes the need when it has no answer.
+    /// Runs `ask` with a recorder of visited nodes; records the need if the answer is missing.
     fn answer<T>(&self, ask: impl FnOnce(&mut dyn FnMut(NodeId)) -> Result<T, Need>) -> Option<T> {
         let mut notes = self.notes.borrow_mut();
         let Notes { needs, visited, .. } = &mut *notes;
@@ -85,13 +86,13 @@ impl Tree for TrackedTree<'_> {
     fn canonical(&self, path: &AbsPath) -> Option<AbsPath> {
         let located =
             self.answer(|visit| self.forest.locate(path, self.us, visit).map_err(|_| look(path)))?;
-        // A physical path is one: absolute, and without dots.
+        // A physical path is absolute and has no dot components.
         AbsPath::new(located.path.as_ref()).ok()
     }
 
     fn read(&self, path: &AbsPath) -> Option<Result<SkillFile, Fault>> {
         self.answer(|visit| {
-            // Mostly a file that a physical directory lists, sometimes a link to one.
+            // Usually a file listed in a physical directory, sometimes a link to one.
             let physical = if self.forest.listed(path, ItemKind::File, visit) {
                 path.as_os_str().to_owned()
             } else {

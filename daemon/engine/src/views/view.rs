@@ -1,4 +1,4 @@
-//! Views: what one agent sees from one place, as published to everybody who asks.
+//! Views: immutable snapshots of the skills that one agent sees from one directory.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -14,61 +14,61 @@ use crate::views::activation::Activation;
 use crate::views::idle_check::LastUsed;
 use crate::views::journal::{Difference, Journal};
 
-/// What a view is of: everything that an answer can depend on besides the disk.
+/// Identifies a view: all inputs of discovery besides the disk.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ViewKey {
-    /// The directory the agent works in.
+    /// The agent's working directory.
     pub cwd: AbsPath,
-    /// The profile's key: its id, and what tells its content apart where a user changed it.
+    /// The profile's id, with a suffix for its content if the user changed it.
     pub profile: String,
-    /// The values of the variables that the profile reads.
+    /// Values of the environment variables that the profile reads.
     pub environment: BTreeMap<String, OsString>,
-    /// Directories the caller added, in its order.
+    /// Directories added by the caller, in its order.
     pub additional: Vec<AbsPath>,
-    /// What the conversation has found and activated.
+    /// Skills activated and directories discovered by the session.
     pub overlay: Arc<Overlay>,
-    /// The agent inside the agent, where its own rules count; none for all others.
+    /// The subagent, if its own rules apply; none otherwise.
     pub agent: Option<String>,
 }
 
-/// Something that is not well but does not stop an answer.
+/// A problem that does not prevent an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Health {
-    /// A stable name.
+    /// Stable identifier.
     pub code: &'static str,
-    /// What is wrong, as a sentence fragment.
+    /// The problem, as a sentence fragment.
     pub message: String,
-    /// What to do, as a sentence.
+    /// The remedy, as a sentence.
     pub hint: &'static str,
-    /// Where, when it is one place.
+    /// The affected path, if there is one.
     pub path: Option<OsString>,
 }
 
-/// What one agent sees from one place: an immutable snapshot.
+/// Immutable snapshot of the skills that one agent sees from one directory.
 pub struct View {
-    /// What it is of.
+    /// Identifies the view.
     pub key: Arc<ViewKey>,
-    /// The rules and the place it was resolved by.
+    /// Profile and location that it was resolved for.
     pub ctx: Arc<DiscoveryContext>,
-    /// What the agent sees, and everything it does not.
+    /// All candidates, listed and dropped, with reasons.
     pub resolution: Arc<Resolution>,
     /// Identifies this state of this view; opaque to callers.
     pub clock: String,
-    /// What is not well.
+    /// Problems that do not prevent an answer.
     pub health: Vec<Health>,
-    /// What it uses that comes from elsewhere than the disk.
+    /// External sources that it uses.
     pub(crate) uses: Uses,
     tick: u64,
     journal: Arc<Journal>,
     asked: Arc<LastUsed>,
     slot: OnceLock<Box<dyn Any + Send + Sync>>,
     activation: OnceLock<Activation>,
-    /// The same with more that is not well, as it was asked for last.
+    /// Copy of this view with further problems, as last requested.
     unwell: Mutex<Option<Arc<View>>>,
 }
 
 impl View {
-    /// Returns a view as it is published at this tick.
+    /// Returns a view published at this tick.
     pub(crate) fn new(
         key: Arc<ViewKey>,
         ctx: Arc<DiscoveryContext>,
@@ -95,14 +95,14 @@ impl View {
         }
     }
 
-    /// Returns the same view with more that is not well, for what the engine does not know of.
-    /// As long as the same is not well it is the same view, with what is kept with it.
+    /// Returns a copy of this view with further problems that the engine does not detect. Equal
+    /// problems return the same copy, with its cached values.
     #[must_use]
     pub fn with_health(self: &Arc<Self>, more: &[Health]) -> Arc<Self> {
         if more.is_empty() {
             return Arc::clone(self);
         }
-        // One view or none is in there whatever panics.
+        // The value is replaced in one step, so a panic leaves it consistent.
         let mut unwell = self.unwell.lock().unwrap_or_else(PoisonError::into_inner);
         match &*unwell {
             Some(kept) if kept.health[self.health.len()..] == *more => Arc::clone(kept),
@@ -127,15 +127,15 @@ impl View {
         }
     }
 
-    /// Returns what differs between the list that somebody was given with `clock` and the same
-    /// list now; none where that is not known any more. The list holds the candidates whose state
-    /// `shows` accepts.
+    /// Returns the difference between the list returned with `clock` and the current list; none if
+    /// the history no longer covers it. The list contains the candidates whose state `shows`
+    /// accepts.
     pub fn difference(
         &self,
         clock: &str,
         shows: impl Fn(SkillState) -> bool,
     ) -> Option<Difference> {
-        // Ticks are counted by one run for all its views, so the journal knows its own.
+        // All views of one run share the tick counter, so a tick identifies a state of this view.
         let (run, tick) = split_clock(clock)?;
         let is_ours = split_clock(&self.clock).is_some_and(|(ours, _)| ours == run);
         let since = is_ours.then_some(tick)?;
@@ -154,18 +154,21 @@ impl View {
         &self.journal
     }
 
-    /// Returns what waits in it for a file to be touched.
+    /// Returns the matcher of its conditional skills.
     pub(crate) fn activation(&self, make: impl FnOnce(&Self) -> Activation) -> &Activation {
         self.activation.get_or_init(|| make(self))
     }
 
-    /// Returns what `make` made of this view when it was first asked.
+    /// Returns the value that `make` computes from this view on the first call.
     ///
-    /// For answers that are worth keeping ready, such as the view in its wire form: the engine
-    /// knows no wire. There is one slot.
+    ///
+    /// Keeps derived values with the view, such as its wire form, which the engine does not know.
+    /// There is one slot.
+    ///
     ///
     /// # Panics
-    /// When asked for two different types.
+    ///
+    /// If called with two different types.
     pub fn cached<T: Send + Sync + 'static>(&self, make: impl FnOnce(&Self) -> T) -> &T {
         self.slot
             .get_or_init(|| Box::new(make(self)))
@@ -174,7 +177,7 @@ impl View {
     }
 }
 
-/// When a view is published, and what was before.
+/// Version data of a view at publication.
 pub(crate) struct ViewVersion {
     pub(crate) clock: String,
     pub(crate) tick: u64,

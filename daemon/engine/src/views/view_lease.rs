@@ -1,18 +1,19 @@
-//! Views that somebody follows: they stay, and stay live, until their holds are dropped.
+//! [`ViewLease`]: keeps a view resolved and up to date until it is dropped.
 //!
-//! A hold counts from before its view is asked for until it is dropped, wherever that happens, so
-//! that no way of giving up leaves one behind.
+//!
+//! A lease counts from before its view is requested until it is dropped, so that a cancelled
+//! request leaves none behind.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::views::view::ViewKey;
 
-/// How often each view is held.
+/// Number of leases per view.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ViewLeases(Arc<Mutex<HashMap<Arc<ViewKey>, usize>>>);
 
-/// Keeps a view live as long as it lives.
+/// Keeps a view up to date until dropped.
 #[derive(Debug)]
 pub struct ViewLease {
     key: Arc<ViewKey>,
@@ -20,7 +21,7 @@ pub struct ViewLease {
 }
 
 impl ViewLeases {
-    /// Returns a new hold on a view.
+    /// Returns a new lease of a view.
     pub(crate) fn take(&self, key: Arc<ViewKey>) -> ViewLease {
         *self.lock().entry(Arc::clone(&key)).or_insert(0) += 1;
         ViewLease { key, holds: self.clone() }
@@ -35,7 +36,7 @@ impl ViewLeases {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Arc<ViewKey>, usize>> {
-        // A count is changed in one step.
+        // Each count is changed in one step.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,10 +1,10 @@
-//! Cookies: changes of our own by which a source of hints shows how far it has come.
+//! Cookies: changes to a file of the daemon that prove that earlier events have been delivered.
 //!
-//! A ticket is placed by touching a file in a directory of the daemon's own, which makes one
-//! event behind those of everything that happened before. One ticket is out at a time, and the
-//! same file serves as long as tickets come back. The upper half of a ticket is its generation:
-//! it goes up when a ticket was given up, and another generation is another file, so that a
-//! late event is never mistaken for a later ticket's.
+//!
+//! Touching a file in the daemon's own directory queues one event behind the events of all earlier
+//! changes. One ticket is pending at a time. The upper half of a ticket is its generation, which
+//! increases after a timeout; each generation uses another file, so that a late event is never
+//! mistaken for a later ticket.
 
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, FileTimes};
@@ -15,11 +15,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-/// The ticket that is out, as the thread that hears of events sees it.
+/// The pending ticket, as the watcher's thread sees it.
 #[derive(Clone, Default)]
 pub(crate) struct Awaited(Arc<AtomicU64>);
 
-/// The directory that tickets are placed in; removed when dropped.
+/// Directory of the cookie files; removed on drop.
 pub(crate) struct Cookies {
     dir: PathBuf,
     awaited: Awaited,
@@ -28,7 +28,7 @@ pub(crate) struct Cookies {
 }
 
 impl Cookies {
-    /// Makes the directory, closed to others.
+    /// Creates the directory with mode 0700.
     pub(crate) fn new(dir: PathBuf) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
         Ok(Self { dir, awaited: Awaited::default(), file: None })
@@ -42,12 +42,12 @@ impl Cookies {
         self.awaited.clone()
     }
 
-    /// Places a ticket: one event of changed data.
+    /// Sends a ticket: causes one event of changed data.
     pub(crate) fn place(&mut self, ticket: u64) -> io::Result<()> {
         let path = self.dir.join(name(ticket));
         if self.file.as_ref().is_none_or(|(current, _)| *current != path) {
             if let Some((old, _)) = self.file.take() {
-                // A leftover is removed with the directory at the latest.
+                // A leftover is removed with the directory.
                 let _ = std::fs::remove_file(old);
             }
             self.file = Some((path.clone(), File::create(&path)?));
@@ -60,13 +60,13 @@ impl Cookies {
 
 impl Drop for Cookies {
     fn drop(&mut self) {
-        // What cannot be removed is in a directory that goes with the session.
+        // A leftover is removed with the daemon's runtime directory.
         let _ = std::fs::remove_dir_all(&self.dir);
     }
 }
 
 impl Awaited {
-    /// Returns the ticket that changed data in this file brings back.
+    /// Returns the ticket that an event of changed data in this file confirms.
     pub(crate) fn brought_by(&self, file: &OsStr) -> Option<u64> {
         let ticket = self.0.load(Ordering::SeqCst);
         (file == OsStr::new(&name(ticket))).then_some(ticket)

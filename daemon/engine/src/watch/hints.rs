@@ -1,8 +1,9 @@
-//! Hints: word that something may have changed, never what.
+//! Change hints: notices that something near a path may have changed.
 //!
-//! A watcher's events are hints; the disk is the truth. A hint names a path only to say which
-//! directories to look at again. Hints and cookies go through one [`HintQueue`], in the order in
-//! which the source saw them: when a cookie is taken out, every hint of a change that happened
+//!
+//! Events of a watcher are hints; the disk is the truth. The path of a hint only selects the
+//! directories to check. Hints and cookies share one [`HintQueue`] in the order of the source: a
+//! cookie is taken out after the hints of all changes made before the cookie.
 //! before the cookie was placed has been taken out as well.
 
 use std::collections::{BTreeSet, HashMap};
@@ -13,50 +14,49 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::watch::writes::Writes;
 
-/// How many different paths may wait before they are given up for one "look at everything".
+/// Maximum number of queued paths; more are replaced by a single "hints lost".
 const MAX_WAITING: usize = 16 * 1024;
 
-/// Where hints come from: something that watches directories.
+/// A source of hints: watches directories.
 pub trait HintSource: Send {
-    /// Watches the directory at `path`, for this at least. Watching one twice renews the watch.
+    /// Watches the directory at `path` with at least this scope. A second call renews the watch.
     fn arm(&mut self, path: &Path, heed: WatchScope) -> Result<(), ArmError>;
 
-    /// Stops watching the directory that was armed by `path`.
+    /// Stops watching the directory that was armed as `path`.
     fn disarm(&mut self, path: &Path);
 
-    /// Places a cookie: `ticket` comes out of the inbox behind all hints of earlier changes, at once
-    /// or when it has come by.
+    /// Sends a cookie: `ticket` enters the queue behind the hints of all earlier changes, during
+    /// the call or later.
     fn cookie(&mut self, ticket: u64) -> io::Result<()>;
 
-    /// Returns what tells on any thread whether a cookie would find anything before it; none where
-    /// that takes a cookie.
+    /// Returns a probe that any thread can use instead of a cookie to detect pending hints; none if
+    /// this source needs cookies.
     fn still(&self) -> Option<Arc<dyn QueueProbe>> {
         None
     }
 }
 
-/// Tells whether there is nothing to hear, without waiting.
+/// Detects pending hints without blocking.
 pub trait QueueProbe: Send + Sync {
-    /// Returns whether the inbox has had all hints of what was finished before, and whoever waits
-    /// on it has been woken for them. Nothing was mounted either: where something was, the inbox
-    /// has that as well.
+    /// Returns true if the queue has received the hints of all changes finished before, its waker
+    /// has been called for them, and nothing was mounted. Detecting a mount queues a hint for it.
     fn is_still(&self) -> bool;
 }
 
-/// What of a directory is watched.
+/// Events that a directory is watched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WatchScope {
-    /// Which names are in it, and what they stand for. That is enough where nobody reads a file in
-    /// it, and wakes nobody when a file there is written again and again.
+    /// Entries added, removed, replaced or changed in attributes. Enough if no file in it is read;
+    /// repeated writes to a file there cause no events.
     Names,
-    /// What is written to its files as well.
+    /// Writes to its files as well.
     Everything,
 }
 
-/// Why a directory is not watched.
+/// Reasons why a directory is not watched.
 #[derive(Debug)]
 pub enum ArmError {
-    /// It is not there any more.
+    /// The directory does not exist.
     Missing,
     /// The system's limit on watches is reached.
     Limit,
@@ -64,35 +64,35 @@ pub enum ArmError {
     Io(io::Error),
 }
 
-/// Makes a source of hints that puts them into an inbox.
+/// Starts a source of hints that feeds a queue.
 pub trait StartHints: Send {
     /// Starts the source.
     fn start(self: Box<Self>, inbox: HintQueue) -> io::Result<Box<dyn HintSource>>;
 }
 
-/// What was taken out of the inbox.
+/// Hints taken out of the queue.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Hints {
     /// Paths at or in which something happened.
     pub changed: BTreeSet<PathBuf>,
-    /// Paths that went away, came or were replaced: watches at or below them may be lost.
+    /// Paths that were removed, added or replaced: watches at or below them may be lost.
     pub replaced: BTreeSet<PathBuf>,
     /// Hints were lost: everything may have changed, every watch may be lost.
     pub lost: bool,
     /// Something was mounted or unmounted.
     pub mounted: bool,
-    /// The latest cookie that came by.
+    /// The latest cookie that has returned.
     pub cookie: Option<u64>,
 }
 
 impl Hints {
-    /// Returns whether there is nothing to do.
+    /// Returns true if there are no hints.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Collects hints between the watcher's thread and the engine's; cheap to clone.
+/// Queue of hints between the watcher's thread and the event loop; cheap to clone.
 #[derive(Clone)]
 pub struct HintQueue {
     shared: Arc<Mutex<Shared>>,
@@ -103,66 +103,66 @@ pub struct HintQueue {
 #[derive(Default)]
 struct Shared {
     hints: Hints,
-    /// Whether the engine was woken and has not come yet.
+    /// True if the event loop was woken and has not taken the hints yet.
     woken: bool,
     interest: HashMap<PathBuf, BTreeSet<OsString>>,
 }
 
 impl HintQueue {
-    /// Returns an empty inbox that calls `wake` when something waits in it.
+    /// Returns an empty queue that calls `wake` when hints arrive.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
         Self { shared: Arc::default(), wake: Arc::new(wake), writes: Writes::default() }
     }
 
-    /// Returns who is told of everything that may have been written.
+    /// Returns the collector of reported writes.
     pub(crate) fn writes(&self) -> &Writes {
         &self.writes
     }
 
-    /// Something happened at `path`, or to the entry `path` of a directory.
+    /// Queues a change at `path`, or of the entry `path` of a directory.
     pub fn changed(&self, path: &Path) {
         self.put(path, |hints| &mut hints.changed);
     }
 
-    /// `path` went away, came or was replaced.
+    /// Queues the removal, addition or replacement of `path`.
     pub fn replaced(&self, path: &Path) {
         self.put(path, |hints| &mut hints.replaced);
     }
 
-    /// Hints were lost.
+    /// Queues a loss of hints.
     pub fn lost(&self) {
         self.wake_after(|shared| shared.hints.lost = true);
     }
 
-    /// Something was mounted or unmounted.
+    /// Queues a mount or unmount.
     pub fn mounted(&self) {
         self.wake_after(|shared| shared.hints.mounted = true);
     }
 
-    /// A cookie came by.
+    /// Queues the return of a cookie.
     pub fn cookie(&self, ticket: u64) {
         self.wake_after(|shared| shared.hints.cookie = Some(ticket));
     }
 
-    /// A cookie came by while it was being placed: whoever placed it looks here next, and needs no
-    /// waking.
+    /// Queues a cookie without waking the event loop, which reads the queue right after this call.
     #[cfg(target_os = "linux")]
     pub(crate) fn cookie_at_once(&self, ticket: u64) {
         self.lock().hints.cookie = Some(ticket);
     }
 
-    /// Takes out all that waits.
+    /// Takes all hints.
     pub fn take(&self) -> Hints {
         let mut shared = self.lock();
         shared.woken = false;
         std::mem::take(&mut shared.hints)
     }
 
-    /// In the directory `dir`, only these names matter from now on: hints about others are
-    /// dropped here, so that a busy home directory wakes nobody. `None`: all names matter.
+    /// Drops later hints about other names in the directory `dir`, so that a busy home directory
+    /// does not wake the event loop. `None`: all names matter.
     ///
-    /// A name is safe to go by where a path is not: after a directory is renamed its events
-    /// still carry the right entry under the wrong directory.
+    ///
+    /// Filtering by name is safe where filtering by path is not: after a directory is renamed, its
+    /// events still carry the right entry under the wrong directory.
     pub fn set_interest(&self, dir: &Path, names: Option<BTreeSet<OsString>>) {
         let mut shared = self.lock();
         match names {
@@ -198,7 +198,7 @@ impl HintQueue {
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared> {
-        // The lock guards plain data that no panic can leave half-made.
+        // Each field is updated in one step, so a panic leaves the data consistent.
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,15 +1,16 @@
-//! Watching directories with inotify: the one file that knows it.
+//! Watches directories with inotify; the only module that depends on it.
 //!
-//! On Linux this stands in for `notify`, whose watcher goes by paths where the kernel goes by
-//! directories: it follows links, forgets a shared watch with the first of its paths, and looks
-//! through all watches for each directory that is removed (docs/adr/0005-inotify.md). Here a
-//! watch is one directory, armed without following a link, under all the paths by which it was
-//! armed; opening and closing files is not asked for, so our own reading makes no events, and
-//! writing only where somebody reads what is written.
 //!
-//! The kernel queues an event before the call that causes it returns. So whoever reads the queue
-//! to its end has heard of all that was finished before: a cookie is placed by doing that, on the
-//! engine's own thread, and has come by when it is placed.
+//! Replaces `notify` on Linux, which identifies watches by path where the kernel identifies them by
+//! directory: it follows links, drops a shared watch with the first of its paths, and scans all
+//! watches for each removed directory (docs/adr/0005-inotify.md). Here a watch is one directory,
+//! armed without following links, with all paths it was armed by. Opens and closes are not watched,
+//! so the engine's reads cause no events; writes are watched only where files are read.
+//!
+//!
+//! The kernel queues an event before the call that causes it returns. Reading the queue to its end
+//! therefore yields the events of all finished changes: a cookie does exactly that, on the event
+//! loop's thread, and has returned when the call returns.
 
 use std::collections::HashMap;
 use std::io::{self, PipeReader, PipeWriter};
@@ -26,7 +27,7 @@ use crate::watch::hints::{ArmError, HintQueue, HintSource, QueueProbe, StartHint
 use crate::watch::mounts::Mounts;
 use crate::watch_limit;
 
-/// What is asked for: what can change a listing.
+/// Events that can change a listing.
 const NAMES: WatchMask = WatchMask::ATTRIB
     .union(WatchMask::CREATE)
     .union(WatchMask::DELETE)
@@ -35,13 +36,13 @@ const NAMES: WatchMask = WatchMask::ATTRIB
     .union(WatchMask::MOVE_SELF)
     .union(WatchMask::ONLYDIR)
     .union(WatchMask::DONT_FOLLOW)
-    // A directory that is reached by another path already, or is watched for more, stays so.
+    // Extends an existing watch of the same directory instead of replacing it.
     .union(WatchMask::MASK_ADD);
 
-/// As above, and what can change what is read from it.
+/// The same, and events that can change a file's content.
 const EVERYTHING: WatchMask = NAMES.union(WatchMask::MODIFY);
 
-/// What makes an entry come, go or be another one.
+/// Events that add, remove or replace an entry.
 const REPLACING: EventMask = EventMask::CREATE
     .union(EventMask::DELETE)
     .union(EventMask::MOVED_FROM)
@@ -51,13 +52,13 @@ const REPLACING: EventMask = EventMask::CREATE
     .union(EventMask::UNMOUNT)
     .union(EventMask::IGNORED);
 
-/// How much is read at once: some hundred events.
+/// Buffer size: some hundred events.
 const BUFFER: usize = 16 * 1024;
 
-/// How long an event is at least, in bytes.
+/// Minimum size of an event, in bytes.
 const EVENT: u64 = 16;
 
-/// Watches with inotify.
+/// Watcher that uses inotify.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InotifyWatch;
 
@@ -80,7 +81,7 @@ impl StartHints for InotifyWatch {
     }
 }
 
-/// Which directory is watched under which paths.
+/// Watched directories with their paths.
 #[derive(Default)]
 struct Table {
     paths: HashMap<WatchDescriptor, Vec<Arc<Path>>>,
@@ -100,7 +101,7 @@ impl Table {
         abandoned
     }
 
-    /// Takes a path off a watch. Returns the watch when that was the last.
+    /// Removes a path from a watch. Returns the watch if that was its last path.
     fn leave(&mut self, path: &Path, watch: WatchDescriptor) -> Option<WatchDescriptor> {
         let paths = self.paths.get_mut(&watch)?;
         paths.retain(|it| **it != *path);
@@ -111,7 +112,7 @@ impl Table {
         Some(watch)
     }
 
-    /// Forgets a watch that the kernel has dropped.
+    /// Removes a watch that the kernel has dropped.
     fn dropped(&mut self, watch: &WatchDescriptor) {
         for path in self.paths.remove(watch).unwrap_or_default() {
             if self.watches.get(&path) == Some(watch) {
@@ -121,20 +122,19 @@ impl Table {
     }
 }
 
-/// Arms, disarms and places cookies, on the engine's thread.
+/// Arms, disarms and sends cookies; runs on the event loop's thread.
 struct Source {
     watches: Watches,
     table: Arc<Mutex<Table>>,
     ear: Arc<EventReader>,
-    /// Its closing ends the thread.
+    /// Closing this pipe ends the thread.
     end: Option<PipeWriter>,
     thread: Option<JoinHandle<()>>,
-    /// The most watches that are taken.
+    /// Maximum number of watches.
     most: usize,
 }
 
-/// Returns how many watches are taken of those that the user may have in all: the user's other
-/// programs keep the rest.
+/// Returns this process's share of the user's watch limit; other programs use the rest.
 fn share(limit: u64) -> usize {
     usize::try_from(limit / 2).unwrap_or(usize::MAX)
 }
@@ -145,7 +145,7 @@ impl HintSource for Source {
             WatchScope::Names => NAMES,
             WatchScope::Everything => EVERYTHING,
         };
-        // Held over the call: an event of the new watch is read after its path is known.
+        // Locked during the call: an event of the new watch is read after its path is stored.
         let mut table = lock(&self.table);
         if table.paths.len() >= self.most && !table.watches.contains_key(path) {
             return Err(ArmError::Limit);
@@ -183,7 +183,7 @@ impl HintSource for Source {
 impl Source {
     fn remove(&mut self, abandoned: Option<WatchDescriptor>) {
         if let Some(watch) = abandoned {
-            // It fails when the directory is gone, and the watch with it.
+            // Fails if the directory is gone, together with its watch.
             let _ = self.watches.remove(watch);
         }
     }
@@ -193,36 +193,36 @@ impl Drop for Source {
     fn drop(&mut self) {
         drop(self.end.take());
         if let Some(thread) = self.thread.take() {
-            // A panic in there has been reported by the panic hook.
+            // The panic hook has reported a panic of that thread.
             let _ = thread.join();
         }
     }
 }
 
-/// Hears of events: on its own thread as they come, on the engine's when a cookie is placed.
+/// Reads events: on its own thread as they arrive, and on the event loop's thread for a cookie.
 struct EventReader {
     inbox: HintQueue,
     table: Arc<Mutex<Table>>,
-    /// Held from reading events until they are in the inbox: who has it next finds there all that
-    /// has been read. The table's lock is taken under it.
+    /// Locked from reading events until they are queued: the next holder finds all of them in the
+    /// queue. The lock of `table` is taken under this one.
     events: Mutex<Events>,
 }
 
-/// What events are read from, and into.
+/// The inotify descriptor and its read buffer.
 struct Events {
     inotify: Inotify,
     buffer: Box<[u8; BUFFER]>,
-    /// Asked by those who do not wait for a cookie; who does asks for himself.
+    /// Polled by idle checks only; requests with a cookie poll their own.
     mounts: Mounts,
 }
 
 impl QueueProbe for EventReader {
     fn is_still(&self) -> bool {
-        // Who reads just now has not passed everything on.
+        // Another thread is reading and may not have queued its events yet.
         let Ok(mut events) = self.events.try_lock() else { return false };
         let Events { inotify, mounts, .. } = &mut *events;
         if mounts.have_changed() {
-            // The word is given once: it is for all who ask from now on.
+            // The kernel reports a mount once, so it is queued for all later checks.
             self.inbox.mounted();
             return false;
         }
@@ -231,7 +231,7 @@ impl QueueProbe for EventReader {
 }
 
 impl EventReader {
-    /// Hears until the other end is closed.
+    /// Reads events until the pipe's other end is closed.
     fn listen(&self, queue: &OwnedFd, ended: &PipeReader) {
         loop {
             let mut waited = [
@@ -247,7 +247,7 @@ impl EventReader {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
-                    // Whoever asks hears for himself, or looks at everything.
+                    // Later cookies read the queue themselves or compare everything.
                     tracing::error!(%error, "the watch has ended");
                     return self.inbox.lost();
                 }
@@ -255,11 +255,11 @@ impl EventReader {
         }
     }
 
-    /// Puts everything into the inbox that has happened by now.
+    /// Queues all events that are pending now.
     fn hear(&self) -> io::Result<()> {
         let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         let Events { inotify, buffer, .. } = &mut *events;
-        // So many are there at most. What comes meanwhile may have no end.
+        // Upper bound on the pending events; events arriving meanwhile may have no end.
         let mut left = ioctl_fionread(inotify.as_fd())? / EVENT;
         while left > 0 {
             match inotify.read_events(&mut buffer[..]) {
@@ -299,7 +299,7 @@ impl EventReader {
 }
 
 fn lock(table: &Mutex<Table>) -> MutexGuard<'_, Table> {
-    // Each change of the table is whole before anything can panic.
+    // Each update of the table is complete before anything can panic.
     table.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

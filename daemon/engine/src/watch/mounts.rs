@@ -1,24 +1,25 @@
-//! Word that something was mounted or unmounted, which no watch on a directory tells.
+//! Detection of mounts and unmounts, which watches on directories do not report.
 //!
-//! The kernel marks `/proc/self/mountinfo` for whoever holds it open; asking takes one system
-//! call that never waits. It says only that something changed, not where.
+//!
+//! The kernel signals changes to holders of `/proc/self/mountinfo`; polling takes one system call
+//! and never blocks. It reports that the table changed, not where.
 
 use std::fs::File;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// The table of mounts, as seen by this process; none where the system has no such file.
+/// Mount table of this process; none if the system has no such file.
 pub(crate) struct Mounts(Option<File>);
 
 impl Mounts {
     pub(crate) fn open() -> Self {
         let mut mounts = Self(File::open("/proc/self/mountinfo").ok());
-        // What was mounted so far is no news.
+        // Clears the signal for existing mounts.
         mounts.have_changed();
         mounts
     }
 
-    /// Returns whether anything was mounted or unmounted since it was last asked.
+    /// Returns true if something was mounted or unmounted since the last call.
     pub(crate) fn have_changed(&mut self) -> bool {
         let Some(file) = &self.0 else { return false };
         let mut fds = [PollFd::new(file, PollFlags::PRI)];

@@ -1,11 +1,12 @@
-//! Watching directories with `notify`: the one file that knows it.
+//! Watches directories with `notify`; the only module that depends on it.
 //!
-//! For systems without inotify; on Linux [`crate::watch::inotify`] stands in for it, and the tests run
-//! both. One watcher, directories only. What `notify` 8.2 does that matters
-//! here: it reports opens and closes, our own included (dropped at once); it forgets a watch,
-//! and every watch at a path below, when it reads that the path was deleted or renamed (so such
-//! an event is a [`HintQueue::replaced`] hint, and the engine renews those watches); it keeps the
-//! name a directory had when it was armed (so events are hints and their paths are not news).
+//!
+//! For systems without inotify; Linux uses [`crate::watch::inotify`], and the tests run both. One
+//! watcher, directories only. Relevant behaviour of `notify` 8.2: it reports opens and closes,
+//! including our own (dropped here); on an event that a path was deleted or renamed it forgets the
+//! watches at and below that path (such an event becomes a [`HintQueue::replaced`] hint, and the
+//! engine renews the watches); it reports a directory under the name it had when it was armed (so
+//! event paths are hints only).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,19 +17,21 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use crate::watch::cookie::{Awaited, Cookies};
 use crate::watch::hints::{ArmError, HintQueue, HintSource, StartHints, WatchScope};
 
-/// Watches with what the system has, by way of `notify`.
+/// Watcher that uses the system's mechanism through `notify`.
 pub struct Notify {
-    /// The directory cookies are placed in: the daemon's own, never a repository's.
+    /// Directory of cookie files: the daemon's own, never a repository's.
     pub cookie_dir: PathBuf,
 }
 
-/// Returns the source of hints for this system; one that needs cookies places them in `cookie_dir`.
+/// Returns the source of hints for this system. Sources that need cookies write them to
+/// `cookie_dir`.
 #[cfg(target_os = "linux")]
 pub fn recommended(_cookie_dir: PathBuf) -> Box<dyn StartHints> {
     Box::new(crate::watch::inotify::InotifyWatch)
 }
 
-/// Returns the source of hints for this system; one that needs cookies places them in `cookie_dir`.
+/// Returns the source of hints for this system. Sources that need cookies write them to
+/// `cookie_dir`.
 #[cfg(not(target_os = "linux"))]
 pub fn recommended(cookie_dir: PathBuf) -> Box<dyn StartHints> {
     Box::new(Notify { cookie_dir })
@@ -65,7 +68,7 @@ impl HintSource for NotifySource {
     }
 
     fn disarm(&mut self, path: &Path) {
-        // It fails when the watch is gone already, which is what was wanted.
+        // Fails if the watch is already gone.
         let _ = self.watcher.unwatch(path);
     }
 
@@ -92,7 +95,7 @@ impl Handler {
         if event.need_rescan() {
             return self.inbox.lost();
         }
-        // Opens and closes: most of them are our own reading.
+        // Most opens and closes are the engine's own reads.
         if event.kind.is_access() {
             return;
         }

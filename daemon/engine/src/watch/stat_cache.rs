@@ -1,67 +1,67 @@
-//! Whether anything has happened near a file since it was looked at: for the few files that every
-//! call looks at, and that hardly ever change.
+//! [`StatCache`]: proves that files have not changed since their last `stat`, for the few files
+//! that every call checks and that rarely change.
 //!
-//! A look costs a system call for each file, with a path to walk; asking here costs one for all of
-//! them. The kernel queues an event before the call that causes it returns, so that an empty queue
-//! says of everything that was finished before that there was none of it. What is not surely told
-//! is never vouched for and looked at every time: links on the way, files with several names,
-//! directories that may not be watched, file systems that others write to. What is written through
-//! a memory map is not told; nobody writes a configuration so, nor SQLite its log. There is no
+//!
+//! Checking a file costs a system call with a path to walk; checking the watch costs one call for
+//! all files. The kernel queues an event before the causing call returns, so an empty queue proves
+//! that no finished change is missing. Files whose changes may go unreported are never proved
+//! valid: links on the way, files with several names, directories that cannot be watched, file
+//! systems with other writers. Writes through a memory map are not reported; neither configuration
+//! editors nor SQLite's log use them. There is no thread.
 //! thread.
 
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// For how many first questions nothing is watched: a command that answers without a daemon asks
-/// a few.
+/// Lookups before a watch is created; one-shot commands make too few to pay for one.
 const FEW: u32 = 16;
 
-/// How many files are watched before all are forgotten together.
+/// Maximum number of watched directories; beyond it all are dropped together.
 const MANY: usize = 256;
 
-/// What a look was worth. The default holds for no time.
+/// Token that proves a cached stat is still valid. The default is never valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Validity(Option<u64>);
 
-/// How far was heard; the default is nowhere.
+/// Counter of reported changes at some time; the default matches no [`Validity`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Generation(Option<u64>);
 
 impl Validity {
-    /// Returns whether nothing has happened near the file from the look up to there.
+    /// Returns true if nothing happened near the file between the stat and that generation.
     pub fn holds(self, heard: Generation) -> bool {
         self.0.is_some() && self.0 == heard.0
     }
 }
 
-/// Watches the ways to files.
+/// Cache of watches on the directories above files.
 #[derive(Debug, Default)]
 pub struct StatCache(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// How often it was asked to watch, up to [`FEW`].
+    /// Number of watch requests, up to [`FEW`].
     asked: u32,
-    /// How far others before this watch have counted: none counts what one of them has.
+    /// Final count of earlier watches; counts are never reused.
     counted: u64,
     watch: Option<imp::Watch>,
 }
 
 impl StatCache {
-    /// Returns the one of this process: of what it takes a user has few.
+    /// Returns the cache of this process: inotify instances per user are few.
     pub fn of_process() -> &'static Self {
         static VIGIL: OnceLock<StatCache> = OnceLock::new();
         VIGIL.get_or_init(Self::default)
     }
 
-    /// Hears of all that was finished before.
+    /// Reads pending events and returns the current generation.
     pub fn hear(&self) -> Generation {
         Generation(self.lock().watch.as_mut().map(imp::Watch::hear))
     }
 
-    /// Begins to watch all that decides what stands at these names in a directory. Called before
-    /// they are looked at; what is returned vouches for that look.
+    /// Watches everything that decides what is at these names in a directory. Call it before the
+    /// stat that the returned token is for.
     pub fn watch(&self, dir: &Path, names: &[&OsStr]) -> Validity {
         let mut state = self.lock();
         if state.asked < FEW {
@@ -80,7 +80,7 @@ impl StatCache {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // What is in there is whole between two calls of the system.
+        // The state is consistent between any two system calls.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -103,7 +103,7 @@ mod imp {
 
     use crate::files::disk::{Disk, RealDisk};
 
-    /// What is asked of each directory on the way to a file.
+    /// Events watched in each directory on the way to a file.
     const WAY: WatchFlags = WatchFlags::ATTRIB
         .union(WatchFlags::CREATE)
         .union(WatchFlags::DELETE)
@@ -112,51 +112,51 @@ mod imp {
         .union(WatchFlags::MOVE_SELF)
         .union(WatchFlags::ONLYDIR)
         .union(WatchFlags::DONT_FOLLOW)
-        // A directory that others have asked more of stays so.
+        // Extends an existing watch of the same directory.
         .union(WatchFlags::MASK_ADD);
 
-    /// What is asked of the directory that it is in. What is written to files on the way there,
-    /// a log in the home directory say, is nobody's business.
+    /// Events watched in the file's own directory. Writes to files in directories further up, such
+    /// as a log in the home directory, are not watched.
     const PLACE: WatchFlags = WAY.union(WatchFlags::MODIFY);
 
     const BUFFER: usize = 4096;
 
-    /// How long an event is at least, in bytes.
+    /// Minimum size of an event, in bytes.
     const EVENT: u64 = 16;
 
-    /// One directory.
+    /// One watched directory.
     struct Watched {
-        /// Since which change of the ways.
+        /// Value of [`Watch::ways`] when it was armed.
         ways: u64,
-        /// Which names in it matter since then.
+        /// Names in it that matter.
         names: Vec<OsString>,
-        /// Whether all that can happen on the way to it is told.
+        /// True if every change on the way to it is reported.
         is_told: bool,
     }
 
-    /// The watches of one descriptor.
+    /// The watches of one inotify descriptor.
     pub(crate) struct Watch {
         queue: OwnedFd,
-        /// Which the kernel marks when something is mounted; no watch on a directory tells that.
+        /// Signals mounts, which no watch on a directory reports.
         mounts: File,
-        /// Which names matter in which directory.
+        /// Names that matter in each directory.
         names: HashMap<i32, Vec<OsString>>,
-        /// How often something has happened.
+        /// Number of changes.
         count: u64,
-        /// How often anything but the content of a file has changed.
+        /// Number of changes other than to a file's content.
         ways: u64,
-        /// What is watched.
+        /// Watched directories.
         dirs: HashMap<PathBuf, Watched>,
     }
 
     impl Watch {
-        /// Returns one whose counting begins there; none where the system has no more.
+        /// Returns a watch that counts from `count`; none if the system has no more instances.
         pub(crate) fn new(count: u64) -> Option<Self> {
             let queue = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
             let mounts = File::open("/proc/self/mountinfo").ok()?;
             let (names, dirs) = (HashMap::new(), HashMap::new());
             let mut watch = Self { queue, mounts, names, count, ways: 0, dirs };
-            // What was mounted so far is no news.
+            // Clears the signal for existing mounts.
             watch.hear();
             Some(watch)
         }
@@ -174,7 +174,7 @@ mod imp {
             ioctl_fionread(&self.queue).unwrap()
         }
 
-        /// Returns how often something has happened by now.
+        /// Reads pending events and returns the number of changes so far.
         pub(crate) fn hear(&mut self) -> u64 {
             let mut fds = [
                 PollFd::new(&self.queue, PollFlags::IN),
@@ -205,7 +205,7 @@ mod imp {
             let mut buffer = [MaybeUninit::uninit(); BUFFER];
             let mut reader = Reader::new(&self.queue, &mut buffer);
             let (mut news, mut way) = (false, false);
-            // So many are there at most. What comes meanwhile may have no end.
+            // Upper bound on the pending events; events arriving meanwhile may have no end.
             let mut left = ioctl_fionread(&self.queue).map_or(0, |it| it / EVENT);
             while left > 0 {
                 match reader.next() {
@@ -215,7 +215,7 @@ mod imp {
                         let known = self.names.get(&event.wd());
                         let matters = match (name, known) {
                             (Some(name), Some(known)) => known.iter().any(|it| it == name),
-                            // The directory itself, or events that were lost.
+                            // An event of the directory itself, or lost events.
                             (None, _) => true,
                             (Some(_), None) => false,
                         };
@@ -238,8 +238,8 @@ mod imp {
             }
         }
 
-        /// Watches each directory on the way, the topmost first, so that one that is replaced
-        /// meanwhile is told of. Returns whether all that can happen there is told.
+        /// Watches each directory on the way, the topmost first, so that a replacement meanwhile is
+        /// reported. Returns true if every change there is reported.
         pub(crate) fn covers(&mut self, dir: &Path, names: &[&OsStr]) -> bool {
             let before = self.dirs.remove(dir).filter(|it| it.ways == self.ways);
             let watched = match before {
@@ -247,7 +247,7 @@ mod imp {
                     it
                 }
                 before => {
-                    // Others may have asked for other names in it.
+                    // Keeps the names that other callers requested.
                     let mut all = before.map(|it| it.names).unwrap_or_default();
                     all.extend(names.iter().map(|it| (*it).to_owned()));
                     let is_told = self.arm(dir, names);
@@ -271,9 +271,9 @@ mod imp {
                 let asked = if parts.peek().is_some() { WAY } else { PLACE };
                 let watch = match add_watch(&self.queue, &at, asked) {
                     Ok(watch) => watch,
-                    // What comes to stand there is told by the one before.
+                    // The parent's watch reports its creation.
                     Err(Errno::NOENT) => return true,
-                    // A link, or nothing that we may watch.
+                    // A link, or a directory that may not be watched.
                     Err(_) => return false,
                 };
                 if RealDisk.doubt(&at).is_some() {
@@ -302,7 +302,7 @@ mod imp {
     }
 }
 
-/// Nothing is vouched for where there is no inotify.
+/// Without inotify nothing is ever proved valid.
 #[cfg(not(target_os = "linux"))]
 mod imp {
     use std::ffi::OsStr;
@@ -344,7 +344,7 @@ mod tests {
 
     use super::*;
 
-    /// One that is past its first questions, and a directory without links on the way.
+    /// Returns a cache past its first lookups, and a directory without links on the way.
     fn vigil() -> (StatCache, TempDir) {
         let vigil = StatCache::default();
         vigil.lock().asked = FEW;

@@ -1,10 +1,11 @@
-//! What the watcher says was written, for those who take that for touched.
+//! [`Writes`]: paths that the watcher reports as written, for sessions that count writes as
+//! touches.
 //!
-//! Hints are about names that matter for what is listed; this hears of every name, as long as
-//! somebody wants to know about a directory. A path is where something may have been written,
-//! never more: after a directory was renamed its files are told of under the old name, and some
-//! are not told of at all. Only directories that are watched for their skills are heard, so that
-//! no directory is watched for this alone; of those that are it decides whether writing is heard.
+//!
+//! Hints cover only names that matter for listings; this covers every name below the followed
+//! directories. A path says that something may have been written there: after a directory is
+//! renamed, its files are reported under the old name or not at all. Only directories already
+//! watched for skills are covered; following extends the scope of their watches to writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -15,17 +16,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use skills_syntax::path::AbsPath;
 use tokio::sync::Notify;
 
-/// How many paths wait at most. So many at once are not an edit but a checkout; what is beyond
-/// them is not told.
+/// Maximum number of pending paths. A larger burst is a checkout, not an edit; the excess is
+/// dropped.
 const MOST: usize = 4096;
 
-/// Collects what is written below directories; cheap to clone.
+/// Collector of writes below followed directories; cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Writes(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// Whether anybody wants to know, so that mostly no lock is taken.
+    /// False while no directory is followed, so that events take no lock.
     is_on: AtomicBool,
     state: Mutex<State>,
     news: Notify,
@@ -33,7 +34,7 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The directories, as they are named and as they are without links.
+    /// Followed directories, by the path as requested.
     below: BTreeMap<AbsPath, Followed>,
     met: BTreeSet<PathBuf>,
 }
@@ -41,49 +42,49 @@ struct State {
 #[derive(Debug)]
 struct Followed {
     real: PathBuf,
-    /// Whether the watcher is known to have been told.
+    /// True once the watcher's scope is known to cover it.
     is_heard: bool,
 }
 
 impl Writes {
-    /// Hears from now on of what is written below a directory, as soon as the watcher is told.
-    /// Reads the disk.
+    /// Follows writes below a directory; complete once the watcher's scope is extended. Reads the
+    /// disk.
     pub(crate) fn follow(&self, dir: &AbsPath) {
-        // The watcher knows directories without links. One that is not there yet has none to follow.
+        // The watcher uses physical paths. A directory that does not exist has no links to resolve.
         let real = std::fs::canonicalize(dir).unwrap_or_else(|_| dir.to_path_buf());
         let mut state = self.lock();
         state.below.insert(dir.clone(), Followed { real, is_heard: false });
         self.0.is_on.store(true, Ordering::Release);
     }
 
-    /// Takes up that the watcher has been told of a directory.
+    /// Records that the watcher's scope covers a directory.
     pub(crate) fn heard(&self, dir: &AbsPath) {
-        // Nobody may use it any more.
+        // The directory may have been dropped meanwhile.
         if let Some(it) = self.lock().below.get_mut(dir) {
             it.is_heard = true;
         }
     }
 
-    /// Returns whether it is sure to hear of what is written below this directory.
+    /// Returns true if every write below this directory is reported.
     pub fn follows(&self, dir: &AbsPath) -> bool {
         self.0.is_on.load(Ordering::Acquire)
             && self.lock().below.get(dir).is_some_and(|it| it.is_heard)
     }
 
-    /// Returns whether somebody wants to know what is written in this directory, named without links.
+    /// Returns true if writes in this directory, given by its physical path, are followed.
     pub(crate) fn wants(&self, dir: &Path) -> bool {
         self.0.is_on.load(Ordering::Acquire)
             && self.lock().below.values().any(|it| dir.starts_with(&it.real))
     }
 
-    /// Hears only of those directories any more that somebody uses.
+    /// Stops following the directories for which `used` returns false.
     pub fn retain(&self, used: impl Fn(&AbsPath) -> bool) {
         let mut state = self.lock();
         state.below.retain(|dir, _| used(dir));
         self.0.is_on.store(!state.below.is_empty(), Ordering::Release);
     }
 
-    /// Waits until something is written, and returns where, without links.
+    /// Waits until something is written, and returns the physical paths.
     pub async fn next(&self) -> BTreeSet<PathBuf> {
         loop {
             let met = std::mem::take(&mut self.lock().met);
@@ -94,14 +95,14 @@ impl Writes {
         }
     }
 
-    /// Returns those of the paths that are below a directory that is followed.
+    /// Returns the paths that are below a followed directory.
     pub fn below(&self, dir: &AbsPath, paths: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
         let state = self.lock();
         let Some(followed) = state.below.get(dir) else { return Vec::new() };
         paths.iter().filter(|it| it.starts_with(&followed.real)).cloned().collect()
     }
 
-    /// Takes up that something may have been written. Called for each event: mostly it is nothing.
+    /// Records a possible write. Called for each event; mostly a no-op.
     pub(crate) fn hear(&self, path: &Path) {
         if !self.0.is_on.load(Ordering::Acquire) {
             return;
@@ -109,7 +110,7 @@ impl Writes {
         let mut state = self.lock();
         let is_wanted =
             state.below.values().map(|it| &it.real).any(|it| path.starts_with(it) && path != it);
-        // What git does to its own files is nobody's work.
+        // Git's own files are not work of a session.
         let is_git = || path.components().any(|it| it.as_os_str() == OsStr::new(".git"));
         if is_wanted && state.met.len() < MOST && !is_git() {
             state.met.insert(path.to_owned());
@@ -119,7 +120,7 @@ impl Writes {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // One entry is put in or taken out at a time.
+        // Each entry is inserted or removed in one step, so a panic leaves the state consistent.
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

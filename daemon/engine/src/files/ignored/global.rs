@@ -1,20 +1,21 @@
-//! Where the user's own file of patterns is, for all repositories: git's `core.excludesFile`.
+//! Location of the user's global ignore file: git's `core.excludesFile`.
 //!
-//! The `ignore` crate finds it too, and reads the files of git's configuration whatever they are
-//! and to their end. They are read here as files of patterns are: regular ones of a bounded size.
-//! What they include is not looked at.
+//!
+//! The `ignore` crate locates it too, but reads git's configuration files without a limit on their
+//! kind or size. Here they are read like ignore files: regular files of a bounded size. `include`
+//! directives are not followed.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
 use super::patterns::{Links, text};
 
-/// Returns where the user's own patterns are, whether or not a file is there.
+/// Returns the path of the user's ignore file, which may not exist.
 pub(super) fn excludes_file() -> Option<PathBuf> {
     let home = env::home_dir().filter(|it| it.is_absolute());
     let variable = |name| env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
     let xdg = variable("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
-    // The strongest first. The variable stands for both files of the user's.
+    // The strongest first. `GIT_CONFIG_GLOBAL` replaces both files of the user.
     let users = variable("GIT_CONFIG_GLOBAL").map_or_else(
         || {
             let own = home.iter().map(|it| it.join(".gitconfig"));
@@ -28,13 +29,13 @@ pub(super) fn excludes_file() -> Option<PathBuf> {
     said.find_map(|it| named(&it, home.as_deref())).or_else(|| Some(xdg?.join("git/ignore")))
 }
 
-/// Returns the file that a text of git's configuration names; the last word counts.
+/// Returns the value of `core.excludesFile` in a git configuration; the last one wins.
 fn named(text: &str, home: Option<&Path>) -> Option<PathBuf> {
     let mut is_core = false;
     let mut value = None;
     for line in text.trim_start_matches('\u{feff}').lines() {
         let mut line = line.trim();
-        // A key may follow its section on one line.
+        // A key may follow its section header on one line.
         if let Some((section, rest)) = line.strip_prefix('[').and_then(|it| it.split_once(']')) {
             is_core = section.trim().eq_ignore_ascii_case("core");
             line = rest.trim_start();
@@ -53,7 +54,7 @@ fn named(text: &str, home: Option<&Path>) -> Option<PathBuf> {
     }
 }
 
-/// Returns a value without its quotes and without the comment behind it.
+/// Returns a value without quotes and trailing comment.
 fn unquoted(value: &str) -> String {
     let mut unquoted = String::new();
     let mut is_quoted = false;

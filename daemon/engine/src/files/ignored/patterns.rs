@@ -1,8 +1,9 @@
-//! Files of patterns, such as `.gitignore`: the one place that reads them.
+//! Reader of ignore files such as `.gitignore`.
 //!
-//! Anybody may have written what lies in a worktree. So a file of patterns is a regular file of a
-//! bounded size that is opened without waiting, and no link makes a file of another place one.
-//! What is anything else has no patterns, and the log says so.
+//!
+//! The content of a worktree is untrusted. An ignore file must be a regular file of a bounded size,
+//! is opened without blocking, and may be a link only as [`Links`] permits. Other files count as
+//! empty and are logged.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,28 +12,27 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::files::disk::{Disk as _, Kind, ReadError, RealDisk};
 
-/// How large a file of patterns may be, in bytes: the longest that people write have some thousand
+/// Maximum size of an ignore file, in bytes: the longest hand-written ones have some thousand
 /// lines.
 const MOST: u64 = 1024 * 1024;
 
-/// What becomes of a file of patterns that is a symbolic link.
+/// Treatment of ignore files that are symbolic links.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Links<'a> {
-    /// It has no patterns: so git does it in a worktree.
+    /// Treated as empty, as git does in a worktree.
     Refused,
-    /// It counts where it leads to a file below this directory: so ripgrep does it, which asks for
-    /// no bounds.
+    /// Followed if the target is below this directory; ripgrep follows links without this limit.
     Within(&'a Path),
-    /// It counts: the file is the user's own or of the repository's administration.
+    /// Followed: the file belongs to the user or to the repository's administrative directory.
     Followed,
 }
 
-/// Returns the patterns of a file as they count in `base`; none where there is no such file.
+/// Returns a file's patterns relative to `base`; none if the file does not exist.
 pub(crate) fn patterns(base: &Path, file: &Path, links: Links<'_>) -> Option<Gitignore> {
     let text = text(file, links)?;
     let mut builder = GitignoreBuilder::new(base);
     for line in text.trim_start_matches('\u{feff}').lines() {
-        // A line that is no pattern is passed over, as git does.
+        // Invalid lines are skipped, as in git.
         if let Err(error) = builder.add_line(Some(file.to_owned()), line) {
             tracing::debug!(%error, "a line is no pattern");
         }
@@ -41,7 +41,7 @@ pub(crate) fn patterns(base: &Path, file: &Path, links: Links<'_>) -> Option<Git
     built.inspect_err(|error| tracing::warn!(file = %file.display(), %error, "no patterns")).ok()
 }
 
-/// Returns the text of a file of patterns.
+/// Returns the text of an ignore file.
 pub(crate) fn text(file: &Path, links: Links<'_>) -> Option<String> {
     match read(file, links) {
         Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),

@@ -1,8 +1,9 @@
-//! What files of patterns leave out of a walk: the rules of ripgrep, level by level.
+//! Directory walks with ripgrep's ignore rules, evaluated level by level.
 //!
-//! The walker of the `ignore` crate has them too and opens whatever bears the name, a device or a
-//! pipe as well, and reads it to its end. So walks of what others may have written have all of its
-//! own reading switched off and ask here, see the file beside this one.
+//!
+//! The walker of the `ignore` crate implements them too, but opens and reads any file with a
+//! matching name, including devices and pipes. Walks of untrusted directories therefore disable its
+//! own ignore files and filter with [`Rules`] instead; see `patterns.rs`.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,21 +16,20 @@ use ignore::gitignore::Gitignore;
 use super::global::excludes_file;
 use super::patterns::{Links, patterns, text};
 
-/// git's own file of patterns.
+/// Git's own ignore file.
 const GIT: &str = ".gitignore";
 
-/// Which files of patterns count.
+/// Selects the ignore files that apply.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Options {
-    /// The files beside git's own, the strongest first.
+    /// Names of ignore files besides git's, the strongest first.
     pub(crate) names: &'static [&'static str],
-    /// Whether git's own count in a repository only, and end at its top.
+    /// If true, git's ignore files apply only inside a repository and end at its top.
     pub(crate) within_git: bool,
 }
 
-/// Returns a walk of a directory without what the files of patterns in it and above it
-/// leave out, and without what `keeps` does not keep. Hidden files are walked,
-/// links are not followed.
+/// Returns a walk of a directory that skips entries excluded by ignore files in it or above it, and
+/// entries for which `keeps` returns false. Hidden files are included, links are not followed.
 pub(crate) fn walk(
     top: &Path,
     options: Options,
@@ -46,17 +46,17 @@ pub(crate) fn walk(
 
 struct Rules {
     options: Options,
-    /// Out of which no link to a file of patterns leads.
+    /// Links to ignore files must not leave this directory.
     bounds: PathBuf,
     global: Option<Gitignore>,
-    /// By directory. One that has no patterns shares those of the directory above it.
+    /// Rules by directory. A directory without ignore files shares its parent's level.
     levels: Mutex<HashMap<PathBuf, Option<Arc<Level>>>>,
 }
 
-/// What counts in a directory.
+/// Ignore rules of one directory.
 struct Level {
     above: Option<Arc<Level>>,
-    /// As in the options.
+    /// In the order of [`Options::names`].
     named: Vec<Option<Gitignore>>,
     git: Option<Gitignore>,
     exclude: Option<Gitignore>,
@@ -79,7 +79,7 @@ impl Rules {
             let found = patterns.as_ref().map(|it| it.matched(path, is_dir));
             found.filter(|it| !it.is_none()).map(|it| it.is_ignore())
         };
-        // The kind decides first, then the depth.
+        // The kind of ignore file takes precedence over its depth.
         let named = || {
             let kinds = 0..self.options.names.len();
             kinds.into_iter().find_map(|nth| levels().find_map(|it| says(&it.named[nth])))
@@ -140,13 +140,13 @@ impl Rules {
     }
 }
 
-/// Returns the patterns that the repository of a worktree has for itself.
+/// Returns the patterns of a repository's `info/exclude`.
 fn exclude(top: &Path) -> Option<Gitignore> {
     let git = top.join(".git");
     let common = if fs::symlink_metadata(&git).ok()?.is_dir() {
         git
     } else {
-        // A linked worktree's, where the directory that it names leads back.
+        // A linked worktree, if the directory that it names links back to it.
         let line = |file: &Path| Some(text(file, Links::Refused)?.lines().next()?.to_owned());
         let own = line(&git)?;
         let own = top.join(own.strip_prefix("gitdir:")?.trim());
@@ -166,7 +166,7 @@ mod tests {
 
     use super::*;
 
-    /// What the walker of the `ignore` crate names, for the same options.
+    /// Returns the files listed by the walker of the `ignore` crate with the same options.
     fn peer(top: &Path, options: Options) -> Vec<PathBuf> {
         let mut builder = WalkBuilder::new(top);
         builder.hidden(false).require_git(options.within_git);

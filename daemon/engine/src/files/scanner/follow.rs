@@ -1,11 +1,13 @@
-//! Taking back what hints and sweeps speak of, and reading it again.
+//! Invalidation by hints and sweeps, and reading marked nodes again.
 //!
-//! Nothing is taken from a hint but where to look. What is not armed is compared with the disk by
-//! its file times instead, which opens nothing and so makes no events of its own.
 //!
-//! The invariant: a node that another directory has taken the place of takes everything below it
-//! along. The watches below are then on directories that are elsewhere, and nothing is ever told
-//! of those that are here now ([`Scanner::replaced`]).
+//! A hint only says which directory to check. Unwatched directories are compared by their file
+//! times instead, which opens nothing and so causes no events.
+//!
+//!
+//! Invariant: when a directory is replaced by another one, every node below it is marked too. The
+//! old watches below are on directories that have moved away and report nothing about their
+//! replacements ([`Scanner::replaced`]).
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -24,7 +26,7 @@ use crate::files::name_map::Names;
 use crate::watch::hints::{Hints, WatchScope};
 
 impl Scanner {
-    /// Marks what hints speak of.
+    /// Marks the nodes that hints concern.
     pub(crate) fn mark(&mut self, hints: &Hints) {
         if hints.lost {
             self.counters.lost += 1;
@@ -43,7 +45,7 @@ impl Scanner {
         }
     }
 
-    /// Marks a node, and those that are the same directory and so share its watch.
+    /// Marks a node and the nodes of the same directory under other paths, which share its watch.
     fn mark_one(&mut self, path: &OsStr, replaced: bool) {
         let Some(node) = self.forest.get(path) else { return };
         let same = node.seen.and_then(|it| self.same.get(&it.stat.id));
@@ -51,7 +53,7 @@ impl Scanner {
         for path in others.chain([path]) {
             if let Some(node) = self.forest.get_mut(path) {
                 self.dirty.entry(path.into()).or_insert(Cause::Changed);
-                // What was refused may be allowed now.
+                // A retry may succeed after a change of permissions.
                 if replaced || node.watch == Watch::Refused {
                     node.unarm();
                 }
@@ -59,8 +61,8 @@ impl Scanner {
         }
     }
 
-    /// Another directory has taken the place of one that was read: what is known here and below is
-    /// of the old one, and the watches below are on what was in that.
+    /// Marks a directory that was replaced by another one, and everything below it: the cached
+    /// answers and watches belong to the old directory.
     pub(super) fn replaced(&mut self, path: &OsStr) {
         for below in self.forest.tree(path) {
             if *below != *path
@@ -72,12 +74,12 @@ impl Scanner {
         }
     }
 
-    /// Whether something is marked that has not been read again.
+    /// Returns true if some node is marked and not yet read again.
     pub(crate) fn has_marks(&self) -> bool {
         !self.dirty.is_empty()
     }
 
-    /// Compares nodes that are not watched with the disk, those that `which` chooses.
+    /// Compares the chosen unwatched nodes with the disk.
     pub(crate) fn sweep_deaf(&mut self, mut which: impl FnMut(&Node) -> bool) {
         if self.deaf {
             self.sweep(|it| it.deaf() && which(it));
@@ -85,7 +87,7 @@ impl Scanner {
         }
     }
 
-    /// Compares nodes with the disk without opening anything; marks those that differ.
+    /// Compares the chosen nodes with the disk without opening anything; marks those that differ.
     pub(crate) fn sweep(&mut self, which: impl FnMut(&Node) -> bool) {
         self.sweep_for(Cause::Swept, which);
     }
@@ -95,11 +97,11 @@ impl Scanner {
         for path in chosen.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
             let unarmed = self.forest.get(&path).is_some_and(|it| it.watch == Watch::Unarmed);
             if unarmed && self.dirty.contains_key(&path) {
-                // It is armed and read again in any case.
+                // The node is armed and read again in any case.
                 continue;
             }
             self.counters.swept += 1;
-            // Armed before it is compared: a change after this makes a hint.
+            // Armed before the comparison: a later change causes a hint.
             self.arm(&path, WatchScope::Names);
             let now = self.disk.stat(Path::new(&path)).ok();
             let Some(node) = self.forest.get_mut(&path) else { continue };
@@ -128,10 +130,10 @@ impl Scanner {
         }
     }
 
-    /// Reads every marked node again. Returns the numbers of those whose answers changed.
+    /// Reads every marked node again. Returns the ids of nodes whose answers changed.
     pub(crate) fn refresh(&mut self) -> Vec<NodeId> {
         if std::mem::take(&mut self.freed) && self.deaf {
-            // There may be room now for those that were over the limit.
+            // Removed watches may make room for nodes over the limit.
             for (path, node) in self.forest.iter_mut() {
                 if node.watch == Watch::OverLimit {
                     node.unarm();
@@ -150,18 +152,18 @@ impl Scanner {
         changed
     }
 
-    /// Reads one node again. Returns whether its answers changed; none when it is gone.
+    /// Reads one node again. Returns true if its answers changed; none if the node is gone.
     fn refresh_one(&mut self, path: &OsStr, cause: Cause) -> Option<bool> {
         self.forest.get(path)?;
         self.arm(path, WatchScope::Names);
-        // Were it another directory than before, it would be read anew as such just now.
+        // `arm` marks a replaced directory, but this read already covers it.
         self.dirty.remove(path);
         let seen = see(&*self.disk, path);
         let names: Vec<_> = self.forest.get(path)?.probes.names().cloned().collect();
         let probes: Names<_> =
             names.into_iter().map(|name| (name.clone(), self.probe(path, &name))).collect();
         let node = self.forest.get_mut(path)?;
-        // As it was before any of its answers: what changes between them shows in the next sweep.
+        // Taken before the answers are read: a change in between shows in the next sweep.
         node.seen = seen;
         let directories: BTreeSet<OsString> =
             node.directories().into_iter().map(OsStr::to_owned).collect();
@@ -207,7 +209,7 @@ impl Scanner {
         Some(changed)
     }
 
-    /// Returns a file's state as it is now, and whether it changed; no state when it is gone.
+    /// Returns the current state of a file, and whether it changed; no state if the file is gone.
     fn recheck<T: PartialEq>(
         &mut self,
         (dir, name): (&OsStr, &OsStr),
@@ -233,7 +235,7 @@ impl Scanner {
         self.forget(gone);
     }
 
-    /// Removes the nodes that nobody uses.
+    /// Removes unused nodes.
     pub(crate) fn retain(&mut self, used: &HashSet<NodeId>) {
         let gone = self.forest.retain(|it| used.contains(&it.serial));
         self.forget(gone);
@@ -252,11 +254,11 @@ impl Scanner {
         }
     }
 
-    /// A path is no longer one of those that reach a directory.
+    /// Removes a path from the paths of a directory.
     pub(super) fn part(&mut self, id: FileId, path: &OsStr) {
         let Some(paths) = self.same.get_mut(&id) else { return };
         paths.retain(|it| **it != *path);
-        // A source may have shared one watch between them: what is left is armed again.
+        // The source may have shared one watch between the paths: arm the remaining ones again.
         for path in paths.iter() {
             if let Some(node) = self.forest.get_mut(path) {
                 node.unarm();

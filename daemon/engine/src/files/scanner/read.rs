@@ -1,7 +1,8 @@
-//! Asking the disk: what a directory lists, what a file says, and what it means when it does not.
+//! Disk reads of the scanner: listings, file contents, and the mapping of errors to faults.
 //!
-//! Nothing here knows the forest but its answers: a reading is made from paths alone, so that the
-//! pool can make many at a time. A time is taken before each reading ([`Seen::asked`]).
+//!
+//! The functions take paths only, not the index, so that the pool can run many at a time. Each read
+//! takes its start time first ([`Seen::at`]).
 
 use std::ffi::OsStr;
 use std::io;
@@ -20,17 +21,18 @@ use crate::files::dir_index::{FileState, Node, Probe, Seen};
 use crate::files::disk::{Disk, Kind, MOST_ENTRIES, ReadError, content_hash, is_skill_name};
 use crate::files::records::Records;
 
-/// What a directory job found: its listing, and its SKILL.md where that is a regular file.
+/// Result of a directory job: the listing, and the SKILL.md if it is a regular file.
 pub(super) struct Listed {
     listing: Result<(Seen, Arc<Listing>), Fault>,
     pub(super) skill: Option<FileState<SkillFile>>,
 }
 
 impl Node {
-    /// Takes up what was listed beside what is known already.
+    /// Stores a listing next to the answers already cached.
     ///
-    /// What is older stays: whether it still holds is for a hint or a sweep to find out, so that
-    /// whoever has depended on it is told.
+    ///
+    /// Cached file answers stay: a hint or a sweep decides whether they still hold, so that
+    /// dependent views are updated.
     pub(super) fn take_listing(&mut self, listed: Listed) {
         let name = OsStr::new("SKILL.md");
         if let Some(skill) = listed.skill
@@ -46,7 +48,7 @@ impl Node {
 }
 
 impl FileState<SkillFile> {
-    /// Keeps the last good reading, marked stale, when this one failed for a passing reason.
+    /// Keeps the last good content, marked stale, if this read failed for a temporary reason.
     pub(super) fn or_keep(self, old: &Self) -> Self {
         match (&self.result, &old.result) {
             (Err(fault), Ok(good)) if matches!(fault.kind, FaultKind::Changing | FaultKind::Io) => {
@@ -58,7 +60,7 @@ impl FileState<SkillFile> {
     }
 }
 
-/// Returns how something is now, a link itself where it is one.
+/// Returns the metadata of a path; a final link is not followed.
 pub(super) fn see(disk: &dyn Disk, path: &OsStr) -> Option<Seen> {
     let asked = SystemTime::now();
     disk.stat(Path::new(path)).ok().map(|it| Seen::asked(asked, it))
@@ -91,7 +93,7 @@ pub(super) fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Li
     let mut items: Vec<Item> = directory
         .entries
         .into_iter()
-        // The ones that were read of very many are chance.
+        // A partial listing of a huge directory would be arbitrary.
         .filter(|_| entries <= MOST_ENTRIES)
         .filter(|(name, kind)| {
             matches!(kind, Kind::Directory | Kind::Link)

@@ -1,4 +1,4 @@
-//! How the engine is: what of a view is not as it should be, and the status as a whole.
+//! Health of views and the engine's status.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,11 +15,11 @@ use crate::files::dir_index::{Node, Watch};
 use crate::views::status::{Status, WorktreeStatus};
 use crate::views::view::Health;
 
-/// Unreadable directories of one root that health names.
+/// Maximum number of unreadable directories reported per root.
 const MOST_UNREADABLE: usize = 10;
 
-/// Tells of a root that is there and cannot be read, and of directories in it. They are asked for
-/// anew at every request.
+/// Reports an existing root that cannot be read, and unreadable directories in it. They are read
+/// again at every request.
 fn unreadable(root: &SearchRoot) -> impl Iterator<Item = Health> {
     let whole = match &root.outcome {
         RootOutcome::Fault(fault) => Some((&root.path, fault, "a directory of skills")),
@@ -57,7 +57,7 @@ fn over_budget(root: &SearchRoot) -> impl Iterator<Item = Health> {
 }
 
 impl EngineState {
-    /// Returns what is not well about a view.
+    /// Returns the problems of a view.
     pub(super) fn health(
         &self,
         cwd: &AbsPath,
@@ -104,7 +104,7 @@ impl EngineState {
         health
     }
 
-    /// Returns what is not well about the hints for what a view depends on.
+    /// Returns the problems of watching the directories that a view depends on.
     fn unheard(&self, depends: &Depends) -> Vec<Health> {
         let mut health = Vec::new();
         let nodes = || {
@@ -145,7 +145,7 @@ impl EngineState {
                 path: Some(path.to_os_string()),
             });
         }
-        // One that is only passed through on the way to a root is nobody's worry.
+        // Directories passed only on the way to a root are not reported.
         let refused = nodes().find(|(_, it)| it.watch == Watch::Refused && read(it));
         if let Some((path, _)) = refused.filter(|_| self.ground.hears()) {
             health.push(Health {
@@ -159,13 +159,13 @@ impl EngineState {
         health
     }
 
-    /// Returns how everything is.
+    /// Returns the engine's status.
     pub(super) fn status(&self) -> Status {
         let nodes = self.ground.forest.iter();
         let worktrees = self.worktrees.iter().map(|(top, worktree)| {
             let views = self.views.values().filter(|it| it.view.resolution.worktree == *top);
             let mut skills = BTreeMap::new();
-            // One view stands for the worktree: the one used last.
+            // The most recently used view represents the worktree.
             let latest = views.clone().find(|it| it.asked.is_latest());
             if let Some(held) = latest.or_else(|| views.clone().max_by_key(|it| it.asked.last())) {
                 for state in SkillState::ALL {

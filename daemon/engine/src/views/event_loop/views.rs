@@ -1,7 +1,9 @@
-//! The views that the engine holds: resolved, published, and let go of.
+//! Views held by the event loop: resolving, publishing and dropping them.
 //!
-//! A view is resolved until it asks for nothing more; what it asked for is known then, and what it
-//! depends on is noted with it. It is published when it came out different, and told after that.
+//!
+//! Discovery runs until it has no missing answers; the nodes it visited are then the view's
+//! dependencies. A view is published if it differs from the last one, and the listener is called
+//! after that.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,18 +22,18 @@ use crate::views::journal::{Changes, Journal};
 use crate::views::tracked_tree::TrackedTree;
 use crate::views::view::{View, ViewKey, ViewVersion};
 
-/// How many views are kept; of more, the longest unused goes.
+/// Maximum number of views; beyond it the least recently used is dropped.
 const MAX_VIEWS: usize = 256;
 
-/// How many worktrees are kept for those who have opened them; of more, the one that was opened
-/// longest ago is closed.
+/// Maximum number of pinned worktrees; beyond it the one opened longest ago is closed.
 const MOST_PINNED: usize = 256;
 
-/// How often one view may ask for more before it is published as it is. Each round answers
-/// every question of the last, so only a disk that grows faster than it is read gets here.
+/// Maximum number of discovery rounds before a view is published as it is. Each round loads all
+/// missing answers of the last, so only a disk that grows faster than it is read reaches this
+/// limit.
 const MAX_ROUNDS: usize = 1000;
 
-/// A view as the engine holds it.
+/// A view with its dependencies and last use.
 pub(crate) struct Held {
     pub(super) view: Arc<View>,
     /// The nodes its resolution depends on.
@@ -44,15 +46,15 @@ pub(crate) struct Scan {
     key: Arc<ViewKey>,
     ctx: Arc<DiscoveryContext>,
     patient: bool,
-    /// The questions that are still open.
+    /// Answers still to be loaded.
     needs: Vec<Need>,
     rounds: usize,
-    /// The requests that are answered when it is done.
+    /// Requests answered when it is done.
     waiters: Vec<Waiter>,
 }
 
 impl Scan {
-    /// Returns whether a caller still waits for it.
+    /// Returns true if a caller still waits for it.
     fn is_wanted(&self) -> bool {
         self.waiters.iter().any(|it| match it {
             Waiter::View { request, .. } => !request.reply.is_closed(),
@@ -62,7 +64,7 @@ impl Scan {
     }
 }
 
-/// A set of nodes, sorted.
+/// A sorted set of nodes.
 #[derive(PartialEq)]
 pub(super) struct Depends(Vec<NodeId>);
 
@@ -80,7 +82,7 @@ impl Depends {
 }
 
 impl EngineState {
-    /// Resolves the views anew that what is provided bears on.
+    /// Resolves the views again that depend on a changed source or policy.
     pub(super) fn provided_anew(&mut self, bears_on: impl Fn(&View) -> bool) {
         let views = self.views.iter().filter(|(_, it)| bears_on(&it.view));
         let stale: Vec<_> =
@@ -91,9 +93,9 @@ impl EngineState {
         }
     }
 
-    /// Resolves a view, fetching what it asks for, and publishes it if it came out different; where
-    /// that takes longer than a slice, the rest is done in later ones.
-    /// `patient`: not yet while a file of it seems to be being written.
+    /// Resolves a view, loading missing answers, and publishes it if it differs. Work beyond the
+    /// slice continues in later slices. `patient` postpones publishing while a file seems to be
+    /// incomplete.
     pub(super) fn resolve(&mut self, key: Arc<ViewKey>, ctx: Arc<DiscoveryContext>, patient: bool) {
         if let Some(scan) = self.scan_of(&key) {
             scan.patient &= patient;
@@ -108,8 +110,7 @@ impl EngineState {
         }
     }
 
-    /// Goes on with the views that are being resolved, for one slice, and answers those who waited
-    /// for them.
+    /// Continues resolving views for one slice and answers the requests for finished ones.
     pub(super) fn scan(&mut self) {
         self.until = Instant::now() + SLICE;
         while let Some(scan) = self.scans.pop_front() {
@@ -130,12 +131,12 @@ impl EngineState {
         }
     }
 
-    /// Returns the view of that key where it is being resolved.
+    /// Returns the running scan of a view.
     fn scan_of(&mut self, key: &ViewKey) -> Option<&mut Scan> {
         self.scans.iter_mut().find(|it| *it.key == *key)
     }
 
-    /// Keeps who waits for something that is being resolved until that is done; returns all others.
+    /// Attaches a waiter to a running scan that it depends on; returns it if there is no such scan.
     pub(super) fn put_off(&mut self, waiter: Waiter) -> Option<Waiter> {
         let scan = match &waiter {
             Waiter::View { request, .. } => {
@@ -143,7 +144,7 @@ impl EngineState {
                 let takes_it = is_there && waiter.takes_what_is_there();
                 self.scan_of(&request.key).filter(|_| !takes_it)
             }
-            // Views that are published already have to be up to date.
+            // Requires every published view to be up to date.
             Waiter::Sync(_) | Waiter::Awaited(..) => {
                 let views = &self.views;
                 self.scans.iter_mut().find(|it| views.contains_key(&it.key))
@@ -180,7 +181,7 @@ impl EngineState {
         self.conclude(key, ctx, patient, (resolution, depends, uses));
     }
 
-    /// Publishes a view that was resolved, if it came out different.
+    /// Publishes a resolved view if it differs from the published one.
     fn conclude(
         &mut self,
         key: Arc<ViewKey>,
@@ -226,7 +227,7 @@ impl EngineState {
         if is_new {
             let update = before.map(|before| follow(&before, Arc::clone(&view)));
             self.publish();
-            // Told once it can be asked for.
+            // Called after the view can be requested.
             if let Some((listener, update)) = self.listener.as_ref().zip(update) {
                 listener(&update);
             }
@@ -277,7 +278,7 @@ impl EngineState {
         true
     }
 
-    /// Lets go of views that nobody asks for, and of what only they needed.
+    /// Drops unused views and the nodes that only they used.
     pub(super) fn drop_unused(&mut self) {
         let views = self.views.iter();
         let mut idle: Vec<_> = views
@@ -286,7 +287,7 @@ impl EngineState {
             })
             .collect();
         idle.sort_by_key(|(used, ..)| std::cmp::Reverse(*used));
-        // Of a pinned worktree the view used last stays; it keeps the watches alive.
+        // The most recently used view of a pinned worktree stays and keeps its watches.
         let mut kept = BTreeSet::new();
         let pinned = |top: &AbsPath| self.worktrees.get(top).is_some_and(|it| it.pins > 0);
         idle.retain(|(_, key, top)| {
@@ -306,34 +307,34 @@ impl EngineState {
             self.unused = true;
             self.publish();
         }
-        // No view holds the nodes of one that is still being resolved.
+        // Nodes of a view that is still being resolved are not in any view yet.
         if self.scans.is_empty() && std::mem::take(&mut self.unused) {
             let used = self.views.values().flat_map(|it| it.depends.0.iter().copied()).collect();
             self.ground.retain(&used);
             let live: BTreeSet<_> =
                 self.views.values().map(|it| it.view.resolution.worktree.clone()).collect();
             self.worktrees.retain(|top, it| it.pins > 0 || live.contains(top));
-            // Also where nothing but a status was asked for, which is answered before this.
+            // A `status` event is answered before this change.
             self.turns.fetch_add(1, Ordering::Release);
         }
     }
 }
 
-/// Whether a file is empty that was not, or was not there.
+/// Returns true if a file became empty or appeared empty.
 fn has_emptied(before: &Resolution, after: &Resolution) -> bool {
     let is_empty = |it: &Candidate| it.record().is_some_and(|it| it.facts.size == 0);
     after.candidates.iter().filter(|it| is_empty(it)).any(|it| {
-        // Few are empty, if any, and rarely more than once.
+        // Few files are empty, if any, and rarely more than once.
         let was = before.candidates.iter().find(|was| was.path == it.path);
         !was.is_some_and(is_empty)
     })
 }
 
-/// Keeps the step from a view to the next, and says what it is.
+/// Records the step from a view to the next and describes it.
 fn follow(before: &View, view: Arc<View>) -> Update {
     let mut changes = Changes::between(&before.resolution, &view.resolution);
     let own_file = |it: &View| it.resolution.own_file;
-    // What it says about rules makes findings, or takes them away.
+    // Configured rule levels change findings.
     let findings = changes.findings || own_file(before) != own_file(&view);
     let skills = changes.any();
     let invalid = std::mem::take(&mut changes.invalid);
