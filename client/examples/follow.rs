@@ -13,7 +13,8 @@ use skills_protocol::wire::ListParams;
 #[tokio::main(flavor = "current_thread")]
 #[expect(clippy::print_stdout, reason = "it is what the example does")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let client = Client::new(StartOptions::of("skillsd")?).named("follow-example", "1.0");
+    let client =
+        Client::new(StartOptions::for_program("skillsd")?).with_name("follow-example", "1.0");
     let params = ListParams { cwd: std::env::args().nth(1), ..ListParams::default() };
     let mut list = LiveList::new(client, params);
     loop {

@@ -17,7 +17,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let dir = PathBuf::from(args.next().unwrap_or_else(|| ".".to_owned())).canonicalize()?;
 
     // The program is searched for in `PATH`; the name appears in the daemon's log.
-    let client = Client::new(StartOptions::of("skillsd")?).named("list-example", "1.0");
+    let client =
+        Client::new(StartOptions::for_program("skillsd")?).with_name("list-example", "1.0");
     let params = ListParams {
         cwd: dir.to_str().map(str::to_owned),
         profile: args.next(),

@@ -19,9 +19,9 @@ use skills_protocol::wire::{LoadParams, ShellResult};
 async fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
     let [dir, name] = [args.next(), args.next()].map(Option::unwrap_or_default);
-    let client = Client::new(StartOptions::of("skillsd")?)
-        .named("load-example", "1.0")
-        .with_patience(Duration::from_secs(30));
+    let client = Client::new(StartOptions::for_program("skillsd")?)
+        .with_name("load-example", "1.0")
+        .with_timeout(Duration::from_secs(30));
     let mut params = LoadParams {
         cwd: Some(dir.clone()),
         profile: Some("claude-code".to_owned()),

@@ -21,7 +21,7 @@ use tokio_util::codec::Decoder;
 use crate::ClientError;
 
 /// Default time limit for an answer. Indexing a very large worktree takes seconds.
-pub const PATIENCE: Duration = Duration::from_mins(1);
+pub const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Size limit of an answer in bytes; the daemon's own limit is far lower.
 pub(crate) const MAX_ANSWER: usize = 64 * 1024 * 1024;
@@ -54,17 +54,17 @@ pub struct Sent {
 }
 
 impl BlockingConnection<UnixStream> {
-    /// Returns a connection over a socket, with [`PATIENCE`] as the time limit of every answer.
+    /// Returns a connection over a socket, with [`TIMEOUT`] as the time limit of every answer.
     pub fn over_socket(stream: UnixStream) -> Result<Self, ClientError> {
-        limit_patience(&stream, Some(PATIENCE))?;
+        set_timeout(&stream, Some(TIMEOUT))?;
         Ok(Self::new(stream))
     }
 }
 
 /// Sets the time limit of reads and writes of a socket; `None` waits for ever.
-pub fn limit_patience(stream: &UnixStream, patience: Option<Duration>) -> io::Result<()> {
-    stream.set_read_timeout(patience)?;
-    stream.set_write_timeout(patience)
+pub fn set_timeout(stream: &UnixStream, timeout: Option<Duration>) -> io::Result<()> {
+    stream.set_read_timeout(timeout)?;
+    stream.set_write_timeout(timeout)
 }
 
 impl<S: Stream> BlockingConnection<S> {

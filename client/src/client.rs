@@ -30,7 +30,7 @@ use crate::spawn::{DEADLINE, StartOptions, connect, connect_consent, connect_or_
 /// use skills_protocol::wire::ListParams;
 ///
 /// # async fn example() -> Result<(), skills_client::ClientError> {
-/// let client = Client::new(StartOptions::of("skillsd")?).named("my-agent", "1.0");
+/// let client = Client::new(StartOptions::for_program("skillsd")?).named("my-agent", "1.0");
 /// let params = ListParams { cwd: Some("/home/me/shop".to_owned()), ..ListParams::default() };
 /// for skill in client.call::<SkillsList>(&params).await?.skills {
 ///     println!("{}", skill.name);
@@ -42,7 +42,7 @@ use crate::spawn::{DEADLINE, StartOptions, connect, connect_consent, connect_or_
 pub struct Client {
     connector: Arc<Connector>,
     info: Option<Arc<ClientInfo>>,
-    patience: Option<Duration>,
+    timeout: Option<Duration>,
     fallback: Option<Arc<Fallback>>,
     // A tokio lock: it is held while connecting, and other callers wait for that connection.
     connection: Arc<Mutex<Option<Connection>>>,
@@ -79,7 +79,7 @@ impl Client {
 
     /// Returns a client of the consent socket, for a program that has asked its user: its calls may
     /// grant. Starts the daemon when none runs.
-    pub fn consenting(options: StartOptions) -> Self {
+    pub fn for_consent(options: StartOptions) -> Self {
         Self::with_connector(Connector::Consent(options))
     }
 
@@ -95,20 +95,14 @@ impl Client {
     }
 
     fn with_connector(connector: Connector) -> Self {
-        let (info, patience, fallback) = (None, None, None);
-        Self {
-            connector: Arc::new(connector),
-            info,
-            patience,
-            fallback,
-            connection: Arc::default(),
-        }
+        let (info, timeout, fallback) = (None, None, None);
+        Self { connector: Arc::new(connector), info, timeout, fallback, connection: Arc::default() }
     }
 
     /// Returns the client with a name, which it sends in `initialize` on each new connection. A
     /// daemon with an incompatible protocol is refused then.
     #[must_use]
-    pub fn named(self, name: &str, version: &str) -> Self {
+    pub fn with_name(self, name: &str, version: &str) -> Self {
         let info = ClientInfo { name: name.to_owned(), version: Some(version.to_owned()) };
         Self { info: Some(Arc::new(info)), ..self }
     }
@@ -116,8 +110,8 @@ impl Client {
     /// Returns the client with a time limit for each call, including connecting and starting.
     /// Without a limit, a call waits as long as the connection is open.
     #[must_use]
-    pub fn with_patience(self, patience: Duration) -> Self {
-        Self { patience: Some(patience), ..self }
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout: Some(timeout), ..self }
     }
 
     /// Returns the client with a server to use once the daemon hangs.
@@ -141,7 +135,7 @@ impl Client {
         &self,
         params: &M::Params,
     ) -> Result<Box<RawValue>, ClientError> {
-        let Some(after) = self.patience else { return self.attempt::<M>(params).await };
+        let Some(after) = self.timeout else { return self.attempt::<M>(params).await };
         tokio::time::timeout(after, self.attempt::<M>(params))
             .await
             .unwrap_or(Err(ClientError::TimedOut { method: M::METHOD, after }))
@@ -267,7 +261,7 @@ mod tests {
         let socket = top.path().join("s.sock");
         let listener = UnixListener::bind(&socket).expect("bound");
         let client = Client::over(move || UnixStream::connect(&socket));
-        let client = client.named("test", "1").with_patience(Duration::from_millis(20));
+        let client = client.with_name("test", "1").with_timeout(Duration::from_millis(20));
         let error = client.call::<ServerSync>(&SyncParams::default()).await;
         assert!(
             matches!(error, Err(ClientError::TimedOut { method: "server/sync", .. })),

@@ -337,7 +337,7 @@ mod tests {
     use super::*;
     use crate::script::{answer, refusal, serve};
 
-    const PATIENCE: Duration = Duration::from_secs(10);
+    const TIMEOUT: Duration = Duration::from_secs(10);
 
     fn over(stream: UnixStream) -> Connection {
         stream.set_nonblocking(true).expect("a socket");
@@ -345,7 +345,7 @@ mod tests {
     }
 
     fn next(asked: &Receiver<Value>) -> Value {
-        asked.recv_timeout(PATIENCE).expect("the client sent it")
+        asked.recv_timeout(TIMEOUT).expect("the client sent it")
     }
 
     #[tokio::test]

@@ -116,7 +116,7 @@ impl LiveList {
 
 /// Calls `skills/list` for all pages and returns them as one answer.
 pub async fn fetch_all(client: &Client, params: &ListParams) -> Result<ListResult, ClientError> {
-    let mut pages = Pages::<SkillsList>::of(params.clone());
+    let mut pages = Pages::<SkillsList>::new(params.clone());
     loop {
         let answer = client.call::<SkillsList>(pages.params()).await;
         if let Some(whole) = pages.take(answer)? {

@@ -101,7 +101,7 @@ pub struct Pages<M: Paged> {
 
 impl<M: Paged> Pages<M> {
     /// Returns an empty `Pages` for these parameters, whose cursor is ignored.
-    pub fn of(mut params: M::Params) -> Self {
+    pub fn new(mut params: M::Params) -> Self {
         M::turn_to(&mut params, None);
         Self { params, whole: None, tries: 1 }
     }
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn pages_are_joined_in_order() {
-        let mut pages = Pages::<SkillsList>::of(ListParams::default());
+        let mut pages = Pages::<SkillsList>::new(ListParams::default());
         assert_eq!(pages.take(Ok(page(&["a"], Some("1")))).expect("taken"), None);
         assert_eq!(pages.params().cursor.as_deref(), Some("1"));
         let whole = pages.take(Ok(page(&["b"], None))).expect("taken").expect("whole");
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn refused_cursor_restarts_at_the_first_page() {
-        let mut pages = Pages::<SkillsList>::of(ListParams::default());
+        let mut pages = Pages::<SkillsList>::new(ListParams::default());
         assert_eq!(pages.take(Ok(page(&["old"], Some("1")))).expect("taken"), None);
         assert_eq!(pages.take(refused(INVALID_PARAMS)).expect("begun anew"), None);
         assert_eq!(pages.params().cursor, None);
@@ -195,11 +195,11 @@ mod tests {
 
     #[test]
     fn error_is_returned_when_a_restart_cannot_help() {
-        let mut pages = Pages::<SkillsList>::of(ListParams::default());
+        let mut pages = Pages::<SkillsList>::new(ListParams::default());
         assert!(pages.take(refused(INVALID_PARAMS)).is_err(), "the first page is refused");
         assert_eq!(pages.take(Ok(page(&[], Some("1")))).expect("taken"), None);
         assert!(pages.take(refused(SKILL_NOT_FOUND)).is_err());
-        let mut pages = Pages::<SkillsList>::of(ListParams::default());
+        let mut pages = Pages::<SkillsList>::new(ListParams::default());
         let tries = (0..=TRIES).find(|_| {
             pages.take(Ok(page(&[], Some("1")))).expect("taken");
             pages.take(refused(INVALID_PARAMS)).is_err()

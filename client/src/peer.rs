@@ -19,15 +19,15 @@ pub struct Peer {
 
 /// Returns the credentials of the listening process; `None` on systems that do not report them.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub fn of(socket: impl AsFd) -> io::Result<Option<Peer>> {
-    let credentials = rustix::net::sockopt::socket_peercred(socket)?;
-    let pid = credentials.pid.as_raw_nonzero().get();
-    Ok(Some(Peer { uid: credentials.uid.as_raw(), pid }))
+pub fn credentials(socket: impl AsFd) -> io::Result<Option<Peer>> {
+    let found = rustix::net::sockopt::socket_peercred(socket)?;
+    let pid = found.pid.as_raw_nonzero().get();
+    Ok(Some(Peer { uid: found.uid.as_raw(), pid }))
 }
 
 /// Returns the credentials of the listening process; `None` on systems that do not report them.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub fn of(_socket: impl AsFd) -> io::Result<Option<Peer>> {
+pub fn credentials(_socket: impl AsFd) -> io::Result<Option<Peer>> {
     Ok(None)
 }
 
@@ -63,7 +63,7 @@ mod tests {
             uid: rustix::process::getuid().as_raw(),
             pid: rustix::process::getpid().as_raw_nonzero().get(),
         };
-        assert!(of(&one).expect("known").is_none_or(|peer| peer == us));
+        assert!(credentials(&one).expect("known").is_none_or(|peer| peer == us));
     }
 
     #[test]

@@ -57,13 +57,13 @@ pub struct StartOptions {
     pub deadline: Duration,
     /// Time limit for connecting to a daemon that listens but accepts no connection because it
     /// hangs and its queue is full.
-    pub patience: Duration,
+    pub connect_timeout: Duration,
 }
 
 impl StartOptions {
     /// Returns options that start this program as `PROGRAM serve --spawned`, at the socket location
     /// of this process's environment. A program without a slash is searched for in `PATH`.
-    pub fn of(program: impl Into<PathBuf>) -> Result<Self, ClientError> {
+    pub fn for_program(program: impl Into<PathBuf>) -> Result<Self, ClientError> {
         Ok(Self::starting(environment::socket_location()?, program.into()))
     }
 
@@ -76,22 +76,22 @@ impl StartOptions {
 
     fn starting(location: SocketLocation, program: PathBuf) -> Self {
         let arguments = vec!["serve".into(), "--spawned".into()];
-        Self { location, program, arguments, deadline: DEADLINE, patience: DEADLINE }
+        Self { location, program, arguments, deadline: DEADLINE, connect_timeout: DEADLINE }
     }
 }
 
 /// Connects to the running daemon. Fails if none listens, or if it does not accept within
-/// `patience`.
-pub fn connect(location: &SocketLocation, patience: Duration) -> Result<UnixStream, ClientError> {
+/// `timeout`.
+pub fn connect(location: &SocketLocation, timeout: Duration) -> Result<UnixStream, ClientError> {
     let socket = location.path();
-    let found = try_connect(location, patience)?;
+    let found = try_connect(location, timeout)?;
     found.ok_or_else(|| ClientError::NotRunning { socket: socket.to_owned() })
 }
 
 /// Connects to the daemon and starts it if none listens.
 pub fn connect_or_start(options: &StartOptions) -> Result<UnixStream, ClientError> {
     let socket = options.location.path();
-    let try_connect = || try_connect(&options.location, options.patience);
+    let try_connect = || try_connect(&options.location, options.connect_timeout);
     if let Some(stream) = try_connect()? {
         return Ok(stream);
     }
@@ -128,7 +128,7 @@ pub fn connect_or_start(options: &StartOptions) -> Result<UnixStream, ClientErro
 pub fn connect_consent(options: &StartOptions) -> Result<UnixStream, ClientError> {
     let main = connect_or_start(options)?;
     let socket = options.location.consent_path();
-    let try_connect = || try_connect_at(&options.location, &socket, options.patience);
+    let try_connect = || try_connect_at(&options.location, &socket, options.connect_timeout);
     if let Some(stream) = try_connect()? {
         return Ok(stream);
     }
@@ -142,17 +142,17 @@ pub fn connect_consent(options: &StartOptions) -> Result<UnixStream, ClientError
 // `None`: no daemon listens. Covers a missing socket and a stale one left by a killed daemon.
 fn try_connect(
     location: &SocketLocation,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<Option<UnixStream>, ClientError> {
-    try_connect_at(location, location.path(), patience)
+    try_connect_at(location, location.path(), timeout)
 }
 
 fn try_connect_at(
     location: &SocketLocation,
     socket: &Path,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<Option<UnixStream>, ClientError> {
-    let mut wait = Backoff::new(patience);
+    let mut wait = Backoff::new(timeout);
     let stream = loop {
         let source = match dial(socket) {
             Ok(stream) => break stream,
@@ -170,7 +170,7 @@ fn try_connect_at(
             _ => return Err(ClientError::Connect { socket: socket.to_owned(), source }),
         }
     };
-    match peer::of(&stream)? {
+    match peer::credentials(&stream)? {
         Some(peer::Peer { uid, .. }) if uid != rustix::process::getuid().as_raw() => {
             Err(ClientError::ForeignPeer { socket: socket.to_owned(), uid })
         }
@@ -253,7 +253,7 @@ impl StartLock {
 }
 
 // Runs the daemon and waits until it reports that it is ready.
-fn start(options: &StartOptions, patience: Duration) -> Result<(), ClientError> {
+fn start(options: &StartOptions, timeout: Duration) -> Result<(), ClientError> {
     let failed = |source| ClientError::Start { program: options.program.clone(), source };
     let mut log = open_log(&options.location.start_log()).map_err(failed)?;
     let mut command = Command::new(&options.program);
@@ -271,7 +271,7 @@ fn start(options: &StartOptions, patience: Duration) -> Result<(), ClientError> 
         command.env(SKILLSD_SOCKET, options.location.path());
     }
     let mut child = command.spawn().map_err(failed)?;
-    let first = child.stdout.take().and_then(|stdout| first_line(stdout, patience));
+    let first = child.stdout.take().and_then(|stdout| first_line(stdout, timeout));
     match first.as_deref() {
         Some(line) if line.trim_end() == READY => {
             reap(child);
@@ -303,7 +303,7 @@ fn open_log(path: &Path) -> io::Result<File> {
 }
 
 // `None` if no line came in time; an empty line if the output ended.
-fn first_line(stdout: ChildStdout, patience: Duration) -> Option<String> {
+fn first_line(stdout: ChildStdout, timeout: Duration) -> Option<String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut line = String::new();
@@ -312,7 +312,7 @@ fn first_line(stdout: ChildStdout, patience: Duration) -> Option<String> {
         // The receiver is gone if the timeout has passed.
         let _ = sender.send(line);
     });
-    receiver.recv_timeout(patience).ok()
+    receiver.recv_timeout(timeout).ok()
 }
 
 // Waits for the child in the background, so that a dead daemon does not stay a zombie.
@@ -372,7 +372,7 @@ mod tests {
             program: "/bin/sh".into(),
             arguments: vec!["-c".into(), script.into()],
             deadline: DEADLINE,
-            patience: DEADLINE,
+            connect_timeout: DEADLINE,
         }
     }
 
@@ -426,17 +426,17 @@ mod tests {
         use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, listen, socket};
 
         let top = TempDir::new().expect("made");
-        let patience = Duration::from_millis(20);
-        let options = StartOptions { patience, ..options(&top, "exit 0") };
+        let timeout = Duration::from_millis(20);
+        let options = StartOptions { connect_timeout: timeout, ..options(&top, "exit 0") };
         let path = options.location.path();
         let ours = socket(AddressFamily::UNIX, SocketType::STREAM, None).expect("made");
         bind(&ours, &SocketAddrUnix::new(path).expect("short")).expect("bound");
         listen(&ours, 0).expect("listens");
         let waiting: Vec<_> = std::iter::from_fn(|| dial(path).ok()).collect();
         assert!(!waiting.is_empty(), "no connection was accepted");
-        for error in [connect(&options.location, patience), connect_or_start(&options)] {
+        for error in [connect(&options.location, timeout), connect_or_start(&options)] {
             let error = error.expect_err("the queue is full");
-            assert!(matches!(error, ClientError::NoAnswer { waited, .. } if waited == patience));
+            assert!(matches!(error, ClientError::NoAnswer { waited, .. } if waited == timeout));
         }
         // Accepting one connection frees a place in the queue.
         let listener = UnixListener::from(ours);

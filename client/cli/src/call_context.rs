@@ -52,7 +52,7 @@ pub(super) enum Target {
 
 impl CallContext {
     /// Returns the context that the flags select; `dir` is the command's own directory argument.
-    pub(super) fn of(global: &GlobalArgs, dir: Option<&Path>) -> Result<Self, CommandError> {
+    pub(super) fn from_args(global: &GlobalArgs, dir: Option<&Path>) -> Result<Self, CommandError> {
         let here = env::current_dir().map_err(|error| {
             CommandError::usage(format!("failed to read the current directory: {error}"))
                 .with_hint("Change to a directory that exists, or pass `--cwd DIR`.")
@@ -279,11 +279,12 @@ mod tests {
             add_dirs: vec!["sub".into()],
             ..GlobalArgs::default()
         };
-        let found = CallContext::of(&global, Some(Path::new("sub"))).expect("there");
+        let found = CallContext::from_args(&global, Some(Path::new("sub"))).expect("there");
         let sub = top.path().join("w/sub").canonicalize().expect("there");
         assert_eq!(found.cwd, sub);
         assert_eq!(found.add_dirs, [sub.as_path()]);
-        let error = CallContext::of(&global, Some(Path::new("gone"))).expect_err("not there");
+        let error =
+            CallContext::from_args(&global, Some(Path::new("gone"))).expect_err("not there");
         assert!(
             error.message().contains("w/gone` is not a usable directory"),
             "{}",
@@ -298,13 +299,13 @@ mod tests {
         std::fs::create_dir_all(&real).expect("made");
         let link = top.path().join("link");
         std::os::unix::fs::symlink("w/deep", &link).expect("made");
-        let named = CallContext::of(&GlobalArgs::default(), Some(&link)).expect("there");
-        assert_eq!(named.cwd, real);
+        let with_name = CallContext::from_args(&GlobalArgs::default(), Some(&link)).expect("there");
+        assert_eq!(with_name.cwd, real);
         let global = GlobalArgs { cwd: Some(link.clone()), ..GlobalArgs::default() };
-        assert_eq!(CallContext::of(&global, None).expect("there").cwd, real);
+        assert_eq!(CallContext::from_args(&global, None).expect("there").cwd, real);
 
         std::fs::remove_dir(&real).expect("it was there");
-        let error = CallContext::of(&global, None).expect_err("it leads nowhere");
+        let error = CallContext::from_args(&global, None).expect_err("it leads nowhere");
         assert!(error.message().contains("link` is not a usable directory"), "{}", error.message());
     }
 

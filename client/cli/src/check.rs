@@ -29,7 +29,7 @@ use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::server_connection::ServerConnection;
 use fix::Fixes;
-use skills_client::blocking::PATIENCE;
+use skills_client::blocking::TIMEOUT;
 
 /// Arguments of `skillsd check`.
 #[derive(Debug, Clone, Args)]
@@ -76,7 +76,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &CheckArgs) -> Result<Exit, Com
         return explain(cx, rule);
     }
     let format = format(cx, args)?;
-    let mut context = CallContext::of(cx.global, None)?;
+    let mut context = CallContext::from_args(cx.global, None)?;
     let mut params = CheckParams { fix_all: args.fix, ..CheckParams::default() };
     if context.wants_several_profiles() {
         params.profiles =
@@ -149,7 +149,7 @@ fn rules_of(
 /// Connects to the running daemon, or else to a server within this process.
 fn connect(cx: &CommandContext<'_>) -> Result<ServerConnection, CommandError> {
     if !cx.global.no_daemon
-        && let Ok(server) = ServerConnection::open_running(PATIENCE)
+        && let Ok(server) = ServerConnection::open_running(TIMEOUT)
     {
         return Ok(server);
     }

@@ -138,7 +138,7 @@ fn push_finding(finding: &WireFinding, terminal: &Terminal, text: &mut String) {
         return;
     }
     let word = format!("{}:", style::severity_word(finding.severity));
-    let word = paint(style::of_severity(finding.severity), word);
+    let word = paint(style::severity_style(finding.severity), word);
     let said = format!("{word} {message}{place} {code}");
     let _ = writeln!(text, "{}", continued(&said, 3, terminal.width));
     let hint = format!("   {} ", paint(style::HINT, "hint:"));

@@ -33,7 +33,7 @@ pub struct ExplainArgs {
 }
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &ExplainArgs) -> Result<Exit, CommandError> {
-    let context = CallContext::of(cx.global, None)?.with_session(&args.session);
+    let context = CallContext::from_args(cx.global, None)?.with_session(&args.session);
     let mut server = ServerConnection::open(cx)?;
     if context.wants_several_profiles() {
         return run_all(cx, args, &mut server, &context);

@@ -30,7 +30,7 @@ use session::AgentSession;
 pub use shell::shell_files;
 
 /// Time limit for the whole hook. The hook files that we install allow slightly more.
-const PATIENCE: Duration = Duration::from_secs(4);
+const TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Maximum size of the input in bytes; tool results may contain whole files.
 const LONGEST: u64 = 64 * 1024 * 1024;
@@ -53,7 +53,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &HookArgs) -> Exit {
         // The receiver is gone after the time limit.
         let _ = sender.send(answer(&global, &name));
     });
-    match receiver.recv_timeout(PATIENCE) {
+    match receiver.recv_timeout(TIMEOUT) {
         Ok(Ok(Some(text))) => {
             // An agent that has exited needs no answer.
             let _ = cx.terminal.print(&format!("{text}\n"));
@@ -61,7 +61,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &HookArgs) -> Exit {
         Ok(Ok(None)) => {}
         Ok(Err(error)) => cx.terminal.print_error(&error),
         Err(_) => {
-            let message = format!("the daemon did not answer within {} s", PATIENCE.as_secs());
+            let message = format!("the daemon did not answer within {} s", TIMEOUT.as_secs());
             let error = CommandError::usage(message)
                 .with_hint("Run `skillsd doctor` to find problems of the daemon.");
             cx.terminal.print_error(&error);
@@ -103,7 +103,7 @@ fn report(
     event: Event,
     payload: &Payload,
 ) -> Result<Option<String>, CommandError> {
-    let mut session = AgentSession::of(global, agent, payload)?;
+    let mut session = AgentSession::from_payload(global, agent, payload)?;
     match event {
         Event::Start => session.open().map(|()| None),
         Event::End => session.close().map(|()| None),

@@ -33,7 +33,7 @@ pub(crate) use args::InstallArgs;
 use environment::InstallEnvironment;
 use plan::{Change, PlannedTexts, TraceUpdate};
 use record::Record;
-use skills_client::blocking::PATIENCE;
+use skills_client::blocking::TIMEOUT;
 use units::Manager;
 
 pub(super) fn install(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<Exit, CommandError> {
@@ -76,7 +76,7 @@ pub(super) fn uninstall(cx: &CommandContext<'_>, args: &InstallArgs) -> Result<E
     let mut left_out = Vec::new();
     let mut texts = PlannedTexts::default();
     // Reverts the changes of a file in reverse order.
-    let mut traces: Vec<_> = record.of_parts(&parts).cloned().collect();
+    let mut traces: Vec<_> = record.traces_of(&parts).cloned().collect();
     traces.reverse();
     let changes: Vec<_> = traces.iter().filter_map(|it| plan::uninstall(it, &mut texts)).collect();
     let has_units = changes.iter().any(|it| it.part == InstallPart::Units);
@@ -185,7 +185,7 @@ fn clean_up(change: &Change, trace: &record::Trace, record: &Record) {
 
 // A running daemon occupies the socket that systemd has to listen on.
 fn stop_daemon() {
-    if let Ok(mut server) = ServerConnection::open_running(PATIENCE) {
+    if let Ok(mut server) = ServerConnection::open_running(TIMEOUT) {
         let stopped = server.call_text::<ServerShutdown>(&ShutdownParams {});
         // If the daemon does not stop, `enable` fails and reports it.
         let _ = stopped.and_then(|_| server.wait_for_end());

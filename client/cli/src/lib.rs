@@ -183,7 +183,7 @@ pub fn run(global: &GlobalArgs, command: &Command, binary: Binary<'_>) -> ExitCo
 /// of the binary.
 pub fn context(global: &GlobalArgs) -> Result<Context, CommandError> {
     let mut params = ListParams::default();
-    CallContext::of(global, None)?.single_profile()?.fill(&mut params, None);
+    CallContext::from_args(global, None)?.single_profile()?.fill(&mut params, None);
     Ok(params.take_context())
 }
 

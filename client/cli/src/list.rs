@@ -35,7 +35,8 @@ pub struct ListArgs {
 }
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &ListArgs) -> Result<Exit, CommandError> {
-    let context = CallContext::of(cx.global, args.dir.as_deref())?.with_session(&args.session);
+    let context =
+        CallContext::from_args(cx.global, args.dir.as_deref())?.with_session(&args.session);
     let mut server = ServerConnection::open(cx)?;
     if !context.wants_several_profiles() {
         print_one(cx, args, &mut server, &context)?;

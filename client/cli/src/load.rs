@@ -101,7 +101,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &LoadArgs) -> Result<Exit, Comm
             CommandError::usage("`--wait` needs the daemon").with_hint("Leave out `--no-daemon`.")
         );
     }
-    let context = CallContext::of(cx.global, None)?.single_profile()?;
+    let context = CallContext::from_args(cx.global, None)?.single_profile()?;
     let words = LoadFormat::ALL.iter().map(|it| (it.as_str(), *it));
     let mut params = LoadParams {
         args: (!args.arguments.is_empty()).then(|| raw(&args.arguments)),
@@ -144,7 +144,8 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &LoadArgs) -> Result<Exit, Comm
 }
 
 pub(super) fn catalog(cx: &CommandContext<'_>, args: &CatalogArgs) -> Result<Exit, CommandError> {
-    let context = CallContext::of(cx.global, None)?.single_profile()?.with_session(&args.session);
+    let context =
+        CallContext::from_args(cx.global, None)?.single_profile()?.with_session(&args.session);
     let words = CatalogFormat::ALL.iter().map(|it| (it.as_str(), *it));
     let mut params = CatalogParams {
         format: args.format.as_deref().map(|it| format(it, words)).transpose()?,

@@ -26,7 +26,7 @@ pub struct NewArgs {
 const DIRECTORY: &str = ".agents/skills";
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &NewArgs) -> Result<Exit, CommandError> {
-    let context = CallContext::of(cx.global, None)?;
+    let context = CallContext::from_args(cx.global, None)?;
     let name = &args.name;
     if let Some(what) = name_error(name) {
         return Err(CommandError::usage(format!("`{name}` {what}"))

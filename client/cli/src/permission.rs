@@ -85,7 +85,7 @@ enum Word {
 const SKILL: &str = "skill";
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit, CommandError> {
-    let context = || CallContext::of(cx.global, None)?.single_profile();
+    let context = || CallContext::from_args(cx.global, None)?.single_profile();
     match &args.action {
         Action::Pending => {
             ask::<PermissionPending>(cx, &PermissionPendingParams::default(), pending)

@@ -27,7 +27,7 @@ pub struct SearchArgs {
 }
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &SearchArgs) -> Result<Exit, CommandError> {
-    let context = CallContext::of(cx.global, None)?.single_profile()?;
+    let context = CallContext::from_args(cx.global, None)?.single_profile()?;
     let mut params = SearchParams::default();
     context.fill(&mut params, None);
     params.query = args.query.join(" ");

@@ -21,7 +21,7 @@ use crate::failure::CommandError;
 use crate::global::GlobalArgs;
 use crate::terminal::Progress;
 use crate::terminal::Terminal;
-use skills_client::blocking::{BlockingConnection, PATIENCE, Sent, Stream, limit_patience};
+use skills_client::blocking::{BlockingConnection, Sent, Stream, TIMEOUT, set_timeout};
 use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::{StartOptions, connect, connect_consent, connect_or_start, pauses};
 use skills_client::{ClientError, environment, peer};
@@ -66,10 +66,10 @@ struct Limits {
 }
 
 impl Limits {
-    fn of(global: &GlobalArgs) -> Self {
+    fn from_args(global: &GlobalArgs) -> Self {
         let timeout = global.timeout.map(|it| Duration::from_secs(it.into()));
         let introduction = timeout.unwrap_or(INTRODUCTION);
-        Self { introduction: Some(introduction), answer: Some(timeout.unwrap_or(PATIENCE)) }
+        Self { introduction: Some(introduction), answer: Some(timeout.unwrap_or(TIMEOUT)) }
     }
 }
 
@@ -133,7 +133,7 @@ impl ServerConnection {
             Self::daemon(
                 StartOptions::new(environment::socket_location()?)?,
                 dial,
-                Limits::of(cx.global),
+                Limits::from_args(cx.global),
             )?
         };
         Ok(Self { notes: Rc::clone(&cx.notes), ..server })
@@ -143,28 +143,28 @@ impl ServerConnection {
     /// own.
     pub(super) fn open_for_the_user(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
         let options = StartOptions::new(environment::socket_location()?)?;
-        let limits = Limits { answer: None, ..Limits::of(cx.global) };
+        let limits = Limits { answer: None, ..Limits::from_args(cx.global) };
         Ok(Self { notes: Rc::clone(&cx.notes), ..Self::daemon(options, connect_or_start, limits)? })
     }
 
     fn daemon(options: StartOptions, dial: Dial, limits: Limits) -> Result<Self, ClientError> {
         let _progress = Progress::begin("starting the daemon …", None);
-        let patience = limits.introduction.unwrap_or(INTRODUCTION);
-        let options = StartOptions { patience, ..options };
+        let timeout = limits.introduction.unwrap_or(INTRODUCTION);
+        let options = StartOptions { connect_timeout: timeout, ..options };
         let stream = dial(&options)?;
         Ok(Self { fallback: Some((options, dial)), ..Self::over_socket(stream, limits)? })
     }
 
     /// Connects to the running daemon with this time limit for each answer; never starts one.
-    pub(super) fn open_running(patience: Duration) -> Result<Self, ClientError> {
-        let stream = connect(&environment::socket_location()?, patience)?;
-        let limits = Limits { introduction: Some(patience), answer: Some(patience) };
+    pub(super) fn open_running(timeout: Duration) -> Result<Self, ClientError> {
+        let stream = connect(&environment::socket_location()?, timeout)?;
+        let limits = Limits { introduction: Some(timeout), answer: Some(timeout) };
         Self::over_socket(stream, limits)
     }
 
     fn over_socket(stream: UnixStream, limits: Limits) -> Result<Self, ClientError> {
-        limit_patience(&stream, limits.introduction)?;
-        let daemon = peer::of(&stream)?.and_then(|peer| peer.daemon());
+        set_timeout(&stream, limits.introduction)?;
+        let daemon = peer::credentials(&stream)?.and_then(|peer| peer.daemon());
         let socket = Some(stream.try_clone()?);
         Ok(Self { daemon, limits, socket, ..Self::over(Box::new(stream))? })
     }
@@ -215,7 +215,7 @@ impl ServerConnection {
         &mut self,
         params: M::Params,
     ) -> Result<M::Result, ClientError> {
-        let mut pages = Pages::<M>::of(params);
+        let mut pages = Pages::<M>::new(params);
         loop {
             let answer = self.call::<M>(pages.params());
             if let Some(whole) = pages.take(answer)? {
@@ -307,7 +307,7 @@ impl ServerConnection {
                 let result = self.connection.receive::<Initialize>(sent)?;
                 self.note_version(&result.server_info.version);
                 if let Some(socket) = &self.socket {
-                    limit_patience(socket, self.limits.answer)?;
+                    set_timeout(socket, self.limits.answer)?;
                 }
                 Introduction::Done(Box::new(check_version(result)?))
             }

@@ -58,7 +58,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &SessionArgs) -> Result<Exit, C
     match &args.action {
         Action::Open { session, auto } => {
             let mut params = SessionOpenParams::default();
-            CallContext::of(cx.global, None)?.single_profile()?.fill(&mut params, None);
+            CallContext::from_args(cx.global, None)?.single_profile()?.fill(&mut params, None);
             params.session.clone_from(session);
             params.auto = auto.then_some(true);
             ask::<SessionOpen>(cx, &params, render_session)
@@ -85,7 +85,7 @@ fn fill_session_context(
     params: &mut impl Contextual,
     session: &str,
 ) -> Result<(), CommandError> {
-    CallContext::of(cx.global, None)?.single_profile()?.fill(params, None);
+    CallContext::from_args(cx.global, None)?.single_profile()?.fill(params, None);
     let mut context = params.take_context();
     if cx.global.cwd.is_none() {
         context.cwd = None;

@@ -26,7 +26,7 @@ pub struct ShowArgs {
 }
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &ShowArgs) -> Result<Exit, CommandError> {
-    let place = CallContext::of(cx.global, None)?.single_profile()?;
+    let place = CallContext::from_args(cx.global, None)?.single_profile()?;
     let mut params = GetParams::default();
     match place.target(&args.target) {
         Target::Path(path) => params.path = place.fill(&mut params, Some(&path)),
@@ -68,7 +68,7 @@ pub(super) fn render(result: &GetResult, terminal: &Terminal) -> String {
 }
 
 fn push_facts(skill: &Entry, terminal: &Terminal, text: &mut String) {
-    let mut facts = vec![("state", paint(style::of_state(skill.state), skill.state))];
+    let mut facts = vec![("state", paint(style::state_style(skill.state), skill.state))];
     facts.extend(skill.reason.as_deref().map(|reason| ("reason", terminal.prose(reason))));
     facts.push(("file", terminal.path(&skill.path, skill.path_encoding)));
     let root = terminal.path(&skill.root, skill.path_encoding);
@@ -126,7 +126,7 @@ fn value_text(value: &Value) -> String {
 
 fn push_diagnostic(diagnostic: &Diagnostic, file: &str, terminal: &Terminal, text: &mut String) {
     let severity = style::severity_word(diagnostic.severity);
-    let severity = paint(style::of_severity(diagnostic.severity), severity);
+    let severity = paint(style::severity_style(diagnostic.severity), severity);
     let code = paint(style::FAINT, format!("[{}]", plain(&diagnostic.code)));
     let _ = writeln!(text, "  {severity}{code} {}", terminal.prose(&diagnostic.message));
     let place =

@@ -20,7 +20,7 @@ use crate::style::{self, paint};
 use skills_client::ClientError;
 
 /// Time limit for the answer. A daemon that finishes its calls first takes as long.
-const PATIENCE: Duration = Duration::from_secs(6);
+const TIMEOUT: Duration = Duration::from_secs(6);
 
 /// Time limit for exiting after a signal.
 const GRACE: Duration = Duration::from_secs(2);
@@ -33,7 +33,7 @@ pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
             "`stop` cannot be combined with `--no-daemon`: there is no daemon to stop",
         ));
     }
-    let mut server = ServerConnection::open_running(PATIENCE)?;
+    let mut server = ServerConnection::open_running(TIMEOUT)?;
     let process = server.daemon_process();
     let answer = server.call_text::<ServerShutdown>(&ShutdownParams {});
     let ended = answer.and_then(|text| server.wait_for_end().map(|()| text));
@@ -44,7 +44,7 @@ pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
         }
         // The daemon was exiting already. If it is gone now, report that none runs.
         (Err(error), _) if error.is_broken_connection() => {
-            ServerConnection::open_running(PATIENCE)?;
+            ServerConnection::open_running(TIMEOUT)?;
             return Err(error.into());
         }
         (Err(error), _) => return Err(error.into()),
@@ -81,7 +81,7 @@ fn end(cx: &CommandContext<'_>, process: Pid) -> Result<Exit, CommandError> {
         }
     }
     let Some(signal) = how else {
-        return Err(ClientError::Silent { pid: Some(pid), waited: Some(PATIENCE) }.into());
+        return Err(ClientError::Silent { pid: Some(pid), waited: Some(TIMEOUT) }.into());
     };
     if cx.global.json {
         let text = json!({"pid": pid, "signal": signal});

@@ -24,7 +24,7 @@ pub(super) fn paint(style: Style, text: impl Display) -> String {
 }
 
 /// Returns the style of a skill's state.
-pub(super) fn of_state(state: State) -> Style {
+pub(super) fn state_style(state: State) -> Style {
     match state {
         State::Active | State::Activated => GOOD,
         State::Conditional | State::Untrusted => WAITING,
@@ -36,8 +36,8 @@ pub(super) fn of_state(state: State) -> Style {
 /// Returns the painted mark of a skill's state; `None` for a missing skill.
 pub(super) fn mark(state: Option<State>) -> String {
     match state {
-        Some(state @ (State::Active | State::Activated)) => paint(of_state(state), "✓"),
-        Some(state @ (State::Conditional | State::Untrusted)) => paint(of_state(state), "○"),
+        Some(state @ (State::Active | State::Activated)) => paint(state_style(state), "✓"),
+        Some(state @ (State::Conditional | State::Untrusted)) => paint(state_style(state), "○"),
         Some(_) | None => paint(BAD, "✗"),
     }
 }
@@ -52,7 +52,7 @@ pub(super) fn outcome_mark(outcome: Outcome) -> String {
 }
 
 /// Returns the style of a finding.
-pub(super) fn of_severity(severity: Severity) -> Style {
+pub(super) fn severity_style(severity: Severity) -> Style {
     match severity {
         Severity::Error => ERROR,
         Severity::Warning => WARNING,

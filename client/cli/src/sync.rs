@@ -12,7 +12,7 @@ use crate::style::{self, paint};
 use crate::text::plain;
 
 pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
-    let context = CallContext::of(cx.global, None)?.single_profile()?;
+    let context = CallContext::from_args(cx.global, None)?.single_profile()?;
     let mut params = SyncParams::default();
     context.fill(&mut params, None);
     let mut server = ServerConnection::open(cx)?;

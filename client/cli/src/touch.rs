@@ -38,7 +38,7 @@ fn op(text: &str) -> Result<TouchOp, String> {
 }
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &TouchArgs) -> Result<Exit, CommandError> {
-    let context = CallContext::of(cx.global, None)?.single_profile()?;
+    let context = CallContext::from_args(cx.global, None)?.single_profile()?;
     let paths: Vec<_> = args.paths.iter().map(|path| context.file(path)).collect();
     let mut params = SessionTouchParams::default();
     params.paths = context.fill_all(&mut params, &paths);

@@ -37,7 +37,7 @@ pub struct TrustArgs {
 }
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &TrustArgs) -> Result<Exit, CommandError> {
-    let context = CallContext::of(cx.global, None)?.single_profile()?;
+    let context = CallContext::from_args(cx.global, None)?.single_profile()?;
     let dir = args.dir.as_deref().map(|it| context.file(it));
     if args.list {
         let mut params = TrustGetParams { waiting: Some(true), ..TrustGetParams::default() };

@@ -40,7 +40,8 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &WatchArgs) -> Result<Exit, Com
             CommandError::usage("`watch` needs the daemon").with_hint("Leave out `--no-daemon`.")
         );
     }
-    let context = CallContext::of(cx.global, None)?.single_profile()?.with_session(&args.session);
+    let context =
+        CallContext::from_args(cx.global, None)?.single_profile()?.with_session(&args.session);
     // Reports an incompatible protocol at once.
     ServerConnection::open(cx)?.initialize_result()?;
     let client =
@@ -168,7 +169,7 @@ impl WatchedList<'_> {
     /// Fetches a list, parsed and as raw JSON, with its pages joined.
     async fn ask(&self, params: ListParams) -> Result<(ListResult, Box<RawValue>), ClientError> {
         let form = |source| ClientError::Form { method: SkillsList::METHOD, source };
-        let mut pages = Pages::<SkillsList>::of(params);
+        let mut pages = Pages::<SkillsList>::new(params);
         loop {
             let is_first = pages.params().cursor.is_none();
             let answer = self.client.call_text::<SkillsList>(pages.params()).await;

@@ -86,7 +86,8 @@ pub(crate) fn run(global: &GlobalArgs, options: McpOptions) -> ExitCode {
     let own = Arc::<FallbackServer>::default();
     let exit = match clients(global, &own) {
         Ok([client, consent]) => {
-            let [client, consent] = [client, consent].map(|it| it.named("skillsd-mcp", VERSION));
+            let [client, consent] =
+                [client, consent].map(|it| it.with_name("skillsd-mcp", VERSION));
             runtime.block_on(serve(McpContext::new(client, consent, place, options.shell)))
         }
         Err(error) => {
@@ -113,7 +114,7 @@ fn clients(global: &GlobalArgs, own: &Arc<FallbackServer>) -> Result<[Client; 2]
         standby.connect()
     });
     let options = StartOptions::new(socket_location()?)?;
-    let clients = [Client::new(options.clone()), Client::consenting(options)];
+    let clients = [Client::new(options.clone()), Client::for_consent(options)];
     Ok(clients.map(|it| it.with_fallback(Arc::clone(&stand_in))))
 }
 

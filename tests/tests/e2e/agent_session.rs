@@ -74,7 +74,7 @@ impl Agent {
         let mut options = StartOptions::new(location).expect("this program has a path");
         // The test starts the daemons itself.
         options.program = "/bin/false".into();
-        let user = Client::consenting(options.clone());
+        let user = Client::for_consent(options.clone());
         Self { client: Client::new(options), user, top }
     }
 

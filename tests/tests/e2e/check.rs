@@ -463,7 +463,11 @@ fn check_refuses_two_output_formats() {
     let top = home.worktree("w", TREE);
     let output = run(&home, &top, &["check", "--json", "--format", "sarif"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("`--json` and another `--format`"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("`--json` cannot be combined with another `--format`"),
+        "{}",
+        stderr(&output)
+    );
     let twice = run(&home, &top, &["check", "--json", "--format", "json"]);
     assert_eq!(twice.status.code(), Some(1), "{}", stderr(&twice));
     assert!(serde_json::from_slice::<Value>(&twice.stdout).is_ok(), "it is the wire's result");

@@ -195,7 +195,7 @@ fn uninstall_keeps_entries_changed_by_the_user() {
     edit(".gemini/settings.json", "hook gemini-cli ||", "hook gemini-cli --profile codex ||");
     // A second install keeps the changes as well.
     let again = stdout(&fixture.run(&["install", "--yes"], 0));
-    assert!(again.contains("are there in other words, and stay so"), "{again}");
+    assert!(again.contains("exist in another form and are kept"), "{again}");
     let shown = stdout(&fixture.run(&["uninstall", "--yes"], 0));
     assert!(shown.contains("The file changed after the installation and is kept."), "{shown}");
 
@@ -293,7 +293,7 @@ fn install_calls_systemctl_and_reports_its_absence() {
 
     let fixture = InstallFixture::new("").with_manager(1);
     let shown = stdout(&fixture.run(&["install", "--yes", "--only", "units"], 0));
-    assert!(shown.contains("No user manager of systemd runs here"), "{shown}");
+    assert!(shown.contains("No systemd user manager is running"), "{shown}");
     assert!(shown.contains("systemctl --user enable --now skillsd.socket"), "{shown}");
     let fixture = InstallFixture::new("");
     let shown = stdout(&fixture.run(&["install", "--yes", "--only", "units"], 0));

@@ -50,7 +50,7 @@ fn push_file(
 ) {
     for finding in &file.findings {
         let word = style::severity_word(finding.severity);
-        let severity = paint(style::of_severity(finding.severity), word);
+        let severity = paint(style::severity_style(finding.severity), word);
         let bare_code = format!("[{}]", plain(&finding.code));
         let code = paint(style::FAINT, &bare_code);
         let message = terminal.prose(&finding.message);
@@ -117,7 +117,7 @@ fn push_excerpt(finding: &CheckFinding, source: &str, columns: Option<usize>, te
     let cut = if first > 0 { "…" } else { "" };
     let more = if last < letters.len() { "…" } else { "" };
     let carets = "^".repeat(width(&marked).max(1));
-    let carets = paint(style::of_severity(finding.severity), carets);
+    let carets = paint(style::severity_style(finding.severity), carets);
     let blanks = " ".repeat(width(cut) + width(&before));
     let _ = writeln!(text, " {gutter} {bar}");
     let shown = paint(style::FAINT, &number);
@@ -143,9 +143,7 @@ fn push_notes(finding: &CheckFinding, terminal: &Terminal, text: &mut String) {
     }
 }
 
-// Line ends as editors count them: `
-// `, `\r
-// ` or a lone `\r`.
+// Line ends as editors count them: `\n`, `\r\n` or a lone `\r`.
 fn lines(source: &str) -> impl Iterator<Item = &str> {
     source.split('\n').flat_map(|it| it.strip_suffix('\r').unwrap_or(it).split('\r'))
 }

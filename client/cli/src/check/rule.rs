@@ -18,7 +18,7 @@ pub(super) fn render(rules: &[RuleDescription], terminal: &Terminal) -> String {
 }
 
 fn one(rule: &RuleDescription, terminal: &Terminal) -> String {
-    let word = paint(style::of_severity(rule.severity), style::severity_word(rule.severity));
+    let word = paint(style::severity_style(rule.severity), style::severity_word(rule.severity));
     let code = paint(style::FAINT, format!("[{}]", plain(&rule.rule)));
     let mut text = format!("{word}{code}\n\n");
     for paragraph in [&rule.what, &rule.why] {

@@ -25,7 +25,7 @@ use skills_client::ClientError;
 use skills_client::spawn::connect;
 
 /// Time limit for an answer. A healthy daemon answers `initialize` within a millisecond.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Daemon that has answered `initialize`.
 pub(super) struct RunningDaemon {
@@ -38,7 +38,7 @@ pub(super) fn connect_and_check(
     location: &SocketLocation,
     findings: &mut Vec<Finding>,
 ) -> Option<RunningDaemon> {
-    match connect(location, PATIENCE).and_then(initialize) {
+    match connect(location, TIMEOUT).and_then(initialize) {
         Ok(daemon) => {
             let theirs = &daemon.info.version;
             if theirs != VERSION {
@@ -62,8 +62,8 @@ pub(super) fn connect_and_check(
 }
 
 fn initialize(stream: UnixStream) -> Result<RunningDaemon, ClientError> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
     let mut server = ServerConnection::over(Box::new(stream))?;
     let info = server.initialize_result()?.server_info.clone();
     Ok(RunningDaemon { info, server })
@@ -89,7 +89,7 @@ fn connect_finding(location: &SocketLocation, error: &ClientError) -> Option<Fin
         }
         ClientError::Version { .. } => Finding::error("protocol-version", error.to_string(), hint),
         ClientError::Silent { .. } => {
-            let waited = PATIENCE.as_secs();
+            let waited = TIMEOUT.as_secs();
             let message =
                 format!("the daemon accepts connections but has not answered for {waited} s");
             let hint = "Run `skillsd logs` to see what it does, or `skillsd stop` to end it.";
@@ -149,7 +149,7 @@ pub(super) fn check_from_server(
     daemon: Option<&mut RunningDaemon>,
     findings: &mut Vec<Finding>,
 ) -> Result<Option<TrustGetResult>, CommandError> {
-    let context = CallContext::of(cx.global, None)?;
+    let context = CallContext::from_args(cx.global, None)?;
     let mut local;
     let server = if let Some(daemon) = daemon {
         &mut daemon.server
@@ -225,7 +225,7 @@ fn check_views(
     let status = server.call::<ServerStatus>(&StatusParams {})?;
     add(status.health);
     status.worktrees.into_iter().for_each(|worktree| add(worktree.health));
-    findings.extend(unwell.iter().map(Finding::of_health));
+    findings.extend(unwell.iter().map(Finding::from_health));
     Ok(())
 }
 
@@ -235,7 +235,7 @@ fn root_finding(
     reason: Option<String>,
 ) -> Finding {
     let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-    Finding::of_health(&Health {
+    Finding::from_health(&Health {
         code: "root-unreadable".to_owned(),
         message: format!("failed to read a search root{reason}"),
         hint: Some("Change its permissions so that you can read it, or remove it.".to_owned()),

@@ -52,7 +52,7 @@ impl Finding {
     }
 
     /// Returns a finding for a server's health message.
-    pub(super) fn of_health(health: &Health) -> Self {
+    pub(super) fn from_health(health: &Health) -> Self {
         let hint = health.hint.clone().unwrap_or_else(|| "Nothing needs to be done.".to_owned());
         let severity = if health.code == "config" { Severity::Error } else { Severity::Warning };
         let finding = Self::new(&health.code, severity, health.message.clone(), hint);

@@ -105,9 +105,9 @@ fn damaged_stores(state: &Path) -> Vec<Finding> {
         // The database file sorts first, if it exists.
         paths.sort();
         let message = "the session store was damaged and set aside";
-        let named: Vec<_> = paths.iter().map(|it| format!("`{}`", it.display())).collect();
+        let with_name: Vec<_> = paths.iter().map(|it| format!("`{}`", it.display())).collect();
         let them = if paths.len() == 1 { "it" } else { "them" };
-        let hint = format!("Remove {} if you do not need {them}.", series(&named));
+        let hint = format!("Remove {} if you do not need {them}.", series(&with_name));
         let finding = Finding::warning("store-aside", message, hint).at(&paths[0]);
         finding.with_repair(Repair::RemoveAside { paths })
     };

@@ -198,7 +198,7 @@ fn candidate_lines(
         Some(path) => terminal.link(path, step.path_encoding, name),
         None => name,
     };
-    let state = step.state.map(|state| paint(style::of_state(state), state));
+    let state = step.state.map(|state| paint(style::state_style(state), state));
     let first = format!("{mark} {name}  {}", state.unwrap_or_default());
     let mut lines = vec![first.trim_end().to_owned()];
     push_reason(step, room, terminal, &mut lines);

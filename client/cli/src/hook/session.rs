@@ -21,12 +21,12 @@ use super::skill_text;
 use crate::call_context::CallContext;
 use crate::failure::CommandError;
 use crate::global::GlobalArgs;
-use skills_client::blocking::{BlockingConnection, limit_patience};
+use skills_client::blocking::{BlockingConnection, set_timeout};
 use skills_client::spawn::{StartOptions, connect_or_start};
 use skills_client::{ClientError, environment};
 
 /// Time limit for the daemon to start, and for each answer.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Session id of a hook event, with the directories of the session.
 pub(super) struct AgentSession {
@@ -41,7 +41,7 @@ pub(super) struct AgentSession {
 
 impl AgentSession {
     /// Returns the session of a payload.
-    pub(super) fn of(
+    pub(super) fn from_payload(
         global: &GlobalArgs,
         agent: &Agent,
         payload: &Payload,
@@ -57,12 +57,12 @@ impl AgentSession {
             profile: global.profile.clone().or_else(|| agent.profile.map(str::to_owned)),
             ..global.clone()
         };
-        let start = CallContext::of(&global, None)?.single_profile()?;
+        let start = CallContext::from_args(&global, None)?.single_profile()?;
         let home = std::env::home_dir().filter(|it| it.is_absolute());
         let dirs = shell::CommandDirs { top: top_of(&cwd), cwd, home };
         let location = environment::socket_location().map_err(ClientError::from)?;
         let options = StartOptions::new(location)?;
-        let options = StartOptions { deadline: PATIENCE, patience: PATIENCE, ..options };
+        let options = StartOptions { deadline: TIMEOUT, connect_timeout: TIMEOUT, ..options };
         Ok(Self { session, agent: payload.agent_id.clone(), start, dirs, options })
     }
 
@@ -151,7 +151,7 @@ impl AgentSession {
 
     fn try_ask<M: Request>(&self, params: &M::Params) -> Result<Box<RawValue>, ClientError> {
         let stream = connect_or_start(&self.options)?;
-        limit_patience(&stream, Some(PATIENCE))?;
+        set_timeout(&stream, Some(TIMEOUT))?;
         let mut connection = BlockingConnection::new(stream);
         let sent = connection.send::<M>(params)?;
         connection.receive_text(sent)

@@ -101,7 +101,7 @@ impl Record {
     }
 
     /// Returns the traces of these parts.
-    pub(super) fn of_parts<'a>(
+    pub(super) fn traces_of<'a>(
         &'a self,
         parts: &'a [InstallPart],
     ) -> impl Iterator<Item = &'a Trace> {

@@ -141,7 +141,7 @@ fn cell(state: Option<State>) -> String {
         State::Invalid => "✗",
         State::Refused => "⊘",
     };
-    paint(style::of_state(state), mark)
+    paint(style::state_style(state), mark)
 }
 
 #[cfg(test)]

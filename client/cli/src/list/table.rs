@@ -131,7 +131,7 @@ fn push_row(skill: &Entry, columns: &Columns, terminal: &Terminal, text: &mut St
     let name = terminal.link(&skill.path, skill.path_encoding, name);
     let state = columns.state.map_or(String::new(), |room| {
         let state = pad(skill.state.as_str(), ends_at(true, room));
-        format!("{}  ", paint(style::of_state(skill.state), state))
+        format!("{}  ", paint(style::state_style(skill.state), state))
     });
     let notes = notes(skill);
     let room = columns.description.map(|room| room.saturating_sub(width(&notes)));

@@ -100,7 +100,7 @@ fn description(entry: &Entry) -> String {
 
 fn state_and_reason(entry: &Entry) -> String {
     let reason = entry.reason.as_deref().map(|it| format!(": {}", plain(it)));
-    let state = paint(style::of_state(entry.state), entry.state);
+    let state = paint(style::state_style(entry.state), entry.state);
     format!("{state}{}", reason.unwrap_or_default())
 }
 

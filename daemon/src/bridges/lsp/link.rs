@@ -170,7 +170,7 @@ impl Link {
         let inner = Arc::clone(&self.0);
         Box::pin(async move {
             let caller = inner.caller.get_or_init(|| inner.connect()).await;
-            let mut pages = Pages::<M>::of(params);
+            let mut pages = Pages::<M>::new(params);
             loop {
                 let answer = caller.call::<M>(pages.params()).await;
                 if let Some(whole) = known(M::METHOD, pages.take(answer))? {

@@ -47,7 +47,7 @@ pub(super) enum Shape {
     Guess(Op),
     /// A command follows after N operands and any assignments.
     Prefix(usize),
-    /// Like a prefix if the first operand is one of these words, otherwise guessed.
+    /// Like a prefix if the first operand is one of these words, otherwise like [`Shape::Guess`].
     Runner(&'static str),
     /// Changes the directory.
     Cd,

@@ -163,8 +163,8 @@ impl<'a> Walk<'a> {
                 let parts: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
                 let last = parts.len().saturating_sub(1);
                 for (nth, part) in parts.into_iter().enumerate() {
-                    // `cat <<E | sh` attaches the document to the first part; a later part other
-                    // than the last never gets it.
+                    // In `cat <<E | sh`, the first part reads the document, and the last part may
+                    // get it through the pipe.
                     let document = document.filter(|_| nth == 0 || nth == last);
                     let was_piped = self.is_piped;
                     self.is_piped = was_piped || nth > 0;
