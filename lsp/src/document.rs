@@ -13,7 +13,10 @@ use skills_syntax::text::{LineIndex, Span};
 use tower_lsp::ls_types::Uri;
 
 use crate::analysis::AnalysisContext;
-use crate::session::Revision;
+
+/// A number for one version of one document, unique within a session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Revision(pub(crate) u64);
 
 /// One version of an open document.
 #[derive(Clone, Debug)]

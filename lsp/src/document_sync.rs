@@ -18,8 +18,9 @@ use tower_lsp::ls_types::notification::{
 };
 use tower_lsp::ls_types::request::{DocumentDiagnosticRequest, Request as _};
 
+use crate::document::Revision;
 use crate::handlers::synchronization::{did_change, did_close, did_open};
-use crate::session::{Revision, Session};
+use crate::session::Session;
 
 /// A service that keeps the session's documents in sync.
 pub(crate) struct DocumentSyncLayer<S> {

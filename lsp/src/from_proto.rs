@@ -18,10 +18,9 @@ use tower_lsp::ls_types::{
 };
 
 use crate::document::{Document, Edit};
-use crate::handlers::code_lens::SHOW;
-use crate::settings::{Encoding, Features, Refreshes, Settings};
-use crate::tasks::client_watch;
-use crate::workspace::{EditorSettings, LevelOverride};
+use crate::editor_settings::{EditorSettings, LevelOverride};
+use crate::settings::{Encoding, Features, Refreshes, SHOW_REFERENCES, Settings};
+use crate::watched_files;
 
 /// The file name of a skill.
 const SKILL_FILE: &str = "SKILL.md";
@@ -53,7 +52,7 @@ pub(crate) fn settings(capabilities: &ClientCapabilities) -> Settings {
         resolves_actions: actions.is_some_and(resolves_edits),
         shows_disabled: actions.is_some_and(|it| it.disabled_support == Some(true)),
         refreshes: workspace.map(refreshes).unwrap_or_default(),
-        shows_references: supports_command(capabilities, SHOW),
+        shows_references: supports_command(capabilities, SHOW_REFERENCES),
         shows_documents: capabilities
             .window
             .as_ref()
@@ -163,7 +162,7 @@ pub(crate) fn reports_worktree_file(params: &DidChangeWatchedFilesParams) -> boo
 /// Returns true if a notification reports files whose content can change findings. URIs that are
 /// not file paths count as relevant.
 pub(crate) fn reports_relevant_file(params: &DidChangeWatchedFilesParams) -> bool {
-    let is_relevant = |it: &Uri| it.to_file_path().is_none_or(|it| client_watch::is_relevant(&it));
+    let is_relevant = |it: &Uri| it.to_file_path().is_none_or(|it| watched_files::is_relevant(&it));
     let mut changes = params.changes.iter().map(|it| &it.uri);
     changes.any(|it| !is_of_git(it) && is_relevant(it))
 }
@@ -257,7 +256,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::session::Revision;
+    use crate::document::Revision;
 
     #[track_caller]
     fn check_encoding(capabilities: Value, expected: Encoding) {

@@ -23,6 +23,8 @@ mod session;
 
 mod settings;
 
+mod editor_settings;
+
 mod document;
 
 mod workspace;
@@ -45,6 +47,8 @@ mod from_proto;
 
 mod options;
 
+mod watched_files;
+
 mod to_proto;
 
 #[cfg(test)]
@@ -65,15 +69,7 @@ use crate::session::Session;
 pub use backend::{
     Answer, Backend, DocumentLocation, NoBackend, OnChange, WalkOptions, WatchTarget,
 };
-
-/// The way in which a client ended the connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ending {
-    /// The client sent `shutdown` first.
-    Orderly,
-    /// The client sent `exit`, or its stream ended, without `shutdown`.
-    Abrupt,
-}
+pub use session::Ending;
 
 /// Serves one client until it sends `exit` or its stream ends.
 ///

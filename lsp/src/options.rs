@@ -7,7 +7,8 @@
 use serde_json::{Map, Value};
 use skills_discovery::levels::Level;
 
-use crate::tasks::SECTION;
+/// The section of the client's settings that belongs to skillsd.
+pub(crate) const SECTION: &str = "skillsd";
 
 /// A problem in the client's settings.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -11,7 +11,8 @@ use tower_lsp::Client;
 use tower_lsp::ls_types::notification::{Notification, PublishDiagnostics};
 use tower_lsp::ls_types::{Diagnostic, PublishDiagnosticsParams, Uri};
 
-use crate::session::{PendingDiagnostics, Revision, Session};
+use crate::document::Revision;
+use crate::session::{PendingDiagnostics, Session};
 use crate::{catch_panic, from_proto, handlers};
 
 /// Publishes until the session ends.

@@ -29,8 +29,8 @@ use tower_lsp::ls_types::{
 use tower_lsp::{Client, LanguageServer};
 
 use crate::analysis::AnalysisContext;
+use crate::options::SECTION;
 use crate::session::{Session, Task};
-use crate::tasks::SECTION;
 use crate::texts::Texts;
 use crate::{from_proto, handlers};
 

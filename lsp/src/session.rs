@@ -5,7 +5,9 @@
 //! await. Readers get an immutable document; a later change creates a new one.
 
 mod disk;
+mod disk_state;
 mod rescan;
+mod task;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -16,20 +18,25 @@ use skills_syntax::path::AbsPath;
 use tokio::sync::Notify;
 use tower_lsp::ls_types::Uri;
 
-use crate::Ending;
 use crate::backend::{Backend, NoBackend};
-use crate::document::{Document, Edit};
+use crate::document::{Document, Edit, Revision};
+use crate::editor_settings::EditorSettings;
 use crate::from_proto;
 use crate::options::{self, SettingsProblem};
-use crate::settings::Settings;
+use crate::settings::{Features, Settings};
 use crate::snapshot::SkillBuffer;
-use disk::DiskState;
+use disk_state::DiskState;
 
-pub(crate) use disk::Task;
+pub(crate) use task::Task;
 
-/// A number for one version of one document, unique within a session.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Revision(pub(crate) u64);
+/// The way in which a client ended the connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// The client sent `shutdown` first.
+    Orderly,
+    /// The client sent `exit`, or its stream ended, without `shutdown`.
+    Abrupt,
+}
 
 /// The state of one client.
 pub(crate) struct Session {
@@ -321,10 +328,57 @@ impl Session {
         }
     }
 
+    /// Applies the editor's settings.
+    pub(crate) fn set_editor_settings(&self, editor_settings: EditorSettings, features: Features) {
+        let before = std::mem::replace(&mut self.lock().settings.features, features);
+        if self.disk().workspace.set_editor_settings(editor_settings) {
+            self.task_wake.notify_one();
+        } else if before != features {
+            self.send(Task::Refresh);
+        }
+    }
+
+    /// Queues a task.
+    pub(crate) fn send(&self, task: Task) {
+        self.disk().tasks.push_back(task);
+        self.task_wake.notify_one();
+    }
+
+    /// Requests new lookups of files outside the index; the throttle limits how often they run.
+    pub(crate) fn request_rescan(&self) {
+        self.disk().throttle.request();
+        self.task_wake.notify_one();
+    }
+
+    /// Marks everything as stale.
+    pub(crate) fn invalidate_all(&self) {
+        let mut disk = self.disk();
+        disk.workspace.invalidate_all();
+        disk.clear_referrers();
+        drop(disk);
+        self.task_wake.notify_one();
+    }
+
+    /// Drops cached values of a closed document. `open` are the paths of the remaining documents.
+    fn forget_closed(&self, closed: Option<&AbsPath>, open: &[AbsPath]) {
+        let mut disk = self.disk();
+        if let Some(path) = closed {
+            disk.workspace.forget_document(path);
+        }
+        disk.workspace.retain_roots(|root| open.iter().any(|it| it.starts_with(root)));
+        disk.clear_referrers();
+    }
+
     fn lock(&self) -> MutexGuard<'_, SessionState> {
         // Every update under the lock is complete before code that can panic, so poisoning is
         // ignored.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn disk(&self) -> MutexGuard<'_, DiskState> {
+        // Every update under the lock is complete before code that can panic, so poisoning is
+        // ignored.
+        self.disk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

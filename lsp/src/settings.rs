@@ -2,6 +2,10 @@
 //!
 //! Created once by [`crate::from_proto`]; no other module reads the client's capabilities.
 
+/// The client's command that shows locations. It has its own name, because the arguments of VS
+/// Code's built-in command are not JSON. Clients announce that they support it.
+pub(crate) const SHOW_REFERENCES: &str = "skillsd.showReferences";
+
 /// The unit of columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Encoding {

@@ -19,7 +19,7 @@ use skills_protocol::path::{PathEncoding, decode_absolute};
 use skills_protocol::wire;
 use skills_syntax::path::AbsPath;
 
-use crate::workspace::LevelOverride;
+use crate::editor_settings::LevelOverride;
 
 /// A decoded snapshot of a workspace root.
 #[derive(Debug, Default)]

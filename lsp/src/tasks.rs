@@ -4,7 +4,7 @@
 //! then schedules the documents whose findings may change. Only the runner sends requests to the
 //! client. A handler that waited for the client could deadlock, because both share one stream.
 
-pub(crate) mod client_watch;
+mod client_watch;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use tower_lsp::ls_types::{
 
 use crate::analysis::GlobMatches;
 use crate::backend::{Answer, DocumentLocation, OnChange};
-use crate::options::{SettingsProblem, unknown_profile};
+use crate::options::{SECTION, SettingsProblem, unknown_profile};
 use crate::session::{Session, Task};
 use crate::settings::Settings;
 use crate::snapshot::{self, WorkspaceSnapshot};
@@ -29,9 +29,6 @@ use crate::workspace::Fetch;
 
 /// Time limit for the client to respond, before the next task runs.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// The section of the client's settings that belongs to skillsd.
-pub(crate) const SECTION: &str = "skillsd";
 
 /// The minimum time between two refresh requests while fetches continue.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(2);

@@ -15,8 +15,8 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 use tower_lsp::ls_types::{Location, Range, Uri};
 
-use crate::document::Document;
-use crate::session::{Revision, Session};
+use crate::document::{Document, Revision};
+use crate::session::Session;
 use crate::settings::Encoding;
 use crate::snapshot::{OverlaySnapshot, SkillEntry, path};
 use crate::to_proto;

@@ -11,124 +11,19 @@ use skills_syntax::parse::{Entry, ValueKind};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 use tower_lsp::ls_types::{
-    CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CodeDescription,
-    CodeLensOptions, CompletionOptions, Diagnostic, DiagnosticOptions,
-    DiagnosticRelatedInformation, DiagnosticServerCapabilities, DiagnosticSeverity, DiagnosticTag,
-    DocumentLinkOptions, DocumentSymbol, ExecuteCommandOptions, FileOperationFilter,
-    FileOperationPattern, FileOperationRegistrationOptions, FoldingRange, FoldingRangeKind,
-    FoldingRangeProviderCapability, HoverProviderCapability, Location, NumberOrString, OneOf,
-    Position, PositionEncodingKind, Range, RenameOptions, SelectionRangeProviderCapability,
-    ServerCapabilities, SymbolInformation, SymbolKind, TextDocumentSyncCapability,
-    TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, TextEdit, Uri,
-    WorkDoneProgressOptions, WorkspaceFileOperationsServerCapabilities,
-    WorkspaceFoldersServerCapabilities, WorkspaceServerCapabilities,
+    CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag,
+    DocumentSymbol, FoldingRange, FoldingRangeKind, Location, NumberOrString, Position, Range,
+    SymbolInformation, SymbolKind, TextEdit, Uri,
 };
 
 use crate::document::Document;
-use crate::handlers::code_action::FIX_ALL;
-use crate::handlers::execute_command::COMMANDS;
-use crate::handlers::semantic_tokens;
-use crate::settings::{Encoding, Settings};
+use crate::settings::Encoding;
 
 /// The `source` of all diagnostics.
 pub(crate) const SOURCE: &str = "skillsd";
 
 /// The maximum length of a value shown beside its key, in characters.
 const MAX_DETAIL: usize = 80;
-
-/// Returns the server's capabilities: exactly the implemented methods.
-pub(crate) fn capabilities(settings: Settings) -> ServerCapabilities {
-    let synchronization = TextDocumentSyncOptions {
-        open_close: Some(true),
-        change: Some(TextDocumentSyncKind::INCREMENTAL),
-        save: Some(TextDocumentSyncSaveOptions::Supported(true)),
-        ..TextDocumentSyncOptions::default()
-    };
-    let diagnostics = DiagnosticOptions {
-        identifier: Some(SOURCE.to_owned()),
-        // Precedence between skills depends on other files.
-        inter_file_dependencies: true,
-        workspace_diagnostics: true,
-        ..DiagnosticOptions::default()
-    };
-    ServerCapabilities {
-        position_encoding: Some(encoding(settings.encoding)),
-        text_document_sync: Some(TextDocumentSyncCapability::Options(synchronization)),
-        diagnostic_provider: settings
-            .pulls_diagnostics
-            .then_some(DiagnosticServerCapabilities::Options(diagnostics)),
-        completion_provider: Some(CompletionOptions {
-            // Keys, values, items, tool patterns and links, variables, skills and paths.
-            trigger_characters: Some(
-                [":", " ", "-", ",", "[", "(", "$", "{", "/"].map(str::to_owned).into(),
-            ),
-            resolve_provider: Some(true),
-            ..CompletionOptions::default()
-        }),
-        hover_provider: Some(HoverProviderCapability::Simple(true)),
-        code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
-            code_action_kinds: Some(vec![
-                CodeActionKind::QUICKFIX,
-                CodeActionKind::REFACTOR_EXTRACT,
-                CodeActionKind::REFACTOR_REWRITE,
-                FIX_ALL,
-            ]),
-            resolve_provider: Some(true),
-            ..CodeActionOptions::default()
-        })),
-        execute_command_provider: Some(ExecuteCommandOptions {
-            commands: COMMANDS.map(str::to_owned).into(),
-            ..ExecuteCommandOptions::default()
-        }),
-        document_highlight_provider: Some(OneOf::Left(true)),
-        document_symbol_provider: Some(OneOf::Left(true)),
-        folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
-        selection_range_provider: Some(SelectionRangeProviderCapability::Simple(true)),
-        semantic_tokens_provider: Some(semantic_tokens::options().into()),
-        // Advertised always, because the user can enable it later; disabled, the response is empty.
-        inlay_hint_provider: Some(OneOf::Left(true)),
-        code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(false) }),
-        definition_provider: Some(OneOf::Left(true)),
-        references_provider: Some(OneOf::Left(true)),
-        document_link_provider: Some(DocumentLinkOptions {
-            resolve_provider: Some(false),
-            work_done_progress_options: WorkDoneProgressOptions::default(),
-        }),
-        workspace_symbol_provider: Some(OneOf::Left(true)),
-        rename_provider: Some(OneOf::Right(RenameOptions {
-            prepare_provider: Some(true),
-            work_done_progress_options: WorkDoneProgressOptions::default(),
-        })),
-        workspace: Some(workspace()),
-        document_formatting_provider: Some(OneOf::Left(true)),
-        ..ServerCapabilities::default()
-    }
-}
-
-fn workspace() -> WorkspaceServerCapabilities {
-    let everything = FileOperationFilter {
-        scheme: Some("file".to_owned()),
-        pattern: FileOperationPattern { glob: "**/*".to_owned(), matches: None, options: None },
-    };
-    WorkspaceServerCapabilities {
-        workspace_folders: Some(WorkspaceFoldersServerCapabilities {
-            supported: Some(true),
-            change_notifications: Some(OneOf::Left(true)),
-        }),
-        file_operations: Some(WorkspaceFileOperationsServerCapabilities {
-            will_rename: Some(FileOperationRegistrationOptions { filters: vec![everything] }),
-            ..WorkspaceFileOperationsServerCapabilities::default()
-        }),
-    }
-}
-
-fn encoding(encoding: Encoding) -> PositionEncodingKind {
-    match encoding {
-        Encoding::Utf8 => PositionEncodingKind::UTF8,
-        Encoding::Utf16 => PositionEncodingKind::UTF16,
-        Encoding::Utf32 => PositionEncodingKind::UTF32,
-    }
-}
 
 /// Returns the position of a byte offset; inside a line break, the end of the line.
 pub(crate) fn position(document: &Document, offset: usize, encoding: Encoding) -> Position {
@@ -321,7 +216,7 @@ pub(crate) fn fold(document: &Document, span: Span) -> Option<FoldingRange> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Revision;
+    use crate::document::Revision;
 
     #[track_caller]
     fn document(text: &str) -> Document {

@@ -12,34 +12,16 @@ use std::fmt;
 use std::sync::Arc;
 
 use skills_agents::profile::DEFAULT_PROFILES;
-use skills_discovery::levels::Level;
 use skills_lint::{MAX_MATCHES, SkillDirFacts};
 use skills_syntax::path::AbsPath;
 
 use crate::analysis::{AnalysisContext, GlobMatches, MissingAnswers};
 use crate::backend::{DocumentLocation, WalkOptions};
+use crate::editor_settings::EditorSettings;
 use crate::snapshot::{OverlaySnapshot, SkillBuffer, WorkspaceSnapshot};
 
 /// The number of matching files listed in the hover of a glob.
 const HOVER_FILES: u32 = 5;
-
-/// The user's settings in the editor.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct EditorSettings {
-    /// The profiles to check; empty for those of the configuration.
-    pub(crate) profiles: Vec<String>,
-    /// Severity overrides.
-    pub(crate) levels: Vec<LevelOverride>,
-}
-
-/// The severity of a rule or a family of rules.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LevelOverride {
-    /// The files it applies to; all if `None`.
-    pub(crate) glob: Option<String>,
-    pub(crate) rule: String,
-    pub(crate) level: Level,
-}
 
 /// Cached knowledge about the disk.
 #[derive(Debug, Default)]

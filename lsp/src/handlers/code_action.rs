@@ -294,7 +294,7 @@ mod tests {
     use tower_lsp::ls_types::Position;
 
     use super::*;
-    use crate::session::Revision;
+    use crate::document::Revision;
 
     const TEXT: &str =
         "---\nname: pdf\ndescription: Reads: PDFs. Use it when there is one.\n---\n\n# PDF\n";

@@ -7,12 +7,8 @@ use tower_lsp::ls_types::{CodeLens, Command, Location, Range, Uri};
 use crate::analysis::AnalysisContext;
 use crate::document::Document;
 use crate::handlers::execute_command::open;
-use crate::settings::Settings;
+use crate::settings::{SHOW_REFERENCES, Settings};
 use crate::{from_proto, to_proto};
-
-/// The client's command that shows locations. It has its own name, because the arguments of VS
-/// Code's built-in command are not JSON. Clients announce that they support it.
-pub(crate) const SHOW: &str = "skillsd.showReferences";
 
 /// Returns the code lenses of a skill; `None` for other documents, or if lenses are disabled.
 ///
@@ -58,7 +54,7 @@ fn command(
         locations if settings.shows_references => {
             let arguments = serde_json::json!([document.uri(), range.start, locations]);
             let arguments = arguments.as_array().cloned();
-            Command { title, command: SHOW.to_owned(), arguments }
+            Command { title, command: SHOW_REFERENCES.to_owned(), arguments }
         }
         [first, ..] if settings.shows_documents => open(title, first),
         // A lens without a command is only text.
@@ -69,7 +65,7 @@ fn command(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Revision;
+    use crate::document::Revision;
 
     fn lens(settings: Settings) -> serde_json::Value {
         let uri = "file:///w/SKILL.md".parse().unwrap();
@@ -88,7 +84,10 @@ mod tests {
         let both =
             Settings { shows_references: true, shows_documents: true, ..Settings::default() };
         let shown = lens(both);
-        assert_eq!((&shown["title"], &shown["command"]), (&"used by 1".into(), &SHOW.into()));
+        assert_eq!(
+            (&shown["title"], &shown["command"]),
+            (&"used by 1".into(), &SHOW_REFERENCES.into())
+        );
         let location = &shown["arguments"][2][0];
         assert_eq!(location["uri"], "file:///w/CLAUDE.md");
         assert_eq!(location["range"]["start"]["line"], 3);

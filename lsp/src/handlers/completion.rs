@@ -183,7 +183,7 @@ fn kind_from_name(text: &str) -> Option<SuggestionKind> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Revision;
+    use crate::document::Revision;
 
     fn items(text: &str, line: u32, character: u32, snippets: bool) -> Vec<CompletionItem> {
         let uri = "file:///w/.claude/skills/pdf/SKILL.md".parse().unwrap();

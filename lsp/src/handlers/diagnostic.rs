@@ -71,7 +71,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::session::Revision;
+    use crate::document::Revision;
 
     #[tokio::test]
     async fn unchanged_document_is_reported_as_unchanged() {

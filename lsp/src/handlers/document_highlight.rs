@@ -38,7 +38,7 @@ pub(crate) fn document_highlight(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Revision;
+    use crate::document::Revision;
 
     #[track_caller]
     fn check(text: &str, line: u32, character: u32, expected: &[(u32, u32)]) {

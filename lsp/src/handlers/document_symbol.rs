@@ -33,7 +33,7 @@ mod tests {
     use tower_lsp::ls_types::{DocumentSymbol, Range};
 
     use super::*;
-    use crate::session::Revision;
+    use crate::document::Revision;
 
     const NESTED: Settings = Settings {
         encoding: crate::settings::Encoding::Utf16,

@@ -54,7 +54,7 @@ fn in_value(value: &Value, spans: &mut Vec<Span>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Revision;
+    use crate::document::Revision;
 
     #[track_caller]
     fn check(text: &str, max_folds: Option<usize>, expected: &[(u32, u32)]) {

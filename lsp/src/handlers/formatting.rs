@@ -18,7 +18,7 @@ pub(crate) fn formatting(document: &Document, settings: Settings) -> Option<Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Revision;
+    use crate::document::Revision;
 
     #[test]
     fn formatting_edits_only_changed_lines() {

@@ -40,7 +40,7 @@ mod tests {
     use tower_lsp::ls_types::Position;
 
     use super::*;
-    use crate::session::Revision;
+    use crate::document::Revision;
     use crate::settings::Features;
 
     #[test]

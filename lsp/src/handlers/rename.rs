@@ -13,13 +13,13 @@ use skills_syntax::edit::Edit;
 use skills_syntax::path::AbsPath;
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 use tower_lsp::ls_types::{
-    DocumentChangeOperation, DocumentChanges, OneOf, OptionalVersionedTextDocumentIdentifier,
-    Position, PrepareRenameResponse, RenameFile, ResourceOp, TextDocumentEdit, Uri, WorkspaceEdit,
+    DocumentChangeOperation, DocumentChanges, OneOf, Position, PrepareRenameResponse, RenameFile,
+    ResourceOp, Uri, WorkspaceEdit,
 };
 
-use super::rename_edits::collect_edits;
+use super::rename_edits::{collect_edits, operation};
 use crate::document::Document;
-use crate::settings::{Encoding, Settings};
+use crate::settings::Settings;
 use crate::texts::{ReferencingFile, ResolvedSkill, Texts};
 use crate::{from_proto, to_proto};
 
@@ -209,28 +209,6 @@ pub(super) fn name_conflict(
             format!("{agent} already has a skill named `{new}`: `{}`", path.display())
         })
     })
-}
-
-/// Returns the operation that edits a document; `None` without edits. Overlapping edits, such as
-/// for a name inside a path, are applied once.
-pub(super) fn operation(
-    document: &Document,
-    is_open: bool,
-    mut edits: Vec<Edit>,
-    encoding: Encoding,
-) -> Option<DocumentChangeOperation> {
-    if edits.is_empty() {
-        return None;
-    }
-    edits.sort_by_key(|it| it.span);
-    edits.dedup_by(|it, before| it.span.start < before.span.end);
-    let edit = |it: &Edit| OneOf::Left(to_proto::text_edit(document, it, encoding));
-    let text_document = OptionalVersionedTextDocumentIdentifier {
-        uri: document.uri().clone(),
-        version: is_open.then(|| document.version()),
-    };
-    let edits = edits.iter().map(edit).collect();
-    Some(DocumentChangeOperation::Edit(TextDocumentEdit { text_document, edits }))
 }
 
 /// Returns the edits of all documents, and the path by which the skill's own file is edited.

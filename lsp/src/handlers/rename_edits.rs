@@ -13,13 +13,15 @@ use skills_ide::rename::{Renaming, edits};
 use skills_lint::PathKind;
 use skills_syntax::edit::Edit;
 use skills_syntax::path::AbsPath;
-use tower_lsp::ls_types::DocumentChangeOperation;
+use tower_lsp::ls_types::{
+    DocumentChangeOperation, OneOf, OptionalVersionedTextDocumentIdentifier, TextDocumentEdit,
+};
 
-use super::rename::operation;
 use crate::document::Document;
 use crate::settings::Encoding;
 use crate::snapshot::OverlaySnapshot;
 use crate::texts::{FileIdentity, ResolvedSkill, Texts, can_mention_skills};
+use crate::to_proto;
 
 /// The edits of each file.
 #[derive(Default)]
@@ -70,6 +72,28 @@ impl RenameEdits {
         }
         (self.into_operations(texts.session.settings().encoding), path)
     }
+}
+
+/// Returns the operation that edits a document; `None` without edits. Overlapping edits, such as
+/// for a name inside a path, are applied once.
+pub(super) fn operation(
+    document: &Document,
+    is_open: bool,
+    mut edits: Vec<Edit>,
+    encoding: Encoding,
+) -> Option<DocumentChangeOperation> {
+    if edits.is_empty() {
+        return None;
+    }
+    edits.sort_by_key(|it| it.span);
+    edits.dedup_by(|it, before| it.span.start < before.span.end);
+    let edit = |it: &Edit| OneOf::Left(to_proto::text_edit(document, it, encoding));
+    let text_document = OptionalVersionedTextDocumentIdentifier {
+        uri: document.uri().clone(),
+        version: is_open.then(|| document.version()),
+    };
+    let edits = edits.iter().map(edit).collect();
+    Some(DocumentChangeOperation::Edit(TextDocumentEdit { text_document, edits }))
 }
 
 /// Returns the edits of all files in these snapshots; `None` if the backend cannot answer.

@@ -35,7 +35,7 @@ pub(crate) fn selection_range(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Revision;
+    use crate::document::Revision;
 
     #[test]
     fn every_position_has_selection_ranges() {

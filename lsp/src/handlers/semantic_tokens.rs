@@ -87,7 +87,7 @@ mod tests {
     use tower_lsp::ls_types::Position;
 
     use super::*;
-    use crate::session::Revision;
+    use crate::document::Revision;
 
     fn tokens(range: Option<Range>) -> Vec<[u32; 5]> {
         let uri = "file:///w/SKILL.md".parse().unwrap();

@@ -20,12 +20,11 @@ use tower_lsp::ls_types::{
 };
 
 use crate::analysis::AnalysisContext;
-use crate::document::Document;
-use crate::session::Revision;
+use crate::document::{Document, Revision};
+use crate::editor_settings::{EditorSettings, LevelOverride};
 use crate::settings::Encoding;
 use crate::snapshot::path;
 use crate::texts::Texts;
-use crate::workspace::{EditorSettings, LevelOverride};
 use crate::{from_proto, handlers, to_proto};
 
 /// The number of documents in one partial result.

@@ -4,108 +4,26 @@
 //! [`crate::tasks`], the only module that waits for the backend or the client.
 
 use std::any::Any;
-use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use skills_agents::references::is_referencing_file;
 use skills_lint::SkillDirFacts;
 use skills_syntax::path::AbsPath;
 use tokio::time::{Instant, timeout, timeout_at};
-use tower_lsp::ls_types::{Location, WorkspaceEdit};
 
 use super::Session;
+use super::disk_state::{DiskState, Referrers};
+use super::task::Task;
 use crate::analysis::{AnalysisContext, GlobMatches};
 use crate::backend::{DocumentLocation, WatchTarget};
 use crate::document::Document;
-use crate::options::SettingsProblem;
-use crate::session::rescan::RescanThrottle;
-use crate::settings::Features;
+use crate::editor_settings::EditorSettings;
 use crate::snapshot::{OverlaySnapshot, SkillEntry, WorkspaceSnapshot};
-use crate::workspace::{EditorSettings, Fetch, WorkspaceState};
+use crate::workspace::Fetch;
 
 /// Time limit of a request for missing answers; then it uses cached answers.
 const LOOKUP_TIMEOUT: Duration = Duration::from_millis(500);
-
-/// Cached knowledge about the disk, and the tasks that update it.
-#[derive(Debug, Default)]
-pub(super) struct DiskState {
-    pub(super) workspace: WorkspaceState,
-    tasks: VecDeque<Task>,
-    /// True while a task is running.
-    is_running: bool,
-    throttle: RescanThrottle,
-    /// The unopened files that mention an open skill, by the skill's file. Cached because code
-    /// lenses ask at each keystroke; cleared when a document is closed or the disk may have
-    /// changed.
-    referrers: BTreeMap<AbsPath, Referrers>,
-    /// Counts how often `referrers` was cleared.
-    invalidations: u64,
-    /// The watched targets; `watch` ends their watches when dropped.
-    watch_targets: Vec<WatchTarget>,
-    watch: WatchHandle,
-}
-
-/// Keeps watches alive until it is dropped.
-#[derive(Default)]
-struct WatchHandle(Option<Box<dyn Any + Send>>);
-
-impl fmt::Debug for WatchHandle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("WatchHandle").field(&self.0.is_some()).finish()
-    }
-}
-
-/// The unopened files that mention a skill.
-#[derive(Debug)]
-struct Referrers {
-    /// The skill name that was searched for.
-    name: String,
-    texts: Arc<[Arc<Document>]>,
-}
-
-/// A request to the backend or the client that runs in the background.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Task {
-    /// Register file watchers with the client, and request its settings.
-    Startup,
-    /// Register file watchers for the current workspace folders.
-    UpdateWatchers,
-    /// Request the client's settings.
-    FetchSettings,
-    /// Ask the client to refresh what it shows.
-    Refresh,
-    /// Ask the client to open a document at a location.
-    Show(Location),
-    /// Ask the client to apply a chosen edit.
-    Apply {
-        title: String,
-        edit: Box<WorkspaceEdit>,
-    },
-    /// Show a problem in the settings to the user.
-    ReportProblem(SettingsProblem),
-    /// Report that the user opened or saved a file.
-    Touch {
-        root: AbsPath,
-        path: AbsPath,
-    },
-    Fetch(Fetch),
-}
-
-impl DiskState {
-    fn clear_referrers(&mut self) {
-        self.referrers.clear();
-        self.invalidations += 1;
-    }
-
-    fn is_idle(&self) -> bool {
-        !self.is_running
-            && self.tasks.is_empty()
-            && !self.workspace.has_pending_fetches()
-            && !self.throttle.is_due()
-    }
-}
 
 impl Session {
     /// Calls `with` on the document's analysis context. Missing answers are fetched in the
@@ -150,12 +68,6 @@ impl Session {
                 return result;
             }
         }
-    }
-
-    /// Requests new lookups of files outside the index; the throttle limits how often they run.
-    pub(crate) fn request_rescan(&self) {
-        self.disk().throttle.request();
-        self.task_wake.notify_one();
     }
 
     /// Like [`Self::request_rescan`], but waits for the result if the client cannot be asked to
@@ -260,16 +172,6 @@ impl Session {
         }
     }
 
-    /// Drops cached values of a closed document. `open` are the paths of the remaining documents.
-    pub(super) fn forget_closed(&self, closed: Option<&AbsPath>, open: &[AbsPath]) {
-        let mut disk = self.disk();
-        if let Some(path) = closed {
-            disk.workspace.forget_document(path);
-        }
-        disk.workspace.retain_roots(|root| open.iter().any(|it| it.starts_with(root)));
-        disk.clear_referrers();
-    }
-
     /// Returns the new watch targets; `None` if they are unchanged.
     pub(crate) fn watch_targets(&self) -> Option<Vec<WatchTarget>> {
         let mut disk = self.disk();
@@ -284,12 +186,6 @@ impl Session {
         let before = self.disk().watch.0.replace(watch);
         // Dropped outside the lock, because the drop runs the backend's code.
         drop(before);
-    }
-
-    /// Queues a task.
-    pub(crate) fn send(&self, task: Task) {
-        self.disk().tasks.push_back(task);
-        self.task_wake.notify_one();
     }
 
     /// Marks the snapshot of a root as stale.
@@ -323,15 +219,6 @@ impl Session {
         self.task_wake.notify_one();
     }
 
-    /// Marks everything as stale.
-    pub(crate) fn invalidate_all(&self) {
-        let mut disk = self.disk();
-        disk.workspace.invalidate_all();
-        disk.clear_referrers();
-        drop(disk);
-        self.task_wake.notify_one();
-    }
-
     pub(crate) fn editor_settings(&self) -> EditorSettings {
         self.disk().workspace.editor_settings.clone()
     }
@@ -345,16 +232,6 @@ impl Session {
     pub(crate) fn exclude_profiles(&self, root: &AbsPath, unknown: Vec<String>) {
         self.disk().workspace.exclude_profiles(root, unknown);
         self.task_wake.notify_one();
-    }
-
-    /// Applies the editor's settings.
-    pub(crate) fn set_editor_settings(&self, editor_settings: EditorSettings, features: Features) {
-        let before = std::mem::replace(&mut self.lock().settings.features, features);
-        if self.disk().workspace.set_editor_settings(editor_settings) {
-            self.task_wake.notify_one();
-        } else if before != features {
-            self.send(Task::Refresh);
-        }
     }
 
     /// Returns the generation of the cached values; it grows with each change.
@@ -492,11 +369,5 @@ impl Session {
                 return Some(Task::Touch { root, path });
             }
         }
-    }
-
-    pub(super) fn disk(&self) -> MutexGuard<'_, DiskState> {
-        // Every update under the lock is complete before code that can panic, so poisoning is
-        // ignored.
-        self.disk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

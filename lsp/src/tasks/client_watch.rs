@@ -4,9 +4,6 @@
 //! refer to any file of a worktree, but only its existence matters: below the workspace folders,
 //! creation and deletion are watched if the client supports relative patterns.
 
-use std::path::Path;
-
-use skills_agents::references::is_referencing_file;
 use tower_lsp::Client;
 use tower_lsp::ls_types::{
     DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher, GlobPattern, OneOf, Registration,
@@ -15,32 +12,9 @@ use tower_lsp::ls_types::{
 
 use crate::session::Session;
 use crate::settings::Settings;
+use crate::watched_files::WATCHED;
 
 const METHOD: &str = "workspace/didChangeWatchedFiles";
-
-/// Globs of files whose content can change findings: skills and files near them, agents' files, and
-/// configuration.
-const WATCHED: [&str; 6] = [
-    "**/SKILL.md",
-    "**/{CLAUDE,CLAUDE.local,AGENTS,AGENTS.override,GEMINI}.md",
-    "**/{skills,skill}/**",
-    "**/.{claude,agents,opencode,codex,gemini}/**",
-    "**/.skillsd.toml",
-    "**/.gitignore",
-];
-
-/// The directories in [`WATCHED`]; every file below them is relevant.
-const DIRECTORIES: [&str; 7] =
-    ["skills", "skill", ".claude", ".agents", ".opencode", ".codex", ".gemini"];
-
-/// Returns true if the content of a file can change findings, not only its existence: files in
-/// [`WATCHED`], and other files that mention skills.
-pub(crate) fn is_relevant(path: &Path) -> bool {
-    let is_configuration =
-        path.file_name().is_some_and(|it| it == ".skillsd.toml" || it == ".gitignore");
-    let is_below = || path.iter().any(|it| DIRECTORIES.iter().any(|directory| it == *directory));
-    is_configuration || is_below() || is_referencing_file(path)
-}
 
 /// Ids of the two registrations.
 const FILES: &str = "skillsd-files";
@@ -99,27 +73,5 @@ fn registration(id: &str, watchers: Vec<FileSystemWatcher>) -> Registration {
         id: id.to_owned(),
         method: METHOD.to_owned(),
         register_options: serde_json::to_value(options).ok(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn build_outputs_are_not_relevant() {
-        for (path, expected) in [
-            ("/w/.claude/skills/pdf/scripts/a.py", true),
-            ("/w/tools/skill", true),
-            ("/w/.codex/config.toml", true),
-            ("/w/a/AGENTS.md", true),
-            ("/w/opencode/agents/a.md", true),
-            ("/w/a/.gitignore", true),
-            ("/w/.skillsd.toml", true),
-            ("/w/target/debug/deps/skills-1.o", false),
-            ("/w/dist/README.md", false),
-        ] {
-            assert_eq!(is_relevant(Path::new(path)), expected, "{path}");
-        }
     }
 }

@@ -1,0 +1,65 @@
+//! [`DiskState`]: cached knowledge about the disk, and the queue of tasks that update it.
+
+use std::any::Any;
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::sync::Arc;
+
+use skills_syntax::path::AbsPath;
+
+use super::rescan::RescanThrottle;
+use super::task::Task;
+use crate::backend::WatchTarget;
+use crate::document::Document;
+use crate::workspace::WorkspaceState;
+
+/// Cached knowledge about the disk, and the tasks that update it.
+#[derive(Debug, Default)]
+pub(super) struct DiskState {
+    pub(super) workspace: WorkspaceState,
+    pub(super) tasks: VecDeque<Task>,
+    /// True while a task is running.
+    pub(super) is_running: bool,
+    pub(super) throttle: RescanThrottle,
+    /// The unopened files that mention an open skill, by the skill's file. Cached because code
+    /// lenses ask at each keystroke; cleared when a document is closed or the disk may have
+    /// changed.
+    pub(super) referrers: BTreeMap<AbsPath, Referrers>,
+    /// Counts how often `referrers` was cleared.
+    pub(super) invalidations: u64,
+    /// The watched targets; `watch` ends their watches when dropped.
+    pub(super) watch_targets: Vec<WatchTarget>,
+    pub(super) watch: WatchHandle,
+}
+
+/// Keeps watches alive until it is dropped.
+#[derive(Default)]
+pub(super) struct WatchHandle(pub(super) Option<Box<dyn Any + Send>>);
+
+impl fmt::Debug for WatchHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WatchHandle").field(&self.0.is_some()).finish()
+    }
+}
+
+/// The unopened files that mention a skill.
+#[derive(Debug)]
+pub(super) struct Referrers {
+    /// The skill name that was searched for.
+    pub(super) name: String,
+    pub(super) texts: Arc<[Arc<Document>]>,
+}
+
+impl DiskState {
+    pub(super) fn clear_referrers(&mut self) {
+        self.referrers.clear();
+        self.invalidations += 1;
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        !self.is_running
+            && self.tasks.is_empty()
+            && !self.workspace.has_pending_fetches()
+            && !self.throttle.is_due()
+    }
+}
