@@ -1,4 +1,4 @@
-//! Sessions of agents: touches, the skills that they add, and the store that keeps them.
+//! Sessions of agents: touches, the skills that they add, and the store that persists them.
 
 pub mod session;
 pub mod store;

@@ -1,8 +1,9 @@
-//! A conversation: what it has touched, found and loaded, and how each step changes that.
+//! [`Session`]: the touched, discovered, activated and loaded skills of one agent's chat.
 //!
-//! A conversation is an immutable value that is replaced by the next one. Each step here takes it
-//! there and says which parts of it are new, which is what is written; who holds conversations and
-//! has them written is [`held`], and what is left of one that was shortened [`compaction`].
+//!
+//! A session is an immutable value that each step replaces. A step returns the new parts, which are
+//! written to the store. [`held`] keeps sessions in memory and saves them; [`compaction`] handles
+//! shortened chats.
 
 mod compaction;
 
@@ -21,159 +22,157 @@ use crate::sessions::store::{ByAgent, Part};
 pub use compaction::Compacted;
 pub use held::{Opened, Sessions};
 
-/// How many skill directories one conversation keeps; of more, the one that nothing was touched
-/// near for longest goes. It is found again by the next touch near it. A conversation is in one
-/// worktree at a time, so that this bounds what it has in a worktree; what several of them have there
-/// is not bounded together, or one agent's touches would take from another what agents keep for as
-/// long as they live.
+/// Maximum number of skill directories per session; beyond it the least recently touched one is
+/// dropped. A later touch near it discovers it again. The limit is per session, not per worktree:
+/// otherwise one agent's touches would evict directories that other agents keep for their lifetime.
 pub const MOST_NESTED: usize = 64;
 
-/// How far the time of the last use may be behind, in milliseconds: a write for each call would
-/// be one too many.
+/// Maximum lag of the saved time of last use, in milliseconds, so that not every call causes a
+/// write.
 const USED_WITHIN: u64 = 60_000;
 
-/// A conversation.
+/// A session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
-    /// The id that the agent chose, or one of ours.
+    /// Id chosen by the agent, or generated.
     pub id: String,
-    /// The directory it began in.
+    /// Working directory.
     pub cwd: AbsPath,
     /// The profile's id.
     pub profile: String,
-    /// The values of the variables that the profile reads.
+    /// Values of the environment variables that the profile reads.
     pub environment: BTreeMap<String, OsString>,
-    /// Directories whose skills count as well.
+    /// Additional directories whose skills count.
     pub additional: Vec<AbsPath>,
-    /// Whether files that change count as touched.
+    /// True if changes of files count as touches.
     pub auto: bool,
-    /// When it was made, in milliseconds since 1970.
+    /// Time of creation, in milliseconds since 1970.
     pub created: u64,
-    /// When it was last used, within a minute.
+    /// Time of the last use, within a minute.
     pub used: u64,
-    /// Skill directories that were found, with the time something near was last touched.
+    /// Discovered skill directories, with the time of the last touch near each.
     pub discovered: BTreeMap<AbsPath, u64>,
-    /// The SKILL.md of skills that were activated, and by what.
+    /// SKILL.md of activated skills, with the match that activated each.
     pub activated: BTreeMap<AbsPath, Matched>,
-    /// The SKILL.md of skills that each agent was told of, in that order. The main one has no name.
+    /// SKILL.md of skills announced to each agent, in order. The main agent's name is empty.
     pub announced: ByAgent,
-    /// The SKILL.md of skills that each agent has loaded, the latest at the end.
+    /// SKILL.md of skills that each agent has loaded, the latest last.
     pub invoked: ByAgent,
-    /// What its agents' skills have registered, in the order of loading.
+    /// Hooks registered by loaded skills, in the order of loading.
     pub hooks: Vec<RegisteredHook>,
-    /// What it adds to what the agent sees.
+    /// Skills that the session adds to the agent's view.
     pub overlay: Arc<Overlay>,
 }
 
-/// What activated a skill.
+/// The match that activated a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matched {
-    /// The pattern as the skill has it.
+    /// Pattern as written in the skill.
     pub pattern: String,
-    /// The file that was touched.
+    /// The touched file.
     pub path: AbsPath,
 }
 
-/// A hook that a loaded skill has registered.
+/// A hook registered by a loaded skill.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegisteredHook {
-    /// Names it, in all conversations.
+    /// Identifier, unique over all sessions.
     pub id: String,
-    /// The agent that has loaded the skill; the main one has no name.
+    /// Agent that loaded the skill; empty for the main agent.
     pub agent: String,
     /// The skill's SKILL.md.
     pub path: AbsPath,
     /// The skill's name.
     pub name: String,
-    /// The directory of the plugin that it is part of.
+    /// Directory of the skill's plugin.
     pub plugin: Option<AbsPath>,
-    /// What has to be trusted for it to run; none where it is the user's own.
+    /// Directory that must be trusted for the hook to run; none if it is the user's own.
     pub place: Option<AbsPath>,
     /// The hook.
     pub hook: Hook,
-    /// Whether it was to run once, and has: it is remembered, and runs no more.
+    /// True if the hook runs once and has run; it stays recorded and does not run again.
     pub is_done: bool,
 }
 
-/// A skill that is loaded.
+/// A load of a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
-    /// The name it was loaded by.
+    /// Name that the skill was loaded by.
     pub name: String,
     /// Its SKILL.md.
     pub path: AbsPath,
     /// The arguments.
     pub args: Option<String>,
-    /// What the model was given.
+    /// Text given to the model.
     pub body: String,
 }
 
-/// Whose hooks are registered.
+/// Skill whose hooks are registered.
 #[derive(Clone, Debug)]
 pub struct HookOwner {
-    /// The agent that has loaded the skill; the main one has no name.
+    /// Agent that loaded the skill; empty for the main agent.
     pub agent: String,
     /// The skill's SKILL.md.
     pub path: AbsPath,
     /// The skill's name.
     pub name: String,
-    /// The directory of the plugin that it is part of.
+    /// Directory of the skill's plugin.
     pub plugin: Option<AbsPath>,
-    /// What has to be trusted for them to run; none where it is the user's own.
+    /// Directory that must be trusted for the hooks to run; none if it is the user's own.
     pub place: Option<AbsPath>,
 }
 
 /// A skill that was loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loaded {
-    /// What was loaded.
+    /// The load.
     pub invocation: Invocation,
-    /// When, in milliseconds since 1970.
+    /// Time of the load, in milliseconds since 1970.
     pub at: u64,
 }
 
-/// A conversation in a few words.
+/// Summary of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// Its id.
     pub id: String,
-    /// The directory it began in.
+    /// Working directory.
     pub cwd: AbsPath,
     /// The profile's id.
     pub profile: String,
-    /// Whether files that change count as touched.
+    /// True if changes of files count as touches.
     pub auto: bool,
-    /// When it was made.
+    /// Time of creation.
     pub created: u64,
-    /// When it was last used.
+    /// Time of the last use.
     pub used: u64,
-    /// How many skills were activated.
+    /// Number of activated skills.
     pub activated: u64,
-    /// How many skill directories were found.
+    /// Number of discovered skill directories.
     pub discovered: u64,
-    /// How many skills were loaded.
+    /// Number of loaded skills.
     pub invoked: u64,
 }
 
-/// Where a conversation is, and whose rules apply.
+/// Parameters for opening a session.
 #[derive(Clone, Debug)]
 pub struct Opening {
-    /// The directory.
+    /// Working directory.
     pub cwd: AbsPath,
     /// The profile's id.
     pub profile: String,
-    /// The values of the variables that the profile reads.
+    /// Values of the environment variables that the profile reads.
     pub environment: BTreeMap<String, OsString>,
-    /// Directories whose skills count as well.
+    /// Additional directories whose skills count.
     pub additional: Vec<AbsPath>,
-    /// Whether files that change count as touched; none leaves it as it is.
+    /// Whether changes of files count as touches; none keeps the current value.
     pub auto: Option<bool>,
 }
 
-/// What a touch has met.
+/// Skill directories and skills found by a touch.
 #[derive(Clone, Debug, Default)]
 pub struct TouchDelta {
-    /// Skill directories.
+    /// Discovered skill directories.
     pub discovered: Vec<AbsPath>,
     /// SKILL.md whose patterns match.
     pub activated: Vec<(AbsPath, Matched)>,
@@ -201,19 +200,19 @@ impl Default for Session {
 }
 
 impl Session {
-    /// Returns a conversation in which nothing has happened yet.
+    /// Returns an empty session.
     fn new(id: &str, at: u64) -> Self {
         Self { id: id.to_owned(), created: at, used: at, ..Self::default() }
     }
 
-    /// Makes what follows from the rest.
+    /// Updates the overlay from the other fields.
     pub(crate) fn settle(&mut self) {
         let nested = self.discovered.keys().cloned().collect();
         let activated = self.activated.keys().cloned().collect();
         self.overlay = Arc::new(Overlay::new(nested, activated));
     }
 
-    /// Takes the place that it is opened in. Returns whether that is another one.
+    /// Applies the parameters of an opening. Returns whether they differ from the current ones.
     fn move_to(&mut self, opening: Opening) -> bool {
         let before = self.clone();
         let Opening { cwd, profile, environment, additional, auto } = opening;
@@ -223,7 +222,7 @@ impl Session {
         before != *self
     }
 
-    /// Takes up what a touch has met. Returns what of it is new.
+    /// Adds the results of a touch. Returns the new ones.
     fn meet(&mut self, met: TouchDelta, at: u64) -> (Vec<Part>, TouchDelta) {
         let mut parts = Vec::new();
         let mut new = TouchDelta::default();
@@ -256,7 +255,7 @@ impl Session {
         (parts, new)
     }
 
-    /// An agent is told of these skills. Returns those that it was not told of before.
+    /// Records skills as announced to an agent. Returns those not announced before.
     fn announce(&mut self, agent: &str, paths: Vec<AbsPath>) -> (Vec<Part>, Vec<AbsPath>) {
         let told = self.announced.entry(agent.to_owned()).or_default();
         let first = told.len();
@@ -273,7 +272,7 @@ impl Session {
         (vec![Part::Announced { agent: agent.to_owned(), first, paths: new.clone() }], new)
     }
 
-    /// An agent has loaded a skill, which is its latest then.
+    /// Records a load as the agent's latest.
     fn invoke(&mut self, agent: &str, invocation: Invocation, at: u64) -> Vec<Part> {
         let loaded = self.invoked.entry(agent.to_owned()).or_default();
         loaded.retain(|it| *it != invocation.path);
@@ -281,13 +280,12 @@ impl Session {
         vec![Part::Invoked { agent: agent.to_owned(), invocation, at }]
     }
 
-    /// Takes up the hooks of a skill that an agent has loaded, in place of those that it had from
-    /// it before.
+    /// Replaces the hooks that an agent has from a skill.
     fn register(&mut self, agent: &str, path: &AbsPath, hooks: Vec<RegisteredHook>) -> Vec<Part> {
         let before = self.hooks.len();
         let is_theirs = |it: &RegisteredHook| it.agent == agent && it.path == *path;
         self.hooks.retain(|it| !is_theirs(it) || it.is_done);
-        // What was to run once and has is not there again.
+        // A hook that runs once and has run is not registered again.
         let done: Vec<_> =
             self.hooks.iter().filter(|it| is_theirs(it)).map(|it| &it.hook).collect();
         let mut hooks = hooks;
@@ -299,8 +297,8 @@ impl Session {
         vec![Part::Hooks { agent: agent.to_owned(), path: path.clone(), hooks }]
     }
 
-    /// Forgets what an agent has loaded, all of it with its hooks or these skills, and what it was
-    /// told of if so wanted.
+    /// Removes an agent's loaded skills with their hooks, or only the loads in `only`, and its
+    /// announced skills if `announced` is set.
     fn forget(&mut self, agent: &str, only: Option<&[AbsPath]>, announced: bool) {
         match only {
             None => {

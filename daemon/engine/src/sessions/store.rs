@@ -1,13 +1,14 @@
-//! What outlives the daemon: one SQLite file, and one thread that owns it.
+//! [`Store`]: persistent data in one SQLite file, owned by one thread.
 //!
-//! Whoever wants something written hands in a piece of work and waits. The thread takes all that
-//! waits, does it in one transaction, commits, and only then answers: an answer means that a kill
-//! at any later moment loses nothing of it, and many small writes share one commit. What the disk
-//! does not take (it is full, or may not be written) stops nobody: what a conversation has done
-//! ([`Store::keep`]) waits in memory until it can be saved, and [`Store::health`] says so as long
-//! as it does; what only the user can say ([`Store::perform`]) is answered with an error.
 //!
-//! What is in it is the index of nothing: every table can be lost, and costs what it says.
+//! Callers send jobs and wait. The thread executes all pending jobs in one transaction, commits,
+//! and then answers: an answered change survives a kill at any later moment, and many small writes
+//! share a commit. If the disk rejects writes (full or read-only), changes of sessions
+//! ([`Store::keep`]) wait in memory until they can be saved, and [`Store::health`] says so;
+//! explicit user decisions ([`Store::perform`]) fail with an error.
+//!
+//!
+//! No table is an index of anything else; losing a table loses only its content.
 
 mod external_writes;
 mod file;
@@ -47,14 +48,13 @@ pub(crate) use session::{
     set_aside, summaries,
 };
 
-/// How long skillsd waits for its last words to be saved, at its end: a state directory may be on a
-/// server that is gone.
+/// Timeout of the final save at exit: the state directory may be on a server that is gone.
 const LAST_WORD: Duration = Duration::from_secs(2);
 
-/// Why something could not be kept.
+/// Reasons why data could not be read or saved.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
-    /// SQLite could not do it.
+    /// SQLite failed.
     #[error("{0}")]
     Failed(String),
     /// The file's content cannot be read.
@@ -63,7 +63,7 @@ pub enum StoreError {
     /// The thread has ended.
     #[error("the store has ended")]
     Ended,
-    /// The disk that it is on has not answered in time.
+    /// The disk did not answer in time.
     #[error("the disk that it is on does not answer")]
     Silent,
 }
@@ -86,20 +86,20 @@ impl From<rusqlite::Error> for StoreError {
     }
 }
 
-/// Returns whether the file itself is damaged, and not only what a row says.
+/// Returns true if the file itself is damaged, not only a row.
 fn is_corrupt(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
     matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
-/// A handle to what is kept; cheap to clone. Its thread starts with the first use.
+/// Handle to the store; cheap to clone. The first use starts its thread.
 #[derive(Clone)]
 pub struct Store {
     shared: Arc<Shared>,
 }
 
 struct Shared {
-    /// Where the file is; none keeps everything in memory.
+    /// Path of the file; none keeps everything in memory.
     path: Option<PathBuf>,
     reach: RemoteFsGuard,
     jobs: OnceLock<Sender<Job>>,
@@ -116,8 +116,8 @@ pub(crate) struct HandedIn<T> {
 }
 
 impl<T> HandedIn<T> {
-    /// Waits until it is on disk or is owed to it. Returns what the work has; none where it has
-    /// failed so far.
+    /// Waits until the change is on disk or queued for it. Returns the result of the work; none if
+    /// it has failed so far.
     pub(crate) async fn kept(self) -> Option<T> {
         if self.answer.await.is_err() {
             tracing::error!("the store has ended, and what is done is not saved");
@@ -126,14 +126,14 @@ impl<T> HandedIn<T> {
     }
 }
 
-/// What is not well.
+/// Problems of the store.
 #[derive(Default)]
 struct Notes {
-    /// About the file as it was opened; stays.
+    /// Problem of opening the file; permanent.
     opening: Option<Health>,
-    /// About what could not be saved; goes when nothing waits for it any more.
+    /// Changes that could not be saved; cleared when none is left.
     writing: Option<Health>,
-    /// Data lost or found damaged while the store was in use; stays.
+    /// Data lost or found damaged in use; permanent.
     using: VecDeque<Health>,
 }
 
@@ -153,8 +153,8 @@ impl Notes {
 }
 
 impl Store {
-    /// Returns the store of this file, which need not be there; without one nothing outlives this
-    /// process. The directory is made when it is needed, for its owner alone. Looks at the disk.
+    /// Returns the store of this file, which need not exist; without a path nothing outlives the
+    /// process. The directory is created on demand with mode 0700. Accesses the disk.
     pub fn new(path: Option<PathBuf>) -> Self {
         let (notes, elsewhere, uses) = (Arc::default(), Arc::default(), Arc::default());
         let reach = path.as_deref().map(RemoteFsGuard::of).unwrap_or_default();
@@ -162,17 +162,19 @@ impl Store {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Opens the file now if there is one, so that what is wrong with it is known. Looks at the disk.
+    /// Opens an existing file now, so that its problems are known. Accesses the disk.
     pub fn look(&self) {
         if self.shared.path.as_ref().is_some_and(|it| it.exists()) {
             self.jobs();
         }
     }
 
-    /// Whether anything is kept already.
+    /// Returns true if the store exists.
+    ///
     ///
     /// # Errors
-    /// The disk does not tell.
+    ///
+    /// The disk does not answer.
     pub(crate) async fn is_there(&self) -> Result<bool, StoreError> {
         let Some(path) = self.shared.path.clone().filter(|_| self.shared.jobs.get().is_none())
         else {
@@ -181,24 +183,24 @@ impl Store {
         self.shared.reach.look(move || path.exists()).await.ok_or(StoreError::Silent)
     }
 
-    /// Returns the files by whose change it shows that another process has written.
+    /// Returns the files whose changes reveal writes by other processes.
     pub fn files(&self) -> Vec<PathBuf> {
         self.shared.path.iter().flat_map(|it| [external_writes::log_of(it), it.clone()]).collect()
     }
 
-    /// Returns what is not well.
+    /// Returns the store's problems.
     pub fn health(&self) -> Vec<Health> {
         let notes = lock(&self.shared.notes);
         notes.opening.iter().chain(&notes.writing).chain(&notes.using).cloned().collect()
     }
 
-    /// Tells that part of the file cannot be read.
+    /// Reports damaged data.
     pub(crate) fn tell_damage(&self, message: String, hint: &'static str) {
         let path = self.shared.path.as_ref().map(|it| it.as_os_str().to_owned());
         lock(&self.shared.notes).tell(Health { code: "store", message, hint, path });
     }
 
-    /// Asks the file something. What waits to be saved is in the answer.
+    /// Reads from the file. The result includes changes that are not saved yet.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -207,7 +209,7 @@ impl Store {
         let job = Job::Ask(Box::new(move |connection| {
             let result = work(connection);
             let is_damaged = result.as_ref().is_err_and(is_corrupt);
-            // Whoever asked may be gone.
+            // The caller may have hung up.
             let _ = reply.send(result);
             is_damaged
         }));
@@ -215,7 +217,7 @@ impl Store {
         Ok(answer.await.map_err(|_| StoreError::Ended)??)
     }
 
-    /// Changes the file, or fails. The answer comes when it is on disk.
+    /// Changes the file, or fails. Returns once the change is on disk.
     pub(crate) async fn perform<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -225,9 +227,8 @@ impl Store {
         answer.await.map_err(|_| StoreError::Ended)?
     }
 
-    /// Changes the file as soon as that can be done. The answer comes when it is on disk, or when
-    /// [`Store::health`] says that it is not yet; it is none where the work itself has failed so
-    /// far.
+    /// Changes the file as soon as possible. Returns once the change is on disk or
+    /// [`Store::health`] reports it as pending; none if the work itself has failed so far.
     pub(crate) async fn keep<T: Send + 'static>(
         &self,
         work: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -235,9 +236,8 @@ impl Store {
         self.hand_in(work).kept().await
     }
 
-    /// As [`Store::keep`], with the waiting left to the caller: the change has its place among all
-    /// others when this returns, so that whoever has ordered changes by a lock hands them in under
-    /// that lock, and waits without it.
+    /// Like [`Store::keep`], but leaves the waiting to the caller. The change is in order when this
+    /// returns: call it under the lock that orders changes, and wait without the lock.
     pub(crate) fn hand_in<T: Send + 'static>(
         &self,
         work: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -254,21 +254,21 @@ impl Store {
         HandedIn { answer, result }
     }
 
-    /// As [`Store::keep`], without waiting.
+    /// Like [`Store::keep`], without waiting.
     pub(crate) fn leave(
         &self,
         work: impl Fn(&Connection) -> rusqlite::Result<()> + Send + 'static,
     ) {
-        // Nobody hears the answer, and a store that has ended has said so.
+        // The reply is unused, and a store that has ended has reported it.
         let (reply, _) = oneshot::channel();
         let _ = self.jobs().send(Job::Keep(Box::new(work), reply));
     }
 
-    /// Tries a last time to save what could not be, and waits a short time for that. Returns how many
-    /// changes are lost if this process ends now; none where nobody knows by then. The log says both.
+    /// Tries a last time to save pending changes, with a timeout. Returns the number of changes
+    /// lost if the process ends now; none on a timeout. Both are logged.
     pub async fn finish(&self) -> Option<usize> {
         let (reply, answer) = oneshot::channel();
-        // Whoever waits may be gone.
+        // The caller may have hung up.
         self.try_last(move |it| {
             let _ = reply.send(it);
         });
@@ -278,7 +278,7 @@ impl Store {
         }
     }
 
-    /// As [`Store::finish`], where no runtime is.
+    /// Like [`Store::finish`], outside of a runtime.
     pub fn finish_blocking(&self) -> Option<usize> {
         let (reply, answer) = mpsc::channel();
         // As above.
@@ -292,7 +292,7 @@ impl Store {
         }
     }
 
-    /// What tells is dropped where nothing is owed: by a thread that was never needed or has ended.
+    /// Drops `tell` if nothing is pending: the thread was never started or has ended.
     fn try_last(&self, tell: impl FnOnce(usize) + Send + 'static) {
         if let Some(jobs) = self.shared.jobs.get() {
             let _ = jobs.send(Job::Last(Box::new(tell)));
@@ -310,7 +310,7 @@ impl Store {
             let work = move || writer::run(path.as_deref(), &notes, &elsewhere, &uses, &waiting);
             let started = thread.spawn(work);
             if let Err(error) = started {
-                // Whoever asks is told that the store has ended.
+                // Later callers get an error that the store has ended.
                 tracing::error!(%error, "the store's thread cannot be started");
             }
             jobs
@@ -324,7 +324,7 @@ fn unanswered() -> Option<usize> {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing is left half done under these locks.
+    // Each update under these locks is complete before anything can panic.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -345,13 +345,13 @@ mod tests {
 
     use super::*;
 
-    /// More than the store keeps for a disk that takes nothing.
+    /// More changes than the store keeps for a failing disk.
     const MANY: u64 = 5000;
 
     #[tokio::test]
     async fn what_there_is_no_room_for_is_told_and_the_rest_is_saved_at_the_end() {
         let top = tempfile::tempdir().unwrap();
-        // A file where its directory is to be.
+        // A file at the path of its directory.
         let dir = top.path().join("state");
         fs::write(&dir, "").unwrap();
         let path = dir.join("sessions.db");
@@ -370,7 +370,7 @@ mod tests {
         let expected = format!("the oldest {n_lost} changes are lost");
         assert!(told().iter().any(|it| it.contains(&expected)), "{:?}", told());
         fs::remove_file(&dir).unwrap();
-        // At once, however short ago that was tried.
+        // Retried at once, regardless of the last attempt.
         assert_eq!(store.finish().await, Some(0));
         assert!(told().is_empty(), "{:?}", told());
         let kept = Store::new(Some(path)).usage().await.unwrap();

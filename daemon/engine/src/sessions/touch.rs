@@ -1,11 +1,11 @@
-//! What a touched path leads to: where it is, seen from the working directory, and which skill
-//! directories lie between.
+//! Discovery of skill directories near touched paths.
 //!
-//! A path is taken as it was named and as it is without links, so that neither a working directory
-//! that is reached by a link nor a link within it hides anything. It need not be there. From the
-//! directory it is in, the way goes up and ends below the working directory; at each level the
-//! agent's own places are looked for, with two questions where there is one of them and with one where
-//! there is none ([`Levels`]). What git ignores is left out.
+//!
+//! A path is resolved both as named and with links resolved, so that neither a working directory
+//! reached by a link nor a link inside it hides a directory. The path need not exist. The search
+//! goes up from its directory and ends below the working directory; at each level it checks the
+//! agent's skill directories, with two system calls where there is one and one where there is none
+//! ([`Levels`]). Directories that git ignores are left out.
 
 mod levels;
 
@@ -23,38 +23,38 @@ use crate::files::ignored::Git;
 
 pub use levels::Levels;
 
-/// What is looked for.
+/// Parameters of a search.
 #[derive(Clone, Debug)]
 pub struct Search {
     /// The working directory.
     pub cwd: AbsPath,
-    /// The top of the git worktree, where git has a say.
+    /// Top of the git worktree; none if ignore rules do not apply.
     pub worktree: Option<AbsPath>,
-    /// The directory of its repository: what is excluded there is ignored.
+    /// The repository's git directory, with its `info/exclude`.
     pub repository: Option<AbsPath>,
-    /// The skill directories that are looked for at each level.
+    /// Relative paths of skill directories to check at each level.
     pub relative: Vec<PathBuf>,
-    /// Those that were found before: they are not asked of git again.
+    /// Directories discovered before; their ignore rules are not checked again.
     pub known: Vec<AbsPath>,
-    /// The paths that were touched.
+    /// Touched paths.
     pub touched: Vec<AbsPath>,
-    /// What is known of the directories on the way.
+    /// Cache of directory contents.
     pub levels: Levels,
 }
 
-/// What touched paths lead to.
+/// Result of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// Skill directories on the way to them, each once.
+    /// Skill directories above the touched paths, each once.
     pub roots: Vec<AbsPath>,
-    /// Which path was touched, and where it is, seen from the working directory. One that is
-    /// elsewhere is not among them.
+    /// Touched paths with their location relative to the working directory. Paths outside of it are
+    /// omitted.
     pub places: Vec<(AbsPath, PathBuf)>,
-    /// Skill directories on the way that git ignores.
+    /// Skill directories above the touched paths that git ignores.
     pub ignored: Vec<AbsPath>,
 }
 
-/// Finds out what touched paths lead to. Reads the disk.
+/// Searches for skill directories near touched paths. Reads the disk.
 pub fn discover(search: &Search) -> Found {
     discover_on(&RealDisk, search)
 }
@@ -82,7 +82,7 @@ fn discover_on(disk: &dyn Disk, search: &Search) -> Found {
     found
 }
 
-/// Looks for skill directories from a place below the working directory up to it.
+/// Checks for skill directories from a directory below the working directory up to it.
 fn climb(
     disk: &dyn Disk,
     search: &Search,
@@ -96,7 +96,7 @@ fn climb(
     }
     for level in below.ancestors().filter(|it| !it.as_os_str().is_empty()) {
         if !met.insert(level.to_owned()) {
-            // And so all above it.
+            // All levels above were visited as well.
             return;
         }
         let dir = search.cwd.child(level);
@@ -124,8 +124,8 @@ fn is_directory(disk: &dyn Disk, path: &Path) -> bool {
     }
 }
 
-/// Returns the path without links and whether a directory is there; of one that is not there, that
-/// of the nearest directory above it and the rest as it was named.
+/// Returns the path with links resolved, and whether it is a directory. For a missing path,
+/// resolves the nearest existing parent and appends the rest.
 fn real_of_nearest(path: &AbsPath) -> (PathBuf, bool) {
     for (index, above) in path.ancestors().enumerate() {
         if let Some((real, is_dir)) = real(&above) {
@@ -136,11 +136,12 @@ fn real_of_nearest(path: &AbsPath) -> (PathBuf, bool) {
     (path.to_path_buf(), false)
 }
 
-/// Returns the path without links and whether a directory is there; none when nothing is.
+/// Returns the path with links resolved, and whether it is a directory; none if nothing exists
+/// there.
 fn real(path: &Path) -> Option<(PathBuf, bool)> {
     let fd = openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let is_dir = FileType::from_raw_mode(fstat(&fd).ok()?.st_mode) == FileType::Directory;
-    // One question, where following each link by hand takes one for each level.
+    // One system call, where resolving link by link takes one per level.
     let real = fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()));
     Some((real.or_else(|_: io::Error| fs::canonicalize(path)).ok()?, is_dir))
 }
@@ -164,12 +165,12 @@ mod tests {
         ".cursor/skills",
     ];
 
-    /// Counts what is asked of the disk.
+    /// Disk that counts its calls.
     #[derive(Default)]
     struct Counting {
         n_stats: AtomicUsize,
         n_lists: AtomicUsize,
-        /// Whether its times are whole seconds and its directories of one size.
+        /// True to simulate timestamps of whole seconds and directories of equal size.
         is_coarse: bool,
     }
 
@@ -209,7 +210,7 @@ mod tests {
         }
     }
 
-    /// A way down of so many levels, and a touched file at its end.
+    /// Returns a search for a touched file `n_levels` directories deep.
     fn search(top: &Path, n_levels: usize) -> Search {
         let file = (0..n_levels).fold(top.to_owned(), |dir, it| dir.join(format!("d{it}")));
         fs::create_dir_all(&file).unwrap();
@@ -243,14 +244,15 @@ mod tests {
             assert_eq!(roots(discover_on(&disk, &search)), expected);
             (disk.n_stats.into_inner(), disk.n_lists.into_inner())
         };
-        // One for each level, and one for each place that is there.
+        // One call per level, and one per existing directory.
         assert_eq!(touch(), (20 + 2, 20));
-        // What was made a moment ago could change again unseen, and is listed until it could not.
+        // A directory changed a moment ago could change again unnoticed, so it is listed until it
+        // cannot.
         let end = Instant::now() + Duration::from_secs(20);
         while touch() != (20 + 2, 0) {
             assert!(Instant::now() < end, "the levels are not remembered");
         }
-        // What comes is found by the next touch, and so is what goes.
+        // The next touch notices additions and removals.
         let new = top.join("d0/d1/d2/.opencode/skill");
         fs::create_dir_all(&new).unwrap();
         assert!(roots(discover(&search)).contains(&new));
@@ -265,14 +267,14 @@ mod tests {
         let search = search(&top, 1);
         let disk = Counting { is_coarse: true, ..Counting::default() };
         for (n_made, place) in PLACES.iter().enumerate() {
-            // Away from the beginning of a second, where a change is told from the next one anyhow.
+            // Away from the start of a second, where successive changes can be told apart anyway.
             std::thread::sleep(Duration::from_millis(25));
             let found = discover_on(&disk, &search).roots.len();
             assert_eq!(found, n_made, "before {place} is made");
             fs::create_dir_all(top.join("d0").join(place)).unwrap();
         }
         assert_eq!(discover_on(&disk, &search).roots.len(), PLACES.len());
-        // In the end it is remembered here too.
+        // In the end the directory is cached here too.
         let end = Instant::now() + Duration::from_secs(20);
         let lists = || {
             let before = disk.n_lists.load(Ordering::Relaxed);

@@ -1,8 +1,9 @@
-//! The skills that come with skillsd: in the program until somebody uses one, then files.
+//! Bundled skills: embedded in the program, extracted to files on first use.
 //!
-//! They are listed without touching the disk, at the paths that they would have. Their files are
-//! written when one is first used ([`extract`]): all of them, into a directory that is named by
-//! the hash of what they hold, so that two versions of skillsd never mix theirs.
+//!
+//! They are listed at their future paths without touching the disk. The first use writes all of
+//! their files ([`extract`]) to a directory named by the hash of their content, so that versions of
+//! skillsd do not mix.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder};
@@ -15,7 +16,7 @@ use skills_agents::skill::{FileFacts, SkillRecord};
 use skills_discovery::discover::ProvidedSkill;
 use skills_syntax::path::AbsPath;
 
-/// A file of a skill: the skill's name, the path below its directory, and what it holds.
+/// A file of a skill: skill name, path below its directory, content.
 struct File {
     skill: &'static str,
     relative: &'static str,
@@ -38,7 +39,7 @@ const FILES: &[File] = files! {
     "writing-skills": "SKILL.md" "references/fields.md";
 };
 
-/// The name of the directory of this version.
+/// Name of this version's directory.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut hasher = blake3::Hasher::new();
     for File { skill, relative, text } in FILES {
@@ -50,12 +51,12 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     hasher.finalize().to_hex()[..16].to_owned()
 });
 
-/// Returns the directory that the skills are or would be in.
+/// Returns the directory of the extracted skills.
 pub(crate) fn directory(cache: &Path) -> PathBuf {
     cache.join("bundled").join(&*VERSION)
 }
 
-/// Returns the skills as they would be found in `directory`.
+/// Returns the skills with their paths in `directory`.
 pub(crate) fn skills(directory: &AbsPath) -> Arc<[ProvidedSkill]> {
     let main = FILES.iter().filter(|it| it.relative == "SKILL.md");
     main.map(|it| ProvidedSkill {
@@ -72,10 +73,11 @@ fn record(text: &str) -> Arc<SkillRecord> {
     Arc::new(SkillRecord::read(text.as_bytes(), facts))
 }
 
-/// Makes sure that the files are there and hold what they should.
+/// Writes the files unless they exist with the right content.
 ///
-/// They are written beside their place and renamed to it at once. A directory that was there
-/// with something else in it, which only a person can have done, is put aside first.
+///
+/// They are written to a temporary directory that is then renamed. An existing directory with other
+/// content is moved away and deleted first.
 pub(crate) fn extract(cache: &Path) -> io::Result<()> {
     let directory = directory(cache);
     if is_whole(&directory) {
@@ -88,7 +90,7 @@ pub(crate) fn extract(cache: &Path) -> io::Result<()> {
         if directory.exists() {
             let aside = parent.join(unique("old"));
             fs::rename(&directory, &aside)?;
-            // What stays is in nobody's way.
+            // A leftover is harmless.
             let _ = fs::remove_dir_all(aside);
         }
         fs::rename(&staged, &directory)
@@ -96,7 +98,7 @@ pub(crate) fn extract(cache: &Path) -> io::Result<()> {
     if result.is_err() {
         // As above.
         let _ = fs::remove_dir_all(&staged);
-        // Another process may have been quicker.
+        // Another process may have extracted them first.
         return if is_whole(&directory) { Ok(()) } else { result };
     }
     result
@@ -119,7 +121,7 @@ fn write(staged: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a directory that only its owner may enter, and those above it.
+/// Creates a directory and its parents with mode 0700.
 pub(crate) fn private(directory: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(directory)
 }
@@ -184,7 +186,7 @@ mod tests {
         fs::write(&file, "something else").unwrap();
         extract(&cache).unwrap();
         assert!(fs::read_to_string(&file).unwrap().starts_with("---\nname: writing-skills\n"));
-        // Nothing is left beside it.
+        // No temporary files are left.
         assert_eq!(fs::read_dir(cache.join("bundled")).unwrap().count(), 1);
     }
 

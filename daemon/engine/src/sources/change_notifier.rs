@@ -1,11 +1,12 @@
-//! How threads beside the engine's tell that something is new, and how callers wait for it.
+//! [`ChangeNotifier`]: announces changes of external sources to the event loop and to waiting
+//! callers.
 
 use tokio::sync::watch;
 
 use crate::views::event_loop::Event;
 use crate::views::idle_check::Events;
 
-/// Tells the engine, and whoever waits, that a source has changed.
+/// Announces changes of external sources.
 pub(crate) struct ChangeNotifier {
     events: Events,
     count: watch::Sender<u64>,
@@ -16,9 +17,9 @@ impl ChangeNotifier {
         Self { events, count: watch::Sender::new(0) }
     }
 
-    /// Something is new. What it is has been stored before this call.
+    /// Announces a change, which the caller has already stored.
     pub(crate) fn tell(&self) {
-        // The engine's thread may have ended.
+        // The event loop may have ended.
         let _ = self.events.send(Event::Provided);
         self.count.send_modify(|it| *it += 1);
     }

@@ -1,9 +1,10 @@
-//! MCP servers: processes that are started when a list needs their prompts.
+//! MCP servers as skill sources: processes that are started when a list needs their prompts.
 //!
-//! [`Mcp`] is the engine's side and answers from memory. The servers are kept by one thread with
-//! a small runtime of its own ([`keeper`]), because a server that hangs, crashes or prints
-//! rubbish must hold up neither the engine nor a connection; what a server said last stays listed
-//! while it is away. Only the user's configuration names servers, never a repository's.
+//!
+//! [`Mcp`] is the event loop's side and answers from memory. One thread with its own small runtime
+//! manages the servers ([`keeper`]), because a server that hangs, crashes or sends garbage must
+//! block neither the event loop nor a connection. The last prompts of a server stay listed while it
+//! is down. Only the user's configuration names servers, never a repository's.
 
 mod keeper;
 mod meter;
@@ -31,90 +32,90 @@ use crate::sources::mcp_client::keeper::Order;
 use crate::sources::source_set::{McpOptions, Phase, SourceStatus};
 use crate::views::view::Health;
 
-/// What a prompt came to.
+/// Result of a prompt request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PromptAnswer {
-    /// What the server says it is.
+    /// The server's description.
     pub description: Option<String>,
-    /// The messages, in their order.
+    /// The messages, in order.
     pub messages: Vec<PromptMessage>,
 }
 
 /// One message of a prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PromptMessage {
-    /// Whether it is meant to be the model's own.
+    /// True for the assistant's role.
     pub assistant: bool,
-    /// What it holds.
+    /// The content.
     pub content: PromptContent,
 }
 
-/// What a message holds.
+/// Content of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PromptContent {
     /// Text.
     Text(String),
-    /// Anything else, as the protocol writes it: an image, a sound, a resource.
+    /// Any other content as its protocol JSON: an image, audio, a resource.
     Other(serde_json::Value),
 }
 
-/// Why a prompt could not be had.
+/// Reasons why a prompt request failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PromptError {
-    /// The path stands for no prompt of a configured server.
+    /// The path is not a prompt of a configured server.
     #[error("there is no MCP server for it")]
     Unknown,
     /// The server cannot be reached.
     #[error("the MCP server `{server}` is not available: {why}")]
     Unavailable {
-        /// Its name.
+        /// Name of the server.
         server: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// The server refused: most often an argument is missing.
+    /// The server returned an error, most often for a missing argument.
     #[error("the MCP server `{server}` refused: {why}")]
     Refused {
-        /// Its name.
+        /// Name of the server.
         server: String,
-        /// What it said.
+        /// The server's message.
         why: String,
     },
-    /// It took longer than it may.
+    /// The request timed out.
     #[error("the MCP server `{server}` took longer than it may")]
     TimedOut {
-        /// Its name.
+        /// Name of the server.
         server: String,
     },
 }
 
-/// All servers.
+/// All configured servers.
 pub(crate) struct Mcp {
     shared: Arc<Shared>,
     keeper: Option<(UnboundedSender<Order>, JoinHandle<()>)>,
     options: Option<McpOptions>,
 }
 
-/// What the keeper tells the engine.
+/// State shared by the event loop and the servers' thread.
 pub(crate) struct Shared {
     news: Arc<ChangeNotifier>,
     servers: Mutex<BTreeMap<String, Server>>,
-    /// When somebody last needed them: seconds since `epoch`.
+    /// Time of the last use, in seconds since `epoch`.
     used: AtomicU64,
     epoch: Instant,
 }
 
-/// One server, as it is known.
+/// State of one server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Server {
     pub(crate) phase: Phase,
-    /// What it said last; none before it said anything.
+    /// Its last prompts; none before the first list.
     pub(crate) prompts: Option<Arc<[ProvidedSkill]>>,
-    /// What is wrong.
+    /// Description of its failure.
     pub(crate) error: Option<String>,
-    /// Set where the server was ended for going over a limit.
+    /// True if the server was ended for exceeding a limit.
     pub(crate) is_over_limit: bool,
-    /// Doubt about its prompts, as a sentence fragment.
+    /// Suspicious content in its prompts, as a sentence fragment.
     pub(crate) doubt: Option<String>,
 }
 
@@ -129,7 +130,7 @@ impl Mcp {
         Self { shared: Arc::new(shared), keeper: None, options: None }
     }
 
-    /// Takes up a configuration. Servers that it does not change go on.
+    /// Applies a configuration. Servers with an unchanged configuration keep running.
     pub(crate) fn configure(&mut self, options: &McpOptions) {
         {
             let before = self.options.as_ref().map(|it| &it.servers);
@@ -146,7 +147,7 @@ impl Mcp {
         }
         self.options = Some(options.clone());
         if let Some((orders, _)) = &self.keeper {
-            // It ends when the engine does.
+            // The thread ends together with the engine.
             let _ = orders.send(Order::Configure(options.clone()));
         }
     }
@@ -166,7 +167,7 @@ impl Mcp {
         provided.collect()
     }
 
-    /// Somebody needs the prompts: starts the servers that are not running.
+    /// Starts the servers that are not running, because a view needs their prompts.
     pub(crate) fn want(&mut self) {
         self.shared.touch();
         if self.keeper.is_none() {
@@ -197,7 +198,7 @@ impl Mcp {
         }
     }
 
-    /// Asks a server for a prompt.
+    /// Requests a prompt from a server.
     pub(crate) fn get(
         &mut self,
         server: String,
@@ -212,17 +213,17 @@ impl Mcp {
         match &self.keeper {
             Some((orders, _)) => {
                 let order = Order::Get { server, prompt, arguments, reply };
-                // Whoever asked hears that nobody answers.
+                // If the thread has ended, the caller sees a closed channel.
                 let _ = orders.send(order);
             }
             None => {
-                // Whoever asked may be gone.
+                // The caller may have hung up.
                 let _ = reply.send(Err(PromptError::Unknown));
             }
         }
     }
 
-    /// Whether a server is being started of which nothing is known yet.
+    /// Returns true if a server is starting and has no prompts yet.
     pub(crate) fn is_awaited(&self) -> bool {
         let servers = self.shared.lock();
         servers.values().any(|it| it.phase == Phase::Starting && it.prompts.is_none())
@@ -267,13 +268,13 @@ impl Mcp {
         status.collect()
     }
 
-    /// Ends the servers and waits for it.
+    /// Stops the servers and waits for their thread.
     pub(crate) fn stop(&mut self) {
         if let Some((orders, thread)) = self.keeper.take() {
-            // It ends also when nobody is left to send.
+            // The thread also ends when all senders are gone.
             let _ = orders.send(Order::Stop);
             drop(orders);
-            // A panic in there has been reported by the panic hook.
+            // The panic hook has reported a panic of that thread.
             let _ = thread.join();
         }
     }
@@ -281,22 +282,22 @@ impl Mcp {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Server>> {
-        // Nothing is left half done under this lock.
+        // Each update under this lock is complete before anything can panic.
         self.servers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that somebody needs the servers.
+    /// Records a use of the servers.
     pub(crate) fn touch(&self) {
         self.used.store(self.epoch.elapsed().as_secs(), Ordering::Relaxed);
     }
 
-    /// Returns for how long nobody has needed them.
+    /// Returns the time since the last use.
     pub(crate) fn unused(&self) -> std::time::Duration {
         let used = std::time::Duration::from_secs(self.used.load(Ordering::Relaxed));
         self.epoch.elapsed().saturating_sub(used)
     }
 
-    /// Marks idle servers as being started. Returns whether there were any.
+    /// Marks idle servers as starting. Returns whether there were any.
     fn begin(&self) -> bool {
         let mut any = false;
         for server in self.lock().values_mut().filter(|it| it.phase == Phase::Idle) {
@@ -306,7 +307,7 @@ impl Shared {
         any
     }
 
-    /// Changes what is known of a server, and tells the engine where that is something new.
+    /// Changes the state of a server, and announces it if it differs.
     fn change(&self, name: &str, change: impl FnOnce(&mut Server)) {
         let is_new = {
             let mut servers = self.lock();
@@ -321,7 +322,7 @@ impl Shared {
     }
 }
 
-/// Returns what in the names and descriptions of prompts hides from a person or forges a list.
+/// Describes prompts whose names or descriptions contain invisible characters or forged listings.
 fn doubt(prompts: &[Prompt]) -> Option<String> {
     let is_doubtful = |it: &&Prompt| {
         let arguments = it.arguments.iter();

@@ -1,9 +1,10 @@
-//! Catalogs that are fetched by URL: which there are, how each is, and when it is asked again.
+//! Registries: lists of skills fetched by URL, with their state and schedule.
 //!
-//! [`Remote`] is the engine's side and answers from memory. A fetch is blocking work on a thread
-//! of its own, a few at the same time, never on the engine's; one more thread keeps the times.
-//! What was fetched is put into the cache directory whole ([`store`]), where the engine watches
-//! it like any other root, so that a catalog is never seen half.
+//!
+//! [`Remote`] is the event loop's side and answers from memory. Each fetch runs on its own thread,
+//! a few at a time; one more thread schedules them. A fetched registry is stored completely in the
+//! cache directory ([`store`]) before it becomes visible; the engine watches it like any other
+//! root.
 
 mod fetch;
 mod store;
@@ -29,16 +30,16 @@ use crate::sources::source_limits::{CATALOGS, CATALOGS_AT_ONCE, REFUSED_SHOWN};
 use crate::sources::source_set::{Phase, RemoteOptions, SourceStatus};
 use crate::views::view::Health;
 
-/// How long after a failure it is tried again; each further failure doubles it.
+/// Delay of the first retry after a failure; doubled by each further failure.
 const FIRST_RETRY: Duration = Duration::from_secs(30);
 
-/// The longest time between two tries.
+/// Maximum delay between two tries.
 const LAST_RETRY: Duration = Duration::from_hours(1);
 
-/// All catalogs.
+/// All registries.
 pub(crate) struct Remote {
     shared: Arc<Shared>,
-    /// To the thread that keeps the times, once there is one.
+    /// Sender to the scheduling thread, once it runs.
     orders: Option<Sender<Order>>,
 }
 
@@ -46,30 +47,30 @@ struct Shared {
     cache: Option<PathBuf>,
     news: Arc<ChangeNotifier>,
     catalogs: Mutex<BTreeMap<Address, Catalog>>,
-    /// The times and the bounds that count now.
+    /// Interval between fetches, and whether unencrypted fetches are allowed.
     options: Mutex<(Duration, bool)>,
     stopping: AtomicBool,
 }
 
-/// One catalog.
+/// State of one registry.
 #[derive(Clone, Default)]
 struct Catalog {
     phase: Phase,
-    /// Whether there is a copy in the cache.
+    /// True if the cache contains a copy.
     has_copy: bool,
     skills: usize,
-    /// Why some of its skills are left out.
+    /// Reasons why some of its skills are left out.
     refused: Vec<String>,
-    /// Why the last fetch failed.
+    /// Reason of the last failed fetch.
     error: Option<String>,
     failures: u32,
-    /// When it is asked next; none while it is being asked.
+    /// Time of the next fetch; none during a fetch.
     due: Option<Instant>,
 }
 
-/// What the thread that keeps the times is told.
+/// Orders to the scheduling thread.
 enum Order {
-    /// Look again at what is due.
+    /// Check the schedule again.
     Look,
     /// A fetch has ended.
     Done,
@@ -90,7 +91,7 @@ impl Remote {
     pub(crate) fn configure(&mut self, options: &RemoteOptions) {
         *lock(&self.shared.options) = (options.interval, options.unencrypted);
         for catalog in lock(&self.shared.catalogs).values_mut() {
-            // A shorter interval counts at once, and what was refused may be allowed now.
+            // Applies a shorter interval at once, and retries fetches that may be allowed now.
             catalog.due = catalog.due.map(|it| it.min(Instant::now() + options.interval));
             if catalog.phase == Phase::Failed && catalog.due.is_some() {
                 catalog.due = Some(Instant::now());
@@ -99,7 +100,7 @@ impl Remote {
         self.order(Order::Look);
     }
 
-    /// Returns a catalog as a root.
+    /// Returns a registry as a root.
     pub(crate) fn provided(&self, address: &Address) -> ProvidedRoot {
         let origin = format!("the catalog at `{address}`");
         let Some(path) = self.provided_path(address) else {
@@ -111,7 +112,7 @@ impl Remote {
         let stock = match catalogs.get(address) {
             Some(it) if it.has_copy => ProvidedContents::Directory,
             Some(Catalog { error: Some(error), .. }) => ProvidedContents::Failed(error.clone()),
-            // What an earlier run has fetched is there before anybody asks for it.
+            // A copy fetched by an earlier run is available before the first request.
             None if self.shared.store(address).is_some_and(|it| it.has_copy()) => {
                 ProvidedContents::Directory
             }
@@ -126,7 +127,7 @@ impl Remote {
         AbsPath::new(&self.shared.store(address)?.current()).ok()
     }
 
-    /// Sees to it that a catalog is fetched, now and then again.
+    /// Schedules fetches of a registry.
     pub(crate) fn want(&mut self, address: &Address) {
         {
             let mut catalogs = lock(&self.shared.catalogs);
@@ -147,7 +148,7 @@ impl Remote {
             }
             catalogs.insert(address.clone(), catalog);
         }
-        // The engine asked before this was known.
+        // The event loop asked before the registry was known.
         self.shared.news.tell();
         self.order(Order::Look);
     }
@@ -166,12 +167,12 @@ impl Remote {
             }
         }
         if let Some(orders) = &self.orders {
-            // It ends with the engine only.
+            // The thread ends together with the engine.
             let _ = orders.send(order);
         }
     }
 
-    /// Whether a catalog that has no copy yet is being fetched.
+    /// Returns true if a registry without a copy is being fetched.
     pub(crate) fn is_awaited(&self, address: &Address) -> bool {
         let catalogs = lock(&self.shared.catalogs);
         catalogs.get(address).is_some_and(|it| it.phase == Phase::Starting && !it.has_copy)
@@ -227,7 +228,7 @@ impl Shared {
     }
 }
 
-/// Starts what is due, until nobody is left to tell.
+/// Starts due fetches until all senders are gone.
 fn keep_times(shared: &Arc<Shared>, own: &Sender<Order>, orders: &Receiver<Order>) {
     let mut running = 0;
     loop {
@@ -246,7 +247,7 @@ fn keep_times(shared: &Arc<Shared>, own: &Sender<Order>, orders: &Receiver<Order
             let (shared, own, address) = (Arc::clone(shared), own.clone(), address.clone());
             let work = move || {
                 fetch_one(&shared, &address);
-                // As long as this thread lives so does the receiver, or nobody minds.
+                // The receiver outlives this thread, except at shutdown.
                 let _ = own.send(Order::Done);
             };
             match thread::Builder::new().name("catalog".into()).spawn(work) {
@@ -257,7 +258,7 @@ fn keep_times(shared: &Arc<Shared>, own: &Sender<Order>, orders: &Receiver<Order
                 }
             }
         }
-        // While as many run as may, the end of one is what is waited for.
+        // With all slots taken, waits for a fetch to end.
         let wait =
             next.filter(|_| running < CATALOGS_AT_ONCE).map(|it| it.saturating_duration_since(now));
         let order = match wait {
@@ -316,6 +317,6 @@ fn fetch_one(shared: &Shared, address: &Address) {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing is left half done under these locks.
+    // Each update under these locks is complete before anything can panic.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,6 +1,7 @@
-//! Limits of what MCP servers and catalogs may send, as `docs/sources.md` lists them.
+//! Limits on data from MCP servers and registries, as `docs/sources.md` lists them.
 //!
-//! The limits of an index (skills, files) are with its reader, `skills_discovery::remote`.
+//!
+//! The limits of an index (skills, files) are in its reader, `skills_discovery::remote`.
 
 use std::time::Duration;
 
@@ -34,7 +35,7 @@ pub(crate) const MCP_PENALTY: Duration = Duration::from_mins(5);
 /// The length of an index, in bytes.
 pub(crate) const INDEX_BYTES: u64 = 1024 * 1024;
 
-/// The length of one file of a catalog, in bytes.
+/// The length of one file of a registry, in bytes.
 pub(crate) const FILE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The length of all that one update fetches, in bytes.
@@ -55,8 +56,8 @@ pub(crate) const REDIRECTS: usize = 5;
 /// Registries in all, from every configuration file.
 pub(crate) const CATALOGS: usize = 64;
 
-/// Catalogs that are fetched at the same time.
+/// Registries that are fetched at the same time.
 pub(crate) const CATALOGS_AT_ONCE: usize = 4;
 
-/// Skills of one catalog that health names as left out.
+/// Skills of one registry that health names as left out.
 pub(crate) const REFUSED_SHOWN: usize = 20;

@@ -1,9 +1,9 @@
-//! What is provided besides the disk: by which configuration, and what became of it.
+//! [`Sources`]: the configured external sources and their state.
 //!
-//! [`Sources`] belongs to the engine's thread and answers the resolver from memory. What takes
-//! time (fetching, talking to servers) happens on threads of its own; each says with
-//! [`Event::Provided`](crate::run::Event) that something is new, and the views that use it are
-//! resolved again. A catalog that was fetched is a directory like any other.
+//!
+//! Owned by the event loop; answers discovery from memory. Fetches and servers run on their own
+//! threads, which announce changes with [`Event::Provided`](crate::views::event_loop::Event);
+//! dependent views are then resolved again. A fetched registry is a directory like any other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -22,45 +22,45 @@ use crate::sources::mcp_client::Mcp;
 use crate::sources::registries::Remote;
 use crate::views::view::Health;
 
-/// What the configuration says about skills that are in none of an agent's directories.
+/// Configuration of sources other than the agents' directories.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceConfig {
-    /// The profiles that list the bundled skills.
+    /// Profiles that list the bundled skills.
     pub bundled: Vec<String>,
-    /// Catalogs.
+    /// Registries.
     pub remote: RemoteOptions,
     /// MCP servers.
     pub mcp: McpOptions,
 }
 
-/// Which catalogs are fetched, and how.
+/// Configuration of registries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteOptions {
-    /// Those of the user's configuration.
+    /// Addresses in the user's configuration.
     pub addresses: Vec<Address>,
-    /// The profiles that list them.
+    /// Profiles that list them.
     pub profiles: Vec<String>,
-    /// How often they are asked whether they have changed.
+    /// Interval between fetches.
     pub interval: Duration,
-    /// Whether they may be fetched without encryption from other machines.
+    /// Whether other machines may be accessed without encryption.
     pub unencrypted: bool,
 }
 
-/// Which MCP servers are asked, and how.
+/// Configuration of MCP servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct McpOptions {
-    /// The servers by name.
+    /// Servers by name.
     pub servers: BTreeMap<String, McpServer>,
-    /// The profiles that list their prompts.
+    /// Profiles that list their prompts.
     pub profiles: Vec<String>,
-    /// How long one may take to start, and to answer.
+    /// Timeout of a start and of a request.
     pub timeout: Duration,
-    /// After how long without use one is stopped.
+    /// Time without use after which a server is stopped.
     pub idle: Duration,
 }
 
 impl Default for SourceConfig {
-    /// Nothing is provided.
+    /// Returns a configuration without sources.
     fn default() -> Self {
         let remote = RemoteOptions {
             addresses: Vec::new(),
@@ -78,56 +78,56 @@ impl Default for SourceConfig {
     }
 }
 
-/// What a view uses of what is provided.
+/// External sources that a view depends on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Uses {
-    /// Catalogs.
+    /// Registries.
     pub(crate) remote: BTreeSet<Address>,
-    /// The prompts of the MCP servers.
+    /// True if it depends on prompts of MCP servers.
     pub(crate) mcp: bool,
 }
 
 impl Uses {
-    /// Whether anything is used that changes by itself.
+    /// Returns true if a source in use changes by itself.
     pub(crate) fn any(&self) -> bool {
         self.mcp || !self.remote.is_empty()
     }
 }
 
-/// How a source is, for `status`.
+/// Status of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceStatus {
-    /// Who provides.
+    /// Kind of source.
     pub provider: Provider,
-    /// The catalog's address, or the server's name in the configuration.
+    /// Address of the registry, or the configured name of the server.
     pub name: String,
-    /// How it is.
+    /// State of the source.
     pub phase: Phase,
-    /// How many skills it has.
+    /// Number of its skills.
     pub skills: usize,
-    /// More about it: what is wrong, as a sentence fragment.
+    /// Description of a failure, as a sentence fragment.
     pub message: Option<String>,
-    /// Where its files are, where it has files.
+    /// Path of its files, if it has any.
     pub path: Option<AbsPath>,
 }
 
-/// How a source is.
+/// State of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
-    /// Nobody has needed it yet, or not for a while.
+    /// Not needed yet, or unused for a while.
     #[default]
     Idle,
-    /// It is being started or fetched, and nothing is there yet.
+    /// Being started or fetched for the first time.
     Starting,
-    /// It is well.
+    /// Up to date.
     Ready,
-    /// It could not be reached; what it had before is used.
+    /// Unreachable; its last content is used.
     Stale,
-    /// It could not be reached, and nothing is there.
+    /// Unreachable, without content.
     Failed,
 }
 
-/// What is provided, as the engine's thread holds it.
+/// External sources, owned by the event loop.
 pub(crate) struct Sources {
     provision: SourceConfig,
     cache: Option<PathBuf>,
@@ -147,7 +147,7 @@ impl Sources {
         }
     }
 
-    /// Takes up a configuration. Returns whether it is another one.
+    /// Applies a configuration. Returns whether it differs from the last one.
     pub(crate) fn configure(&mut self, provision: SourceConfig) -> bool {
         if self.provision == provision {
             return false;
@@ -158,7 +158,7 @@ impl Sources {
         true
     }
 
-    /// Answers the resolver, and notes what the answer depends on.
+    /// Returns a provider's roots for a profile, and records the sources they depend on.
     pub(crate) fn provided(
         &self,
         provider: Provider,
@@ -196,7 +196,7 @@ impl Sources {
         Some(ProvidedRoot { path, origin, stock: ProvidedContents::Skills(skills) })
     }
 
-    /// Sets going what a view uses.
+    /// Starts the sources that a view depends on.
     pub(crate) fn want(&mut self, uses: &Uses) {
         for address in &uses.remote {
             self.remote.want(address);
@@ -206,26 +206,26 @@ impl Sources {
         }
     }
 
-    /// Whether anything that a view uses is on its way for the first time.
+    /// Returns true if a source that a view depends on is being fetched for the first time.
     pub(crate) fn are_awaited(&self, uses: &Uses) -> bool {
         uses.remote.iter().any(|it| self.remote.is_awaited(it))
             || (uses.mcp && self.mcp.is_awaited())
     }
 
-    /// Ends what runs beside the engine.
+    /// Stops the sources' threads.
     pub(crate) fn stop(&mut self) {
         self.remote.stop();
         self.mcp.stop();
     }
 
-    /// Returns what is not well with what a view uses.
+    /// Returns the problems of the sources that a view depends on.
     pub(crate) fn health(&self, uses: &Uses) -> Vec<Health> {
         let remote = uses.remote.iter().flat_map(|it| self.remote.health(it));
         let mcp = if uses.mcp { self.mcp.health() } else { Vec::new() };
         remote.chain(mcp).collect()
     }
 
-    /// Returns how all sources are.
+    /// Returns the status of all sources.
     pub(crate) fn status(&self) -> Vec<SourceStatus> {
         let mut status = Vec::new();
         if !self.provision.bundled.is_empty()
@@ -247,7 +247,7 @@ impl Sources {
     }
 }
 
-/// Whether one of these profiles is meant: a variant by its own name or its agent's.
+/// Returns true if the list contains a profile, or the agent of a variant.
 fn lists(profiles: &[String], profile: &str) -> bool {
     let agent = profile.split('@').next().unwrap_or(profile);
     profiles.iter().any(|it| it == profile || it == agent)

@@ -1,25 +1,25 @@
-//! What an agent is given again when its conversation was shortened: the latest of what it has
-//! loaded, as far as the room of its profile's rule goes.
+//! Skills that an agent is given again after its chat was shortened: its latest loads, up to the
+//! budget of its profile's rule.
 
 use skills_agents::profile::Compaction;
 
 use super::Loaded;
 
-/// How many characters a token is taken to be.
+/// Estimated number of characters per token.
 const TOKEN: usize = 4;
 
-/// What a shortened conversation is given again, and what it has lost.
+/// Skills re-attached and dropped after a compaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Compacted {
-    /// Given again, the latest at the end, each with whether it was cut.
+    /// Loads given again, the latest last; true if the text was cut.
     pub again: Vec<(Loaded, bool)>,
-    /// The names of those that count as not loaded any more.
+    /// Names of skills that no longer count as loaded.
     pub forgotten: Vec<String>,
-    /// Whether the list of skills is given again.
+    /// True if the list of skills is given again.
     pub list_again: bool,
 }
 
-/// Returns what is given again by a rule, and what counts as not loaded any more.
+/// Applies a profile's rule. Returns the outcome and the loads that no longer count.
 pub(super) fn apply(rule: Compaction, loaded: Vec<Loaded>) -> (Compacted, Vec<Loaded>) {
     let (again, gone, list_again) = match rule {
         Compaction::Attaches { each, all } => {
@@ -32,7 +32,7 @@ pub(super) fn apply(rule: Compaction, loaded: Vec<Loaded>) -> (Compacted, Vec<Lo
     (Compacted { again, forgotten, list_again }, gone)
 }
 
-/// Chooses what is given again, from the latest on, and cuts it.
+/// Selects loads from the latest on, and cuts them to the budget.
 fn attach(loaded: Vec<Loaded>, each: usize, all: usize) -> (Vec<(Loaded, bool)>, Vec<Loaded>) {
     let mut left = all * TOKEN;
     let (mut again, mut gone) = (Vec::new(), Vec::new());

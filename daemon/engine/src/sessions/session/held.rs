@@ -1,9 +1,10 @@
-//! All conversations: those in use in memory, all of them in the store.
+//! [`Sessions`]: active sessions in memory, all sessions in the store.
 //!
-//! A conversation is replaced under a short lock, so that two touches at once lose nothing of each
-//! other. What changed is handed to the store under the same lock, so that the disk has the changes
-//! in the order in which memory had them, and the caller is answered when it is on disk; what the
-//! disk does not take waits in the store, which says so. Those that nobody uses are only on disk.
+//!
+//! A session is replaced under a short lock, so that concurrent touches do not lose each other's
+//! changes. The change is handed to the store under the same lock, so that disk and memory have the
+//! same order of changes; the caller is answered once it is on disk. Changes that cannot be written
+//! wait in the store, whose health says so. Unused sessions are on disk only.
 
 mod live;
 
@@ -22,14 +23,14 @@ use crate::sessions::store;
 use crate::sessions::store::{Part, Store, millis, now};
 use crate::views::event_loop::VIEW_IDLE;
 
-/// For how long after its last use files that change are heard for a conversation that wants that,
-/// without its being asked for anything: as long as its view is kept.
+/// Time after a session's last use during which changes of files still count as touches: as long as
+/// its view is kept.
 pub(crate) const HEARD: Duration = VIEW_IDLE;
 
-/// How many conversations one waking takes into memory, the one used last first.
+/// Maximum number of sessions that [`Sessions::wake`] loads, the most recently used first.
 const MOST_AWAKE: usize = 1024;
 
-/// All conversations; cheap to clone.
+/// All sessions; cheap to clone.
 #[derive(Clone)]
 pub struct Sessions {
     store: Store,
@@ -38,33 +39,33 @@ pub struct Sessions {
 
 #[derive(Default)]
 struct Shared {
-    /// Nothing else is locked under it, and nothing is waited for.
+    /// No other lock is taken under it, and nothing blocks.
     live: Mutex<Live>,
-    /// How many ids were made.
+    /// Number of generated ids.
     made: AtomicU64,
-    /// When those that nobody uses were last forgotten.
+    /// Time when expired sessions were last removed.
     swept: AtomicU64,
 }
 
 impl Sessions {
-    /// Returns the conversations that are kept in this store.
+    /// Returns the sessions of this store.
     pub fn new(store: Store) -> Self {
         Self { store, shared: Arc::default() }
     }
 
-    /// Returns where they are kept.
+    /// Returns the store of the sessions.
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// Returns a conversation; none when there is none of that id.
+    /// Returns a session and marks it as used; none if it does not exist.
     pub async fn get(&self, id: &str) -> Option<Arc<Session>> {
         let session = self.found(id).await?;
         Some(self.used(session))
     }
 
-    /// Opens a conversation, one of ours where no id is given. One that there is takes the place
-    /// that is given and keeps all else. Returns what came of it.
+    /// Opens a session, with a generated id if none is given. An existing session takes the new
+    /// parameters and keeps everything else.
     pub async fn open(&self, id: Option<String>, opening: Opening) -> Opened {
         let id = id.unwrap_or_else(|| self.next_id());
         let take = |session: &mut Session, is_new: bool| {
@@ -75,9 +76,9 @@ impl Sessions {
         Opened { session, is_new, moved: moved && !is_new }
     }
 
-    /// Takes up what a touch has met. Returns the conversation as it is then, and what of it is
-    /// new. It is on disk, unless the store's health says that it cannot be.
-    /// One that was closed meanwhile stays closed: nothing is new in it.
+    /// Records the results of a touch. Returns the session after it, and the results that are new.
+    /// They are on disk unless the store's health reports otherwise. A session closed meanwhile
+    /// stays closed: nothing is new in it.
     pub async fn touch(
         &self,
         session: &Arc<Session>,
@@ -87,8 +88,8 @@ impl Sessions {
         met.unwrap_or_else(|| (Arc::clone(session), TouchDelta::default()))
     }
 
-    /// Remembers that an agent is told of these skills. Returns those that it was not told of
-    /// before, in the same order.
+    /// Records skills as announced to an agent. Returns those not announced before, in the same
+    /// order.
     pub async fn announce(
         &self,
         id: &str,
@@ -99,8 +100,8 @@ impl Sessions {
         new.map(|it| it.1).unwrap_or_default()
     }
 
-    /// Remembers that an agent has loaded a skill, and counts the use. Returns the conversation as
-    /// it is then; none when it was closed meanwhile.
+    /// Records a load of a skill and counts the use. Returns the session after it; none if it was
+    /// closed meanwhile.
     pub async fn record_invocation(
         &self,
         id: &str,
@@ -111,8 +112,8 @@ impl Sessions {
         Some(self.change_known(id, take).await?.0)
     }
 
-    /// Takes up the hooks of a skill that an agent has loaded, in place of those that it had from it
-    /// before. They are on disk, unless the store's health says that they cannot be.
+    /// Replaces the hooks that an agent has from a skill. They are on disk unless the store's
+    /// health reports otherwise.
     pub async fn register_hooks(&self, id: &str, by: HookOwner, hooks: Vec<Hook>) {
         let HookOwner { agent, path, name, plugin, place } = by;
         let registered: Vec<_> = hooks
@@ -131,8 +132,8 @@ impl Sessions {
         self.change_known(id, |it| (it.register(&agent, &path, registered), ())).await;
     }
 
-    /// A hook has succeeded: one that runs once runs no more, also when its skill is loaded again.
-    /// Returns whether it was one that had not.
+    /// Records that a hook has succeeded: a hook that runs once does not run again, even if its
+    /// skill is loaded again. Returns whether this was its first success.
     pub async fn finish_hook(&self, hook: &str) -> bool {
         let wanted = hook.to_owned();
         let (was_live, handed_in) = {
@@ -152,7 +153,7 @@ impl Sessions {
         handed_in.kept().await == Some(true) || was_live
     }
 
-    /// Returns what an agent has loaded, the latest at the end.
+    /// Returns the skills that an agent has loaded, the latest last.
     pub async fn invoked(&self, id: &str, agent: Option<&str>) -> Vec<Loaded> {
         let (id, agent) = (id.to_owned(), agent.unwrap_or_default().to_owned());
         let read = self.store.ask(move |it| store::invoked(it, &id, &agent)).await;
@@ -160,7 +161,7 @@ impl Sessions {
             .unwrap_or_default()
     }
 
-    /// An agent's conversation was shortened: returns what it is given again by this rule.
+    /// Applies a profile's rule after an agent's chat was shortened, and returns the outcome.
     pub async fn compacted(&self, id: &str, agent: Option<&str>, rule: Compaction) -> Compacted {
         let loaded = self.invoked(id, agent).await;
         let (compacted, gone) = compaction::apply(rule, loaded);
@@ -169,14 +170,14 @@ impl Sessions {
         compacted
     }
 
-    /// An agent has ended: forgets what it had. Returns the names of what it had loaded.
+    /// Removes the data of an agent that has ended. Returns the names of the skills it had loaded.
     pub async fn agent_end(&self, id: &str, agent: Option<&str>) -> Vec<String> {
         let loaded = self.invoked(id, agent).await;
         self.forget(id, agent, None, true).await;
         loaded.into_iter().map(|it| it.invocation.name).collect()
     }
 
-    /// Forgets a conversation. Returns whether there was one.
+    /// Closes and deletes a session. Returns whether it existed.
     pub async fn close(&self, id: &str) -> bool {
         let wanted = id.to_owned();
         let (was_live, handed_in) = {
@@ -188,7 +189,7 @@ impl Sessions {
         handed_in.kept().await.unwrap_or(false) || was_live
     }
 
-    /// Returns all conversations in a few words, the one used last first.
+    /// Returns a summary of all sessions, the most recently used first.
     pub async fn list(&self) -> Vec<Summary> {
         let read = self.store.ask(store::summaries).await;
         let read = read.inspect_err(|error| tracing::warn!(%error, "sessions are not read"));
@@ -199,8 +200,7 @@ impl Sessions {
         summaries
     }
 
-    /// Forgets conversations that were not used for this long; now and then, however often it
-    /// is called.
+    /// Deletes sessions unused for this long; runs at most once an hour.
     pub async fn expire(&self, keep: Duration) {
         const EVERY: u64 = 3_600_000;
         let at = now();
@@ -221,8 +221,8 @@ impl Sessions {
         }
     }
 
-    /// Returns the conversations in memory for which files that change count as touched, and that
-    /// were used not long ago.
+    /// Returns the sessions in memory for which changes of files count as touches and that were
+    /// used recently.
     pub fn automatic(&self) -> Vec<Arc<Session>> {
         let at = now();
         let live = self.live();
@@ -232,9 +232,8 @@ impl Sessions {
         all
     }
 
-    /// Takes the conversations into memory for which files that change count as touched and that
-    /// another daemon would still hear them for, and returns them, the one used last first. That is
-    /// no use of them. Where nothing is kept yet nothing is made.
+    /// Loads the sessions for which changes of files still count as touches, and returns them, the
+    /// most recently used first. Does not count as a use, and creates no store.
     pub async fn wake(&self) -> Vec<Arc<Session>> {
         match self.store.is_there().await {
             Ok(true) => {}
@@ -248,7 +247,7 @@ impl Sessions {
         let ids = self.store.ask(move |it| store::automatic(it, since, MOST_AWAKE)).await;
         let ids = ids.inspect_err(|error| tracing::warn!(%error, "sessions are not read"));
         let mut awake = Vec::new();
-        // One by one: whoever calls meanwhile comes in between.
+        // One by one, so that other callers get their turn.
         for id in ids.unwrap_or_default() {
             awake.extend(self.found(&id).await);
         }
@@ -261,14 +260,14 @@ impl Sessions {
     }
 }
 
-/// What came of opening a conversation.
+/// Result of opening a session.
 #[derive(Clone, Debug)]
 pub struct Opened {
-    /// As it is then.
+    /// The session after opening.
     pub session: Arc<Session>,
-    /// Whether it was made.
+    /// True if the session was created.
     pub is_new: bool,
-    /// Whether it was there, and is in another place from now on.
+    /// True if the session existed and its parameters changed.
     pub moved: bool,
 }
 
@@ -389,12 +388,12 @@ mod tests {
             });
             let question = sessions.store.ask(|it| store::load(it, "s"));
             let on_disk = runtime().block_on(question).unwrap();
-            // When something near was touched is written once a minute.
+            // Times of touches are saved once a minute.
             let timeless = |mut session: Session| {
                 session.discovered.values_mut().for_each(|at| *at = 0);
                 session
             };
-            // One that is not in memory may be on disk.
+            // A session that is not in memory may be on disk.
             let in_memory = sessions.live().sessions.get("s").map(|it| timeless((**it).clone()));
             if in_memory.is_some() {
                 assert_eq!(on_disk.map(timeless), in_memory, "round {round}");

@@ -1,9 +1,10 @@
-//! Whether another process has written to the file: `skillsd trust --no-daemon` beside a daemon.
+//! Detection of writes by other processes, such as `skillsd trust --no-daemon`.
 //!
-//! Who asks pays for one `stat`, and for none where the vigil has heard of nothing since the last;
-//! where that may take for ever it waits elsewhere ([`RemoteFsGuard`](crate::reach::Reach)).
-//! The file's own thread notes after each commit how the file looks and whether SQLite has seen
-//! others commit meanwhile; only a file that looks otherwise than that is asked about again.
+//!
+//! A check costs one `stat`, and none if the stat cache has no events; on remote disks it runs with
+//! a timeout ([`RemoteFsGuard`](crate::files::remote_fs_guard::RemoteFsGuard)). After each commit
+//! the store's thread records the file's metadata and SQLite's data version; only different
+//! metadata causes another query.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -16,33 +17,33 @@ use rusqlite::Connection;
 use super::{Store, lock};
 use crate::watch::stat_cache::{Generation, StatCache, Validity};
 
-/// How a file looks from outside: its node, its length and its time.
+/// Metadata that reveals a change: inode, size and mtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp(u64, u64, i64, i64);
 
-/// What is known of the writes of others.
+/// Record of other processes' writes.
 #[derive(Debug, Default)]
 pub(super) struct Elsewhere {
     seen: Mutex<Option<Stamp>>,
-    /// For the last time that it looked as noted.
+    /// Validity of the last `stat` with the recorded metadata.
     vouch: Mutex<Validity>,
     count: AtomicU64,
     readings: AtomicU64,
 }
 
-/// What the file's thread remembers between two commits.
+/// SQLite's data version at the last commit.
 #[derive(Debug, Default)]
 pub(super) struct Version(Option<i64>);
 
 impl Elsewhere {
-    /// Returns the number of a reading, which is for the file's thread to take.
+    /// Returns a number that orders reads; called by the store's thread.
     pub(super) fn next_reading(&self) -> u64 {
         self.readings.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Notes how things are behind a commit of this process.
+    /// Records the state after a commit of this process.
     pub(super) fn note(&self, path: Option<&Path>, connection: &Connection, last: &mut Version) {
-        // First how it looks: who writes between the two makes it look otherwise to the next one.
+        // Metadata first: a write between the two changes the metadata seen by the next check.
         let stamp = path.and_then(stamp);
         let version = connection.query_row("PRAGMA data_version", (), |row| row.get(0)).ok();
         if last.0 != version {
@@ -54,8 +55,7 @@ impl Elsewhere {
 }
 
 impl Store {
-    /// Returns a number that is another one after another process has written, up to what the
-    /// caller has heard.
+    /// Returns a counter that changes after another process has written, up to `heard`.
     pub async fn writes_elsewhere(&self, heard: Generation) -> u64 {
         let known = &self.shared.elsewhere;
         if lock(&known.vouch).holds(heard) {
@@ -65,10 +65,10 @@ impl Store {
         let reach = &self.shared.reach;
         let vouch = if reach.is_far() { Validity::default() } else { watch(&path) };
         let looks = reach.look(move || stamp(&path)).await.flatten();
-        // A file that is gone was there when its thread has begun.
+        // A file that is gone existed when its thread started.
         let was_there = looks.is_some() || self.shared.jobs.get().is_some();
         if was_there && looks != *lock(&known.seen) {
-            // Whatever is done, the file is looked at behind it.
+            // Any job makes the thread record the file's state.
             let looked = self.perform(|_| Ok(())).await;
             if let Err(error) = looked {
                 tracing::debug!(%error, "what others wrote is not seen");
@@ -80,7 +80,7 @@ impl Store {
     }
 }
 
-/// What is written lies in the log beside the file until it is brought over.
+/// Returns the path of SQLite's write-ahead log.
 pub(super) fn log_of(path: &Path) -> PathBuf {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");

@@ -1,8 +1,9 @@
-//! The file itself: opened, brought to this version's tables, or set aside.
+//! The database file: opening, schema upgrades, and setting damaged files aside.
 //!
-//! A file that SQLite cannot read is renamed with the time and a new one begun, so that no damage
-//! keeps the daemon from its work and nothing that could be mended is thrown away. One that a
-//! newer skillsd has written is left as it is.
+//!
+//! A file that SQLite cannot read is renamed with a timestamp and a new one is created, so that
+//! damage does not stop the daemon and the data stays recoverable. A file of a newer skillsd is
+//! left unchanged.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,11 +19,10 @@ use super::now;
 use super::place::Place;
 use crate::views::view::Health;
 
-/// The number of the tables below. A change of them takes the next one, and a step that brings the
-/// last one there.
+/// Schema version. A change of the tables takes the next number and a migration step.
 const VERSION: i64 = 2;
 
-/// How long another daemon of the same user may hold the file.
+/// Timeout for another daemon of the same user to release the file.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 const TABLES: &str = "
@@ -91,7 +91,7 @@ CREATE TABLE trust (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// What the second version has besides: files as the user trusts them, and hooks of conversations.
+/// Tables added by version 2: trusted file contents, and hooks of sessions.
 const SECOND: &str = "
 CREATE TABLE trusted_content (
     path BLOB PRIMARY KEY,
@@ -114,26 +114,26 @@ CREATE TABLE hook (
 CREATE INDEX hook_session ON hook (session);
 ";
 
-/// What came of opening.
+/// Result of opening.
 pub(super) struct Opened {
-    /// None when not even memory will do.
+    /// None if even an in-memory database fails.
     pub(super) connection: Option<Connection>,
-    /// The file's path; none for a store in memory.
+    /// Identity of the open file; none for a store in memory.
     pub(super) place: Option<Place>,
     pub(super) unwell: Option<Health>,
-    /// Whether it may be opened later.
+    /// True if a later attempt may succeed.
     pub(super) again: bool,
-    /// Whether memory stands in for a file.
+    /// True if an in-memory database replaces the file.
     pub(super) stands_in: bool,
 }
 
-/// Why a file is not used.
+/// Reasons why a file is not used.
 pub(super) enum Refusal {
-    /// It holds no database that can be read.
+    /// Not a readable database.
     Damaged(String),
-    /// It is of a later version.
+    /// Written by a newer version.
     Newer(i64),
-    /// Anything else.
+    /// Any other error.
     Failed(String),
 }
 
@@ -154,7 +154,7 @@ impl From<io::Error> for Refusal {
     }
 }
 
-/// Opens the file, or memory in its place.
+/// Opens the file, or an in-memory database in its place.
 pub(super) fn open(path: Option<&Path>) -> Opened {
     let Some(path) = path else { return in_memory(None) };
     let unwell = |message: String, hint| Health {
@@ -239,7 +239,7 @@ pub(super) fn open_file(path: &Path) -> Result<(Connection, Place), Refusal> {
             fs::set_permissions(directory, fs::Permissions::from_mode(0o700))?;
         }
     }
-    // SQLite gives its other files the mode of this one.
+    // SQLite creates its other files with the mode of this one.
     let mut options = fs::OpenOptions::new();
     let file =
         options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
@@ -249,7 +249,7 @@ pub(super) fn open_file(path: &Path) -> Result<(Connection, Place), Refusal> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
-    // A kill at any moment leaves the last commit whole; only a power cut may undo some.
+    // A kill at any moment keeps all commits; only a power failure may lose some.
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     let sound: String = connection.query_row("PRAGMA quick_check(1)", (), |row| row.get(0))?;
@@ -257,7 +257,7 @@ pub(super) fn open_file(path: &Path) -> Result<(Connection, Place), Refusal> {
         return Err(Refusal::Damaged(sound));
     }
     prepare(&connection)?;
-    // Another file may lie there when it is closed, whose log is none of ours.
+    // At close time another file may be at this path; its log is not ours.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     let place = Place::new(path, file)?;
     if let Some(why) = place.lost() {
@@ -267,7 +267,7 @@ pub(super) fn open_file(path: &Path) -> Result<(Connection, Place), Refusal> {
 }
 
 fn prepare(connection: &Connection) -> Result<(), Refusal> {
-    // Half a megabyte in memory; sessions are read once and kept by whoever asked.
+    // Half a megabyte; sessions are read once and cached by callers.
     connection.pragma_update(None, "cache_size", -512)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.set_prepared_statement_cache_capacity(32);
@@ -292,7 +292,7 @@ fn prepare(connection: &Connection) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Renames the file and what SQLite has put beside it.
+/// Renames the file and SQLite's files beside it.
 pub(super) fn set_aside(path: &Path) -> Result<PathBuf, Refusal> {
     let with = |suffix: &str| {
         let mut name: OsString = path.as_os_str().to_owned();
@@ -313,7 +313,7 @@ pub(super) fn set_aside(path: &Path) -> Result<PathBuf, Refusal> {
 /// Returns a time as `2026-11-21T13-45-00`, in UTC.
 fn date(seconds: u64) -> String {
     let days = (seconds / 86_400).cast_signed();
-    // The civil calendar from days, by eras of 400 years that begin in March.
+    // Civil calendar from days, by eras of 400 years that begin in March.
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
     let year_of_era =

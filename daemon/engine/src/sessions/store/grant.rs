@@ -1,4 +1,4 @@
-//! What the user has allowed for good: rules that an `always` has left.
+//! Permanent permissions that the user granted with `always`.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -7,19 +7,19 @@ use rusqlite::params;
 
 use super::{Store, StoreError, now};
 
-/// Something that the user has allowed.
+/// A granted permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
-    /// The conversation it is for; none for all of the worktree.
+    /// Session that it applies to; none for the whole worktree.
     pub session: Option<String>,
-    /// What kind of permission, for example `skill`.
+    /// Kind of permission, for example `skill`.
     pub permission: String,
-    /// What is allowed.
+    /// Permitted pattern.
     pub pattern: String,
 }
 
 impl Store {
-    /// Remembers what is allowed in a worktree. What is known already stays.
+    /// Saves permissions for a worktree. Existing ones stay.
     pub async fn grant(&self, worktree: &Path, grants: Vec<Grant>) {
         let worktree = worktree.as_os_str().as_bytes().to_vec();
         let at = now().cast_signed();
@@ -36,7 +36,7 @@ impl Store {
         .await;
     }
 
-    /// Forgets one thing that was allowed. Returns whether it was.
+    /// Revokes one permission. Returns whether it existed.
     pub async fn revoke(&self, worktree: &Path, grant: Grant) -> Result<bool, StoreError> {
         let worktree = worktree.as_os_str().as_bytes().to_vec();
         let query = "DELETE FROM granted WHERE worktree = ?1 AND session IS ?2
@@ -48,8 +48,7 @@ impl Store {
         .await
     }
 
-    /// Returns what is allowed in a worktree, in the order in which it was: for all, and for this
-    /// conversation.
+    /// Returns the permissions of a worktree and of this session, in the order of granting.
     pub async fn grants(
         &self,
         worktree: &Path,

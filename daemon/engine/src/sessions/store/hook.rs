@@ -1,4 +1,4 @@
-//! The hooks that loaded skills have registered: they live and go with their conversation.
+//! Hooks registered by loaded skills; deleted with their session.
 
 use rusqlite::{Connection, Result, Row, params};
 use skills_agents::hooks::{CompiledMatcher, Hook};
@@ -7,10 +7,10 @@ use skills_syntax::path::AbsPath;
 use super::session::{abs_path_of, bytes};
 use crate::sessions::session::RegisteredHook;
 
-/// What stands for a hook that was to run once and has; otherwise it is whether it runs once.
+/// Value of `once` for a hook that runs once and has run.
 const DONE: i64 = 2;
 
-/// Puts the hooks that an agent has from a skill in the place of those it had.
+/// Replaces the hooks that an agent has from a skill.
 pub(super) fn replace(
     connection: &Connection,
     session: &str,
@@ -18,7 +18,7 @@ pub(super) fn replace(
     path: &AbsPath,
     hooks: &[RegisteredHook],
 ) -> Result<()> {
-    // Those that have run once are remembered.
+    // Hooks that run once and have run are kept.
     let query = "DELETE FROM hook WHERE agent = ?2 AND path = ?3 AND once != ?4
                  AND session = (SELECT number FROM session WHERE id = ?1)";
     connection.prepare_cached(query)?.execute(params![session, agent, bytes(path), DONE])?;
@@ -46,7 +46,7 @@ pub(super) fn replace(
     Ok(())
 }
 
-/// Reads the hooks of a conversation, in the order in which they were registered.
+/// Reads the hooks of a session, in the order of registration.
 pub(super) fn of_session(connection: &Connection, number: i64) -> Result<Vec<RegisteredHook>> {
     let mut query = connection.prepare_cached(
         "SELECT id, agent, path, name, plugin, place, event, matcher, handler, once
@@ -65,7 +65,7 @@ pub(super) fn of_session(connection: &Connection, number: i64) -> Result<Vec<Reg
                 event: row.get(6)?,
                 matcher: row.get(7)?,
                 compiled: CompiledMatcher::default(),
-                // We have written it.
+                // Written by this program.
                 handler: serde_json::from_str(&handler).unwrap_or_default(),
                 once: row.get(9)?,
             },
@@ -80,7 +80,7 @@ fn optional(row: &Row<'_>, column: usize) -> Result<Option<AbsPath>> {
     is_there.then(|| abs_path_of(row, column)).transpose()
 }
 
-/// Remembers that a hook that runs once has. Returns whether there was one that had not.
+/// Records that a hook that runs once has run. Returns whether that is new.
 pub(crate) fn finish(connection: &Connection, id: &str) -> Result<bool> {
     let query = "UPDATE hook SET once = ?2 WHERE id = ?1 AND once = 1";
     Ok(connection.execute(query, params![id, DONE])? > 0)

@@ -1,27 +1,28 @@
-//! Check that the open database is still the file at its path.
+//! [`Place`]: check that the open database is still the file at its path.
 //!
-//! A directory that is removed, a file that is exchanged or overwritten: SQLite goes on with what
-//! it has open, and the next start opens something else. The writer checks before and after.
+//!
+//! If the directory is removed or the file is replaced or overwritten, SQLite keeps using the open
+//! file, and the next start opens another one. The writer checks before and after each batch.
 
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// The first bytes of every database.
+/// First bytes of every SQLite database.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// A file by its device and number.
+/// Device and inode of a file.
 type Identity = (u64, u64);
 
-/// The file and those that SQLite has put beside it, as they were when they were opened.
+/// The open file and SQLite's files beside it.
 #[derive(Debug)]
 pub(super) struct Place {
     path: PathBuf,
-    /// Dropped after the connection: closing any descriptor of a file lets go of SQLite's locks.
+    /// Dropped after the connection: closing any descriptor of a file releases SQLite's locks.
     file: File,
     identity: Identity,
-    /// The log and the index beside it; without one where SQLite works without.
+    /// Log and shared-memory index; no identity if they did not exist.
     beside: [(PathBuf, Option<Identity>); 2],
     /// True if the file began with a database header.
     has_magic: bool,
@@ -64,7 +65,7 @@ impl Place {
         is_overwritten.then(|| format!("`{shown}` was overwritten while skillsd ran"))
     }
 
-    /// Returns whether the file itself is the one that was opened, whatever became of its log.
+    /// Returns true if the file itself is the one that was opened, regardless of its log.
     pub(super) fn has_file(&self) -> bool {
         identity(&self.path).is_ok_and(|it| it == self.identity)
             && (!self.has_magic || has_magic(&self.file))

@@ -1,4 +1,4 @@
-//! The rows of conversations: read whole, written in parts.
+//! Rows of sessions: read as a whole, written in parts.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,35 +12,35 @@ use skills_syntax::path::AbsPath;
 use super::hook;
 use crate::sessions::session::{Invocation, Loaded, Matched, RegisteredHook, Session, Summary};
 
-/// A part of a conversation that is new.
+/// A changed part of a session.
 #[derive(Debug)]
 pub(crate) enum Part {
-    /// Where it is and whose rules apply.
+    /// Its working directory, profile and other parameters.
     Place,
-    /// It was used.
+    /// Time of its last use.
     Used,
-    /// A skill directory that was found, or met again at this time.
+    /// A skill directory discovered or touched at this time.
     Discovered(AbsPath, u64),
-    /// A skill directory that nothing has been touched near for long.
+    /// A skill directory dropped as the least recently touched.
     Dropped(AbsPath),
-    /// A skill that was activated.
+    /// An activated skill.
     Activated(AbsPath, Matched),
-    /// Skills that an agent was told of, with the number of the first.
+    /// Skills announced to an agent, with the index of the first.
     Announced { agent: String, first: usize, paths: Vec<AbsPath> },
-    /// The hooks that an agent has from a skill, all of them.
+    /// All hooks that an agent has from a skill.
     Hooks { agent: String, path: AbsPath, hooks: Vec<RegisteredHook> },
-    /// A skill that an agent has loaded.
+    /// A skill loaded by an agent.
     Invoked { agent: String, invocation: Invocation, at: u64 },
 }
 
-/// Where a statement finds the session's number by its id.
+/// Prefix of a query that looks up the session's row by its id.
 macro_rules! by_id {
     ($text:literal) => {
         concat!($text, "(SELECT number FROM session WHERE id = ?1)")
     };
 }
 
-/// Writes parts of a conversation, and its row where there is none.
+/// Writes parts of a session, and its row if it does not exist.
 pub(crate) fn save(connection: &Connection, session: &Session, parts: &[Part]) -> Result<()> {
     let Session { id, profile, auto, .. } = session;
     let cwd = bytes(&session.cwd);
@@ -113,7 +113,7 @@ pub(crate) fn save(connection: &Connection, session: &Session, parts: &[Part]) -
             Part::Invoked { agent, invocation, at } => {
                 let Invocation { name, path, args, body } = invocation;
                 let (path, at) = (bytes(path), at.cast_signed());
-                // One that is loaded again is the latest.
+                // A skill loaded again becomes the latest.
                 let turn = by_id!("SELECT IFNULL(MAX(turn), 0) + 1 FROM invoked WHERE session = ");
                 let turn: i64 = connection.prepare_cached(turn)?.query_one([id], |it| it.get(0))?;
                 let query = "INSERT OR REPLACE INTO invoked
@@ -130,7 +130,7 @@ pub(crate) fn save(connection: &Connection, session: &Session, parts: &[Part]) -
     Ok(())
 }
 
-/// Reads a conversation.
+/// Reads a session.
 pub(crate) fn load(connection: &Connection, id: &str) -> Result<Option<Session>> {
     let query = "SELECT number, cwd, profile, environment, additional, auto, created, used
                  FROM session WHERE id = ?1";
@@ -183,8 +183,8 @@ pub(crate) fn load(connection: &Connection, id: &str) -> Result<Option<Session>>
     Ok(Some(session))
 }
 
-/// Returns the ids of conversations for which files that change count as touched and that were
-/// used since, the one used last first.
+/// Returns the ids of sessions for which changes of files count as touches and that were used
+/// since, the most recently used first.
 pub(crate) fn automatic(connection: &Connection, since: u64, most: usize) -> Result<Vec<String>> {
     let query = "SELECT id FROM session WHERE auto AND used >= ?1
                  ORDER BY used DESC, number DESC LIMIT ?2";
@@ -193,13 +193,13 @@ pub(crate) fn automatic(connection: &Connection, since: u64, most: usize) -> Res
     query.query_map([since.cast_signed(), most], |row| row.get(0))?.collect()
 }
 
-/// Forgets a conversation. Returns whether there was one.
+/// Deletes a session. Returns whether it existed.
 pub(crate) fn drop_session(connection: &Connection, id: &str) -> Result<bool> {
     connection.execute("DELETE FROM granted WHERE session = ?1", [id])?;
     Ok(connection.execute("DELETE FROM session WHERE id = ?1", [id])? > 0)
 }
 
-/// Forgets those that were not used since. Returns how many.
+/// Deletes the sessions not used since. Returns their number.
 pub(crate) fn drop_expired(connection: &Connection, since: u64) -> Result<usize> {
     let since = since.cast_signed();
     let query = "DELETE FROM granted WHERE session IN (SELECT id FROM session WHERE used < ?1)";
@@ -207,7 +207,8 @@ pub(crate) fn drop_expired(connection: &Connection, since: u64) -> Result<usize>
     connection.execute("DELETE FROM session WHERE used < ?1", [since])
 }
 
-/// Forgets what an agent has loaded, all of it or these, and what it was told of if so wanted.
+/// Deletes an agent's loaded skills, all or only these, and its announced skills if `announced` is
+/// set.
 pub(crate) fn drop_agent(
     connection: &Connection,
     id: &str,
@@ -238,7 +239,7 @@ pub(crate) fn drop_agent(
     Ok(())
 }
 
-/// Returns what an agent has loaded, the latest at the end.
+/// Returns the skills that an agent has loaded, the latest last.
 pub(crate) fn invoked(connection: &Connection, id: &str, agent: &str) -> Result<Vec<Loaded>> {
     let mut query = connection.prepare_cached(concat!(
         "SELECT name, path, args, body, at FROM invoked WHERE agent = ?2 AND session = ",
@@ -256,17 +257,17 @@ pub(crate) fn invoked(connection: &Connection, id: &str, agent: &str) -> Result<
     rows.collect()
 }
 
-/// Renames a conversation that cannot be read, so that one of its id can begin anew.
+/// Renames a session that cannot be read, so that its id can be used again.
 pub(crate) fn set_aside(connection: &Connection, id: &str, aside: &str) -> Result<()> {
     connection.execute("UPDATE session SET id = ?2, auto = 0 WHERE id = ?1", [id, aside])?;
     Ok(())
 }
 
-/// The id of a conversation that cannot be read, and why.
+/// Id of a session that cannot be read, and the error.
 type Unread = (String, String);
 
-/// Returns all conversations in a few words, the one used last first, and the ids of those that
-/// cannot be read, with why.
+/// Returns summaries of all sessions, the most recently used first, and the sessions that cannot be
+/// read.
 pub(crate) fn summaries(connection: &Connection) -> Result<(Vec<Summary>, Vec<Unread>)> {
     let mut query = connection.prepare(
         "SELECT id, cwd, profile, auto, created, used,
@@ -303,7 +304,7 @@ pub(crate) fn summaries(connection: &Connection) -> Result<(Vec<Summary>, Vec<Un
     Ok((read, unread))
 }
 
-/// Returns a text whose bytes may not be UTF-8.
+/// Returns a text that may not be valid UTF-8.
 fn text_of(row: &Row<'_>, column: usize) -> Result<String> {
     let value = row.get_ref(column)?;
     let bytes = value.as_bytes_or_null().ok().flatten().unwrap_or_default();
@@ -341,5 +342,5 @@ pub(super) fn abs_path_of(row: &Row<'_>, column: usize) -> Result<AbsPath> {
     })
 }
 
-/// What agents have, by their names.
+/// Paths by agent name.
 pub(crate) type ByAgent = BTreeMap<String, Vec<AbsPath>>;

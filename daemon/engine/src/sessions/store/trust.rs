@@ -1,7 +1,8 @@
-//! Which directories the user trusts, by their canonical paths, and which files as they were then.
+//! Trusted directories by canonical path, and trusted file contents.
 //!
-//! Trust is for a directory. What runs is bound to more: to the content that a SKILL.md and the
-//! scripts beside it had when the user gave trust, or agreed to them since.
+//!
+//! Trust applies to a directory. Execution is bound to content: the SKILL.md and scripts must be as
+//! they were when the user granted trust, or approved later.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,38 +19,39 @@ use super::{Store, StoreError, now};
 use crate::cancel::Cancel;
 use crate::files::disk::{self, ReadError, content_hash, content_hash_of};
 
-/// How many entries of a directory are looked at for skills. What lies beyond is not known, and
-/// asks before it runs.
+/// Maximum number of directory entries searched for skills. Skills beyond it are not recorded and
+/// need approval before they run.
 const MOST: usize = 1_000_000;
 
-/// A file and what it holds.
+/// A file and the hash of its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
     /// Its canonical path.
     pub path: PathBuf,
-    /// The hash of the whole of it.
+    /// Hash of the whole file.
     pub hash: [u8; 32],
 }
 
-/// What was said about directories at one moment.
+/// Trust decisions at one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
-    /// Which reading of this process it is: of two the one with the greater number is newer.
+    /// Sequence number of the read in this process; higher is newer.
     pub nth: u64,
-    /// The directories, and whether they are trusted.
+    /// Directories, with true for trusted and false for distrusted.
     pub said: Vec<(PathBuf, bool)>,
 }
 
 impl Content {
-    /// How large a file may be that is trusted, in bytes. What is larger asks before it runs, and
-    /// costs nobody the reading of it.
+    /// Maximum size of a trusted file, in bytes. Larger files need approval before they run and are
+    /// not read.
     pub const LARGEST: u64 = 256 * 1024 * 1024;
 
-    /// Reads the whole of a file: what is trusted has no part that nobody has seen. Blocks on the
-    /// disk.
+    /// Reads and hashes a whole file. Blocks on the disk.
+    ///
     ///
     /// # Errors
-    /// It cannot be read, is not a regular file, or is larger than anybody writes.
+    ///
+    /// The file cannot be read, is not a regular file, or is larger than [`Self::LARGEST`].
     pub fn read(path: &Path) -> io::Result<Self> {
         let path = fs::canonicalize(path)?;
         let file = disk::open(&path).map_err(|error| match error {
@@ -58,7 +60,7 @@ impl Content {
                 io::Error::other("it is not a regular file")
             }
         })?;
-        // What grows while it is read would have no end.
+        // Bounds the read of a file that grows meanwhile.
         let size = file.metadata()?.len();
         if size > Self::LARGEST {
             return Err(io::ErrorKind::FileTooLarge.into());
@@ -66,31 +68,35 @@ impl Content {
         Ok(Self { hash: content_hash_of(file.take(size))?, path })
     }
 
-    /// Returns what was read of a file before: `hash` is that of the whole of it. Blocks on the
-    /// disk for the canonical path.
+    /// Returns the content for a known hash of the whole file. Blocks on the disk for the canonical
+    /// path.
+    ///
     ///
     /// # Errors
-    /// The file is gone.
+    ///
+    /// The file does not exist.
     pub fn known(path: &Path, hash: [u8; 32]) -> io::Result<Self> {
         Ok(Self { path: fs::canonicalize(path)?, hash })
     }
 
-    /// Returns commands of a file as a call has filled them in. They stand for themselves: what the
-    /// file holds is trusted apart from them. Blocks on the disk for the canonical path.
+    /// Returns a file's commands with a call's arguments filled in, as a content of their own:
+    /// trust of the file does not cover them. Blocks on the disk for the canonical path.
+    ///
     ///
     /// # Errors
-    /// The file is gone.
+    ///
+    /// The file does not exist.
     pub fn filled(path: &Path, commands: &[u8]) -> io::Result<Self> {
         let hash = content_hash(commands);
         let mut path = fs::canonicalize(path)?.into_os_string();
-        // No path of a file has such a part.
+        // No file path contains a NUL byte.
         path.push("\0");
         path.push(OsStr::from_bytes(&hash));
         Ok(Self { path: path.into(), hash })
     }
 
-    /// Returns the files of skills and commands in a directory, as they are found: by whichever
-    /// links lead to them. Ends early once `cancel` is set. Blocks on the disk.
+    /// Returns the files of skills and commands in a directory, by the paths found. Ends early once
+    /// `cancel` is set. Blocks on the disk.
     pub fn skills_below(dir: &Path, cancel: &Cancel) -> Vec<PathBuf> {
         let walk = WalkBuilder::new(dir)
             .standard_filters(false)
@@ -105,7 +111,7 @@ impl Content {
                 Some(_) if path.extension().is_some_and(|it| it == "md") && in_commands(path) => {
                     path.to_owned()
                 }
-                // A directory of a skill may be a link; what is deeper in it is not followed.
+                // A skill's directory may be a link; links deeper in it are not followed.
                 Some(_) if is_link => path.join("SKILL.md"),
                 Some(_) | None => continue,
             };
@@ -120,8 +126,8 @@ fn in_commands(path: &Path) -> bool {
 }
 
 impl Store {
-    /// Remembers whether the user trusts a directory, or forgets it. The path is the canonical one.
-    /// With trust go the files in it as they are: `contents`.
+    /// Sets or removes the trust decision for a directory, given by its canonical path. `contents`
+    /// are the trusted contents of its files.
     pub async fn set_trust(
         &self,
         dir: &Path,
@@ -146,15 +152,14 @@ impl Store {
         .await
     }
 
-    /// Returns whether the user trusts this very directory; none when nothing was said of it.
+    /// Returns the decision for exactly this directory; none if there is none.
     pub async fn trust(&self, dir: &Path) -> Result<Option<bool>, StoreError> {
         let dir = dir.as_os_str().as_bytes().to_vec();
         let query = "SELECT trusted FROM trust WHERE dir = ?1";
         self.ask(move |it| it.query_row(query, [dir], |row| row.get(0)).optional()).await
     }
 
-    /// Reads every directory of which something was said, by path. Where nothing is kept yet the
-    /// file is not made for it.
+    /// Reads all decisions, by path. Creates no file.
     pub async fn trusts(&self) -> Result<Said, StoreError> {
         if !self.is_there().await? {
             return Ok(Said::default());
@@ -169,12 +174,12 @@ impl Store {
         .await
     }
 
-    /// Trusts files as they are.
+    /// Trusts files with these contents.
     pub async fn trust_content(&self, contents: Vec<Content>) {
         self.keep(move |connection| insert(connection, &contents)).await;
     }
 
-    /// Returns whether a file is as the user has trusted it.
+    /// Returns true if this content is trusted.
     pub async fn is_trusted_content(&self, content: Content) -> Result<bool, StoreError> {
         let query = "SELECT 1 FROM trusted_content WHERE path = ?1 AND hash = ?2";
         let path = content.path.as_os_str().as_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! How often each skill was used, which decides whose description is cut first.
+//! Usage counts of skills, which decide whose description is cut first.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
@@ -11,22 +11,22 @@ use super::session::path_of;
 use super::writer::Job;
 use super::{Store, StoreError, lock, now};
 
-/// How a skill was used.
+/// Usage of a skill.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// How often it was loaded.
+    /// Number of loads.
     pub count: u64,
-    /// When last, in milliseconds since 1970.
+    /// Time of the last load, in milliseconds since 1970.
     pub last: u64,
 }
 
-/// One use that is to be counted: of which file, and when.
+/// One use to be counted.
 pub(super) struct Use {
     path: Vec<u8>,
     at: i64,
 }
 
-/// The uses that the file's thread has not been given yet, in their order.
+/// Uses not yet passed to the store's thread, in order.
 pub(super) type Uses = Mutex<Vec<Use>>;
 
 impl Use {
@@ -38,8 +38,8 @@ impl Use {
 }
 
 impl Store {
-    /// Counts one more use of the skill of this SKILL.md. Nobody waits for that, and those of a
-    /// moment share a commit; who asks for anything later finds it counted.
+    /// Counts one use of the skill with this SKILL.md. Does not wait; uses close in time share a
+    /// commit, and later reads include them.
     pub fn count_use(&self, path: &Path) {
         let path = path.as_os_str().as_bytes().to_vec();
         let at = now().cast_signed();
@@ -50,10 +50,10 @@ impl Store {
         }
     }
 
-    /// Returns how often each skill was used, by its SKILL.md.
+    /// Returns the usage of each skill, by its SKILL.md.
     pub async fn usage(&self) -> Result<BTreeMap<PathBuf, Usage>, StoreError> {
         if !self.is_there().await? {
-            // Nothing is made for a question.
+            // A read creates no file.
             return Ok(BTreeMap::new());
         }
         self.ask(|connection| {

@@ -1,11 +1,12 @@
-//! The thread that owns the file: it does what waits in one transaction, and owes to the disk what
-//! that did not take.
+//! The store's thread: executes pending jobs in one transaction, and retries changes that the disk
+//! rejected.
 //!
-//! What is owed is done again before anything new and in the same transaction, so that changes
-//! are always made in their order and whoever asks sees them all, on disk or not. It is tried
-//! again with all that comes, and every few seconds where nothing does. A file that could not be
-//! opened is tried again like that as well; until then memory stands in for it. Both are tried a
-//! last time when skillsd ends. Of what is owed there is a bound, and what is lost to it is said.
+//!
+//! Pending changes are executed again before any new job and in the same transaction, so that
+//! changes keep their order and reads see all of them, saved or not. They are retried with every
+//! batch and every few seconds otherwise. A file that could not be opened is retried likewise;
+//! until then an in-memory database replaces it. Both are tried a last time at exit. The number of
+//! pending changes is bounded, and dropped ones are reported.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -23,45 +24,45 @@ use super::usage::Uses;
 use super::{Notes, StoreError, file, lock};
 use crate::views::view::Health;
 
-/// How many pieces of work share a commit at most.
+/// Maximum number of jobs per commit.
 const BATCH: usize = 1024;
 
-/// How often what could not be saved is tried again at least.
+/// Interval between retries.
 const AGAIN: Duration = Duration::from_secs(2);
 
-/// How long uses that are counted wait for more of them, which share their commit.
+/// Delay for counted uses, so that they share a commit.
 const LATER: Duration = Duration::from_millis(100);
 
-/// How many changes wait for the disk at most; of more the oldest are lost, which is said. Mostly
-/// each is some hundred bytes, and one in which a skill was loaded its text.
+/// Maximum number of pending changes; beyond it the oldest are dropped and reported. A change
+/// usually takes some hundred bytes; a load takes the skill's text.
 const MOST_OWED: usize = 4096;
 
-/// A change that can be made again.
+/// A change that can be executed repeatedly.
 type Change = Box<dyn Fn(&Connection) -> rusqlite::Result<()> + Send>;
 
-/// What is said once it is known whether a change is on disk.
+/// Callback with the result of the commit.
 type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
-/// A change that is made in the transaction that there is, or not at all.
+/// A change that is executed in the current transaction or not at all.
 type Work = Box<dyn FnOnce(Result<&Connection, StoreError>) -> Answer + Send>;
 
-/// A piece of work.
+/// A job for the store's thread.
 pub(super) enum Job {
-    /// Asks something, and is answered at once. Returns whether the file turned out to be damaged.
+    /// A read, answered at once. Returns whether the file turned out to be damaged.
     Ask(Box<dyn FnOnce(&Connection) -> bool + Send>),
-    /// Changes something, if there is a transaction for it to be made in.
+    /// A change that is executed now or fails.
     Once(Work),
-    /// Changes something now or later. Whoever waits is told when it is on disk or is owed.
+    /// A change that is executed now or later. The reply comes once it is on disk or pending.
     Keep(Change, oneshot::Sender<()>),
-    /// Counts the uses that wait. Nobody waits for that, and it may be done a little later.
+    /// Counts the queued uses, possibly with a delay.
     Uses,
-    /// Skillsd ends: what is owed is tried a last time, however short ago it was before. Whoever
-    /// waits is told how much is owed then.
+    /// The final save at exit, regardless of the last retry. The reply is the number of pending
+    /// changes.
     Last(Box<dyn FnOnce(usize) + Send>),
 }
 
 impl Job {
-    /// Returns a change that is made now or not at all.
+    /// Returns a job that is executed now or fails.
     pub(super) fn once<T: Send + 'static>(
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
         reply: oneshot::Sender<Result<T, StoreError>>,
@@ -69,14 +70,14 @@ impl Job {
         Self::Once(Box::new(move |connection| {
             let result = connection.and_then(|it| Ok(apart(it, work)?));
             Box::new(move |committed| {
-                // Whoever asked may be gone.
+                // The caller may have hung up.
                 let _ = reply.send(committed.and(result));
             })
         }))
     }
 }
 
-/// Works until nobody can ask any more.
+/// Runs until all senders are gone.
 pub(super) fn run(
     path: Option<&Path>,
     notes: &Mutex<Notes>,
@@ -127,32 +128,32 @@ pub(super) fn run(
     writer.last_try();
 }
 
-/// The file, and what it is owed.
+/// The open file and the pending changes.
 struct Writer<'a> {
     connection: Connection,
     /// Path of the connection's file; none for a store in memory.
     place: Option<Place>,
-    /// True if reading has found damage that the check at the start missed.
+    /// True if a read has found damage that the check at the start missed.
     is_damaged: bool,
     path: Option<&'a Path>,
-    /// The file that could not be opened, where memory stands in for it.
+    /// Path of a file that could not be opened and is retried.
     closed: Option<PathBuf>,
-    /// Whether memory stands in for the file, for now or for good.
+    /// True if an in-memory database replaces the file, temporarily or permanently.
     stands_in: bool,
-    /// When that file was last tried; none where it is to be tried whenever that was.
+    /// Time of the last retry; none to retry at once.
     tried: Option<Instant>,
     notes: &'a Mutex<Notes>,
     elsewhere: &'a Elsewhere,
     uses: &'a Uses,
     version: Version,
-    /// What is not on disk, in its order.
+    /// Changes that are not on disk, in order.
     owed: VecDeque<Change>,
-    /// How many changes there was no room for.
+    /// Number of dropped changes.
     n_lost: usize,
 }
 
 impl Writer<'_> {
-    /// Does what is owed and what waits in one transaction, and answers.
+    /// Executes pending changes and jobs in one transaction, and answers.
     fn batch(&mut self, jobs: impl Iterator<Item = Job>) {
         self.open_again();
         self.open_anew();
@@ -162,7 +163,7 @@ impl Writer<'_> {
             trouble: begun.err().map(StoreError::from),
             changes: VecDeque::new(),
         };
-        // Memory has them already.
+        // The in-memory database already contains them.
         let is_done = self.closed.is_some();
         for change in std::mem::take(&mut self.owed) {
             if is_done {
@@ -176,19 +177,19 @@ impl Writer<'_> {
         for job in jobs {
             match job {
                 Job::Ask(ask) => self.is_damaged |= ask(&self.connection),
-                // Whoever is told that it happened must find it after a restart.
+                // An acknowledged change must be there after a restart.
                 Job::Once(work) if self.stands_in => {
                     let why = "the file cannot be opened";
                     answers.push(work(Err(StoreError::Failed(why.to_owned()))));
                 }
                 Job::Once(work) => {
                     answers.push(work(transaction.usable()));
-                    // A disk that is full in the middle of a change may have undone all.
+                    // SQLite may have rolled everything back on a full disk.
                     let _ = transaction.usable();
                 }
                 Job::Keep(change, reply) => {
                     transaction.make(change);
-                    // Whoever waits may be gone.
+                    // The caller may have hung up.
                     answers.push(Box::new(move |_| _ = reply.send(())));
                 }
                 Job::Uses => {
@@ -204,7 +205,7 @@ impl Writer<'_> {
             None => self.connection.execute_batch("COMMIT").map_err(StoreError::from),
             Some(trouble) => Err(trouble),
         };
-        // An acknowledged change is in the file that the next start opens.
+        // An acknowledged change must be in the file that the next start opens.
         let ended = ended.and_then(|()| match self.place.as_ref().and_then(Place::lost) {
             None => Ok(()),
             Some(why) => Err(StoreError::Failed(why)),
@@ -213,7 +214,7 @@ impl Writer<'_> {
             self.is_damaged = true;
         }
         if ended.is_err() {
-            // It may have undone everything by itself.
+            // SQLite may have rolled back by itself.
             let _ = self.connection.execute_batch("ROLLBACK");
         }
         if ended.is_err() || is_done {
@@ -227,7 +228,7 @@ impl Writer<'_> {
         if !ends.is_empty() {
             let n_owed = self.last_try();
             if self.place.as_ref().is_some_and(|it| it.lost().is_none()) {
-                // Makes the file whole without its log; a failure leaves the changes in the log.
+                // Merges the log into the file; on failure the changes stay in the log.
                 let _ = self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
             }
             for tell in ends {
@@ -236,7 +237,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Keeps changes for the disk, as many as there is room for.
+    /// Keeps changes to be retried, up to the maximum.
     fn owe(&mut self, changes: VecDeque<Change>) {
         self.owed = changes;
         let n_over = self.owed.len().saturating_sub(MOST_OWED);
@@ -251,7 +252,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Says in the store's health what waits and what is lost.
+    /// Reports pending and dropped changes in the store's health.
     fn say(&mut self, trouble: Option<&StoreError>) {
         let unwell = match trouble {
             Some(error) => {
@@ -259,7 +260,7 @@ impl Writer<'_> {
                 let message = format!("what sessions have done could not be saved yet: {error}");
                 Some(self.unwell(message))
             }
-            // That the file cannot be opened is said where it was tried.
+            // The failure to open is reported by the retry.
             None if self.closed.is_some() && self.n_lost > 0 => {
                 Some(self.unwell("what sessions do waits for the file to be opened".to_owned()))
             }
@@ -288,7 +289,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Tries once more to save what is owed, at the end. Returns how much is owed then.
+    /// Retries pending changes at the end. Returns the number still pending.
     fn last_try(&mut self) -> usize {
         if !self.owed.is_empty() {
             self.tried = None;
@@ -301,7 +302,7 @@ impl Writer<'_> {
         count
     }
 
-    /// Opens the file at the path again if it was replaced, or if the open one is damaged and is set
+    /// Opens the file at the path again if it was replaced, or if the open one is damaged and set
     /// aside.
     fn open_anew(&mut self) {
         let lost = self.place.as_ref().and_then(Place::lost);
@@ -317,7 +318,7 @@ impl Writer<'_> {
             }
         }
         let Ok(memory) = Connection::open_in_memory() else { return };
-        // First the connection: its locks go with any descriptor of the file.
+        // Connection first: closing any descriptor of the file releases its locks.
         self.connection = memory;
         self.place = None;
         let mut hint = "What the file at this path says counts from now on; say again what you had trusted or allowed since.";
@@ -353,7 +354,7 @@ impl Writer<'_> {
         is_file.then(|| format!("`{shown}` is damaged"))
     }
 
-    /// Opens the file that could not be opened, now and then.
+    /// Retries opening the file at intervals.
     fn open_again(&mut self) {
         let is_due = self.tried.is_none_or(|it| it.elapsed() >= AGAIN);
         let Some(path) = self.closed.take_if(|_| is_due) else { return };
@@ -367,27 +368,27 @@ impl Writer<'_> {
                 self.stands_in = false;
                 lock(self.notes).opening = None;
             }
-            // It has been said.
+            // The failure has been reported.
             Err(_) => self.closed = Some(path),
         }
     }
 }
 
-/// One transaction, and what is to be done again when it does not come to its end.
+/// One transaction, and its changes for a retry if it fails.
 struct Transaction<'a> {
     connection: &'a Connection,
-    /// Why it will not.
+    /// Reason why it will fail.
     trouble: Option<StoreError>,
     changes: VecDeque<Change>,
 }
 
 impl Transaction<'_> {
-    /// Makes a change, unless it is clear already that it would be undone.
+    /// Executes a change unless the transaction has already failed.
     fn make(&mut self, change: Change) {
         if self.usable().is_ok() {
             match apart(self.connection, &change) {
                 Err(error) if is_ours(&error) => {
-                    // Nor would it be any better the next time.
+                    // A retry would fail the same way.
                     tracing::error!(%error, "a change does not fit, and is left out");
                     return;
                 }
@@ -398,7 +399,7 @@ impl Transaction<'_> {
         self.changes.push_back(change);
     }
 
-    /// Returns where changes are made, as long as they are not undone all the same.
+    /// Returns the connection unless the transaction has failed.
     fn usable(&mut self) -> Result<&Connection, StoreError> {
         if self.trouble.is_none() && self.connection.is_autocommit() {
             self.trouble = Some(StoreError::Failed("the disk is full".to_owned()));
@@ -410,7 +411,7 @@ impl Transaction<'_> {
     }
 }
 
-/// Does one piece of work such that its failure undoes nothing else.
+/// Runs `work` in a savepoint, so that its failure undoes nothing else.
 fn apart<T>(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -418,7 +419,7 @@ fn apart<T>(
     connection.execute_batch("SAVEPOINT one")?;
     let result = work(connection);
     if result.is_err() {
-        // What has undone the whole transaction has undone this.
+        // Fails if the whole transaction was rolled back, which includes this savepoint.
         let _ = connection.execute_batch("ROLLBACK TO one; RELEASE one");
         return result;
     }
@@ -426,7 +427,7 @@ fn apart<T>(
     result
 }
 
-/// Whether an error is about what was to be written, not about where.
+/// Returns true if an error is caused by the written data, not by the file or disk.
 fn is_ours(error: &rusqlite::Error) -> bool {
     match error.sqlite_error_code() {
         None => true,

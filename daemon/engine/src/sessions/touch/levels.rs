@@ -1,9 +1,10 @@
-//! What lies in the directories that touches come by.
+//! [`Levels`]: cache of the agent directories in each directory that touches visit.
 //!
-//! Most directories of a worktree hold nothing of any agent's, and agents touch the same ones again
-//! and again. So a directory is asked how it is, which is one question however many places are looked
-//! for in it; where that is as it was, what it holds is known, and else it is listed once. A listing
-//! that is so young that another change could bear the same time is for that touch alone.
+//!
+//! Most directories of a worktree contain nothing of any agent, and agents touch the same ones
+//! repeatedly. A visit costs one `stat`, however many names are checked; an unchanged directory is
+//! answered from the cache, a changed one is listed once. A listing so recent that another change
+//! could carry the same timestamp is not cached.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -17,40 +18,39 @@ use skills_syntax::path::AbsPath;
 use crate::files::dir_index::Seen;
 use crate::files::disk::{Disk, Kind, MOST_ENTRIES};
 
-/// How large a directory may be, in bytes as the file system counts them, to be listed. In a larger
-/// one, where build output or data lies, looking for each place is less than reading its names.
+/// Maximum size of a directory to be listed, in bytes as the file system reports it. In larger
+/// ones, such as build output, checking each name is cheaper than listing.
 const LISTED: u64 = 256 * 1024;
 
-/// How many directories are remembered; beyond that all are forgotten, and each costs a listing when
-/// it is come by again.
+/// Maximum number of cached directories; beyond it the cache is cleared.
 const REMEMBERED: usize = 4096;
 
-/// What is known of directories; cheap to clone, and shared by all conversations.
+/// Cache of directory contents; cheap to clone, shared by all sessions.
 #[derive(Clone, Debug, Default)]
 pub struct Levels {
     known: Arc<Mutex<HashMap<AbsPath, Level>>>,
 }
 
-/// A directory as it was listed.
+/// A listed directory.
 #[derive(Debug)]
 struct Level {
     seen: Seen,
     held: Held,
 }
 
-/// What a directory may hold.
+/// Possible contents of a directory.
 #[derive(Clone, Debug)]
 pub(super) enum Held {
-    /// Nothing.
+    /// Exactly these directories and links among names that begin with a dot.
     Nothing,
     /// Of what begins with a dot these directories and links.
     Dotted(Arc<[OsString]>),
-    /// Anything: it has to be looked for.
+    /// Unknown: each name has to be checked.
     Anything,
 }
 
 impl Held {
-    /// Returns whether something may be at a path below the directory.
+    /// Returns true if something may exist at a path below the directory.
     pub(super) fn may_have(&self, relative: &Path) -> bool {
         let Some(Component::Normal(first)) = relative.components().next() else { return true };
         match self {
@@ -68,13 +68,13 @@ fn is_dotted(name: &[u8]) -> bool {
 }
 
 impl Levels {
-    /// Returns what a directory may hold.
+    /// Returns the possible contents of a directory.
     pub(super) fn held(&self, disk: &dyn Disk, dir: &AbsPath) -> Held {
         let Ok(stat) = disk.stat(dir) else { return Held::Nothing };
         match stat.kind {
             Kind::Directory if stat.size > LISTED => return Held::Anything,
             Kind::Directory => {}
-            // How what it leads to is, it does not tell.
+            // A symlink's metadata says nothing about its target.
             Kind::Link => return Held::Anything,
             Kind::File | Kind::Special(_) => return Held::Nothing,
         }
@@ -84,7 +84,7 @@ impl Levels {
         }
         drop(known);
         let asked = SystemTime::now();
-        // It may be entered and not listed.
+        // The directory may permit entering but not listing.
         let Ok(listing) = disk.list(dir) else { return Held::Anything };
         if listing.entries.len() > MOST_ENTRIES {
             return Held::Anything;

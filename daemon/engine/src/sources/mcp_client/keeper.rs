@@ -1,4 +1,4 @@
-//! The thread that keeps the MCP servers: one task for each, and orders for them.
+//! The thread that manages the MCP servers: one task per server, and the orders to them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,16 +16,16 @@ use crate::sources::mcp_client::server::{Ask, Bounds};
 use crate::sources::mcp_client::{PromptAnswer, PromptError, Shared};
 use crate::sources::source_set::McpOptions;
 
-/// How long the servers may take to end before they are left to the runtime, which kills them.
+/// Timeout for all servers to end, after which the runtime kills them.
 const PARTING: Duration = Duration::from_secs(3);
 
-/// What the keeper is told.
+/// Orders to the thread.
 pub(super) enum Order {
-    /// The configuration has changed.
+    /// Apply a configuration.
     Configure(McpOptions),
-    /// Somebody needs the prompts.
+    /// Start the servers that are not running.
     Want,
-    /// Somebody wants a prompt.
+    /// Request a prompt.
     Get {
         server: String,
         prompt: String,
@@ -36,14 +36,14 @@ pub(super) enum Order {
     Stop,
 }
 
-/// A server's task, and what it was made for.
+/// A server's task, and the configuration that it was started with.
 struct Task {
     made_for: (McpServer, Bounds),
     asks: UnboundedSender<Ask>,
     handle: JoinHandle<()>,
 }
 
-/// Keeps servers until told to stop.
+/// Manages servers until a stop order.
 pub(super) fn keep(shared: &Arc<Shared>, options: McpOptions, orders: UnboundedReceiver<Order>) {
     match runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime.block_on(run(shared, options, orders)),
@@ -59,17 +59,17 @@ async fn run(shared: &Arc<Shared>, options: McpOptions, mut orders: UnboundedRec
             Order::Configure(options) => configure(shared, &mut tasks, options).await,
             Order::Want => {
                 for task in tasks.values() {
-                    // A task that has ended says so itself.
+                    // A task that has ended has reported it.
                     let _ = task.asks.send(Ask::Want);
                 }
             }
             Order::Get { server, prompt, arguments, reply } => match tasks.get(&server) {
                 Some(task) => {
-                    // Whoever asked hears that nobody answers.
+                    // If the task has ended, the caller sees a closed channel.
                     let _ = task.asks.send(Ask::Get { prompt, arguments, reply });
                 }
                 None => {
-                    // Whoever asked may be gone.
+                    // The caller may have hung up.
                     let _ = reply.send(Err(PromptError::Unknown));
                 }
             },
@@ -95,7 +95,7 @@ async fn configure(shared: &Arc<Shared>, tasks: &mut BTreeMap<String, Task>, opt
         let (asks, receiver) = unbounded_channel();
         let task = server::keep(Arc::clone(shared), name.clone(), spec.clone(), bounds, receiver);
         let handle = tokio::spawn(task);
-        // Somebody needed the servers, or there would be no keeper.
+        // This thread is started only when a view needs the servers.
         let _ = asks.send(Ask::Want);
         tasks.insert(name.clone(), Task { made_for: (spec.clone(), bounds), asks, handle });
     }
@@ -103,10 +103,10 @@ async fn configure(shared: &Arc<Shared>, tasks: &mut BTreeMap<String, Task>, opt
 
 async fn end(tasks: Vec<Task>) {
     let tasks: Vec<_> = tasks.into_iter().map(|it| it.handle).collect();
-    // The senders are gone, which each task takes for the end.
+    // Each task ends when its senders are gone.
     let all = async {
         for task in tasks {
-            // A panic in there has been reported by the panic hook.
+            // The panic hook has reported a panic of that task.
             let _ = task.await;
         }
     };

@@ -1,4 +1,4 @@
-//! Counting of what an MCP server sends, and the end of the connection where it is too much.
+//! [`Meter`]: enforces the limits on data sent by an MCP server.
 
 use std::fmt;
 use std::io;
@@ -14,7 +14,7 @@ use crate::sources::source_limits::{
     MCP_BYTES, MCP_MESSAGE_BYTES, MCP_MESSAGES, MCP_PAGES, MCP_PERIOD, MCP_PROMPTS,
 };
 
-/// A limit that a server went over.
+/// A limit that a server exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Excess {
     /// The length of one message.
@@ -51,7 +51,7 @@ impl fmt::Display for Excess {
     }
 }
 
-/// Counts what one running server sends, on both outputs.
+/// Counts the data that one running server sends on both outputs.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     counts: Mutex<Counts>,
@@ -64,13 +64,13 @@ struct Counts {
     bytes: u64,
     messages: u64,
     error_bytes: u64,
-    /// The length so far of the message that is being read; periods do not end it.
+    /// Length so far of the current message; not reset by periods.
     message_bytes: u64,
     excess: Option<Excess>,
 }
 
 impl Counts {
-    /// Begins a new period where the last one is over.
+    /// Starts a new period if the last one is over.
     fn renew(&mut self, now: Instant) {
         let began = *self.began.get_or_insert(now);
         if now.duration_since(began) >= MCP_PERIOD {
@@ -110,7 +110,7 @@ impl Counts {
 
 impl Meter {
     fn lock(&self) -> MutexGuard<'_, Counts> {
-        // Nothing is left half done under this lock.
+        // Each update under this lock is complete before anything can panic.
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -119,7 +119,7 @@ impl Meter {
         self.lock().excess
     }
 
-    /// Notes a limit that was exceeded elsewhere than on an output.
+    /// Records a limit exceeded elsewhere than on an output.
     pub(super) fn exceed(&self, excess: Excess) {
         self.lock().excess.get_or_insert(excess);
         self.exceeded.notify_one();
@@ -160,7 +160,7 @@ impl Meter {
     }
 }
 
-/// An output of a server that fails once the server has exceeded a limit.
+/// An output of a server; reads fail once the server has exceeded a limit.
 #[derive(Debug)]
 pub(super) struct Metered<R> {
     inner: R,

@@ -1,7 +1,8 @@
-//! The process of one MCP server: how it is started, and how all of it is ended.
+//! The process of one MCP server: start, and end of the whole process group.
 //!
-//! It leads a process group of its own, so that what it starts goes with it. It sees few
-//! variables besides those it was given: what the daemon's environment holds is not for it.
+//!
+//! It leads its own process group, so that its children end with it. It gets few environment
+//! variables besides the configured ones, so that the daemon's environment does not leak.
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
@@ -16,7 +17,7 @@ use tokio::time::timeout;
 
 use crate::sources::mcp_client::meter::{Meter, Metered};
 
-/// The variables that every program needs to find its way.
+/// Environment variables passed to every server.
 const VARIABLES: [&str; 13] = [
     "HOME",
     "LANG",
@@ -33,10 +34,10 @@ const VARIABLES: [&str; 13] = [
     "XDG_STATE_HOME",
 ];
 
-/// How long a server may take to end once its input has ended, and again once it was told to.
+/// Time for a server to end after its input is closed, and again after SIGTERM.
 const GRACE: Duration = Duration::from_millis(700);
 
-/// How much of what a server complains about is kept.
+/// Length kept of a server's standard error.
 const LAST_WORDS: usize = 300;
 
 /// A running server.
@@ -48,7 +49,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts a server. Returns it with the ends of its output and input; what it sends is metered.
+    /// Starts a server. Returns it with its metered output and its input.
     pub(super) fn start(spec: &McpServer) -> io::Result<(Self, Metered<ChildStdout>, ChildStdin)> {
         let mut command = Command::new(&spec.command);
         command
@@ -75,19 +76,20 @@ impl Process {
         Ok((Self { child, group, complaint, meter }, stdout, stdin))
     }
 
-    /// Returns the meter of what it sends.
+    /// Returns the meter of its outputs.
     pub(super) fn meter(&self) -> Arc<Meter> {
         Arc::clone(&self.meter)
     }
 
-    /// Waits until it has ended by itself.
+    /// Waits until the process has ended by itself.
     pub(super) async fn ended(&mut self) -> io::Result<ExitStatus> {
         self.child.wait().await
     }
 
-    /// Ends it and all that it has started. Its input has ended already.
+    /// Ends the process group; its input has been closed already.
     ///
-    /// One that went over a limit is killed at once.
+    ///
+    /// A server that exceeded a limit is killed at once.
     pub(super) async fn end(mut self) {
         if self.meter.excess().is_none() {
             for signal in [None, Some(Signal::TERM)] {
@@ -97,20 +99,20 @@ impl Process {
                 }
             }
         }
-        // Also where the server itself is gone: what it has started may not be.
+        // Also if the server itself has ended: its children may still run.
         self.signal(Some(Signal::KILL));
-        // It cannot refuse.
+        // SIGKILL cannot be ignored.
         let _ = timeout(GRACE, self.child.wait()).await;
     }
 
     fn signal(&self, signal: Option<Signal>) {
         if let (Some(group), Some(signal)) = (self.group, signal) {
-            // It fails when nobody is left, which is what is wanted.
+            // Fails if the group is empty.
             let _ = kill_process_group(group, signal);
         }
     }
 
-    /// Returns the last line that it complained with, for a person; else nothing.
+    /// Returns the last line of its standard error for a message; empty if there is none.
     pub(super) fn last_words(&self) -> String {
         let text = self.complaint.lock().unwrap_or_else(PoisonError::into_inner);
         let last = text.lines().rev().map(str::trim).find(|it| !it.is_empty());
@@ -120,12 +122,12 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Where nobody could wait for it to end in order.
+        // For exits without a call of `end`.
         self.signal(Some(Signal::KILL));
     }
 }
 
-/// Keeps the end of what a server prints beside the protocol, as long as that is within its limit.
+/// Keeps the end of a server's standard error, within its limit.
 async fn listen(mut stderr: ChildStderr, complaint: Arc<Mutex<String>>, meter: Arc<Meter>) {
     let mut buffer = vec![0; 4096];
     let mut tail: Vec<u8> = Vec::new();

@@ -1,5 +1,4 @@
-//! One MCP server over time: started when needed, asked, started again after a crash, ended
-//! when nobody needs it.
+//! Lifecycle of one MCP server: start on demand, requests, restart after a crash, stop when idle.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,27 +26,27 @@ use crate::sources::source_limits::{
 };
 use crate::sources::source_set::Phase;
 
-/// How long after a failure it is started again; each further failure doubles it.
+/// Delay of the first restart after a failure; doubled by each further failure.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 
-/// The longest time between two starts.
+/// Maximum delay between two starts.
 const LAST_RETRY: Duration = Duration::from_mins(5);
 
-/// How long the end of a process may come after the end of its output.
+/// Time between the end of a process's output and its exit.
 const MOMENT: Duration = Duration::from_millis(200);
 
-/// How long a server may take, and how long it may be unused.
+/// Timeouts of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bounds {
     pub(super) timeout: Duration,
     pub(super) idle: Duration,
 }
 
-/// What a server's task is asked.
+/// Requests to a server's task.
 pub(super) enum Ask {
-    /// Somebody needs the list.
+    /// Start the server and list its prompts.
     Want,
-    /// Somebody wants a prompt.
+    /// Request a prompt.
     Get {
         prompt: String,
         arguments: BTreeMap<String, String>,
@@ -55,7 +54,7 @@ pub(super) enum Ask {
     },
 }
 
-/// Keeps one server until nobody can ask any more.
+/// Manages one server until all senders are gone.
 pub(super) async fn keep(
     shared: Arc<Shared>,
     name: String,
@@ -96,7 +95,7 @@ pub(super) async fn keep(
             }
             End::Closed => return,
             End::Crashed(why) => {
-                // One that ran for a while has recovered from what was before.
+                // A long run resets the count of failures.
                 failures = if since.elapsed() > LAST_RETRY { 1 } else { failures + 1 };
                 keeper.failed(&why);
                 match keeper.rest(failures, &why, &mut asks).await {
@@ -108,27 +107,27 @@ pub(super) async fn keep(
     }
 }
 
-/// Why a server does not run any more.
+/// Reason why a server stopped.
 enum End {
-    /// Nobody needs it.
+    /// Unused for the configured time.
     Idle,
-    /// Nobody can ask any more.
+    /// All senders are gone.
     Closed,
-    /// It has ended by itself, or does not keep to the protocol or its limits.
+    /// Exited, violated the protocol, or exceeded a limit.
     Crashed(Failure),
 }
 
-/// The reason why a server does not run.
+/// Failure of a server.
 #[derive(Clone, Debug)]
 struct Failure {
     /// A sentence fragment that follows the server's name.
     text: String,
-    /// Set where the server was ended for going over a limit.
+    /// True if the server was ended for exceeding a limit.
     is_over_limit: bool,
 }
 
 impl Failure {
-    /// Returns the limit that the server went over, else the reason given.
+    /// Returns the exceeded limit, or else the given reason.
     fn new(meter: &Meter, why: impl FnOnce() -> String) -> Self {
         match meter.excess() {
             Some(excess) => excess.into(),
@@ -143,14 +142,14 @@ impl From<Excess> for Failure {
     }
 }
 
-/// A server that has been greeted.
+/// A server after the handshake.
 struct Running {
     client: RunningService<RoleClient, Handler>,
     process: Process,
     changed: Arc<Notify>,
 }
 
-/// Hears what a server tells by itself.
+/// Handler of the server's notifications.
 struct Handler {
     changed: Arc<Notify>,
 }
@@ -166,7 +165,7 @@ struct Keeper {
     name: String,
     spec: McpServer,
     bounds: Bounds,
-    /// Limits the prompts that are asked for at the same time.
+    /// Limits concurrent prompt requests.
     requests: Arc<Semaphore>,
 }
 
@@ -196,7 +195,7 @@ impl Keeper {
         };
         let why = match greeted {
             Ok(Ok(client)) => return Ok(Running { client, process, changed }),
-            // A connection that ends is most often a server that did.
+            // A closed connection usually means that the server exited.
             Ok(Err(_)) if let Ok(status) = timeout(MOMENT, process.ended()).await => {
                 let why = Failure::new(&meter, || ended(status.map(|it| it.to_string()), &process));
                 process.end().await;
@@ -213,11 +212,11 @@ impl Keeper {
         Err(why)
     }
 
-    /// Serves a running server until it or the need for it ends.
+    /// Serves a running server until it ends or is no longer needed.
     async fn run(&self, running: Running, first: Ask, asks: &mut UnboundedReceiver<Ask>) -> End {
         let Running { mut client, mut process, changed } = running;
         let end = self.follow(&client, &mut process, &changed, first, asks).await;
-        // The end of its input tells it to go.
+        // Closing its input tells the server to exit.
         let _ = client.close_with_timeout(Duration::from_millis(200)).await;
         drop(client);
         process.end().await;
@@ -250,7 +249,7 @@ impl Keeper {
                     if let Err(why) = self.list(client, &meter).await {
                         return End::Crashed(Failure::new(&meter, || why));
                     }
-                    // Changes meanwhile are one change.
+                    // Merges further changes during the pause.
                     sleep(MCP_RELIST_PAUSE).await;
                 }
                 excess = meter.exceeded() => return End::Crashed(excess.into()),
@@ -273,7 +272,7 @@ impl Keeper {
         }
     }
 
-    /// Asks for the prompts and makes them known.
+    /// Lists the prompts and publishes them.
     async fn list(
         &self,
         client: &RunningService<RoleClient, Handler>,
@@ -323,7 +322,7 @@ impl Keeper {
         }
     }
 
-    /// Answers one ask, on a task of its own where that takes the server.
+    /// Handles one request, in a new task if the server is involved.
     fn serve(&self, client: &RunningService<RoleClient, Handler>, ask: Ask) {
         let Ask::Get { prompt, arguments, reply } = ask else { return };
         let (peer, bound, server) = (client.peer().clone(), self.bounds.timeout, self.name.clone());
@@ -331,7 +330,7 @@ impl Keeper {
         let params = GetPromptRequestParams::new(prompt).with_arguments(arguments);
         let Ok(permit) = Arc::clone(&self.requests).try_acquire_owned() else {
             let why = format!("{MCP_REQUESTS} prompts are being asked of it already");
-            // The caller may be gone.
+            // The caller may have hung up.
             let _ = reply.send(Err(PromptError::Unavailable { server, why }));
             return;
         };
@@ -347,7 +346,7 @@ impl Keeper {
                 }
                 Err(_) => Err(PromptError::TimedOut { server }),
             };
-            // Whoever asked may be gone.
+            // The caller may have hung up.
             let _ = reply.send(answer);
         });
     }
@@ -369,8 +368,8 @@ impl Keeper {
         });
     }
 
-    /// Waits until it may be started again. Returns what is to be done then; none when nobody
-    /// can ask any more.
+    /// Waits until the server may be restarted. Returns the next request; none when all senders are
+    /// gone.
     async fn rest(
         &self,
         failures: u32,
@@ -389,7 +388,7 @@ impl Keeper {
         if self.shared.unused() < self.bounds.idle {
             return Some(Ask::Want);
         }
-        // Nobody has needed it for so long: whoever does starts it again.
+        // Unused for the configured time: the next use starts it again.
         self.shared.change(&self.name, |it| it.phase = Phase::Idle);
         asks.recv().await
     }
@@ -435,7 +434,7 @@ fn answer(result: GetPromptResult) -> PromptAnswer {
     PromptAnswer { description: result.description, messages: messages.collect() }
 }
 
-/// Returns the beginning of what a library or a server says, on one line.
+/// Returns the beginning of a text on one line.
 fn shortened(text: &str) -> String {
     const LONGEST: usize = 200;
     let line: Vec<_> = text.split_whitespace().collect();

@@ -1,7 +1,8 @@
-//! One file by HTTP, within bounds: the only file of this crate that speaks HTTP.
+//! HTTP fetch of one file within limits; the only module of this crate that uses HTTP.
 //!
-//! Nothing is decompressed, so that what is counted is what comes; redirects stay on the host
-//! that was asked; and whoever sends slowly has so much time for the whole and no more.
+//!
+//! Nothing is decompressed, so that the limits apply to the bytes received; redirects stay on the
+//! original host; one deadline covers the whole transfer.
 
 use std::time::Instant;
 
@@ -12,7 +13,7 @@ use ureq::http::{HeaderName, Response};
 
 use crate::sources::source_limits::{CONNECT_TIME, FILE_TIME, REDIRECTS};
 
-/// Why a file could not be had.
+/// Reasons why a file could not be fetched.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FetchError {
     #[error("its address {0}")]
@@ -41,15 +42,15 @@ pub(crate) enum FetchError {
     Deadline,
 }
 
-/// What came back.
+/// Result of a fetch.
 pub(crate) enum Fetched {
-    /// It is as it was.
+    /// The file has not changed.
     Unchanged,
-    /// This is it now.
+    /// The new content.
     New { bytes: Vec<u8>, etag: Option<String> },
 }
 
-/// Fetches files of one catalog.
+/// Fetches files of one registry.
 pub(crate) struct Fetcher {
     agent: Agent,
     origin: Address,
@@ -57,7 +58,7 @@ pub(crate) struct Fetcher {
 }
 
 impl Fetcher {
-    /// Returns a fetcher for a catalog, which has so much time for everything.
+    /// Returns a fetcher for a registry, with a deadline for all files together.
     pub(crate) fn new(
         address: &Address,
         unencrypted: bool,
@@ -74,12 +75,12 @@ impl Fetcher {
             .http_status_as_error(false)
             .max_response_header_size(16 * 1024)
             .https_only(address.is_encrypted());
-        // A proxy would ask its own machine for what is on this one.
+        // A proxy would resolve a loopback address to its own machine.
         let config = if address.is_loopback() { config.proxy(None) } else { config };
         Ok(Self { agent: config.build().new_agent(), origin: address.clone(), deadline })
     }
 
-    /// Fetches a file of the catalog, unless it still has this tag.
+    /// Fetches a file of the registry unless its ETag still matches.
     pub(crate) fn get(
         &self,
         relative: &str,
@@ -132,7 +133,7 @@ fn read(url: &str, mut response: Response<ureq::Body>, limit: u64) -> Result<Fet
         return Err(too_long());
     }
     let etag = header(&response, ETAG);
-    // One more than may come, so that too much is told from just enough.
+    // One byte more than the limit, to detect a longer body.
     let body = response.body_mut().with_config().limit(limit + 1).read_to_vec();
     match body {
         Ok(bytes) if bytes.len() as u64 > limit => Err(too_long()),
@@ -150,7 +151,7 @@ fn http(url: &str, cause: ureq::Error) -> FetchError {
     FetchError::Http { url: url.to_owned(), cause: Box::new(cause) }
 }
 
-/// What the library says, for a person.
+/// Returns the HTTP library's error in plain words.
 fn plain(cause: &ureq::Error) -> String {
     match cause {
         ureq::Error::Timeout(_) => "it took longer than it may".to_owned(),

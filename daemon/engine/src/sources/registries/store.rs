@@ -1,9 +1,9 @@
-//! Where a catalog is kept, and how one state of it takes the place of another.
+//! [`Store`]: copies of one registry in the cache directory.
 //!
-//! Below the cache directory each catalog has a directory named by its address. In it every state
-//! is a directory of its own that is never changed once it is there, and `current` is a link to
-//! the one that counts: moving that link is all that a reader ever sees. What a state holds is
-//! written beside it, with the hash of each file, so that damage is noticed.
+//!
+//! Each registry has a directory named by its address. Each state of it is an immutable directory,
+//! and the link `current` selects the published one, so that readers see changes atomically. A
+//! manifest in each state lists the hash of each file, to detect damage.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,38 +17,38 @@ use skills_discovery::remote::{Address, check_file, check_skill};
 
 use crate::sources::bundled::{private, unique};
 
-/// What a state of the catalog is described in, in its directory.
+/// File name of a state's manifest.
 const MANIFEST: &str = ".catalog.json";
 
-/// The place of one catalog.
+/// Cache directory of one registry.
 pub(crate) struct Store {
     top: PathBuf,
 }
 
-/// A state of a catalog.
+/// A state of a registry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
-    /// By which the server knows its index.
+    /// ETag of its index.
     pub(crate) etag: Option<String>,
     pub(crate) skills: Vec<Kept>,
 }
 
-/// A skill as it is kept.
+/// A skill in a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kept {
     pub(crate) name: String,
     pub(crate) version: Option<String>,
-    /// The path of each file below the skill's directory, and its hash.
+    /// Path below the skill's directory and hash of each file.
     pub(crate) files: Vec<(String, String)>,
 }
 
-/// While it lives no other process changes the catalog.
+/// Lock that excludes other processes from changing the registry; released on drop.
 pub(crate) struct Claim(
     #[expect(dead_code, reason = "the lock is held by keeping it open")] OwnedFd,
 );
 
 impl Store {
-    /// Returns the place of a catalog, without looking at it.
+    /// Returns the store of a registry, without accessing the disk.
     pub(crate) fn new(cache: &Path, address: &Address) -> Self {
         let host: String = address
             .authority()
@@ -60,25 +60,25 @@ impl Store {
         Self { top: cache.join("remote").join(format!("{host}-{}", &hash[..16])) }
     }
 
-    /// Returns the path by which the state that counts is reached.
+    /// Returns the path of the published state.
     pub(crate) fn current(&self) -> PathBuf {
         self.top.join("current")
     }
 
-    /// Whether there is a state at all.
+    /// Returns true if a state is published.
     pub(crate) fn has_copy(&self) -> bool {
         self.current().join(MANIFEST).is_file()
     }
 
-    /// Returns how many skills the state that counts has.
+    /// Returns the number of skills in the published state.
     pub(crate) fn count(&self) -> usize {
         self.state().map_or(0, |it| it.skills.len())
     }
 
-    /// Takes the catalog for this process; none while another one has it.
+    /// Locks the registry for this process; none if another process holds the lock.
     pub(crate) fn claim(&self, address: &Address) -> io::Result<Option<Claim>> {
         private(&self.states())?;
-        // For people who look what this is.
+        // Tells people which registry this directory belongs to.
         fs::write(self.top.join("address"), format!("{address}\n"))?;
         let file =
             File::options().create(true).truncate(false).write(true).open(self.top.join("lock"))?;
@@ -89,13 +89,13 @@ impl Store {
         }
     }
 
-    /// Returns the state that counts; none where there is none that can be read.
+    /// Returns the published state; none if it is missing or cannot be read.
     pub(crate) fn state(&self) -> Option<State> {
         let bytes = fs::read(self.current().join(MANIFEST)).ok()?;
         State::read(&serde_json::from_slice(&bytes).ok()?)
     }
 
-    /// Whether all files of a skill are there and hold what they held.
+    /// Returns true if all files of a skill exist with the recorded hashes.
     pub(crate) fn is_whole(&self, kept: &Kept) -> bool {
         let dir = self.current().join(&kept.name);
         kept.files.iter().all(|(path, hash)| {
@@ -103,20 +103,20 @@ impl Store {
         })
     }
 
-    /// Begins a new state, which nobody sees until it is published.
+    /// Starts a new state, invisible until it is published.
     pub(crate) fn stage(&self) -> io::Result<Stage> {
         let directory = self.states().join(unique("new"));
         private(&directory)?;
         Ok(Stage { directory, old: self.current(), published: false })
     }
 
-    /// Puts a state in the place of the one that counts.
+    /// Publishes a state.
     pub(crate) fn publish(&self, mut stage: Stage, state: &State) -> io::Result<()> {
         let manifest = serde_json::to_vec_pretty(&state.to_json())?;
         fs::write(stage.directory.join(MANIFEST), manifest)?;
         let before = fs::read_link(self.current()).ok();
         let name = unique("state").to_string_lossy().trim_start_matches('.').to_owned();
-        // The same process may have had the same number before.
+        // A process with the same id may have used this number before.
         let name = format!("{name}-{}", &state.hash()[..8]);
         let place = self.states().join(&name);
         if place.exists() {
@@ -131,7 +131,7 @@ impl Store {
         Ok(())
     }
 
-    /// Writes anew by which tag the server knows the index, where nothing else has changed.
+    /// Saves a new ETag of the index if nothing else has changed.
     pub(crate) fn retag(&self, state: &State) -> io::Result<()> {
         let directory = self.current();
         let new = directory.join(unique("tag"));
@@ -139,12 +139,12 @@ impl Store {
         fs::rename(new, directory.join(MANIFEST))
     }
 
-    /// Removes states that nobody can be reading: all but the new one and the one before it.
+    /// Removes all states except the new one and the one before it, which may have readers.
     fn clean(&self, keep: &[Option<String>]) {
         for entry in fs::read_dir(self.states()).into_iter().flatten().flatten() {
             let name = entry.file_name();
             if !keep.iter().flatten().any(|it| name == it.as_str()) {
-                // What stays goes the next time.
+                // A leftover is removed by the next publication.
                 let _ = fs::remove_dir_all(entry.path());
             }
         }
@@ -155,7 +155,7 @@ impl Store {
     }
 }
 
-/// A state that is being put together; what is not published goes away with it.
+/// A state under construction; removed on drop unless published.
 pub(crate) struct Stage {
     directory: PathBuf,
     old: PathBuf,
@@ -163,7 +163,7 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// Writes a file of a skill. Its name has been checked.
+    /// Writes a file of a skill. The caller has checked its name.
     pub(crate) fn write(&self, skill: &str, path: &str, bytes: &[u8]) -> io::Result<String> {
         let place = self.directory.join(skill).join(path);
         private(place.parent().unwrap_or(&self.directory))?;
@@ -171,13 +171,13 @@ impl Stage {
         Ok(hash_of(bytes))
     }
 
-    /// Takes a skill over from the state before.
+    /// Copies a skill from the published state.
     pub(crate) fn keep(&self, kept: &Kept) -> io::Result<()> {
         for (path, _) in &kept.files {
             let from = self.old.join(&kept.name).join(path);
             let to = self.directory.join(&kept.name).join(path);
             private(to.parent().unwrap_or(&self.directory))?;
-            // A copy where the file system has no second names.
+            // Copies if the file system has no hard links.
             if fs::hard_link(&from, &to).is_err() {
                 fs::copy(&from, &to)?;
             }
@@ -185,13 +185,13 @@ impl Stage {
         Ok(())
     }
 
-    /// Takes back what was written of a skill.
+    /// Removes the files of a skill.
     pub(crate) fn forget(&self, skill: &str) {
-        // What stays is not in the manifest, but would be listed: the caller gives up then.
+        // The caller checks with [`Stage::has`] and aborts: leftovers would be listed.
         let _ = fs::remove_dir_all(self.directory.join(skill));
     }
 
-    /// Whether a skill has been taken back.
+    /// Returns true if files of a skill exist.
     pub(crate) fn has(&self, skill: &str) -> bool {
         self.directory.join(skill).exists()
     }
@@ -200,7 +200,7 @@ impl Stage {
 impl Drop for Stage {
     fn drop(&mut self) {
         if !self.published {
-            // What stays goes with the next state.
+            // A leftover is removed by the next publication.
             let _ = fs::remove_dir_all(&self.directory);
         }
     }

@@ -1,8 +1,9 @@
-//! Bringing one catalog up to date: its index first, then what is new in it.
+//! Update of one registry: fetches its index, then new and changed skills.
 //!
-//! A skill that is kept without a version is kept for ever; one with a version until that
-//! changes. What cannot be had whole is not taken: the skill stays as it was, or is left out.
-//! Nothing is seen of a new state before all of it is there.
+//!
+//! A cached skill without a version is never fetched again; one with a version when that changes. A
+//! skill that cannot be fetched completely stays as it was, or is left out. A new state becomes
+//! visible only when it is complete.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,17 +15,17 @@ use crate::sources::registries::fetch::{FetchError, Fetched, Fetcher};
 use crate::sources::registries::store::{Kept, Stage, State, Store};
 use crate::sources::source_limits::{FILE_BYTES, INDEX_BYTES, UPDATE_BYTES, UPDATE_TIME};
 
-/// What became of an update.
+/// Result of an update.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     pub(crate) skills: usize,
-    /// Why others are left out or kept at an older version, each a sentence fragment.
+    /// Reasons why skills are left out or kept at an older version, as sentence fragments.
     pub(crate) refused: Vec<String>,
-    /// Whether everything that could be taken was.
+    /// True if every available skill was fetched.
     pub(crate) complete: bool,
 }
 
-/// Why nothing was updated.
+/// Reasons why nothing was updated.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UpdateError {
     #[error(transparent)]
@@ -39,7 +40,7 @@ pub(crate) enum UpdateError {
     Stopping,
 }
 
-/// Brings a catalog up to date.
+/// Updates a registry.
 pub(crate) fn update(
     store: &Store,
     address: &Address,
@@ -52,7 +53,7 @@ pub(crate) fn update(
     let (whole, damaged): (Vec<_>, Vec<_>) =
         before.iter().flat_map(|it| it.skills.iter().cloned()).partition(|it| store.is_whole(it));
     let before = before.unwrap_or_default();
-    // The index has to be read again where it is needed to mend what is damaged.
+    // The index must be read in full to repair damaged skills.
     let etag = before.etag.as_deref().filter(|_| damaged.is_empty());
     let (bytes, etag) = match fetcher.get("index.json", etag, INDEX_BYTES)? {
         Fetched::Unchanged => {
@@ -67,7 +68,7 @@ pub(crate) fn update(
         whole,
         stopping,
         left: UPDATE_BYTES,
-        // What is left out for good is told again only when the index is read again.
+        // Without the ETag the index is read again next time, so that refusals are reported again.
         tag: etag.filter(|_| refused.is_empty()),
         refused,
         complete: true,
@@ -92,12 +93,12 @@ pub(crate) fn update(
 struct Update<'a> {
     fetcher: Fetcher,
     stage: Stage,
-    /// What there was and is not damaged.
+    /// Undamaged skills of the published state.
     whole: Vec<Kept>,
     stopping: &'a AtomicBool,
-    /// How many bytes may still come.
+    /// Number of bytes that may still be fetched.
     left: u64,
-    /// By which the index is known from now on; none when it has to be read again.
+    /// New ETag of the index; none if it must be read again.
     tag: Option<String>,
     refused: Vec<String>,
     complete: bool,
@@ -122,7 +123,7 @@ impl Update<'_> {
                 if self.stage.has(&offer.name) {
                     return Err(io::Error::other("a part of a skill cannot be removed").into());
                 }
-                // The index says nothing new the next time, but this skill is still to be had.
+                // Dropping the ETag makes the next update try this skill again.
                 (self.complete, self.tag) = (false, None);
                 let name = &offer.name;
                 if let Some(kept) = kept {
@@ -148,7 +149,7 @@ impl Update<'_> {
             let fetched = self.fetcher.get(&format!("{name}/{file}"), None, limit);
             let bytes = match fetched.map_err(|it| Trouble::Skill(it.to_string()))? {
                 Fetched::New { bytes, .. } => bytes,
-                // Nobody asks so for a file.
+                // Never sent without an ETag.
                 Fetched::Unchanged => continue,
             };
             self.left -= bytes.len() as u64;
@@ -164,11 +165,11 @@ impl Update<'_> {
     }
 }
 
-/// Why a skill was not fetched.
+/// Reason why a skill was not fetched.
 enum Trouble {
-    /// It alone is meant.
+    /// Only this skill is affected.
     Skill(String),
-    /// There is no going on.
+    /// The update cannot continue.
     Stop(UpdateError),
 }
 

@@ -1,9 +1,10 @@
-//! The conversations in memory, and the order in which what changes there reaches the disk.
+//! Sessions in memory, and the order in which their changes reach the disk.
 //!
-//! The invariant: memory and disk have the changes of a conversation in the same order. Whatever
-//! changes is handed to the store under the lock of what is in memory; and what was read of the
-//! disk is taken into memory only if nothing has left memory since, or it would bring back what
-//! was closed meanwhile.
+//!
+//! Invariant: memory and disk have the changes of a session in the same order. Changes are handed
+//! to the store under the lock of the sessions in memory. A session read from disk is added to
+//! memory only if none has left memory since the read began; otherwise a closed session could come
+//! back.
 
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -15,30 +16,28 @@ use crate::sessions::session::{Session, USED_WITHIN};
 use crate::sessions::store;
 use crate::sessions::store::{HandedIn, Part, StoreError, millis, now};
 
-/// How many conversations are held in memory; of more, those that were not used for longest are
-/// only on disk.
+/// Maximum number of sessions in memory; beyond it the least recently used are on disk only.
 const MOST_LIVE: usize = 2048;
 
 /// Prefix of the id of a session that could not be read.
 const ASIDE: &str = "damaged-";
 
-/// The conversations in memory.
+/// Sessions in memory.
 #[derive(Default)]
 pub(super) struct Live {
     pub(super) sessions: HashMap<String, Arc<Session>>,
-    /// How often conversations have left memory, or were changed on disk alone. What was read of
-    /// the disk while this went up may be older than what is there.
+    /// Counts sessions that left memory or were changed on disk only. A read during which it
+    /// changes may be outdated.
     pub(super) n_left: u64,
 }
 
 impl Sessions {
-    /// Returns a conversation, which is no use of it.
+    /// Returns a session without marking it as used.
     pub async fn found(&self, id: &str) -> Option<Arc<Session>> {
         self.having(id).await?.sessions.get(id).cloned()
     }
 
-    /// Returns what is in memory with this conversation in it, locked; none when there is none of
-    /// that id.
+    /// Locks the sessions in memory with this session loaded; none if it does not exist.
     async fn having(&self, id: &str) -> Option<MutexGuard<'_, Live>> {
         loop {
             let n_left = {
@@ -56,7 +55,7 @@ impl Sessions {
             let found = found.inspect_err(|error| tracing::warn!(%error, "a session is not read"));
             let session = Arc::new(found.ok().flatten()?);
             let mut live = self.live();
-            // Somebody else may have been faster and gone on from there, and even have closed it.
+            // Another caller may have loaded and changed it meanwhile, or even closed it.
             if live.sessions.contains_key(id) {
                 return Some(live);
             }
@@ -68,7 +67,7 @@ impl Sessions {
         }
     }
 
-    /// Sets a conversation aside that cannot be read, and tells so.
+    /// Renames a session that cannot be read, and reports it.
     pub(super) async fn set_aside(&self, id: &str, why: &str) {
         if id.starts_with(ASIDE) {
             return;
@@ -107,7 +106,7 @@ impl Sessions {
         handed_in.kept().await;
     }
 
-    /// Changes a conversation that there is and waits until the parts are on disk.
+    /// Changes an existing session and waits until the parts are on disk.
     pub(super) async fn change_known<T>(
         &self,
         id: &str,
@@ -120,8 +119,8 @@ impl Sessions {
         Some(changed.kept().await)
     }
 
-    /// Changes a conversation and waits until the parts are on disk. One that is not there is
-    /// made; `change` is told so.
+    /// Changes a session, creating it if it does not exist, and waits until the parts are on disk.
+    /// `change` gets true for a new session.
     pub(super) async fn change<T>(
         &self,
         id: &str,
@@ -133,7 +132,7 @@ impl Sessions {
             let mut live = self.live();
             let is_live = live.sessions.contains_key(id);
             if !is_live && (is_known || live.n_left != n_left) {
-                // It has left memory since, for the disk or for good.
+                // The session left memory meanwhile, for the disk or for good.
                 continue;
             }
             if !is_live {
@@ -146,8 +145,8 @@ impl Sessions {
         changed.kept().await
     }
 
-    /// Changes a conversation in memory, and hands the parts that are new to the store: under the
-    /// lock of what is in memory, for the disk to have all changes in the same order.
+    /// Changes a session in memory and hands the new parts to the store under the same lock, so
+    /// that the disk gets all changes in order.
     fn change_live<T>(
         &self,
         entry: &mut Arc<Session>,
@@ -160,7 +159,7 @@ impl Sessions {
         Changed { session, result, handed_in }
     }
 
-    /// Notes that a conversation is used, on disk now and then.
+    /// Marks a session as used; on disk at most once a minute.
     pub(super) fn used(&self, session: Arc<Session>) -> Arc<Session> {
         let at = now();
         if at.saturating_sub(session.used) <= USED_WITHIN {
@@ -175,17 +174,17 @@ impl Sessions {
     }
 
     pub(super) fn live(&self) -> MutexGuard<'_, Live> {
-        // Each conversation is replaced whole.
+        // Each session is replaced as a whole.
         self.shared.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A conversation that was changed in memory, on its way to the disk.
+/// A changed session and its pending write.
 #[must_use = "whoever is answered before it is kept may lose it"]
 struct Changed<T> {
     session: Arc<Session>,
     result: T,
-    /// None where there is nothing to keep.
+    /// None if nothing has to be written.
     handed_in: Option<HandedIn<()>>,
 }
 
@@ -199,8 +198,7 @@ impl<T> Changed<T> {
 }
 
 impl Live {
-    /// Lets go of conversations that were not used for longest when there are too many. They are
-    /// on disk.
+    /// Drops the least recently used sessions from memory if there are too many. They are on disk.
     fn make_room(&mut self) {
         if self.sessions.len() < MOST_LIVE {
             return;
@@ -214,7 +212,7 @@ impl Live {
     }
 }
 
-/// Whether files that change are heard for a conversation.
+/// Returns true if changes of files count as touches of a session.
 pub(super) fn is_heard(session: &Session, at: u64) -> bool {
     session.auto && at.saturating_sub(session.used) < millis(HEARD)
 }
