@@ -7,57 +7,60 @@ use skills_agents::field_table::{Agent, CLAUDE_SKILLS, NAME};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::text::Span;
 
+use super::finding::Finding;
 use super::rule::Rule;
 use super::subject::Cx;
-use super::{Finding, new_finding};
 use crate::Tag;
 
 const PASSING: &str = "//- /w/.claude/commands/deploy.md\n---\ndescription: Deploys the site.\n---\nRun the script.\n";
 
-pub(super) static RULES: [Rule; 3] = [
-    Rule::new(
-        "command/name",
-        Severity::Warning,
-        "The file's name cannot be typed as a command.",
-        "The file name is the command: `/deploy` for `deploy.md`. Text after a space is an argument.",
-        "Rename the file; use hyphens instead of spaces.",
-    )
-    .whole_file()
-    .agents(&[Agent::ClaudeCode])
-    .sources(&[&CLAUDE_SKILLS])
-    .texts(
-        "//- /w/.claude/commands/deploy site.md\n---\ndescription: Deploys the site.\n---\nRun the script.\n",
-        PASSING,
-    ),
-    Rule::new(
-        "command/name-field",
-        Severity::Hint,
-        "A command has a `name`.",
-        "Claude Code names a command after its file and directories, and ignores the field.",
-        "Remove the field, or rename the file.",
-    )
-    .fixable()
-    .agents(&[Agent::ClaudeCode])
-    .sources(&[&CLAUDE_SKILLS])
-    .texts(
-        "//- /w/.claude/commands/deploy.md\n---\nname: release\ndescription: Deploys the site.\n---\nRun the script.\n",
-        PASSING,
-    ),
-    Rule::new(
-        "command/shadowed",
-        Severity::Warning,
-        "A skill has the same name as the command.",
-        "Claude Code runs the skill and never the command.",
-        "Rename one of the two, or remove the command.",
-    )
-    .whole_file()
-    .agents(&[Agent::ClaudeCode])
-    .sources(&[&CLAUDE_SKILLS])
-    .texts(
-        "//- /w/.claude/commands/deploy.md\n---\ndescription: Deploys the site.\n---\nRun the script.\n//- /w/.claude/skills/deploy/SKILL.md\n---\nname: deploy\ndescription: Deploys. Use when asked to.\n---\nRun it.\n",
-        PASSING,
-    ),
-];
+/// Rules of this family, in the order of the reference page.
+pub(super) static RULES: [&Rule; 3] = [&UNTYPABLE_NAME, &NAME_FIELD, &SHADOWED];
+
+static UNTYPABLE_NAME: Rule = Rule::new(
+    "command/name",
+    Severity::Warning,
+    "The file's name cannot be typed as a command.",
+    "The file name is the command: `/deploy` for `deploy.md`. Text after a space is an argument.",
+    "Rename the file; use hyphens instead of spaces.",
+)
+.whole_file()
+.agents(&[Agent::ClaudeCode])
+.sources(&[&CLAUDE_SKILLS])
+.texts(
+    "//- /w/.claude/commands/deploy site.md\n---\ndescription: Deploys the site.\n---\nRun the script.\n",
+    PASSING,
+);
+
+static NAME_FIELD: Rule = Rule::new(
+    "command/name-field",
+    Severity::Hint,
+    "A command has a `name`.",
+    "Claude Code names a command after its file and directories, and ignores the field.",
+    "Remove the field, or rename the file.",
+)
+.fixable()
+.agents(&[Agent::ClaudeCode])
+.sources(&[&CLAUDE_SKILLS])
+.texts(
+    "//- /w/.claude/commands/deploy.md\n---\nname: release\ndescription: Deploys the site.\n---\nRun the script.\n",
+    PASSING,
+);
+
+static SHADOWED: Rule = Rule::new(
+    "command/shadowed",
+    Severity::Warning,
+    "A skill has the same name as the command.",
+    "Claude Code runs the skill and never the command.",
+    "Rename one of the two, or remove the command.",
+)
+.whole_file()
+.agents(&[Agent::ClaudeCode])
+.sources(&[&CLAUDE_SKILLS])
+.texts(
+    "//- /w/.claude/commands/deploy.md\n---\ndescription: Deploys the site.\n---\nRun the script.\n//- /w/.claude/skills/deploy/SKILL.md\n---\nname: deploy\ndescription: Deploys. Use when asked to.\n---\nRun it.\n",
+    PASSING,
+);
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let Some(name) = cx.path.and_then(|it| command::name(it)) else { return };
@@ -65,12 +68,12 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let top = cx.frontmatter().map_or(first, |it| it.open);
     if name.contains(char::is_whitespace) {
         let message = format!("`/{name}` cannot be typed: a space ends the command's name");
-        out.push(new_finding("command/name", top, message));
+        out.push(Finding::new(&UNTYPABLE_NAME, top, message));
     }
     if let Some(entry) = cx.entry(NAME.key) {
         let message =
             format!("Claude Code ignores this field; the file's name makes the command `/{name}`");
-        let finding = new_finding("command/name-field", entry.key.span, message);
+        let finding = Finding::new(&NAME_FIELD, entry.key.span, message);
         out.push(finding.tag(Tag::Unnecessary).fix("Remove the field", cx.removal(entry), ""));
     }
     check_shadowed(cx, &name, top, out);
@@ -90,7 +93,7 @@ fn check_shadowed(cx: &Cx<'_>, name: &str, top: Span, out: &mut Vec<Finding>) {
     if let Some(twin) = cx.skill_set().in_directory(name).find(is_twin) {
         let message = format!("Claude Code runs the skill `{name}` instead of this command");
         out.push(
-            new_finding("command/shadowed", top, message)
+            Finding::new(&SHADOWED, top, message)
                 .related(&twin.path, "the skill that takes precedence"),
         );
     }

@@ -15,108 +15,118 @@ use skills_syntax::quote;
 use skills_syntax::text::Span;
 
 use super::affected_agents::with_verb;
+use super::finding::{Finding, Fix, Offer};
 use super::rule::Rule;
 use super::subject::Cx;
-use super::{Finding, Fix, Offer, new_finding};
 
 const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
-pub(super) static RULES: [Rule; 9] = [
-    Rule::new(
-        "description/missing",
-        Severity::Warning,
-        "The skill has no description.",
-        "The description is all that a model sees before it chooses a skill. Most agents drop a skill without one.",
-        "Add a `description:` that says what the skill does and when to use it.",
-    )
-    .choosable()
-    .whole_file()
-    .sources(&[&SPECIFICATION, &CODEX, &GEMINI, &OPENCODE])
-    .texts("---\nname: pdf\n---\nRead the file.\n", PASSING),
-    Rule::new(
-        "description/empty",
-        Severity::Warning,
-        "The description is empty.",
-        "Most agents treat an empty description as missing.",
-        "Describe what the skill does and when to use it.",
-    )
-    .sources(&[&SPECIFICATION, &CODEX])
-    .texts("---\nname: pdf\ndescription: \"\"\n---\nRead the file.\n", PASSING),
-    Rule::new(
-        "description/type",
-        Severity::Warning,
-        "The description is not a string.",
-        "Numbers, booleans, lists and maps are not strings in YAML. Agents that require a string drop the skill.",
-        "Quote the description.",
-    )
-    .fixable()
-    .sources(&[&OPENCODE, &PLUGIN])
-    .texts("---\nname: pdf\ndescription: 42\n---\nRead the file.\n", PASSING),
-    Rule::new(
-        "description/length",
-        Severity::Warning,
-        "The description is longer than 1,024 characters.",
-        "The specification allows no more. Codex shows its model the first 1,021 characters and `...`.",
-        "Move details that do not affect the choice of the skill into the body.",
-    )
-    .sources(&[&SPECIFICATION, &CODEX])
-    .texts(LONG, PASSING),
-    Rule::new(
-        "description/listing",
-        Severity::Warning,
-        "Claude Code truncates the description and `when_to_use` in its skill listing.",
-        "The listing shows 1,536 characters of both together; the rest never reaches the model.",
-        "Start with the words that users say, and shorten the rest.",
-    )
-    .agents(&[Agent::ClaudeCode])
-    .sources(&[&CLAUDE_SKILLS])
-    .texts(LISTED, PASSING),
-    Rule::new(
-        "description/markup",
-        Severity::Information,
-        "The description contains a tag in angle brackets.",
-        "Agents put descriptions unescaped between tags of their own. Claude's apps reject uploads of such skills.",
-        "Remove the angle brackets.",
-    )
-    .sources(&[&AUTHORING, &OPENCODE])
-    .texts(
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about a <file>report</file>.\n---\nRead the file.\n",
-        PASSING,
-    ),
-    Rule::new(
-        "description/when",
-        Severity::Hint,
-        "The description does not say when to use the skill.",
-        "A model chooses skills by their descriptions; without a use case it has to guess.",
-        "Add a sentence such as `Use when …`.",
-    )
-    .sources(&[&AUTHORING])
-    .texts("---\nname: pdf\ndescription: PDF reader.\n---\nRead the file.\n", PASSING),
-    Rule::new(
-        "description/unwritten",
-        Severity::Warning,
-        "The description is a placeholder.",
-        "A model does not choose a skill described as `[TODO: …]`. The packaging scripts of Codex and Gemini CLI reject it.",
-        "Describe what the skill does and when to use it.",
-    )
-    .sources(&[&CODEX, &GEMINI])
-    .texts(
-        "---\nname: pdf\ndescription: \"[TODO: what it does and when to use it]\"\n---\nRead the file.\n",
-        PASSING,
-    ),
-    Rule::new(
-        "description/person",
-        Severity::Hint,
-        "The description uses the first person.",
-        "Agents put it into a system prompt, where `I` means the model.",
-        "Use the third person: `Reads …` instead of `I read …`.",
-    )
-    .sources(&[&AUTHORING])
-    .texts(
-        "---\nname: pdf\ndescription: I can read PDF files. Use when asked about one.\n---\nRead the file.\n",
-        PASSING,
-    ),
-];
+/// Rules of this family, in the order of the reference page.
+pub(super) static RULES: [&Rule; 9] =
+    [&MISSING, &EMPTY, &TYPE, &LENGTH, &LISTING, &MARKUP, &NO_USE_CASE, &UNWRITTEN, &PERSON];
+
+static MISSING: Rule = Rule::new(
+    "description/missing",
+    Severity::Warning,
+    "The skill has no description.",
+    "The description is all that a model sees before it chooses a skill. Most agents drop a skill without one.",
+    "Add a `description:` that says what the skill does and when to use it.",
+)
+.choosable()
+.whole_file()
+.sources(&[&SPECIFICATION, &CODEX, &GEMINI, &OPENCODE])
+.texts("---\nname: pdf\n---\nRead the file.\n", PASSING);
+
+static EMPTY: Rule = Rule::new(
+    "description/empty",
+    Severity::Warning,
+    "The description is empty.",
+    "Most agents treat an empty description as missing.",
+    "Describe what the skill does and when to use it.",
+)
+.sources(&[&SPECIFICATION, &CODEX])
+.texts("---\nname: pdf\ndescription: \"\"\n---\nRead the file.\n", PASSING);
+
+static TYPE: Rule = Rule::new(
+    "description/type",
+    Severity::Warning,
+    "The description is not a string.",
+    "Numbers, booleans, lists and maps are not strings in YAML. Agents that require a string drop the skill.",
+    "Quote the description.",
+)
+.fixable()
+.sources(&[&OPENCODE, &PLUGIN])
+.texts("---\nname: pdf\ndescription: 42\n---\nRead the file.\n", PASSING);
+
+static LENGTH: Rule = Rule::new(
+    "description/length",
+    Severity::Warning,
+    "The description is longer than 1,024 characters.",
+    "The specification allows no more. Codex shows its model the first 1,021 characters and `...`.",
+    "Move details that do not affect the choice of the skill into the body.",
+)
+.sources(&[&SPECIFICATION, &CODEX])
+.texts(LONG, PASSING);
+
+static LISTING: Rule = Rule::new(
+    "description/listing",
+    Severity::Warning,
+    "Claude Code truncates the description and `when_to_use` in its skill listing.",
+    "The listing shows 1,536 characters of both together; the rest never reaches the model.",
+    "Start with the words that users say, and shorten the rest.",
+)
+.agents(&[Agent::ClaudeCode])
+.sources(&[&CLAUDE_SKILLS])
+.texts(LISTED, PASSING);
+
+static MARKUP: Rule = Rule::new(
+    "description/markup",
+    Severity::Information,
+    "The description contains a tag in angle brackets.",
+    "Agents put descriptions unescaped between tags of their own. Claude's apps reject uploads of such skills.",
+    "Remove the angle brackets.",
+)
+.sources(&[&AUTHORING, &OPENCODE])
+.texts(
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about a <file>report</file>.\n---\nRead the file.\n",
+    PASSING,
+);
+
+static NO_USE_CASE: Rule = Rule::new(
+    "description/when",
+    Severity::Hint,
+    "The description does not say when to use the skill.",
+    "A model chooses skills by their descriptions; without a use case it has to guess.",
+    "Add a sentence such as `Use when …`.",
+)
+.sources(&[&AUTHORING])
+.texts("---\nname: pdf\ndescription: PDF reader.\n---\nRead the file.\n", PASSING);
+
+static UNWRITTEN: Rule = Rule::new(
+    "description/unwritten",
+    Severity::Warning,
+    "The description is a placeholder.",
+    "A model does not choose a skill described as `[TODO: …]`. The packaging scripts of Codex and Gemini CLI reject it.",
+    "Describe what the skill does and when to use it.",
+)
+.sources(&[&CODEX, &GEMINI])
+.texts(
+    "---\nname: pdf\ndescription: \"[TODO: what it does and when to use it]\"\n---\nRead the file.\n",
+    PASSING,
+);
+
+static PERSON: Rule = Rule::new(
+    "description/person",
+    Severity::Hint,
+    "The description uses the first person.",
+    "Agents put it into a system prompt, where `I` means the model.",
+    "Use the third person: `Reads …` instead of `I read …`.",
+)
+.sources(&[&AUTHORING])
+.texts(
+    "---\nname: pdf\ndescription: I can read PDF files. Use when asked about one.\n---\nRead the file.\n",
+    PASSING,
+);
 
 const LONG: &str = concat!(
     "---\nname: pdf\ndescription: Use when asked. ",
@@ -171,7 +181,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         if cx.is_command {
             return;
         }
-        let finding = missing(cx, "description/missing", cx.opening(), "`description` is missing");
+        let finding = missing(cx, &MISSING, cx.opening(), "`description` is missing");
         out.push(finding.offer(Offer::Draft(draft(cx, frontmatter))));
         return;
     };
@@ -179,10 +189,10 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let what = YamlType::of(value, YamlLibrary::JsYaml3);
     match value.as_str() {
         _ if what == YamlType::Null => {
-            out.push(missing(cx, "description/empty", entry.key.span, "`description` is empty"));
+            out.push(missing(cx, &EMPTY, entry.key.span, "`description` is empty"));
         }
         Some(text) if text.trim().is_empty() => {
-            out.push(missing(cx, "description/empty", entry.value.span, "`description` is empty"));
+            out.push(missing(cx, &EMPTY, entry.value.span, "`description` is empty"));
         }
         text => {
             if what != YamlType::Text {
@@ -209,7 +219,7 @@ fn draft(cx: &Cx<'_>, frontmatter: &Frontmatter) -> Fix {
     Fix { title: "Add a description".to_owned(), edits }
 }
 
-fn missing(cx: &Cx<'_>, id: &'static str, span: Span, what: &str) -> Finding {
+fn missing(cx: &Cx<'_>, rule: &'static Rule, span: Span, what: &str) -> Finding {
     let dropped = cx.profiles_that_drop(&["description/required", "description/text"]);
     let unlisted = cx.profiles_where(|_, it| it.unlisted.is_some());
     let guessed = cx.profiles_where(|it, _| {
@@ -234,7 +244,7 @@ fn missing(cx: &Cx<'_>, id: &'static str, span: Span, what: &str) -> Finding {
             (dropped, Severity::Error, format!("{who} this skill: {what}"))
         }
     };
-    new_finding(id, span, message).severity(severity).about(about)
+    Finding::new(rule, span, message).severity(severity).about(about)
 }
 
 fn not_text(cx: &Cx<'_>, entry: &Entry, what: YamlType) -> Finding {
@@ -247,7 +257,7 @@ fn not_text(cx: &Cx<'_>, entry: &Entry, what: YamlType) -> Finding {
         }
     };
     let span = entry.value.span;
-    let finding = new_finding("description/type", span, message).severity(severity).about(&dropped);
+    let finding = Finding::new(&TYPE, span, message).severity(severity).about(&dropped);
     match what {
         YamlType::List | YamlType::Map | YamlType::Alias => finding,
         _ => finding.fix(
@@ -267,7 +277,7 @@ fn check_length(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) 
             them => format!("; {} only 1,021", with_verb(them, "shows", "show")),
         };
         let message = format!("the description has {length} characters; the maximum is 1,024{who}");
-        out.push(new_finding("description/length", span_after(cx, value, text, MAX), message));
+        out.push(Finding::new(&LENGTH, span_after(cx, value, text, MAX), message));
     }
     if !cx.applies_to(Agent::ClaudeCode) {
         return;
@@ -281,7 +291,7 @@ fn check_length(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) 
         };
         let total = length + more_length;
         let message = format!("Claude Code lists only the first 1,536 of these {total} characters");
-        out.push(new_finding("description/listing", span_after(cx, value, text, from), message));
+        out.push(Finding::new(&LISTING, span_after(cx, value, text, from), message));
     }
 }
 
@@ -307,13 +317,13 @@ fn check_wording(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>)
     let begins = text.trim_start();
     if text.contains("[TODO:") || begins.starts_with("[TODO") || begins.starts_with("TODO:") {
         let span = cx.line(value.span.start).within(value.span);
-        out.push(new_finding("description/unwritten", span, "the description is a placeholder"));
+        out.push(Finding::new(&UNWRITTEN, span, "the description is a placeholder"));
         return;
     }
     if let Some((start, end)) = find_tag(text) {
         let span = span_of(cx, value, &text[start..end]);
         let message = format!("agents put `{}` into their prompts as markup", &text[start..end]);
-        out.push(new_finding("description/markup", span, message));
+        out.push(Finding::new(&MARKUP, span, message));
     }
     let letters = text.chars().filter(|it| it.is_alphabetic()).count();
     let latin = text.chars().filter(char::is_ascii_alphabetic).count();
@@ -330,16 +340,16 @@ fn check_wording(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>)
     let says_when = |it: &&str| WHEN.contains(it) || WHEN_ELSEWHERE.contains(it);
     if !cx.is_command && !words.iter().any(says_when) {
         let span = cx.line(value.span.start).within(value.span);
-        out.push(new_finding(
-            "description/when",
+        out.push(Finding::new(
+            &NO_USE_CASE,
             span,
             "the description does not say when to use the skill",
         ));
     }
     if let Some(word) = first_person(text) {
         let span = span_of(cx, value, word);
-        out.push(new_finding(
-            "description/person",
+        out.push(Finding::new(
+            &PERSON,
             span,
             format!("`{word}` uses the first person, which means the model in a prompt"),
         ));

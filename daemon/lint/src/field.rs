@@ -16,10 +16,10 @@ use skills_syntax::text::Span;
 use skills_syntax::{quote, suggest};
 
 use super::affected_agents::{join_and, join_or, with_verb};
+use super::finding::Finding;
 use super::finding::Tag;
 use super::rule::Rule;
 use super::subject::Cx;
-use super::{Finding, new_finding};
 
 const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
@@ -29,126 +29,136 @@ const WORDS: [&str; 4] = ["mode", "module", "models", "modes"];
 /// Minimum similarity of a key to a field.
 const MIN_SIMILARITY: f64 = 0.8;
 
-pub(super) static RULES: [Rule; 9] = [
-    Rule::new(
-        "field/unknown",
-        Severity::Hint,
-        "No agent reads the key.",
-        "The key has no effect. Information for people belongs under `metadata`, which every agent accepts.",
-        "Remove the key, or move it under `metadata`.",
-    )
-    .choosable()
-    .sources(&[&SPECIFICATION, &CORPUS])
-    .texts("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npriority: high\n---\nRead the file.\n", PASSING),
-    Rule::new(
-        "field/misspelled",
-        Severity::Warning,
-        "The key looks like a misspelled field.",
-        "Agents match keys exactly, so this key has no effect.",
-        "Correct the spelling of the key.",
-    )
-    .fixable()
-    .sources(&[&CORPUS])
-    .texts(
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed_tools: [Read]\n---\nRead the file.\n",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: [Read]\n---\nRead the file.\n",
+/// Rules of this family, in the order of the reference page.
+pub(super) static RULES: [&Rule; 9] =
+    [&UNKNOWN, &MISSPELLED, &INERT, &UNREAD, &TYPE, &VALUE, &DEPRECATED, &CONTRADICTION, &LENGTH];
+
+static UNKNOWN: Rule = Rule::new(
+    "field/unknown",
+    Severity::Hint,
+    "No agent reads the key.",
+    "The key has no effect. Information for people belongs under `metadata`, which every agent accepts.",
+    "Remove the key, or move it under `metadata`.",
+)
+.choosable()
+.sources(&[&SPECIFICATION, &CORPUS])
+.texts("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npriority: high\n---\nRead the file.\n", PASSING);
+
+static MISSPELLED: Rule = Rule::new(
+    "field/misspelled",
+    Severity::Warning,
+    "The key looks like a misspelled field.",
+    "Agents match keys exactly, so this key has no effect.",
+    "Correct the spelling of the key.",
+)
+.fixable()
+.sources(&[&CORPUS])
+.texts(
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed_tools: [Read]\n---\nRead the file.\n",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: [Read]\n---\nRead the file.\n",
+);
+
+static INERT: Rule = Rule::new(
+    "field/inert",
+    Severity::Hint,
+    "No agent reads the key at the top level.",
+    "The specification provides `metadata` for it. Claude Code asks the user before it runs a skill with unknown keys.",
+    "Move the key under `metadata`.",
+)
+.choosable()
+.sources(&[&SPECIFICATION, &CORPUS])
+.texts("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nauthor: me\n---\nRead the file.\n", PASSING);
+
+static UNREAD: Rule = Rule::new(
+    "field/unread",
+    Severity::Hint,
+    "No active agent reads the key.",
+    "The key has no effect for the active agents; another agent may read it.",
+    "Keep the key for the agent that reads it, or remove it.",
+)
+.sources(&[&CLAUDE_SKILLS])
+.texts(
+    "//- /w/.codex/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: high\n---\nRead the file.\n",
+    "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: high\n---\nRead the file.\n",
+);
+
+static TYPE: Rule = Rule::new(
+    "field/type",
+    Severity::Warning,
+    "A value does not have the field's type.",
+    "Agents ignore the field, and some drop the whole skill.",
+    "Write a value of the expected type.",
+)
+.sources(&[&SPECIFICATION, &CLAUDE_SKILLS, &PLUGIN])
+.texts(
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\ndisable-model-invocation: maybe\n---\nRead the file.\n",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\ndisable-model-invocation: true\n---\nRead the file.\n",
+);
+
+static VALUE: Rule = Rule::new(
+    "field/value",
+    Severity::Error,
+    "The field does not accept the value.",
+    "The agent ignores the field.",
+    "Write one of the accepted values.",
+)
+.fixable()
+.agents(&[Agent::ClaudeCode, Agent::VsCode])
+.sources(&[&CLAUDE_SKILLS])
+.texts(
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: hihg\n---\nRead the file.\n",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: high\n---\nRead the file.\n",
+);
+
+static DEPRECATED: Rule = Rule::new(
+    "field/deprecated",
+    Severity::Warning,
+    "The value has a form that only older versions read.",
+    "Newer versions ignore the field.",
+    "Write the current form.",
+)
+.agents(&[Agent::ClaudeCode])
+.sources(&[&CLAUDE_CHANGES])
+.texts(
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: 3\n---\nRead the file.\n",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: high\n---\nRead the file.\n",
+);
+
+static CONTRADICTION: Rule = Rule::new(
+    "field/contradiction",
+    Severity::Warning,
+    "Two fields contradict each other.",
+    "One of them has no effect, or nothing can start the skill.",
+    "Change one of the two.",
+)
+.choosable()
+.agents(&[Agent::ClaudeCode])
+.sources(&[&CLAUDE_SKILLS])
+.texts(
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nagent: Explore\n---\nRead the file.\n",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\ncontext: fork\nagent: Explore\n---\nRead the file.\n",
+);
+
+static LENGTH: Rule = Rule::new(
+    "field/length",
+    Severity::Warning,
+    "`compatibility` is empty or longer than 500 characters.",
+    "The specification allows 1 to 500 characters.",
+    "List only what the skill requires, or remove the key.",
+)
+.sources(&[&SPECIFICATION])
+.texts(
+    concat!(
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\ncompatibility: ",
+        "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
+        "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
+        "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
+        "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
+        "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
+        "and more\n---\nRead the file.\n"
     ),
-    Rule::new(
-        "field/inert",
-        Severity::Hint,
-        "No agent reads the key at the top level.",
-        "The specification provides `metadata` for it. Claude Code asks the user before it runs a skill with unknown keys.",
-        "Move the key under `metadata`.",
-    )
-    .choosable()
-    .sources(&[&SPECIFICATION, &CORPUS])
-    .texts("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nauthor: me\n---\nRead the file.\n", PASSING),
-    Rule::new(
-        "field/unread",
-        Severity::Hint,
-        "No active agent reads the key.",
-        "The key has no effect for the active agents; another agent may read it.",
-        "Keep the key for the agent that reads it, or remove it.",
-    )
-    .sources(&[&CLAUDE_SKILLS])
-    .texts(
-        "//- /w/.codex/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: high\n---\nRead the file.\n",
-        "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: high\n---\nRead the file.\n",
-    ),
-    Rule::new(
-        "field/type",
-        Severity::Warning,
-        "A value does not have the field's type.",
-        "Agents ignore the field, and some drop the whole skill.",
-        "Write a value of the expected type.",
-    )
-    .sources(&[&SPECIFICATION, &CLAUDE_SKILLS, &PLUGIN])
-    .texts(
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\ndisable-model-invocation: maybe\n---\nRead the file.\n",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\ndisable-model-invocation: true\n---\nRead the file.\n",
-    ),
-    Rule::new(
-        "field/value",
-        Severity::Error,
-        "The field does not accept the value.",
-        "The agent ignores the field.",
-        "Write one of the accepted values.",
-    )
-    .fixable()
-    .agents(&[Agent::ClaudeCode, Agent::VsCode])
-    .sources(&[&CLAUDE_SKILLS])
-    .texts(
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: hihg\n---\nRead the file.\n",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: high\n---\nRead the file.\n",
-    ),
-    Rule::new(
-        "field/deprecated",
-        Severity::Warning,
-        "The value has a form that only older versions read.",
-        "Newer versions ignore the field.",
-        "Write the current form.",
-    )
-    .agents(&[Agent::ClaudeCode])
-    .sources(&[&CLAUDE_CHANGES])
-    .texts(
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: 3\n---\nRead the file.\n",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\neffort: high\n---\nRead the file.\n",
-    ),
-    Rule::new(
-        "field/contradiction",
-        Severity::Warning,
-        "Two fields contradict each other.",
-        "One of them has no effect, or nothing can start the skill.",
-        "Change one of the two.",
-    )
-    .choosable()
-    .agents(&[Agent::ClaudeCode])
-    .sources(&[&CLAUDE_SKILLS])
-    .texts(
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nagent: Explore\n---\nRead the file.\n",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\ncontext: fork\nagent: Explore\n---\nRead the file.\n",
-    ),
-    Rule::new(
-        "field/length",
-        Severity::Warning,
-        "`compatibility` is empty or longer than 500 characters.",
-        "The specification allows 1 to 500 characters.",
-        "List only what the skill requires, or remove the key.",
-    )
-    .sources(&[&SPECIFICATION])
-    .texts(
-        concat!(
-            "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\ncompatibility: ",
-            "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
-            "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
-            "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
-            "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
-            "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
-            "and more\n---\nRead the file.\n"
-        ),
-        PASSING,
-    ),
-];
+    PASSING,
+);
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let Some(frontmatter) = cx.frontmatter() else { return };
@@ -183,7 +193,7 @@ fn is_key(entry: &Entry) -> bool {
 
 fn unknown_key(cx: &Cx<'_>, entry: &Entry) -> Finding {
     let message = format!("no agent reads `{}`", entry.key.text);
-    let finding = new_finding("field/unknown", entry.key.span, message).tag(Tag::Unnecessary);
+    let finding = Finding::new(&UNKNOWN, entry.key.span, message).tag(Tag::Unnecessary);
     add_removal_fixes(cx, finding, entry)
 }
 
@@ -312,7 +322,7 @@ fn is_certain(cx: &Cx<'_>, field: &'static Field, entry: &Entry) -> bool {
 fn misspelled(cx: &Cx<'_>, field: &'static Field, entry: &Entry, alike: &[&Entry]) -> Finding {
     let (key, meant) = (&entry.key.text, field.key);
     let message = format!("no agent reads `{key}`; did you mean `{meant}`?");
-    let finding = new_finding("field/misspelled", entry.key.span, message);
+    let finding = Finding::new(&MISSPELLED, entry.key.span, message);
     let severity = match field.key {
         "name" if !cx.profiles_that_drop(&["name/required"]).is_empty() => Severity::Error,
         _ => Severity::Warning,
@@ -337,7 +347,7 @@ fn check_field(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
             "no agent reads `{}` at the top level; move it under `{belongs_under}`",
             field.key
         );
-        let finding = new_finding("field/inert", entry.key.span, message).tag(Tag::Unnecessary);
+        let finding = Finding::new(&INERT, entry.key.span, message).tag(Tag::Unnecessary);
         out.push(add_removal_fixes(cx, finding, entry));
         return;
     }
@@ -355,7 +365,7 @@ fn check_field(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
         if length > 500 || is_empty {
             let span = cx.line(entry.value.span.start).within(entry.value.span);
             let message = format!("`compatibility` has {length} characters; 1 to 500 are allowed");
-            out.push(new_finding("field/length", span, message));
+            out.push(Finding::new(&LENGTH, span, message));
         }
     }
 }
@@ -375,7 +385,7 @@ fn check_unread(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec
         field.readers.iter().filter(|it| !it.ours).map(|it| it.agent.name()).collect();
     let message = format!("only {} reads `{}`", join_and(&names), field.key);
     let message = if names.len() > 1 { message.replace(" reads ", " read ") } else { message };
-    out.push(new_finding("field/unread", entry.key.span, message).tag(Tag::Unnecessary));
+    out.push(Finding::new(&UNREAD, entry.key.span, message).tag(Tag::Unnecessary));
 }
 
 fn check_types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
@@ -423,7 +433,7 @@ fn check_types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
                 format!("{} this skill: {what}", with_verb(them, "drops", "drop")),
             ),
         };
-        let finding = new_finding("field/type", place, message).severity(severity).about(about);
+        let finding = Finding::new(&TYPE, place, message).severity(severity).about(about);
         let quotable = matches!(fault.found, YamlType::Boolean | YamlType::Number | YamlType::Date)
             && matches!(fault.expected, "a text" | "a string");
         out.push(if quotable {
@@ -447,7 +457,7 @@ fn check_value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
     if let FieldValue::Integer(_) = reading {
         if field.key == EFFORT.key {
             let message = "newer versions of Claude Code ignore a number in `effort`";
-            out.push(new_finding("field/deprecated", span, message).tag(Tag::Deprecated));
+            out.push(Finding::new(&DEPRECATED, span, message).tag(Tag::Deprecated));
         }
         return;
     }
@@ -466,7 +476,7 @@ fn check_value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
         if let (Some(near), true, true) = (folded.or(slip), plain, field.key == MODEL.key) {
             let message =
                 format!("Claude Code has no model `{}`; did you mean `{near}`?", item.text);
-            let finding = new_finding("field/value", span, message).severity(Severity::Warning);
+            let finding = Finding::new(&VALUE, span, message).severity(Severity::Warning);
             out.push(finding.fix(format!("Change to `{near}`"), span, near));
         }
         return;
@@ -480,7 +490,7 @@ fn check_value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
         field.key,
         join_or(&words)
     );
-    let finding = new_finding("field/value", span, message).about(&readers);
+    let finding = Finding::new(&VALUE, span, message).about(&readers);
     out.push(match near {
         Some(near) => finding.fix(format!("Change to `{near}`"), span, near),
         None => finding,
@@ -496,7 +506,7 @@ fn check_contradictions(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     for field in [&AGENT, &BACKGROUND] {
         if let Some(entry) = fields.entry(field).filter(|it| !forks && !it.value.is_null()) {
             let message = format!("`{}` has no effect without `context: fork`", field.key);
-            let finding = new_finding("field/contradiction", entry.key.span, message);
+            let finding = Finding::new(&CONTRADICTION, entry.key.span, message);
             let finding = finding.help("Add `context: fork`, or remove the field.");
             let finding = finding.tag(Tag::Unnecessary);
             let removed = cx.removal(entry);
@@ -512,7 +522,7 @@ fn check_contradictions(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let by_user = fields.switch(&USER_INVOCABLE) != Some(false);
     if let Some(entry) = fields.entry(&USER_INVOCABLE).filter(|_| !by_model && !by_user) {
         let message = "neither the model nor the user can start this skill";
-        let finding = new_finding("field/contradiction", entry.span, message);
+        let finding = Finding::new(&CONTRADICTION, entry.span, message);
         out.push(
             finding.help("Allow the model or the user to start it.").severity(Severity::Error),
         );
@@ -522,7 +532,7 @@ fn check_contradictions(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     for tool in cx.items(&DISALLOWED_TOOLS) {
         if allowed.contains(tool.text.as_str()) {
             let message = format!("`{}` is both allowed and disallowed", tool.text);
-            let finding = new_finding("field/contradiction", tool.span, message);
+            let finding = Finding::new(&CONTRADICTION, tool.span, message);
             out.push(finding.help("Remove it from one of the two lists."));
         }
     }

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use skills_syntax::edit::Edit;
 use skills_syntax::text::Span;
 
-use super::MAX_SHOWN;
 use super::finding::{Finding, Fix};
+use super::shown::MAX_SHOWN;
 
 /// Maximum number of rounds; real files need three.
 const MAX_ROUNDS: usize = 10;
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn fix_loop_ends_if_fixes_undo_each_other() {
         let flip = |text: &str| {
-            let finding = super::super::new_finding("name/case", Span::new(0, 1), "no");
+            let finding = Finding::new(crate::find("name/case").unwrap(), Span::new(0, 1), "no");
             vec![finding.fix("Flip", Span::new(0, 1), if text == "a" { "b" } else { "a" })]
         };
         let run_fix_loop = apply_fixes("a", flip("a"), flip);

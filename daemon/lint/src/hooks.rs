@@ -12,10 +12,10 @@ use skills_agents::hooks::{check_limits, shorten_matcher};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::text::Span;
 
+use super::finding::Finding;
 use super::finding::Tag;
 use super::rule::Rule;
 use super::subject::Cx;
-use super::{Finding, new_finding};
 
 const fn rule(
     id: &'static str,
@@ -33,68 +33,76 @@ const SOURCES: &[&Citation] = &[&CLAUDE_HOOKS];
 
 const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n";
 
-pub(super) static RULES: [Rule; 7] = [
-    rule(
-        "hooks/event",
-        Severity::Error,
-        "The hook event is unknown.",
-        "The hooks below the event never run.",
-        "Write the event's exact name.",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreTooluse:\n    - hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n",
-    )
-    .fixable(),
-    rule(
-        "hooks/matcher",
-        Severity::Error,
-        "The matcher is an invalid regular expression, or is too large.",
-        "The matcher matches nothing, and its hooks never run.",
-        "Close the open group or bracket, or escape it with a backslash.",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: \"Bash(\"\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n",
-    ),
-    rule(
-        "hooks/ignored-matcher",
-        Severity::Hint,
-        "The hook event does not support a matcher.",
-        "The agent ignores the matcher; the hooks run every time.",
-        "Remove the matcher.",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  Stop:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n",
-    )
-    .fixable(),
-    rule(
-        "hooks/missing-key",
-        Severity::Error,
-        "A required key of a hook is missing or empty.",
-        "The hook does not run.",
-        "Add the key.",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n---\nRead the file.\n",
-    ),
-    rule(
-        "hooks/kind",
-        Severity::Error,
-        "The hook type is unknown.",
-        "The hook does not run.",
-        "Write `command`, `prompt`, `agent`, `http` or another supported type.",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - hooks:\n        - type: comand\n          command: ./check.sh\n---\nRead the file.\n",
-    )
-    .fixable(),
-    rule(
-        "hooks/key",
-        Severity::Warning,
-        "The hook key is unknown.",
-        "The key has no effect.",
-        "Correct the key's spelling, or remove the key.",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - hooks:\n        - type: command\n          command: ./check.sh\n          timout: 5\n---\nRead the file.\n",
-    )
-    .fixable(),
-    rule(
-        "hooks/type",
-        Severity::Error,
-        "A value in `hooks` has the wrong type.",
-        "The hooks that use the value do not run.",
-        "Write a value of the expected type.",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse: ./check.sh\n---\nRead the file.\n",
-    ),
-];
+/// Rules of this family, in the order of the reference page.
+pub(super) static RULES: [&Rule; 7] =
+    [&EVENT, &MATCHER, &IGNORED_MATCHER, &MISSING_KEY, &KIND, &KEY, &TYPE];
+
+static EVENT: Rule = rule(
+    "hooks/event",
+    Severity::Error,
+    "The hook event is unknown.",
+    "The hooks below the event never run.",
+    "Write the event's exact name.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreTooluse:\n    - hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n",
+)
+.fixable();
+
+static MATCHER: Rule = rule(
+    "hooks/matcher",
+    Severity::Error,
+    "The matcher is an invalid regular expression, or is too large.",
+    "The matcher matches nothing, and its hooks never run.",
+    "Close the open group or bracket, or escape it with a backslash.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: \"Bash(\"\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n",
+);
+
+static IGNORED_MATCHER: Rule = rule(
+    "hooks/ignored-matcher",
+    Severity::Hint,
+    "The hook event does not support a matcher.",
+    "The agent ignores the matcher; the hooks run every time.",
+    "Remove the matcher.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  Stop:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check.sh\n---\nRead the file.\n",
+)
+.fixable();
+
+static MISSING_KEY: Rule = rule(
+    "hooks/missing-key",
+    Severity::Error,
+    "A required key of a hook is missing or empty.",
+    "The hook does not run.",
+    "Add the key.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n---\nRead the file.\n",
+);
+
+static KIND: Rule = rule(
+    "hooks/kind",
+    Severity::Error,
+    "The hook type is unknown.",
+    "The hook does not run.",
+    "Write `command`, `prompt`, `agent`, `http` or another supported type.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - hooks:\n        - type: comand\n          command: ./check.sh\n---\nRead the file.\n",
+)
+.fixable();
+
+static KEY: Rule = rule(
+    "hooks/key",
+    Severity::Warning,
+    "The hook key is unknown.",
+    "The key has no effect.",
+    "Correct the key's spelling, or remove the key.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse:\n    - hooks:\n        - type: command\n          command: ./check.sh\n          timout: 5\n---\nRead the file.\n",
+)
+.fixable();
+
+static TYPE: Rule = rule(
+    "hooks/type",
+    Severity::Error,
+    "A value in `hooks` has the wrong type.",
+    "The hooks that use the value do not run.",
+    "Write a value of the expected type.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nhooks:\n  PreToolUse: ./check.sh\n---\nRead the file.\n",
+);
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let (Some(fields), true) = (cx.fields, cx.applies_to(Agent::ClaudeCode)) else { return };
@@ -102,7 +110,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     for fault in &outcome.faults {
         let message = format!("found {} instead of {}", fault.found.name(), fault.expected);
         let span = cx.line(fault.span.start).within(fault.span);
-        out.push(new_finding("hooks/type", span, message));
+        out.push(Finding::new(&TYPE, span, message));
     }
     if let Some(entries) = fields.entry(&HOOKS).and_then(|it| it.value.entries()) {
         for entry in entries {
@@ -112,7 +120,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
                 let taken = |name: &str| entries.iter().any(|it| it.key.text == name);
                 let message = format!("unknown hook event `{}`", item.text);
                 out.push(suggest_name(
-                    new_finding("hooks/event", item.span, message),
+                    Finding::new(&EVENT, item.span, message),
                     &item,
                     names,
                     taken,
@@ -138,7 +146,7 @@ fn check_group<'a>(
     {
         if event.is_some_and(|it| it.matches == MatcherSubject::Nothing) {
             let message = format!("the event `{}` does not support a matcher", group.event.text);
-            let finding = new_finding("hooks/ignored-matcher", matcher.span, message);
+            let finding = Finding::new(&IGNORED_MATCHER, matcher.span, message);
             let finding = finding.tag(Tag::Unnecessary);
             out.push(match key_and_value(cx, matcher.span) {
                 Some(span) => finding.fix("Remove the matcher", span, ""),
@@ -147,12 +155,12 @@ fn check_group<'a>(
         } else if let Err(what) = check_limits(&matcher.text, expressions) {
             let text = shorten_matcher(&matcher.text);
             let message = format!("`{text}` matches nothing: {what}");
-            out.push(new_finding("hooks/matcher", matcher.span, message));
+            out.push(Finding::new(&MATCHER, matcher.span, message));
         }
     }
     if !group.has_hooks {
         let first = cx.line(group.span.start).within(group.span);
-        let finding = new_finding("hooks/missing-key", first, "this group has no `hooks` list");
+        let finding = Finding::new(&MISSING_KEY, first, "this group has no `hooks` list");
         out.push(finding.help(
             "Add a `hooks:` list beside `matcher:`, with one entry and its `type` for each hook.",
         ));
@@ -168,7 +176,7 @@ fn check_group<'a>(
             _ => group.matcher.is_some(),
         };
         let names = GROUP.iter().map(|it| it.name);
-        out.push(suggest_name(new_finding("hooks/key", key.span, message), key, names, taken));
+        out.push(suggest_name(Finding::new(&KEY, key.span, message), key, names, taken));
     }
     for handler in &group.handlers {
         self::check_handler(cx, handler, out);
@@ -182,12 +190,7 @@ fn check_handler(cx: &Cx<'_>, handler: &HookHandler, out: &mut Vec<Finding>) {
         Some(kind) if find_kind(&kind.text).is_none() => {
             let names = KINDS.iter().map(|it| it.name);
             let message = format!("unknown hook type `{}`", kind.text);
-            out.push(suggest_name(
-                new_finding("hooks/kind", kind.span, message),
-                kind,
-                names,
-                |_| false,
-            ));
+            out.push(suggest_name(Finding::new(&KIND, kind.span, message), kind, names, |_| false));
         }
         Some(_) => {}
     }
@@ -204,11 +207,11 @@ fn check_handler(cx: &Cx<'_>, handler: &HookHandler, out: &mut Vec<Finding>) {
         if !there().any(|name| name.text == key.name) {
             let message = format!("{what} requires `{}`", key.name);
             let help = format!("Add `{}:`. {}", key.name, key.summary);
-            out.push(new_finding("hooks/missing-key", first, message).help(help));
+            out.push(Finding::new(&MISSING_KEY, first, message).help(help));
         } else if let Some(value) = handler.text(key.name).filter(|it| it.text.trim().is_empty()) {
             let message = format!("`{}` is empty in {what}", key.name);
             let help = format!("Write a value after `{}:`. {}", key.name, key.summary);
-            out.push(new_finding("hooks/missing-key", value.span, message).help(help));
+            out.push(Finding::new(&MISSING_KEY, value.span, message).help(help));
         }
     }
     // If the type is unknown, the keys of all types are candidates.
@@ -222,13 +225,13 @@ fn check_handler(cx: &Cx<'_>, handler: &HookHandler, out: &mut Vec<Finding>) {
         let message = format!("unknown key `{}` in {what}", name.text);
         let taken = |name: &str| written.contains(name);
         let names = keys.clone().map(|it| it.name);
-        out.push(suggest_name(new_finding("hooks/key", name.span, message), name, names, taken));
+        out.push(suggest_name(Finding::new(&KEY, name.span, message), name, names, taken));
     }
 }
 
 /// Reports a hook without a type.
 fn without_kind(cx: &Cx<'_>, handler: &HookHandler, first: Span) -> Finding {
-    let finding = new_finding("hooks/missing-key", first, "the hook has no `type`");
+    let finding = Finding::new(&MISSING_KEY, first, "the hook has no `type`");
     let finding = finding.help("Add `type: command`.");
     let start = handler.span.start;
     let before = Span::new(cx.line(start).start, start).slice(cx.text);

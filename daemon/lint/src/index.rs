@@ -14,10 +14,10 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 
 use super::affected_agents::{depth_below_root, names, with_verb};
+use super::finding::Finding;
 use super::rule::Rule;
 use super::skill_set::{MAX_NAMED, length_in_list};
 use super::subject::Cx;
-use super::{Finding, new_finding};
 
 const SOURCES: &[&Citation] =
     &[&SPECIFICATION, &CLAUDE_SKILLS, &OPENCODE, &CODEX, &GEMINI, &PLUGIN];
@@ -36,81 +36,100 @@ const fn rule(
     rule.whole_file().sources(SOURCES).texts(failing, PASSING)
 }
 
-pub(super) static RULES: [Rule; 9] = [
-    rule(
-        "index/shadowed",
-        Severity::Warning,
-        "Another skill with the same name takes precedence.",
-        "The agent shows the other skill and never uses this one.",
-        "Rename or remove one of the two.",
-        "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n//- /w/.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads other PDF files. Use when asked.\n---\nRead.\n",
-    ),
-    rule(
-        "index/shadowing",
-        Severity::Information,
-        "The skill shadows another skill with the same name.",
-        "The agent never uses the other skill. This can be intended: a project's skill replaces the user's.",
-        "Rename one of the two if you need both.",
-        "//- /w/.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads other PDF files. Use when asked.\n---\nRead.\n",
-    ),
-    rule(
-        "index/duplicate",
-        Severity::Warning,
-        "A skill in a neighbouring directory has the same name.",
-        "Agents keep one of them, and not all agents keep the same one.",
-        "Rename one of the two.",
-        "//- /w/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n//- /w/skills/other/SKILL.md\n---\nname: pdf\ndescription: Reads other PDF files. Use when asked.\n---\nRead.\n",
-    ),
-    rule(
-        "index/too-deep",
-        Severity::Warning,
-        "The skill is nested deeper than an agent searches.",
-        "Each agent searches a limited number of directory levels. A deeper skill does not exist for it, which is an error. Most agents do not search inside a skill. A skill inside another one can be intended as part of it, and is a warning.",
-        "Move the skill's directory up.",
-        "//- /w/.claude/skills/group/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-    ),
-    rule(
-        "index/misplaced",
-        Severity::Warning,
-        "The skill is in a place that an agent does not search.",
-        "Agents skip a SKILL.md directly in the skills directory, and a file named `skill.md`; both are errors. A skill in a hidden or excluded directory can be intended, and is a warning.",
-        "Move it to `skills/NAME/SKILL.md`.",
-        "//- /w/.claude/skills/SKILL.md\n---\nname: skills\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-    ),
-    rule(
-        "index/git-ignored",
-        Severity::Information,
-        "Git ignores the skill.",
-        "The skill stays on this machine, and agents that respect `.gitignore` do not find it.",
-        "Remove it from `.gitignore`, or move the skill to your home directory.",
-        "//- /w/.gitignore\n.claude\n//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-    )
-    .sources(&[&GIT_IGNORE]),
-    rule(
-        "index/link",
-        Severity::Information,
-        "A symbolic link leads out of the skills directory, or the SKILL.md is a symbolic link.",
-        "Some agents do not follow the link, and its target may be missing on other machines. Codex does not find a SKILL.md that is a symbolic link, which is an error.",
-        "Copy the skill, or check that every agent you use follows links.",
-        "//- /w/.claude/skills/pdf -> /opt/pdf\n//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-    ),
-    rule(
-        "index/unreadable",
-        Severity::Error,
-        "The file or its directory cannot be read.",
-        "It is a directory, a pipe, a device or a dangling symbolic link, or permission is denied. No agent shows the skill.",
-        "Replace it with a regular file, or make it readable.",
-        "//- /w/.claude/skills/pdf/SKILL.md fifo\n",
-    ),
-    rule(
-        "index/budget",
-        Severity::Information,
-        "The agent's skill listing exceeds its budget.",
-        "Claude Code shortens the descriptions of rarely used skills, then drops them; Codex shortens all of them.",
-        "Shorten descriptions, or hide skills that only users start from the model.",
-        "//- /w/.claude/skills/pdf/SKILL.md budget\n---\nname: pdf\ndescription: Reads PDF files, their text, tables, forms, pictures, notes, outlines and fonts, turns them into other files, joins and cuts them, and draws what is on a page. Use when asked about a PDF file, a form, a scan or a page of one.\n---\nRead the file.\n",
-    ),
+/// Rules of this family, in the order of the reference page.
+pub(super) static RULES: [&Rule; 9] = [
+    &SHADOWED,
+    &SHADOWING,
+    &DUPLICATE,
+    &TOO_DEEP,
+    &MISPLACED,
+    &GIT_IGNORED,
+    &LINK,
+    &UNREADABLE,
+    &OVER_BUDGET,
 ];
+
+static SHADOWED: Rule = rule(
+    "index/shadowed",
+    Severity::Warning,
+    "Another skill with the same name takes precedence.",
+    "The agent shows the other skill and never uses this one.",
+    "Rename or remove one of the two.",
+    "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n//- /w/.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads other PDF files. Use when asked.\n---\nRead.\n",
+);
+
+static SHADOWING: Rule = rule(
+    "index/shadowing",
+    Severity::Information,
+    "The skill shadows another skill with the same name.",
+    "The agent never uses the other skill. This can be intended: a project's skill replaces the user's.",
+    "Rename one of the two if you need both.",
+    "//- /w/.agents/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads other PDF files. Use when asked.\n---\nRead.\n",
+);
+
+static DUPLICATE: Rule = rule(
+    "index/duplicate",
+    Severity::Warning,
+    "A skill in a neighbouring directory has the same name.",
+    "Agents keep one of them, and not all agents keep the same one.",
+    "Rename one of the two.",
+    "//- /w/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n//- /w/skills/other/SKILL.md\n---\nname: pdf\ndescription: Reads other PDF files. Use when asked.\n---\nRead.\n",
+);
+
+static TOO_DEEP: Rule = rule(
+    "index/too-deep",
+    Severity::Warning,
+    "The skill is nested deeper than an agent searches.",
+    "Each agent searches a limited number of directory levels. A deeper skill does not exist for it, which is an error. Most agents do not search inside a skill. A skill inside another one can be intended as part of it, and is a warning.",
+    "Move the skill's directory up.",
+    "//- /w/.claude/skills/group/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
+);
+
+static MISPLACED: Rule = rule(
+    "index/misplaced",
+    Severity::Warning,
+    "The skill is in a place that an agent does not search.",
+    "Agents skip a SKILL.md directly in the skills directory, and a file named `skill.md`; both are errors. A skill in a hidden or excluded directory can be intended, and is a warning.",
+    "Move it to `skills/NAME/SKILL.md`.",
+    "//- /w/.claude/skills/SKILL.md\n---\nname: skills\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
+);
+
+static GIT_IGNORED: Rule = rule(
+    "index/git-ignored",
+    Severity::Information,
+    "Git ignores the skill.",
+    "The skill stays on this machine, and agents that respect `.gitignore` do not find it.",
+    "Remove it from `.gitignore`, or move the skill to your home directory.",
+    "//- /w/.gitignore\n.claude\n//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
+)
+.sources(&[&GIT_IGNORE]);
+
+static LINK: Rule = rule(
+    "index/link",
+    Severity::Information,
+    "A symbolic link leads out of the skills directory, or the SKILL.md is a symbolic link.",
+    "Some agents do not follow the link, and its target may be missing on other machines. Codex does not find a SKILL.md that is a symbolic link, which is an error.",
+    "Copy the skill, or check that every agent you use follows links.",
+    "//- /w/.claude/skills/pdf -> /opt/pdf\n//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
+);
+
+static UNREADABLE: Rule = rule(
+    "index/unreadable",
+    Severity::Error,
+    "The file or its directory cannot be read.",
+    "It is a directory, a pipe, a device or a dangling symbolic link, or permission is denied. No agent shows the skill.",
+    "Replace it with a regular file, or make it readable.",
+    "//- /w/.claude/skills/pdf/SKILL.md fifo\n",
+);
+
+static OVER_BUDGET: Rule = rule(
+    "index/budget",
+    Severity::Information,
+    "The agent's skill listing exceeds its budget.",
+    "Claude Code shortens the descriptions of rarely used skills, then drops them; Codex shortens all of them.",
+    "Shorten descriptions, or hide skills that only users start from the model.",
+    "//- /w/.claude/skills/pdf/SKILL.md budget\n---\nname: pdf\ndescription: Reads PDF files, their text, tables, forms, pictures, notes, outlines and fonts, turns them into other files, joins and cuts them, and draws what is on a page. Use when asked about a PDF file, a form, a scan or a page of one.\n---\nRead the file.\n",
+);
 
 /// Budget of a skill listing in characters: Claude Code's with its default context window, and
 /// Codex's if it does not know the window.
@@ -120,7 +139,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let span = name_span(cx);
     check_location(cx, span, out);
     if cx.fs.is_git_ignored() == Some(true) {
-        out.push(new_finding("index/git-ignored", span, "git ignores this skill"));
+        out.push(Finding::new(&GIT_IGNORED, span, "git ignores this skill"));
     }
     check_link(cx, span, out);
     check_file_link(cx, span, out);
@@ -133,7 +152,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 pub(super) fn report_unreadable(cx: &Cx<'_>, fault: &Fault, out: &mut Vec<Finding>) {
     let name = cx.path.and_then(|it| it.file_name()).unwrap_or("SKILL.md".as_ref());
     let message = format!("{} {fault}", name.to_string_lossy());
-    out.push(new_finding("index/unreadable", Span::default(), message).help(fault.next()));
+    out.push(Finding::new(&UNREADABLE, Span::default(), message).help(fault.next()));
 }
 
 /// Returns the span of the skill's name, where findings about the whole skill are shown.
@@ -181,7 +200,7 @@ fn check_location(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
         };
         let who = with_verb(&[*profile], "searches", "search");
         let message = format!("`{shown}` is too deep: {who} {levels}");
-        out.push(new_finding("index/too-deep", span, message).severity(dropped).about(&[*profile]));
+        out.push(Finding::new(&TOO_DEEP, span, message).severity(dropped).about(&[*profile]));
     }
     while let Some((_, around)) = inner.first().cloned() {
         let (them, others) = inner.into_iter().partition::<Vec<_>, _>(|it| it.1 == around);
@@ -190,14 +209,14 @@ fn check_location(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
         let who = with_verb(&them, "does", "do");
         let name = around.file_name().unwrap_or_default().to_string_lossy();
         let message = format!("`{shown}` is inside a skill: {who} not search inside `{name}`");
-        let finding = new_finding("index/too-deep", span, message).about(&them);
+        let finding = Finding::new(&TOO_DEEP, span, message).about(&them);
         out.push(finding.related(&around.child("SKILL.md"), "the outer skill"));
     }
     let mut misplaced = |them: &[&Profile], what: &str, severity| {
         if !them.is_empty() {
             let who = with_verb(them, "skips", "skip");
             let message = format!("{who} `{shown}`: {what}");
-            out.push(new_finding("index/misplaced", span, message).severity(severity).about(them));
+            out.push(Finding::new(&MISPLACED, span, message).severity(severity).about(them));
         }
     };
     misplaced(&root, "it is directly in the skills directory", Severity::Error);
@@ -213,7 +232,7 @@ fn check_location(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
         // Outside a skills directory, a text about skills can have this name.
         let is_skill = cx.profiles().iter().any(|it| depth_below_root(it, path).is_some());
         let severity = if is_skill { Severity::Error } else { Severity::Warning };
-        let finding = new_finding("index/misplaced", span, message).severity(severity);
+        let finding = Finding::new(&MISPLACED, span, message).severity(severity);
         let finding = finding.about(&cx.profiles());
         out.push(finding.help("Rename the file to `SKILL.md`."));
     }
@@ -259,7 +278,7 @@ fn check_link(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
             with_verb(them, "does not follow", "do not follow")
         ),
     };
-    let finding = new_finding("index/link", span, message).about(&refusing);
+    let finding = Finding::new(&LINK, span, message).about(&refusing);
     out.push(finding.related(target, "the link's target"));
 }
 
@@ -278,8 +297,7 @@ fn check_file_link(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let who = with_verb(&passing, "drops", "drop");
     let message =
         format!("{who} this skill: the file is a symbolic link to `{}`", target.display());
-    let finding =
-        new_finding("index/link", span, message).severity(Severity::Error).about(&passing);
+    let finding = Finding::new(&LINK, span, message).severity(Severity::Error).about(&passing);
     let finding = finding.help("Replace it with a copy, or link the skill's directory instead.");
     out.push(finding.related(target, "the link's target"));
 }
@@ -300,7 +318,7 @@ fn check_precedence(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
             with_verb(&profiles, "shows", "show"),
             winner.name
         );
-        let finding = new_finding("index/shadowed", span, message).about(&profiles);
+        let finding = Finding::new(&SHADOWED, span, message).about(&profiles);
         out.push(finding.related(&winner.path, "the skill that takes precedence"));
     }
     let (named, others) = won.all.split_at(won.all.len().min(MAX_NAMED));
@@ -308,7 +326,7 @@ fn check_precedence(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
         let shown = shown(&loser.path);
         let message =
             format!("{} this skill instead of `{shown}`", with_verb(profiles, "shows", "show"));
-        let finding = new_finding("index/shadowing", span, message).about(profiles);
+        let finding = Finding::new(&SHADOWING, span, message).about(profiles);
         out.push(finding.related(&loser.path, "the shadowed skill"));
     }
     if !others.is_empty() {
@@ -320,7 +338,7 @@ fn check_precedence(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
         }
         let who = with_verb(&profiles, "shows", "show");
         let message = format!("{who} this skill instead of {} more with its name", others.len());
-        let finding = new_finding("index/shadowing", span, message).about(&profiles);
+        let finding = Finding::new(&SHADOWING, span, message).about(&profiles);
         out.push(
             finding.help("Run `skillsd list --all` to see them, and rename the ones you need."),
         );
@@ -358,9 +376,7 @@ fn check_duplicates(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
             "the skill in the neighbouring directory `{dir}` is also named `{}`",
             other.name
         );
-        out.push(
-            new_finding("index/duplicate", span, message).related(&other.path, "the other skill"),
-        );
+        out.push(Finding::new(&DUPLICATE, span, message).related(&other.path, "the other skill"));
     }
     let more = siblings.count();
     if more > 0 {
@@ -368,7 +384,7 @@ fn check_duplicates(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
             "{more} more skills in neighbouring directories are also named `{}`",
             name.text
         );
-        out.push(new_finding("index/duplicate", span, message));
+        out.push(Finding::new(&DUPLICATE, span, message));
     }
 }
 
@@ -391,7 +407,7 @@ fn check_budget(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
                 "the skill listing of {} has {total} characters, over the budget of {BUDGET}; this skill uses {own}",
                 names(&[profile])
             );
-            out.push(new_finding("index/budget", span, message).about(&[profile]));
+            out.push(Finding::new(&OVER_BUDGET, span, message).about(&[profile]));
         }
     }
 }

@@ -12,10 +12,11 @@ use skills_syntax::quote;
 use skills_syntax::text::Span;
 
 use super::affected_agents::with_verb;
+use super::field;
+use super::finding::{Finding, Offer};
 use super::rule::Rule;
 use super::skill_set::MAX_NAMED;
 use super::subject::Cx;
-use super::{Finding, Offer, field, new_finding};
 
 const fn warning(
     id: &'static str,
@@ -32,98 +33,108 @@ const SOURCES: &[&Citation] = &[&SPECIFICATION, &CLAUDE_SKILLS];
 
 const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
-pub(super) static RULES: [Rule; 9] = [
-    warning(
-        "name/missing",
-        "The skill has no name.",
-        "The Agent Skills specification requires a name. Claude Code and Codex use the directory's name; other agents drop the skill.",
-        "Add `name:` with the directory's name.",
-        "---\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-    )
-    .fixable()
-    .whole_file()
-    .sources(&[&SPECIFICATION, &OPENCODE, &PLUGIN]),
-    warning(
-        "name/type",
-        "The name is not a string.",
-        "`123`, `true` and lists are not strings in YAML. Agents that require a string drop the skill.",
-        "Quote the name.",
-        "---\nname: 123\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-    )
-    .fixable()
-    .sources(&[&OPENCODE, &PLUGIN]),
-    warning(
-        "name/charset",
-        "The name contains characters other than `a-z`, `0-9` and `-`.",
-        "The specification allows no others. A client may drop the skill or change its name, and a slash command cannot contain spaces.",
-        "Rename the skill to lower-case words joined by hyphens.",
-        "---\nname: PDF Reader\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-    )
-    .fixable()
-    .sources(&[&SPECIFICATION, &PLUGIN]),
-    warning(
-        "name/hyphens",
-        "The name starts or ends with a hyphen, or contains two in a row.",
-        "The specification does not allow such names.",
-        "Use single hyphens between words.",
-        "---\nname: pdf--\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-    )
-    .fixable(),
-    warning(
-        "name/length",
-        "The name is longer than 64 characters.",
-        "Codex drops the skill, and the specification does not allow longer names.",
-        "Shorten the name.",
-        "---\nname: a-name-that-goes-on-and-on-until-nobody-wants-to-read-it-any-more-at-all\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-    )
-    .fixable()
-    .sources(&[&SPECIFICATION, &CODEX]),
-    warning(
-        "name/directory",
-        "The name differs from the directory's name.",
-        "The specification requires them to be equal. Claude Code calls the skill by its directory's name, other agents by `name`.",
-        "Rename the skill or its directory.",
-        "---\nname: pdf-reader\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-    )
-    .choosable(),
-    Rule::new(
-        "name/reserved",
-        Severity::Information,
-        "The name contains a reserved word.",
-        "Claude's apps and API reject uploads of skills with `anthropic` or `claude` in the name.",
-        "Name the skill after its purpose.",
-    )
-    .agents(&[Agent::ClaudeCode])
-    .sources(&[&AUTHORING])
-    .texts(
-        "//- /w/claude-pdf/SKILL.md\n---\nname: claude-pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-        PASSING,
-    ),
-    Rule::new(
-        "name/case",
-        Severity::Warning,
-        "Another skill's name differs only in upper and lower case.",
-        "They are one skill on a case-insensitive file system, and users cannot tell them apart.",
-        "Rename one of the two.",
-    )
-    .sources(&[&SPECIFICATION])
-    .texts(
-        "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead.\n//- /w/PDF/SKILL.md\n---\nname: PDF\ndescription: Writes PDF files. Use when asked to.\n---\nWrite.\n",
-        "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead.\n//- /w/write-pdf/SKILL.md\n---\nname: write-pdf\ndescription: Writes PDF files. Use when asked to.\n---\nWrite.\n",
-    ),
-    Rule::new(
-        "name/similar",
-        Severity::Hint,
-        "Another skill's name differs by one letter.",
-        "Models and users confuse the two.",
-        "Choose names that differ more.",
-    )
-    .sources(&[&AUTHORING])
-    .texts(
-        "//- /w/review/SKILL.md\n---\nname: review\ndescription: Reviews code. Use when asked to.\n---\nRead.\n//- /w/reveiw/SKILL.md\n---\nname: reveiw\ndescription: Views again. Use when asked to.\n---\nLook.\n",
-        "//- /w/review/SKILL.md\n---\nname: review\ndescription: Reviews code. Use when asked to.\n---\nRead.\n//- /w/commit/SKILL.md\n---\nname: commit\ndescription: Commits. Use when asked to.\n---\nCommit.\n",
-    ),
-];
+/// Rules of this family, in the order of the reference page.
+pub(super) static RULES: [&Rule; 9] =
+    [&MISSING, &TYPE, &CHARSET, &HYPHENS, &LENGTH, &DIRECTORY, &RESERVED, &CASE, &SIMILAR];
+
+static MISSING: Rule = warning(
+    "name/missing",
+    "The skill has no name.",
+    "The Agent Skills specification requires a name. Claude Code and Codex use the directory's name; other agents drop the skill.",
+    "Add `name:` with the directory's name.",
+    "---\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
+)
+.fixable()
+.whole_file()
+.sources(&[&SPECIFICATION, &OPENCODE, &PLUGIN]);
+
+static TYPE: Rule = warning(
+    "name/type",
+    "The name is not a string.",
+    "`123`, `true` and lists are not strings in YAML. Agents that require a string drop the skill.",
+    "Quote the name.",
+    "---\nname: 123\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
+)
+.fixable()
+.sources(&[&OPENCODE, &PLUGIN]);
+
+static CHARSET: Rule = warning(
+    "name/charset",
+    "The name contains characters other than `a-z`, `0-9` and `-`.",
+    "The specification allows no others. A client may drop the skill or change its name, and a slash command cannot contain spaces.",
+    "Rename the skill to lower-case words joined by hyphens.",
+    "---\nname: PDF Reader\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
+)
+.fixable()
+.sources(&[&SPECIFICATION, &PLUGIN]);
+
+static HYPHENS: Rule = warning(
+    "name/hyphens",
+    "The name starts or ends with a hyphen, or contains two in a row.",
+    "The specification does not allow such names.",
+    "Use single hyphens between words.",
+    "---\nname: pdf--\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
+)
+.fixable();
+
+static LENGTH: Rule = warning(
+    "name/length",
+    "The name is longer than 64 characters.",
+    "Codex drops the skill, and the specification does not allow longer names.",
+    "Shorten the name.",
+    "---\nname: a-name-that-goes-on-and-on-until-nobody-wants-to-read-it-any-more-at-all\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
+)
+.fixable()
+.sources(&[&SPECIFICATION, &CODEX]);
+
+static DIRECTORY: Rule = warning(
+    "name/directory",
+    "The name differs from the directory's name.",
+    "The specification requires them to be equal. Claude Code calls the skill by its directory's name, other agents by `name`.",
+    "Rename the skill or its directory.",
+    "---\nname: pdf-reader\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
+)
+.choosable();
+
+static RESERVED: Rule = Rule::new(
+    "name/reserved",
+    Severity::Information,
+    "The name contains a reserved word.",
+    "Claude's apps and API reject uploads of skills with `anthropic` or `claude` in the name.",
+    "Name the skill after its purpose.",
+)
+.agents(&[Agent::ClaudeCode])
+.sources(&[&AUTHORING])
+.texts(
+    "//- /w/claude-pdf/SKILL.md\n---\nname: claude-pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
+    PASSING,
+);
+
+static CASE: Rule = Rule::new(
+    "name/case",
+    Severity::Warning,
+    "Another skill's name differs only in upper and lower case.",
+    "They are one skill on a case-insensitive file system, and users cannot tell them apart.",
+    "Rename one of the two.",
+)
+.sources(&[&SPECIFICATION])
+.texts(
+    "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead.\n//- /w/PDF/SKILL.md\n---\nname: PDF\ndescription: Writes PDF files. Use when asked to.\n---\nWrite.\n",
+    "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead.\n//- /w/write-pdf/SKILL.md\n---\nname: write-pdf\ndescription: Writes PDF files. Use when asked to.\n---\nWrite.\n",
+);
+
+static SIMILAR: Rule = Rule::new(
+    "name/similar",
+    Severity::Hint,
+    "Another skill's name differs by one letter.",
+    "Models and users confuse the two.",
+    "Choose names that differ more.",
+)
+.sources(&[&AUTHORING])
+.texts(
+    "//- /w/review/SKILL.md\n---\nname: review\ndescription: Reviews code. Use when asked to.\n---\nRead.\n//- /w/reveiw/SKILL.md\n---\nname: reveiw\ndescription: Views again. Use when asked to.\n---\nLook.\n",
+    "//- /w/review/SKILL.md\n---\nname: review\ndescription: Reviews code. Use when asked to.\n---\nRead.\n//- /w/commit/SKILL.md\n---\nname: commit\ndescription: Commits. Use when asked to.\n---\nCommit.\n",
+);
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     // An invisible frontmatter has a finding of its own, and may still be being typed.
@@ -174,7 +185,7 @@ fn missing(cx: &Cx<'_>, entry: Option<&Entry>) -> Option<Finding> {
         (dropped, Severity::Error, told)
     };
     let span = entry.map_or_else(|| cx.opening(), |it| it.key.span);
-    let finding = new_finding("name/missing", span, message).severity(severity).about(&about);
+    let finding = Finding::new(&MISSING, span, message).severity(severity).about(&about);
     if !is_standard(directory) {
         return Some(finding);
     }
@@ -197,7 +208,7 @@ fn not_text(cx: &Cx<'_>, entry: &Entry, what: YamlType) -> Finding {
         }
     };
     let span = entry.value.span;
-    let finding = new_finding("name/type", span, message).severity(severity).about(&dropped);
+    let finding = Finding::new(&TYPE, span, message).severity(severity).about(&dropped);
     match what {
         YamlType::List | YamlType::Map | YamlType::Alias => finding,
         _ => finding.fix("Quote the name", span, quote::double_quote_scalar(span.slice(cx.text))),
@@ -215,9 +226,9 @@ fn check_value(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
             (Severity::Error, format!("{} this skill: {message}", with_verb(them, "drops", "drop")))
         }
     };
-    let mut push = |id, message: &str| {
+    let mut push = |rule, message: &str| {
         let (severity, message) = told(message);
-        let finding = new_finding(id, span, message).severity(severity).about(&dropped);
+        let finding = Finding::new(rule, span, message).severity(severity).about(&dropped);
         let better = valid_name(cx, name);
         out.push(match better {
             Some(name) => finding.fix(format!("Rename the skill to `{name}`"), span, name),
@@ -227,12 +238,12 @@ fn check_value(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
     let length = name.chars().count();
     let is_bare = name.chars().all(|it| matches!(it, 'a'..='z' | '0'..='9' | '-'));
     if length > 64 {
-        push("name/length", &format!("the name has {length} characters; the maximum is 64"));
+        push(&LENGTH, &format!("the name has {length} characters; the maximum is 64"));
     } else if !is_bare {
-        push("name/charset", &format!("the name `{name}` may contain only `a-z`, `0-9` and `-`"));
+        push(&CHARSET, &format!("the name `{name}` may contain only `a-z`, `0-9` and `-`"));
     } else if !is_standard(name) {
         push(
-            "name/hyphens",
+            &HYPHENS,
             &format!(
                 "the name `{name}` must not start or end with a hyphen, or contain two in a row"
             ),
@@ -243,8 +254,8 @@ fn check_value(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
     if let Some(word) = ["anthropic", "claude"].into_iter().find(|it| name.contains(it))
         && cx.applies_to(Agent::ClaudeCode)
     {
-        out.push(new_finding(
-            "name/reserved",
+        out.push(Finding::new(
+            &RESERVED,
             span,
             format!("Claude's apps and API reject names that contain `{word}`"),
         ));
@@ -262,7 +273,7 @@ fn directory_mismatch(cx: &Cx<'_>, span: Span, name: &str) -> Finding {
             format!("{who} the skill by its directory's name, `{directory}`")
         }
     };
-    let finding = new_finding("name/directory", span, message)
+    let finding = Finding::new(&DIRECTORY, span, message)
         .about(&label)
         .offer(Offer::RenameDirectory(name.to_owned()));
     if !is_standard(directory) {
@@ -281,18 +292,18 @@ fn check_neighbours(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>)
             names.flat_map(|it| skill_set.with_name(it)).filter(|other| !cx.is_itself(other));
         for other in others.by_ref().take(MAX_NAMED) {
             let message = format!("another skill has the similar name `{}`", other.name);
-            out.push(new_finding(rule, span, message).related(&other.path, "the other skill"));
+            out.push(Finding::new(rule, span, message).related(&other.path, "the other skill"));
         }
         let more = others.count();
         if more > 0 {
             let message = format!("{more} more skills have similar names");
-            out.push(new_finding(rule, span, message));
+            out.push(Finding::new(rule, span, message));
         }
     };
-    alike("name/case", &|it| it.eq_ignore_ascii_case(name));
+    alike(&CASE, &|it| it.eq_ignore_ascii_case(name));
     if name.len() >= MIN_NAME_LEN {
         let is_slip = |it: &str| !it.eq_ignore_ascii_case(name) && differ_by_a_slip(name, it);
-        alike("name/similar", &is_slip);
+        alike(&SIMILAR, &is_slip);
     }
 }
 

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use skills_syntax::diagnostic::Severity;
 
-use super::Rule;
+use super::rule::Rule;
+use super::table::rules;
 
 const HEAD: &str = "\
 # Rules
@@ -32,7 +33,7 @@ One comment can name several rules; `family/*` names a whole family.
 /// Returns the reference page.
 pub fn page() -> String {
     let mut page = HEAD.to_owned();
-    let rules = super::rules();
+    let rules = rules();
     page.push_str("| Rule | Severity | Fix | Problem |\n|---|---|---|---|\n");
     for rule in rules {
         let fix = match (rule.fixable, rule.choosable) {

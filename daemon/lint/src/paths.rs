@@ -7,9 +7,9 @@ use skills_discovery::activate::{self, PatternBudget, PatternError};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::text::Span;
 
+use super::finding::Finding;
 use super::rule::Rule;
 use super::subject::Cx;
-use super::{Finding, new_finding};
 
 const fn rule(
     id: &'static str,
@@ -27,66 +27,74 @@ const SOURCES: &[&Citation] = &[&CLAUDE_SKILLS, &GIT_IGNORE];
 
 const PASSING: &str = "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: src/**/*.rs\n---\nRead the file.\n//- /w/src/main.rs\nfn main() {}\n";
 
-pub(super) static RULES: [Rule; 7] = [
-    rule(
-        "paths/glob",
-        Severity::Error,
-        "The glob never matches.",
-        "The glob activates the skill for no file.",
-        "Close the bracket or escape it with a backslash, and write paths without `./`.",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: 'src/[a-z'\n---\nRead the file.\n",
-    ),
-    rule(
-        "paths/nothing",
-        Severity::Information,
-        "The glob matches no file in this worktree.",
-        "The skill stays hidden until a matching file is touched.",
-        "Correct the glob, unless the files do not exist yet.",
-        "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: scr/**/*.rs\n---\nRead the file.\n//- /w/src/main.rs\nfn main() {}\n",
-    ),
-    rule(
-        "paths/everything",
-        Severity::Information,
-        "The glob matches every file.",
-        "It only hides the skill until the first file is touched.",
-        "Remove `paths`, or name the files that the skill is for.",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: '**/*'\n---\nRead the file.\n",
-    ),
-    rule(
-        "paths/absolute",
-        Severity::Warning,
-        "The glob is an absolute path or leaves the worktree.",
-        "Agents match globs against paths relative to the session's working directory. This glob matches none of them.",
-        "Write the path relative to the top of the worktree.",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: ../other/*.rs\n---\nRead the file.\n",
-    ),
-    rule(
-        "paths/backslash",
-        Severity::Warning,
-        "A backslash is used as a directory separator.",
-        "In a glob, a backslash escapes the next character.",
-        "Use `/` on every system.",
-        "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: src\\parser\\*.rs\n---\nRead the file.\n//- /w/src/parser/pdf.rs\nfn read() {}\n",
-    )
-    .fixable(),
-    rule(
-        "paths/braces",
-        Severity::Warning,
-        "Some agents do not expand these braces.",
-        "All agents expand alternatives separated by commas. Some take ranges, single words and nested braces literally.",
-        "List the alternatives, separated by commas.",
-        "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: page{1..9}.pdf\n---\nRead the file.\n//- /w/page1.pdf\n%PDF\n",
-    )
-    .fixable(),
-    rule(
-        "paths/negation",
-        Severity::Warning,
-        "The negated glob excludes nothing, or everything.",
-        "`!` excludes files that an earlier glob matches. It has no effect without such a glob, or if a glob matches the file's directory. If it matches every file, nothing is left.",
-        "Put it after the glob that it restricts, and let that glob match files: `src/**/*.ts` instead of `src/`.",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: ['!src/gen/**']\n---\nRead the file.\n",
-    ),
-];
+/// Rules of this family, in the order of the reference page.
+pub(super) static RULES: [&Rule; 7] =
+    [&GLOB, &NOTHING, &EVERYTHING, &ABSOLUTE, &BACKSLASH, &BRACES, &NEGATION];
+
+static GLOB: Rule = rule(
+    "paths/glob",
+    Severity::Error,
+    "The glob never matches.",
+    "The glob activates the skill for no file.",
+    "Close the bracket or escape it with a backslash, and write paths without `./`.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: 'src/[a-z'\n---\nRead the file.\n",
+);
+
+static NOTHING: Rule = rule(
+    "paths/nothing",
+    Severity::Information,
+    "The glob matches no file in this worktree.",
+    "The skill stays hidden until a matching file is touched.",
+    "Correct the glob, unless the files do not exist yet.",
+    "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: scr/**/*.rs\n---\nRead the file.\n//- /w/src/main.rs\nfn main() {}\n",
+);
+
+static EVERYTHING: Rule = rule(
+    "paths/everything",
+    Severity::Information,
+    "The glob matches every file.",
+    "It only hides the skill until the first file is touched.",
+    "Remove `paths`, or name the files that the skill is for.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: '**/*'\n---\nRead the file.\n",
+);
+
+static ABSOLUTE: Rule = rule(
+    "paths/absolute",
+    Severity::Warning,
+    "The glob is an absolute path or leaves the worktree.",
+    "Agents match globs against paths relative to the session's working directory. This glob matches none of them.",
+    "Write the path relative to the top of the worktree.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: ../other/*.rs\n---\nRead the file.\n",
+);
+
+static BACKSLASH: Rule = rule(
+    "paths/backslash",
+    Severity::Warning,
+    "A backslash is used as a directory separator.",
+    "In a glob, a backslash escapes the next character.",
+    "Use `/` on every system.",
+    "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: src\\parser\\*.rs\n---\nRead the file.\n//- /w/src/parser/pdf.rs\nfn read() {}\n",
+)
+.fixable();
+
+static BRACES: Rule = rule(
+    "paths/braces",
+    Severity::Warning,
+    "Some agents do not expand these braces.",
+    "All agents expand alternatives separated by commas. Some take ranges, single words and nested braces literally.",
+    "List the alternatives, separated by commas.",
+    "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: page{1..9}.pdf\n---\nRead the file.\n//- /w/page1.pdf\n%PDF\n",
+)
+.fixable();
+
+static NEGATION: Rule = rule(
+    "paths/negation",
+    Severity::Warning,
+    "The negated glob excludes nothing, or everything.",
+    "`!` excludes files that an earlier glob matches. It has no effect without such a glob, or if a glob matches the file's directory. If it matches every file, nothing is left.",
+    "Put it after the glob that it restricts, and let that glob match files: `src/**/*.ts` instead of `src/`.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npaths: ['!src/gen/**']\n---\nRead the file.\n",
+);
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if ![Agent::ClaudeCode, Agent::AgentSkills].into_iter().any(|it| cx.applies_to(it)) {
@@ -134,28 +142,25 @@ fn check_glob(
     let checked = budget.check(text);
     if let Err(error @ (PatternError::Long(_) | PatternError::Many)) = &checked {
         let message = format!("`{}` never matches: it {error}", shorten_matcher(text));
-        return Some(new_finding("paths/glob", span, message));
+        return Some(Finding::new(&GLOB, span, message));
     }
     if text.starts_with('!') && globs.first_positive.is_none_or(|it| it >= at) {
         let message = format!("`{text}` excludes files, but no earlier glob includes any");
-        return Some(new_finding("paths/negation", span, message));
+        return Some(Finding::new(&NEGATION, span, message));
     }
     let glob = text.strip_prefix('!').unwrap_or(text);
     if is_outside(glob) {
         let message = format!("`{text}` matches no path inside the worktree");
-        return Some(new_finding("paths/absolute", span, message));
+        return Some(Finding::new(&ABSOLUTE, span, message));
     }
     if let Some(better) = backslashes(glob) {
         let message = format!("`\\` does not separate directories in `{text}`");
-        let finding = new_finding("paths/backslash", span, message);
+        let finding = Finding::new(&BACKSLASH, span, message);
         return Some(add_rewrite(cx, finding, glob, &better));
     }
     if let Some((what, inner)) = odd_braces(glob) {
-        let finding = new_finding(
-            "paths/braces",
-            span,
-            format!("some agents do not expand {what} in `{text}`"),
-        );
+        let finding =
+            Finding::new(&BRACES, span, format!("some agents do not expand {what} in `{text}`"));
         let written = span.slice(cx.text);
         let braces = format!("{{{inner}}}");
         return Some(match expanded(inner) {
@@ -174,7 +179,7 @@ fn check_glob(
     if text.starts_with('!') {
         return if is_everything && globs.last_positive.is_none_or(|it| it < at) {
             let message = format!("`{text}` excludes everything that the earlier globs match");
-            Some(new_finding("paths/negation", span, message))
+            Some(Finding::new(&NEGATION, span, message))
         } else {
             ineffective_negation(&globs.items, at)
         };
@@ -183,19 +188,18 @@ fn check_glob(
         // A later negation can make it match less than everything.
         let is_all = globs.last_negative.is_none_or(|it| it < at);
         let message = format!("`{text}` matches every file");
-        return is_all.then(|| new_finding("paths/everything", span, message));
+        return is_all.then(|| Finding::new(&EVERYTHING, span, message));
     }
     if cx.fs.matches(glob) != Some(0) {
         return None;
     }
-    Some(new_finding("paths/nothing", span, format!("`{text}` matches no file in this worktree")))
+    Some(Finding::new(&NOTHING, span, format!("`{text}` matches no file in this worktree")))
 }
 
 /// Reports a glob that cannot match any path.
 fn never_matches(cx: &Cx<'_>, item: &SpannedText, glob: &str, error: &PatternError) -> Finding {
     let text = item.text.trim();
-    let finding =
-        new_finding("paths/glob", item.span, format!("`{text}` never matches: it {error}"));
+    let finding = Finding::new(&GLOB, item.span, format!("`{text}` never matches: it {error}"));
     if *error != PatternError::Dots {
         return finding;
     }
@@ -226,7 +230,7 @@ fn ineffective_negation(globs: &[SpannedText], at: usize) -> Option<Finding> {
     } else {
         format!("the later glob `{other}` includes the files again")
     };
-    Some(new_finding("paths/negation", globs[at].span, format!("`{text}` excludes nothing: {why}")))
+    Some(Finding::new(&NEGATION, globs[at].span, format!("`{text}` excludes nothing: {why}")))
 }
 
 /// Adds a fix that replaces the glob, if the source contains it unescaped.

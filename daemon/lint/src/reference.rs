@@ -11,12 +11,15 @@ use skills_syntax::diagnostic::Severity;
 use skills_syntax::suggest;
 use skills_syntax::text::Span;
 
+use super::finding::Finding;
 use super::fs_context::PathKind;
 use super::rule::Rule;
 use super::subject::Cx;
-use super::{Finding, new_finding};
 
-pub(super) static RULES: [Rule; 2] = [Rule::new(
+/// Rules of this family, in the order of the reference page.
+pub(super) static RULES: [&Rule; 2] = [&UNKNOWN, &BROKEN_LINK];
+
+static UNKNOWN: Rule = Rule::new(
     "ref/unknown",
     Severity::Warning,
     "A reference to a skill looks misspelled.",
@@ -28,8 +31,9 @@ pub(super) static RULES: [Rule; 2] = [Rule::new(
 .texts(
     "//- /w/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nThen use the `release-ntoes` skill.\n//- /w/skills/release-notes/SKILL.md\n---\nname: release-notes\ndescription: Writes notes. Use when asked to.\n---\nWrite.\n",
     "//- /w/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nThen use the `release-notes` skill, in `/etc` or `/logs`.\n//- /w/skills/release-notes/SKILL.md\n---\nname: release-notes\ndescription: Writes notes. Use when asked to.\n---\nWrite.\n",
-),
-Rule::new(
+);
+
+static BROKEN_LINK: Rule = Rule::new(
     "ref/broken-link",
     Severity::Warning,
     "A link in an instruction file points to a missing file of a skill.",
@@ -41,7 +45,7 @@ Rule::new(
 .texts(
     "//- /w/CLAUDE.md\nSee [notes](.claude/skills/release-ntoes/SKILL.md).\n//- /w/.claude/skills/release-notes/SKILL.md\n---\nname: release-notes\ndescription: Writes notes. Use when asked to.\n---\nWrite.\n",
     "//- /w/CLAUDE.md\nSee [notes](.claude/skills/release-notes/SKILL.md).\n//- /w/.claude/skills/release-notes/SKILL.md\n---\nname: release-notes\ndescription: Writes notes. Use when asked to.\n---\nWrite.\n",
-)];
+);
 
 /// Minimum similarity of names: one typing error in a word of six letters.
 const MIN_SIMILARITY: f64 = 0.84;
@@ -73,7 +77,7 @@ pub(super) fn check_links(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             continue;
         }
         let message = format!("`{}` does not exist", link.path);
-        let finding = new_finding("ref/broken-link", link.span, message);
+        let finding = Finding::new(&BROKEN_LINK, link.span, message);
         out.push(suggest_skill(cx, finding, &link, dir, rest));
     }
 }
@@ -132,7 +136,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             continue;
         }
         let message = format!("unknown skill `{name}`; did you mean `{meant}`?");
-        let finding = new_finding("ref/unknown", span, message);
+        let finding = Finding::new(&UNKNOWN, span, message);
         out.push(finding.fix(format!("Change to `{meant}`"), span, meant));
     }
 }

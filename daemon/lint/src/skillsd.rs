@@ -6,25 +6,27 @@ use super::rule::Rule;
 
 const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
-pub(super) static RULES: [Rule; 2] = [
-    Rule::new(
-        "skillsd/unknown-rule",
-        Severity::Warning,
-        "A comment suppresses an unknown rule.",
-        "The comment has no effect, and the finding is still shown.",
-        "Write the id of a rule, or `family/*`.",
-    )
-    .texts(
-        "---\n# skillsd-ignore: name/no-such\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-        "---\n# skillsd-ignore: name/directory\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-    ),
-    Rule::new(
-        "skillsd/too-many",
-        Severity::Information,
-        "The file has more findings than are shown.",
-        "skillsd shows at most 100 findings of one file.",
-        "Fix the findings shown; the others then appear.",
-    )
-    .whole_file()
-    .texts("(a file with 101 findings)", PASSING),
-];
+/// Rules of this family, in the order of the reference page.
+pub(super) static RULES: [&Rule; 2] = [&UNKNOWN_RULE, &TOO_MANY];
+
+pub(super) static UNKNOWN_RULE: Rule = Rule::new(
+    "skillsd/unknown-rule",
+    Severity::Warning,
+    "A comment suppresses an unknown rule.",
+    "The comment has no effect, and the finding is still shown.",
+    "Write the id of a rule, or `family/*`.",
+)
+.texts(
+    "---\n# skillsd-ignore: name/no-such\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
+    "---\n# skillsd-ignore: name/directory\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
+);
+
+pub(super) static TOO_MANY: Rule = Rule::new(
+    "skillsd/too-many",
+    Severity::Information,
+    "The file has more findings than are shown.",
+    "skillsd shows at most 100 findings of one file.",
+    "Fix the findings shown; the others then appear.",
+)
+.whole_file()
+.texts("(a file with 101 findings)", PASSING);

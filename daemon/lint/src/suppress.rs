@@ -11,8 +11,9 @@ use skills_discovery::levels::names;
 use skills_syntax::parse::{Entry, Value, ValueKind};
 use skills_syntax::text::{Span, after_line_end};
 
+use super::finding::Finding;
 use super::subject::Cx;
-use super::{Finding, find, table};
+use super::table::{RULES, find};
 
 /// First word of a suppression comment.
 const WORD: &str = "skillsd-ignore";
@@ -58,7 +59,7 @@ fn covers(scopes: &Scopes, finding: &Finding) -> bool {
 
 /// Returns whether `pattern` matches an existing rule.
 pub fn is_known(pattern: &str) -> bool {
-    find(pattern).is_some() || table::RULES.iter().any(|it| names(pattern, it.id))
+    find(pattern).is_some() || RULES.iter().any(|it| names(pattern, it.id))
 }
 
 /// Returns the suppressions of a text.

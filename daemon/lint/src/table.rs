@@ -10,20 +10,35 @@ use super::{
 
 /// All rules, in the order of the reference page.
 pub(super) static RULES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
-    let families: [&'static [Rule]; 13] = [
-        &yaml::RULES,
+    let families: [&[&'static Rule]; 13] = [
+        &yaml::rules::RULES,
         &name::RULES,
         &description::RULES,
         &field::RULES,
         &tools::RULES,
         &paths::RULES,
         &hooks::RULES,
-        &body::RULES,
+        &body::rules::RULES,
         &security::RULES,
         &index::RULES,
         &reference::RULES,
         &command::RULES,
         &skillsd::RULES,
     ];
-    families.into_iter().flatten().collect()
+    families.into_iter().flatten().copied().collect()
 });
+
+/// Returns all rules, family by family.
+pub fn rules() -> &'static [&'static Rule] {
+    &RULES
+}
+
+/// Returns the ids of all rules, family by family.
+pub fn ids() -> Vec<&'static str> {
+    RULES.iter().map(|it| it.id).collect()
+}
+
+/// Returns the rule with this id.
+pub fn find(id: &str) -> Option<&'static Rule> {
+    RULES.iter().copied().find(|it| it.id == id)
+}

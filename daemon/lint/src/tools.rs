@@ -13,83 +13,88 @@ use skills_syntax::parse::{ScalarStyle, ValueKind};
 use skills_syntax::suggest;
 use skills_syntax::text::Span;
 
+use super::finding::Finding;
 use super::rule::Rule;
 use super::subject::Cx;
-use super::{Finding, new_finding};
 
 const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: Read Bash(pdftotext:*)\n---\nRead the file.\n";
 
-pub(super) static RULES: [Rule; 5] = [
-    Rule::new(
-        "tools/unknown",
-        Severity::Information,
-        "No agent has a tool with this name.",
-        "An unknown tool grants nothing; the agent still asks for permission.",
-        "Write the tool's exact name.",
-    )
-    .fixable()
-    .agents(&[Agent::ClaudeCode])
-    .sources(&[&CLAUDE_PERMISSIONS])
-    .texts(
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: Raed\n---\nRead the file.\n",
-        PASSING,
-    ),
-    Rule::new(
-        "tools/renamed",
-        Severity::Hint,
-        "The tool has a new name.",
-        "Only some versions still accept the old name.",
-        "Use the new name.",
-    )
-    .fixable()
-    .agents(&[Agent::ClaudeCode])
-    .sources(&[&CLAUDE_PERMISSIONS])
-    .texts(
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: MultiEdit\n---\nRead the file.\n",
-        PASSING,
-    ),
-    Rule::new(
-        "tools/pattern",
-        Severity::Warning,
-        "The pattern after a tool's name is malformed.",
-        "The permission rule matches nothing, and may swallow the tools after it.",
-        "Close the parenthesis, and write a pattern inside.",
-    )
-    .fixable()
-    .sources(&[&CLAUDE_PERMISSIONS])
-    .texts(
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: Read Bash(git:*\n---\nRead the file.\n",
-        PASSING,
-    ),
-    Rule::new(
-        "tools/separator",
-        Severity::Information,
-        "Tools are separated by commas.",
-        "The specification separates tools by spaces; a client that follows it reads `Read,` as the tool's name.",
-        "Separate tools only by spaces; Claude Code also splits there.",
-    )
-    .fixable()
-    .agents(&[Agent::AgentSkills])
-    .sources(&[&SPECIFICATION, &CLAUDE_SKILLS])
-    .texts(
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: Read, Grep\n---\nRead the file.\n",
-        PASSING,
-    ),
-    Rule::new(
-        "tools/mcp",
-        Severity::Warning,
-        "An MCP tool is not written as `mcp__server__tool`.",
-        "Two underscores separate the parts; any other form matches no tool.",
-        "Write `mcp__server` for all tools of a server, or `mcp__server__tool` for one.",
-    )
-    .agents(&[Agent::ClaudeCode])
-    .sources(&[&CLAUDE_PERMISSIONS])
-    .texts(
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: mcp:files:read\n---\nRead the file.\n",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: mcp__files__read\n---\nRead the file.\n",
-    )
-    .fixable(),
-];
+/// Rules of this family, in the order of the reference page.
+pub(super) static RULES: [&Rule; 5] = [&UNKNOWN, &RENAMED, &PATTERN, &SEPARATOR, &MCP];
+
+static UNKNOWN: Rule = Rule::new(
+    "tools/unknown",
+    Severity::Information,
+    "No agent has a tool with this name.",
+    "An unknown tool grants nothing; the agent still asks for permission.",
+    "Write the tool's exact name.",
+)
+.fixable()
+.agents(&[Agent::ClaudeCode])
+.sources(&[&CLAUDE_PERMISSIONS])
+.texts(
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: Raed\n---\nRead the file.\n",
+    PASSING,
+);
+
+static RENAMED: Rule = Rule::new(
+    "tools/renamed",
+    Severity::Hint,
+    "The tool has a new name.",
+    "Only some versions still accept the old name.",
+    "Use the new name.",
+)
+.fixable()
+.agents(&[Agent::ClaudeCode])
+.sources(&[&CLAUDE_PERMISSIONS])
+.texts(
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: MultiEdit\n---\nRead the file.\n",
+    PASSING,
+);
+
+static PATTERN: Rule = Rule::new(
+    "tools/pattern",
+    Severity::Warning,
+    "The pattern after a tool's name is malformed.",
+    "The permission rule matches nothing, and may swallow the tools after it.",
+    "Close the parenthesis, and write a pattern inside.",
+)
+.fixable()
+.sources(&[&CLAUDE_PERMISSIONS])
+.texts(
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: Read Bash(git:*\n---\nRead the file.\n",
+    PASSING,
+);
+
+static SEPARATOR: Rule = Rule::new(
+    "tools/separator",
+    Severity::Information,
+    "Tools are separated by commas.",
+    "The specification separates tools by spaces; a client that follows it reads `Read,` as the tool's name.",
+    "Separate tools only by spaces; Claude Code also splits there.",
+)
+.fixable()
+.agents(&[Agent::AgentSkills])
+.sources(&[&SPECIFICATION, &CLAUDE_SKILLS])
+.texts(
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: Read, Grep\n---\nRead the file.\n",
+    PASSING,
+);
+
+static MCP: Rule = Rule::new(
+    "tools/mcp",
+    Severity::Warning,
+    "An MCP tool is not written as `mcp__server__tool`.",
+    "Two underscores separate the parts; any other form matches no tool.",
+    "Write `mcp__server` for all tools of a server, or `mcp__server__tool` for one.",
+)
+.agents(&[Agent::ClaudeCode])
+.sources(&[&CLAUDE_PERMISSIONS])
+.texts(
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: mcp:files:read\n---\nRead the file.\n",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: mcp__files__read\n---\nRead the file.\n",
+)
+.fixable();
 
 /// Minimum similarity of a name to a tool's name.
 const MIN_SIMILARITY: f64 = 0.75;
@@ -118,7 +123,7 @@ fn joined_tools(cx: &Cx<'_>, field: &'static Field, item: &SpannedText) -> Optio
         return None;
     }
     let message = format!("agents read `{text}` as the name of one tool, which does not exist");
-    let finding = new_finding("tools/unknown", item.span, message).severity(Severity::Warning);
+    let finding = Finding::new(&UNKNOWN, item.span, message).severity(Severity::Warning);
     let finding = finding.help("Separate the tools like the others in this list.");
     if item.span.slice(cx.text).trim_matches(['"', '\'']) != text {
         return Some(finding);
@@ -159,7 +164,7 @@ fn check_tool(cx: &Cx<'_>, item: &SpannedText, all: &HashSet<&str>) -> Option<Fi
             return None;
         }
         let finding =
-            new_finding("tools/renamed", span, format!("the tool `{name}` is now called `{now}`"));
+            Finding::new(&RENAMED, span, format!("the tool `{name}` is now called `{now}`"));
         if is_there(now) {
             return Some(finding.help(twice(now)));
         }
@@ -182,7 +187,7 @@ fn check_tool(cx: &Cx<'_>, item: &SpannedText, all: &HashSet<&str>) -> Option<Fi
     match (near, other) {
         (Some(near), None) if is_word || folded.is_some() => {
             let message = format!("unknown tool `{name}`; did you mean `{near}`?");
-            let finding = new_finding("tools/unknown", span, message).severity(Severity::Warning);
+            let finding = Finding::new(&UNKNOWN, span, message).severity(Severity::Warning);
             Some(if is_there(near) {
                 finding.help(twice(near))
             } else {
@@ -192,12 +197,12 @@ fn check_tool(cx: &Cx<'_>, item: &SpannedText, all: &HashSet<&str>) -> Option<Fi
         (_, Some(other)) if cx.applies_to(Agent::ClaudeCode) => {
             let message =
                 format!("`{name}` is a tool of {}, not of Claude Code", other.agent.name());
-            Some(new_finding("tools/unknown", span, message).severity(Severity::Hint))
+            Some(Finding::new(&UNKNOWN, span, message).severity(Severity::Hint))
         }
         (_, Some(_)) => None,
         (_, None) => {
             let message = format!("unknown tool `{name}`");
-            Some(new_finding("tools/unknown", span, message).severity(Severity::Hint))
+            Some(Finding::new(&UNKNOWN, span, message).severity(Severity::Hint))
         }
     }
 }
@@ -229,7 +234,7 @@ fn check_pattern(cx: &Cx<'_>, item: &SpannedText) -> Option<Finding> {
             }
         }
     };
-    let finding = new_finding("tools/pattern", item.span, format!("{what} in `{text}`"));
+    let finding = Finding::new(&PATTERN, item.span, format!("{what} in `{text}`"));
     let last_line = !item.span.slice(cx.text).contains(['\n', ' ', ',', '"', '\'']);
     // Removing the parenthesis allows more than the unfinished pattern would.
     if let (true, Some(name)) = (last_line, text.strip_suffix('(')) {
@@ -255,7 +260,7 @@ fn check_mcp(name: &str, span: Span) -> Option<Finding> {
         return None;
     }
     let message = format!("`{name}` does not have the form `mcp__server__tool`");
-    let finding = new_finding("tools/mcp", span, message);
+    let finding = Finding::new(&MCP, span, message);
     // With another separator the intended name is clear; a single underscore can be part of a name.
     let parts: Vec<&str> = name.split([':', '.', '/']).collect();
     let is_clear = (2..=3).contains(&parts.len())
@@ -301,7 +306,6 @@ fn check_separators(cx: &Cx<'_>, field: &'static Field, out: &mut Vec<Finding>) 
         .map_or(first, |at| Span::new(first.start + at, first.start + at + 1));
     let message = "Agent Skills clients split this list at spaces, so the comma becomes part of the tool name";
     out.push(
-        new_finding("tools/separator", comma, message)
-            .fix_all("Separate the tools by spaces", edits),
+        Finding::new(&SEPARATOR, comma, message).fix_all("Separate the tools by spaces", edits),
     );
 }

@@ -9,7 +9,7 @@
 //! within a limit; if all fixes are applied at once, those of very many findings are verified
 //! together ([`batch`]).
 
-mod batch;
+pub(super) mod batch;
 mod change;
 
 use std::collections::HashMap;
@@ -20,11 +20,12 @@ use skills_syntax::edit::apply;
 use skills_syntax::parse::{Closing, Opening};
 
 use super::finding::{Finding, Fix, Offer};
+use super::fs_context::NoFs;
+use super::run_rules::run_rules;
+use super::settings::Settings;
+use super::shown::most_severe;
 use super::subject::{Cx, Subject};
-use super::{NoFs, Settings, most_severe, run_rules};
 use change::Change;
-
-pub(super) use batch::keep_jointly_verified;
 
 /// Maximum length in bytes of a text whose fixes are verified one by one. The longest real
 /// frontmatter has a third of it.

@@ -5,10 +5,9 @@
 
 mod encoding;
 mod fix;
+pub(super) mod rules;
 
-use skills_agents::field_table::{
-    Agent, CLAUDE_CHANGES, CODEX, CORPUS, GEMINI, OPENCODE, PLUGIN, SPECIFICATION, YAML, fields,
-};
+use skills_agents::field_table::fields;
 use skills_agents::loaders::LoadVerdict;
 use skills_agents::profile::Profile;
 use skills_syntax::diagnostic::{Diagnostic, Severity};
@@ -17,268 +16,9 @@ use skills_syntax::quote;
 use skills_syntax::text::Span;
 
 use super::affected_agents::{names, with_verb};
-use super::rule::Rule;
+use super::finding::Finding;
 use super::subject::Cx;
-use super::{Finding, find};
-
-const READERS: &[&skills_agents::field_table::Citation] =
-    &[&YAML, &OPENCODE, &CODEX, &GEMINI, &PLUGIN, &CORPUS];
-
-const fn error(
-    id: &'static str,
-    what: &'static str,
-    why: &'static str,
-    repair: &'static str,
-    failing: &'static str,
-    passing: &'static str,
-) -> Rule {
-    Rule::new(id, Severity::Error, what, why, repair).sources(READERS).texts(failing, passing)
-}
-
-const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
-const REJECTED: &str = "YAML parsers reject the whole frontmatter. Some agents then drop the skill silently; others guess the meaning.";
-
-pub(super) static RULES: [Rule; 23] = [
-    error(
-        "yaml/no-frontmatter",
-        "The file has no frontmatter.",
-        "Most agents do not load a file without a name and a description as a skill.",
-        "Start the file with `---`, then `name:` and `description:` lines, then `---`.",
-        "# PDF\n\nReads PDF files.\n",
-        PASSING,
-    )
-    .whole_file()
-    .sources(&[&SPECIFICATION]),
-    error(
-        "yaml/unclosed-frontmatter",
-        "The frontmatter has no closing `---` line.",
-        "Agents read fields only between two `---` lines.",
-        "Add a `---` line after the last key.",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n\n# PDF\n\nRead the file.\n",
-        PASSING,
-    )
-    .fixable()
-    .whole_file()
-    .sources(&[&SPECIFICATION]),
-    error(
-        "yaml/missing-opening",
-        "The fields have no `---` line above them.",
-        "Agents read the fields as part of the body.",
-        "Add a `---` line above the fields.",
-        "name: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-        PASSING,
-    )
-    .fixable()
-    .whole_file()
-    .sources(&[&SPECIFICATION]),
-    error(
-        "yaml/text-before-frontmatter",
-        "There is text before the opening `---` line.",
-        "Agents expect `---` on the first line. Most do not even skip a blank line.",
-        "Make `---` the first line of the file.",
-        "\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-        PASSING,
-    )
-    .fixable()
-    .whole_file()
-    .sources(&[&SPECIFICATION, &GEMINI, &OPENCODE]),
-    error(
-        "yaml/odd-closing",
-        "The closing line of the frontmatter is not exactly `---`.",
-        "`----`, `...` or an indented `---` end the frontmatter only for some agents.",
-        "Close the frontmatter with a line that is exactly `---`.",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n...\nRead the file.\n",
-        PASSING,
-    )
-    .fixable()
-    .sources(&[&SPECIFICATION]),
-    error(
-        "yaml/syntax",
-        "The frontmatter is not valid YAML.",
-        REJECTED,
-        "Correct the line, or quote the value.",
-        "---\nname: pdf\ndescription: \"Reads PDF files. Use when asked.\nlicense: MIT\n---\nRead the file.\n",
-        PASSING,
-    ),
-    error(
-        "yaml/duplicate-key",
-        "A key occurs twice.",
-        "JavaScript and Rust parsers reject the frontmatter; Python's parser uses the last value.",
-        "Keep one of the two.",
-        "---\nname: pdf\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
-        PASSING,
-    )
-    .fixable(),
-    error(
-        "yaml/tab-indentation",
-        "A line is indented with a tab.",
-        "YAML allows only spaces as indentation.",
-        "Indent with spaces.",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nmetadata:\n\tauthor: me\n---\nRead the file.\n",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nmetadata:\n  author: me\n---\nRead the file.\n",
-    )
-    .fixable(),
-    error(
-        "yaml/unquoted-colon",
-        "An unquoted value contains `: `.",
-        "YAML reads the text before the colon as a key and rejects the frontmatter. This is the most frequent mistake.",
-        "Quote the whole value.",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when: asked about one.\n---\nRead the file.\n",
-        "---\nname: pdf\ndescription: \"Reads PDF files. Use when: asked about one.\"\n---\nRead the file.\n",
-    )
-    .fixable(),
-    Rule::new(
-        "yaml/comment-cuts-value",
-        Severity::Warning,
-        "A ` #` cuts off the rest of a value.",
-        "YAML reads the text after ` #` as a comment. No agent sees that text, and none reports it.",
-        "Quote the whole value, or move the comment to its own line.",
-    )
-    .fixable()
-    .sources(READERS)
-    .texts(
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about issue #12 or a file.\n---\nRead the file.\n",
-        "---\nname: pdf\ndescription: \"Reads PDF files. Use when asked about issue #12 or a file.\"\n---\nRead the file.\n",
-    ),
-    error(
-        "yaml/unquoted-start",
-        "An unquoted value starts with a special character of YAML.",
-        "`[`, `{`, `@`, `*`, `&`, `!`, `%` and the backtick start lists, maps, aliases, anchors, tags and directives, or are reserved.",
-        "Quote the whole value.",
-        "---\nname: pdf\ndescription: \"Reads PDF files. Use when asked about one.\"\nargument-hint: [file] [page]\n---\nRead $ARGUMENTS.\n",
-        "---\nname: pdf\ndescription: \"Reads PDF files. Use when asked about one.\"\nargument-hint: \"[file] [page]\"\n---\nRead $ARGUMENTS.\n",
-    )
-    .fixable(),
-    Rule::new(
-        "yaml/flow-value",
-        Severity::Information,
-        "An unquoted value in brackets is a list or a map in YAML.",
-        "Since 2.1.47, Claude Code shows a list in brackets as written. Older versions and other agents get a list instead of a string.",
-        "Quote the whole value.",
-    )
-    .fixable()
-    .agents(&[Agent::ClaudeCode, Agent::VsCode])
-    .sources(&[&CLAUDE_CHANGES, &CORPUS])
-    .texts(
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nargument-hint: [file]\n---\nRead $ARGUMENTS.\n",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nargument-hint: \"[file]\"\n---\nRead $ARGUMENTS.\n",
-    ),
-    Rule::new(
-        "yaml/ambiguous-scalar",
-        Severity::Hint,
-        "Some parsers read a value as a string, others as a number, date or boolean.",
-        "`yes` and `on` are booleans in YAML 1.1 and strings in YAML 1.2. Parsers differ in `1_000`, `1:30` and dates, and `1.10` becomes 1.1.",
-        "Quote the value.",
-    )
-    .fixable()
-    .sources(READERS)
-    .texts(
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nmetadata:\n  version: 1.10\n---\nRead the file.\n",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nmetadata:\n  version: \"1.10\"\n---\nRead the file.\n",
-    ),
-    Rule::new(
-        "yaml/alias",
-        Severity::Warning,
-        "The frontmatter uses a YAML alias.",
-        "Agents with a simple parser see `*name` instead of its value.",
-        "Replace the alias with its value.",
-    )
-    .sources(READERS)
-    .texts(
-        "---\nname: &n pdf\ndescription: Reads PDF files. Use when asked about one.\nlicense: *n\n---\nRead the file.\n",
-        PASSING,
-    ),
-    error(
-        "yaml/recursive-alias",
-        "An alias refers to a value that contains the alias.",
-        REJECTED,
-        "Replace the alias with its value.",
-        "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nmetadata: &m\n  self: *m\n---\nRead the file.\n",
-        PASSING,
-    ),
-    error(
-        "yaml/unindented-continuation",
-        "A continuation line of a value is not indented.",
-        REJECTED,
-        "Indent every line of the value after the first.",
-        "---\nname: pdf\ndescription: Reads PDF files.\nUse when asked about one.\n---\nRead the file.\n",
-        PASSING,
-    )
-    .fixable(),
-    error(
-        "yaml/control-character",
-        "The frontmatter contains a character that YAML does not allow.",
-        REJECTED,
-        "Remove the character.",
-        "---\nname: pdf\ndescription: Reads PDF\u{8} files. Use when asked about one.\n---\nRead the file.\n",
-        PASSING,
-    )
-    .fixable(),
-    error(
-        "yaml/not-a-mapping",
-        "The frontmatter has no `key: value` lines.",
-        "Agents find no name and no description.",
-        "Write `name: …` and `description: …` lines.",
-        "---\n- pdf\n---\nRead the file.\n",
-        PASSING,
-    )
-    .whole_file(),
-    error(
-        "yaml/too-deep",
-        "Lists and maps are nested too deeply, or aliases expand to too much text.",
-        "Parsers have limits; a frontmatter that reaches them is a mistake or an attack. skillsd follows no alias if aliases expand to more than a megabyte.",
-        "Nest fewer lists and maps, and replace aliases with their values.",
-        concat!(
-            "---\nname: pdf\ndescription: Reads PDF files. Use when asked.\nmetadata: ",
-            "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
-            "]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]",            "\n---\nRead the file.\n",
-        ),
-        PASSING,
-    ),
-    error(
-        "yaml/not-utf8",
-        "The file is not valid UTF-8.",
-        "Some agents drop the file; others show `\u{FFFD}` instead of the invalid bytes.",
-        "Save the file as UTF-8.",
-        "---\nname: pdf\ndescription: Reads PDF files in a caf\u{FFFD}. Use when asked about one.\n---\nRead the file.\n",
-        PASSING,
-    )
-    .whole_file(),
-    Rule::new(
-        "yaml/byte-order-mark",
-        Severity::Hint,
-        "The file starts with a byte order mark.",
-        "The mark is invisible. Agents that do not skip it find no `---` on the first line and drop the skill.",
-        "Save the file as UTF-8 without a byte order mark.",
-    )
-    .fixable()
-    .whole_file()
-    .sources(&[&CODEX, &GEMINI, &PLUGIN])
-    .texts("\u{FEFF}---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n---\nRead the file.\n", PASSING),
-    Rule::new(
-        "yaml/crlf",
-        Severity::Hint,
-        "The frontmatter has CRLF line endings.",
-        "An agent that looks for `---` and a line feed finds no frontmatter and drops the skill.",
-        "Save the file with LF line endings.",
-    )
-    .fixable()
-    .whole_file()
-    .agents(&[Agent::OpenCodeAgentSkills])
-    .sources(&[&PLUGIN])
-    .texts("---\r\nname: pdf\r\ndescription: Reads PDF files. Use when asked.\r\n---\r\nRead the file.\r\n", PASSING),
-    Rule::new(
-        "yaml/lone-cr",
-        Severity::Hint,
-        "A line ends with a carriage return alone.",
-        "YAML and editors accept it as a line ending. Codex, Gemini CLI and opencode need a line feed after `---`. Without it they find no frontmatter and drop the skill.",
-        "Save the file with LF line endings.",
-    )
-    .fixable()
-    .whole_file()
-    .sources(&[&YAML, &OPENCODE, &CODEX, &GEMINI, &PLUGIN])
-    .texts("---\rname: pdf\rdescription: Reads PDF files. Use when asked.\r---\rRead the file.\r", PASSING),
-];
+use rules::{ALIAS, AMBIGUOUS_SCALAR, FLOW_VALUE, NOT_A_MAPPING, ODD_CLOSING};
 
 /// Load faults caused by invalid YAML or its delimiters.
 const FAULTS: [&str; 3] = ["yaml/valid", "frontmatter/required", "frontmatter/delimited"];
@@ -288,7 +28,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     // A command needs no frontmatter.
     let is_body = cx.is_command && cx.frontmatter().is_none();
     for diagnostic in cx.document.diagnostics.iter().filter(|_| !is_body) {
-        let told = if diagnostic.code == "yaml/not-a-mapping" {
+        let told = if diagnostic.code == NOT_A_MAPPING.id {
             // If no field can be read, agents report a missing field.
             let dropped = cx.profiles_where(|_, it| it.verdict == LoadVerdict::Dropped);
             Consequences::new(cx, dropped).finding(cx, diagnostic)
@@ -326,7 +66,6 @@ fn check_early_closing(cx: &Cx<'_>, frontmatter: &Frontmatter, out: &mut Vec<Fin
         }
     }
     for (end, them) in ends {
-        let Some(rule) = find("yaml/odd-closing") else { return };
         let line = cx.line(end);
         let blanks = line.len() - line.slice(cx.text).trim_start().len();
         let span = Span::new(line.start + blanks, line.end);
@@ -334,7 +73,8 @@ fn check_early_closing(cx: &Cx<'_>, frontmatter: &Frontmatter, out: &mut Vec<Fin
         let reads = if them.len() == 1 { "reads" } else { "read" };
         let message =
             format!("{who} the frontmatter at this line and {reads} the rest as the body");
-        let finding = Finding::new(rule, span, message).severity(Severity::Warning).about(&them);
+        let finding =
+            Finding::new(&ODD_CLOSING, span, message).severity(Severity::Warning).about(&them);
         out.push(finding.help("Start the line with a character other than a dash."));
     }
 }
@@ -358,7 +98,7 @@ impl<'a> Consequences<'a> {
 
     /// Converts a parser diagnostic to a finding; returns `None` if no rule has its code.
     fn finding(&self, cx: &Cx<'_>, found: &Diagnostic) -> Option<Finding> {
-        let rule = find(found.code)?;
+        let rule = rules::RULES.iter().find(|it| it.id == found.code)?;
         let message = match found.severity {
             Severity::Error => self.with_consequences(&found.message),
             Severity::Warning | Severity::Information | Severity::Hint => found.message.clone(),
@@ -409,24 +149,23 @@ fn check_aliases(
     consequences: &Consequences<'_>,
     out: &mut Vec<Finding>,
 ) {
-    let Some(rule) = find("yaml/alias") else { return };
     for alias in &frontmatter.aliases {
         let message = match consequences.dropped.as_slice() {
             [] => "some agents see the alias instead of its value".to_owned(),
             them => format!("{} may see the alias instead of its value", names(them)),
         };
-        out.push(Finding::new(rule, *alias, message).about(&consequences.dropped));
+        out.push(Finding::new(&ALIAS, *alias, message).about(&consequences.dropped));
     }
 }
 
 fn check_flow_value(cx: &Cx<'_>, entry: &Entry, out: &mut Vec<Finding>) {
-    let is_text = |it: &&&skills_agents::field_table::Field| {
+    let is_text = |it: &&skills_agents::field_table::Field| {
         use skills_agents::field_table::Shape;
         it.key == entry.key.text && matches!(it.shape, Shape::Spelling)
     };
-    let (Some(_), Some(rule)) = (fields().iter().find(is_text), find("yaml/flow-value")) else {
+    if !fields().iter().any(is_text) {
         return;
-    };
+    }
     let what = match &entry.value.kind {
         ValueKind::Sequence { flow: true, .. } => "a list",
         ValueKind::Mapping { flow: true, .. } => "a map",
@@ -438,7 +177,7 @@ fn check_flow_value(cx: &Cx<'_>, entry: &Entry, out: &mut Vec<Finding>) {
         return;
     }
     let message = format!("`{written}` without quotes is {what} in YAML");
-    let finding = Finding::new(rule, span, message);
+    let finding = Finding::new(&FLOW_VALUE, span, message);
     out.push(finding.fix("Quote the value", span, quote::quote_scalar(written)));
 }
 
@@ -457,11 +196,10 @@ fn check_ambiguous(cx: &Cx<'_>, entry: &Entry, out: &mut Vec<Finding>) {
     while let Some(value) = values.pop() {
         match &value.kind {
             ValueKind::Scalar { style: ScalarStyle::Plain, text } => {
-                if let (Some(what), Some(rule)) = (other_type(text), find("yaml/ambiguous-scalar"))
-                {
+                if let Some(what) = other_type(text) {
                     let message =
                         format!("some parsers read `{text}` as {what}, others as a string");
-                    let finding = Finding::new(rule, value.span, message);
+                    let finding = Finding::new(&AMBIGUOUS_SCALAR, value.span, message);
                     out.push(finding.fix(
                         "Quote the value",
                         value.span,

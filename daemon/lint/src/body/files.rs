@@ -5,8 +5,10 @@ use skills_syntax::suggest;
 use skills_syntax::text::Span;
 
 use super::super::fs_context::PathKind;
+use super::super::rule::Rule;
 use super::super::subject::Cx;
-use super::super::{Finding, Offer, new_finding};
+use super::super::{Finding, Offer};
+use super::rules::{BROKEN_LINK, BROKEN_PATH, ESCAPE, NOT_EXECUTABLE, UNREFERENCED_FILE};
 
 /// Directories with a meaning in the specification and its tools.
 const SKILL_DIRS: [&str; 4] = ["scripts/", "references/", "assets/", "templates/"];
@@ -31,11 +33,11 @@ const MIN_SIMILARITY: f64 = 0.8;
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     for link in &cx.body().links {
         self::check_link(cx, *link, out);
-        check_backslashes(cx, "body/broken-link", *link, out);
+        check_backslashes(cx, &BROKEN_LINK, *link, out);
     }
     for code in &cx.body().codes {
         check_path(cx, *code, out);
-        check_backslashes(cx, "body/broken-path", *code, out);
+        check_backslashes(cx, &BROKEN_PATH, *code, out);
     }
     for fence in &cx.body().fences {
         check_scripts(cx, fence.content, out);
@@ -76,15 +78,15 @@ fn check_link(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
             let message = format!("`{normal}` does not exist");
             out.push(suggest_file(
                 cx,
-                new_finding("body/broken-link", span, message),
+                Finding::new(&BROKEN_LINK, span, message),
                 span,
                 &path,
                 &normal,
             ));
         }
         Some(_) if leaves => {
-            out.push(new_finding(
-                "body/escape",
+            out.push(Finding::new(
+                &ESCAPE,
                 span,
                 format!("`{normal}` is outside the skill's directory"),
             ));
@@ -115,11 +117,11 @@ fn check_path(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
         return;
     }
     let message = format!("the skill has no file `{normal}`");
-    out.push(suggest_file(cx, new_finding("body/broken-path", span, message), span, name, &normal));
+    out.push(suggest_file(cx, Finding::new(&BROKEN_PATH, span, message), span, name, &normal));
 }
 
 /// Reports a path to a file of the skill with backslashes, which exists only on Windows.
-fn check_backslashes(cx: &Cx<'_>, id: &'static str, span: Span, out: &mut Vec<Finding>) {
+fn check_backslashes(cx: &Cx<'_>, rule: &'static Rule, span: Span, out: &mut Vec<Finding>) {
     let written = span.slice(cx.text);
     let is_path = |it: char| it.is_ascii_alphanumeric() || "\\._-".contains(it);
     if !written.contains('\\') || !written.contains('.') || !written.chars().all(is_path) {
@@ -131,7 +133,7 @@ fn check_backslashes(cx: &Cx<'_>, id: &'static str, span: Span, out: &mut Vec<Fi
         let message =
             format!("`{written}` exists only on Windows; elsewhere the file is `{normal}`");
         let fix = format!("Change to `{slashed}`");
-        out.push(new_finding(id, span, message).fix(fix, span, slashed));
+        out.push(Finding::new(rule, span, message).fix(fix, span, slashed));
     }
 }
 
@@ -185,7 +187,7 @@ fn check_scripts(cx: &Cx<'_>, content: Span, out: &mut Vec<Finding>) {
         {
             let span = Span::new(start, start + program.len());
             let finding =
-                new_finding("body/not-executable", span, format!("`{path}` is not executable"));
+                Finding::new(&NOT_EXECUTABLE, span, format!("`{path}` is not executable"));
             out.push(finding.offer(Offer::MakeExecutable(path.to_owned())));
         }
         at = skills_syntax::text::after_line_end(cx.text, line.end).max(at + 1);
@@ -223,7 +225,7 @@ fn check_unreferenced(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         more => format!("the body does not mention `{first}` and {} more files", more - 1),
     };
     let name = cx.entry("name").map(|it| it.value.span).filter(|it| !it.is_empty());
-    out.push(new_finding("body/unreferenced-file", name.unwrap_or_else(|| cx.opening()), message));
+    out.push(Finding::new(&UNREFERENCED_FILE, name.unwrap_or_else(|| cx.opening()), message));
 }
 
 #[cfg(test)]

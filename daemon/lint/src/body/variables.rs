@@ -5,9 +5,10 @@ use skills_agents::field_table::{ARGUMENT_HINT, ARGUMENTS, Agent};
 use skills_syntax::suggest;
 use skills_syntax::text::Span;
 
+use super::super::Finding;
 use super::super::affected_agents::with_verb;
 use super::super::subject::Cx;
-use super::super::{Finding, new_finding};
+use super::rules::{CODE_ARGUMENT, COMMAND_NOT_RUN, CURRENCY, NO_HINT, UNKNOWN_VARIABLE};
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if cx.applies_to(Agent::ClaudeCode) {
@@ -41,7 +42,7 @@ fn check_variables(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         let start = body.start + at + 2;
         let span = Span::new(start, start + length);
         let message = format!("unknown variable `{name}`; did you mean `{meant}`?");
-        let finding = new_finding("body/unknown-variable", span, message);
+        let finding = Finding::new(&UNKNOWN_VARIABLE, span, message);
         out.push(finding.fix(format!("Change to `{meant}`"), span, meant));
     }
 }
@@ -66,7 +67,7 @@ fn check_hint(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     }
     if let Some(span) = arguments(cx) {
         let message = "the skill uses arguments but has no `argument-hint`";
-        out.push(new_finding("body/no-hint", span, message));
+        out.push(Finding::new(&NO_HINT, span, message));
     }
 }
 
@@ -106,7 +107,7 @@ fn check_code(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         "{replaces} `{}` in this code{more} if the user passes enough arguments",
         first.slice(cx.text)
     );
-    out.push(new_finding("body/code-argument", first, message).about(&who));
+    out.push(Finding::new(&CODE_ARGUMENT, first, message).about(&who));
 }
 
 /// Returns the spans of `$` followed by a single digit.
@@ -148,7 +149,7 @@ fn check_currency(cx: &Cx<'_>, out: &mut Vec<Finding>) {
                 "agents read `{}` as an argument, not as an amount of money",
                 span.slice(cx.text)
             );
-            let finding = new_finding("body/currency", span, message);
+            let finding = Finding::new(&CURRENCY, span, message);
             let title = "Escape the `$` with a backslash";
             out.push(match (escapes, is_escape_to_all) {
                 (true, true) => finding.fix(title, Span::empty(start), "\\"),
@@ -216,7 +217,7 @@ fn check_command(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     }
     let who = with_verb(&silent, "shows", "show");
     let message = format!("{who} the command itself instead of its output");
-    out.push(new_finding("body/command-not-run", span, message).about(&silent));
+    out.push(Finding::new(&COMMAND_NOT_RUN, span, message).about(&silent));
 }
 
 /// Reports commands that Claude Code does not run because no space precedes their `!`.
@@ -228,7 +229,7 @@ fn check_glued_commands(cx: &Cx<'_>, out: &mut Vec<Finding>) {
             let span = Span::new(code.start - 2, code.end + 1);
             let message =
                 "Claude Code does not run this command, because no space precedes the `!`";
-            out.push(new_finding("body/command-not-run", span, message));
+            out.push(Finding::new(&COMMAND_NOT_RUN, span, message));
         }
     }
 }

@@ -11,8 +11,9 @@ use skills_syntax::text::Span;
 
 use crate::subject::{Cx, Subject};
 use crate::testing::{Fixture, record};
-use crate::verify_fix::keep_jointly_verified;
-use crate::{Finding, MAX_SHOWN, NoFs, Offer, Settings, apply_fixes, new_finding, run_rules};
+use crate::verify_fix::batch::keep_jointly_verified;
+use crate::yaml::rules::AMBIGUOUS_SCALAR;
+use crate::{Finding, MAX_SHOWN, NoFs, Offer, Settings, apply_fixes, run_rules};
 
 /// Valid and invalid entries, as written on a line or in braces.
 const ENTRIES: [&str; 16] = [
@@ -162,8 +163,7 @@ fn breaking_fix_is_left_out_of_a_batch() {
     let license = text.find("license").unwrap();
     let span = Span::new(license, license + "license: MIT\n".len());
     let at = findings[17].diagnostic.span;
-    findings[17] =
-        new_finding("yaml/ambiguous-scalar", at, "no").fix("Remove the license", span, "");
+    findings[17] = Finding::new(&AMBIGUOUS_SCALAR, at, "no").fix("Remove the license", span, "");
     keep_jointly_verified(&cx, &settings, &mut findings);
     assert_eq!(findings.len(), 39);
     assert!(findings.iter().all(|it| it.fixes[0].title == "Quote the value"));

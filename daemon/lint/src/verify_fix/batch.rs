@@ -6,10 +6,11 @@
 use skills_agents::skill::parse;
 use skills_syntax::edit::{Edit, apply};
 
+use super::FixVerifier;
 use super::change::Change;
-use super::{FixVerifier, Settings};
 use crate::finding::{Finding, Fix};
 use crate::fix_loop::DisjointFixes;
+use crate::settings::Settings;
 use crate::subject::Cx;
 
 /// Maximum number of verification runs; each failing fix costs several.

@@ -7,9 +7,10 @@ use skills_syntax::diagnostic::Severity;
 use skills_syntax::text::Span;
 
 use super::super::affected_agents::with_verb;
+use super::super::finding::{Finding, Offer};
 use super::super::rule::Rule;
 use super::super::subject::Cx;
-use super::super::{Finding, Offer, find};
+use super::rules::{BYTE_ORDER_MARK, CRLF, LONE_CR, NOT_UTF8};
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     check_utf8(cx, out);
@@ -19,8 +20,8 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 }
 
 fn check_utf8(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let bad = cx.record.findings.iter().find(|it| it.diagnostic.code == "yaml/not-utf8");
-    let (Some(bad), Some(rule)) = (bad, find("yaml/not-utf8")) else { return };
+    let bad = cx.record.findings.iter().find(|it| it.diagnostic.code == NOT_UTF8.id);
+    let Some(bad) = bad else { return };
     let dropped = cx.profiles_where(|it, _| it.bad_utf8 == EncodingPolicy::Drop);
     let message = match dropped.as_slice() {
         [] => bad.diagnostic.message.clone(),
@@ -29,15 +30,17 @@ fn check_utf8(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         }
     };
     let severity = if dropped.is_empty() { Severity::Warning } else { Severity::Error };
-    let finding = Finding::new(rule, bad.diagnostic.span, message).severity(severity);
+    let finding = Finding::new(&NOT_UTF8, bad.diagnostic.span, message).severity(severity);
     out.push(finding.about(&dropped));
 }
 
 fn check_bom(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let (true, Some(rule)) = (cx.record.bom, find("yaml/byte-order-mark")) else { return };
+    if !cx.record.bom {
+        return;
+    }
     let dropped = cx.profiles_where(|it, _| it.bom == EncodingPolicy::Drop);
     let what = "the file starts with a byte order mark";
-    let finding = dropped_finding(rule, first(cx), what, &dropped);
+    let finding = dropped_finding(&BYTE_ORDER_MARK, first(cx), what, &dropped);
     // Most callers remove the mark before they parse the text.
     out.push(if cx.text.starts_with('\u{FEFF}') {
         finding.fix(Offer::RemoveMark.title(), Span::new(0, '\u{FEFF}'.len_utf8()), "")
@@ -47,13 +50,15 @@ fn check_bom(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 }
 
 fn check_crlf(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let (true, Some(rule)) = (cx.record.crlf, find("yaml/crlf")) else { return };
+    if !cx.record.crlf {
+        return;
+    }
     let dropped = cx.profiles_where(|it, _| it.crlf == EncodingPolicy::Drop);
     if dropped.is_empty() {
         return;
     }
     let finding =
-        dropped_finding(rule, first(cx), "the frontmatter has CRLF line endings", &dropped);
+        dropped_finding(&CRLF, first(cx), "the frontmatter has CRLF line endings", &dropped);
     let all = Span::new(0, cx.text.len());
     out.push(finding.fix("Use LF line endings", all, cx.text.replace("\r\n", "\n")));
 }
@@ -65,7 +70,6 @@ fn check_lone_cr(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let (Some(start), Some(end)) = (places().next(), places().next_back().map(|it| it + 1)) else {
         return;
     };
-    let Some(rule) = find("yaml/lone-cr") else { return };
     let mut fixed = String::with_capacity(end - start);
     let mut from = start;
     for at in places() {
@@ -83,7 +87,11 @@ fn check_lone_cr(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let line = if line.is_empty() { Span::new(start, start + 1) } else { line };
     let title =
         if cx.line_break() == "\n" { "Use LF line endings" } else { "Use CRLF line endings" };
-    out.push(dropped_finding(rule, line, &what, &dropped).fix(title, Span::new(start, end), fixed));
+    out.push(dropped_finding(&LONE_CR, line, &what, &dropped).fix(
+        title,
+        Span::new(start, end),
+        fixed,
+    ));
 }
 
 /// Returns the profiles that drop the file now but would load it with `text`.

@@ -1,0 +1,205 @@
+//! Rows of the rules `body/*`.
+
+use skills_agents::field_table::{
+    AUTHORING, Agent, CLAUDE_SKILLS, COMMON_MARK, Citation, OPENCODE, PLUGIN, SPECIFICATION,
+};
+use skills_syntax::diagnostic::Severity;
+
+use crate::rule::Rule;
+
+const SOURCES: &[&Citation] = &[&SPECIFICATION];
+
+const HEAD: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n";
+const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
+const LINKED: &str = "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nSee [forms](references/forms.md), run `scripts/read.py`.\n//- /w/pdf/references/forms.md\n# Forms\n//- /w/pdf/scripts/read.py\nprint()\n";
+
+const fn rule(
+    id: &'static str,
+    severity: Severity,
+    what: &'static str,
+    why: &'static str,
+    repair: &'static str,
+    failing: &'static str,
+    passing: &'static str,
+) -> Rule {
+    Rule::new(id, severity, what, why, repair).sources(SOURCES).texts(failing, passing)
+}
+
+/// Rules of this family, in the order of the reference page.
+pub(crate) static RULES: [&Rule; 14] = [
+    &LONG,
+    &EMPTY,
+    &TOO_LARGE,
+    &BROKEN_LINK,
+    &BROKEN_PATH,
+    &ESCAPE,
+    &NOT_EXECUTABLE,
+    &UNREFERENCED_FILE,
+    &UNCLOSED_FENCE,
+    &NO_HINT,
+    &UNKNOWN_VARIABLE,
+    &COMMAND_NOT_RUN,
+    &CURRENCY,
+    &CODE_ARGUMENT,
+];
+
+pub(crate) static LONG: Rule = rule(
+    "body/long",
+    Severity::Information,
+    "The body is longer than 500 lines or about 5,000 tokens.",
+    "Agents put the whole body into the context. Models read the end of a long text less well, and Claude Code keeps only 5,000 tokens after a compaction.",
+    "Move details to files under `references/` and say when to read them.",
+    "(a body of 501 lines)",
+    PASSING,
+)
+.whole_file()
+.sources(&[&SPECIFICATION, &AUTHORING]);
+
+pub(crate) static EMPTY: Rule = rule(
+    "body/empty",
+    Severity::Warning,
+    "The body is empty.",
+    "The skill gives the model no instructions, and opencode-agent-skills drops it.",
+    "Write the instructions.",
+    HEAD,
+    PASSING,
+)
+.whole_file()
+.sources(&[&SPECIFICATION, &PLUGIN]);
+
+pub(crate) static TOO_LARGE: Rule = rule(
+    "body/too-large",
+    Severity::Warning,
+    "The file is larger than the read limit.",
+    "skillsd ignores the text after the limit.",
+    "Move long material to files under `references/`, which agents read on demand.",
+    "(a file larger than `read_limit`)",
+    PASSING,
+)
+.whole_file();
+
+pub(crate) static BROKEN_LINK: Rule = rule(
+    "body/broken-link",
+    Severity::Warning,
+    "A link points to a file that does not exist.",
+    "The model wastes a turn trying to read it, or invents its content.",
+    "Correct the path, or add the file.",
+    "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nSee [forms](references/form.md).\n//- /w/pdf/references/forms.md\n# Forms\n",
+    LINKED,
+)
+.fixable();
+
+pub(crate) static BROKEN_PATH: Rule = rule(
+    "body/broken-path",
+    Severity::Warning,
+    "A path in backticks names a missing file of the skill.",
+    "The model tries to read or run it, and fails.",
+    "Correct the path, or add the file.",
+    "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun `scripts/raed.py`.\n//- /w/pdf/scripts/read.py\nprint()\n",
+    LINKED,
+)
+.fixable();
+
+pub(crate) static ESCAPE: Rule = rule(
+    "body/escape",
+    Severity::Information,
+    "A link points outside the skill's directory.",
+    "Skills are copied and installed alone, without the files beside them.",
+    "Copy the file into the skill, or refer to the other skill by name.",
+    "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nSee [other](../other/notes.md).\n//- /w/other/notes.md\n# Notes\n",
+    LINKED,
+);
+
+pub(crate) static NOT_EXECUTABLE: Rule = rule(
+    "body/not-executable",
+    Severity::Information,
+    "A script that is run by its path is not executable.",
+    "The shell answers `Permission denied`.",
+    "Run `chmod +x` on the file, or name its interpreter: `python scripts/read.py`.",
+    "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun:\n\n```sh\n./scripts/read.sh a.pdf\n```\n//- /w/pdf/scripts/read.sh\n#!/bin/sh\n",
+    LINKED,
+)
+.choosable();
+
+pub(crate) static UNREFERENCED_FILE: Rule = rule(
+    "body/unreferenced-file",
+    Severity::Hint,
+    "The body does not mention a file of the skill.",
+    "The model does not know that the file exists.",
+    "Say in the body when to use the file, or remove it.",
+    "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n//- /w/pdf/references/forms.md\n# Forms\n",
+    LINKED,
+)
+.whole_file()
+.sources(&[&AUTHORING]);
+
+pub(crate) static UNCLOSED_FENCE: Rule = rule(
+    "body/unclosed-fence",
+    Severity::Warning,
+    "A code block is not closed.",
+    "The rest of the body becomes code.",
+    "Close the block with a line of the same characters.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n```sh\npdftotext a.pdf\n",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n```sh\npdftotext a.pdf\n```\n",
+)
+.fixable()
+.sources(&[&COMMON_MARK]);
+
+pub(crate) static NO_HINT: Rule = rule(
+    "body/no-hint",
+    Severity::Hint,
+    "The body uses arguments, but `argument-hint` is missing.",
+    "Without a hint, the command menu does not show what to type.",
+    "Add `argument-hint:` with a short example.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead $ARGUMENTS.\n",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nargument-hint: file\n---\nRead $ARGUMENTS.\n",
+)
+.agents(&[Agent::ClaudeCode])
+.sources(&[&CLAUDE_SKILLS]);
+
+pub(crate) static UNKNOWN_VARIABLE: Rule = rule(
+    "body/unknown-variable",
+    Severity::Warning,
+    "A variable looks misspelled.",
+    "Claude Code leaves it as written, and a path that contains it does not exist.",
+    "Correct the variable's name.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun ${CLAUDE_SKILLS_DIR}/read.py.\n",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRun ${CLAUDE_SKILL_DIR}/read.py.\n",
+)
+.fixable()
+.agents(&[Agent::ClaudeCode])
+.sources(&[&CLAUDE_SKILLS]);
+
+pub(crate) static COMMAND_NOT_RUN: Rule = rule(
+    "body/command-not-run",
+    Severity::Information,
+    "Some agents do not replace a command by its output.",
+    "Claude Code runs `` !`…` `` at the start of a line or after a space, before the model sees the body. opencode runs it when the user starts the skill with a slash. Other agents show the command itself.",
+    "Put a space before the `!`. For other agents, describe the command in words.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nFiles: !`ls *.pdf`\n",
+    "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nFiles: `ls *.pdf`\n",
+)
+.sources(&[&CLAUDE_SKILLS, &OPENCODE]);
+
+pub(crate) static CURRENCY: Rule = rule(
+    "body/currency",
+    Severity::Hint,
+    "An amount of money looks like an argument.",
+    "`$5` is the sixth argument in Claude Code and the fifth in opencode. Both replace it when the user passes arguments.",
+    "Write `5 USD`, or `\\$5` if only Claude Code reads the skill.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nargument-hint: file\n---\nRead $ARGUMENTS, which costs $5 a page.\n",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nargument-hint: file\n---\nRead $ARGUMENTS, which costs 5 USD a page.\n",
+)
+.choosable()
+.sources(&[&CLAUDE_SKILLS, &OPENCODE]);
+
+pub(crate) static CODE_ARGUMENT: Rule = rule(
+    "body/code-argument",
+    Severity::Information,
+    "A number after `$` in a code block is read as an argument.",
+    "If the user passes enough arguments, agents replace `$1` in code too: `awk '{print $1}'` then prints something else. Claude Code then no longer appends the arguments to the body.",
+    "Move the code to a file under `scripts/`. If only Claude Code reads the skill, escape the `$` with a backslash.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n```sh\npdfinfo a.pdf | awk '/Pages/ {print $2}'\n```\n",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\n```sh\npdfinfo a.pdf | awk '/Pages/ {print $NF}'\n```\n",
+)
+.sources(&[&CLAUDE_SKILLS, &OPENCODE]);

@@ -1,0 +1,35 @@
+//! Runs the rules of all families on a text.
+
+use skills_agents::references::is_instruction_file;
+
+use super::finding::Finding;
+use super::subject::Cx;
+use super::{
+    body, command, description, field, hooks, index, name, paths, reference, security, tools, yaml,
+};
+
+/// Returns the findings of all rules, before suppressions and levels apply.
+pub(super) fn run_rules(cx: &Cx<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    if cx.path.is_some_and(|it| is_instruction_file(it)) {
+        // Rules about skills do not apply to the rest of an instruction file.
+        reference::check_links(cx, &mut found);
+    } else {
+        yaml::check(cx, &mut found);
+        if cx.is_command {
+            command::check(cx, &mut found);
+        } else {
+            name::check(cx, &mut found);
+            index::check(cx, &mut found);
+        }
+        description::check(cx, &mut found);
+        field::check(cx, &mut found);
+        tools::check(cx, &mut found);
+        paths::check(cx, &mut found);
+        hooks::check(cx, &mut found);
+        body::check(cx, &mut found);
+        security::check(cx, &mut found);
+    }
+    reference::check(cx, &mut found);
+    found
+}

@@ -1,0 +1,314 @@
+//! Rows of the rules `yaml/*`.
+
+use skills_agents::field_table::{
+    Agent, CLAUDE_CHANGES, CODEX, CORPUS, Citation, GEMINI, OPENCODE, PLUGIN, SPECIFICATION, YAML,
+};
+use skills_syntax::diagnostic::Severity;
+
+use crate::rule::Rule;
+
+const READERS: &[&Citation] = &[&YAML, &OPENCODE, &CODEX, &GEMINI, &PLUGIN, &CORPUS];
+
+const fn error(
+    id: &'static str,
+    what: &'static str,
+    why: &'static str,
+    repair: &'static str,
+    failing: &'static str,
+    passing: &'static str,
+) -> Rule {
+    Rule::new(id, Severity::Error, what, why, repair).sources(READERS).texts(failing, passing)
+}
+
+const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
+const REJECTED: &str = "YAML parsers reject the whole frontmatter. Some agents then drop the skill silently; others guess the meaning.";
+
+/// Rules of this family, in the order of the reference page.
+pub(crate) static RULES: [&Rule; 23] = [
+    &NO_FRONTMATTER,
+    &UNCLOSED_FRONTMATTER,
+    &MISSING_OPENING,
+    &TEXT_BEFORE_FRONTMATTER,
+    &ODD_CLOSING,
+    &SYNTAX,
+    &DUPLICATE_KEY,
+    &TAB_INDENTATION,
+    &UNQUOTED_COLON,
+    &COMMENT_CUTS_VALUE,
+    &UNQUOTED_START,
+    &FLOW_VALUE,
+    &AMBIGUOUS_SCALAR,
+    &ALIAS,
+    &RECURSIVE_ALIAS,
+    &UNINDENTED_CONTINUATION,
+    &CONTROL_CHARACTER,
+    &NOT_A_MAPPING,
+    &TOO_DEEP,
+    &NOT_UTF8,
+    &BYTE_ORDER_MARK,
+    &CRLF,
+    &LONE_CR,
+];
+
+pub(crate) static NO_FRONTMATTER: Rule = error(
+    "yaml/no-frontmatter",
+    "The file has no frontmatter.",
+    "Most agents do not load a file without a name and a description as a skill.",
+    "Start the file with `---`, then `name:` and `description:` lines, then `---`.",
+    "# PDF\n\nReads PDF files.\n",
+    PASSING,
+)
+.whole_file()
+.sources(&[&SPECIFICATION]);
+
+pub(crate) static UNCLOSED_FRONTMATTER: Rule = error(
+    "yaml/unclosed-frontmatter",
+    "The frontmatter has no closing `---` line.",
+    "Agents read fields only between two `---` lines.",
+    "Add a `---` line after the last key.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n\n# PDF\n\nRead the file.\n",
+    PASSING,
+)
+.fixable()
+.whole_file()
+.sources(&[&SPECIFICATION]);
+
+pub(crate) static MISSING_OPENING: Rule = error(
+    "yaml/missing-opening",
+    "The fields have no `---` line above them.",
+    "Agents read the fields as part of the body.",
+    "Add a `---` line above the fields.",
+    "name: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
+    PASSING,
+)
+.fixable()
+.whole_file()
+.sources(&[&SPECIFICATION]);
+
+pub(crate) static TEXT_BEFORE_FRONTMATTER: Rule = error(
+    "yaml/text-before-frontmatter",
+    "There is text before the opening `---` line.",
+    "Agents expect `---` on the first line. Most do not even skip a blank line.",
+    "Make `---` the first line of the file.",
+    "\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
+    PASSING,
+)
+.fixable()
+.whole_file()
+.sources(&[&SPECIFICATION, &GEMINI, &OPENCODE]);
+
+pub(crate) static ODD_CLOSING: Rule = error(
+    "yaml/odd-closing",
+    "The closing line of the frontmatter is not exactly `---`.",
+    "`----`, `...` or an indented `---` end the frontmatter only for some agents.",
+    "Close the frontmatter with a line that is exactly `---`.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n...\nRead the file.\n",
+    PASSING,
+)
+.fixable()
+.sources(&[&SPECIFICATION]);
+
+pub(crate) static SYNTAX: Rule = error(
+    "yaml/syntax",
+    "The frontmatter is not valid YAML.",
+    REJECTED,
+    "Correct the line, or quote the value.",
+    "---\nname: pdf\ndescription: \"Reads PDF files. Use when asked.\nlicense: MIT\n---\nRead the file.\n",
+    PASSING,
+);
+
+pub(crate) static DUPLICATE_KEY: Rule = error(
+    "yaml/duplicate-key",
+    "A key occurs twice.",
+    "JavaScript and Rust parsers reject the frontmatter; Python's parser uses the last value.",
+    "Keep one of the two.",
+    "---\nname: pdf\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n",
+    PASSING,
+)
+.fixable();
+
+pub(crate) static TAB_INDENTATION: Rule = error(
+    "yaml/tab-indentation",
+    "A line is indented with a tab.",
+    "YAML allows only spaces as indentation.",
+    "Indent with spaces.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nmetadata:\n\tauthor: me\n---\nRead the file.\n",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nmetadata:\n  author: me\n---\nRead the file.\n",
+)
+.fixable();
+
+pub(crate) static UNQUOTED_COLON: Rule = error(
+    "yaml/unquoted-colon",
+    "An unquoted value contains `: `.",
+    "YAML reads the text before the colon as a key and rejects the frontmatter. This is the most frequent mistake.",
+    "Quote the whole value.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when: asked about one.\n---\nRead the file.\n",
+    "---\nname: pdf\ndescription: \"Reads PDF files. Use when: asked about one.\"\n---\nRead the file.\n",
+)
+.fixable();
+
+pub(crate) static COMMENT_CUTS_VALUE: Rule = Rule::new(
+    "yaml/comment-cuts-value",
+    Severity::Warning,
+    "A ` #` cuts off the rest of a value.",
+    "YAML reads the text after ` #` as a comment. No agent sees that text, and none reports it.",
+    "Quote the whole value, or move the comment to its own line.",
+)
+.fixable()
+.sources(READERS)
+.texts(
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about issue #12 or a file.\n---\nRead the file.\n",
+    "---\nname: pdf\ndescription: \"Reads PDF files. Use when asked about issue #12 or a file.\"\n---\nRead the file.\n",
+);
+
+pub(crate) static UNQUOTED_START: Rule = error(
+    "yaml/unquoted-start",
+    "An unquoted value starts with a special character of YAML.",
+    "`[`, `{`, `@`, `*`, `&`, `!`, `%` and the backtick start lists, maps, aliases, anchors, tags and directives, or are reserved.",
+    "Quote the whole value.",
+    "---\nname: pdf\ndescription: \"Reads PDF files. Use when asked about one.\"\nargument-hint: [file] [page]\n---\nRead $ARGUMENTS.\n",
+    "---\nname: pdf\ndescription: \"Reads PDF files. Use when asked about one.\"\nargument-hint: \"[file] [page]\"\n---\nRead $ARGUMENTS.\n",
+)
+.fixable();
+
+pub(crate) static FLOW_VALUE: Rule = Rule::new(
+    "yaml/flow-value",
+    Severity::Information,
+    "An unquoted value in brackets is a list or a map in YAML.",
+    "Since 2.1.47, Claude Code shows a list in brackets as written. Older versions and other agents get a list instead of a string.",
+    "Quote the whole value.",
+)
+.fixable()
+.agents(&[Agent::ClaudeCode, Agent::VsCode])
+.sources(&[&CLAUDE_CHANGES, &CORPUS])
+.texts(
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nargument-hint: [file]\n---\nRead $ARGUMENTS.\n",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nargument-hint: \"[file]\"\n---\nRead $ARGUMENTS.\n",
+);
+
+pub(crate) static AMBIGUOUS_SCALAR: Rule = Rule::new(
+    "yaml/ambiguous-scalar",
+    Severity::Hint,
+    "Some parsers read a value as a string, others as a number, date or boolean.",
+    "`yes` and `on` are booleans in YAML 1.1 and strings in YAML 1.2. Parsers differ in `1_000`, `1:30` and dates, and `1.10` becomes 1.1.",
+    "Quote the value.",
+)
+.fixable()
+.sources(READERS)
+.texts(
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nmetadata:\n  version: 1.10\n---\nRead the file.\n",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nmetadata:\n  version: \"1.10\"\n---\nRead the file.\n",
+);
+
+pub(crate) static ALIAS: Rule = Rule::new(
+    "yaml/alias",
+    Severity::Warning,
+    "The frontmatter uses a YAML alias.",
+    "Agents with a simple parser see `*name` instead of its value.",
+    "Replace the alias with its value.",
+)
+.sources(READERS)
+.texts(
+    "---\nname: &n pdf\ndescription: Reads PDF files. Use when asked about one.\nlicense: *n\n---\nRead the file.\n",
+    PASSING,
+);
+
+pub(crate) static RECURSIVE_ALIAS: Rule = error(
+    "yaml/recursive-alias",
+    "An alias refers to a value that contains the alias.",
+    REJECTED,
+    "Replace the alias with its value.",
+    "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nmetadata: &m\n  self: *m\n---\nRead the file.\n",
+    PASSING,
+);
+
+pub(crate) static UNINDENTED_CONTINUATION: Rule = error(
+    "yaml/unindented-continuation",
+    "A continuation line of a value is not indented.",
+    REJECTED,
+    "Indent every line of the value after the first.",
+    "---\nname: pdf\ndescription: Reads PDF files.\nUse when asked about one.\n---\nRead the file.\n",
+    PASSING,
+)
+.fixable();
+
+pub(crate) static CONTROL_CHARACTER: Rule = error(
+    "yaml/control-character",
+    "The frontmatter contains a character that YAML does not allow.",
+    REJECTED,
+    "Remove the character.",
+    "---\nname: pdf\ndescription: Reads PDF\u{8} files. Use when asked about one.\n---\nRead the file.\n",
+    PASSING,
+)
+.fixable();
+
+pub(crate) static NOT_A_MAPPING: Rule = error(
+    "yaml/not-a-mapping",
+    "The frontmatter has no `key: value` lines.",
+    "Agents find no name and no description.",
+    "Write `name: …` and `description: …` lines.",
+    "---\n- pdf\n---\nRead the file.\n",
+    PASSING,
+)
+.whole_file();
+
+pub(crate) static TOO_DEEP: Rule = error(
+    "yaml/too-deep",
+    "Lists and maps are nested too deeply, or aliases expand to too much text.",
+    "Parsers have limits; a frontmatter that reaches them is a mistake or an attack. skillsd follows no alias if aliases expand to more than a megabyte.",
+    "Nest fewer lists and maps, and replace aliases with their values.",
+    concat!(
+        "---\nname: pdf\ndescription: Reads PDF files. Use when asked.\nmetadata: ",
+        "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+        "]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]",
+        "\n---\nRead the file.\n",
+    ),
+    PASSING,
+);
+
+pub(crate) static NOT_UTF8: Rule = error(
+    "yaml/not-utf8",
+    "The file is not valid UTF-8.",
+    "Some agents drop the file; others show `\u{FFFD}` instead of the invalid bytes.",
+    "Save the file as UTF-8.",
+    "---\nname: pdf\ndescription: Reads PDF files in a caf\u{FFFD}. Use when asked about one.\n---\nRead the file.\n",
+    PASSING,
+)
+.whole_file();
+
+pub(crate) static BYTE_ORDER_MARK: Rule = Rule::new(
+    "yaml/byte-order-mark",
+    Severity::Hint,
+    "The file starts with a byte order mark.",
+    "The mark is invisible. Agents that do not skip it find no `---` on the first line and drop the skill.",
+    "Save the file as UTF-8 without a byte order mark.",
+)
+.fixable()
+.whole_file()
+.sources(&[&CODEX, &GEMINI, &PLUGIN])
+.texts("\u{FEFF}---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n---\nRead the file.\n", PASSING);
+
+pub(crate) static CRLF: Rule = Rule::new(
+    "yaml/crlf",
+    Severity::Hint,
+    "The frontmatter has CRLF line endings.",
+    "An agent that looks for `---` and a line feed finds no frontmatter and drops the skill.",
+    "Save the file with LF line endings.",
+)
+.fixable()
+.whole_file()
+.agents(&[Agent::OpenCodeAgentSkills])
+.sources(&[&PLUGIN])
+.texts("---\r\nname: pdf\r\ndescription: Reads PDF files. Use when asked.\r\n---\r\nRead the file.\r\n", PASSING);
+
+pub(crate) static LONE_CR: Rule = Rule::new(
+    "yaml/lone-cr",
+    Severity::Hint,
+    "A line ends with a carriage return alone.",
+    "YAML and editors accept it as a line ending. Codex, Gemini CLI and opencode need a line feed after `---`. Without it they find no frontmatter and drop the skill.",
+    "Save the file with LF line endings.",
+)
+.fixable()
+.whole_file()
+.sources(&[&YAML, &OPENCODE, &CODEX, &GEMINI, &PLUGIN])
+.texts("---\rname: pdf\rdescription: Reads PDF files. Use when asked.\r---\rRead the file.\r", PASSING);
