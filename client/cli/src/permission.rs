@@ -1,4 +1,4 @@
-//! `skillsd permission`: what agents want to be allowed, and what the user says.
+//! `skillsd permission`: lists and answers agents' requests for approval, and manages grants.
 
 use std::fmt::Write as _;
 
@@ -26,7 +26,7 @@ use crate::text::plain;
 /// Arguments of `skillsd permission`.
 #[derive(Debug, Clone, Args)]
 pub struct PermissionArgs {
-    /// What to do.
+    /// Action.
     #[command(subcommand)]
     action: Action,
 }
@@ -43,7 +43,7 @@ enum Action {
         id: String,
         /// The answer: once, always or reject
         #[arg(value_name = "ANSWER", hide_possible_values = true)]
-        answer: Word,
+        answer: Answer,
         /// Message to the model
         #[arg(long, value_name = "TEXT")]
         message: Option<String>,
@@ -70,55 +70,53 @@ enum Action {
     },
 }
 
-/// An answer.
+/// Answer to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Word {
-    /// Yes, this time.
+enum Answer {
+    /// Allows this use.
     Once,
-    /// Yes, and for good.
+    /// Allows this and all later uses.
     Always,
-    /// No.
+    /// Refuses.
     Reject,
 }
 
-/// The permission that skills are about.
+/// Kind of permission for using a skill.
 const SKILL: &str = "skill";
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit, CommandError> {
     let context = || CallContext::from_args(cx.global, None)?.single_profile();
     match &args.action {
         Action::Pending => {
-            ask::<PermissionPending>(cx, &PermissionPendingParams::default(), pending)
+            ask::<PermissionPending>(cx, &PermissionPendingParams::default(), render_pending)
         }
         Action::Reply { id, answer, message, patterns } => {
             let params = PermissionReplyParams {
                 id: id.clone(),
                 reply: match answer {
-                    Word::Once => Reply::Once,
-                    Word::Always => Reply::Always,
-                    Word::Reject => Reply::Reject,
+                    Answer::Once => Reply::Once,
+                    Answer::Always => Reply::Always,
+                    Answer::Reject => Reply::Reject,
                 },
                 message: message.clone(),
                 always: patterns.clone(),
             };
-            if *answer == Word::Reject {
-                return ask::<PermissionReply>(cx, &params, replied);
+            if *answer == Answer::Reject {
+                return ask::<PermissionReply>(cx, &params, render_reply);
             }
             require_person("skillsd permission reply")?;
             let mut server = ServerConnection::open_consent(cx)?;
             let waiting = server.call::<PermissionPending>(&PermissionPendingParams::default())?;
             let Some(request) = waiting.requests.iter().find(|it| it.id == *id) else {
-                // A question that comes up meanwhile would be answered unseen.
+                // A request that arrives later would be answered without having been shown.
                 let id = plain(id);
-                return Err(CommandError::usage(format!(
-                    "there is no request `{id}` that waits for an answer"
-                ))
-                .with_hint("Run `skillsd permission pending` to list those that wait."));
+                return Err(CommandError::usage(format!("there is no pending request `{id}`"))
+                    .with_hint("Run `skillsd permission pending` to list the pending requests."));
             };
-            if !agree(cx.terminal, &offered(request, &params, cx.terminal))? {
+            if !agree(cx.terminal, &render_question(request, &params, cx.terminal))? {
                 return Ok(declined(cx.terminal));
             }
-            ask_over::<PermissionReply>(server, cx, &params, replied)
+            ask_over::<PermissionReply>(server, cx, &params, render_reply)
         }
         Action::Check { name } => {
             let mut params = PermissionCheckParams {
@@ -127,12 +125,12 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit
                 ..PermissionCheckParams::default()
             };
             context()?.fill(&mut params, None);
-            ask::<PermissionCheck>(cx, &params, checked)
+            ask::<PermissionCheck>(cx, &params, render_check)
         }
         Action::Granted => {
             let mut params = PermissionGrantedParams::default();
             context()?.fill(&mut params, None);
-            ask::<PermissionGranted>(cx, &params, granted)
+            ask::<PermissionGranted>(cx, &params, render_granted)
         }
         Action::Revoke { pattern, permission } => {
             let mut params = PermissionRevokeParams {
@@ -141,14 +139,14 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit
                 ..PermissionRevokeParams::default()
             };
             context()?.fill(&mut params, None);
-            ask::<PermissionRevoke>(cx, &params, revoked)
+            ask::<PermissionRevoke>(cx, &params, render_revoked)
         }
     }
 }
 
-fn pending(result: &PermissionPendingResult, terminal: &Terminal) -> (String, Vec<Health>) {
+fn render_pending(result: &PermissionPendingResult, terminal: &Terminal) -> (String, Vec<Health>) {
     if result.requests.is_empty() {
-        return ("Nothing waits for an answer\n".to_owned(), result.health.clone());
+        return ("No pending requests\n".to_owned(), result.health.clone());
     }
     let mut text = String::new();
     for request in &result.requests {
@@ -177,12 +175,13 @@ fn push_request(request: &PendingPermission, terminal: &Terminal, text: &mut Str
     let _ = writeln!(text, "  {}", paint(style::FAINT, who.join(" · ")));
     if !request.always.is_empty() {
         let always = request.always.iter().map(|it| plain(it)).collect::<Vec<_>>().join(", ");
-        let _ = writeln!(text, "  {}", paint(style::FAINT, format!("always would allow {always}")));
+        let _ =
+            writeln!(text, "  {}", paint(style::FAINT, format!("`always` would allow {always}")));
     }
 }
 
-/// Returns what an answer would allow, and the question.
-fn offered(
+/// Renders the request and the question.
+fn render_question(
     request: &PendingPermission,
     answer: &PermissionReplyParams,
     terminal: &Terminal,
@@ -199,19 +198,19 @@ fn offered(
     };
     match allowed.map(|it| it.iter().map(|it| plain(it)).collect::<Vec<_>>().join(", ")) {
         Some(patterns) => text + &format!("Allow {patterns} here from now on?"),
-        None => text + "Allow it this time?",
+        None => text + "Allow this use?",
     }
 }
 
-fn replied(result: &PermissionReplyResult, _: &Terminal) -> (String, Vec<Health>) {
+fn render_reply(result: &PermissionReplyResult, _: &Terminal) -> (String, Vec<Health>) {
     let mut text = format!("{} answered: {}\n", paint(style::GOOD, "✓"), plain(&result.id));
     for id in &result.also {
-        let _ = writeln!(text, "  and with it {}", plain(id));
+        let _ = writeln!(text, "  also answered: {}", plain(id));
     }
     (text, result.health.clone())
 }
 
-fn checked(result: &PermissionCheckResult, terminal: &Terminal) -> (String, Vec<Health>) {
+fn render_check(result: &PermissionCheckResult, terminal: &Terminal) -> (String, Vec<Health>) {
     let word = match result.action {
         PermissionAction::Allow => paint(style::GOOD, "✓ allowed"),
         PermissionAction::Ask => paint(style::WAITING, "○ asks"),
@@ -220,9 +219,9 @@ fn checked(result: &PermissionCheckResult, terminal: &Terminal) -> (String, Vec<
     (format!("{word}: {}\n", terminal.prose(&result.reason)), result.health.clone())
 }
 
-fn granted(result: &PermissionGrantedResult, _: &Terminal) -> (String, Vec<Health>) {
+fn render_granted(result: &PermissionGrantedResult, _: &Terminal) -> (String, Vec<Health>) {
     if result.grants.is_empty() {
-        return ("Nothing was always allowed here\n".to_owned(), result.health.clone());
+        return ("Nothing is always allowed here\n".to_owned(), result.health.clone());
     }
     let line = |kind: &str, pattern: &str| {
         format!("{}  {}\n", paint(style::NAME, plain(pattern)), paint(style::FAINT, plain(kind)))
@@ -231,11 +230,11 @@ fn granted(result: &PermissionGrantedResult, _: &Terminal) -> (String, Vec<Healt
     (text, result.health.clone())
 }
 
-fn revoked(result: &PermissionRevokeResult, _: &Terminal) -> (String, Vec<Health>) {
+fn render_revoked(result: &PermissionRevokeResult, _: &Terminal) -> (String, Vec<Health>) {
     let text = if result.revoked {
-        format!("{} taken back\n", paint(style::GOOD, "✓"))
+        format!("{} revoked\n", paint(style::GOOD, "✓"))
     } else {
-        "That was not allowed here; `skillsd permission granted` lists what was\n".to_owned()
+        "This is not allowed here; `skillsd permission granted` lists the grants\n".to_owned()
     };
     (text, result.health.clone())
 }
@@ -249,7 +248,7 @@ mod tests {
     use crate::sample::{terminal, uncolored};
 
     #[test]
-    fn what_waits_says_who_wants_what_and_how_to_answer() {
+    fn pending_request_is_rendered_with_its_commands() {
         let request = PendingPermission {
             id: "3fa1-1".into(),
             permission: SKILL.into(),
@@ -269,12 +268,12 @@ mod tests {
             expires: 2,
         };
         let result = PermissionPendingResult { requests: vec![request], health: Vec::new() };
-        let text = uncolored(&pending(&result, &terminal(None)).0);
+        let text = uncolored(&render_pending(&result, &terminal(None)).0);
         expect![[r#"
             3fa1-1  skill deploy  ~/shop
               The user is asked before `deploy` is loaded: it has `hooks`.
               session 5f0c · claude-code
-              always would allow deploy
+              `always` would allow deploy
 
             Answer with skillsd permission reply ID once|always|reject
         "#]]

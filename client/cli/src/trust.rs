@@ -1,4 +1,4 @@
-//! `skillsd trust`: which worktrees may run what comes with them.
+//! `skillsd trust`: trusts a worktree, revokes trust, and lists trusted directories.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -42,48 +42,50 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &TrustArgs) -> Result<Exit, Com
     if args.list {
         let mut params = TrustGetParams { waiting: Some(true), ..TrustGetParams::default() };
         params.dir = context.fill(&mut params, dir.as_deref());
-        return ask::<TrustGet>(cx, &params, listed);
+        return ask::<TrustGet>(cx, &params, render_list);
     }
     let trusted = (!args.revoke).then_some(true);
     let mut params = TrustSetParams { trusted, ..TrustSetParams::default() };
     params.dir = context.fill(&mut params, dir.as_deref());
     if args.revoke {
-        return ask::<TrustSet>(cx, &params, set);
+        return ask::<TrustSet>(cx, &params, render_set);
     }
     require_person("skillsd trust")?;
-    let mut link = ServerConnection::open_consent(cx)?;
+    let mut server = ServerConnection::open_consent(cx)?;
     let (waiting, contents) = (Some(true), Some(true));
-    let mut asked = TrustGetParams { waiting, contents, ..TrustGetParams::default() };
-    asked.dir = context.fill(&mut asked, dir.as_deref());
-    let found = link.call::<TrustGet>(&asked)?;
+    let mut query = TrustGetParams { waiting, contents, ..TrustGetParams::default() };
+    query.dir = context.fill(&mut query, dir.as_deref());
+    let found = server.call::<TrustGet>(&query)?;
     if found.digest.is_none() {
-        // Without it, trust would be for what is there by the time of the answer.
-        return Err(CommandError::refused("the daemon does not say what trust would cover")
-            .with_hint(NEXT_VERSION));
+        // Without a digest, trust would also cover files that changed after they were shown.
+        return Err(CommandError::refused(
+            "the daemon does not report the files that trust covers",
+        )
+        .with_hint(NEXT_VERSION));
     }
-    if !agree(cx.terminal, &offered(&found, cx.terminal))? {
+    if !agree(cx.terminal, &render_question(&found, cx.terminal))? {
         return Ok(declined(cx.terminal));
     }
     // Trusts the directory and the files that were shown, even if a link has changed since.
     let TrustGetResult { dir, path_encoding, digest, .. } = found;
     let params =
         TrustSetParams { dir, path_encoding, trusted, digest, ..TrustSetParams::default() };
-    ask_over::<TrustSet>(link, cx, &params, set)
+    ask_over::<TrustSet>(server, cx, &params, render_set)
 }
 
-fn set(result: &TrustSetResult, terminal: &Terminal) -> (String, Vec<Health>) {
+fn render_set(result: &TrustSetResult, terminal: &Terminal) -> (String, Vec<Health>) {
     let dir = terminal.path(&result.dir, result.path_encoding);
     let text = if result.trusted {
         let skills = count(result.skills, "skill");
-        format!("{} trusted: {dir}, with {skills} as they are\n", paint(style::GOOD, "✓"))
+        format!("{} trusted: {dir}, {skills} in their current version\n", paint(style::GOOD, "✓"))
     } else {
         format!("{} not trusted: {dir}\n", paint(style::WAITING, "○"))
     };
     (text, result.health.clone())
 }
 
-/// Returns what trust would allow, and the question.
-fn offered(result: &TrustGetResult, terminal: &Terminal) -> String {
+/// Renders the skills that trust covers, and the question.
+fn render_question(result: &TrustGetResult, terminal: &Terminal) -> String {
     let mut text = String::new();
     for skill in &result.waiting {
         let _ = writeln!(text, "  {}", line(skill, terminal));
@@ -92,16 +94,16 @@ fn offered(result: &TrustGetResult, terminal: &Terminal) -> String {
     push_others(result, terminal, &mut text);
     let dir = result.dir.as_deref().map(|it| terminal.path(it, result.path_encoding));
     text + &format!(
-        "Trust {}? Skills there may then run their hooks, commands and scripts.",
+        "Trust {}? Its skills may then run their hooks, commands and scripts.",
         dir.unwrap_or_default()
     )
 }
 
-fn listed(result: &TrustGetResult, terminal: &Terminal) -> (String, Vec<Health>) {
+fn render_list(result: &TrustGetResult, terminal: &Terminal) -> (String, Vec<Health>) {
     (summary(result, terminal), result.health.clone())
 }
 
-/// Returns what is trusted and what asks for it, for a person.
+/// Renders the trusted directories and the skills that ask for trust.
 pub(super) fn summary(result: &TrustGetResult, terminal: &Terminal) -> String {
     let mut text = String::new();
     if let Some(dir) = &result.dir {
@@ -127,7 +129,7 @@ pub(super) fn summary(result: &TrustGetResult, terminal: &Terminal) -> String {
         text.push_str("No directory is trusted\n");
         return text;
     }
-    let _ = writeln!(text, "{}", paint(style::HEADING, "All that was said"));
+    let _ = writeln!(text, "{}", paint(style::HEADING, "All decisions"));
     for it in &result.all {
         let mark = if it.trusted { paint(style::GOOD, "✓") } else { paint(style::BAD, "✗") };
         let _ = writeln!(text, "  {mark} {}", terminal.path(&it.dir, it.path_encoding));
@@ -135,7 +137,7 @@ pub(super) fn summary(result: &TrustGetResult, terminal: &Terminal) -> String {
     text
 }
 
-/// Adds what trust covers of the skill with this path.
+/// Adds a line about the files of a skill that trust covers.
 fn push_covered(result: &TrustGetResult, path: &str, text: &mut String) {
     let Some(covered) = result.covers.iter().find(|it| it.path == path) else { return };
     let parts = [
@@ -150,8 +152,8 @@ fn push_covered(result: &TrustGetResult, path: &str, text: &mut String) {
     let _ = writeln!(text, "    {}", paint(style::FAINT, parts.join(" · ")));
 }
 
-/// Adds what else trust covers, which no line above shows: skills of other profiles, nested ones and
-/// those that run nothing yet.
+/// Adds covered skills that are not listed above: skills of other profiles, nested skills, and skills
+/// that run nothing yet.
 fn push_others(result: &TrustGetResult, terminal: &Terminal, text: &mut String) {
     let is_shown = |it: &CoveredFiles| {
         let covered = result.covers.iter().find(|covered| covered.path == it.path);
@@ -160,7 +162,7 @@ fn push_others(result: &TrustGetResult, terminal: &Terminal, text: &mut String) 
     };
     let mut others = result.contents.iter().filter(|it| !is_shown(it)).peekable();
     if others.peek().is_some() {
-        let _ = writeln!(text, "{}", paint(style::HEADING, "Trust covers as well"));
+        let _ = writeln!(text, "{}", paint(style::HEADING, "Trust also covers"));
     }
     for it in others {
         let hash = it.hash.as_deref().map_or("too large to run".to_owned(), plain);
@@ -172,11 +174,11 @@ fn push_others(result: &TrustGetResult, terminal: &Terminal, text: &mut String) 
 
 fn line(skill: &WaitingSkill, terminal: &Terminal) -> String {
     let path = terminal.link(&skill.path, skill.path_encoding, plain(&skill.name));
-    continued(&format!("{path} {}", waits(skill)), 4, terminal.width)
+    continued(&format!("{path} {}", request_text(skill)), 4, terminal.width)
 }
 
-/// Returns what a skill waits for, as the end of a sentence.
-fn waits(skill: &WaitingSkill) -> String {
+/// Returns the trust that a skill asks for, as the end of a sentence.
+fn request_text(skill: &WaitingSkill) -> String {
     let words: Vec<_> = skill
         .needs
         .iter()
@@ -187,7 +189,7 @@ fn waits(skill: &WaitingSkill) -> String {
             TrustNeed::Scripts => "to have its scripts run",
         })
         .collect();
-    let why = if skill.changed { "has changed since, and asks" } else { "asks for trust" };
+    let why = if skill.changed { "has changed and asks" } else { "asks for trust" };
     format!("{why} {}", words.join(", "))
 }
 
@@ -200,8 +202,8 @@ mod tests {
     use crate::sample::{terminal, uncolored};
 
     #[test]
-    fn what_is_trusted_is_listed() {
-        let said =
+    fn summary_lists_decisions_and_skills_that_ask() {
+        let decision =
             |dir: &str, trusted| TrustedDir { dir: dir.into(), path_encoding: None, trusted };
         let asks = |name: &str, needs: &[TrustNeed], changed| WaitingSkill {
             name: name.into(),
@@ -215,7 +217,7 @@ mod tests {
             path_encoding: None,
             trusted: true,
             decided: Some("/home/ann/shop".into()),
-            all: vec![said("/home/ann/shop", true), said("/home/ann/shop/vendor", false)],
+            all: vec![decision("/home/ann/shop", true), decision("/home/ann/shop/vendor", false)],
             waiting: vec![
                 asks("price", &[TrustNeed::Hooks, TrustNeed::Scripts], true),
                 asks("plan", &[TrustNeed::List], false),
@@ -236,13 +238,13 @@ mod tests {
         };
         expect![[r#"
             ✓ trusted: ~/shop
-              price has changed since, and asks to have its hooks run, to have its scripts run
+              price has changed and asks to have its hooks run, to have its scripts run
                 3 files · 1 script · 2 hooks · blake3:5f0c
               plan asks for trust to be listed
-            All that was said
+            All decisions
               ✓ ~/shop
               ✗ ~/shop/vendor
         "#]]
-        .assert_eq(&uncolored(&listed(&result, &terminal(None)).0));
+        .assert_eq(&uncolored(&render_list(&result, &terminal(None)).0));
     }
 }

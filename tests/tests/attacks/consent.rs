@@ -294,7 +294,7 @@ fn approval_that_was_not_shown_is_not_answered() {
     screen.type_in("y\n");
     let (code, shown) = (screen.wait().code(), screen.text());
     assert_eq!(code, Some(2), "{shown}");
-    assert!(shown.contains("there is no request"), "{shown}");
+    assert!(shown.contains("there is no pending request"), "{shown}");
     let error = live.wire.try_call("skills/load", &params).expect_err("nothing is allowed");
     assert_eq!(error.code, -32003, "{error}");
 }

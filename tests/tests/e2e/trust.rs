@@ -183,7 +183,10 @@ fn trust_command_grants_lists_and_revokes() {
     let sub = top.join("sub");
     fs::create_dir(&sub).expect("made");
     let said = trust_at_terminal(&home, &sub, &[]);
-    assert!(said.contains("trusted") && said.contains("with 2 skills as they are"), "{said}");
+    assert!(
+        said.contains("trusted") && said.contains("2 skills in their current version"),
+        "{said}"
+    );
     let listed = run_json(&home, &sub, &["trust", "--list"]);
     assert_eq!((&listed["dir"], &listed["trusted"]), (&json!(top), &json!(true)));
     assert_eq!(run_json(&home, &top, &["list"])["skills"][0]["trusted"], true);
