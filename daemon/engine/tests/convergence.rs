@@ -1,5 +1,5 @@
-//! Random changes to a real disk, each followed at once by a `synced` view, compared with what
-//! a fresh engine reads from scratch: zero differences.
+//! Compares `synced` views after each of many random changes on a real disk with a fresh read by a
+//! new engine.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -19,7 +19,7 @@ use skills_engine::watch::notify_watcher::{Notify, recommended};
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 use skills_syntax::path::AbsPath;
 
-/// A small generator of the same numbers for the same seed (xorshift).
+/// Deterministic random generator (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -77,22 +77,22 @@ impl World {
     }
 }
 
-/// How hints come.
+/// Quality of the hints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// As the system gives them.
+    /// As delivered by the system.
     Plain,
-    /// As `notify` gives them, which serves where there is no inotify.
+    /// As delivered by `notify`, for systems without inotify.
     Portable,
-    /// Every one is lost, as when the system's queue has overflowed.
+    /// Every hint is lost, as after an overflow of the system's queue.
     Lost,
-    /// Every third directory is not watched, as when the limit on watches is reached.
+    /// Every third directory is not watched, as at the limit on watches.
     Limited,
-    /// Nothing is told but cookies, as when another machine changes a network file system.
+    /// Only cookies arrive, as on a network file system changed by another machine.
     Remote,
 }
 
-/// The real disk, which says that others may change it.
+/// The real disk, reported as changeable by others.
 struct RemoteDisk;
 
 impl Disk for RemoteDisk {
@@ -117,7 +117,7 @@ impl Disk for RemoteDisk {
     }
 }
 
-/// A real source of hints, made worse.
+/// A real source of hints with reduced quality.
 struct Worse {
     mode: Mode,
     real: Box<dyn StartHints>,
@@ -192,7 +192,7 @@ const DIRS: [&str; 12] = [
     "home/.claude",
 ];
 
-/// Does one random thing; what cannot be done is left undone.
+/// Makes one random change; impossible ones are skipped.
 fn change(root: &Path, random: &mut Random, round: usize) -> String {
     let dir = root.join(random.pick(&DIRS));
     let other = root.join(random.pick(&DIRS));
@@ -220,14 +220,14 @@ fn change(root: &Path, random: &mut Random, round: usize) -> String {
             fs::remove_file(&file).and_then(|()| symlink(&target, &file))
         }
     };
-    // Links to directories are removed by the same name.
+    // Removal by name covers links to directories too.
     if what == 5 {
         let _ = fs::remove_file(&dir);
     }
     format!("{what} {} {}", dir.display(), other.display())
 }
 
-/// Configuration files of both agents, and what may stand in them.
+/// Configuration files of both agents, with possible contents.
 const CONFIG: [(&str, &[&str]); 9] = [
     (
         "w/opencode.json",
@@ -266,7 +266,7 @@ const CONFIG: [(&str, &[&str]); 9] = [
     ("w/.claude/commands/ns/go.md", &["Go.", "---\ndescription: d\n---\nGo on."]),
 ];
 
-/// Places of skills and commands that only configuration leads to.
+/// Directories of skills and commands reachable through configuration only.
 const NAMED: [&str; 7] = [
     "w/pkg/deep/lib/x/SKILL.md",
     "w/pkg/lib/y/SKILL.md",
@@ -277,7 +277,7 @@ const NAMED: [&str; 7] = [
     "home/.claude/plugins/cache/m/p/1/commands/c.md",
 ];
 
-/// Does one random thing to a configuration file, or to what one names.
+/// Makes one random change to a configuration file or a file that it refers to.
 fn configure(root: &Path, random: &mut Random, round: usize) -> String {
     let (name, texts) = CONFIG[random.below(CONFIG.len())];
     let file = root.join(name);
@@ -355,7 +355,7 @@ async fn converge(mode: Mode, seed: u64, rounds: usize) {
         );
     }
     if mode == Mode::Remote {
-        // The last change may have been the removal of every root.
+        // The last change may have removed every root.
         let ctx = world.ctx("agentskills");
         fs::create_dir_all(ctx.cwd.join(".agents/skills")).unwrap();
         let key = world.key("agentskills");
@@ -364,7 +364,7 @@ async fn converge(mode: Mode, seed: u64, rounds: usize) {
     }
     let counters = live.status().await.unwrap().counters;
     match mode {
-        // Right by hints, not by looking at everything each time.
+        // Correct because of hints, not because of full sweeps.
         Mode::Plain | Mode::Portable => {
             assert_eq!((counters.lost, counters.swept), (0, 0), "{counters:?}");
         }
@@ -376,7 +376,7 @@ async fn converge(mode: Mode, seed: u64, rounds: usize) {
     live.stop();
 }
 
-/// `SKILLSD_ROUNDS` asks for a longer run.
+/// `SKILLSD_ROUNDS` requests a longer run.
 async fn converge_in(mode: Mode) {
     let rounds = std::env::var("SKILLSD_ROUNDS").ok().and_then(|it| it.parse().ok());
     for seed in 1..=rounds.map_or(4, |it: u64| it / 250) {

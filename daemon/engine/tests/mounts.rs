@@ -1,8 +1,8 @@
-//! What is mounted: over a directory of skills, and under the file of the conversations, full or
-//! not to be written.
+//! Mounts over directories of skills, and full or read-only disks under the session store.
 //!
-//! Each test runs itself again in a namespace of its own, where everybody may mount. Where there is
-//! none to be had it says so and is left out; under `CI=true` it fails then.
+//!
+//! Each test runs itself again in a user namespace that permits mounting. Without namespaces the
+//! test is skipped with a message; under `CI=true` it fails.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -26,7 +26,7 @@ use skills_syntax::path::AbsPath;
 /// Set for the process in the namespace.
 const INSIDE: &str = "SKILLSD_TEST_INSIDE";
 
-/// Returns whether this is the process that may mount. If not, it has been run and was right.
+/// Returns true in the process that may mount. Otherwise that process has been run and has passed.
 #[expect(clippy::print_stdout, reason = "what is left out is said")]
 fn may_mount(test: &str) -> bool {
     if env::var_os(INSIDE).is_some() {
@@ -54,7 +54,7 @@ fn run(program: &str, args: &[&str]) {
     assert!(Command::new(program).args(args).status().unwrap().success(), "{program} {args:?}");
 }
 
-/// A directory that is a file system of its own.
+/// Returns a directory with its own small file system.
 fn small_disk(size: &str) -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let disk = dir.path().canonicalize().unwrap().join("disk");
@@ -71,7 +71,7 @@ fn sessions(disk: &Path) -> Sessions {
     Sessions::new(Store::new(Some(disk.join("state/sessions.db"))))
 }
 
-/// Opens a session if it is not there, and finds a directory in it. Returns what it knows then.
+/// Opens a session, discovers a directory in it, and returns the session's directories.
 async fn find(sessions: &Sessions, dir: &str) -> Vec<AbsPath> {
     let opening = Opening {
         cwd: AbsPath::new("/w".as_ref()).unwrap(),
@@ -87,7 +87,7 @@ async fn find(sessions: &Sessions, dir: &str) -> Vec<AbsPath> {
     session.discovered.keys().cloned().collect()
 }
 
-/// Waits until this holds, for a generous while.
+/// Waits until the condition holds, with a generous timeout.
 #[track_caller]
 fn until(holds: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_mins(1);
@@ -113,7 +113,7 @@ async fn a_full_disk_is_told_and_stops_nobody() {
     let filler = disk.join("filler");
     let mut file = File::create(&filler).unwrap();
     while file.write_all(&[0; 4096]).is_ok() {}
-    // What was written ahead may have room in its file for a while.
+    // The write-ahead log may have room in its file for a while.
     let mut known = 1;
     while unwell(&live).is_empty() && known < 4096 {
         known = find(&live, &format!("/w/full{known}")).await.len().max(known) + 1;
@@ -131,11 +131,11 @@ async fn a_full_disk_is_told_and_stops_nobody() {
     live.store().grant(&disk, vec![grant.clone()]).await;
     assert_eq!(live.store().grants(&disk, None).await.unwrap(), std::slice::from_ref(&grant));
     assert_eq!(unwell(&live), ["store"]);
-    // Who is told that something did not happen must not find it done later.
+    // A change reported as failed must not be saved later.
     assert!(live.store().set_trust(&disk, Some(true), Vec::new()).await.is_err());
     drop(file);
     fs::remove_file(filler).unwrap();
-    // By itself, without another word.
+    // Without any further call.
     until(|| unwell(&live).is_empty());
     let other = sessions(&disk);
     let kept = other.get("s").await.unwrap();
@@ -159,7 +159,7 @@ async fn a_disk_that_is_full_from_the_start_is_written_when_it_has_room() {
     let live = sessions(&disk);
     find(&live, "/w/b").await;
     assert_eq!(unwell(&live), ["store"]);
-    // Who would be told that it is kept could not be sure of it.
+    // A success reply would not be reliable.
     assert!(live.store().set_trust("/w".as_ref(), Some(true), Vec::new()).await.is_err());
     fs::remove_file(filler).unwrap();
     until(|| unwell(&live).is_empty());
@@ -237,7 +237,7 @@ async fn what_is_mounted_over_skills_is_what_is_listed() {
     assert_eq!(shown(&engine, &top).await, ["here"]);
     run("mount", &["--bind", text(&other), text(&root)]);
     assert_eq!(shown(&engine, &top).await, ["there"]);
-    // It is one directory under two names now, and a change by either is seen.
+    // One directory has two names now, and changes by either must be noticed.
     skill(&other, "too");
     assert_eq!(shown(&engine, &top).await, ["there", "too"]);
     skill(&root, "three");
@@ -275,7 +275,7 @@ async fn what_lies_below_an_overlay_is_compared_and_health_says_so() {
         view.health.iter().map(|it| (it.code, it.message.contains("overlay"))).collect();
     assert_eq!(said, [("file-system", true)]);
     for description in ["Changed beneath.", "Changed once more, beneath."] {
-        // The layer itself is written, of which the overlay's watcher is told nothing.
+        // Writes to the lower layer are not reported to the overlay's watcher.
         let file = lower.join(".agents/skills/here/SKILL.md");
         fs::write(file, format!("---\nname: here\ndescription: {description}\n---\n")).unwrap();
         let view = seen(&engine, &top).await;

@@ -1,7 +1,9 @@
-//! What happens beside the skills wakes nobody, nor does asking where nothing has happened; and what
-//! happens to them is heard all the same.
+//! Changes beside skills and repeated requests wake no thread, while changes of skills still
+//! arrive.
 //!
-//! One test in one process: it counts how often the watcher's thread and the engine's have waited.
+//!
+//! One test in its own process: it counts how often the watcher's and the event loop's threads have
+//! waited.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -19,13 +21,13 @@ use skills_engine::watch::notify_watcher::recommended;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 use skills_syntax::path::AbsPath;
 
-/// The thread that listens to the watcher.
+/// Name of the watcher's thread.
 const WATCH: &str = "watch";
 
-/// The thread that makes the views.
+/// Name of the event loop's thread.
 const ENGINE: &str = "engine";
 
-/// How often a thread has waited for something.
+/// Returns the number of times that a thread has waited.
 fn waits(thread: &str) -> u64 {
     let tasks = fs::read_dir("/proc/self/task").unwrap().map(|it| it.unwrap().path());
     let is_it = |it: &PathBuf| fs::read_to_string(it.join("comm")).unwrap().trim() == thread;
@@ -35,8 +37,8 @@ fn waits(thread: &str) -> u64 {
     line.unwrap().trim().parse().unwrap()
 }
 
-/// Does something that must wake nobody. Others may make something meanwhile in a directory above,
-/// as tests do in that of temporary files: then it is done again.
+/// Asserts that an action wakes no thread. Retries, because other tests may change a parent
+/// directory such as that of temporary files.
 #[track_caller]
 fn wakes_nobody(act: impl Fn()) {
     let end = Instant::now() + Duration::from_mins(1);
@@ -84,7 +86,7 @@ async fn described_by(engine: &Engine, top: &Path, profile: &str) -> Vec<String>
     candidates.map(|it| it.description.as_deref().unwrap_or_default().to_owned()).collect()
 }
 
-/// How many skills the status names.
+/// Returns the number of skills in the status.
 async fn n_skills(engine: &Engine) -> usize {
     engine.status().await.unwrap().worktrees[0].skills.values().sum()
 }
@@ -113,7 +115,7 @@ async fn what_is_written_beside_the_skills_wakes_nobody() {
 
     wakes_nobody(|| beside.iter().for_each(|it| write_again_and_again(it)));
 
-    // Nor does asking, by whichever agent. As above, others may make something beside.
+    // Requests by either agent wake no thread either.
     let end = Instant::now() + Duration::from_mins(1);
     loop {
         assert_eq!(described_by(&engine, &top, "codex").await, ["First."]);
@@ -128,13 +130,14 @@ async fn what_is_written_beside_the_skills_wakes_nobody() {
         assert!(Instant::now() < end, "asking wakes the engine each time");
     }
 
-    // What is read is heard of, and so are the names that matter in the same directories.
+    // Changes of files that were read arrive, and so do changes of relevant names in the same
+    // directories.
     skill(&top.join(".agents/skills"), "Second.");
     assert_eq!(described(&engine, &top).await, ["Second."]);
     skill(&home.join(".agents/skills"), "At home.");
     assert_eq!(described(&engine, &top).await, ["Second.", "At home."]);
 
-    // Each time it is another one that was asked for last.
+    // The most recently used view changes each time.
     skill(&top.join(".claude/skills"), "Claude's.");
     for _ in 0..3 {
         for _ in 0..3 {
@@ -147,7 +150,7 @@ async fn what_is_written_beside_the_skills_wakes_nobody() {
         assert_eq!(n_skills(&engine).await, 1);
     }
 
-    // Whoever wants to hear of what is written in the worktree does, and of nothing above it.
+    // Followed writes in the worktree arrive, but none above it.
     engine.hear(AbsPath::new(&top).unwrap()).await.unwrap();
     fs::write(&beside[1], "fn main() {}").unwrap();
     assert_eq!(engine.writes().next().await, [beside[1].clone()].into());

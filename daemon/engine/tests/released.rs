@@ -1,4 +1,4 @@
-//! What nobody needs any more is let go of: watches, views, and conversations.
+//! Release of unused watches, views and sessions.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -17,7 +17,7 @@ use skills_engine::watch::notify_watcher::recommended;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 use skills_syntax::path::AbsPath;
 
-/// A disk on a server that is gone, as soon as it is asked.
+/// A disk that hangs once `hang` is set, like one on an unreachable server.
 struct Gone {
     asked: Mutex<Sender<()>>,
     answer: Mutex<Receiver<()>>,
@@ -26,7 +26,7 @@ struct Gone {
 impl Gone {
     fn hang(&self) {
         self.asked.lock().unwrap().send(()).unwrap();
-        // Nobody ever answers; it ends with the test.
+        // Blocks until the test process ends.
         let _ = self.answer.lock().unwrap().recv();
     }
 }
@@ -75,7 +75,7 @@ impl World {
         Engine::start(Options { hints, idle, ..Options::new("boot".into()) }).unwrap()
     }
 
-    /// Makes a worktree with twenty skills, and returns what names its view.
+    /// Creates a worktree with skills and returns the key of its view.
     fn worktree(&self, name: &str, n_skills: usize) -> (ViewKey, DiscoveryContext) {
         let top = self.root.join(name);
         for n in 0..n_skills {
@@ -123,7 +123,7 @@ async fn closing_the_last_user_of_a_worktree_frees_its_watches() {
         let status = engine.status().await.unwrap();
         counts.push(status.watches);
     }
-    // The way to the second is shared with the first.
+    // The parent directories of the second are shared with the first.
     let [one, both, second, none] = counts[..] else { panic!("{counts:?}") };
     assert!(one > 20 && both > one + 20 && second <= one && none == 0, "{counts:?}");
     let status = engine.status().await.unwrap();
@@ -144,7 +144,7 @@ async fn a_worktree_that_nobody_uses_for_a_while_is_let_go_of() {
         let file = left.resolution.candidates[0].file.as_ref().unwrap();
         (Arc::downgrade(&left), Arc::downgrade(&file.record))
     };
-    // Nobody asks for anything, and it comes about by itself.
+    // Without any request.
     let free = |n_worktrees: usize| {
         let (engine, end) = (engine.clone(), Instant::now() + Duration::from_mins(1));
         async move {
@@ -175,7 +175,7 @@ async fn of_too_many_worktrees_that_are_opened_to_stay_the_oldest_is_closed() {
         let (key, ctx) = world.worktree(&format!("w{n}"), 1);
         engine.open(key, ctx).await.unwrap();
         if n == 100 {
-            // Opened once more, it is the newest.
+            // Opened again, it is the newest.
             let (key, ctx) = world.worktree("w0", 1);
             engine.open(key, ctx).await.unwrap();
         }
@@ -230,7 +230,7 @@ async fn sessions_that_nobody_has_used_for_long_are_forgotten() {
     {
         std::thread::yield_now();
     }
-    // It is looked for once an hour; the next daemon does it at once.
+    // Expiry runs once an hour, and at the start of each daemon.
     let sessions = Sessions::new(Store::new(Some(file)));
     sessions.expire(Duration::ZERO).await;
     assert!(sessions.get("s").await.is_none());
@@ -248,7 +248,7 @@ async fn uses_are_counted_and_kept() {
     for _ in 0..3 {
         store.count_use(&skill);
     }
-    // Nobody waits for a count; what is asked after it knows it.
+    // Later reads include counted uses.
     assert_eq!(store.usage().await.unwrap()[&skill].count, 3);
     let kept = Store::new(Some(file)).usage().await.unwrap();
     assert_eq!((kept.len(), kept[&skill].count), (1, 3));

@@ -1,5 +1,5 @@
-//! What the watcher does not tell is found all the same: the disk is changed at the moments that
-//! matter, with a limit on watches for chosen directories, and each answer is the disk as it is.
+//! Changes that the watcher does not report: the disk changes at critical moments, with chosen
+//! directories over the watch limit, and each answer must equal the disk.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -21,7 +21,7 @@ use skills_engine::watch::notify_watcher::recommended;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 use skills_syntax::path::AbsPath;
 
-/// Something done to the disk when the engine comes to a directory, once.
+/// A change made once when the engine reaches a directory.
 type ViewVersion = Arc<Mutex<Option<(PathBuf, Box<dyn FnOnce() + Send>)>>>;
 
 fn pass(moment: &ViewVersion, path: &Path) {
@@ -31,10 +31,10 @@ fn pass(moment: &ViewVersion, path: &Path) {
     }
 }
 
-/// The directories for which no watch is left.
+/// Directories that cannot be watched.
 type Over = Arc<Mutex<Vec<PathBuf>>>;
 
-/// The system's hints, with no watch left for some directories.
+/// The system's hints with a watch limit for some directories.
 struct Limited {
     over: Over,
     arming: ViewVersion,
@@ -76,7 +76,7 @@ impl HintSource for LimitedSource {
     }
 }
 
-/// The real disk, on which something happens just before a directory is listed.
+/// The real disk with a change just before a directory is listed.
 struct Busy {
     listing: ViewVersion,
 }
@@ -126,7 +126,7 @@ impl World {
         Self { _dir: dir, top, home, cookies, over: Over::default(), arming, listing }
     }
 
-    /// Starts an engine for which there is no watch left for these directories of the worktree.
+    /// Starts an engine that cannot watch these directories of the worktree.
     fn engine(&self, over: &[&str]) -> Engine {
         *self.over.lock().unwrap() = over.iter().map(|it| self.top.join(it)).collect();
         let over = Arc::clone(&self.over);
@@ -136,7 +136,7 @@ impl World {
         Engine::start(Options { hints, disk, ..Options::new("boot".into()) }).unwrap()
     }
 
-    /// Returns what a profile's agent is shown: path within the worktree, and description.
+    /// Returns a profile's skills: path in the worktree, and description.
     async fn shown(&self, engine: &Engine, profile: &str, freshness: Freshness) -> Vec<String> {
         let ctx = DiscoveryContext {
             profile: Arc::clone(profile::find(profile).unwrap()),
@@ -183,7 +183,7 @@ fn when(moment: &ViewVersion, at: PathBuf, act: impl FnOnce() + Send + 'static) 
     *moment.lock().unwrap() = Some((at, Box::new(act)));
 }
 
-/// Longer than a change and a reading may bear the same file time.
+/// Longer than the period in which a change and a read may share a timestamp.
 const SETTLED: Duration = Duration::from_millis(50);
 
 #[tokio::test]
@@ -193,7 +193,7 @@ async fn a_watch_does_not_follow_a_directory_that_was_moved_with_its_parent() {
     fs::create_dir_all(root.join("a")).unwrap();
     let engine = world.engine(&[".agents", ".agents/skills"]);
     assert!(world.synced(&engine, "opencode").await.is_empty());
-    // What is watched, the directory of the skill, is not what moves, so that nothing is told.
+    // The watched directory of the skill does not move itself, so no event arrives.
     fs::rename(&root, world.top.join("aside")).unwrap();
     world.write(".agents/skills/a", "new");
     assert_eq!(world.synced(&engine, "opencode").await, [".agents/skills/a/SKILL.md: new"]);
@@ -229,11 +229,11 @@ async fn what_changes_between_two_answers_about_one_directory() {
     assert_eq!(world.synced(&engine, "opencode").await, [".agents/skills/a/SKILL.md: first"]);
     thread::sleep(SETTLED);
     fs::create_dir(root.join("b")).unwrap();
-    // Where the link leads is known by then, and what the directory lists is not.
+    // The link's target is known by then, the directory's listing is not.
     when(&world.listing, root.clone(), move || {
         fs::remove_file(root.join("a")).unwrap();
         symlink("../../two", root.join("a")).unwrap();
-        // A disk may be slow, and a thread may have to wait for its turn.
+        // A disk may be slow, and a thread may wait for the processor.
         thread::sleep(SETTLED);
     });
     world.synced(&engine, "opencode").await;
@@ -249,7 +249,7 @@ async fn what_one_agent_finds_changed_the_other_is_shown_too() {
     let linked = world.top.join(".claude/skills/b/SKILL.md");
     symlink("../../../.agents/skills/a/SKILL.md", linked).unwrap();
     let engine = world.engine(&[]);
-    // This agent reads the file where the link leads, without listing the directory.
+    // This agent reads the file at the link's target, without listing the directory.
     let before = world.synced(&engine, "claude-code").await;
     assert_eq!(before, [".claude/skills/b/SKILL.md: as it was"]);
     let dir = world.top.join(".agents/skills/a");
@@ -295,7 +295,7 @@ async fn what_came_before_there_was_a_watch_is_not_forgotten_when_there_is_one()
     let engine = world.engine(&[""]);
     assert!(world.synced(&engine, "opencode").await.is_empty());
     world.over.lock().unwrap().clear();
-    // For this file the worktree's top would be watched for more than before.
+    // For this file the worktree's top would need a wider watch.
     fs::write(world.top.join("opencode.json"), "{}").unwrap();
     thread::sleep(SETTLED);
     let agents = world.top.join(".agents/skills/a");

@@ -1,8 +1,9 @@
-//! Checking files on the disk: which ones, what they say, and what lies beside them.
+//! Checks of files on the disk: finds them, reads them and runs the lint rules.
 //!
-//! The index keeps no bodies, so a check reads the files anew, on whatever thread calls. What is
-//! wrong with them is for [`skills_lint`] to say; here its questions about the world are
-//! answered, each at most once where the answer is dear.
+//!
+//! The index keeps no file bodies, so a check reads the files again, on the caller's thread and a
+//! few more. The rules are in [`skills_lint`]; this module provides their file system context and
+//! evaluates expensive facts at most once.
 
 mod fenced;
 mod fs_facts;
@@ -49,64 +50,64 @@ const MOST_THREADS: usize = 4;
 /// The file that makes a directory a skill.
 const SKILL_FILE: &str = "SKILL.md";
 
-/// What to check, and by whose rules.
+/// Input of a check.
 pub struct Task {
-    /// Files called SKILL.md, commands, instructions that speak of skills, and directories below
-    /// which they are looked for.
+    /// Files to check (SKILL.md, commands, agents' instructions), and directories to search for
+    /// them.
     pub paths: Vec<AbsPath>,
-    /// The views of the active profiles in the directory that is asked about.
+    /// Views of the active profiles in the working directory.
     pub views: Vec<Arc<View>>,
-    /// How much each rule matters.
+    /// Configured levels of the rules.
     pub levels: Levels,
-    /// How much of a file is read, in bytes.
+    /// Read limit per file, in bytes.
     pub read_limit: u64,
-    /// Whether to say what all fixes with one right answer come to.
+    /// True to compute the result of all unambiguous fixes.
     pub settles: bool,
     /// Ends the check early once its caller has cancelled.
     pub cancel: Cancel,
 }
 
-/// One file that was checked.
+/// Result of checking one file.
 pub struct Checked {
-    /// The file.
+    /// Path of the file.
     pub path: AbsPath,
     /// Its text, without a byte order mark.
     pub text: String,
-    /// Whether a byte order mark stands before the text.
+    /// True if a byte order mark precedes the text.
     pub bom: bool,
-    /// The hash of the file's bytes (see [`content_hash`]); none where not all of them were read.
+    /// Hash of the file's bytes (see [`content_hash`]); none if the file was not read completely.
     pub hash: Option<[u8; 32]>,
-    /// What is wrong with it, in the order of the text.
+    /// Findings in the order of the text.
     pub findings: Vec<Finding>,
-    /// What its fixes with one right answer come to; nothing where there are none, or nobody asks.
+    /// Result of the unambiguous fixes; none without such fixes or if not requested.
     pub mended: Option<Mended>,
 }
 
-/// What the fixes of a file come to.
+/// Result of applying the fixes of a file.
 pub struct Mended {
-    /// What becomes of its text.
+    /// Edits of the text.
     pub edits: Vec<Edit>,
-    /// Whether the byte order mark before it is taken away.
+    /// True if the byte order mark is removed.
     pub removes_mark: bool,
-    /// How many fixes that is.
+    /// Number of fixes applied.
     pub n_made: usize,
 }
 
-/// Why a path could not be checked.
+/// Reasons why a path cannot be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum InspectError {
-    /// Nothing is there, or it cannot be looked at.
+    /// The path does not exist or cannot be accessed.
     #[error("failed to read `{path}`: {source}")]
     Unreadable {
         /// The path.
         path: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The caller cancelled or hung up.
     #[error("the check was cancelled")]
     Cancelled,
-    /// It is a file that is no skill and speaks of none.
+    /// A file that is neither a skill nor refers to skills.
     #[error("`{0}` is neither called SKILL.md nor a command or agents' instructions")]
     NoSkill(String),
 }
@@ -118,9 +119,9 @@ struct Source {
     bom: bool,
     document: Document,
     record: SkillRecord,
-    /// Which file it is; none where it could not be read.
+    /// Identity of the file; none if it could not be read.
     file: Option<FileId>,
-    /// Why nothing of it is known.
+    /// Reason why the file could not be read.
     fault: Option<Fault>,
 }
 
@@ -131,7 +132,7 @@ impl Source {
         Self { path, text, bom: origin.bom, document, record, file: None, fault: None }
     }
 
-    /// Whether all of the file is known.
+    /// Returns true if the file was read completely.
     fn is_whole(&self) -> bool {
         self.fault.is_none() && !self.record.facts.truncated
     }
@@ -148,8 +149,10 @@ impl Source {
 
 /// Checks all files of a task, in the order of their paths.
 ///
+///
 /// # Errors
-/// A path of the task is not there or is no skill. A file that is there and cannot be read is a
+///
+/// A path of the task does not exist or is no skill. An existing file that cannot be read is a
 /// finding.
 pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
     let mut files = Vec::new();
@@ -182,20 +185,20 @@ pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
     Ok(checked.collect())
 }
 
-/// Returns what the fixes of a file come to.
+/// Returns the result of applying a file's unambiguous fixes.
 fn mended(
     source: &Source,
     findings: &[Finding],
     settings: &Settings<'_>,
     beside: &FsFacts<'_>,
 ) -> Option<Mended> {
-    // Where bytes are not the text's, an edit of the text is none of the file.
+    // With invalid UTF-8, offsets in the text are not offsets in the file.
     let is_text = source.record.findings.iter().all(|it| it.diagnostic.code != "yaml/not-utf8");
-    // And where the end is not there, what is put behind the text would stand in its middle.
+    // In a truncated file, text appended at the end would land in the middle.
     if !source.is_whole() || !is_text {
         return None;
     }
-    // Where there are two, the fix of the text takes the second.
+    // With two byte order marks, the text's own fix removes the second.
     let takes_mark = |it: &&Finding| it.rule.id == "yaml/byte-order-mark" && source.bom;
     let n_marks = findings.iter().filter(takes_mark).count();
     let again = |text: &str| {
@@ -215,7 +218,7 @@ fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), Ins
     let unreadable = |source| InspectError::Unreadable { path: path.display().to_string(), source };
     let is_dir = match path.metadata() {
         Ok(metadata) => metadata.is_dir(),
-        // A link that leads nowhere is there.
+        // A dangling link is checked as a file.
         Err(_) if path.symlink_metadata().is_ok_and(|it| it.is_symlink()) => false,
         Err(error) => return Err(unreadable(error)),
     };
@@ -226,7 +229,7 @@ fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), Ins
         files.push(path.clone());
         return Ok(());
     }
-    // What git ignores is somebody else's, such as installed packages.
+    // Files that git ignores, such as installed packages, are not the user's.
     let options = Options { names: &[".ignore"], within_git: false };
     let walk =
         walk(path, options, |it| it.file_name() != ".git" && it.file_name() != "node_modules");
@@ -243,7 +246,7 @@ fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), Ins
         };
         let is_dir = entry.file_type().is_some_and(|it| it.is_dir());
         let counts = if is_dir {
-            // As such a skill was meant.
+            // A directory called SKILL.md is reported as a mistake.
             entry.file_name() == SKILL_FILE
         } else {
             is_skill(entry.path()) || is_checked(entry.path()) && entry.path().is_file()
@@ -252,7 +255,7 @@ fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), Ins
             files.extend(AbsPath::new(entry.path()).ok());
         }
     }
-    // What an agent sees here counts, ignored or reached by a link.
+    // Skills in an agent's view are checked even if ignored or reached by a link.
     for view in &task.views {
         let candidates = view.resolution.candidates.iter().map(|it| &it.path);
         files.extend(candidates.filter(|it| it.starts_with(&**path)).cloned());
@@ -268,7 +271,7 @@ fn is_skill(path: &Path) -> bool {
     path.file_name().is_some_and(|it| it.eq_ignore_ascii_case(SKILL_FILE))
 }
 
-/// Reads a file as far as that can be done; none that has gone meanwhile.
+/// Reads a file as far as possible; returns none if it has gone meanwhile.
 fn read(fenced: &Fenced<'_>, path: &AbsPath, limit: u64) -> Option<Source> {
     let (bytes, size, file, fault) = match fenced.read(path, limit) {
         Ok(file) => (file.bytes, file.stat.size, Some(file.stat.id), None),
@@ -281,7 +284,7 @@ fn read(fenced: &Fenced<'_>, path: &AbsPath, limit: u64) -> Option<Source> {
     Some(Source { file, fault, ..Source::new(path.clone(), decoded.text, facts, origin) })
 }
 
-/// Returns why a file could not be read; none where it has gone.
+/// Returns the reason why a file could not be read; none if it has gone.
 fn fault_of(path: &AbsPath, error: &ReadError) -> Option<Fault> {
     let fault = read_fault(error);
     match fault.kind {
@@ -294,7 +297,7 @@ fn fault_of(path: &AbsPath, error: &ReadError) -> Option<Fault> {
     Some(Fault { kind: FaultKind::Dangling, detail: target.display().to_string() })
 }
 
-/// Returns all skills that are seen together: those that are checked, and those of the views.
+/// Returns the checked skills and those of the views.
 fn neighbours(sources: &[Source], views: &[Arc<View>]) -> Vec<Neighbour> {
     let name = |record: &SkillRecord, path: &AbsPath| {
         let written = record.name.as_ref().map(|it| it.text.to_string());
@@ -321,13 +324,13 @@ fn neighbours(sources: &[Source], views: &[Arc<View>]) -> Vec<Neighbour> {
     all
 }
 
-/// Returns what `work` makes of each item, in their order, on this thread and a few more.
+/// Applies `work` to each item, on this thread and a few more. Results keep the order of the items.
 fn in_parallel<T: Sync, R: Send>(
     items: &[T],
     cancel: &Cancel,
     work: impl Fn(&T) -> R + Sync,
 ) -> Result<Vec<R>, InspectError> {
-    // Below it the threads cost more than they save.
+    // For fewer items, starting threads costs more than it saves.
     const FEW: usize = 8;
     let most = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
     let n_threads = if items.len() < FEW { 1 } else { most };

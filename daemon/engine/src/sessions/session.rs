@@ -165,7 +165,7 @@ pub struct Opening {
     pub environment: BTreeMap<String, OsString>,
     /// Additional directories whose skills count.
     pub additional: Vec<AbsPath>,
-    /// Whether changes of files count as touches; none keeps the current value.
+    /// True if changes of files count as touches; none keeps the current value.
     pub auto: Option<bool>,
 }
 

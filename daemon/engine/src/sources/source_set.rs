@@ -42,7 +42,7 @@ pub struct RemoteOptions {
     pub profiles: Vec<String>,
     /// Interval between fetches.
     pub interval: Duration,
-    /// Whether other machines may be accessed without encryption.
+    /// True if other machines may be accessed without encryption.
     pub unencrypted: bool,
 }
 

@@ -1,9 +1,10 @@
-//! Reading texts without following links that lead out of where they are.
+//! [`Fenced`]: reads texts without following links out of their worktree or directory.
 //!
-//! A file is read in its own worktree, else in its directory, whatever worktree the caller asks
-//! from. The user's own configuration in the home directory may hold links to anywhere. The rule is
-//! that of [`skills_discovery::discover`] for links to files; here it is applied to the file
-//! that was opened, so that a link which is exchanged meanwhile leads nowhere else.
+//!
+//! A file is confined to its own worktree, or else to its directory, regardless of the caller's
+//! worktree. The user's own configuration in the home directory may link anywhere. The rule for
+//! links is that of [`skills_discovery::discover`], applied to the opened file, so that a link
+//! replaced meanwhile has no effect.
 
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use crate::files::disk;
 use crate::files::disk::{File, ReadError};
 use crate::views::view::View;
 
-/// The texts that may be read as seen from one worktree.
+/// Confinement of reads from one worktree.
 pub(super) struct Fenced<'a> {
     top: Option<&'a AbsPath>,
     /// The canonical home directory of the user whom this process serves.

@@ -1,4 +1,4 @@
-//! What lies beside one skill, for the rules that ask.
+//! [`FsFacts`]: the file system context of one skill, for lint rules.
 
 use std::cell::OnceCell;
 use std::fs;
@@ -15,13 +15,13 @@ use super::fenced::{own_top, users_home};
 use super::worktree::Worktree;
 use crate::files::disk;
 
-/// How many files of a skill are listed; of more nobody expects a body to name each.
+/// Maximum number of files listed for a skill; larger skills do not name each file.
 const MOST_FILES: usize = 500;
 
-/// How deep the files of a skill may lie.
+/// Maximum depth of a skill's files.
 const DEEPEST: usize = 6;
 
-/// The world beside one skill on the disk.
+/// File system context of one skill.
 pub(super) struct FsFacts<'a> {
     dir: AbsPath,
     path: &'a AbsPath,
@@ -48,7 +48,7 @@ impl<'a> FsFacts<'a> {
         }
     }
 
-    /// Says why the file itself cannot be read.
+    /// Sets the reason why the file itself cannot be read.
     pub(super) fn fault(mut self, fault: Option<&'a Fault>) -> Self {
         self.fault = fault;
         self
@@ -126,7 +126,7 @@ impl FsContext for FsFacts<'_> {
     }
 }
 
-/// Returns what lies beside the skill at `path`. Blocks on the disk.
+/// Returns the file system facts of the skill at `path`. Blocks on the disk.
 pub fn facts(path: &AbsPath, looks: &[String]) -> SkillDirFacts {
     let worktree = Worktree::new(worktree_top(path));
     let beside = FsFacts::new(path, &worktree, SkillSet::none());
@@ -140,30 +140,31 @@ pub fn facts(path: &AbsPath, looks: &[String]) -> SkillDirFacts {
     }
 }
 
-/// Returns the top of the git worktree that a path is in, where it is in one. Blocks on the disk.
+/// Returns the top of the git worktree that contains a path; none outside of worktrees. Blocks on
+/// the disk.
 pub fn worktree_top(path: &AbsPath) -> Option<AbsPath> {
     path.ancestors().find(|it| it.join(".git").symlink_metadata().is_ok())
 }
 
-/// Returns what is at a path, whether or not it is a link; nothing where nothing is. Blocks on the
-/// disk.
+/// Returns the identity of an entry and whether it is a link; none if it does not exist. Blocks on
+/// the disk.
 pub fn entry(path: &Path) -> Option<Entry> {
     let is_link = fs::symlink_metadata(path).ok()?.is_symlink();
     let id = |it: fs::Metadata| FileId { device: it.dev(), inode: it.ino() };
     Some(Entry { id: fs::metadata(path).ok().map(id), is_link })
 }
 
-/// Returns whether links lead from a path, or from the nearest directory above it that is there, out
-/// of the git worktree that the path is in. Blocks on the disk.
+/// Returns true if links lead from a path, or its nearest existing parent, out of the path's git
+/// worktree. Blocks on the disk.
 pub fn leads_out(path: &AbsPath) -> bool {
     let Some(top) = own_top(path, None, users_home().as_deref()) else { return false };
     let is_outside = |real: &Path| top.canonicalize().map_or(true, |it| !real.starts_with(it));
     let there = path.ancestors().find(|it| it.symlink_metadata().is_ok());
-    // A link to nothing has no end that could be known.
+    // A dangling link may lead anywhere.
     there.is_some_and(|it| it.canonicalize().map_or(true, |real| is_outside(&real)))
 }
 
-/// Makes a script of the skill at `path` executable for whoever may read it.
+/// Makes a script of the skill at `path` executable for everyone who may read it.
 ///
 /// # Errors
 /// It is no script, it lies outside of the skill's directory or its worktree, or the system refuses.
@@ -171,7 +172,7 @@ pub fn make_executable(path: &AbsPath, relative: &str) -> io::Result<()> {
     let refused = |why| io::Error::new(io::ErrorKind::InvalidInput, why);
     let dir = path.parent().unwrap_or_else(|| path.clone()).canonicalize()?;
     let mut file = disk::open(&dir.join(relative)).map_err(|_| refused("it cannot be opened"))?;
-    // The opened file counts: what its path leads to may change.
+    // Checks the opened file, because its path may change meanwhile.
     let real = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
     if !real.starts_with(&dir) || leads_out(path) {
         return Err(refused("it lies outside of the skill"));
@@ -192,8 +193,8 @@ fn begins_as_script(path: &Path) -> bool {
     disk::open(path).is_ok_and(|mut it| it.read_exact(&mut start).is_ok()) && &start == b"#!"
 }
 
-/// Returns the files below a directory, but for its SKILL.md; nothing when there are too many or
-/// one is not text.
+/// Returns the files below a directory except its SKILL.md; none if there are too many or a path is
+/// not UTF-8.
 pub(super) fn list(dir: &Path) -> Option<Vec<String>> {
     let mut files = Vec::new();
     let mut waiting = vec![(dir.to_owned(), 0)];

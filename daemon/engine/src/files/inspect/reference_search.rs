@@ -1,4 +1,4 @@
-//! Where the texts of a worktree name skills, and which texts there are.
+//! Search for references to skills in the texts of a worktree.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -19,34 +19,34 @@ use super::worktree::Worktree;
 use crate::cancel::Cancel;
 use crate::views::view::View;
 
-/// How much of a file is read; nobody writes more than a mebibyte to an agent.
+/// Read limit per file; texts for agents are shorter than a mebibyte.
 const READ_LIMIT: u64 = 1024 * 1024;
 
-/// A file that names skills.
+/// A file that refers to skills.
 pub struct Spoken {
     /// The file.
     pub path: AbsPath,
     /// Its text, without a byte order mark.
     pub text: String,
-    /// Whether a byte order mark stands before the text.
+    /// True if a byte order mark precedes the text.
     pub bom: bool,
-    /// Where it names skills, in the order of the text.
+    /// References to skills, in the order of the text.
     pub references: Vec<Reference>,
 }
 
-/// What is looked for in texts.
+/// Parameters of a search.
 struct Sought<'a, F> {
     is_meant: F,
-    /// The skills that are meant, by their directories, or a command's file.
+    /// The searched skills, by their directories or by a command's file.
     places: HashMap<AbsPath, &'a str>,
-    /// The directories of all skills that are seen.
+    /// Directories of all visible skills.
     skills: HashSet<AbsPath>,
     top: Option<&'a AbsPath>,
     home: Option<AbsPath>,
 }
 
-/// Returns the files that name one of these skills, sorted by path: of the worktree, of the skills
-/// that are seen from there, and of what the user tells every agent. Fewer where it is cancelled.
+/// Returns the files that refer to one of these skills, sorted by path: in the worktree, in visible
+/// skills, and in the user's instructions for agents. Incomplete if cancelled.
 pub fn spoken(
     worktree: &Worktree,
     views: &[Arc<View>],
@@ -75,13 +75,13 @@ pub fn spoken(
     paths.filter_map(|path| of_file(&fenced, path, &sought)).collect()
 }
 
-/// Returns the user's home directory, where these views know it.
+/// Returns the user's home directory from the environment of these views.
 pub fn home(views: &[Arc<View>]) -> Option<AbsPath> {
     let home = views.first()?.ctx.environment.get("HOME")?;
     AbsPath::new(Path::new(home)).ok()
 }
 
-/// Returns the texts that a search is for, sorted by path. Blocks on the disk.
+/// Returns the texts that match a search, sorted by path. Blocks on the disk.
 pub fn search(search: TextSearch) -> Vec<AbsPath> {
     let TextSearch { top, home, skills, words, below } = search;
     let worktree = Worktree::new(top);
@@ -100,8 +100,8 @@ pub fn search(search: TextSearch) -> Vec<AbsPath> {
     texts
 }
 
-/// Returns the texts in which skills may be named or led to, sorted by path, each once: those of the
-/// worktree, those of these skills, and what the user tells every agent.
+/// Returns the texts that may refer to skills, sorted by path, each once: in the worktree, in these
+/// skills, and in the user's instructions for agents.
 fn texts(
     worktree: &Worktree,
     skills: impl IntoIterator<Item = AbsPath>,
@@ -109,7 +109,7 @@ fn texts(
 ) -> Vec<AbsPath> {
     let mut paths = BTreeSet::new();
     for skill in skills {
-        // What git ignores, and what lies outside of the worktree, is not walked else.
+        // Covers skills that git ignores or that are outside of the worktree.
         let dir = skill.parent().filter(|_| !command::is_command(&skill));
         if let Some(dir) = dir.filter(|_| !paths.contains(&skill)) {
             let files = fs_facts::list(&dir).unwrap_or_default();
@@ -121,7 +121,7 @@ fn texts(
         let files = worktree.files().unwrap_or_default().iter();
         let texts = files.filter(|it| is_referencing_file(it) || has_paths(it));
         paths.extend(texts.map(|it| top.child(it)));
-        // Git is often told to ignore what a person tells his own agents.
+        // Personal instructions for agents are often ignored by git.
         paths.extend(told(top));
     }
     for home in home.into_iter().flat_map(|it| [it.clone(), it.child(".config")]) {
@@ -129,14 +129,14 @@ fn texts(
     }
     let mut seen = HashSet::new();
     let paths = paths.into_iter().filter(|it| {
-        // A text that is reached by two ways speaks once.
+        // A text reachable by two paths is reported once.
         it.canonicalize().is_ok_and(|it| seen.insert(it))
     });
     paths.collect()
 }
 
-/// Returns what agents are told in a directory where they look for it: their own directories below
-/// it, and the files that each reads.
+/// Returns the instruction files in a directory: the agents' own directories in it, and the files
+/// that each agent reads.
 fn told(dir: &AbsPath) -> Vec<AbsPath> {
     let mut texts: Vec<_> = REFERENCING_FILES.iter().map(|it| dir.child(it)).collect();
     for home in AGENT_DIRS.map(|it| dir.child(it)) {
@@ -166,7 +166,7 @@ fn of_file<F: Fn(&str) -> bool>(
     path: AbsPath,
     sought: &Sought<'_, F>,
 ) -> Option<Spoken> {
-    // One that has gone or cannot be read names nothing.
+    // A file that has gone or cannot be read refers to nothing.
     let bytes = fenced.read(&path, READ_LIMIT).ok()?.bytes;
     let decoded = decode(&bytes);
     let document = parse(&decoded.text);

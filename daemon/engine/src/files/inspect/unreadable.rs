@@ -1,4 +1,4 @@
-//! Directories that may not be read, and where a skill could be all the same.
+//! Reports of skill directories that cannot be listed.
 
 use std::io;
 use std::path::Path;
@@ -8,12 +8,12 @@ use skills_syntax::path::AbsPath;
 
 use super::{SKILL_FILE, Task};
 
-/// What directories of skills are called.
+/// Names of directories that contain skills.
 const NAMES: [&str; 2] = ["skills", "skill"];
 
-/// Returns the directory that a walk could not list, where it is one of skills: `asked` itself, a
-/// root of an agent or what is below one, or what is below a directory that is called so. Where the
-/// skill in it can be read all the same, as by agents that know its name, returns that one.
+/// Returns the directory that a walk could not list, if it may contain skills: `asked` itself, a
+/// directory at or below an agent's root, or one below a directory named like [`NAMES`]. Returns
+/// its SKILL.md instead if that is readable, because agents that know its name can read it.
 pub(super) fn shut(error: &ignore::Error, asked: &Path, task: &Task) -> Option<AbsPath> {
     let is_denied = error.io_error().is_some_and(|it| it.kind() == io::ErrorKind::PermissionDenied);
     let dir = path_of(error).filter(|_| is_denied)?;
@@ -28,7 +28,7 @@ pub(super) fn shut(error: &ignore::Error, asked: &Path, task: &Task) -> Option<A
     Some(if skill.is_file() { skill } else { dir })
 }
 
-/// Returns what is the matter with a path that may not be read, where that is a directory.
+/// Returns the fault of a path without read permission if it is a directory.
 pub(super) fn told(path: &AbsPath) -> Option<Fault> {
     path.is_dir().then(|| Fault { kind: FaultKind::Shut, detail: String::new() })
 }

@@ -1,7 +1,8 @@
-//! Walks of worktrees, kept for a while: an editor asks for the same one at many keystrokes.
+//! [`Walks`]: cache of worktree walks, because an editor requests the same one at many keystrokes.
 //!
-//! Nothing watches a whole worktree, so what is kept is as old as its walk at most; whoever knows
-//! that something has changed asks for a new one.
+//!
+//! Whole worktrees are not watched, so a cached walk may be outdated by up to its lifetime; callers
+//! that know of a change request a new one.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,21 +12,20 @@ use skills_syntax::path::AbsPath;
 
 use super::worktree::Worktree;
 
-/// How long a walk counts.
+/// Lifetime of a cached walk.
 const KEPT: Duration = Duration::from_secs(10);
 
-/// How many worktrees are kept; a list of all files of one may take some megabytes.
+/// Maximum number of cached worktrees; the file list of one may take some megabytes.
 const MOST: usize = 4;
 
-/// The worktrees that were walked last.
+/// Recently walked worktrees.
 #[derive(Default)]
 pub struct Walks(Mutex<HashMap<AbsPath, (Instant, Arc<Worktree>)>>);
 
 impl Walks {
-    /// Returns a worktree whose files are known, or will be when first asked for. `anew` takes
-    /// none that was walked before.
+    /// Returns a worktree, whose files are listed on first use. `anew` bypasses the cache.
     pub fn worktree(&self, top: &AbsPath, anew: bool) -> Arc<Worktree> {
-        // One entry is put in at a time.
+        // Each entry is inserted in one step, so a panic leaves the map consistent.
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|_, (since, _)| since.elapsed() < KEPT);
         if let Some((_, worktree)) = kept.get(top).filter(|_| !anew) {

@@ -1,4 +1,4 @@
-//! The worktree around the skills that are checked: its files, and what git ignores.
+//! [`Worktree`]: files of the worktree around checked skills, and git's ignore rules for them.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use skills_syntax::path::AbsPath;
 
 use crate::files::ignored::{Links, Options, patterns, walk};
 
-/// How many files are looked at. Of a larger worktree nothing is said about globs.
+/// Maximum number of files listed. In a larger worktree globs are not evaluated.
 const MOST_FILES: usize = 100_000;
 
-/// A worktree, walked when a rule first asks for it.
+/// A worktree, walked on first use.
 pub struct Worktree {
     top: Option<AbsPath>,
     files: OnceLock<Option<Vec<PathBuf>>>,
-    /// What each directory's `.gitignore` says.
+    /// Parsed `.gitignore` of each directory.
     ignores: Mutex<HashMap<PathBuf, Option<Gitignore>>>,
 }
 
@@ -26,25 +26,23 @@ impl Worktree {
         Self { top, files: OnceLock::new(), ignores: Mutex::default() }
     }
 
-    /// Returns its top; none outside of any worktree.
+    /// Returns its top; none outside of worktrees.
     pub(super) fn top(&self) -> Option<&AbsPath> {
         self.top.as_ref()
     }
 
-    /// Returns its files relative to the top, but for what git ignores; none where there are too
-    /// many.
+    /// Returns its files that git does not ignore, relative to the top; none if there are too many.
     pub(super) fn files(&self) -> Option<&[PathBuf]> {
         let top = self.top.as_ref()?;
         self.files.get_or_init(|| files_below(top)).as_deref()
     }
 
-    /// Returns how many files a glob of `paths` matches, by what a touch is matched with.
+    /// Returns the number of files that a glob of `paths` matches, by the matcher for touches.
     pub(super) fn matches(&self, glob: &str) -> Option<usize> {
         Some(self.matching(glob)?.count())
     }
 
-    /// Returns how many files a glob matches and the first of them; nothing where that is not
-    /// known.
+    /// Returns the number of files that a glob matches and the first of them; none if unknown.
     pub fn first_matches(&self, glob: &str, most: usize) -> Option<(usize, Vec<&Path>)> {
         let mut first = Vec::new();
         let mut count = 0;
@@ -65,13 +63,13 @@ impl Worktree {
         Some(files.iter().map(PathBuf::as_path).filter(is_match))
     }
 
-    /// Returns whether git ignores a file of the worktree.
+    /// Returns whether git ignores a file of the worktree; none if unknown.
     pub(super) fn ignores(&self, path: &AbsPath) -> Option<bool> {
         let top = self.top.as_ref()?;
         if !path.starts_with(&**top) || !top.join(".git").exists() {
             return None;
         }
-        // The deepest `.gitignore` that says anything decides.
+        // The deepest `.gitignore` with a matching pattern decides.
         for dir in path.ancestors().skip(1).take_while(|it| it.starts_with(&**top)) {
             let mut ignores = self.ignores.lock().unwrap_or_else(PoisonError::into_inner);
             let ignore = ignores.entry(dir.to_path_buf()).or_insert_with(|| of_directory(&dir));
@@ -89,8 +87,7 @@ fn of_directory(dir: &Path) -> Option<Gitignore> {
     patterns(dir, &dir.join(".gitignore"), Links::Refused)
 }
 
-/// Returns the directories below one of a worktree, without those that git ignores, so many at most.
-/// Blocks on the disk.
+/// Returns at most `most` directories below `below` that git does not ignore. Blocks on the disk.
 pub fn directories(top: &AbsPath, below: &str, most: usize) -> Vec<PathBuf> {
     let begin = top.join(below);
     let start = begin.clone();

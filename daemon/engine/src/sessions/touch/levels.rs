@@ -41,9 +41,9 @@ struct Level {
 /// Possible contents of a directory.
 #[derive(Clone, Debug)]
 pub(super) enum Held {
-    /// Exactly these directories and links among names that begin with a dot.
+    /// No entries.
     Nothing,
-    /// Of what begins with a dot these directories and links.
+    /// Exactly these directories and links among names that begin with a dot.
     Dotted(Arc<[OsString]>),
     /// Unknown: each name has to be checked.
     Anything,
