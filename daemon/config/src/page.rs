@@ -43,7 +43,7 @@ skillsd reads two optional files:
 
 skillsd watches both files and applies changes without a restart.
 If an edit contains a mistake, the previous configuration stays in effect, including rules that deny, until you correct the mistake.
-If a file contains a mistake when skillsd starts or when the file appears, the key with the mistake keeps its default, and all other keys apply.
+If a file already contains a mistake when skillsd first reads it, the key with the mistake keeps its default, and all other keys apply.
 In both cases, `skillsd status`, `skillsd doctor` and the `health` of every answer report each mistake with its line, its column and a suggestion.
 An unknown key is a mistake.
 

@@ -10,8 +10,8 @@ use super::table::rules;
 const HEAD: &str = "\
 # Rules
 
-What `skillsd check` and the language server find in a `SKILL.md`.
-This page is generated from the rule table; `cargo tidy` updates it.
+This page lists the findings of `skillsd check` and the language server in a `SKILL.md`.
+It is generated from the rule table; `cargo tidy` updates it.
 
 The severity of a finding depends on the agents of the active profiles:
 
@@ -25,7 +25,9 @@ For example, a YAML mistake is a warning if every active agent still reads the f
 `skillsd check --fix` applies a fix if it is the only possible one.
 Editors also offer alternatives, and fixes that change more than the text.
 
-A comment suppresses a finding: `# skillsd-ignore: rule` in the frontmatter, at the end of a line or on the line above a key, and `<!-- skillsd-ignore rule -->` in the body, for its own line or the next one.
+A comment suppresses a finding.
+In the frontmatter, write `# skillsd-ignore: rule` at the end of a line or on the line above a key.
+In the body, write `<!-- skillsd-ignore rule -->` on the same line or the line above.
 One comment can name several rules; `family/*` names a whole family.
 
 ";

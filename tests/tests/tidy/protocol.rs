@@ -403,9 +403,11 @@ const HEAD: &str = "# Protocol
 
 Version {version}.
 JSON-RPC 2.0 over a Unix socket: `$SKILLSD_SOCKET`, else `$XDG_RUNTIME_DIR/skillsd/v1.sock`, else `/run/user/<uid>/skillsd/v1.sock`, else `/tmp/skillsd-<uid>/v1.sock`.
-Messages are framed as in the Language Server Protocol (`Content-Length: N`, an empty line, N bytes). A connection that starts with `{` uses one message per line in both directions.
+Messages are framed as in the Language Server Protocol (`Content-Length: N`, an empty line, N bytes).
+A connection that starts with `{` uses one message per line in both directions.
 Any method may be called first.
-Methods that grant something on the user's behalf (`trust/set`, `permission/reply`) are available only on a second socket next to the first, `v1-consent.sock`: the socket's name with `.sock` replaced by `-consent.sock`.
+Methods that grant something on the user's behalf (`trust/set`, `permission/reply`) need a second socket next to the first, `v1-consent.sock`.
+Its name is the first socket's name with `-consent.sock` instead of `.sock`.
 It accepts all methods; on the first socket the granting methods fail with -32003.
 Give a sandboxed agent only the first socket.
 Names may be added but never change their meaning; ignore unknown fields.
