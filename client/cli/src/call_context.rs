@@ -197,8 +197,8 @@ fn unusable(path: &Path, error: &io::Error) -> CommandError {
     CommandError::usage(format!("`{path}` is not a usable directory: {error}"))
 }
 
-// Removes `.` and `..`. For `..` this asks the disk, because `a` in `a/..` may be a link; a path that
-// does not exist is normalized by its text.
+// Removes `.` and `..`. For `..` this asks the disk, because `a` in `a/..` may be a link; a path
+// that does not exist is normalized by its text.
 fn normalize(path: &Path) -> PathBuf {
     if !path.components().any(|component| component == Component::ParentDir) {
         return path.components().collect();

@@ -77,7 +77,8 @@ pub enum Color {
     Never,
 }
 
-/// Parser of `--profile`. It accepts any name, since users define profiles, and completes the built-in ones.
+/// Parser of `--profile`. It accepts any name, since users define profiles, and completes the
+/// built-in ones.
 #[derive(Clone, Debug)]
 struct ProfileNames;
 

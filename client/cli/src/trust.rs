@@ -152,8 +152,8 @@ fn push_covered(result: &TrustGetResult, path: &str, text: &mut String) {
     let _ = writeln!(text, "    {}", paint(style::FAINT, parts.join(" · ")));
 }
 
-/// Adds covered skills that are not listed above: skills of other profiles, nested skills, and skills
-/// that run nothing yet.
+/// Adds covered skills that are not listed above: skills of other profiles, nested skills, and
+/// skills that run nothing yet.
 fn push_others(result: &TrustGetResult, terminal: &Terminal, text: &mut String) {
     let is_shown = |it: &CoveredFiles| {
         let covered = result.covers.iter().find(|covered| covered.path == it.path);

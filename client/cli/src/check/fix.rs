@@ -29,7 +29,8 @@ pub(super) struct Fixes {
 impl Fixes {
     /// Applies the fixes with exactly one right result. Returns whether there were any.
     ///
-    /// A file that changes in between is skipped from then on. A file with several paths is fixed once.
+    /// A file that changes in between is skipped from then on. A file with several paths is fixed
+    /// once.
     pub(super) fn apply(&mut self, result: &CheckResult) -> Result<bool, CommandError> {
         let before = self.n_fixed;
         let mut seen = BTreeSet::new();

@@ -74,8 +74,8 @@ fn push_file(
     }
 }
 
-/// Wraps a text that follows `lead` columns and a space; later lines are indented by `indent`, which is
-/// less than `lead`.
+/// Wraps a text that follows `lead` columns and a space; later lines are indented by `indent`,
+/// which is less than `lead`.
 fn wrap_after(lead: usize, indent: usize, message: &str, columns: Option<usize>) -> Vec<String> {
     // A placeholder word for the lead, which is removed below.
     let word = "x".repeat(lead - indent);

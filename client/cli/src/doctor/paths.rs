@@ -90,8 +90,8 @@ pub(super) fn check_state_directory(findings: &mut Vec<Finding>) {
     findings.extend(damaged_stores(&path));
 }
 
-/// Returns a finding for each damaged session store that the daemon has set aside. A store consists of
-/// up to three files, with those of SQLite.
+/// Returns a finding for each damaged session store that the daemon has set aside. A store consists
+/// of up to three files, with those of SQLite.
 fn damaged_stores(state: &Path) -> Vec<Finding> {
     let mut stores: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for path in fs::read_dir(state).into_iter().flatten().flatten().map(|it| it.path()) {

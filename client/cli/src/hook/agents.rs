@@ -35,7 +35,8 @@ pub(super) enum Event {
     Tool,
     /// The agent compacted its context.
     Compacted,
-    /// The user compacted the context. Automatic compaction comes before every request and is ignored.
+    /// The user compacted the context. Automatic compaction comes before every request and is
+    /// ignored.
     CompactedManually,
     /// A subagent has ended.
     AgentEnd,

@@ -1,5 +1,5 @@
-//! Entry in a configuration file of another program ([`Item`]): an element of a list, or a property of an
-//! object.
+//! Entry in a configuration file of another program ([`Item`]): an element of a list, or a property
+//! of an object.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

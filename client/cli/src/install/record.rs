@@ -1,5 +1,5 @@
-//! Record of the installation ([`Record`]), a file in the state directory, so that `uninstall` removes
-//! exactly what `install` added.
+//! Record of the installation ([`Record`]), a file in the state directory, so that `uninstall`
+//! removes exactly what `install` added.
 //!
 //! Contains our own entries only, because the files around them may contain secrets.
 

@@ -10,9 +10,9 @@ const LONGEST: usize = 256 * 1024;
 
 /// Budget for parsing one command and the commands nested in it, since an agent waits for the hook.
 ///
-/// Ordinary text runs out of steps first, so the result is the same on every machine. The time limit
-/// covers texts whose single steps are slow, such as a thousand here-documents on one line. It
-/// counts CPU time of this thread, so a busy machine changes no result.
+/// Ordinary text runs out of steps first, so the result is the same on every machine. The time
+/// limit covers texts whose single steps are slow, such as a thousand here-documents on one line.
+/// It counts CPU time of this thread, so a busy machine changes no result.
 #[derive(Debug)]
 pub(super) struct Budget {
     steps: usize,
