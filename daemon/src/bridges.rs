@@ -1,4 +1,4 @@
-//! Servers that speak other protocols and get their answers from the daemon: LSP and MCP.
+//! Bridges to other protocols: the LSP and MCP servers, both clients of the daemon.
 
 pub(crate) mod lsp;
 pub(crate) mod mcp;

@@ -1,9 +1,9 @@
-//! skillsd: the daemon, and the program that is put together from it and the other crates.
+//! skillsd: the daemon, and the `skillsd` program built from it and the other crates.
 //!
-//! The only crate that knows both the engine and the server. From the outside in: the program,
-//! the daemon's life, the socket, a connection, a call, a handler, and the two conversions
-//! between the wire and the model. `main` is a function here so that another package's tests
-//! can build the very same program.
+//! The only crate that depends on both the engine and the server. From the outside in: the program,
+//! the daemon's lifecycle, the socket, a connection, a call, a handler, and the conversions between
+//! wire types and the model. [`main`] is a library function so that tests of another package can
+//! build the same program.
 
 mod cli;
 

@@ -1,4 +1,4 @@
-//! The program `skillsd`; all of it is in the library.
+//! The program `skillsd`; its code is in the library.
 
 fn main() -> std::process::ExitCode {
     skillsd::main()

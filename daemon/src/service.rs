@@ -1,7 +1,7 @@
-//! What the handlers work with: the engine, and what the daemon knows about itself.
+//! [`Service`]: the state that all handlers share, above all the engine.
 //!
-//! Owns the way from a call's parameters to a view, and the table of methods. No handler
-//! reaches the engine by another way, so that each error of it has one form.
+//! Resolves a call's parameters to a view and owns the method table. Handlers reach the engine only
+//! through it, so that engine errors are reported uniformly.
 
 mod trusts;
 
@@ -32,49 +32,49 @@ use crate::api::from_wire;
 use crate::api::from_wire::RequestContext;
 use crate::api::handlers;
 use crate::lifecycle::resident_memory::Memory;
-use crate::lifecycle::settings::{Edit, Settings, provision};
+use crate::lifecycle::settings::{ConfigChange, Settings, source_config};
 use crate::rpc::events::{Bus, EventSubject};
 use crate::rpc::heavy::HeavyCalls;
 use crate::rpc::page_cache::PageCache;
 use crate::rpc::peer::{Environment, Peer};
 
-/// How long an answer waits for what is fetched or started for the first time.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Maximum wait for sources that are fetched or started for the first time.
+const SOURCE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What is served.
+/// State shared by all handlers.
 pub(crate) struct Service {
     pub(crate) engine: Engine,
-    /// Where it is said what has happened.
+    /// Publishes events to subscribers.
     pub(crate) bus: Arc<Bus>,
-    /// Names this run.
+    /// Id of this run.
     pub(crate) boot_id: String,
-    /// Where it listens; nowhere when it serves within another process.
+    /// Path of the socket; none for a server within another process.
     pub(crate) socket: Option<PathBuf>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) started: Instant,
     pub(crate) memory: Memory,
-    /// How many connections are open.
+    /// Number of open connections.
     pub(crate) open: Arc<AtomicU32>,
-    /// Cancelled when the daemon is to exit.
+    /// Cancelled when the daemon shuts down.
     pub(crate) closing: CancellationToken,
-    /// The daemon's own variables, for clients that send none.
+    /// The daemon's own environment variables, for clients that send none.
     environment: Environment,
     pub(crate) sessions: Sessions,
-    /// The worktrees whose files were looked at last.
+    /// Cached walks over worktrees, for searches in their files.
     pub(crate) walks: Walks,
-    /// What was found on the disk, as long as its pages are being asked for.
+    /// Search results kept while their pages are requested.
     pub(crate) page_cache: PageCache,
-    /// The calls that take long.
+    /// Limits and schedules expensive calls.
     pub(crate) heavy: HeavyCalls,
-    /// What is known of the directories that touches come by.
+    /// Cached facts about directories that touches pass through.
     pub(crate) levels: Levels,
-    /// How often agents did what.
+    /// Usage counters per agent.
     pub(crate) counters: Counters,
-    /// What the user has been asked.
+    /// The approval queue.
     pub(crate) requests: Requests,
-    /// What the user has said about directories; read when it is first needed.
-    trusts: OnceLock<Mutex<trusts::Known>>,
-    /// Set when the engine is gone, and the daemon with it.
+    /// The user's trust decisions; read on first use.
+    trusts: OnceLock<Mutex<trusts::CachedTrust>>,
+    /// Set when the engine has failed and the daemon must exit.
     failed: AtomicBool,
 }
 
@@ -89,7 +89,7 @@ impl Service {
         settings: Arc<Settings>,
         sessions: Sessions,
     ) -> Arc<Self> {
-        engine.provide(provision(&settings.user()));
+        engine.provide(source_config(&settings.user()));
         Arc::new(Self {
             engine,
             bus,
@@ -113,74 +113,75 @@ impl Service {
         })
     }
 
-    /// Returns the home directory of the user whom it serves.
+    /// Returns the user's home directory.
     pub(crate) fn home(&self) -> Option<AbsPath> {
         AbsPath::new(self.environment.get("HOME")?.as_ref()).ok()
     }
 
-    /// Returns this process's directory for private copies, beside the socket.
+    /// Returns this process's directory for sealed copies, beside the socket.
     pub(crate) fn copies(&self) -> io::Result<PathBuf> {
         let location = socket_location().map_err(io::Error::other)?;
         directory::prepare(&location).map_err(io::Error::other)?;
         Ok(location.directory().join(format!("{COPIES}{}", self.boot_id)))
     }
 
-    /// Returns the table of methods over this service.
+    /// Returns the method table over this service.
     pub(crate) fn methods(self: &Arc<Self>) -> Methods {
         let mut methods = Methods::new();
         handlers::register_all(&mut methods, self);
         methods
     }
 
-    /// Returns whether the daemon has to exit because it cannot answer any more.
+    /// Returns whether the daemon exits because the engine has failed.
     pub(crate) fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// Reads where a call asks from, and by whose rules.
-    pub(crate) async fn asked(
+    /// Resolves a call's context: working directory, profile, environment and session.
+    pub(crate) async fn request_context(
         &self,
         peer: &Peer,
         context: Context,
     ) -> Result<RequestContext, RpcError> {
-        Ok(self.settle(peer, context).await?.0)
+        Ok(self.resolve_with_view(peer, context).await?.0)
     }
 
     /// Returns the view that a call asks for.
     pub(crate) async fn view(&self, peer: &Peer, context: Context) -> Result<Arc<View>, RpcError> {
-        let (asked, view) = self.settle(peer, context).await?;
+        let (request, view) = self.resolve_with_view(peer, context).await?;
         let view = match view {
             Some(view) => view,
-            None => self.resolved(&asked).await?,
+            None => self.view_for(&request).await?,
         };
-        let view = self.settled(&asked, view).await?;
+        let view = self.wait_for_sources(&request, view).await?;
         let top = &view.resolution.worktree;
-        // Its mistakes are told to those as well who name their profile.
+        // Mistakes in it are also reported to calls that name a profile themselves.
         self.settings.repository(top, StatCache::of_process().hear()).await;
         Ok(view.with_health(&self.settings.health(Some(top))))
     }
 
-    /// Follows the user's configuration, and what others keep. Returns how far was heard of changes.
+    /// Applies changes of the user's configuration and of the store. Returns the watch generation
+    /// that was current before.
     pub(crate) async fn refresh_settings(&self) -> Generation {
-        let heard = StatCache::of_process().hear();
-        if let Some(edit) = self.settings.refresh(heard).await {
-            // In the queue before what is asked next.
+        let generation = StatCache::of_process().hear();
+        if let Some(edit) = self.settings.refresh(generation).await {
+            // Enqueued before any later request.
             let config = self.settings.user();
             self.engine.set_read_limit(config.read_limit);
-            self.engine.provide(provision(&config));
-            self.follow_policy().await;
-            self.tell_edit(edit);
+            self.engine.provide(source_config(&config));
+            self.update_policy().await;
+            self.publish_edit(edit);
         } else if self.trusts.get().is_none() {
-            // The first call of all.
-            self.follow_policy().await;
+            // This is the first call.
+            self.update_policy().await;
         }
-        self.refresh_trusts(heard).await;
-        heard
+        self.refresh_trusts(generation).await;
+        generation
     }
 
-    /// Tells all who follow anything that the user's configuration is another one: profiles and
-    /// rules are in it that no view tells of.
-    fn tell_edit(&self, edit: Edit) {
+    /// Notifies all subscribers of a changed user configuration, since it holds profiles and rules
+    /// that no view reports.
+    fn publish_edit(&self, edit: ConfigChange) {
         let happened =
             [(edit.config, EventKind::DiagnosticsChanged), (edit.health, EventKind::HealthChanged)];
         for (_, kind) in happened.into_iter().filter(|it| it.0) {
@@ -188,20 +189,20 @@ impl Service {
         }
     }
 
-    /// Returns the files that every call goes by and that others write as well.
+    /// Returns the files that every call depends on and that other processes write.
     pub(crate) fn files_of_others(&self) -> Vec<PathBuf> {
         let kept = self.sessions.store().files();
         self.settings.user_file().into_iter().map(Path::to_owned).chain(kept).collect()
     }
 
-    /// Reads what a call asks for, with the configuration's profile where it names none. Returns
-    /// the view as well where finding that out took one.
-    async fn settle(
+    /// Resolves a call's context, with the configured profile if the call names none. Also returns
+    /// the view if one was needed for that.
+    async fn resolve_with_view(
         &self,
         peer: &Peer,
         context: Context,
     ) -> Result<(RequestContext, Option<Arc<View>>), RpcError> {
-        let heard = self.refresh_settings().await;
+        let generation = self.refresh_settings().await;
         let session = match &context.session {
             Some(id) => self.sessions.get(id).await,
             None => None,
@@ -211,32 +212,32 @@ impl Service {
             self.follow_writes(session).await;
         }
         if context.profile.is_some() || session.is_some() {
-            return Ok((self.read(peer, context, session)?, None));
+            return Ok((self.read_context(peer, context, session)?, None));
         }
         let context = Context { profile: self.settings.user().profile.clone(), ..context };
-        let asked = self.read(peer, context.clone(), None)?;
-        // Any view of the place knows its worktree, and this one is most often the answer.
-        let view = self.resolved(&asked).await?;
-        match &self.settings.repository(&view.resolution.worktree, heard).await.profile {
-            Some(profile) if **profile != *asked.profile.id => {
+        let request = self.read_context(peer, context.clone(), None)?;
+        // Any view of the directory knows its worktree, and this one is usually the answer.
+        let view = self.view_for(&request).await?;
+        match &self.settings.repository(&view.resolution.worktree, generation).await.profile {
+            Some(profile) if **profile != *request.profile.id => {
                 let context = Context { profile: Some(profile.clone()), ..context };
-                Ok((self.read(peer, context, None)?, None))
+                Ok((self.read_context(peer, context, None)?, None))
             }
-            Some(_) | None => Ok((asked, Some(view))),
+            Some(_) | None => Ok((request, Some(view))),
         }
     }
 
-    fn read(
+    fn read_context(
         &self,
         peer: &Peer,
         context: Context,
         session: Option<&Session>,
     ) -> Result<RequestContext, RpcError> {
-        self.read_for(peer.environment(), context, session)
+        self.context_for(peer.environment(), context, session)
     }
 
-    /// Reads what is asked for, without waiting, by somebody whose environment this is.
-    pub(crate) fn read_for(
+    /// Resolves a call's context without waiting; `theirs` is the client's environment.
+    pub(crate) fn context_for(
         &self,
         theirs: Option<&Environment>,
         context: Context,
@@ -245,37 +246,44 @@ impl Service {
         let theirs = theirs.or(session.map(|it| &it.environment));
         let environment = theirs.unwrap_or(&self.environment);
         let profiles = &self.settings.user().profiles;
-        from_wire::asked(context, session, profiles, environment, &self.environment)
+        from_wire::request_context(context, session, profiles, environment, &self.environment)
     }
 
-    /// Returns what is not well besides the view of this worktree: the configuration, and
-    /// whether conversations are kept.
-    pub(crate) async fn unwell(&self, top: &AbsPath) -> Vec<Health> {
+    /// Returns the health of the configuration and the session store. The health of the view is
+    /// separate.
+    pub(crate) async fn config_health(&self, top: &AbsPath) -> Vec<Health> {
         self.settings.repository(top, StatCache::of_process().hear()).await;
         let mut health = self.settings.health(Some(top));
         health.extend(self.sessions.store().health());
         health
     }
 
-    /// Returns what is not well with this view, and whether what the user decides is kept.
+    /// Returns the health of this view and of the session store.
     pub(crate) fn health_of(&self, view: &View) -> Vec<Health> {
         view.health.iter().cloned().chain(self.sessions.store().health()).collect()
     }
 
-    pub(crate) async fn resolved(&self, asked: &RequestContext) -> Result<Arc<View>, RpcError> {
-        let view = self.of_key(asked, &asked.key).await?;
-        // Most agents inside an agent have no rules of their own, and share a view.
-        match &asked.agent {
+    pub(crate) async fn view_for(&self, request: &RequestContext) -> Result<Arc<View>, RpcError> {
+        let view = self.view_of_key(request, &request.key).await?;
+        // Most subagents have no rules of their own and share a view.
+        match &request.agent {
             Some(agent) if view.resolution.has_rules_of(agent) => {
-                self.of_key(asked, &ViewKey { agent: asked.agent.clone(), ..asked.key.clone() })
-                    .await
+                self.view_of_key(
+                    request,
+                    &ViewKey { agent: request.agent.clone(), ..request.key.clone() },
+                )
+                .await
             }
             Some(_) | None => Ok(view),
         }
     }
 
-    async fn of_key(&self, asked: &RequestContext, key: &ViewKey) -> Result<Arc<View>, RpcError> {
-        let RequestContext { profile, freshness, .. } = asked;
+    async fn view_of_key(
+        &self,
+        request: &RequestContext,
+        key: &ViewKey,
+    ) -> Result<Arc<View>, RpcError> {
+        let RequestContext { profile, freshness, .. } = request;
         if *freshness == skills_engine::Freshness::Cached
             && let Some(view) = self.engine.cached(key)
         {
@@ -286,32 +294,31 @@ impl Service {
         view.map_err(|error| self.engine_failed(&error))
     }
 
-    /// Waits a little for what the view uses from elsewhere, where that comes for the first time:
-    /// a list that is made before it is there would be right only for those who ask twice.
-    async fn settled(
+    /// Waits up to [`SOURCE_TIMEOUT`] for sources that load for the first time. Without it, only a second
+    /// call would get a complete list.
+    async fn wait_for_sources(
         &self,
-        asked: &RequestContext,
+        request: &RequestContext,
         view: Arc<View>,
     ) -> Result<Arc<View>, RpcError> {
-        if asked.freshness == skills_engine::Freshness::Cached {
+        if request.freshness == skills_engine::Freshness::Cached {
             return Ok(view);
         }
-        match timeout(PATIENCE, self.engine.settled(Arc::clone(&view))).await {
+        match timeout(SOURCE_TIMEOUT, self.engine.settled(Arc::clone(&view))).await {
             Ok(settled) => settled.map_err(|error| self.engine_failed(&error)),
-            // What comes later is in a later answer, and the health of this one says so.
+            // A later answer includes them; the health of this one reports them as pending.
             Err(_) => Ok(view),
         }
     }
 
-    /// Turns a failure of the engine into an answer, and the daemon towards its exit: whoever
-    /// starts the next one gets a working engine.
+    /// Converts an engine failure to an RPC error and shuts the daemon down, so that the next one
+    /// starts with a working engine.
     pub(crate) fn engine_failed(&self, error: &EngineError) -> RpcError {
         if !self.closing.is_cancelled() {
-            tracing::error!(%error, "the engine is gone, and so skillsd ends");
+            tracing::error!(%error, "exiting: the engine has failed");
             self.failed.store(true, Ordering::Relaxed);
             self.closing.cancel();
         }
-        RpcError::internal(error.to_string())
-            .with_hint("Ask again: the next call starts another daemon.")
+        RpcError::internal(error.to_string()).with_hint("Retry: the next call starts a new daemon.")
     }
 }

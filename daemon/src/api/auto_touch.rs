@@ -24,7 +24,7 @@ use crate::service::Service;
 const MOST_WOKEN: usize = 64;
 
 /// Takes writes for touches until the daemon ends.
-pub(crate) async fn keep(service: Arc<Service>) {
+pub(crate) async fn run(service: Arc<Service>) {
     service.wake().await;
     loop {
         let written = tokio::select! {
@@ -65,7 +65,7 @@ impl Service {
         let mut opened: Vec<ViewKey> = Vec::new();
         for session in sessions {
             // What is named by a profile that is gone comes back with it, when it is called for.
-            let Ok(asked) = self.read_for(None, Context::default(), Some(&session)) else {
+            let Ok(asked) = self.context_for(None, Context::default(), Some(&session)) else {
                 continue;
             };
             // Many conversations see the same.
@@ -73,7 +73,7 @@ impl Service {
                 if opened.len() >= MOST_WOKEN || self.closing.is_cancelled() {
                     continue;
                 }
-                if let Err(error) = self.resolved(&asked).await {
+                if let Err(error) = self.view_for(&asked).await {
                     tracing::warn!(session = session.id, error = error.message, "not opened");
                     continue;
                 }
@@ -107,7 +107,7 @@ impl Service {
         // As it is by now; it may have been closed meanwhile. That others write is no use of it.
         let Some(session) = self.sessions.found(&session.id).await else { return Ok(()) };
         self.refresh_settings().await;
-        let asked = self.read_for(None, Context::default(), Some(&session))?;
+        let asked = self.context_for(None, Context::default(), Some(&session))?;
         self.touch(Named { session, asked, is_new: false }, paths, TouchScope::Trusted).await?;
         Ok(())
     }

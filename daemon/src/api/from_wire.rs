@@ -35,7 +35,7 @@ pub(crate) struct RequestContext {
 ///
 /// What the call does not say is as its session has it. `default_environment` counts where the
 /// call brings none of its own, and `own` for variables that no client knows to send.
-pub(crate) fn asked(
+pub(crate) fn request_context(
     context: Context,
     session: Option<&Session>,
     profiles: &ProfileSet,
@@ -196,7 +196,7 @@ mod tests {
     }
 
     fn read(context: Context) -> Result<RequestContext, RpcError> {
-        asked(context, None, &ProfileSet::default(), &own(), &Environment::new())
+        request_context(context, None, &ProfileSet::default(), &own(), &Environment::new())
     }
 
     #[track_caller]

@@ -58,7 +58,7 @@ impl Service {
             return Err(RpcError::invalid_params(format!("there is no session `{id}`"))
                 .with_hint("Open it with `session/open`, or touch a file in it; `session/list` names those that there are."));
         };
-        let asked = self.asked(peer, context).await?;
+        let asked = self.request_context(peer, context).await?;
         Ok(Named { session, asked, is_new: false })
     }
 
@@ -69,7 +69,7 @@ impl Service {
         if let Some(session) = self.sessions.get(&id).await {
             // It stays where it began, wherever its agent has gone since.
             let context = Context { cwd: None, profile: None, ..context };
-            let asked = self.asked(peer, context).await?;
+            let asked = self.request_context(peer, context).await?;
             return Ok(Named { session, asked, is_new: false });
         }
         self.opened(peer, context, None).await
@@ -86,7 +86,7 @@ impl Service {
         if id.is_some() {
             named(&context)?;
         }
-        let mut asked = self.asked(peer, context).await?;
+        let mut asked = self.request_context(peer, context).await?;
         let days = self.settings.user().sessions_keep;
         self.sessions.expire(std::time::Duration::from_hours(days.saturating_mul(24))).await;
         let opening = Opening {
@@ -104,7 +104,7 @@ impl Service {
             self.turn_followers(&session.id).await;
         }
         if moved {
-            let view = self.resolved(&asked).await?;
+            let view = self.view_for(&asked).await?;
             self.session_changed(&session, &view);
         }
         Ok(Named { session, asked, is_new })
@@ -115,9 +115,9 @@ impl Service {
         &self,
         asked: &RequestContext,
     ) -> Result<(Arc<View>, Vec<Health>), RpcError> {
-        let view = self.resolved(asked).await?;
+        let view = self.view_for(asked).await?;
         let mut health = view.health.clone();
-        health.extend(self.unwell(&view.resolution.worktree).await);
+        health.extend(self.config_health(&view.resolution.worktree).await);
         Ok((view, health))
     }
 
@@ -129,7 +129,7 @@ impl Service {
         reach: TouchScope,
     ) -> Result<Touched, RpcError> {
         let Named { session, mut asked, .. } = named;
-        let mut view = self.resolved(&asked).await?;
+        let mut view = self.view_for(&asked).await?;
         let mut found = self.found(&view, &asked, &session, paths).await?;
         let is_known = |it: &AbsPath| session.discovered.contains_key(it);
         if !found.roots.iter().all(is_known) {
@@ -137,7 +137,7 @@ impl Service {
             let nested = session.discovered.keys().chain(&found.roots).cloned().collect();
             let activated = session.activated.keys().cloned().collect();
             asked.key.overlay = Arc::new(Overlay::new(nested, activated));
-            view = self.resolved(&asked).await?;
+            view = self.view_for(&asked).await?;
         }
         let mut activated = self.activated(&view, &found);
         if reach == TouchScope::Trusted {
@@ -159,7 +159,7 @@ impl Service {
             asked.key.overlay = Arc::clone(&session.overlay);
             // What was finished before the call is in every view that there is by now.
             asked.freshness = Freshness::Cached;
-            view = self.resolved(&asked).await?;
+            view = self.view_for(&asked).await?;
         }
         if !(new.discovered.is_empty() && new.activated.is_empty()) {
             self.turn_followers(&session.id).await;

@@ -1,8 +1,7 @@
 //! `skillsd lsp`: the language server on standard input and output.
 //!
-//! Only this file knows that they are the streams; the server is in its own crate, and learns what
-//! is on the disk over [`link`]. Standard error
-//! is the log, which many editors show as errors, so nothing is said there that is none.
+//! The server is the crate `skills-lsp`; it reaches the disk through [`link`]. The log goes to
+//! standard error, which many editors show as errors, so it defaults to warnings.
 
 mod dependency_watcher;
 mod link;
@@ -24,16 +23,16 @@ use crate::bridges::lsp::link::{BackendMode, Link};
 use crate::lifecycle::log;
 use crate::lifecycle::settings::Settings;
 
-/// What is logged when nobody says how much.
+/// Default log filter.
 const DEFAULT_LEVEL: &str = "warn";
 
-/// Serves until the editor says `exit` or goes.
+/// Serves until the editor sends `exit` or closes standard input.
 pub(crate) fn run(no_daemon: bool) -> ExitCode {
     let settings = Settings::load(config_file());
     let mut config = Config::clone(&settings.user());
     config.log_level.get_or_insert_with(|| DEFAULT_LEVEL.to_owned());
     log::init(None, &config, false);
-    // One thread: what has arrived is applied before anything is made of it.
+    // One thread, so that document changes are applied before any analysis starts.
     let runtime = match runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -41,24 +40,24 @@ pub(crate) fn run(no_daemon: bool) -> ExitCode {
             return Exit::Bug.into();
         }
     };
-    let link = Arc::new(Link::new(reach(no_daemon)));
+    let link = Arc::new(Link::new(backend_mode(no_daemon)));
     let source = Arc::clone(&link) as Arc<dyn Backend>;
     let ending = runtime.block_on(async {
         let ending = skills_lsp::serve(stdin(), stdout(), source).await;
         link.close().await;
         ending
     });
-    // After `exit` a thread may still wait for input, which an editor need not end.
+    // After `exit` a thread may still block on standard input.
     runtime.shutdown_background();
     match ending {
         Ending::Orderly => Exit::Fine.into(),
-        // The protocol wants 1.
+        // The protocol requires 1.
         Ending::Abrupt => ExitCode::FAILURE,
     }
 }
 
-/// Returns who answers for the disk.
-fn reach(no_daemon: bool) -> BackendMode {
+/// Chooses the backend.
+fn backend_mode(no_daemon: bool) -> BackendMode {
     if no_daemon {
         return BackendMode::InProcessServer;
     }
@@ -66,7 +65,7 @@ fn reach(no_daemon: bool) -> BackendMode {
     match options {
         Ok(options) => BackendMode::Daemon(options),
         Err(error) => {
-            tracing::info!(%error, "no daemon can be reached; skills are indexed here");
+            tracing::info!(%error, "cannot reach or start a daemon; indexing skills in this process");
             BackendMode::InProcessServer
         }
     }

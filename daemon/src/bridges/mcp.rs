@@ -1,10 +1,10 @@
-//! `skillsd mcp`: the skills as a server of the Model Context Protocol.
+//! `skillsd mcp`: a Model Context Protocol server for skills.
 //!
-//! For agents that speak MCP and know no skills, or other ones. It is a client of the daemon like
-//! any other and decides nothing: what a model sees and may load is what `skills/list` and
-//! `skills/load` say. Both lives of the protocol are served, that with `initialize` and the one
-//! without (2026-07-28). Standard output is the protocol's alone; the log goes to the files of the
-//! state directory. Commands in a skill are never run here, whatever the configuration says.
+//! For agents that speak MCP but do not support skills, or not these. It is an ordinary client of
+//! the daemon and has no rules of its own: `skills/list` and `skills/load` decide what a model sees
+//! and may load. Supports both the revisions with `initialize` and the one without (2026-07-28).
+//! Standard output carries the protocol only; the log goes to files in the state directory.
+//! Commands in skills never run here, whatever the configuration says.
 
 mod changes;
 mod complete;
@@ -39,30 +39,30 @@ use crate::lifecycle::in_process::FallbackServer;
 use crate::lifecycle::log;
 use crate::lifecycle::settings::Settings;
 use context::McpContext;
-use place::Place;
+use place::ClientPlace;
 use server::Server;
 
-/// How this program calls itself.
+/// Server name in the protocol.
 const NAME: &str = "skillsd";
 
 /// This program's version.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What is logged when nobody says how much: the library's own lines quote messages.
+/// Default log filter. `rmcp` is limited to errors because its log lines quote messages.
 const DEFAULT_LEVEL: &str = "info,rmcp=error,notify=error";
 
-/// How the server is run.
+/// Options of `skillsd mcp`.
 #[derive(Debug, Clone)]
 pub(crate) struct McpOptions {
-    /// The conversation that its calls are part of.
+    /// Session for all calls.
     pub(crate) session: Option<String>,
-    /// What becomes of commands in skills.
+    /// Treatment of commands in skills.
     pub(crate) shell: Shell,
 }
 
 /// Serves until the client closes standard input.
 pub(crate) fn run(global: &GlobalArgs, options: McpOptions) -> ExitCode {
-    let place = match Place::new(global.clone(), options.session) {
+    let place = match ClientPlace::new(global.clone(), options.session) {
         Ok(place) => place,
         Err(error) => return skills_cli::refuse(global, &error),
     };
@@ -95,33 +95,33 @@ pub(crate) fn run(global: &GlobalArgs, options: McpOptions) -> ExitCode {
             Exit::NoDaemon
         }
     };
-    // The thread that waits for input may wait for ever.
+    // The thread that reads standard input may block forever.
     runtime.shutdown_background();
     own.stop();
     exit.into()
 }
 
-/// Returns the client that asks and the one that answers for the user.
+/// Returns the client for ordinary calls and the one that sends the user's approvals.
 fn clients(global: &GlobalArgs, own: &Arc<FallbackServer>) -> Result<[Client; 2], ClientError> {
     if global.no_daemon {
         let over = |own: Arc<FallbackServer>| Client::over(move || own.connect());
         return Ok([over(Arc::clone(own)), over(Arc::clone(own))]);
     }
-    // Answers in place of a daemon that hangs.
-    let standby = Arc::clone(own);
-    let stand_in = Fallback::new(move || {
-        tracing::warn!("the daemon does not answer; skills are indexed here");
-        standby.connect()
+    // Answers while the daemon hangs.
+    let in_process = Arc::clone(own);
+    let fallback = Fallback::new(move || {
+        tracing::warn!("the daemon does not answer; indexing skills in this process");
+        in_process.connect()
     });
     let options = StartOptions::new(socket_location()?)?;
     let clients = [Client::new(options.clone()), Client::for_consent(options)];
-    Ok(clients.map(|it| it.with_fallback(Arc::clone(&stand_in))))
+    Ok(clients.map(|it| it.with_fallback(Arc::clone(&fallback))))
 }
 
-async fn serve(desk: McpContext) -> Exit {
-    let desk = Arc::new(desk);
-    let following = tokio::spawn(changes::follow(Arc::clone(&desk)));
-    let exit = match Server::new(desk).serve(rmcp::transport::stdio()).await {
+async fn serve(mcp: McpContext) -> Exit {
+    let mcp = Arc::new(mcp);
+    let following = tokio::spawn(changes::follow(Arc::clone(&mcp)));
+    let exit = match Server::new(mcp).serve(rmcp::transport::stdio()).await {
         Ok(running) => match running.waiting().await {
             Ok(_) => Exit::Fine,
             Err(error) => {
@@ -129,10 +129,10 @@ async fn serve(desk: McpContext) -> Exit {
                 Exit::Bug
             }
         },
-        // Whoever started it has gone again.
+        // The client disconnected before the handshake.
         Err(ServerInitializeError::ConnectionClosed(_)) => Exit::Fine,
         Err(error) => {
-            tracing::warn!("what came on standard input is not the Model Context Protocol");
+            tracing::warn!("standard input is not Model Context Protocol");
             tracing::debug!(%error);
             log::print_error(&NotMcp, Some(NotMcp::HINT));
             Exit::Usage
@@ -142,11 +142,11 @@ async fn serve(desk: McpContext) -> Exit {
     exit
 }
 
-/// What is said where something else than MCP came.
+/// Error for input that is not MCP.
 #[derive(Debug, thiserror::Error)]
-#[error("what came on standard input is not the Model Context Protocol")]
+#[error("standard input is not Model Context Protocol")]
 struct NotMcp;
 
 impl NotMcp {
-    const HINT: &str = "Agents start this command; the README says how it is registered.";
+    const HINT: &str = "Agents start this command. See the README for how to register it.";
 }

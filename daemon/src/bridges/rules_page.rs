@@ -1,10 +1,9 @@
-//! Where the page about the rules is, for links that lead there: from a finding in an editor, and from
-//! what a check says.
+//! [`Page`]: location of the rules page, for links from editor diagnostics and check results.
 //!
-//! Whoever builds the program may name an address (`SKILLSD_RULES_PAGE`). Else the page is a file:
-//! that of this version, which is put into the cache directory by whoever serves an editor, or the one
-//! that a package has installed. Where there is none there is no link. All of this reads the disk, so
-//! it is no work for a thread that answers.
+//! The build may set an address (`SKILLSD_RULES_PAGE`). Otherwise the page is a file: that of this
+//! version, which LSP servers write to the cache directory, or the one installed by a package.
+//! Without a page there are no links. All functions read the disk, so they must not run on an async
+//! worker.
 
 use std::fs;
 use std::io;
@@ -14,48 +13,48 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use skills_client::environment::cache_directory;
 use skills_render::file_url;
 
-/// Where the packages put it.
+/// Path of the page installed by packages.
 const PACKAGED: &str = "/usr/share/doc/skillsd/rules.md";
 
-/// Numbers what is written beside the page before it takes its place.
+/// Numbers the temporary files.
 static LAST: AtomicU32 = AtomicU32::new(0);
 
-/// Returns the address of the page; none where there is none.
+/// Returns the URL of the page, if there is one.
 pub(crate) fn address() -> Option<String> {
-    Page::of_this_program().address()
+    Page::locate().address()
 }
 
-/// Puts the page into the cache directory, and returns its address. Where it cannot be put there, what
-/// there is counts.
+/// Writes the page to the cache directory and returns its URL. If that fails, returns the URL of an
+/// existing page.
 pub(crate) fn put() -> Option<String> {
-    let page = Page::of_this_program();
+    let page = Page::locate();
     if let Err(error) = page.put(&skills_lint::page()) {
-        tracing::debug!(%error, "the page about the rules cannot be kept");
+        tracing::debug!(%error, "failed to write the rules page");
     }
     page.address()
 }
 
-/// The places where the page may be, the first that counts first.
+/// Locations of the page, in order of precedence.
 struct Page {
-    named: Option<&'static str>,
+    configured: Option<&'static str>,
     cached: Option<PathBuf>,
     packaged: PathBuf,
 }
 
 impl Page {
-    fn of_this_program() -> Self {
-        // Another version has other rules, and may run beside this one.
+    fn locate() -> Self {
+        // Another version has other rules and may run beside this one.
         let name = concat!("rules-", env!("CARGO_PKG_VERSION"), ".md");
         Self {
-            named: option_env!("SKILLSD_RULES_PAGE"),
+            configured: option_env!("SKILLSD_RULES_PAGE"),
             cached: cache_directory().map(|it| it.join(name)),
             packaged: PACKAGED.into(),
         }
     }
 
     fn address(&self) -> Option<String> {
-        if let Some(named) = self.named {
-            return Some(named.to_owned());
+        if let Some(configured) = self.configured {
+            return Some(configured.to_owned());
         }
         let files = self.cached.iter().chain([&self.packaged]);
         let there = files.filter_map(|it| it.to_str()).find(|it| Path::new(it).is_file());
@@ -63,18 +62,19 @@ impl Page {
     }
 
     fn put(&self, text: &str) -> io::Result<()> {
-        let (None, Some(file)) = (self.named, &self.cached) else { return Ok(()) };
+        let (None, Some(file)) = (self.configured, &self.cached) else { return Ok(()) };
         if fs::read(file).is_ok_and(|it| it == text.as_bytes()) {
             return Ok(());
         }
         let dir = file.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(dir)?;
-        // Nobody is to see half of it, and two may put it there at once.
+        // Written to a temporary file and renamed, because readers must not see half of it and two
+        // processes may write at once.
         let number = LAST.fetch_add(1, Ordering::Relaxed);
         let beside = dir.join(format!(".rules-{}-{number}", std::process::id()));
         let outcome = fs::write(&beside, text).and_then(|()| fs::rename(&beside, file));
         if outcome.is_err() {
-            // What is left of the attempt; the error that led here is the one to tell.
+            // Removes the incomplete file; the write error is the one to report.
             let _ = fs::remove_file(&beside);
         }
         outcome
@@ -86,11 +86,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_is_put_where_links_lead() {
+    fn the_page_is_written_to_the_linked_file() {
         let top = tempfile::tempdir().unwrap();
         let (file, packaged) = (top.path().join("a b/skillsd/rules.md"), top.path().join("p.md"));
-        let page = Page { named: None, cached: Some(file.clone()), packaged: packaged.clone() };
-        assert_eq!(page.address(), None, "nowhere is no link");
+        let page =
+            Page { configured: None, cached: Some(file.clone()), packaged: packaged.clone() };
+        assert_eq!(page.address(), None, "no page, no link");
         fs::write(&packaged, "packaged").unwrap();
         assert_eq!(page.address(), Some(file_url(packaged.to_str().unwrap())));
         page.put("one").unwrap();
@@ -100,24 +101,24 @@ mod tests {
         page.put("two").unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "two");
         let there = fs::read_dir(file.parent().unwrap()).unwrap().count();
-        assert_eq!(there, 1, "nothing is left beside it");
+        assert_eq!(there, 1, "no temporary file is left");
     }
 
     #[test]
-    fn where_it_cannot_be_put_the_one_of_the_package_counts() {
+    fn the_packaged_page_is_used_if_the_cache_is_not_writable() {
         let top = tempfile::tempdir().unwrap();
-        // A file in the place of the directory, which stops root as well.
+        // A file where the directory should be, which also stops root.
         fs::write(top.path().join("file"), "").unwrap();
         let packaged = top.path().join("p.md");
         let cached = Some(top.path().join("file/skillsd/rules.md"));
-        let page = Page { named: None, cached, packaged: packaged.clone() };
+        let page = Page { configured: None, cached, packaged: packaged.clone() };
         assert!(page.put("one").is_err());
         assert_eq!(page.address(), None);
         fs::write(&packaged, "packaged").unwrap();
         assert_eq!(page.address(), Some(file_url(packaged.to_str().unwrap())));
-        // An address that was named is nobody's to write to.
-        let named = Page { named: Some("https://example.org/rules"), ..page };
-        named.put("one").unwrap();
-        assert_eq!(named.address().as_deref(), Some("https://example.org/rules"));
+        // A page at a configured address is not written.
+        let configured = Page { configured: Some("https://example.org/rules"), ..page };
+        configured.put("one").unwrap();
+        assert_eq!(configured.address().as_deref(), Some("https://example.org/rules"));
     }
 }

@@ -1,8 +1,8 @@
-//! What others write while nobody calls: the user edits the configuration, and another process, as
-//! `skillsd trust` without a daemon or a daemon on another socket, keeps what the user has said.
+//! Picks up external writes while no call is made: the user edits the configuration, or another
+//! process (`skillsd trust --no-daemon`, a daemon on another socket) stores trust decisions.
 //!
-//! Each call looks for itself, so that this is for those alone who wait to be told: what is written
-//! is taken up at once, the views that it changes change, and their subscribers hear of it.
+//! Each call refreshes the settings itself. This task exists for subscribers: it applies changes at
+//! once, so that affected views change and their subscribers are notified.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,48 +10,48 @@ use std::time::Duration;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-use crate::lifecycle::config_watch::Disturbance;
+use crate::lifecycle::config_watch::ConfigWatch;
 use crate::service::Service;
 
-/// How long is waited for more of the same: one commit is many writes, and most are our own.
-const SETTLING: Duration = Duration::from_millis(50);
+/// Debounce interval: one commit causes several writes, most of them our own.
+const DEBOUNCE: Duration = Duration::from_millis(50);
 
-/// Takes up what others write until the daemon ends.
-pub(crate) async fn keep(service: Arc<Service>) {
-    let disturbance = match Disturbance::new() {
-        Ok(disturbance) => disturbance,
+/// Applies external writes until the daemon shuts down.
+pub(crate) async fn run(service: Arc<Service>) {
+    let watch = match ConfigWatch::new() {
+        Ok(watch) => watch,
         Err(error) => {
-            tracing::warn!(%error, "what others write is taken up by the next call");
+            tracing::warn!(%error, "external changes are applied at the next call only");
             return;
         }
     };
-    let (files, mut disturbance) = (service.files_of_others(), Arc::new(disturbance));
+    let (files, mut watch) = (service.files_of_others(), Arc::new(watch));
     let mut is_followed = false;
     loop {
         if !is_followed {
-            let (followed, all) = (Arc::clone(&disturbance), files.clone());
-            // A home on a server may not answer, now or ever.
+            let (followed, all) = (Arc::clone(&watch), files.clone());
+            // A home directory on a network file system may never answer.
             let follow = spawn_blocking(move || all.iter().for_each(|it| followed.follow(it)));
             tokio::select! {
                 () = service.closing.cancelled() => return,
                 _ = follow => {}
             }
         }
-        // Also what came before it was followed.
+        // Also covers changes made before the files were watched.
         if service.bus.is_followed() {
             service.refresh_settings().await;
         }
-        let Some(next) = Arc::get_mut(&mut disturbance) else { return };
+        let Some(next) = Arc::get_mut(&mut watch) else { return };
         tokio::select! {
             () = service.closing.cancelled() => return,
             heard = next.next() => match heard {
                 Ok(is_more) => is_followed = !is_more,
                 Err(error) => {
-                    tracing::warn!(%error, "what others write is not heard of any more");
+                    tracing::warn!(%error, "stopped watching the configuration and the store; changes are applied at the next call");
                     return;
                 }
             },
         }
-        sleep(SETTLING).await;
+        sleep(DEBOUNCE).await;
     }
 }

@@ -1,58 +1,56 @@
-//! Word that something happened to what is the daemon's own, without asking for it again and again.
+//! [`ConfigWatch`]: inotify watches on the daemon's own files, in place of polling.
 //!
-//! The engine's watcher follows what agents read; this follows the directory that the daemon itself
-//! stands in, so that a socket which is removed is noticed at once and an idle daemon never wakes a
-//! processor, and the files that it goes by. It says only that something happened.
+//! The engine's watcher follows what agents read; this one follows the socket's directory, the
+//! configuration and the store. A removed socket is noticed at once and an idle daemon never wakes
+//! the CPU. It reports that something changed, not what.
 
 use std::io;
 use std::path::Path;
 
 use rustix::fs::inotify::{ReadFlags, WatchFlags};
 
-use crate::lifecycle::inotify_queue::Queue;
+use crate::lifecycle::inotify_queue::InotifyQueue;
 
-/// What makes an entry of a directory another one.
+/// Events that add, remove or replace a directory entry.
 const NAMES: WatchFlags = WatchFlags::DELETE
     .union(WatchFlags::DELETE_SELF)
     .union(WatchFlags::CREATE)
     .union(WatchFlags::MOVE)
     .union(WatchFlags::MOVE_SELF);
 
-/// Watches some directories and files.
-pub(crate) struct Disturbance(Queue);
+/// Watches a set of directories and files.
+pub(crate) struct ConfigWatch(InotifyQueue);
 
-impl Disturbance {
+impl ConfigWatch {
     /// Watches the entries of `dir`, and `dir` itself.
     ///
     /// # Errors
-    /// The directory is not there, or the user's watchers are used up.
+    /// Fails if the directory does not exist or the user's inotify instances are used up.
     pub(crate) fn watch(dir: &Path) -> io::Result<Self> {
         let watch = Self::new()?;
         watch.0.add(dir, NAMES)?;
         Ok(watch)
     }
 
-    /// Watches nothing yet.
+    /// Returns a watcher without watches.
     ///
     /// # Errors
-    /// The user's watchers are used up.
+    /// Fails if the user's inotify instances are used up.
     pub(crate) fn new() -> io::Result<Self> {
-        Queue::new().map(Self)
+        InotifyQueue::new().map(Self)
     }
 
-    /// Watches what is written to `file`, links followed, and what comes in its place; where it is
-    /// not there yet, what comes in the nearest directory above it that is. What is watched already
-    /// stays so.
+    /// Watches writes to `file` (following links) and its replacement. If it does not exist,
+    /// watches the nearest existing parent directory for its creation. Existing watches are kept.
     pub(crate) fn follow(&self, file: &Path) {
-        // What is not there has no writes to hear of, and its directory tells of its coming.
+        // A missing file cannot be watched; the watch on its directory reports its creation.
         let _ = self.0.add(file, WatchFlags::MODIFY | WatchFlags::ATTRIB);
         let _ = file.ancestors().skip(1).find(|dir| self.0.add(dir, NAMES).is_ok());
     }
 
-    /// Waits until something has happened since the last time. Returns whether more than writing
-    /// has: what is watched may be another one now.
+    /// Waits for an event since the last call. Returns true if there was anything but a plain
+    /// write: a watched path may now be a different file.
     pub(crate) async fn next(&mut self) -> io::Result<bool> {
-        // What happened where does not matter.
         let mut is_more = false;
         self.0.next(|event| is_more |= event.events() != ReadFlags::MODIFY).await?;
         Ok(is_more)
@@ -68,10 +66,10 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_file_is_followed_from_before_it_is_there() {
+    async fn a_missing_file_is_reported_when_created_written_and_removed() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a/f");
-        let mut disturbance = Disturbance::new().unwrap();
+        let mut watch = ConfigWatch::new().unwrap();
         let steps: [&dyn Fn(); 4] = [
             &|| std::fs::create_dir(dir.path().join("a")).unwrap(),
             &|| std::fs::write(&file, "1").unwrap(),
@@ -79,28 +77,28 @@ mod tests {
             &|| std::fs::remove_file(&file).unwrap(),
         ];
         for step in steps {
-            disturbance.follow(&file);
+            watch.follow(&file);
             step();
-            timeout(Duration::from_secs(10), disturbance.next()).await.unwrap().unwrap();
+            timeout(Duration::from_secs(10), watch.next()).await.unwrap().unwrap();
         }
-        // What happens to others beside it does not matter as long as none comes or goes.
+        // Writes to a sibling are ignored unless a directory entry changes.
         let beside = dir.path().join("a/log");
         std::fs::write(&beside, "").unwrap();
-        disturbance.follow(&file);
-        disturbance.next().await.unwrap();
+        watch.follow(&file);
+        watch.next().await.unwrap();
         std::fs::write(&beside, "more").unwrap();
-        assert!(timeout(Duration::from_millis(20), disturbance.next()).await.is_err());
+        assert!(timeout(Duration::from_millis(20), watch.next()).await.is_err());
     }
 
     #[tokio::test]
-    async fn a_removed_file_is_heard_of_once() {
+    async fn a_removed_file_is_reported_once() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("f");
         std::fs::write(&file, "").unwrap();
-        let mut disturbance = Disturbance::watch(dir.path()).unwrap();
-        assert!(timeout(Duration::from_millis(20), disturbance.next()).await.is_err());
+        let mut watch = ConfigWatch::watch(dir.path()).unwrap();
+        assert!(timeout(Duration::from_millis(20), watch.next()).await.is_err());
         std::fs::remove_file(&file).unwrap();
-        timeout(Duration::from_secs(10), disturbance.next()).await.unwrap().unwrap();
-        assert!(timeout(Duration::from_millis(20), disturbance.next()).await.is_err());
+        timeout(Duration::from_secs(10), watch.next()).await.unwrap().unwrap();
+        assert!(timeout(Duration::from_millis(20), watch.next()).await.is_err());
     }
 }

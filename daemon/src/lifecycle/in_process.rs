@@ -1,7 +1,7 @@
 //! `--no-daemon`: the same server within this process, over pairs of connected sockets.
 //!
-//! A command asks once and goes, so nothing is watched for it ([`connect`]). What stays ([`InProcessServer`])
-//! watches as the daemon does, and tells of changes.
+//! [`connect`] serves one command and watches nothing. [`InProcessServer`] serves a long-lived
+//! process: it watches as the daemon does, and sends notifications.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
@@ -20,14 +20,14 @@ use skills_engine::{Engine, Options};
 use tokio::runtime::{self, Handle};
 
 use crate::lifecycle::config_notify;
-use crate::lifecycle::serve::{LAST_WORK, boot_id, own_environment, sessions};
+use crate::lifecycle::serve::{SHUTDOWN_TIMEOUT, boot_id, own_environment, sessions};
 use crate::lifecycle::settings::Settings;
 use crate::rpc::events::Bus;
 use crate::rpc::server::Server;
 use crate::service::Service;
 
-/// Returns a service over an engine of this process, which watches where there is a place for
-/// its cookies.
+/// Starts an engine in this process and returns a service over it. Watches for changes if there is
+/// a directory for the watcher's cookies.
 fn service(boot_id: String, cookies: Option<PathBuf>) -> io::Result<(Engine, Arc<Service>)> {
     let settings = Settings::load(config_file());
     let bus = Arc::<Bus>::default();
@@ -56,20 +56,20 @@ pub(crate) fn connect() -> io::Result<Box<dyn Stream>> {
         runtime.block_on(async {
             match tokio::net::UnixStream::from_std(theirs) {
                 Ok(stream) => server.serve_consent(stream).await,
-                // The other end sees that this one is closed.
+                // The client sees the closed connection.
                 Err(error) => tracing::error!(%error, "failed to serve within this process"),
             }
             service.sessions.store().finish().await;
         });
-        // A look at a disk that does not answer is left behind.
-        runtime.shutdown_timeout(LAST_WORK);
-        // What it has started ends before the process does.
+        // Abandons disk access that does not answer.
+        runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
+        // Processes that the engine has started end before this process does.
         engine.stop();
     })?;
     Ok(Box::new(Local { stream: ours, thread: Some(thread) }))
 }
 
-/// The connection, which ends together with the server at its other end.
+/// A connection that shuts down its server when it is dropped.
 struct Local {
     stream: UnixStream,
     thread: Option<JoinHandle<()>>,
@@ -93,34 +93,35 @@ impl Write for Local {
 
 impl Drop for Local {
     fn drop(&mut self) {
-        // It fails when the other end is gone already.
+        // Fails if the other end is already closed.
         let _ = self.stream.shutdown(Shutdown::Both);
         if let Some(thread) = self.thread.take() {
-            // A panic in there has been reported by the panic hook.
+            // The panic hook has reported any panic of the thread.
             let _ = thread.join();
         }
     }
 }
 
-/// A server within a process that stays: it watches, and takes any number of connections.
+/// A server within a long-lived process: it watches for changes and takes any number of
+/// connections.
 #[derive(Clone)]
 pub(crate) struct InProcessServer {
     engine: Engine,
     store: Store,
     server: Arc<Server>,
     service: Arc<Service>,
-    /// Whether what others write is taken up.
+    /// True once the task that applies external writes runs.
     is_followed: Arc<AtomicBool>,
     cookies: Option<PathBuf>,
 }
 
 impl InProcessServer {
-    /// Starts it.
+    /// Starts the engine and the server.
     pub(crate) fn start() -> io::Result<Self> {
         let boot_id = boot_id();
         let cookies = place_for_cookies(&boot_id);
         if cookies.is_none() {
-            tracing::warn!("there is no runtime directory, and so nothing is watched");
+            tracing::warn!("no runtime directory; changes on disk are not watched");
         }
         let (engine, service) = service(boot_id, cookies.clone())?;
         let server = Server::over(&service);
@@ -128,48 +129,48 @@ impl InProcessServer {
         Ok(Self { engine, store, server, service, is_followed: Arc::default(), cookies })
     }
 
-    /// Returns a new connection to it. Must be called within a runtime. It may grant: only this
-    /// process has it.
+    /// Opens a connection with the right to grant, because only this process has it. Must be called
+    /// within a runtime.
     pub(crate) fn connect(&self) -> io::Result<UnixStream> {
         let (ours, theirs) = UnixStream::pair()?;
         theirs.set_nonblocking(true)?;
         let theirs = tokio::net::UnixStream::from_std(theirs)?;
         Handle::current().spawn(self.server.serve_consent(theirs));
         if !self.is_followed.swap(true, Ordering::Relaxed) {
-            Handle::current().spawn(config_notify::keep(Arc::clone(&self.service)));
+            Handle::current().spawn(config_notify::run(Arc::clone(&self.service)));
         }
         Ok(ours)
     }
 
-    /// Ends it, with what it has started. Waits, and so is no work for a runtime's own threads.
+    /// Stops the engine with its child processes and closes the store. Blocks, so it must not run
+    /// on a runtime's worker.
     pub(crate) fn stop(self) {
         self.engine.stop();
         self.store.finish_blocking();
         if let Some(cookies) = self.cookies {
-            // An empty directory that stays harms nobody.
+            // An empty directory left behind does no harm.
             let _ = std::fs::remove_dir_all(cookies);
         }
     }
 }
 
-/// A server within this process that is started when it is needed.
+/// A server within this process, started on first use.
 #[derive(Default)]
 pub(crate) struct FallbackServer(OnceLock<Option<InProcessServer>>);
 
 impl FallbackServer {
-    /// Returns a new connection to it, and starts it where it does not run. Waits. Must be called
-    /// within a runtime.
+    /// Opens a connection, and starts the server if it does not run. Blocks. Must be called within
+    /// a runtime.
     pub(crate) fn connect(&self) -> io::Result<UnixStream> {
         let start = || {
-            let failed =
-                |error: &io::Error| tracing::error!(%error, "skills cannot be indexed here");
+            let failed = |error: &io::Error| tracing::error!(%error, "failed to start an index in this process");
             InProcessServer::start().inspect_err(failed).ok()
         };
         let own = self.0.get_or_init(start).as_ref();
         own.ok_or_else(|| io::ErrorKind::NotConnected.into()).and_then(InProcessServer::connect)
     }
 
-    /// Ends it, if it was started. Waits.
+    /// Stops the server if it was started. Blocks.
     pub(crate) fn stop(&self) {
         if let Some(Some(own)) = self.0.get() {
             own.clone().stop();
@@ -177,7 +178,7 @@ impl FallbackServer {
     }
 }
 
-/// Returns a directory of this run's own beside the socket, never in a repository.
+/// Returns a directory beside the socket for this run, never one in a repository.
 fn place_for_cookies(boot_id: &str) -> Option<PathBuf> {
     let location = socket_location().ok()?;
     directory::prepare(&location).ok()?;

@@ -1,5 +1,6 @@
-//! A queue of inotify that is waited for without a thread: for the few directories that the daemon
-//! or an editor's open texts stand in. The engine, which follows many, has its own.
+//! [`InotifyQueue`]: an inotify queue read asynchronously, without a thread. For the few directories that
+//! the daemon, or the files open in an editor, depend on. The engine watches many and has its own
+//! reader.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -10,18 +11,18 @@ use rustix::fs::inotify::{self, CreateFlags, Event, Reader, WatchFlags};
 use rustix::io::Errno;
 use tokio::io::unix::AsyncFd;
 
-/// How much is read at once: what a busy writer adds meanwhile is for the next time, since it may
-/// have no end.
+/// Bytes read at once. Events that arrive meanwhile are left for the next call, since a busy writer
+/// may never stop.
 const BUFFER: usize = 4096;
 
-/// Directories and files that are watched.
-pub(crate) struct Queue(AsyncFd<OwnedFd>);
+/// A set of watched directories and files.
+pub(crate) struct InotifyQueue(AsyncFd<OwnedFd>);
 
-impl Queue {
-    /// Watches nothing yet. Must be called within the runtime.
+impl InotifyQueue {
+    /// Returns a queue without watches. Must be called within the runtime.
     ///
     /// # Errors
-    /// The user's watchers are used up.
+    /// Fails if the user's inotify instances are used up.
     pub(crate) fn new() -> io::Result<Self> {
         let queue = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
         #[expect(
@@ -32,18 +33,18 @@ impl Queue {
         Ok(Self(queue))
     }
 
-    /// Watches a path and returns the number that its events have.
+    /// Watches a path and returns the watch descriptor that its events carry.
     ///
     /// # Errors
-    /// There is nothing, it may not be read, or the user's watches are used up.
+    /// Fails if the path does not exist, cannot be read, or the user's watches are used up.
     pub(crate) fn add(&self, path: &Path, asked: WatchFlags) -> io::Result<i32> {
         Ok(inotify::add_watch(self.0.get_ref(), path, asked)?)
     }
 
-    /// Waits until something has happened, and hands over what there is room for.
+    /// Waits for events and passes as many as fit into the buffer to `hand`.
     ///
     /// # Errors
-    /// The queue cannot be read.
+    /// Fails if the queue cannot be read.
     pub(crate) async fn next(&self, mut hand: impl FnMut(&Event<'_>)) -> io::Result<()> {
         loop {
             let mut ready = self.0.readable().await?;

@@ -1,9 +1,9 @@
-//! Where the daemon's log goes, how it reads, and how much it says.
+//! Logging: destination, format and level of the daemon's log.
 //!
-//! To standard error, which is a terminal's or the journal's; when a client started us, to files
-//! in the state directory from the moment we listen: one a day, seven kept, each of bounded size.
-//! Lines name methods, durations and counts; they hold no text of messages or skills, and no
-//! values of variables.
+//! The log goes to standard error, which is a terminal or the journal. A daemon started by a client
+//! logs to files in the state directory once it listens: one a day, seven kept, each of bounded
+//! size. Lines contain methods, durations and counts, never the text of messages or skills nor
+//! values of environment variables.
 
 use std::env;
 use std::error::Error;
@@ -26,32 +26,33 @@ use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, reload};
 
-/// What is logged when nobody says how much.
+/// Default log filter.
 ///
-/// The watcher's library warns of what we find out and tell ourselves.
+/// `notify` is limited to errors: its warnings are about conditions that we detect and report
+/// ourselves.
 const DEFAULT_LEVEL: &str = "info,notify=error";
 
 /// Set by systemd for services whose standard error is the journal.
 const JOURNAL_STREAM: &str = "JOURNAL_STREAM";
 
-/// How many days are kept.
-const DAYS: usize = 7;
+/// Number of daily log files kept.
+const MAX_LOG_FILES: usize = 7;
 
-/// How long one day's file may grow. A week of them is what a small disk can spare.
-const DAY_BYTES: u64 = 8 * 1024 * 1024;
+/// Maximum size of one day's file; seven of them must fit on a small disk.
+const MAX_DAY_BYTES: u64 = 8 * 1024 * 1024;
 
 const SECONDS_PER_DAY: u64 = 24 * 60 * 60;
 
-/// The files that take the place of standard error, once they do.
+/// Log files that replace standard error once they are open.
 static FILES: OnceLock<Mutex<Daily<RollingFileAppender>>> = OnceLock::new();
 
-/// Sets the level, where neither flag nor variable has fixed it.
+/// Changes the log level; unset if a flag or variable has fixed it.
 static LEVEL: OnceLock<SetLevel> = OnceLock::new();
 
 type SetLevel = Box<dyn Fn(&str) + Send + Sync>;
 
-/// Begins to log to standard error, as much as is asked for: by the flag, else by the variable,
-/// else by the configuration.
+/// Starts logging to standard error. The level comes from the flag, else the variable, else the
+/// configuration.
 pub(crate) fn init(flag: Option<&str>, config: &Config, spawned: bool) {
     let variable = env::var(SKILLSD_LOG).ok().filter(|it| !it.is_empty());
     let asked = flag.or(variable.as_deref());
@@ -62,46 +63,46 @@ pub(crate) fn init(flag: Option<&str>, config: &Config, spawned: bool) {
     let (filter, handle) = reload::Layer::new(filter);
     if asked.is_none() {
         let set = move |level: &str| {
-            // It fails when there is no subscriber any more, and so no log.
+            // Fails if the subscriber is gone, and then there is no log.
             let _ = handle.reload(EnvFilter::new(level));
         };
-        // There is one log in a process.
+        // A process has one log.
         let _ = LEVEL.set(Box::new(set));
     }
     let ansi = !spawned && io::stderr().is_terminal();
     let lines = fmt::layer().with_writer(Output).with_ansi(ansi).with_target(false);
-    // The journal has its own clock.
+    // The journal adds its own timestamps.
     let in_journal = !spawned && env::var_os(JOURNAL_STREAM).is_some();
     let lines = if in_journal { lines.without_time().boxed() } else { lines.boxed() };
     tracing_subscriber::registry().with(filter).with(lines).init();
     panic::set_hook(Box::new(|info| {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
-        // The message may quote a skill, which only somebody who looks for a bug should see.
+        // The message may quote a skill, so it is logged at debug level only.
         tracing::error!(place, "a thread panicked");
         tracing::debug!("{info}");
     }));
     if let Some(error) = bad {
-        tracing::warn!(error, "not a filter of the log, and ignored");
+        tracing::warn!(error, "ignoring an invalid log filter");
     }
 }
 
-/// Follows a change of the configuration.
+/// Applies a changed configuration.
 pub(crate) fn configure(config: &Config) {
     if let Some(set) = LEVEL.get() {
         set(config.log_level.as_deref().unwrap_or(DEFAULT_LEVEL));
     }
 }
 
-/// Logs to files of the state directory from now on.
+/// Switches the log to files in the state directory.
 ///
-/// Standard error stays what it was, for the last words of a process that is aborted.
+/// Standard error itself is kept for the messages of a process that aborts.
 pub(crate) fn move_to_state_directory() {
     let Some(directory) = state_directory() else {
-        tracing::warn!("neither `XDG_STATE_HOME` nor `HOME` says where the log belongs");
+        tracing::warn!("no directory for the log: neither `XDG_STATE_HOME` nor `HOME` is set");
         return;
     };
     match open(&directory) {
-        // There is one log in a process.
+        // A process has one log.
         Ok(daily) => drop(FILES.set(Mutex::new(daily))),
         Err(error) => {
             tracing::warn!(%error, directory = %directory.display(), "failed to open the log");
@@ -115,7 +116,7 @@ fn open(directory: &Path) -> io::Result<Daily<RollingFileAppender>> {
         .rotation(Rotation::DAILY)
         .filename_prefix(PREFIX)
         .filename_suffix(SUFFIX)
-        .max_log_files(DAYS)
+        .max_log_files(MAX_LOG_FILES)
         .build(directory)
         .map_err(io::Error::other)?;
     // The appender has opened today's file.
@@ -128,8 +129,7 @@ fn today() -> u64 {
     now.as_secs() / SECONDS_PER_DAY
 }
 
-/// A writer that takes a bounded number of bytes a day; the appender changes files at the same
-/// moment, midnight in UTC.
+/// A writer with a daily byte limit. The appender rotates at the same moment, midnight UTC.
 struct Daily<W> {
     output: W,
     day: u64,
@@ -138,19 +138,19 @@ struct Daily<W> {
 
 impl<W: Write> Daily<W> {
     fn write_line(&mut self, line: &[u8], today: u64) -> io::Result<()> {
-        const FULL: &[u8] = b"the log of this day is full; `log.level` makes it say less\n";
+        const FULL: &[u8] = b"daily log size limit reached; lower `log.level` to log less\n";
         if today != self.day {
             (self.day, self.written) = (today, 0);
         }
-        if self.written > DAY_BYTES {
+        if self.written > MAX_DAY_BYTES {
             return Ok(());
         }
         self.written += line.len() as u64;
-        self.output.write_all(if self.written > DAY_BYTES { FULL } else { line })
+        self.output.write_all(if self.written > MAX_DAY_BYTES { FULL } else { line })
     }
 }
 
-/// Standard error, or what has taken its place.
+/// Writes to the log files once they are open, else to standard error.
 struct Output;
 
 impl<'a> MakeWriter<'a> for Output {
@@ -162,7 +162,7 @@ impl<'a> MakeWriter<'a> for Output {
 }
 
 impl Write for Output {
-    // The log hands over whole lines.
+    // The subscriber writes whole lines.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         match FILES.get() {
             Some(daily) => {
@@ -179,19 +179,19 @@ impl Write for Output {
     }
 }
 
-/// Says on standard error why the program ends, in the form of all its commands.
+/// Prints an error with its causes and hint to standard error, in the format of all commands.
 pub(crate) fn print_error(error: &dyn Error, hint: Option<&str>) {
     let mut text = format!("error: {error}\n");
     let mut source = error.source();
     while let Some(cause) = source {
-        // Writing to a text does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "  because: {cause}");
         source = cause.source();
     }
     if let Some(hint) = hint {
         let _ = writeln!(text, "hint: {hint}");
     }
-    // There is no other place to say that this one does not work.
+    // A failed write to standard error cannot be reported anywhere.
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn default_filter_is_one_and_quiets_the_watcher() {
+    fn default_filter_is_valid_and_quiets_the_watcher() {
         let filter = EnvFilter::try_new(DEFAULT_LEVEL).unwrap().to_string();
         let mut directives: Vec<_> = filter.split(',').collect();
         directives.sort_unstable();
@@ -226,24 +226,24 @@ mod tests {
     }
 
     #[test]
-    fn of_many_days_seven_are_kept() {
+    fn only_the_last_seven_daily_logs_are_kept() {
         let top = TempDir::new().unwrap();
         for day in 1..=12 {
             fs::write(top.path().join(format!("skillsd.2024-01-{day:02}.log")), "x").unwrap();
         }
         open(top.path()).unwrap();
-        assert_eq!(files(top.path()).unwrap().len(), DAYS);
+        assert_eq!(files(top.path()).unwrap().len(), MAX_LOG_FILES);
     }
 
     #[test]
-    fn a_day_is_bounded_and_the_next_begins_anew() {
-        let mut daily = Daily { output: Vec::new(), day: 1, written: DAY_BYTES - 3 };
+    fn daily_log_is_bounded_and_the_limit_resets_the_next_day() {
+        let mut daily = Daily { output: Vec::new(), day: 1, written: MAX_DAY_BYTES - 3 };
         for line in ["ab\n", "cd\n", "ef\n"] {
             daily.write_line(line.as_bytes(), 1).unwrap();
         }
         daily.write_line(b"gh\n", 2).unwrap();
         let text = String::from_utf8(daily.output).unwrap();
-        let expected = "ab\nthe log of this day is full; `log.level` makes it say less\ngh\n";
+        let expected = "ab\ndaily log size limit reached; lower `log.level` to log less\ngh\n";
         assert_eq!(text, expected);
     }
 }

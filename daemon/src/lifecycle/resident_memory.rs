@@ -1,15 +1,15 @@
-//! How much memory the process has resident, as the kernel counts it.
+//! [`Memory`] reads the resident memory of this process from `/proc/self/statm`.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a number is told again: the kernel adds it up over all processors, and who asks more
-/// often sees no more.
+/// How long a reading is reused. The kernel sums over all processors, so more frequent reads gain
+/// nothing.
 const FRESH: Duration = Duration::from_millis(100);
 
-/// A reader that keeps its file open, and for a moment what it read.
+/// Reader that keeps its file open and caches the last reading briefly.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     statm: OnceLock<Option<File>>,
@@ -17,9 +17,9 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Returns the resident bytes as they were a moment ago; none where the system does not tell.
+    /// Returns the resident bytes, up to `FRESH` old; none if the system does not report them.
     pub(crate) fn resident(&self) -> Option<u64> {
-        // One number and its time are in there whatever panics.
+        // A panic cannot leave the value half written.
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         match *last {
             Some((when, resident)) if when.elapsed() < FRESH => resident,
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_has_some_and_more_when_it_takes_some() {
+    fn resident_memory_grows_with_an_allocation() {
         let memory = Memory::default();
         let before = memory.read().unwrap();
         let taken = vec![1_u8; 32 << 20];

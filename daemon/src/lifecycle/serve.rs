@@ -1,8 +1,8 @@
-//! `skillsd serve`: the daemon's life from its start to its exit.
+//! `skillsd serve`: the daemon from start to exit.
 //!
-//! The order is: claim the place, start the engine, listen, say so; then, when told to end, let
-//! go of the place, answer what has begun, and end. It stays in the foreground; whoever started
-//! it owns the process.
+//! Claims the socket, starts the engine, listens and announces it. On shutdown it releases the
+//! socket, finishes the calls in flight and exits. It stays in the foreground; the process that
+//! started it owns it.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::access::sealed_copy;
 use crate::api::auto_touch;
-use crate::bridges::lsp::served::Place;
+use crate::bridges::lsp::served::LspSocket;
 use crate::lifecycle::config_notify;
 use crate::lifecycle::log;
 use crate::lifecycle::settings::Settings;
@@ -40,26 +40,26 @@ use crate::rpc::server::{Rights, Server, drain};
 use crate::rpc::socket::{ClaimError, Endpoint, HandedOver, Listeners};
 use crate::service::Service;
 
-/// What the file of the conversations is called.
+/// File name of the session store.
 const SESSIONS: &str = "sessions.db";
 
-/// Threads that wait for the disk or a program at a time. With those of heavy calls, of the
-/// engine and of the store the daemon has 32 at most.
-const MOST_BLOCKING: usize = 14;
+/// Size of the blocking pool, for disk access and child processes. With the threads of heavy calls,
+/// the engine and the store, the daemon has at most 32.
+const MAX_BLOCKING_THREADS: usize = 14;
 
-/// How long work on the blocking pool may go on after everything else has ended.
-pub(crate) const LAST_WORK: Duration = Duration::from_secs(1);
+/// How long work on the blocking pool may continue after everything else has ended.
+pub(crate) const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How the daemon is run.
+/// Options of `skillsd serve`.
 #[derive(Debug, Clone)]
 pub(crate) struct ServeOptions {
-    /// Whether a client started it, waits until it listens, and goes.
+    /// True if a client started the daemon, and exits once it listens.
     pub(crate) spawned: bool,
-    /// How much is logged, before what variable and configuration say.
+    /// Log filter; takes precedence over the variable and the configuration.
     pub(crate) log: Option<String>,
 }
 
-/// Why the daemon cannot serve.
+/// An error that keeps the daemon from serving.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ServeError {
     #[error(transparent)]
@@ -98,7 +98,7 @@ impl ServeError {
     }
 }
 
-/// Runs the daemon until it is told to end.
+/// Runs the daemon until it shuts down.
 pub(crate) fn run(options: &ServeOptions) -> ExitCode {
     let exit = serve(options).unwrap_or_else(|error| {
         let hint = error.hint();
@@ -110,27 +110,26 @@ pub(crate) fn run(options: &ServeOptions) -> ExitCode {
 }
 
 fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
-    // First of all: it changes the environment, which no other thread may see happen.
+    // Must come first: it changes the environment, which is unsound with other threads running.
     let mut sockets = ListenFd::from_env();
     let main = sockets.take_unix_listener(0).map_err(ServeError::HandedOver)?;
-    // A unit of an older version lists one or two sockets.
+    // A systemd unit of an older version passes one or two sockets.
     let for_editors = sockets.take_unix_listener(1).ok().flatten();
     let consent = sockets.take_unix_listener(2).ok().flatten();
     if options.spawned {
-        // It fails for the leader of a process group, which whoever started us made us then;
-        // out of that one's group we are all the same.
+        // Fails if we lead a process group already. Then we are out of the client's group anyway.
         let _ = rustix::process::setsid();
     }
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
     let settings = Settings::load(config_file());
     log::init(options.log.as_deref(), &settings.user(), options.spawned);
-    for unwell in settings.health(None) {
-        tracing::warn!(path = ?unwell.path, "configuration: {}", unwell.message);
+    for health in settings.health(None) {
+        tracing::warn!(path = ?health.path, "configuration: {}", health.message);
     }
     let location = environment::socket_location()?;
-    // The lock comes before anything that two daemons would do twice.
+    // The lock comes before anything that two daemons must not both do.
     let mut endpoint = Endpoint::claim(&location, HandedOver { main, consent })?;
-    let editors = Place::take(&location, for_editors);
+    let editors = LspSocket::take(&location, for_editors);
     sealed_copy::remove_stale(location.directory());
     let boot_id = boot_id();
     let cookies = cookie_directory(&location, &boot_id);
@@ -149,20 +148,20 @@ fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
     let (ours, environment) = (engine.clone(), own_environment());
     let service = Service::new(ours, bus, boot_id, socket, environment, settings, sessions);
     let runtime = runtime().map_err(ServeError::Start)?;
-    let listeners = endpoint.take_listeners().expect("nobody has taken them since they were made");
+    let listeners = endpoint.take_listeners().expect("not taken yet");
     let life = Life { location: &location, service: &service, spawned: options.spawned };
     let result = runtime.block_on(life.live(&mut endpoint, listeners, editors));
-    runtime.shutdown_timeout(LAST_WORK);
+    runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
     engine.stop();
-    // Without them it is as well; the next daemon makes them anew.
+    // A failure does no harm: the next daemon removes them.
     let _ = std::fs::remove_dir_all(cookies);
     result.map_err(ServeError::Start)?;
     tracing::info!("ended");
     Ok(if service.has_failed() { Exit::Bug } else { Exit::Fine })
 }
 
-/// Returns a directory for this run alone. One that lost its place must not remove its
-/// successor's, and what a killed one left is removed by the next.
+/// Returns a cookie directory for this run alone, and removes those left by killed daemons. A
+/// daemon that lost its socket must not remove its successor's.
 fn cookie_directory(location: &SocketLocation, boot_id: &str) -> PathBuf {
     let lock = location.daemon_lock();
     let name = |suffix: &str| {
@@ -173,7 +172,7 @@ fn cookie_directory(location: &SocketLocation, boot_id: &str) -> PathBuf {
     let mark = name(".cookies.");
     for entry in std::fs::read_dir(location.directory()).into_iter().flatten().flatten() {
         if entry.file_name().as_encoded_bytes().starts_with(mark.as_encoded_bytes()) {
-            // One that stays is empty and harms nobody.
+            // An empty directory left behind does no harm.
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
@@ -183,31 +182,31 @@ fn cookie_directory(location: &SocketLocation, boot_id: &str) -> PathBuf {
 fn runtime() -> io::Result<Runtime> {
     runtime::Builder::new_multi_thread()
         .worker_threads(2)
-        .max_blocking_threads(MOST_BLOCKING)
+        .max_blocking_threads(MAX_BLOCKING_THREADS)
         .thread_name("serve")
         .enable_all()
         .build()
 }
 
-/// Names this run: no two of one user begin in the same nanosecond with the same process id.
+/// Returns a unique id of this run: no two processes of a user share process id and nanosecond.
 pub(crate) fn boot_id() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     format!("{:x}-{:x}", now.as_nanos(), std::process::id())
 }
 
-/// Returns the conversations that are kept in the state directory; without one they end with
+/// Returns the session store in the state directory; without such a directory, sessions end with
 /// this process.
 pub(crate) fn sessions() -> Sessions {
     let path = environment::state_directory().map(|it| it.join(SESSIONS));
     Sessions::new(Store::new(path))
 }
 
-/// Returns the variables that discovery depends on, as this process sees them.
+/// Returns this process's values of the environment variables that discovery depends on.
 pub(crate) fn own_environment() -> crate::rpc::peer::Environment {
     environment::discovery().into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// What the running daemon is made of.
+/// The parts of the running daemon.
 struct Life<'a> {
     location: &'a SocketLocation,
     service: &'a Arc<Service>,
@@ -219,7 +218,7 @@ impl Life<'_> {
         &self,
         endpoint: &mut Endpoint,
         listeners: Listeners,
-        editors: Option<Place>,
+        editors: Option<LspSocket>,
     ) -> io::Result<()> {
         listeners.main.set_nonblocking(true)?;
         listeners.consent.set_nonblocking(true)?;
@@ -227,19 +226,19 @@ impl Life<'_> {
         let consent = UnixListener::from_std(listeners.consent)?;
         let server = Server::over(self.service);
         watch_signals(self.service.closing.clone(), self.spawned)?;
-        let vigil = ShutdownMonitor {
+        let monitor = ShutdownMonitor {
             service: Arc::clone(self.service),
             server: Arc::clone(&server),
             socket_identity: endpoint.socket_identity(),
             spawned: self.spawned,
         };
-        tokio::spawn(vigil.keep());
-        tokio::spawn(auto_touch::keep(Arc::clone(self.service)));
-        tokio::spawn(config_notify::keep(Arc::clone(self.service)));
+        tokio::spawn(monitor.run());
+        tokio::spawn(auto_touch::run(Arc::clone(self.service)));
+        tokio::spawn(config_notify::run(Arc::clone(self.service)));
         let editors = editors.map(|it| tokio::spawn(it.serve(Arc::clone(self.service))));
         self.tell_ready();
         if let Some(limit) = sd_notify::watchdog_enabled() {
-            tokio::spawn(watchdog::keep(Arc::clone(self.service), limit));
+            tokio::spawn(watchdog::run(Arc::clone(self.service), limit));
         }
         let (asking, granting) = tokio::join!(
             server.accept(&listener, Rights::Ask),
@@ -250,7 +249,7 @@ impl Life<'_> {
         endpoint.retire();
         drop((listener, consent));
         if let Some(editors) = editors {
-            // It has removed its socket then; what it could not do is logged.
+            // It has removed its socket by then, and logged its failures.
             let _ = editors.await;
         }
         tokio::join!(drain(asking), drain(granting));
@@ -264,20 +263,20 @@ impl Life<'_> {
         }
         tracing::info!(socket = %self.location.path().display(), pid = std::process::id(), "listening");
         if let Err(error) = sd_notify::notify(&[NotifyState::Ready]) {
-            tracing::warn!(%error, "failed to tell the service manager that it is ready");
+            tracing::warn!(%error, "failed to notify the service manager of readiness");
         }
         if self.spawned {
-            // Whoever waits for it may be gone.
+            // The client that waits for it may be gone.
             let _ = writeln!(io::stdout(), "{READY}");
             if let Err(error) = close_standard_streams() {
-                tracing::warn!(%error, "failed to let go of standard input and output");
+                tracing::warn!(%error, "failed to close standard input and output");
             }
         }
     }
 }
 
-/// Puts nothing in the place of standard input and output, so that the client that started us
-/// sees their end, and nothing else is opened under their numbers.
+/// Redirects standard input and output to `/dev/null`: the client that started us sees end of file,
+/// and no other file gets their descriptors.
 fn close_standard_streams() -> io::Result<()> {
     let nothing = File::options().read(true).write(true).open(Path::new("/dev/null"))?;
     rustix::stdio::dup2_stdin(&nothing)?;
@@ -285,7 +284,7 @@ fn close_standard_streams() -> io::Result<()> {
     Ok(())
 }
 
-/// Ends the daemon in order when it is told to. Must be called within the runtime.
+/// Shuts the daemon down on a signal. Must be called within the runtime.
 fn watch_signals(closing: CancellationToken, spawned: bool) -> io::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -295,11 +294,11 @@ fn watch_signals(closing: CancellationToken, spawned: bool) -> io::Result<()> {
             tokio::select! {
                 _ = terminate.recv() => break,
                 _ = interrupt.recv() => break,
-                // The terminal of whoever started us is closed, which is not meant for us.
+                // The client's terminal was closed, which must not end a daemon that it started.
                 _ = hang_up.recv() => if !spawned { break },
             }
         }
-        tracing::info!("told to end by a signal");
+        tracing::info!("shutting down after a signal");
         closing.cancel();
     });
     Ok(())

@@ -1,12 +1,12 @@
-//! The configuration as it is now: the user's file, and one at the top of each worktree.
+//! [`Settings`]: the current configuration, from the user's file and one at the top of each
+//! worktree.
 //!
-//! A file is looked at (one `stat`, and none where the vigil has heard of nothing since the last)
-//! whenever somebody asks something that depends on it, and read again when it has changed, so that
-//! the first answer after an edit follows the edit. An edit with mistakes does not count: what
-//! counted before stays, and health says what is wrong with the new. Where no text counted before,
-//! what is right in it counts: a mistake in one line must not take the rules in the others away.
-//! What counted before stays as well of one in a home on a server that does not answer, which nobody
-//! waits for. `skills_config` defines its keys.
+//! A file is checked with one `stat` whenever a call depends on it (none if the `StatCache` has
+//! seen no event), and read again when it has changed, so the first call after an edit uses the
+//! edit. After an edit with mistakes the last valid configuration stays in use and health reports
+//! the mistakes. If no valid one was read before, the correct parts apply: a mistake in one line
+//! must not disable the rules in the others. The last configuration also stays in use if the file
+//! system does not answer. `skills_config` defines the keys.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,99 +30,100 @@ use skills_syntax::path::AbsPath;
 
 use crate::lifecycle::log;
 
-/// How long a file may be; the longest sensible one is a hundredth of it.
-const LONGEST: u64 = 256 * 1024;
+/// Maximum size of a file; a sensible one is a hundredth of it.
+const MAX_BYTES: u64 = 256 * 1024;
 
-/// How old a change has to be before its time tells it from the next one: clocks of file systems
+/// Minimum age of a change for its timestamp to be distinct from the next one's: file system clocks
 /// tick more slowly than editors save.
-const SETTLED: Duration = Duration::from_millis(50);
+const MIN_AGE: Duration = Duration::from_millis(50);
 
-/// How many mistakes of one file are told.
-const MANY: usize = 10;
+/// Maximum number of mistakes reported per file.
+const MAX_PROBLEMS: usize = 10;
 
-/// How many worktrees' files are remembered; they are forgotten all together.
-const WORKTREES: usize = 1024;
+/// Number of worktrees whose files are cached; the cache is cleared when it is full.
+const MAX_WORKTREES: usize = 1024;
 
 /// The configuration of this process.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    /// None where neither a variable nor a home says where it belongs.
+    /// None if neither a variable nor a home directory gives its path.
     user_file: Option<PathBuf>,
-    user: Mutex<Kept>,
-    repositories: Mutex<BTreeMap<AbsPath, Kept>>,
+    user: Mutex<CachedFile>,
+    repositories: Mutex<BTreeMap<AbsPath, CachedFile>>,
 }
 
-/// What reading the user's file again has changed.
+/// Result of reading the user's file again.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Edit {
-    /// What counts.
+pub(crate) struct ConfigChange {
+    /// True if the configuration in use has changed.
     pub(crate) config: bool,
-    /// What is wrong with the file.
+    /// True if the reported mistakes have changed.
     pub(crate) health: bool,
 }
 
 /// A file as it was last read.
 #[derive(Clone, Debug, Default)]
-struct Kept {
-    stamp: Stamp,
-    reach: RemoteFsGuard,
-    /// True if the file was so young when it was read that another change may look the same, or
-    /// could not be read for a reason that passes without a change of the file.
+struct CachedFile {
+    stamp: FileStamp,
+    guard: RemoteFsGuard,
+    /// True if another change could have the same stamp, because the file was very young when read,
+    /// or if the read failed for a reason that may pass without a change of the file.
     fresh: bool,
-    /// For the last time that it looked as when it was read.
-    vouch: Validity,
-    /// What counts: the last one without mistakes, or what was right in the first.
+    /// Validity of the last check that found the stamp unchanged.
+    validity: Validity,
+    /// The configuration in use: the last one without mistakes, or the correct parts of the first.
     config: Arc<Config>,
-    /// Whether that was in the file, and not merely what counts without one.
+    /// True if `config` comes from the file, not from the defaults.
     has_counted: bool,
-    /// What is wrong with the present one.
+    /// Mistakes in the current file.
     faults: Vec<String>,
 }
 
-/// By what a change of a file shows; none where it cannot be looked at.
+/// Identity of a file's version; none if its metadata cannot be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Stamp(Option<(u64, u64, u64, i64, i64, i64, i64)>);
+struct FileStamp(Option<(u64, u64, u64, i64, i64, i64, i64)>);
 
 impl Settings {
-    /// Reads the user's file, at the start.
+    /// Reads the user's file at startup.
     pub(crate) fn load(user_file: Option<PathBuf>) -> Arc<Self> {
-        let kept =
-            user_file.as_deref().map(|path| read(path, ConfigSource::User, &Kept::default(), &[]));
+        let kept = user_file
+            .as_deref()
+            .map(|path| read(path, ConfigSource::User, &CachedFile::default(), &[]));
         let user = Mutex::new(kept.unwrap_or_default());
         Arc::new(Self { user_file, user, repositories: Mutex::default() })
     }
 
-    /// Returns where the user's file is, or would be.
+    /// Returns the path of the user's file, which may not exist.
     pub(crate) fn user_file(&self) -> Option<&Path> {
         self.user_file.as_deref()
     }
 
-    /// Returns the user's configuration as it was last read.
+    /// Returns the user's configuration as last read.
     pub(crate) fn user(&self) -> Arc<Config> {
         Arc::clone(&lock(&self.user).config)
     }
 
-    /// Reads the user's file again if it has changed. Returns what came of it; none where it was
+    /// Reads the user's file again if it has changed. Returns the kind of change; none if it was
     /// not read.
-    pub(crate) async fn refresh(&self, heard: Generation) -> Option<Edit> {
+    pub(crate) async fn refresh(&self, generation: Generation) -> Option<ConfigChange> {
         let path = self.user_file.as_ref()?;
-        if lock(&self.user).vouch.holds(heard) {
+        if lock(&self.user).validity.holds(generation) {
             return None;
         }
         let kept = lock(&self.user).clone();
-        let vouch = watch(path, &kept.reach);
+        let validity = watch(path, &kept.guard);
         if kept.is_current(path).await {
-            lock(&self.user).vouched(kept.stamp, vouch);
+            lock(&self.user).set_validity(kept.stamp, validity);
             return None;
         }
         let (config, faults) = (Arc::clone(&kept.config), kept.faults.clone());
-        let kept = read_elsewhere(path.clone(), ConfigSource::User, kept, Vec::new()).await?;
-        let edit = Edit { config: config != kept.config, health: faults != kept.faults };
+        let kept = read_with_timeout(path.clone(), ConfigSource::User, kept, Vec::new()).await?;
+        let edit = ConfigChange { config: config != kept.config, health: faults != kept.faults };
         if edit.config || edit.health {
-            tracing::info!(good = kept.faults.is_empty(), "the configuration has changed");
+            tracing::info!(good = kept.faults.is_empty(), "configuration changed");
             log::configure(&kept.config);
             if config.profiles != kept.config.profiles {
-                // They may name profiles that are there now, or are not any more.
+                // Their profile names may have become valid or invalid.
                 lock(&self.repositories).clear();
             }
         }
@@ -130,40 +131,40 @@ impl Settings {
         Some(edit)
     }
 
-    /// Returns what a worktree's own file decides, as the file is now.
-    pub(crate) async fn repository(&self, top: &AbsPath, heard: Generation) -> Arc<Config> {
+    /// Returns the current configuration of a worktree's own file.
+    pub(crate) async fn repository(&self, top: &AbsPath, generation: Generation) -> Arc<Config> {
         if let Some(kept) = lock(&self.repositories).get(top)
-            && kept.vouch.holds(heard)
+            && kept.validity.holds(generation)
         {
             return Arc::clone(&kept.config);
         }
         let path = top.join(REPOSITORY_FILE);
         let kept = lock(&self.repositories).get(top).cloned();
         if let Some(kept) = &kept {
-            let vouch = watch(&path, &kept.reach);
+            let validity = watch(&path, &kept.guard);
             if kept.is_current(&path).await {
                 if let Some(it) = lock(&self.repositories).get_mut(top) {
-                    it.vouched(kept.stamp, vouch);
+                    it.set_validity(kept.stamp, validity);
                 }
                 return Arc::clone(&kept.config);
             }
         }
         let kept = kept.unwrap_or_default();
-        // It knows that it is waited for.
+        // The original tracks the pending read.
         let unanswered = kept.clone();
         let own = self.user().profiles.user_defined().map(str::to_owned).collect();
-        let read = read_elsewhere(path, ConfigSource::Repository, kept, own).await;
+        let read = read_with_timeout(path, ConfigSource::Repository, kept, own).await;
         let kept = read.unwrap_or(unanswered);
         let config = Arc::clone(&kept.config);
         let mut repositories = lock(&self.repositories);
-        if repositories.len() >= WORKTREES {
+        if repositories.len() >= MAX_WORKTREES {
             repositories.clear();
         }
         repositories.insert(top.clone(), kept);
         config
     }
 
-    /// Returns the bounds that new connections are held to.
+    /// Returns the limits for new connections.
     pub(crate) fn limits(&self) -> Limits {
         let config = self.user();
         Limits {
@@ -175,7 +176,7 @@ impl Settings {
         }
     }
 
-    /// Returns the user's file and whether it counts.
+    /// Returns the path of the user's file and its state.
     pub(crate) fn status(&self) -> Option<ConfigStatus> {
         let path = self.user_file.as_deref()?;
         let path_encoding = encoding_of([path]);
@@ -188,23 +189,24 @@ impl Settings {
         Some(ConfigStatus { path: encode(path, path_encoding), path_encoding, state })
     }
 
-    /// Returns what is wrong with the user's file, and with those of all worktrees or of one.
+    /// Returns the mistakes in the user's file and in those of one worktree, or of all if `top` is
+    /// none.
     pub(crate) fn health(&self, top: Option<&AbsPath>) -> Vec<Health> {
         let mut health = Vec::new();
         if let Some(path) = &self.user_file {
-            health.extend(unwell(path, &lock(&self.user)));
+            health.extend(health_of_file(path, &lock(&self.user)));
         }
         let repositories = lock(&self.repositories);
-        let meant = repositories.iter().filter(|(it, _)| top.is_none_or(|top| *it == top));
-        for (top, kept) in meant {
-            health.extend(unwell(&top.join(REPOSITORY_FILE), kept));
+        let selected = repositories.iter().filter(|(it, _)| top.is_none_or(|top| *it == top));
+        for (top, kept) in selected {
+            health.extend(health_of_file(&top.join(REPOSITORY_FILE), kept));
         }
         health
     }
 }
 
-/// Returns what a configuration says about skills from elsewhere.
-pub(crate) fn provision(config: &Config) -> SourceConfig {
+/// Returns the configured skill sources.
+pub(crate) fn source_config(config: &Config) -> SourceConfig {
     SourceConfig {
         bundled: config.bundled_profiles.clone(),
         remote: RemoteOptions {
@@ -222,59 +224,59 @@ pub(crate) fn provision(config: &Config) -> SourceConfig {
     }
 }
 
-/// Returns the user's own rules about skills.
+/// Returns the user's own permission rules for skills.
 pub(crate) fn rules(settings: &Settings) -> Vec<Rule> {
     let file = settings.user_file.as_deref().and_then(|it| AbsPath::new(it).ok());
     let rules = &settings.user().permission_skill;
     file.map(|file| Policy::rules(rules, &file)).unwrap_or_default()
 }
 
-// The table of keys holds both to what fits.
+// The configuration table bounds the values so that they fit.
 fn narrow(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing is left half done under these locks.
+    // No state is left half updated under these locks.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn unwell(path: &Path, kept: &Kept) -> Vec<Health> {
-    let health = kept.faults.iter().take(MANY).map(|fault| Health {
+fn health_of_file(path: &Path, kept: &CachedFile) -> Vec<Health> {
+    let health = kept.faults.iter().take(MAX_PROBLEMS).map(|fault| Health {
         code: "config",
         message: fault.clone(),
-        hint: "Mend the file; until then what counted before does, or what is right in it.",
+        hint: "Fix the file. Until then, the last valid configuration is used, or the correct lines of this one.",
         path: Some(path.as_os_str().to_owned()),
     });
-    let late = kept.reach.is_late().then(|| Health {
+    let late = kept.guard.is_late().then(|| Health {
         code: "config",
-        message: "the file system that it is on does not answer".to_owned(),
-        hint: "See whether the server or the network is there; until it answers, what was last read counts, or the defaults.",
+        message: "its file system does not answer".to_owned(),
+        hint: "Check the file server or network. Until it answers, the last configuration read is used, or the defaults.",
         path: Some(path.as_os_str().to_owned()),
     });
     health.chain(late).collect()
 }
 
-async fn read_elsewhere(
+async fn read_with_timeout(
     path: PathBuf,
     source: ConfigSource,
-    kept: Kept,
+    kept: CachedFile,
     own: Vec<String>,
-) -> Option<Kept> {
-    // Without an answer all stays as it was.
-    let reach = kept.reach.clone();
-    reach.read(move || read(&path, source, &kept, &own)).await
+) -> Option<CachedFile> {
+    // Without an answer nothing changes.
+    let guard = kept.guard.clone();
+    guard.read(move || read(&path, source, &kept, &own)).await
 }
 
-/// Reads a file that may name the profiles `own` besides those that are built in.
-fn read(path: &Path, source: ConfigSource, before: &Kept, own: &[String]) -> Kept {
-    let vouch = Validity::default();
-    // Before the reading: a change after it is one more difference.
-    let stamp = Stamp::of(path);
+/// Reads a file that may name the profiles in `own` as well as the built-in ones.
+fn read(path: &Path, source: ConfigSource, before: &CachedFile, own: &[String]) -> CachedFile {
+    let validity = Validity::default();
+    // Taken before the read: a later change then gives a different stamp.
+    let stamp = FileStamp::of(path);
     let fresh = stamp.is_young();
-    let reach = RemoteFsGuard::of(path);
+    let guard = RemoteFsGuard::of(path);
     match text(path, source) {
-        Ok(None) => Kept { stamp, reach, fresh, ..Kept::default() },
+        Ok(None) => CachedFile { stamp, guard, fresh, ..CachedFile::default() },
         Ok(Some(bytes)) => {
             let rules = skills_lint::ids();
             let names = skills_config::KnownNames { rules: Some(&rules), profiles: own };
@@ -282,53 +284,53 @@ fn read(path: &Path, source: ConfigSource, before: &Kept, own: &[String]) -> Kep
             let faults: Vec<_> = parsed.problems.iter().map(fault).collect();
             let counts = faults.is_empty() || !before.has_counted;
             let config = if counts { Arc::new(parsed.config) } else { Arc::clone(&before.config) };
-            Kept { stamp, reach, fresh, vouch, config, has_counted: true, faults }
+            CachedFile { stamp, guard, fresh, validity, config, has_counted: true, faults }
         }
         Err(fault) => {
             let (config, has_counted) = (Arc::clone(&before.config), before.has_counted);
             let (fault, may_pass) = match fault {
-                Unread::Stays(fault) => (fault, false),
-                Unread::Failed(error) => (format!("it cannot be read: {error}"), true),
+                ReadFailure::Stays(fault) => (fault, false),
+                ReadFailure::Failed(error) => (format!("cannot read the file: {error}"), true),
             };
             let fresh = fresh || may_pass;
-            Kept { stamp, reach, fresh, vouch, config, has_counted, faults: vec![fault] }
+            CachedFile { stamp, guard, fresh, validity, config, has_counted, faults: vec![fault] }
         }
     }
 }
 
-/// Why a file was not read.
-enum Unread {
-    /// For this reason, until the file changes.
+/// An error of reading a file.
+enum ReadFailure {
+    /// Persists until the file changes.
     Stays(String),
-    /// The system failed, for example because no descriptor was left: it is read again.
+    /// The system failed, for example out of descriptors; the read is retried.
     Failed(io::Error),
 }
 
-/// Begins to watch a file. Before it is looked at.
-fn watch(path: &Path, reach: &RemoteFsGuard) -> Validity {
+/// Starts watching a file. Must be called before the file is checked.
+fn watch(path: &Path, guard: &RemoteFsGuard) -> Validity {
     match (path.parent(), path.file_name()) {
-        (Some(dir), Some(name)) if !reach.is_far() => StatCache::of_process().watch(dir, &[name]),
+        (Some(dir), Some(name)) if !guard.is_far() => StatCache::of_process().watch(dir, &[name]),
         _ => Validity::default(),
     }
 }
 
-fn text(path: &Path, source: ConfigSource) -> Result<Option<Vec<u8>>, Unread> {
-    let path = AbsPath::new(path).map_err(|error| Unread::Stays(error.to_string()))?;
-    let stays = |fault: &str| Err(Unread::Stays(fault.to_owned()));
+fn text(path: &Path, source: ConfigSource) -> Result<Option<Vec<u8>>, ReadFailure> {
+    let path = AbsPath::new(path).map_err(|error| ReadFailure::Stays(error.to_string()))?;
+    let stays = |fault: &str| Err(ReadFailure::Stays(fault.to_owned()));
     let read = match source {
-        // A worktree's file must not be a link to another file of the user.
-        ConfigSource::Repository => read_fenced(&path, path.parent().as_ref(), LONGEST),
-        ConfigSource::User => disk::open(&path).and_then(|it| disk::read_opened(it, LONGEST)),
+        // A worktree's file must not link to another file of the user.
+        ConfigSource::Repository => read_fenced(&path, path.parent().as_ref(), MAX_BYTES),
+        ConfigSource::User => disk::open(&path).and_then(|it| disk::read_opened(it, MAX_BYTES)),
     };
     match read {
-        Ok(file) if file.truncated => stays(&format!("it is longer than {LONGEST} bytes")),
+        Ok(file) if file.truncated => stays(&format!("it is longer than {MAX_BYTES} bytes")),
         Ok(file) => Ok(Some(file.bytes)),
         Err(ReadError::NotRegular(_)) => stays("it is not a regular file"),
         Err(ReadError::Outside(_)) => stays("it is a link out of the worktree"),
         Err(ReadError::Changing) => stays("it changed while it was read"),
         Err(ReadError::Io(error)) => match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(None),
-            _ => Err(Unread::Failed(error)),
+            _ => Err(ReadFailure::Failed(error)),
         },
     }
 }
@@ -339,31 +341,31 @@ fn fault(problem: &Problem) -> String {
     format!("line {line}, column {column}: {message}{hint}")
 }
 
-impl Kept {
+impl CachedFile {
     async fn is_current(&self, path: &Path) -> bool {
         if self.fresh {
             return false;
         }
         let file = path.to_owned();
-        // Who is not answered goes by what is known.
-        self.reach.look(move || Stamp::of(&file)).await.is_none_or(|it| it == self.stamp)
+        // On timeout, the cached configuration is used.
+        self.guard.look(move || FileStamp::of(&file)).await.is_none_or(|it| it == self.stamp)
     }
 
-    /// Notes that it looked so, unless it has been read again meanwhile.
-    fn vouched(&mut self, looked: Stamp, vouch: Validity) {
+    /// Stores the validity of a check, unless the file has been read again meanwhile.
+    fn set_validity(&mut self, looked: FileStamp, validity: Validity) {
         if self.stamp == looked {
-            self.vouch = vouch;
+            self.validity = validity;
         }
     }
 }
 
-impl Stamp {
+impl FileStamp {
     fn is_young(self) -> bool {
         let Some((.., seconds, nanoseconds)) = self.0 else { return false };
         let since = Duration::new(seconds.unsigned_abs(), u32::try_from(nanoseconds).unwrap_or(0));
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        // One from the future is as good as young.
-        now.checked_sub(since).is_none_or(|age| age < SETTLED)
+        // Treats a time in the future as recent.
+        now.checked_sub(since).is_none_or(|age| age < MIN_AGE)
     }
 
     fn of(path: &Path) -> Self {
@@ -396,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_file_the_limits_are_those_of_the_protocol() {
+    fn without_a_file_the_limits_are_the_protocol_defaults() {
         let (_top, settings, _) = settings(None);
         assert_eq!(settings.limits(), Limits::default());
         assert_eq!(state(&settings), ConfigState::Absent);
@@ -404,7 +406,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_broken_edit_keeps_the_last_good_one_and_says_so() {
+    async fn a_broken_edit_keeps_the_last_valid_configuration_and_reports_health() {
         let (_top, settings, path) = settings(Some("limits.connections = 9\n"));
         assert_eq!(settings.limits().connections, 9);
         fs::write(&path, "limits.connections = 10\nlimits.conections = 11\n").unwrap();
@@ -426,7 +428,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_repository_has_its_own_file_and_its_own_faults() {
+    async fn a_repository_has_its_own_configuration_and_health() {
         let (top, settings, _) = settings(None);
         let worktree = AbsPath::new(top.path()).unwrap();
         let file = top.path().join(REPOSITORY_FILE);
@@ -447,7 +449,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_a_first_file_with_mistakes_what_is_right_counts() {
+    async fn the_correct_lines_of_a_broken_first_file_apply() {
         let denies = "permission.skill = { \"a\" = \"deny\" }\nrequire_trust = true\n";
         for mistake in ["bogus = 1\n", "limits.connections = \"many\"\n", "log.level = \n"] {
             for text in [format!("{denies}{mistake}"), format!("{mistake}{denies}")] {
@@ -460,7 +462,7 @@ mod tests {
                     assert!(config.require_trust, "{text}");
                 };
                 counts(&settings);
-                // An edit that leaves a mistake takes nothing away.
+                // An edit that still has a mistake removes nothing.
                 fs::write(&path, format!("{mistake}log.level = \"debug\"\n")).unwrap();
                 settings.refresh(Generation::default()).await;
                 counts(&settings);
@@ -469,24 +471,24 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_that_could_not_be_read_is_not_the_first() {
-        let too_long = "#".repeat(usize::try_from(LONGEST).unwrap() + 1);
+    async fn an_unreadable_file_does_not_count_as_the_first() {
+        let too_long = "#".repeat(usize::try_from(MAX_BYTES).unwrap() + 1);
         let (_top, settings, path) = settings(Some(&too_long));
         assert_eq!(state(&settings), ConfigState::Broken);
         let text = "permission.skill = { \"a\" = \"deny\" }\nbogus = 1\n";
         fs::write(&path, text).unwrap();
         settings.refresh(Generation::default()).await;
-        assert_eq!(settings.user().permission_skill.len(), 1, "what is right in it counts");
-        // Nor does it take away what did.
+        assert_eq!(settings.user().permission_skill.len(), 1, "the correct lines apply");
+        // An unreadable file does not replace the configuration in use either.
         fs::write(&path, &too_long).unwrap();
         settings.refresh(Generation::default()).await;
         fs::write(&path, "bogus = 1\n").unwrap();
         settings.refresh(Generation::default()).await;
-        assert_eq!(settings.user().permission_skill.len(), 1, "what counted stays");
+        assert_eq!(settings.user().permission_skill.len(), 1, "the last configuration stays");
     }
 
     #[test]
-    fn what_is_no_file_is_a_fault_and_not_waited_for() {
+    fn a_directory_as_configuration_is_reported_without_blocking() {
         let (_top, _, path) = settings(None);
         fs::create_dir(&path).unwrap();
         let settings = Settings::load(Some(path));

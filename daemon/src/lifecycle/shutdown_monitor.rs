@@ -1,8 +1,8 @@
-//! What the daemon asks itself now and then: can clients still find it, and does it have any?
+//! [`ShutdownMonitor`] shuts the daemon down when its socket is gone or when it is idle.
 //!
-//! A daemon whose socket is gone or another's would live on unreachable beside its successor, so
-//! it ends and lets the next client start one in order. One that a client started ends as well
-//! when nobody has come for a while. Both ends are the ordinary one: what has begun is answered.
+//! A daemon whose socket was removed or replaced would live on unreachable beside its successor, so
+//! it exits and the next client starts a new one. A daemon started by a client also exits after a
+//! time without clients. Both are ordinary shutdowns: calls in flight are answered.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,53 +10,53 @@ use std::time::{Duration, Instant};
 
 use tokio::time::sleep;
 
-use crate::lifecycle::config_watch::Disturbance;
+use crate::lifecycle::config_watch::ConfigWatch;
 use crate::rpc::server::Server;
 use crate::rpc::socket::SocketIdentity;
 use crate::service::Service;
 
-/// How often it asks where it cannot be told. A client that finds no socket waits for so long at
-/// most, because the lock is still ours.
-const ROUND: Duration = Duration::from_secs(2);
+/// Polling interval if the socket's directory cannot be watched. A client that finds no socket
+/// waits at most this long, because we still hold the lock.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// After how long without a connection a daemon ends that a client started.
+/// Default time without a connection after which a daemon started by a client exits.
 const IDLE_EXIT: Duration = Duration::from_mins(30);
 
-/// Watches over a running daemon.
+/// Monitors a running daemon.
 pub(crate) struct ShutdownMonitor {
     pub(crate) service: Arc<Service>,
     pub(crate) server: Arc<Server>,
     pub(crate) socket_identity: SocketIdentity,
-    /// Whether a client started the daemon.
+    /// True if a client started the daemon.
     pub(crate) spawned: bool,
 }
 
 impl ShutdownMonitor {
-    /// Goes round until the daemon ends, and ends it when there is reason to.
-    pub(crate) async fn keep(self) {
+    /// Runs until the daemon shuts down, and triggers the shutdown if there is reason to.
+    pub(crate) async fn run(self) {
         let mut quiet_since = Instant::now();
         let mut served = self.server.served();
-        let mut disturbance = self.socket_identity.directory().and_then(|dir| {
-            let watched = Disturbance::watch(dir);
+        let mut watch = self.socket_identity.directory().and_then(|dir| {
+            let watched = ConfigWatch::watch(dir);
             watched
-                .inspect_err(|error| tracing::warn!(%error, "the socket is looked at instead"))
+                .inspect_err(|error| tracing::warn!(%error, "cannot watch the socket's directory; polling instead"))
                 .ok()
         });
-        // What happened to the socket before it was watched is told by nobody.
-        if self.ends_lost() {
+        // Changes to the socket before the watch began cause no event.
+        if self.shut_down_if_lost() {
             return;
         }
         loop {
             let limit = self.idle_limit();
-            let round = round(limit, disturbance.is_some());
+            let interval = interval(limit, watch.is_some());
             tokio::select! {
                 () = self.service.closing.cancelled() => return,
-                () = disturbed(disturbance.as_mut()) => {}
-                () = elapsed(round) => {}
+                () = wait_for_event(watch.as_mut()) => {}
+                () = elapsed(interval) => {}
             }
-            // So that a change of the log's level or of the limits needs no call.
+            // Applies changes of the log level and the limits without waiting for a call.
             self.service.refresh_settings().await;
-            if self.ends_lost() {
+            if self.shut_down_if_lost() {
                 return;
             }
             let now_served = self.server.served();
@@ -64,18 +64,18 @@ impl ShutdownMonitor {
                 (quiet_since, served) = (Instant::now(), now_served);
             }
             if limit.is_some_and(|it| quiet_since.elapsed() >= it) && !self.is_kept().await {
-                tracing::info!(idle = ?quiet_since.elapsed(), "nobody has come, and so skillsd ends");
+                tracing::info!(idle = ?quiet_since.elapsed(), "exiting: idle without a client");
                 self.service.closing.cancel();
                 return;
             }
         }
     }
 
-    /// Ends the daemon when nobody can find it any more, and returns whether it does.
-    fn ends_lost(&self) -> bool {
+    /// Shuts the daemon down if its socket is gone, and returns whether it does.
+    fn shut_down_if_lost(&self) -> bool {
         let is_lost = self.socket_identity.is_lost();
         if is_lost {
-            tracing::warn!("the socket is gone or another's, and so skillsd ends");
+            tracing::warn!("exiting: the socket was removed or replaced");
             self.service.closing.cancel();
         }
         is_lost
@@ -89,20 +89,20 @@ impl ShutdownMonitor {
         }
     }
 
-    /// Returns whether somebody opened a worktree to keep it.
+    /// Returns whether a client has pinned a worktree.
     async fn is_kept(&self) -> bool {
         let status = self.service.engine.status().await;
-        // Without an engine there is nothing to keep.
+        // Without an engine no worktree is pinned.
         status.is_ok_and(|it| it.worktrees.iter().any(|worktree| worktree.pinned))
     }
 }
 
-/// Waits for word from the socket's directory; for ever where there is none.
-async fn disturbed(disturbance: Option<&mut Disturbance>) {
-    match disturbance {
-        Some(disturbance) => {
-            if let Err(error) = disturbance.next().await {
-                tracing::warn!(%error, "the socket's directory is not heard of any more");
+/// Waits for an event in the socket's directory; forever if it is not watched.
+async fn wait_for_event(watch: Option<&mut ConfigWatch>) {
+    match watch {
+        Some(watch) => {
+            if let Err(error) = watch.next().await {
+                tracing::warn!(%error, "stopped watching the socket's directory");
                 std::future::pending::<()>().await;
             }
         }
@@ -110,18 +110,19 @@ async fn disturbed(disturbance: Option<&mut Disturbance>) {
     }
 }
 
-async fn elapsed(round: Option<Duration>) {
-    match round {
-        Some(round) => sleep(round).await,
+async fn elapsed(interval: Option<Duration>) {
+    match interval {
+        Some(interval) => sleep(interval).await,
         None => std::future::pending().await,
     }
 }
 
-/// Returns how long to wait for: a part of the idle limit, so that it is kept to, and for ever
-/// where there is none and the socket's directory is watched. An idle daemon does not wake.
-fn round(limit: Option<Duration>, is_watched: bool) -> Option<Duration> {
-    let part = limit.map(|it| (it / 4).max(ROUND / 20));
-    if is_watched { part } else { Some(part.map_or(ROUND, |it| it.min(ROUND))) }
+/// Returns the time until the next check: a fraction of the idle limit, so that it is kept
+/// accurately. None if there is no limit and the socket's directory is watched, so that an idle
+/// daemon does not wake.
+fn interval(limit: Option<Duration>, is_watched: bool) -> Option<Duration> {
+    let part = limit.map(|it| (it / 4).max(POLL_INTERVAL / 20));
+    if is_watched { part } else { Some(part.map_or(POLL_INTERVAL, |it| it.min(POLL_INTERVAL))) }
 }
 
 #[cfg(test)]
@@ -130,11 +131,11 @@ mod tests {
 
     #[test]
     fn rounds_follow_a_short_limit() {
-        assert_eq!(round(None, true), None);
-        assert_eq!(round(None, false), Some(ROUND));
-        assert_eq!(round(Some(IDLE_EXIT), true), Some(IDLE_EXIT / 4));
-        assert_eq!(round(Some(IDLE_EXIT), false), Some(ROUND));
-        assert_eq!(round(Some(Duration::from_secs(1)), true), Some(Duration::from_millis(250)));
-        assert_eq!(round(Some(Duration::ZERO), true), Some(Duration::from_millis(100)));
+        assert_eq!(interval(None, true), None);
+        assert_eq!(interval(None, false), Some(POLL_INTERVAL));
+        assert_eq!(interval(Some(IDLE_EXIT), true), Some(IDLE_EXIT / 4));
+        assert_eq!(interval(Some(IDLE_EXIT), false), Some(POLL_INTERVAL));
+        assert_eq!(interval(Some(Duration::from_secs(1)), true), Some(Duration::from_millis(250)));
+        assert_eq!(interval(Some(Duration::ZERO), true), Some(Duration::from_millis(100)));
     }
 }

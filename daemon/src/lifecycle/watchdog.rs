@@ -1,9 +1,9 @@
-//! Tells the service manager that the daemon is alive, where that asks to be told.
+//! Systemd watchdog: notifies the service manager that the daemon is alive, if it asks for that.
 //!
-//! Alive means that a call would be answered: the runtime comes to this task, and the engine
-//! comes round to its question. While the engine does not, nothing is told, and the manager ends
-//! the daemon and starts another when its patience is over. Without a manager that asks, no task
-//! of this kind runs and nothing wakes an idle daemon.
+//! Alive means that a call would be answered: the runtime schedules this task and the engine
+//! answers a ping. While the engine does not, no notification is sent, and the manager restarts the
+//! daemon after its limit. Without such a manager this task does not run, so nothing wakes an idle
+//! daemon.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::service::Service;
 
-/// Tells that the daemon is alive until it ends; `limit` is how long the manager waits for it.
-pub(crate) async fn keep(service: Arc<Service>, limit: Duration) {
-    let round = round(limit);
-    tracing::debug!(?round, "the service manager is told that skillsd is alive");
+/// Notifies the manager until the daemon shuts down; `limit` is the manager's timeout.
+pub(crate) async fn run(service: Arc<Service>, limit: Duration) {
+    let interval = interval(limit);
+    tracing::debug!(?interval, "sending watchdog notifications");
     loop {
-        let next = Instant::now() + round;
+        let next = Instant::now() + interval;
         if is_alive(service.engine.come_round(), next).await {
             tell().await;
         } else {
-            tracing::warn!(within = ?round, "the engine does not answer, and so the watchdog is not told");
+            tracing::warn!(within = ?interval, "the engine does not answer; skipping a watchdog notification");
         }
         tokio::select! {
             () = service.closing.cancelled() => return,
@@ -38,17 +38,17 @@ async fn is_alive<E>(answer: impl Future<Output = Result<(), E>>, next: Instant)
     timeout_at(next, answer).await.is_ok_and(|it| it.is_ok())
 }
 
-/// Sends the message; not on a worker, because a manager that is behind lets its senders wait.
+/// Sends the notification. Not on a worker, because a slow manager blocks its senders.
 async fn tell() {
     let told = spawn_blocking(|| sd_notify::notify(&[NotifyState::Watchdog])).await;
     if let Ok(Err(error)) = told {
-        tracing::warn!(%error, "failed to tell the service manager that skillsd is alive");
+        tracing::warn!(%error, "failed to send a watchdog notification");
     }
 }
 
-/// Half of the manager's patience, which leaves a slow machine the other half. Never nothing: a
-/// manager that asked for that would have the daemon do nothing else.
-fn round(limit: Duration) -> Duration {
+/// Returns half of the manager's timeout, which leaves the other half to a slow machine; at least
+/// 10 ms, because a limit of zero would keep the daemon busy.
+fn interval(limit: Duration) -> Duration {
     (limit / 2).max(Duration::from_millis(10))
 }
 
@@ -59,13 +59,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounds_are_half_of_the_patience() {
-        assert_eq!(round(Duration::from_mins(2)), Duration::from_mins(1));
-        assert_eq!(round(Duration::ZERO), Duration::from_millis(10));
+    fn watchdog_interval_is_half_of_the_timeout() {
+        assert_eq!(interval(Duration::from_mins(2)), Duration::from_mins(1));
+        assert_eq!(interval(Duration::ZERO), Duration::from_millis(10));
     }
 
     #[tokio::test]
-    async fn an_engine_that_hangs_or_has_ended_is_not_alive() {
+    async fn a_hanging_or_stopped_engine_is_not_alive() {
         let soon = || Instant::now() + Duration::from_millis(20);
         assert!(is_alive(ready(Ok::<_, ()>(())), soon()).await);
         assert!(!is_alive(ready(Err(())), soon()).await);

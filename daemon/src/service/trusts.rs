@@ -1,8 +1,8 @@
-//! What the user has said about directories, as the daemon goes by it.
+//! A cached copy of the user's trust decisions, so that no call waits for the disk.
 //!
-//! It is in the store, which other processes write to as well; here is a copy, that no call waits
-//! for the disk. The invariant: the engine is handed what is known under the lock of what is known,
-//! so that of two who hand it over the one with the newer word is the last.
+//! The store holds the original, and other processes write to it too. Invariant: decisions are
+//! passed to the engine while the cache is locked, so that with concurrent updates the newest is
+//! passed last.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,80 +13,82 @@ use skills_syntax::path::AbsPath;
 use super::Service;
 use crate::lifecycle::settings::rules;
 
-/// What was read of the store, and when.
+/// The decisions as last read from the store.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct CachedTrust {
     trusts: Arc<TrustDecisions>,
-    /// Which reading it is from; a later one is newer.
+    /// Sequence number of the read; higher is newer.
     nth: u64,
-    /// How often others had written before it.
+    /// The store's count of external writes at the time of the read.
     writes: u64,
 }
 
 impl Service {
-    /// Returns what the user has said about directories.
+    /// Returns the user's trust decisions.
     pub(crate) async fn trusts(&self) -> Arc<TrustDecisions> {
         if self.trusts.get().is_none() {
             self.read_trusts(0).await;
         }
-        Arc::clone(&self.known_trusts().trusts)
+        Arc::clone(&self.cached_trust().trusts)
     }
 
-    /// Takes up what the user has said about a directory, which is kept already.
-    pub(crate) async fn take_trust(&self) {
-        let writes = self.known_trusts().writes;
+    /// Reloads the decisions after one was stored.
+    pub(crate) async fn reload_trust(&self) {
+        let writes = self.cached_trust().writes;
         self.read_trusts(writes).await;
     }
 
-    /// Takes up what another process has kept: a command that asked no daemon.
-    pub(crate) async fn refresh_trusts(&self, heard: Generation) {
-        let writes = self.sessions.store().writes_elsewhere(heard).await;
-        if self.known_trusts().writes != writes {
+    /// Reloads the decisions if another process has stored some, for example a command without a
+    /// daemon.
+    pub(crate) async fn refresh_trusts(&self, generation: Generation) {
+        let writes = self.sessions.store().writes_elsewhere(generation).await;
+        if self.cached_trust().writes != writes {
             self.read_trusts(writes).await;
         }
     }
 
-    /// Reads the store, and hands the engine what it says where that is new.
+    /// Reads the store and passes changed decisions to the engine.
     async fn read_trusts(&self, writes: u64) {
         let read = match self.sessions.store().trusts().await {
             Ok(read) => read,
             Err(error) => {
-                // What is known stays, and the next call tries again.
-                tracing::warn!(%error, "trust is not read");
-                self.known_trusts().writes = u64::MAX;
+                // The cached decisions stay in use, and the next call tries again.
+                tracing::warn!(%error, "failed to read trust decisions");
+                self.cached_trust().writes = u64::MAX;
                 return;
             }
         };
         let said = read.said.into_iter();
         let trusts =
             TrustDecisions::new(said.filter_map(|(dir, it)| Some((AbsPath::new(&dir).ok()?, it))));
-        let mut known = self.known_trusts();
-        if read.nth < known.nth {
+        let mut cached = self.cached_trust();
+        if read.nth < cached.nth {
             return;
         }
-        let is_new = *known.trusts != trusts;
-        *known = Known { trusts: Arc::new(trusts), nth: read.nth, writes };
+        let is_new = *cached.trusts != trusts;
+        *cached = CachedTrust { trusts: Arc::new(trusts), nth: read.nth, writes };
         if is_new {
-            self.hand_over(&known);
+            self.send_policy(&cached);
         }
     }
 
-    fn known_trusts(&self) -> MutexGuard<'_, Known> {
-        let known = self.trusts.get_or_init(Mutex::default);
-        known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn cached_trust(&self) -> MutexGuard<'_, CachedTrust> {
+        let cached = self.trusts.get_or_init(Mutex::default);
+        cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands the engine what the user has decided about skills, for every later request.
-    pub(crate) async fn follow_policy(&self) {
+    /// Passes the user's permission rules and trust decisions to the engine, for all later
+    /// requests.
+    pub(crate) async fn update_policy(&self) {
         if self.trusts.get().is_none() {
             self.read_trusts(0).await;
         }
-        self.hand_over(&self.known_trusts());
+        self.send_policy(&self.cached_trust());
     }
 
-    /// `known` is locked by the caller until the engine has it.
-    fn hand_over(&self, known: &Known) {
-        let trusts = TrustDecisions::clone(&known.trusts);
+    /// The caller keeps `cached` locked until the engine has it.
+    fn send_policy(&self, cached: &CachedTrust) {
+        let trusts = TrustDecisions::clone(&cached.trusts);
         let rules = rules(&self.settings);
         let requires_trust = self.settings.user().require_trust;
         let environment = Some(self.environment.clone());

@@ -83,7 +83,7 @@ async fn mcp_tools_list_search_read_and_load_skills() {
         assert_eq!(
             agent.call("read_skill_file", part).await,
             ToolOutput::Text(
-                "have \nThe file goes on: it has 19 bytes. Read on with `offset` 11.".into()
+                "have \nTruncated: the file has 19 bytes. Continue with `offset` 11.".into()
             )
         );
         assert_eq!(
@@ -112,9 +112,9 @@ async fn mcp_tool_errors_say_what_to_do() {
     let outside = failed(agent.call("read_skill_file", outside).await);
     assert!(outside.contains("`../deploy/SKILL.md`"), "{outside}");
     let bad = failed(agent.call("skill", json!({"nam": "pdf"})).await);
-    assert!(bad.starts_with("the arguments do not fit the tool: unknown field `nam`"), "{bad}");
+    assert!(bad.starts_with("invalid arguments: unknown field `nam`"), "{bad}");
     let error = agent.call_fails("skills", json!({})).await;
-    assert!(error.contains("there is no tool `skills`; the tools are skill, "), "{error}");
+    assert!(error.contains("unknown tool `skills`; the tools are skill, "), "{error}");
     agent.end().await;
 }
 
@@ -308,7 +308,7 @@ fn mcp_stdout_carries_only_protocol_messages() {
         let files = fs::read_dir(home.state_dir().join("skillsd")).ok()?;
         let text: String =
             files.filter_map(|it| fs::read_to_string(it.ok()?.path()).ok()).collect();
-        text.contains("a client has begun").then_some(())
+        text.contains("a client has initialized").then_some(())
     });
 }
 

@@ -55,8 +55,8 @@ pub(crate) async fn subscribe(
         // It may have touched something in between.
         service.turn_followers(session).await;
     }
-    let unwell = service.settings.health(Some(&view.resolution.worktree));
-    let view = view.with_health(&unwell);
+    let config_health = service.settings.health(Some(&view.resolution.worktree));
+    let view = view.with_health(&config_health);
     Answer::new(&SubscribeResult {
         subscription: place.fill(subscription).to_string(),
         kinds: kinds.list(),

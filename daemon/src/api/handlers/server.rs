@@ -61,8 +61,8 @@ pub(crate) async fn status(service: Arc<Service>, _: Arc<Peer>, _: StatusParams)
     join_all(files).await;
     let socket = service.socket.as_deref();
     let encoding = encoding_of(socket);
-    let mut unwell = service.settings.health(None);
-    unwell.extend(service.sessions.store().health());
+    let mut config_health = service.settings.health(None);
+    config_health.extend(service.sessions.store().health());
     Answer::new(&StatusResult {
         version: VERSION.to_owned(),
         protocol_version: PROTOCOL_VERSION.to_owned(),
@@ -81,7 +81,7 @@ pub(crate) async fn status(service: Arc<Service>, _: Arc<Peer>, _: StatusParams)
         actions: actions(&service),
         heavy_calls: service.heavy.counts(),
         trusted: service.trusts().await.iter().filter(|it| it.1).count() as u64,
-        health: to_wire::health(&unwell),
+        health: to_wire::health(&config_health),
     })
 }
 

@@ -91,7 +91,7 @@ pub(crate) async fn touch(
     let Touched { session, view, new } =
         service.touch(named, paths, TouchScope::Everything).await?;
     let mut health = view.health.clone();
-    health.extend(service.unwell(&view.resolution.worktree).await);
+    health.extend(service.config_health(&view.resolution.worktree).await);
     Answer::new(&SessionTouchResult {
         clock: view.clock.clone(),
         health: to_wire::health(&health),
@@ -194,7 +194,7 @@ pub(crate) async fn agent_end(
     let (named, agent) = agent(&service, &peer, params.take_context()).await?;
     let forgotten = service.sessions.agent_end(&named.session.id, agent.as_deref()).await;
     if !forgotten.is_empty() {
-        let view = service.resolved(&named.asked).await?;
+        let view = service.view_for(&named.asked).await?;
         service.session_changed(&named.session, &view);
     }
     let health = to_wire::health(&service.sessions.store().health());

@@ -125,7 +125,7 @@ pub(crate) async fn set(
     kept.map_err(|error| {
         RpcError::not_kept(format!("what you say of `{}` is not kept: {error}", dir.display()))
     })?;
-    service.take_trust().await;
+    service.reload_trust().await;
     let path_encoding = encoding_of([&*dir]);
     Answer::new(&TrustSetResult {
         dir: encode(&dir, path_encoding),

@@ -21,7 +21,7 @@ pub(crate) async fn open(
     peer: Arc<Peer>,
     mut params: WorktreeOpenParams,
 ) -> Outcome {
-    let asked = service.asked(&peer, params.take_context()).await?;
+    let asked = service.request_context(&peer, params.take_context()).await?;
     let ctx = from_wire::ctx(&asked.key, asked.profile);
     // What is not there cannot be kept, and would be for ever.
     let here = service.engine.view(asked.key.clone(), || ctx.clone(), asked.freshness).await;

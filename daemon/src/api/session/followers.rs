@@ -78,10 +78,10 @@ impl Service {
         session: &Session,
     ) -> Result<Arc<View>, RpcError> {
         let theirs = by.environment.as_ref();
-        let mut asked = self.read_for(theirs, by.context.clone(), Some(session))?;
+        let mut asked = self.context_for(theirs, by.context.clone(), Some(session))?;
         // One that is not there yet is made fresh.
         asked.freshness = Freshness::Cached;
-        self.resolved(&asked).await
+        self.view_for(&asked).await
     }
 
     /// Tells those who follow a conversation that it has changed.
@@ -91,7 +91,7 @@ impl Service {
 
     /// Tells those who follow a conversation that it has ended.
     pub(crate) fn session_closed(&self, session: &Session) {
-        let view = self.read_for(None, Context::default(), Some(session)).ok();
+        let view = self.context_for(None, Context::default(), Some(session)).ok();
         let view = view.and_then(|it| self.engine.cached(&it.key));
         let worktree =
             view.map_or_else(|| session.cwd.clone(), |it| it.resolution.worktree.clone());

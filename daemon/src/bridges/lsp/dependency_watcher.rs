@@ -1,10 +1,10 @@
-//! Word of the directories that the open texts of an editor depend on, and of the configuration: what
-//! an editor watches is for it to choose, and none tells of all.
+//! `DependencyWatcher`: watches the directories and files that an editor's open documents depend
+//! on, and the configuration. Editors choose what they watch, and none reports all of it.
 //!
-//! Bounded by what the texts refer to: the directory of a skill, those of the files that it names,
-//! and where its globs begin, with so many of the directories below as a glob may reach into; what
-//! git ignores is not followed. It says only that something may have changed, and its owner arms a
-//! new one then, since what is watched may be another one.
+//! Watches are bounded by the documents: a skill's directory, those of the files it refers to, and
+//! the base directories of its globs with at most [`MAX_GLOB_DIRS`] directories below each. Ignored
+//! files (git) are skipped. An event means only that something may have changed; the caller then
+//! creates a new watcher, since a watched path may now be a different file.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
@@ -21,10 +21,10 @@ use skills_syntax::path::AbsPath;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-use crate::lifecycle::inotify_queue::Queue;
+use crate::lifecycle::inotify_queue::InotifyQueue;
 
-/// What makes an entry of a directory another one, or changes what it is.
-const ASKED: WatchFlags = WatchFlags::CREATE
+/// Events that add, remove, replace or modify a directory entry.
+const EVENTS: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::DELETE)
     .union(WatchFlags::MOVE)
     .union(WatchFlags::ATTRIB)
@@ -33,79 +33,79 @@ const ASKED: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::MOVE_SELF)
     .union(WatchFlags::ONLYDIR);
 
-/// How long is waited for more of the same before the bell is rung.
-const SETTLING: Duration = Duration::from_millis(100);
+/// Debounce interval before the callback runs.
+const DEBOUNCE: Duration = Duration::from_millis(100);
 
-/// How many directories are watched below the one where the files of a glob begin.
-const MOST_BELOW: usize = 1024;
+/// Maximum number of directories watched below a glob's base directory.
+const MAX_GLOB_DIRS: usize = 1024;
 
-/// Which entries of a directory matter.
+/// The entries of a directory whose events are reported.
 enum Names {
     All,
     Some(BTreeSet<OsString>),
 }
 
-/// Watches some directories, until something has happened in one of them.
-struct Vicinity {
-    queue: Queue,
+/// Watches a set of directories until an event in one of them.
+struct DependencyWatcher {
+    queue: InotifyQueue,
     names: HashMap<i32, Names>,
 }
 
-/// Rings whenever something may have changed, and once when it is watched, for ever.
-pub(super) async fn heed(
+/// Calls `on_change` once the watches are set and after every change. Runs until it is aborted.
+pub(super) async fn watch(
     targets: Vec<WatchTarget>,
     configuration: Option<PathBuf>,
     on_change: OnChange,
 ) {
     loop {
         let (of, file) = (targets.clone(), configuration.clone());
-        // A directory on a server may not answer.
-        let armed = spawn_blocking(move || Vicinity::arm(&of, file.as_deref())).await;
+        // A directory on a network file system may not answer.
+        let armed = spawn_blocking(move || DependencyWatcher::arm(&of, file.as_deref())).await;
         let heard = match armed.map_err(io::Error::from).flatten() {
-            Ok(vicinity) => {
+            Ok(watcher) => {
                 on_change();
-                vicinity.stir().await
+                watcher.wait_for_change().await
             }
             Err(error) => Err(error),
         };
         if let Err(error) = heard {
-            tracing::info!(%error, "what lies beside open texts is not watched");
+            tracing::info!(%error, "not watching files that open documents depend on");
             return;
         }
-        sleep(SETTLING).await;
+        sleep(DEBOUNCE).await;
     }
 }
 
-impl Vicinity {
+impl DependencyWatcher {
     fn arm(targets: &[WatchTarget], configuration: Option<&Path>) -> io::Result<Self> {
-        let mut vicinity = Self { queue: Queue::new()?, names: HashMap::new() };
+        let mut watcher = Self { queue: InotifyQueue::new()?, names: HashMap::new() };
         if let Some(file) = configuration {
-            vicinity.file(file);
+            watcher.file(file);
         }
         for it in targets {
             match it {
                 WatchTarget::Configuration(place) => {
                     let top = top(place);
-                    vicinity.file(&top.join(REPOSITORY_FILE));
-                    vicinity.file(&top.join(".gitignore"));
+                    watcher.file(&top.join(REPOSITORY_FILE));
+                    watcher.file(&top.join(".gitignore"));
                 }
-                WatchTarget::File(path) => vicinity.file(path),
-                WatchTarget::Directory(dir) => vicinity.directory(dir),
+                WatchTarget::File(path) => watcher.file(path),
+                WatchTarget::Directory(dir) => watcher.directory(dir),
                 WatchTarget::Glob { root, dir, is_recursive } => {
                     let top = top(root);
-                    vicinity.directory(&top.join(dir));
+                    watcher.directory(&top.join(dir));
                     if *is_recursive {
-                        for dir in inspect::directories(&top, dir, MOST_BELOW) {
-                            vicinity.add(&dir, None);
+                        for dir in inspect::directories(&top, dir, MAX_GLOB_DIRS) {
+                            watcher.add(&dir, None);
                         }
                     }
                 }
             }
         }
-        Ok(vicinity)
+        Ok(watcher)
     }
 
-    /// Watches what is at a path, or the first directory on the way that is not there.
+    /// Watches a path, or its nearest missing ancestor.
     fn file(&mut self, path: &Path) {
         let mut below = path;
         while let (Some(dir), Some(name)) = (below.parent(), below.file_name()) {
@@ -122,9 +122,9 @@ impl Vicinity {
         }
     }
 
-    /// Watches one entry of a directory, or all. Returns whether it is one.
+    /// Watches one entry of a directory, or all of them. Returns false if it is not a directory.
     fn add(&mut self, dir: &Path, name: Option<&OsStr>) -> bool {
-        let Ok(watch) = self.queue.add(dir, ASKED) else { return false };
+        let Ok(watch) = self.queue.add(dir, EVENTS) else { return false };
         let names = self.names.entry(watch).or_insert_with(|| Names::Some(BTreeSet::new()));
         match (names, name) {
             (Names::Some(names), Some(name)) => drop(names.insert(name.to_owned())),
@@ -134,11 +134,11 @@ impl Vicinity {
         true
     }
 
-    /// Waits until something has happened that matters.
-    async fn stir(self) -> io::Result<()> {
-        let mut is_stirred = false;
-        while !is_stirred {
-            self.queue.next(|event| is_stirred |= self.matters(event)).await?;
+    /// Waits for a relevant event.
+    async fn wait_for_change(self) -> io::Result<()> {
+        let mut is_relevant = false;
+        while !is_relevant {
+            self.queue.next(|event| is_relevant |= self.matters(event)).await?;
         }
         Ok(())
     }
@@ -147,14 +147,14 @@ impl Vicinity {
         let name = event.file_name().map(|it| OsStr::from_bytes(it.to_bytes()));
         match (self.names.get(&event.wd()), name) {
             (Some(Names::Some(names)), Some(name)) => names.contains(name),
-            // The directory itself, all of it, or more than there was room for.
+            // The directory itself, any entry of it, or a queue overflow.
             (Some(Names::All), Some(_)) | (_, None) => true,
             (None, Some(_)) => false,
         }
     }
 }
 
-/// Returns the top of the worktree that a place is in; the place, where it is in none.
+/// Returns the top of the worktree that contains `place`, or `place` itself.
 fn top(place: &AbsPath) -> AbsPath {
     inspect::worktree_top(place).unwrap_or_else(|| place.clone())
 }
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_an_open_text_refers_to_is_told_and_nothing_else() {
+    async fn only_dependencies_of_open_documents_are_reported() {
         let dir = tempfile::tempdir().unwrap();
         let top = AbsPath::new(dir.path()).unwrap();
         for made in [".git", "a"] {
@@ -179,17 +179,20 @@ mod tests {
             WatchTarget::Configuration(top.join_lexically("a")),
             WatchTarget::Glob { root: top.clone(), dir: "src".to_owned(), is_recursive: true },
         ];
-        let armed = || Vicinity::arm(&targets, None).unwrap();
-        let told = async |vicinity: Vicinity| {
-            timeout(Duration::from_secs(30), vicinity.stir()).await.expect("it is told").unwrap();
+        let armed = || DependencyWatcher::arm(&targets, None).unwrap();
+        let told = async |watcher: DependencyWatcher| {
+            timeout(Duration::from_secs(30), watcher.wait_for_change())
+                .await
+                .expect("the change is reported")
+                .unwrap();
         };
-        let vicinity = armed();
+        let watcher = armed();
         fs::write(top.join("other.txt"), "x").unwrap();
         fs::write(top.join("a/other.txt"), "x").unwrap();
-        let mut stirring = Box::pin(vicinity.stir());
-        assert!(timeout(SETTLING, &mut stirring).await.is_err(), "these are no business of it");
+        let mut waiting = Box::pin(watcher.wait_for_change());
+        assert!(timeout(DEBOUNCE, &mut waiting).await.is_err(), "unrelated files are ignored");
         fs::create_dir(top.join("a/scripts")).unwrap();
-        stirring.await.unwrap();
+        waiting.await.unwrap();
         for change in [
             (|top| fs::write(top.join("a/scripts/x.py"), "x")) as fn(&AbsPath) -> io::Result<()>,
             |top| fs::remove_file(top.join("a/scripts/x.py")),
@@ -199,9 +202,9 @@ mod tests {
             |top| fs::write(top.join("src/c/d.zz"), "x"),
             |top| fs::write(top.join(REPOSITORY_FILE), ""),
         ] {
-            let vicinity = armed();
+            let watcher = armed();
             change(&top).unwrap();
-            told(vicinity).await;
+            told(watcher).await;
         }
     }
 }

@@ -1,9 +1,8 @@
-//! The language server's source: the protocol, spoken with a daemon or with a server in this
-//! process, and the few things that are asked of the disk itself.
+//! [`Link`]: the language server's backend. Calls the daemon or a server in this process over the
+//! protocol, and reads a few facts from the disk directly.
 //!
-//! The words are the same whoever answers, so that an editor sees the same with a daemon and
-//! without. A daemon that goes is replaced at the next call, and what was followed is followed
-//! again; nothing of it is the editor's business.
+//! Both servers give the same answers, so an editor works the same without a daemon. If the daemon
+//! restarts, the next call reconnects and subscriptions are renewed.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -51,49 +50,49 @@ use crate::lifecycle::in_process::FallbackServer;
 use crate::lifecycle::serve::boot_id;
 use crate::rpc::server::Server;
 
-/// How much of a file is read; a text of more nobody edits.
-const READ_LIMIT: u64 = 16 * 1024 * 1024;
+/// Maximum size of a file that is read; larger ones are not edited by hand.
+const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// How long it is waited before a daemon that could not be reached is looked for again.
-const REST: Duration = Duration::from_secs(5);
+/// Pause before trying to reach the daemon again.
+const RETRY_PAUSE: Duration = Duration::from_secs(5);
 
-/// How long the last word to the daemon may take.
-const LAST_WORD: Duration = Duration::from_millis(500);
+/// Maximum time for closing the sessions.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// How long the page about the rules may take, which is there before the first finding.
-const MOST_FOR_PAGE: Duration = Duration::from_secs(1);
+/// Maximum time for writing the rules page, which is needed before the first diagnostic.
+const PAGE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Who answers.
+/// The server that answers the language server's calls.
 pub(crate) enum BackendMode {
-    /// The daemon, which is started where there is none; without one a server in this process.
+    /// The daemon, started if needed; a server in this process if that fails.
     Daemon(StartOptions),
-    /// A server in this process, from the start.
+    /// A server in this process from the start.
     InProcessServer,
-    /// This server, since the process is the daemon, on the daemon's own workers.
+    /// The daemon that this process is, on its own workers.
     Served(Arc<Server>, Handle),
 }
 
-/// A source that speaks the protocol.
+/// The language server's backend.
 pub(crate) struct Link(Arc<Inner>);
 
 struct Inner {
-    reach: BackendMode,
+    backend_mode: BackendMode,
     caller: OnceCell<Caller>,
     /// The server in this process.
     own: Arc<FallbackServer>,
-    /// It answers where the daemon hangs.
-    stand_in: Arc<Fallback>,
-    /// Whether there was no daemon when one was wanted.
+    /// Answers while the daemon hangs.
+    fallback: Arc<Fallback>,
+    /// True once the daemon could not be reached or started.
     is_alone: AtomicBool,
-    /// What the editor's sessions are called, before their number.
+    /// Prefix of the session ids; a number follows.
     name: String,
-    /// What the editor calls its own conversations, where it has some.
-    conversation: OnceLock<String>,
-    /// The session of each place that a file was touched in.
+    /// Prefix of the editor's own session ids, if it manages sessions itself.
+    client_sessions: OnceLock<String>,
+    /// The session of each directory in which a file was touched.
     sessions: Mutex<BTreeMap<AbsPath, String>>,
 }
 
-/// One way to call.
+/// A connection for calls.
 #[derive(Clone)]
 enum Caller {
     Daemon(Client),
@@ -110,27 +109,26 @@ impl Caller {
 }
 
 impl Link {
-    pub(crate) fn new(reach: BackendMode) -> Self {
+    pub(crate) fn new(backend_mode: BackendMode) -> Self {
         let own = Arc::<FallbackServer>::default();
-        let standby = Arc::clone(&own);
-        let stand_in = Fallback::new(move || {
-            tracing::warn!("the daemon does not answer; skills are indexed here");
-            standby.connect()
+        let in_process = Arc::clone(&own);
+        let fallback = Fallback::new(move || {
+            tracing::warn!("the daemon does not answer; indexing skills in this process");
+            in_process.connect()
         });
         Self(Arc::new(Inner {
-            reach,
+            backend_mode,
             caller: OnceCell::new(),
-            stand_in,
+            fallback,
             own,
             is_alone: AtomicBool::new(false),
             name: format!("editor-{}", boot_id()),
-            conversation: OnceLock::new(),
+            client_sessions: OnceLock::new(),
             sessions: Mutex::default(),
         }))
     }
 
-    /// Ends what was begun: the editor's sessions, since nobody works in them any more, and the
-    /// server in this process.
+    /// Closes the editor's sessions and stops the server in this process.
     pub(crate) async fn close(&self) {
         let sessions = std::mem::take(&mut *self.0.sessions());
         if let Some(caller) = self.0.caller.get() {
@@ -138,18 +136,18 @@ impl Link {
                 for session in sessions.into_values() {
                     let params =
                         SessionCloseParams { session: Some(session), ..Default::default() };
-                    // One that is not closed is forgotten when it has not been used for long.
+                    // A session that stays open expires when it is unused for long.
                     let _ = caller.call::<SessionClose>(&params).await;
                 }
             };
-            let _ = timeout(LAST_WORD, closing).await;
+            let _ = timeout(CLOSE_TIMEOUT, closing).await;
         }
         let own = Arc::clone(&self.0.own);
-        // It waits for its thread.
+        // Stopping joins the server's thread.
         let _ = spawn_blocking(move || own.stop()).await;
     }
 
-    /// Calls a method; what fails is logged, and nothing is known then.
+    /// Calls a method. Failures are logged and give none.
     fn ask<M: Request>(&self, params: M::Params) -> Answer<M::Result>
     where
         M::Params: Sync,
@@ -157,11 +155,11 @@ impl Link {
         let inner = Arc::clone(&self.0);
         Box::pin(async move {
             let caller = inner.caller.get_or_init(|| inner.connect()).await;
-            known(M::METHOD, caller.call::<M>(&params).await)
+            log_failure(M::METHOD, caller.call::<M>(&params).await)
         })
     }
 
-    /// As [`Link::ask`], for an answer that may come in pages.
+    /// Like [`Link::ask`], for answers that may be paged.
     fn ask_whole<M: Paged>(&self, params: M::Params) -> Answer<M::Result>
     where
         M::Params: Sync,
@@ -173,7 +171,7 @@ impl Link {
             let mut pages = Pages::<M>::new(params);
             loop {
                 let answer = caller.call::<M>(pages.params()).await;
-                if let Some(whole) = known(M::METHOD, pages.take(answer))? {
+                if let Some(whole) = log_failure(M::METHOD, pages.take(answer))? {
                     return Some(whole);
                 }
             }
@@ -181,41 +179,41 @@ impl Link {
     }
 }
 
-/// Says what there is of an answer; what failed is logged, and nothing is known then.
-fn known<T>(method: &str, answer: Result<T, ClientError>) -> Option<T> {
-    answer.inspect_err(|error| tracing::info!(method, %error, "nothing was answered")).ok()
+/// Returns an answer; a failure is logged and gives none.
+fn log_failure<T>(method: &str, answer: Result<T, ClientError>) -> Option<T> {
+    answer.inspect_err(|error| tracing::info!(method, %error, "call failed")).ok()
 }
 
 impl Inner {
     fn sessions(&self) -> std::sync::MutexGuard<'_, BTreeMap<AbsPath, String>> {
-        // One entry is put in at a time.
+        // Each critical section inserts a single entry.
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the session whose eyes a place is seen with; none before a file was touched there.
+    /// Returns the session for a directory; none before a file was touched there.
     fn session(&self, place: &AbsPath) -> Option<String> {
-        match self.conversation.get() {
+        match self.client_sessions.get() {
             Some(name) => Some(format!("{name}:{}", place.display())),
             None => self.sessions().get(place).cloned(),
         }
     }
 
-    /// Returns a new way to call. A connection has room for few subscriptions, so each place that
-    /// is followed takes one of its own.
+    /// Opens a new connection. A connection has room for few subscriptions, so each subscribed
+    /// directory takes its own.
     async fn connect(&self) -> Caller {
-        if let BackendMode::Daemon(options) = &self.reach
+        if let BackendMode::Daemon(options) = &self.backend_mode
             && !self.is_alone.load(Ordering::Relaxed)
         {
-            let client = Client::new(options.clone()).with_fallback(Arc::clone(&self.stand_in));
+            let client = Client::new(options.clone()).with_fallback(Arc::clone(&self.fallback));
             match client.connection().await {
                 Ok(_) => return Caller::Daemon(client),
                 Err(error) => {
-                    tracing::info!(%error, "no daemon can be reached; skills are indexed here");
+                    tracing::info!(%error, "cannot reach or start a daemon; indexing skills in this process");
                     self.is_alone.store(true, Ordering::Relaxed);
                 }
             }
         }
-        let stream = match &self.reach {
+        let stream = match &self.backend_mode {
             BackendMode::Served(server, daemon) => pair(server, daemon),
             BackendMode::Daemon(_) | BackendMode::InProcessServer => {
                 let own = Arc::clone(&self.own);
@@ -229,17 +227,17 @@ impl Inner {
         });
         Caller::InProcessServer(match stream {
             Ok(stream) => Connection::new(stream),
-            // Whoever calls is told that nobody is there.
+            // Calls on it fail with a closed connection.
             Err(_) => Connection::new(tokio::io::empty()),
         })
     }
 }
 
-/// Connects to a server of this process, which answers on these workers.
+/// Connects to the server in this process, which answers on the daemon's workers.
 fn pair(server: &Arc<Server>, daemon: &Handle) -> io::Result<StdStream> {
     let (ours, theirs) = StdStream::pair()?;
     theirs.set_nonblocking(true)?;
-    // The stream belongs to the workers that wait for it.
+    // The stream must be registered with the runtime that polls it.
     let theirs = {
         let _entered = daemon.enter();
         UnixStream::from_std(theirs)?
@@ -248,7 +246,7 @@ fn pair(server: &Arc<Server>, daemon: &Handle) -> io::Result<StdStream> {
     Ok(ours)
 }
 
-/// Ends what follows a place.
+/// Aborts its tasks when dropped.
 struct Follow(Vec<AbortHandle>);
 
 impl Drop for Follow {
@@ -290,7 +288,7 @@ impl Backend for Link {
             let mut following = tokio::task::JoinSet::new();
             for profile in profiles {
                 let (caller, on_change) = (caller.clone(), Arc::clone(&on_change));
-                following.spawn(heed(caller, params(profile, &place), on_change));
+                following.spawn(follow_events(caller, params(profile, &place), on_change));
             }
             while following.join_next().await.is_some() {}
         });
@@ -298,7 +296,7 @@ impl Backend for Link {
     }
 
     fn watch(&self, targets: Vec<WatchTarget>, on_change: OnChange) -> Box<dyn Any + Send> {
-        let task = tokio::spawn(dependency_watcher::heed(targets, config_file(), on_change));
+        let task = tokio::spawn(dependency_watcher::watch(targets, config_file(), on_change));
         Box::new(Follow(vec![task.abort_handle()]))
     }
 
@@ -342,7 +340,7 @@ impl Backend for Link {
         let encoding = encoding_of([&*place]);
         let answer = self.ask_whole::<SkillsReferences>(ReferencesParams {
             name,
-            // A file that is missed would keep the old name of a skill.
+            // A missed file would keep the skill's old name.
             freshness: Some(Freshness::Verified),
             limit: Some(u32::MAX),
             cwd: Some(encode(&place, encoding)),
@@ -369,8 +367,8 @@ impl Backend for Link {
     }
 
     fn rules_page(&self) -> Answer<String> {
-        // A home that does not answer keeps no editor waiting.
-        let put = timeout(MOST_FOR_PAGE, spawn_blocking(rules_page::put));
+        // A home directory that does not answer must not block the editor.
+        let put = timeout(PAGE_TIMEOUT, spawn_blocking(rules_page::put));
         Box::pin(async move { put.await.ok()?.ok()? })
     }
 
@@ -403,7 +401,7 @@ impl Backend for Link {
 
     fn read(&self, path: AbsPath) -> Answer<String> {
         let read = move || {
-            let file = inspect::read_fenced(&path, None, READ_LIMIT).ok();
+            let file = inspect::read_fenced(&path, None, MAX_FILE_BYTES).ok();
             let file = file.filter(|it| !it.truncated)?;
             Some(decode(&file.bytes).text)
         };
@@ -413,18 +411,19 @@ impl Backend for Link {
     fn make_executable(&self, path: AbsPath, relative: String) -> Answer<()> {
         let made = move || {
             let made = inspect::make_executable(&path, &relative);
-            made.inspect_err(|error| tracing::info!(%error, "a file stays as it is")).ok()
+            made.inspect_err(|error| tracing::info!(%error, "failed to make a file executable"))
+                .ok()
         };
         Box::pin(async move { spawn_blocking(made).await.ok()? })
     }
 
     fn use_client_sessions(&self, name: String) {
-        // An editor says it once, when it begins.
-        let _ = self.0.conversation.set(name);
+        // The editor sends it once, at initialization.
+        let _ = self.0.client_sessions.set(name);
     }
 
     fn touch(&self, place: AbsPath, path: AbsPath) -> Answer<()> {
-        if self.0.conversation.get().is_some() {
+        if self.0.client_sessions.get().is_some() {
             return Box::pin(std::future::ready(None));
         }
         let session = {
@@ -446,20 +445,20 @@ impl Backend for Link {
     }
 }
 
-/// Rings for whatever a view tells, from one daemon to the next.
-async fn heed(caller: Caller, params: SubscribeParams, on_change: OnChange) {
+/// Calls `on_change` for each event of a subscription, across daemon restarts.
+async fn follow_events(caller: Caller, params: SubscribeParams, on_change: OnChange) {
     match caller {
         Caller::Daemon(client) => {
             let mut subscription = Subscription::new(client, params);
             let mut is_first = true;
             loop {
                 match subscription.next().await {
-                    // The first one is followed by a snapshot anyway.
+                    // The caller takes a snapshot after the first subscription anyway.
                     Ok(SubscriptionEvent::Begun(_)) if is_first => is_first = false,
                     Ok(SubscriptionEvent::Begun(_) | SubscriptionEvent::Event(_)) => on_change(),
                     Err(error) => {
-                        tracing::debug!(%error, "a place is not followed for now");
-                        tokio::time::sleep(REST).await;
+                        tracing::debug!(%error, "subscription failed; retrying");
+                        tokio::time::sleep(RETRY_PAUSE).await;
                     }
                 }
             }

@@ -1,10 +1,10 @@
-//! The language server on the daemon's second socket, for editors that connect to one.
+//! The language server on the daemon's LSP socket, for editors that connect to a socket.
 //!
-//! Each connection has a server with texts of its own, over the daemon's snapshots. Who may come,
-//! and how many, is as on the first socket.
+//! Each connection has its own server and documents, over the daemon's snapshots. Peer checks and
+//! connection limits are those of the main socket.
 //!
-//! What is said of a long text takes its time, and the daemon's workers are for all. So each
-//! connection has a thread of its own, with a runtime on it: an editor waits for its own texts alone.
+//! Analysis of a long document takes time, and the daemon's workers are shared. Each connection
+//! therefore has its own thread and runtime, so that an editor only waits for its own documents.
 
 use std::fs;
 use std::io;
@@ -29,38 +29,41 @@ use crate::rpc::server::{Open, Server, is_ours};
 use crate::rpc::socket;
 use crate::service::Service;
 
-/// How long it rests after a failure to accept, which is most often that no descriptor is left.
-const REST: Duration = Duration::from_millis(100);
+/// Pause after a failed accept; the usual cause is that no descriptor is left.
+const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
-/// The socket that editors connect to.
-pub(crate) struct Place {
+/// The socket for editors.
+pub(crate) struct LspSocket {
     listener: StdListener,
-    /// The file to remove at the end; none where the service manager made it.
-    made: Option<PathBuf>,
+    /// The socket file to remove at exit; none if the service manager created it.
+    socket_file: Option<PathBuf>,
 }
 
-impl Place {
-    /// Takes over the socket of the service manager, or makes one beside the daemon's, whose lock
-    /// this process holds. Without it the daemon serves agents all the same.
+impl LspSocket {
+    /// Takes over the service manager's socket, or creates one beside the daemon's, whose lock this
+    /// process holds. On failure the daemon runs without it.
     pub(crate) fn take(
         location: &SocketLocation,
         handed_over: Option<StdListener>,
     ) -> Option<Self> {
         if let Some(listener) = handed_over {
-            return Some(Self { listener, made: None });
+            return Some(Self { listener, socket_file: None });
         }
         let path = location.lsp_path();
         match socket::listen(&path) {
-            Ok((listener, _)) => Some(Self { listener, made: Some(path) }),
+            Ok((listener, _)) => Some(Self { listener, socket_file: Some(path) }),
             Err(error) => {
                 let error: &dyn std::error::Error = &error;
-                tracing::warn!(error, "editors cannot connect; `skillsd lsp` serves them");
+                tracing::warn!(
+                    error,
+                    "cannot create the LSP socket; editors can still run `skillsd lsp`"
+                );
                 None
             }
         }
     }
 
-    /// Serves editors until the daemon ends.
+    /// Serves editors until the daemon shuts down.
     pub(crate) async fn serve(self, service: Arc<Service>) -> io::Result<()> {
         self.listener.set_nonblocking(true)?;
         let listener = UnixListener::from_std(self.listener)?;
@@ -78,52 +81,57 @@ impl Place {
                 Ok((stream, _)) if is_ours(&stream, uid) => {
                     let limit = service.settings.limits().connections;
                     if service.open.load(Ordering::Relaxed) >= limit {
-                        // It has no words for that; an editor tells that its server has gone.
-                        tracing::warn!(limit, "an editor over the limit of connections is refused");
+                        // LSP has no message for this; the editor reports that the server is gone.
+                        tracing::warn!(limit, "refused an editor: too many connections");
                         continue;
                     }
                     let open = Open::count(&service.open);
                     let closing = service.closing.clone();
-                    tasks.spawn(one(stream, Arc::clone(&server), closing, open));
+                    tasks.spawn(serve_editor(stream, Arc::clone(&server), closing, open));
                 }
                 Ok(_) => {}
                 Err(error) => {
                     tracing::warn!(%error, "failed to accept an editor");
-                    sleep(REST).await;
+                    sleep(RETRY_PAUSE).await;
                 }
             }
         }
-        if let Some(path) = self.made {
-            // It may be gone with its directory.
+        if let Some(path) = self.socket_file {
+            // It may already be removed, with its directory.
             let _ = fs::remove_file(path);
         }
         Ok(())
     }
 }
 
-/// Serves one editor until it goes, or the daemon does.
-async fn one(stream: UnixStream, server: Arc<Server>, closing: CancellationToken, open: Open) {
+/// Serves one editor until it disconnects or the daemon shuts down.
+async fn serve_editor(
+    stream: UnixStream,
+    server: Arc<Server>,
+    closing: CancellationToken,
+    open: Open,
+) {
     let daemon = Handle::current();
-    // Who waits is told by its end, also where that is a panic.
+    // Dropping the sender signals the end, also after a panic.
     let (ending, ended) = oneshot::channel::<()>();
     let serve = move || {
         let _ending = ending;
-        if let Err(error) = alone(stream, server, daemon, &closing) {
+        if let Err(error) = serve_on_thread(stream, server, daemon, &closing) {
             tracing::warn!(%error, "failed to serve an editor");
         }
         drop(open);
     };
     match thread::Builder::new().name("editor".to_owned()).spawn(serve) {
         Ok(_) => drop(ended.await),
-        Err(error) => tracing::warn!(%error, "there is no thread to serve an editor on"),
+        Err(error) => tracing::warn!(%error, "failed to start a thread for an editor"),
     }
 }
 
-/// Threads of one editor that wait for the disk at a time.
-const MOST_BLOCKING: usize = 4;
+/// Maximum number of blocking threads per editor.
+const MAX_BLOCKING_THREADS: usize = 4;
 
-/// Serves one editor on this thread. What it asks of the daemon is answered by that one's workers.
-fn alone(
+/// Serves one editor on this thread. Its calls to the daemon run on the daemon's workers.
+fn serve_on_thread(
     stream: UnixStream,
     server: Arc<Server>,
     daemon: Handle,
@@ -131,7 +139,7 @@ fn alone(
 ) -> io::Result<()> {
     let stream = stream.into_std()?;
     let runtime = runtime::Builder::new_current_thread()
-        .max_blocking_threads(MOST_BLOCKING)
+        .max_blocking_threads(MAX_BLOCKING_THREADS)
         .enable_all()
         .build()?;
     let served = runtime.block_on(async {
@@ -143,7 +151,7 @@ fn alone(
         }
         Ok(())
     });
-    // A look at the disk may hang, and then nobody waits for it.
+    // Disk access may hang, so it is not joined.
     runtime.shutdown_background();
     served
 }

@@ -1,7 +1,8 @@
-//! Telling a client that what is listed has changed.
+//! List-changed notifications for MCP clients.
 //!
-//! One subscription to the daemon, wherever the client is; each change is counted, and whoever
-//! has to tell a client waits for the next number. A daemon that is gone is waited for.
+//! One subscription to the daemon follows the client's directory. Each change increments a counter,
+//! and the tasks that notify clients wait for it. If the daemon is gone, the subscription is
+//! retried.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,26 +16,26 @@ use tokio::sync::watch;
 
 use super::context::McpContext;
 
-/// How long it is waited before a daemon is looked for again.
-const REST: Duration = Duration::from_secs(5);
+/// Pause before subscribing again.
+const RETRY_PAUSE: Duration = Duration::from_secs(5);
 
-/// Counts the changes, for as long as the server runs.
-pub(super) async fn follow(desk: Arc<McpContext>) {
+/// Counts changes as long as the server runs.
+pub(super) async fn follow(mcp: Arc<McpContext>) {
     loop {
-        let mut moves = desk.place.moves();
-        let context = desk.place.context_seen(&mut moves).await;
+        let mut moves = mcp.place.moves();
+        let context = mcp.place.context_and_mark(&mut moves).await;
         let mut params =
             SubscribeParams { kinds: vec![EventKind::SkillsChanged], ..SubscribeParams::default() };
         params.set_context(context);
-        let mut subscription = Subscription::new(desk.client.clone(), params);
+        let mut subscription = Subscription::new(mcp.client.clone(), params);
         loop {
             tokio::select! {
                 heard = subscription.next() => match heard {
-                    // What happened before it has begun is told by nobody.
-                    Ok(SubscriptionEvent::Begun(_) | SubscriptionEvent::Event(_)) => desk.note_change(),
+                    // Changes before the subscription began cause no event.
+                    Ok(SubscriptionEvent::Begun(_) | SubscriptionEvent::Event(_)) => mcp.note_change(),
                     Err(error) => {
-                        tracing::warn!(%error, "changes are not followed");
-                        tokio::time::sleep(REST).await;
+                        tracing::warn!(%error, "subscription failed; retrying");
+                        tokio::time::sleep(RETRY_PAUSE).await;
                     }
                 },
                 moved = moves.changed() => {
@@ -42,7 +43,7 @@ pub(super) async fn follow(desk: Arc<McpContext>) {
                         return;
                     }
                     subscription.end().await;
-                    desk.note_change();
+                    mcp.note_change();
                     break;
                 }
             }
@@ -50,11 +51,11 @@ pub(super) async fn follow(desk: Arc<McpContext>) {
     }
 }
 
-/// Tells a client that greeted with `initialize`, until it is gone.
+/// Notifies a client that sent `initialize`, until it disconnects.
 pub(super) async fn tell(peer: Peer<RoleServer>, mut changes: watch::Receiver<u64>) {
     while changes.changed().await.is_ok() {
         if let Err(error) = tell_once(&peer).await {
-            tracing::debug!(%error, "nobody listens any more");
+            tracing::debug!(%error, "the client is gone");
             return;
         }
     }
@@ -66,7 +67,7 @@ async fn tell_once(peer: &Peer<RoleServer>) -> Result<(), ServiceError> {
     peer.notify_resource_list_changed().await
 }
 
-/// Tells one that listens, of what it wants to hear.
+/// Sends a `subscriptions/listen` client the notifications that it accepted.
 pub(super) async fn tell_listener(
     sink: &SubscriptionSink,
     mut changes: watch::Receiver<u64>,
@@ -86,8 +87,8 @@ pub(super) async fn tell_listener(
     Ok(())
 }
 
-/// Returns what of a filter can be told.
-pub(super) fn heard(requested: &SubscriptionFilter) -> SubscriptionFilter {
+/// Returns the supported part of a requested filter.
+pub(super) fn supported_filter(requested: &SubscriptionFilter) -> SubscriptionFilter {
     let mut filter = requested.clone();
     filter.resource_subscriptions = None;
     filter

@@ -1,8 +1,7 @@
-//! Completion: what a client offers while a person fills in a prompt's arguments or a resource's
-//! address.
+//! `completion/complete`: values for a prompt's arguments and for the parts of a resource URI.
 //!
-//! Of an argument is known what its skill's `argument-hint` names as choices (`add|remove`); of an
-//! address, the skills and their files.
+//! Values of an argument come from the choices in the skill's `argument-hint` (`add|remove`); those
+//! of a URI are skill names and file paths.
 
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -14,31 +13,31 @@ use skills_client::ClientError;
 use skills_protocol::method::SkillsResources;
 use skills_protocol::wire::{ResourcesParams, Scope};
 
-use super::context::{McpContext, told};
+use super::context::{McpContext, error_text};
 use super::names::{SKILL_FILE, TEMPLATE};
-use super::prompts::{ARGUMENTS, names, refused};
+use super::prompts::{ARGUMENTS, names, prompt_error};
 
-/// Offers what may stand there, the list's order first.
+/// Returns the matching values in list order.
 pub(super) async fn complete(
-    desk: &McpContext,
+    mcp: &McpContext,
     request: CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
     let CompleteRequestParams { r#ref, argument, context, .. } = request;
     let values = match &r#ref {
         Reference::Prompt(prompt) => {
-            let frontmatter = desk.frontmatter(&prompt.name).await;
-            choices(&frontmatter.map_err(|error| refused(&error))?, &argument)
+            let frontmatter = mcp.frontmatter(&prompt.name).await;
+            choices(&frontmatter.map_err(|error| prompt_error(&error))?, &argument)
         }
         Reference::Resource(resource) if resource.uri == TEMPLATE => {
-            let offered = of_address(desk, &argument, context).await;
-            offered.map_err(|error| refused(&error))?
+            let offered = complete_uri(mcp, &argument, context).await;
+            offered.map_err(|error| prompt_error(&error))?
         }
         Reference::Resource(resource) => {
-            let message = format!("`{}` has nothing to fill in; `{TEMPLATE}` has", resource.uri);
+            let message = format!("`{}` has no arguments; `{TEMPLATE}` has", resource.uri);
             return Err(ErrorData::invalid_params(message, None));
         }
         _ => {
-            let message = "only prompts and resources have arguments to fill in";
+            let message = "only prompts and resource templates have arguments";
             return Err(ErrorData::invalid_params(message, None));
         }
     };
@@ -49,16 +48,16 @@ pub(super) async fn complete(
     info.map(CompleteResult::new).map_err(|why| ErrorData::internal_error(why, None))
 }
 
-/// The parts of a file's address.
-async fn of_address(
-    desk: &McpContext,
+/// Completes the variables of the file URI template.
+async fn complete_uri(
+    mcp: &McpContext,
     argument: &ArgumentInfo,
     context: Option<CompletionContext>,
 ) -> Result<Vec<String>, ClientError> {
     let begins = |it: &String| it.starts_with(&argument.value);
     match &*argument.name {
         "name" => {
-            let listed = desk.listed(&[]).await?;
+            let listed = mcp.listed(&[]).await?;
             let mut names: Vec<_> = listed
                 .into_iter()
                 .filter(|it| it.scope != Scope::Mcp)
@@ -74,8 +73,8 @@ async fn of_address(
                 return Ok(Vec::new());
             };
             let params = ResourcesParams { name: Some(name), ..ResourcesParams::default() };
-            let listed = desk.ask::<SkillsResources>(params).await.inspect_err(|error| {
-                tracing::debug!(why = told(error), "files are not offered");
+            let listed = mcp.ask::<SkillsResources>(params).await.inspect_err(|error| {
+                tracing::debug!(why = error_text(error), "cannot complete file paths");
             })?;
             let files = listed.resources.into_iter().map(|it| it.relative);
             Ok([SKILL_FILE.to_owned()].into_iter().chain(files).filter(begins).collect())
@@ -84,8 +83,8 @@ async fn of_address(
     }
 }
 
-/// The choices that a hint names for an argument. Of the text of all arguments it is the last word
-/// that is completed.
+/// Returns the hint's choices for an argument. In the text of all arguments, the last word is
+/// completed.
 fn choices(frontmatter: &Map<String, Value>, argument: &ArgumentInfo) -> Vec<String> {
     let hint = frontmatter.get("argument-hint").and_then(Value::as_str).unwrap_or_default();
     let places: Vec<Vec<&str>> = hint.split_whitespace().map(alternatives).collect();
@@ -102,7 +101,7 @@ fn choices(frontmatter: &Map<String, Value>, argument: &ArgumentInfo) -> Vec<Str
     offered.map(|it| format!("{before}{it}")).collect()
 }
 
-/// `[add|remove]` or `<add|remove>`; a word without a choice names what is to be put in.
+/// Splits `[add|remove]` or `<add|remove>`; a word without choices is a placeholder.
 fn alternatives(word: &str) -> Vec<&str> {
     let inner = word.trim_matches(['[', ']', '<', '>', '(', ')', '{', '}']);
     if inner.contains('|') {
@@ -127,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_hint_names_is_offered() {
+    fn choices_of_the_argument_hint_are_completed() {
         check("what", "", &["add", "remove", "archive"]);
         check("what", "a", &["add", "archive"]);
         check("item", "", &[]);

@@ -1,8 +1,9 @@
-//! What the user is asked before a skill is loaded or read, asked through the client where it can ask.
+//! Approval before a skill is loaded or read: asks the user through the client, if it supports
+//! elicitation.
 //!
-//! The question is the daemon's, and so is what an answer means: the client shows the one and
-//! brings the other. Where it cannot ask, the model is given the refusal, which has it ask its user
-//! and says how the user answers elsewhere.
+//! The daemon defines the question and the meaning of the answer; the client shows the one and
+//! returns the other. If the client cannot ask, the model gets the refusal, which tells it to ask
+//! its user and how the user can approve in a terminal.
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -17,27 +18,27 @@ use skills_protocol::wire::{PermissionReplyParams, Reply};
 
 use super::context::{McpContext, refusal};
 
-/// What the question is called.
+/// Key of the question among the input requests.
 const QUESTION: &str = "permission";
 
-/// What the answer in it is called.
+/// Name of the form field with the answer.
 const ANSWER: &str = "answer";
 
-/// How the user behind a client is asked.
+/// How the user behind a client can be asked.
 pub(super) enum User {
-    /// Not at all.
+    /// The client cannot ask.
     Unreachable,
-    /// By a request to the client, which has greeted.
+    /// By a request to a client that sent `initialize`.
     Behind(Peer<RoleServer>),
-    /// In answer to the call, which comes again with what the user has said.
+    /// By a response to the call, which the client repeats with the user's answer.
     InAnswers(Option<ElicitResult>),
 }
 
 impl User {
-    /// Returns the user behind a call.
+    /// Returns how to ask the user behind a call.
     pub(super) fn of(context: &RequestContext<RoleServer>, said: Option<&InputResponses>) -> Self {
         if let Some(capabilities) = context.meta.client_capabilities() {
-            // Without a greeting each call says what its client can do.
+            // In the revision without `initialize`, each call carries the client's capabilities.
             if !has_forms(&capabilities) {
                 return Self::Unreachable;
             }
@@ -51,15 +52,16 @@ impl User {
     }
 }
 
-/// One that names no kind of question can show a form.
+/// Returns whether a client can show forms; one that names no kind of elicitation can.
 fn has_forms(capabilities: &ClientCapabilities) -> bool {
     capabilities.elicitation.as_ref().is_some_and(|it| it.form.is_some() || it.url.is_none())
 }
 
-/// Asks the user where that is what a refusal is about. Returns none where the user has answered,
-/// and the call can be made again; else the question for the client, or the refusal for the model.
+/// Asks the user if a refusal needs approval. Returns none once the user has answered and the call
+/// can be repeated; otherwise the question for the client, or the refusal for the model as an
+/// error.
 pub(super) async fn ask_first(
-    desk: &McpContext,
+    mcp: &McpContext,
     user: User,
     refused: ClientError,
 ) -> Result<Option<InputRequiredResult>, ClientError> {
@@ -78,25 +80,26 @@ pub(super) async fn ask_first(
         return Err(for_the_model(refused, &id));
     };
     let params = PermissionReplyParams { id, reply, message: None, always: Vec::new() };
-    desk.answer(&params).await?;
+    mcp.answer(&params).await?;
     Ok(None)
 }
 
-/// Returns the refusal for a model to read, which is not the one to answer: it is to ask its user.
+/// Returns the refusal with a hint for the model, which must ask its user instead of approving
+/// itself.
 fn for_the_model(refused: ClientError, id: &str) -> ClientError {
     match refused {
         ClientError::Rpc(error) => ClientError::Rpc(error.with_hint(format!(
-            "Only the user can agree: say what you want it for, and that `skillsd permission reply {id} once` in a terminal allows it this time. Do not run that yourself; ask again when the user has agreed."
+            "Only the user can approve. Explain why you need it, and that running `skillsd permission reply {id} once` in a terminal allows it once. Do not run that yourself; retry when the user has approved."
         ))),
         other => other,
     }
 }
 
-/// Returns the daemon's question and its id, where the refusal is one.
+/// Returns the daemon's question with its id, if the refusal is one.
 fn question(refused: &RpcError) -> Option<(String, ElicitRequestParams)> {
     let id = refused.data.as_ref().filter(|_| refused.code == NEEDS_ASKING)?.request_id.clone()?;
     let answers = [Reply::Once, Reply::Always, Reply::Reject].map(|it| it.as_str().to_owned());
-    let schema = EnumSchema::builder(answers.to_vec()).title("May it be?").build();
+    let schema = EnumSchema::builder(answers.to_vec()).title("Allow it?").build();
     let schema = ElicitationSchema::builder().required_enum_schema(ANSWER, schema).build().ok()?;
     let message = format!("{}.", refused.message);
     let params = ElicitRequestParams::FormElicitationParams {
@@ -113,13 +116,13 @@ async fn ask(peer: &Peer<RoleServer>, params: ElicitRequestParams) -> Option<Eli
         Ok(ClientResult::ElicitResult(said)) => Some(said),
         Ok(_) => None,
         Err(error) => {
-            tracing::info!(%error, "the client does not ask the user");
+            tracing::info!(%error, "the client failed to ask the user");
             None
         }
     }
 }
 
-/// What the user has said. Whoever goes away without an answer has said nothing.
+/// Returns the user's answer; none if the user dismissed the question.
 fn reply(said: &ElicitResult) -> Option<Reply> {
     match said.action {
         ElicitationAction::Decline => Some(Reply::Reject),

@@ -1,7 +1,7 @@
-//! Where the questions of an MCP client become calls of the daemon.
+//! [`McpContext`]: the state shared by all MCP requests, and their calls to the daemon.
 //!
-//! A daemon that is restarted in between costs the client nothing: the call is made again, also a
-//! load, since whoever asks for a skill twice has it once.
+//! A call whose connection breaks is repeated, so the client does not notice a daemon restart. This
+//! includes loads, because loading a skill twice has no further effect.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,34 +19,34 @@ use skills_protocol::wire::{
 };
 use tokio::sync::watch;
 
-use super::place::Place;
+use super::place::ClientPlace;
 
-/// The pauses before a call is made again whose connection broke.
+/// Pauses before a call is repeated after its connection broke.
 const PAUSES: [Duration; 3] =
     [Duration::from_millis(20), Duration::from_millis(80), Duration::from_millis(320)];
 
-/// How many skills are asked for at once; the daemon takes twice as many.
+/// Number of concurrent calls for skills; the daemon accepts twice as many.
 pub(super) const AT_ONCE: usize = 16;
 
-/// What all requests of the client share.
+/// State shared by all requests of the client.
 pub(super) struct McpContext {
     pub(super) client: Client,
-    /// Brings the daemon what the user has answered.
+    /// Sends the user's approvals to the daemon.
     consent: Client,
-    pub(super) place: Place,
+    pub(super) place: ClientPlace,
     pub(super) shell: Shell,
-    /// Counts how often what is listed has changed.
+    /// Counts changes of the listed skills.
     pub(super) changes: watch::Sender<u64>,
     has_listed: AtomicBool,
 }
 
 impl McpContext {
-    pub(super) fn new(client: Client, consent: Client, place: Place, shell: Shell) -> Self {
+    pub(super) fn new(client: Client, consent: Client, place: ClientPlace, shell: Shell) -> Self {
         let changes = watch::Sender::new(0);
         Self { client, consent, place, shell, changes, has_listed: AtomicBool::new(false) }
     }
 
-    /// Calls the daemon about the client's place.
+    /// Calls the daemon in the client's context.
     pub(super) async fn ask<M: Request>(
         &self,
         mut params: M::Params,
@@ -58,8 +58,7 @@ impl McpContext {
         self.call::<M>(&params).await
     }
 
-    /// Calls the daemon about a path that the client names, which has to be written as the other
-    /// paths of the call are.
+    /// Calls the daemon with a path given by the client, encoded like the other paths of the call.
     pub(super) async fn ask_about<M: Request>(
         &self,
         path: &str,
@@ -74,12 +73,12 @@ impl McpContext {
         self.call::<M>(&params).await
     }
 
-    /// Brings the daemon the user's answer to a question.
+    /// Sends the user's answer to a question to the daemon.
     pub(super) async fn answer(&self, params: &PermissionReplyParams) -> Result<(), ClientError> {
         self.consent.call::<PermissionReply>(params).await.map(drop)
     }
 
-    /// Calls the daemon about no place.
+    /// Calls the daemon without setting a context.
     pub(super) async fn call<M: Request>(
         &self,
         params: &M::Params,
@@ -95,8 +94,8 @@ impl McpContext {
         }
     }
 
-    /// Lists the skills that the model sees, and those in other states besides; without what is
-    /// built into the profile's agent, which nobody else can load.
+    /// Lists the skills that the model sees, and those in the other states in `include`. Leaves out
+    /// skills built into the profile's agent, which only that agent can load.
     pub(super) async fn listed(&self, include: &[Include]) -> Result<Vec<Entry>, ClientError> {
         let mut params = ListParams { include: include.to_vec(), ..ListParams::default() };
         params.set_context(self.place.context().await);
@@ -105,18 +104,18 @@ impl McpContext {
         Ok(skills)
     }
 
-    /// Returns all frontmatter of a skill.
+    /// Returns the complete frontmatter of a skill.
     pub(super) async fn frontmatter(&self, name: &str) -> Result<Map<String, Value>, ClientError> {
         let params = GetParams { name: Some(name.to_owned()), ..GetParams::default() };
         Ok(self.ask::<SkillsGet>(params).await?.frontmatter)
     }
 
-    /// Notes that the client has been told what there is.
+    /// Records that the client has received a list.
     pub(super) fn note_listed(&self) {
         self.has_listed.store(true, Ordering::Relaxed);
     }
 
-    /// Notes that what there is may be another than what the client was told, if it was.
+    /// Records a change of the listed skills, if the client has received a list.
     pub(super) fn note_change(&self) {
         if self.has_listed.load(Ordering::Relaxed) {
             self.changes.send_modify(|nth| *nth += 1);
@@ -124,8 +123,8 @@ impl McpContext {
     }
 }
 
-/// Returns what is wrong, and what to do, for the model to read.
-pub(super) fn told(error: &ClientError) -> String {
+/// Returns the error message with its hint, for the model.
+pub(super) fn error_text(error: &ClientError) -> String {
     let mut text = error.to_string();
     if let Some(hint) = error.hint() {
         text = format!("{text}. {hint}");
@@ -133,7 +132,7 @@ pub(super) fn told(error: &ClientError) -> String {
     text
 }
 
-/// Returns the daemon's answer, where the error is one.
+/// Returns the RPC error, if the daemon answered with one.
 pub(super) fn refusal(error: &ClientError) -> Option<&RpcError> {
     match error {
         ClientError::Rpc(error) => Some(error),

@@ -1,9 +1,9 @@
-//! The protocol's own extension for skills: `skills/list` and `skills/get`, over the resources.
+//! The MCP extension for skills: `skills/list` and `skills/get`, over the resources.
 //!
-//! A host that speaks it loads skills as files and checks their frontmatter against what is listed,
-//! so only skills are in its list whose name is that of the file and fits a URI as it stands;
-//! the others are resources, prompts and in the tool's list all the same. The files change when
-//! their author says, and so are listed as `dynamic`.
+//! A host that supports it loads skills as files and compares their frontmatter with the list. The
+//! list therefore holds only skills whose name equals that in the file and needs no escaping in a
+//! URI; the others are still resources, prompts and in the tool's list. Files may change at any
+//! time, so they are listed as `dynamic`.
 
 use std::collections::BTreeSet;
 
@@ -15,12 +15,12 @@ use serde_json::{Map, Value};
 use skills_client::ClientError;
 use skills_protocol::wire::Scope;
 
-use super::context::{AT_ONCE, McpContext, told};
-use super::names::{SKILL_FILE, parsed, uri};
+use super::context::{AT_ONCE, McpContext, error_text};
+use super::names::{SKILL_FILE, parse_uri, uri};
 
-/// Lists the skills that a host can take as files.
-pub(super) async fn list(desk: &McpContext) -> Result<Vec<Skill>, ClientError> {
-    let listed = desk.listed(&[]).await?;
+/// Lists the skills that a host can load as files.
+pub(super) async fn list(mcp: &McpContext) -> Result<Vec<Skill>, ClientError> {
+    let listed = mcp.listed(&[]).await?;
     let mut seen = BTreeSet::new();
     let names: Vec<_> = listed
         .into_iter()
@@ -30,7 +30,7 @@ pub(super) async fn list(desk: &McpContext) -> Result<Vec<Skill>, ClientError> {
     let n_names = names.len();
     let skills: Vec<_> = stream::iter(names)
         .map(|name| async move {
-            let frontmatter = desk.frontmatter(&name).await.ok()?;
+            let frontmatter = mcp.frontmatter(&name).await.ok()?;
             skill(&name, &frontmatter)
         })
         .buffered(AT_ONCE)
@@ -41,23 +41,23 @@ pub(super) async fn list(desk: &McpContext) -> Result<Vec<Skill>, ClientError> {
         let left_out = n_names - skills.len();
         tracing::info!(
             left_out,
-            "skills whose name the extension cannot carry are not in its list"
+            "left out skills whose name does not fit the MCP skills extension"
         );
     }
     Ok(skills)
 }
 
-/// Gives one skill by the URI of its SKILL.md.
-pub(super) async fn get(desk: &McpContext, of: &str) -> Result<GetSkillResult, ErrorData> {
+/// Returns one skill by the URI of its SKILL.md.
+pub(super) async fn get(mcp: &McpContext, of: &str) -> Result<GetSkillResult, ErrorData> {
     let missing = |why: String| ErrorData::invalid_params(why, None);
-    let Some((name, _)) = parsed(of).filter(|(_, path)| path == SKILL_FILE) else {
+    let Some((name, _)) = parse_uri(of).filter(|(_, path)| path == SKILL_FILE) else {
         return Err(missing(format!("`{of}` is not the URI of a skill's {SKILL_FILE}")));
     };
-    let frontmatter = desk.frontmatter(&name).await.map_err(|error| missing(told(&error)))?;
+    let frontmatter = mcp.frontmatter(&name).await.map_err(|error| missing(error_text(&error)))?;
     let skill = skill(&name, &frontmatter).filter(|it| it.uri == of);
     let skill = skill.ok_or_else(|| {
         missing(format!(
-            "`{name}` is not the name that its {SKILL_FILE} says, or does not fit a URI"
+            "`{name}` differs from the name in its {SKILL_FILE}, or needs escaping in a URI"
         ))
     })?;
     Ok(GetSkillResult::new(skill))
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_given_what_it_can_check() {
+    fn only_skills_with_a_matching_plain_name_are_listed() {
         assert!(is_listed("pdf", json!({"name": "pdf", "description": "d", "paths": ["a"]})));
         assert!(!is_listed("pdf", json!({"name": "PDF", "description": "d"})));
         assert!(!is_listed("pdf", json!({"name": "pdf"})));

@@ -1,20 +1,20 @@
-//! The URIs of skills and their files, `skill://NAME/FILE`, and what kind of file a name tells of.
+//! URIs of skills and their files (`skill://NAME/FILE`), and media types by file name.
 //!
-//! A name is one segment whatever is in it: every character that has a meaning in a URI is
-//! written as its bytes, so that no name is taken for another one or for a path.
+//! A skill's name is one segment: all reserved characters are percent-encoded, so that no two names
+//! share a URI and none is taken for a path.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use skills_protocol::path::{PathEncoding, decode};
 
-/// The scheme, and what follows it.
+/// URI scheme with its separator.
 const SCHEME: &str = "skill://";
 
-/// The file that a skill is.
+/// File name of a skill.
 pub(super) const SKILL_FILE: &str = "SKILL.md";
 
-/// The pattern of all these URIs, as RFC 6570 writes it.
+/// URI template (RFC 6570) of all skill files.
 pub(super) const TEMPLATE: &str = "skill://{name}/{+path}";
 
 /// Returns the URI of a file of a skill.
@@ -23,8 +23,8 @@ pub(super) fn uri(name: &str, relative: &str) -> String {
     format!("{SCHEME}{}/{}", segment(name), path.join("/"))
 }
 
-/// Returns the skill's name and the file's path that a URI means.
-pub(super) fn parsed(uri: &str) -> Option<(String, String)> {
+/// Parses a URI into the skill's name and the file's path.
+pub(super) fn parse_uri(uri: &str) -> Option<(String, String)> {
     let (name, path) = uri.strip_prefix(SCHEME)?.split_once('/')?;
     let plain = |text: &str| {
         let path = decode(text, Some(PathEncoding::Percent)).ok()?;
@@ -33,21 +33,21 @@ pub(super) fn parsed(uri: &str) -> Option<(String, String)> {
     Some((plain(name)?, plain(path)?)).filter(|(name, path)| !name.is_empty() && !path.is_empty())
 }
 
-/// Escapes all but the characters that need no escape anywhere.
+/// Percent-encodes everything but unreserved characters.
 fn segment(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             escaped.push(char::from(byte));
         } else {
-            // A text takes what is written into it.
+            // Writing to a string cannot fail.
             let _ = write!(escaped, "%{byte:02X}");
         }
     }
     escaped
 }
 
-/// Returns the media type that a file's name tells of; none where it tells of none.
+/// Returns the media type for a file name extension, if known.
 pub(super) fn media_type(path: &str) -> Option<&'static str> {
     let extension = Path::new(path).extension()?.to_str()?.to_ascii_lowercase();
     Some(match extension.as_str() {
@@ -82,21 +82,21 @@ mod tests {
     fn check(name: &str, relative: &str, expected: &str) {
         let uri = uri(name, relative);
         assert_eq!(uri, expected);
-        assert_eq!(parsed(&uri), Some((name.to_owned(), relative.to_owned())));
+        assert_eq!(parse_uri(&uri), Some((name.to_owned(), relative.to_owned())));
     }
 
     #[test]
-    fn every_name_has_a_uri_of_its_own() {
+    fn every_name_has_a_distinct_uri() {
         check("pdf", "SKILL.md", "skill://pdf/SKILL.md");
         check("plugin:ns/skill", "a b/ü.md", "skill://plugin%3Ans%2Fskill/a%20b/%C3%BC.md");
         check("50%", "x#y?", "skill://50%25/x%23y%3F");
     }
 
     #[test]
-    fn what_is_no_such_uri_means_nothing() {
+    fn other_uris_are_not_parsed() {
         for text in ["file:///a/b", "skill://", "skill://pdf", "skill://pdf/", "skill:///x", "pdf"]
         {
-            assert_eq!(parsed(text), None, "{text}");
+            assert_eq!(parse_uri(text), None, "{text}");
         }
     }
 }

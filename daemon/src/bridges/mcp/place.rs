@@ -1,7 +1,8 @@
-//! Where the calls of an MCP client are about: the directory it was started in, or its roots.
+//! `ClientPlace`: the working directory of an MCP client's calls. It is the directory that the
+//! server was started in, or comes from the client's roots.
 //!
-//! A client that has roots is asked for them, and until it has answered every call waits, so that
-//! its first list is already of the right place. A `--cwd` on the command line stays what it is.
+//! If a client supports roots, calls wait until it has sent them, so that its first list is already
+//! right. `--cwd` on the command line takes precedence.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -14,43 +15,44 @@ use skills_protocol::wire::Context;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// How long a client may take to say what its roots are.
+/// Maximum wait for a client to send its roots.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The place, as it is known by now.
-pub(super) struct Place {
+/// The client's current working directory.
+pub(super) struct ClientPlace {
     global: GlobalArgs,
     session: Option<String>,
     start: Context,
-    /// None while the client is asked.
+    /// None while waiting for the client's roots.
     current: watch::Sender<Option<Context>>,
-    /// Whether the client has said its roots, or that it has none.
-    is_settled: AtomicBool,
+    /// True once the client has sent its roots or has none.
+    has_roots_answer: AtomicBool,
 }
 
-impl Place {
-    /// Returns the place that the command line names.
+impl ClientPlace {
+    /// Returns the directory given on the command line.
     pub(super) fn new(global: GlobalArgs, session: Option<String>) -> Result<Self, CommandError> {
         let start = Context { session: session.clone(), ..skills_cli::context(&global)? };
         let current = watch::Sender::new(Some(start.clone()));
-        Ok(Self { global, session, start, current, is_settled: AtomicBool::new(false) })
+        Ok(Self { global, session, start, current, has_roots_answer: AtomicBool::new(false) })
     }
 
-    /// The client has roots and will be asked for them.
+    /// Makes calls wait until the client has sent its roots.
     pub(super) fn await_roots(&self) {
         if self.global.cwd.is_none() {
             self.current.send_replace(None);
         }
     }
 
-    /// Takes the roots of the client: the first directory among them is where it works, the others
-    /// count besides. None where it did not say.
-    pub(super) fn settle(&self, roots: Option<&[String]>) {
-        self.is_settled.store(true, Ordering::Relaxed);
+    /// Applies the client's roots: the first one that is a directory becomes the working directory,
+    /// the others additional directories. `roots` is none if the client sent none.
+    pub(super) fn apply_roots(&self, roots: Option<&[String]>) {
+        self.has_roots_answer.store(true, Ordering::Relaxed);
         if self.global.cwd.is_some() {
             return;
         }
-        let context = roots.and_then(|it| self.rooted(it)).unwrap_or_else(|| self.start.clone());
+        let context =
+            roots.and_then(|it| self.context_of_roots(it)).unwrap_or_else(|| self.start.clone());
         self.current.send_if_modified(|current| {
             let is_new = current.as_ref() != Some(&context);
             *current = Some(context);
@@ -58,16 +60,16 @@ impl Place {
         });
     }
 
-    /// Whether it is for the client to say where it is, and has not been said.
-    pub(super) fn is_to_be_asked(&self) -> bool {
-        self.global.cwd.is_none() && !self.is_settled.load(Ordering::Relaxed)
+    /// Returns whether the client must be asked for its roots.
+    pub(super) fn needs_roots(&self) -> bool {
+        self.global.cwd.is_none() && !self.has_roots_answer.load(Ordering::Relaxed)
     }
 
-    fn rooted(&self, roots: &[String]) -> Option<Context> {
+    fn context_of_roots(&self, roots: &[String]) -> Option<Context> {
         let mut dirs = roots.iter().filter_map(|uri| {
             let dir = directory(uri);
             if dir.is_none() {
-                tracing::info!("a root of the client is no directory here");
+                tracing::info!("ignoring a client root that is not a directory");
             }
             dir
         });
@@ -76,37 +78,37 @@ impl Place {
         match skills_cli::context(&global) {
             Ok(context) => Some(Context { session: self.session.clone(), ..context }),
             Err(error) => {
-                tracing::warn!("the roots of the client are not used: {}", error.message());
+                tracing::warn!("ignoring the client's roots: {}", error.message());
                 None
             }
         }
     }
 
-    /// Returns what every call says of the place; waits while the client is being asked.
+    /// Returns the context of calls; waits while the client is asked for its roots.
     pub(super) async fn context(&self) -> Context {
-        self.context_seen(&mut self.current.subscribe()).await
+        self.context_and_mark(&mut self.current.subscribe()).await
     }
 
-    /// Returns the same, after which `moves` tells of other places than this one.
-    pub(super) async fn context_seen(
+    /// Like [`Self::context`]; afterwards `moves` reports only later changes.
+    pub(super) async fn context_and_mark(
         &self,
         moves: &mut watch::Receiver<Option<Context>>,
     ) -> Context {
         let known = timeout(PATIENCE, moves.wait_for(Option::is_some)).await;
         match known {
             Ok(Ok(context)) => context.clone().unwrap_or_else(|| self.start.clone()),
-            // It has roots and never says which.
+            // The client supports roots but never sends them.
             Ok(Err(_)) | Err(_) => self.start.clone(),
         }
     }
 
-    /// Returns what tells of another place.
+    /// Returns a receiver that reports changes of the working directory.
     pub(super) fn moves(&self) -> watch::Receiver<Option<Context>> {
         self.current.subscribe()
     }
 }
 
-/// Returns the directory that a `file://` URI names, where there is one.
+/// Returns the directory of a `file://` URI, if it exists.
 fn directory(uri: &str) -> Option<PathBuf> {
     let rest = uri.strip_prefix("file://")?;
     let path = rest.strip_prefix("localhost").unwrap_or(rest);
@@ -120,12 +122,12 @@ fn directory(uri: &str) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    fn place(global: GlobalArgs) -> Place {
-        Place::new(global, None).expect("a directory")
+    fn place(global: GlobalArgs) -> ClientPlace {
+        ClientPlace::new(global, None).expect("a directory")
     }
 
     #[tokio::test]
-    async fn the_first_directory_among_the_roots_is_where_a_client_works() {
+    async fn the_first_existing_root_is_the_working_directory() {
         let top = tempfile::TempDir::new().expect("made");
         let [one, two] = ["a b", "two"].map(|it| top.path().join(it));
         for dir in [&one, &two] {
@@ -139,31 +141,31 @@ mod tests {
                 .map(str::to_owned)
                 .into_iter()
                 .chain([format!("file://localhost{base}/two")]);
-        place.settle(Some(&roots.collect::<Vec<_>>()));
+        place.apply_roots(Some(&roots.collect::<Vec<_>>()));
         let context = place.context().await;
         assert_eq!(context.cwd.map(PathBuf::from), Some(one));
         assert_eq!(context.additional_dirs, [two.to_str().expect("plain")]);
     }
 
     #[tokio::test]
-    async fn without_usable_roots_it_is_where_the_program_was_started() {
+    async fn without_usable_roots_the_start_directory_is_used() {
         let place = place(GlobalArgs::default());
         let start = place.context().await;
         place.await_roots();
-        place.settle(Some(&["file:///nowhere/at/all".to_owned()]));
+        place.apply_roots(Some(&["file:///nowhere/at/all".to_owned()]));
         assert_eq!(place.context().await, start);
         place.await_roots();
-        place.settle(None);
+        place.apply_roots(None);
         assert_eq!(place.context().await, start);
     }
 
     #[tokio::test]
-    async fn what_the_command_line_says_stays() {
+    async fn cwd_option_takes_precedence_over_roots() {
         let top = tempfile::TempDir::new().expect("made");
         let cwd = Some(top.path().to_owned());
         let place = place(GlobalArgs { cwd, ..GlobalArgs::default() });
         place.await_roots();
-        place.settle(Some(&["file:///".to_owned()]));
+        place.apply_roots(Some(&["file:///".to_owned()]));
         let real = top.path().canonicalize().expect("there");
         assert_eq!(place.context().await.cwd.map(PathBuf::from), Some(real));
     }

@@ -1,8 +1,8 @@
-//! Prompts: each skill that a user may start, with its arguments.
+//! Prompts: one for each skill that a user may invoke, with its arguments.
 //!
-//! They are the user's, so a skill that only the user may start is among them. Where a skill names
-//! its arguments each is one of the prompt's; every prompt takes `arguments` besides or instead,
-//! the text as it would be typed.
+//! They belong to the user, so skills that only the user may invoke are included. Named arguments
+//! of a skill become arguments of the prompt. Every prompt also takes `arguments`, the text as
+//! typed.
 
 use std::collections::BTreeSet;
 
@@ -19,24 +19,24 @@ use skills_client::ClientError;
 use skills_protocol::error::SKILL_NOT_FOUND;
 use skills_protocol::wire::{By, Entry, Include};
 
-use super::context::{AT_ONCE, McpContext, refusal, told};
-use super::tools::{loaded, meta, notes};
+use super::context::{AT_ONCE, McpContext, error_text, refusal};
+use super::tools::{load_skill, meta, notes};
 
-/// The text of all arguments.
+/// Name of the prompt argument that holds all arguments as one text.
 pub(super) const ARGUMENTS: &str = "arguments";
 
-/// Lists the skills that a user may start.
-pub(super) async fn list(desk: &McpContext) -> Result<Vec<Prompt>, ClientError> {
-    let mut entries = desk.listed(&[Include::Hidden]).await?;
-    desk.note_listed();
+/// Lists the skills that a user may invoke.
+pub(super) async fn list(mcp: &McpContext) -> Result<Vec<Prompt>, ClientError> {
+    let mut entries = mcp.listed(&[Include::Hidden]).await?;
+    mcp.note_listed();
     let mut seen = BTreeSet::new();
     entries.retain(|it| it.user_invocable && seen.insert(it.name.clone()));
-    let prompts = stream::iter(entries).map(|entry| prompt(desk, entry)).buffered(AT_ONCE);
+    let prompts = stream::iter(entries).map(|entry| prompt(mcp, entry)).buffered(AT_ONCE);
     Ok(prompts.collect().await)
 }
 
-async fn prompt(desk: &McpContext, entry: Entry) -> Prompt {
-    let frontmatter = desk.frontmatter(&entry.name).await.unwrap_or_default();
+async fn prompt(mcp: &McpContext, entry: Entry) -> Prompt {
+    let frontmatter = mcp.frontmatter(&entry.name).await.unwrap_or_default();
     let arguments = arguments(&frontmatter);
     let description = entry.description.as_deref().map(one_line);
     Prompt::new(&entry.name, description, Some(arguments)).with_title(one_line(&entry.name))
@@ -56,7 +56,7 @@ fn arguments(frontmatter: &Map<String, Value>) -> Vec<PromptArgument> {
     arguments
 }
 
-/// Returns the arguments that a skill names: a list, or one text with blanks between them.
+/// Returns a skill's argument names, from a list or a string separated by whitespace.
 pub(super) fn names(frontmatter: &Map<String, Value>) -> Vec<String> {
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
     match frontmatter.get("arguments") {
@@ -68,15 +68,16 @@ pub(super) fn names(frontmatter: &Map<String, Value>) -> Vec<String> {
     }
 }
 
-/// Gives a skill to a user who asked for it by name.
+/// Loads a skill on behalf of the user.
 pub(super) async fn get(
-    desk: &McpContext,
+    mcp: &McpContext,
     request: GetPromptRequestParams,
 ) -> Result<GetPromptResult, ErrorData> {
     let given = request.arguments.unwrap_or_default();
-    let typed = typed(desk, &request.name, &given).await.map_err(|error| refused(&error))?;
-    let loaded = loaded(desk, request.name, typed, By::User).await;
-    let loaded = loaded.map_err(|error| refused(&error))?;
+    let typed =
+        typed_arguments(mcp, &request.name, &given).await.map_err(|error| prompt_error(&error))?;
+    let loaded = load_skill(mcp, request.name, typed, By::User).await;
+    let loaded = loaded.map_err(|error| prompt_error(&error))?;
     let mut messages = vec![PromptMessage::new_text(Role::User, &loaded.output)];
     messages.extend(notes(&loaded).map(|it| PromptMessage::new_text(Role::User, it)));
     let mut result = GetPromptResult::new(messages);
@@ -86,8 +87,8 @@ pub(super) async fn get(
 }
 
 /// Returns the arguments as they would be typed.
-async fn typed(
-    desk: &McpContext,
+async fn typed_arguments(
+    mcp: &McpContext,
     name: &str,
     given: &JsonObject,
 ) -> Result<Option<String>, ClientError> {
@@ -95,11 +96,11 @@ async fn typed(
     if given.is_empty() || given.keys().all(|it| it == ARGUMENTS) {
         return Ok(text(ARGUMENTS));
     }
-    let names = names(&desk.frontmatter(name).await?);
+    let names = names(&mcp.frontmatter(name).await?);
     let values: Vec<_> = names.iter().map(|it| text(it)).collect();
     let last = values.iter().rposition(Option::is_some).map_or(0, |it| it + 1);
     let mut typed: Vec<_> =
-        values[..last].iter().map(|it| quoted(it.as_deref().unwrap_or_default())).collect();
+        values[..last].iter().map(|it| quote(it.as_deref().unwrap_or_default())).collect();
     if !names.iter().any(|it| it == ARGUMENTS) {
         typed.extend(text(ARGUMENTS));
     }
@@ -110,22 +111,22 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Returns a value that is read as one argument.
-fn quoted(value: &str) -> String {
+/// Quotes a value so that it is parsed as one argument.
+fn quote(value: &str) -> String {
     let is_plain = !value.is_empty()
         && !value.contains(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '\\'));
     if is_plain { value.to_owned() } else { format!("'{}'", value.replace('\'', "'\\''")) }
 }
 
-/// Returns why a prompt is not given.
-pub(super) fn refused(error: &ClientError) -> ErrorData {
+/// Converts an error to that of a refused prompt.
+pub(super) fn prompt_error(error: &ClientError) -> ErrorData {
     match refusal(error) {
         Some(it) => {
             let data = it.data.as_ref().filter(|_| it.code == SKILL_NOT_FOUND);
             let data = data.and_then(|it| serde_json::to_value(it).ok());
-            ErrorData::invalid_params(told(error), data)
+            ErrorData::invalid_params(error_text(error), data)
         }
-        None => ErrorData::internal_error(told(error), None),
+        None => ErrorData::internal_error(error_text(error), None),
     }
 }
 
@@ -136,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn named_arguments_are_the_prompts_and_all_take_a_text() {
+    fn named_arguments_and_the_text_argument_are_listed() {
         let said = |value: Value| -> Vec<String> {
             let frontmatter = value.as_object().expect("an object").clone();
             arguments(&frontmatter).into_iter().map(|it| it.name).collect()
@@ -147,10 +148,10 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_one_argument_whatever_is_in_it() {
-        assert_eq!(quoted("plain"), "plain");
-        assert_eq!(quoted("two words"), "'two words'");
-        assert_eq!(quoted(""), "''");
-        assert_eq!(quoted("it's"), "'it'\\''s'");
+    fn values_are_quoted_as_one_argument() {
+        assert_eq!(quote("plain"), "plain");
+        assert_eq!(quote("two words"), "'two words'");
+        assert_eq!(quote(""), "''");
+        assert_eq!(quote("it's"), "'it'\\''s'");
     }
 }

@@ -1,4 +1,4 @@
-//! Resources: each skill's SKILL.md, and by the template every file beside it.
+//! Resources: each skill's SKILL.md, and a template for all other files of a skill.
 
 use std::collections::BTreeSet;
 
@@ -16,18 +16,18 @@ use skills_protocol::method::SkillsRead;
 use skills_protocol::wire::{By, Entry, ReadParams, Scope};
 
 use super::consent::{User, ask_first};
-use super::context::{McpContext, refusal, told};
-use super::names::{SKILL_FILE, TEMPLATE, media_type, parsed, uri};
+use super::context::{McpContext, error_text, refusal};
+use super::names::{SKILL_FILE, TEMPLATE, media_type, parse_uri, uri};
 
-/// How long a file may be that is read as one resource.
-const LONGEST: u64 = 8 * 1024 * 1024;
+/// Maximum size of a file read as one resource.
+const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Lists the skills, each as its SKILL.md.
-pub(super) async fn list(desk: &McpContext) -> Result<Vec<Resource>, ClientError> {
-    let listed = desk.listed(&[]).await?;
-    desk.note_listed();
+pub(super) async fn list(mcp: &McpContext) -> Result<Vec<Resource>, ClientError> {
+    let listed = mcp.listed(&[]).await?;
+    mcp.note_listed();
     let mut seen = BTreeSet::new();
-    // A prompt of an MCP server has no files; of several skills of one name the first is meant.
+    // Prompts of MCP servers have no files. Of several skills with one name, the first is listed.
     let files = listed.iter().filter(|it| it.scope != Scope::Mcp);
     Ok(files.filter(|it| seen.insert(it.name.clone())).map(resource).collect())
 }
@@ -40,39 +40,39 @@ fn resource(entry: &Entry) -> Resource {
         .with_mime_type("text/markdown")
 }
 
-/// Returns the pattern of the files of skills.
+/// Returns the template for the files of skills.
 pub(super) fn template() -> ResourceTemplate {
     ResourceTemplate::new(TEMPLATE, "skill file")
         .with_title("A file of a skill")
         .with_description("A file by its path relative to the skill's directory.")
 }
 
-/// Reads a file of a skill; the user is asked first where that is wanted.
+/// Reads a file of a skill; asks the user first if that needs approval.
 pub(super) async fn read(
-    desk: &McpContext,
+    mcp: &McpContext,
     uri: &str,
     user: User,
 ) -> Result<ReadResourceResponse, ErrorData> {
     let missing = |why: String| ErrorData::resource_not_found(why, Some(json!({"uri": uri})));
-    let Some((name, path)) = parsed(uri) else {
+    let Some((name, path)) = parse_uri(uri) else {
         return Err(missing(format!(
-            "`{uri}` is no URI of a skill's file; these are `{TEMPLATE}`"
+            "`{uri}` is not the URI of a skill file; the form is `{TEMPLATE}`"
         )));
     };
     let failed = |error: ClientError| match refusal(&error) {
         Some(refused) if [SKILL_NOT_FOUND, INVALID_PARAMS].contains(&refused.code) => {
-            missing(told(&error))
+            missing(error_text(&error))
         }
-        Some(_) => ErrorData::invalid_params(told(&error), Some(json!({"uri": uri}))),
-        None => ErrorData::internal_error(told(&error), None),
+        Some(_) => ErrorData::invalid_params(error_text(&error), Some(json!({"uri": uri}))),
+        None => ErrorData::internal_error(error_text(&error), None),
     };
-    let bytes = match whole(desk, &name, &path).await {
+    let bytes = match whole(mcp, &name, &path).await {
         Ok(bytes) => bytes,
         Err(refused) => {
-            if let Some(question) = ask_first(desk, user, refused).await.map_err(failed)? {
+            if let Some(question) = ask_first(mcp, user, refused).await.map_err(failed)? {
                 return Ok(question.into());
             }
-            whole(desk, &name, &path).await.map_err(failed)?
+            whole(mcp, &name, &path).await.map_err(failed)?
         }
     };
     let kind = media_type(&path);
@@ -84,9 +84,8 @@ pub(super) async fn read(
     Ok(ReadResourceResult::new(vec![contents]).into())
 }
 
-/// Reads all of a file, part after part. One that changes meanwhile may be of two versions, as
-/// for everybody who reads a file in parts.
-async fn whole(desk: &McpContext, name: &str, path: &str) -> Result<Vec<u8>, ClientError> {
+/// Reads a whole file in parts. If it changes meanwhile, the parts may be of different versions.
+async fn whole(mcp: &McpContext, name: &str, path: &str) -> Result<Vec<u8>, ClientError> {
     let mut bytes = Vec::new();
     loop {
         let offset = Some(bytes.len() as u64);
@@ -97,8 +96,8 @@ async fn whole(desk: &McpContext, name: &str, path: &str) -> Result<Vec<u8>, Cli
             by: Some(By::Model),
             ..ReadParams::default()
         };
-        let part = desk.ask_about::<SkillsRead>(path, params).await?;
-        if part.size > LONGEST {
+        let part = mcp.ask_about::<SkillsRead>(path, params).await?;
+        if part.size > MAX_BYTES {
             return Err(ClientError::TooLarge { length: part.size });
         }
         let before = bytes.len();

@@ -1,10 +1,10 @@
-//! The client's roots: asked for once it has greeted, or, where a client speaks the revision that
-//! has no greeting (2026-07-28), in answer to the first call that can be answered with a question.
+//! The client's roots: requested after `initialize`, or, in the revision without it (2026-07-28),
+//! as an input request in response to the first call that allows one.
 //!
-//! Lists cannot be: until then they are of the directory that the program was started in, and the
-//! client is told that they have changed.
+//! List calls do not allow one. Until the roots are known they use the start directory, and the
+//! client is notified of the change afterwards.
 
-#![expect(deprecated, reason = "clients of today still say where they work by roots")]
+#![expect(deprecated, reason = "current clients still send their directories as roots")]
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -17,47 +17,46 @@ use tokio::time::timeout;
 use super::context::McpContext;
 use super::place::PATIENCE;
 
-/// What the question is called.
+/// Key of the question among the input requests.
 const QUESTION: &str = "roots";
 
-/// Asks a client that has greeted for its roots, if it has any.
-pub(super) async fn settle(desk: &McpContext, peer: &Peer<RoleServer>) {
+/// Requests the roots of a client that sent `initialize`, if it has any.
+pub(super) async fn request(mcp: &McpContext, peer: &Peer<RoleServer>) {
     let roots = match peer.peer_info() {
         Some(info) if info.capabilities.roots.is_some() => {
             match timeout(PATIENCE, peer.list_roots()).await {
                 Ok(Ok(listed)) => Some(listed),
                 Ok(Err(error)) => {
-                    tracing::info!(%error, "the client does not say its roots");
+                    tracing::info!(%error, "the client did not send its roots");
                     None
                 }
                 Err(_) => {
-                    tracing::info!("the client did not say its roots in time");
+                    tracing::info!("the client did not send its roots in time");
                     None
                 }
             }
         }
         Some(_) | None => None,
     };
-    take(desk, roots);
+    take(mcp, roots);
 }
 
-/// Returns the question that a call is answered with first, where its client has roots and has
-/// not been asked. What the client says to it comes with the same call again.
+/// Returns the input request for roots, if the client supports them and has not been asked. The
+/// client repeats the call with its answer.
 pub(super) fn question(
-    desk: &McpContext,
+    mcp: &McpContext,
     meta: &RequestMetaObject,
     said: Option<&InputResponses>,
 ) -> Option<InputRequiredResult> {
     if let Some(said) = said.and_then(|it| it.get(QUESTION)) {
         let roots = serde_json::from_value(said.clone());
-        let roots =
-            roots.inspect_err(|_| tracing::info!("what the client says of its roots is none"));
-        take(desk, roots.ok());
+        let roots = roots.inspect_err(|_| tracing::info!("ignoring invalid roots from the client"));
+        take(mcp, roots.ok());
         return None;
     }
-    // Each call of the revision without a greeting says what its client can do, and no other does.
+    // Only calls of the revision without `initialize` carry the client's capabilities.
     let has_roots = meta.client_capabilities().is_some_and(|it| it.roots.is_some());
-    if !has_roots || !desk.place.is_to_be_asked() {
+    if !has_roots || !mcp.place.needs_roots() {
         return None;
     }
     let question = InputRequest::ListRoots(ListRootsRequest::default());
@@ -65,7 +64,7 @@ pub(super) fn question(
     Some(InputRequiredResult::from_input_requests(questions))
 }
 
-fn take(desk: &McpContext, roots: Option<ListRootsResult>) {
+fn take(mcp: &McpContext, roots: Option<ListRootsResult>) {
     let roots = roots.map(|it| it.roots.into_iter().map(|it| it.uri).collect::<Vec<_>>());
-    desk.place.settle(roots.as_deref());
+    mcp.place.apply_roots(roots.as_deref());
 }

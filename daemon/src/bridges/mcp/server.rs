@@ -1,4 +1,4 @@
-//! The server as the library wants it: each request is handed on to the file that answers it.
+//! [`Server`]: implements `rmcp`'s server trait by calling the module for each request.
 
 use std::sync::Arc;
 
@@ -15,20 +15,20 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use skills_client::ClientError;
 
 use super::consent::User;
-use super::context::{McpContext, told};
+use super::context::{McpContext, error_text};
 use super::{NAME, VERSION, changes, complete, extension, prompts, resources, roots, tools};
 
-/// What a client may tell its model of the whole server.
-const INSTRUCTIONS: &str = "Skills are instructions for kinds of tasks, kept as files on this machine. Before you begin a task that matches the description of a skill, load it with the tool `skill` and follow what it says; `read_skill_file` reads the files that it names. When none that is listed fits, look with `search_skills`.";
+/// Instructions that a client may pass on to its model.
+const INSTRUCTIONS: &str = "Skills are instructions for kinds of tasks, kept as files on this machine. Before you begin a task that matches the description of a skill, load it with the tool `skill` and follow it; `read_skill_file` reads the files that it names. If no listed skill fits, use `search_skills`.";
 
 /// The server for one client.
 pub(super) struct Server {
-    desk: Arc<McpContext>,
+    mcp: Arc<McpContext>,
 }
 
 impl Server {
-    pub(super) fn new(desk: Arc<McpContext>) -> Self {
-        Self { desk }
+    pub(super) fn new(mcp: Arc<McpContext>) -> Self {
+        Self { mcp }
     }
 }
 
@@ -55,20 +55,20 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         if request.capabilities.roots.is_some() {
-            self.desk.place.await_roots();
+            self.mcp.place.await_roots();
         }
         context.peer.set_peer_info(request.clone());
         self.negotiate_initialize(&request)
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        tracing::info!("a client has begun");
-        roots::settle(&self.desk, &context.peer).await;
-        tokio::spawn(changes::tell(context.peer, self.desk.changes.subscribe()));
+        tracing::info!("a client has initialized");
+        roots::request(&self.mcp, &context.peer).await;
+        tokio::spawn(changes::tell(context.peer, self.mcp.changes.subscribe()));
     }
 
     async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
-        roots::settle(&self.desk, &context.peer).await;
+        roots::request(&self.mcp, &context.peer).await;
     }
 
     async fn on_custom_request(
@@ -76,8 +76,8 @@ impl ServerHandler for Server {
         request: CustomRequest,
         _context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        // The library's own text is the bare name.
-        let text = format!("there is no method `{}`", request.method);
+        // The library's message is only the method name.
+        let text = format!("unknown method `{}`", request.method);
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, text, None))
     }
 
@@ -86,7 +86,7 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let listed = tools::list(&self.desk).await;
+        let listed = tools::list(&self.mcp).await;
         listed.map(ListToolsResult::with_all_items).map_err(|error| unavailable(&error))
     }
 
@@ -96,11 +96,11 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let said = request.input_responses.as_ref();
-        if let Some(question) = roots::question(&self.desk, &context.meta, said) {
+        if let Some(question) = roots::question(&self.mcp, &context.meta, said) {
             return Ok(question.into());
         }
         let user = User::of(&context, said);
-        tools::call(&self.desk, request, user).await
+        tools::call(&self.mcp, request, user).await
     }
 
     async fn list_resources(
@@ -108,7 +108,7 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let listed = resources::list(&self.desk).await;
+        let listed = resources::list(&self.mcp).await;
         listed.map(ListResourcesResult::with_all_items).map_err(|error| unavailable(&error))
     }
 
@@ -126,11 +126,11 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let said = request.input_responses.as_ref();
-        if let Some(question) = roots::question(&self.desk, &context.meta, said) {
+        if let Some(question) = roots::question(&self.mcp, &context.meta, said) {
             return Ok(question.into());
         }
         let user = User::of(&context, said);
-        resources::read(&self.desk, &request.uri, user).await
+        resources::read(&self.mcp, &request.uri, user).await
     }
 
     async fn list_prompts(
@@ -138,7 +138,7 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let listed = prompts::list(&self.desk).await;
+        let listed = prompts::list(&self.mcp).await;
         listed.map(ListPromptsResult::with_all_items).map_err(|error| unavailable(&error))
     }
 
@@ -148,10 +148,10 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let said = request.input_responses.as_ref();
-        if let Some(question) = roots::question(&self.desk, &context.meta, said) {
+        if let Some(question) = roots::question(&self.mcp, &context.meta, said) {
             return Ok(question.into());
         }
-        Ok(prompts::get(&self.desk, request).await?.into())
+        Ok(prompts::get(&self.mcp, request).await?.into())
     }
 
     async fn complete(
@@ -159,7 +159,7 @@ impl ServerHandler for Server {
         request: CompleteRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        complete::complete(&self.desk, request).await
+        complete::complete(&self.mcp, request).await
     }
 
     async fn list_skills(
@@ -167,7 +167,7 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListSkillsResult, ErrorData> {
-        let listed = extension::list(&self.desk).await;
+        let listed = extension::list(&self.mcp).await;
         listed.map(ListSkillsResult::with_all_items).map_err(|error| unavailable(&error))
     }
 
@@ -176,24 +176,24 @@ impl ServerHandler for Server {
         request: GetSkillRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetSkillResult, ErrorData> {
-        extension::get(&self.desk, &request.uri).await
+        extension::get(&self.mcp, &request.uri).await
     }
 
     fn accepted_subscription_filter(
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        Some(changes::heard(requested))
+        Some(changes::supported_filter(requested))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut changes = self.desk.changes.subscribe();
-        // The client knows already that it is heard, and what has changed since is not counted.
+        let mut changes = self.mcp.changes.subscribe();
+        // The client already knows that it is subscribed; earlier changes are not counted.
         changes.mark_changed();
         tokio::select! {
-            told = changes::tell_listener(context.sink(), changes) => {
-                if let Err(error) = told {
-                    tracing::debug!(%error, "nobody listens any more");
+            error_text = changes::tell_listener(context.sink(), changes) => {
+                if let Err(error) = error_text {
+                    tracing::debug!(%error, "the client is gone");
                 }
             }
             () = context.cancelled() => {}
@@ -202,7 +202,7 @@ impl ServerHandler for Server {
     }
 }
 
-/// The list cannot be had at all.
+/// Returns the error of a list call that failed.
 fn unavailable(error: &ClientError) -> ErrorData {
-    ErrorData::internal_error(told(error), None)
+    ErrorData::internal_error(error_text(error), None)
 }

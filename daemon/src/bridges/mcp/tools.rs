@@ -1,7 +1,7 @@
-//! The four tools: what is said of them, and what they do.
+//! The four tools: their descriptions and what they do.
 //!
-//! What goes wrong is an answer that the model reads, with what to do about it; an error of the
-//! protocol is only a tool that is not there.
+//! Failures are tool results with a message and a hint for the model; only an unknown tool is a
+//! protocol error.
 
 mod file;
 mod load;
@@ -21,24 +21,24 @@ use skills_client::ClientError;
 use super::consent::User;
 use super::context::McpContext;
 
-pub(super) use load::{loaded, meta, notes};
+pub(super) use load::{load_skill, meta, notes};
 
-/// Loads a skill.
+/// Tool that loads a skill.
 const SKILL: &str = "skill";
 
-/// Finds skills.
+/// Tool that searches skills.
 const SEARCH: &str = "search_skills";
 
-/// Reads a file of a skill.
+/// Tool that reads a file of a skill.
 const READ: &str = "read_skill_file";
 
-/// Says why a skill is there or is not.
+/// Tool that explains why a skill is available or not.
 const EXPLAIN: &str = "explain_skill";
 
-/// Lists the tools, with the skills as they are now.
-pub(super) async fn list(desk: &McpContext) -> Result<Vec<Tool>, ClientError> {
-    let skill = load::tool(desk).await?;
-    desk.note_listed();
+/// Lists the tools, with the current skills.
+pub(super) async fn list(mcp: &McpContext) -> Result<Vec<Tool>, ClientError> {
+    let skill = load::tool(mcp).await?;
+    mcp.note_listed();
     Ok(vec![
         skill,
         tool(SEARCH, "Search skills", seek::SEARCH, &seek::search_schema()),
@@ -49,29 +49,29 @@ pub(super) async fn list(desk: &McpContext) -> Result<Vec<Tool>, ClientError> {
 
 /// Calls a tool.
 pub(super) async fn call(
-    desk: &McpContext,
+    mcp: &McpContext,
     request: CallToolRequestParams,
     user: User,
 ) -> Result<CallToolResponse, ErrorData> {
     let CallToolRequestParams { name, arguments, .. } = request;
     let said = match &*name {
-        SKILL => load::load(desk, arguments, user).await,
-        SEARCH => seek::search(desk, arguments).await.map(CallToolResponse::from),
-        READ => file::read(desk, arguments, user).await,
-        EXPLAIN => seek::explain(desk, arguments).await.map(CallToolResponse::from),
+        SKILL => load::load(mcp, arguments, user).await,
+        SEARCH => seek::search(mcp, arguments).await.map(CallToolResponse::from),
+        READ => file::read(mcp, arguments, user).await,
+        EXPLAIN => seek::explain(mcp, arguments).await.map(CallToolResponse::from),
         other => {
             let tools = [SKILL, SEARCH, READ, EXPLAIN].join(", ");
-            let message = format!("there is no tool `{other}`; the tools are {tools}");
+            let message = format!("unknown tool `{other}`; the tools are {tools}");
             return Err(ErrorData::invalid_params(message, None));
         }
     };
     Ok(said.unwrap_or_else(|why| CallToolResult::error(vec![ContentBlock::text(why)]).into()))
 }
 
-/// What a tool gives, or why it gives nothing.
-type Said = Result<CallToolResult, String>;
+/// Result of a tool, or the error message for the model.
+type ToolResult = Result<CallToolResult, String>;
 
-/// Returns a tool that changes nothing and looks at nothing but skills.
+/// Returns the definition of a read-only tool that accesses only skills.
 fn tool(name: &'static str, title: &str, description: impl Into<String>, schema: &Value) -> Tool {
     let schema = schema.as_object().cloned().unwrap_or_default();
     let annotations = ToolAnnotations::with_title(title)
@@ -92,10 +92,10 @@ fn object(properties: &Value, required: &[&str]) -> Value {
     })
 }
 
-/// Reads what a model sent.
+/// Decodes the arguments sent by a model.
 fn arguments<T: DeserializeOwned>(arguments: Option<JsonObject>) -> Result<T, String> {
     serde_json::from_value(Value::Object(arguments.unwrap_or_default()))
-        .map_err(|error| format!("the arguments do not fit the tool: {error}"))
+        .map_err(|error| format!("invalid arguments: {error}"))
 }
 
 fn text(text: impl Into<String>) -> CallToolResult {

@@ -140,12 +140,12 @@ async fn mcp_refusal_names_the_command_that_answers_it() {
     let asked = agent.call("skill", json!({"name": "deploy"})).await;
     let ToolOutput::Error(text) = &asked else { panic!("{asked:?}") };
     // The model asks the user, and is not offered `always`.
-    assert!(text.contains("Only the user can agree") && !text.contains("always"), "{text}");
+    assert!(text.contains("Only the user can approve") && !text.contains("always"), "{text}");
     let file = || json!({"name": "deploy", "path": "SKILL.md"});
     let unread = agent.call("read_skill_file", file()).await;
     assert!(matches!(&unread, ToolOutput::Error(it) if it.contains("Only the user")), "{unread:?}");
     let error = agent.read("skill://deploy/SKILL.md").await.unwrap_err();
-    assert!(error.contains("Only the user can agree"), "{error}");
+    assert!(error.contains("Only the user can approve"), "{error}");
     let (_, reply) = text.split_once("`skillsd permission reply ").expect("how it is answered");
     let (id, _) = reply.split_once(" once`").expect("an answer");
     let args = ["permission", "reply", id, "once"];

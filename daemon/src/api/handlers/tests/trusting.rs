@@ -19,7 +19,7 @@ async fn of_what_is_said_at_once_about_trust_the_last_word_counts() {
             let (service, is_said) = (Arc::clone(&service), Arc::clone(&is_said));
             tokio::spawn(async move {
                 while !is_said.load(Ordering::Relaxed) {
-                    service.follow_policy().await;
+                    service.update_policy().await;
                     yield_now().await;
                 }
             })
@@ -27,7 +27,7 @@ async fn of_what_is_said_at_once_about_trust_the_last_word_counts() {
         let followers: Vec<_> = followers.collect();
         let trusted = round % 2 == 0;
         service.sessions.store().set_trust(&top, Some(trusted), Vec::new()).await.unwrap();
-        service.take_trust().await;
+        service.reload_trust().await;
         is_said.store(true, Ordering::Relaxed);
         for follower in followers {
             follower.await.unwrap();

@@ -1,4 +1,4 @@
-//! `read_skill_file`: a file beside a SKILL.md, or the list of them.
+//! `read_skill_file`: reads a file beside a SKILL.md, or lists these files.
 
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, JsonObject, ResourceContents};
 use serde::Deserialize;
@@ -6,18 +6,18 @@ use serde_json::{Value, json};
 use skills_protocol::method::{SkillsRead, SkillsResources};
 use skills_protocol::wire::{By, ReadParams, ReadResult, ResourcesParams};
 
-use super::{Said, arguments, object, text};
+use super::{ToolResult, arguments, object, text};
 use crate::bridges::mcp::consent::{User, ask_first};
-use crate::bridges::mcp::context::{McpContext, told};
+use crate::bridges::mcp::context::{McpContext, error_text};
 use crate::bridges::mcp::names::{media_type, uri};
 
 pub(super) const READ: &str = "Reads a file that belongs to a skill, such as a reference or a script, by its path relative to the skill's directory. Without a path it lists the skill's files.";
 
-/// How many bytes are read where the model does not say: about what a client shows of one answer.
+/// Bytes read by default: about as much as clients show of one result.
 const LENGTH: u64 = 64 * 1024;
 
-/// How many files are listed.
-const MANY: u32 = 500;
+/// Maximum number of listed files.
+const MAX_FILES: u32 = 500;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -44,15 +44,15 @@ pub(super) fn schema() -> Value {
     object(&properties, &["name"])
 }
 
-/// Reads a file; the user is asked first where that is wanted.
+/// Reads a file; asks the user first if that needs approval.
 pub(super) async fn read(
-    desk: &McpContext,
+    mcp: &McpContext,
     given: Option<JsonObject>,
     user: User,
 ) -> Result<CallToolResponse, String> {
     let Arguments { name, path, offset, length } = arguments(given)?;
     let Some(path) = path.filter(|it| !it.is_empty()) else {
-        return list(desk, name).await.map(CallToolResponse::from);
+        return list(mcp, name).await.map(CallToolResponse::from);
     };
     let params = |relative| ReadParams {
         name: Some(name.clone()),
@@ -62,23 +62,23 @@ pub(super) async fn read(
         by: Some(By::Model),
         ..ReadParams::default()
     };
-    let read = match desk.ask_about::<SkillsRead>(&path, params).await {
+    let read = match mcp.ask_about::<SkillsRead>(&path, params).await {
         Ok(read) => read,
         Err(refused) => {
-            let asked = ask_first(desk, user, refused).await.map_err(|error| told(&error))?;
+            let asked = ask_first(mcp, user, refused).await.map_err(|error| error_text(&error))?;
             if let Some(question) = asked {
                 return Ok(question.into());
             }
-            desk.ask_about::<SkillsRead>(&path, params).await.map_err(|error| told(&error))?
+            mcp.ask_about::<SkillsRead>(&path, params).await.map_err(|error| error_text(&error))?
         }
     };
-    let mut content = vec![shown(&name, &path, &read)];
-    content.extend(rest(&read, offset.unwrap_or_default()).map(ContentBlock::text));
+    let mut content = vec![content_block(&name, &path, &read)];
+    content.extend(continuation_note(&read, offset.unwrap_or_default()).map(ContentBlock::text));
     Ok(CallToolResult::success(content).into())
 }
 
-/// Returns the part that was read as a model can take it.
-fn shown(name: &str, path: &str, read: &ReadResult) -> ContentBlock {
+/// Returns the part that was read, as text, image or binary resource.
+fn content_block(name: &str, path: &str, read: &ReadResult) -> ContentBlock {
     let ReadResult { content, base64, .. } = read;
     if let Some(text) = content {
         return ContentBlock::text(text);
@@ -96,8 +96,8 @@ fn shown(name: &str, path: &str, read: &ReadResult) -> ContentBlock {
     }
 }
 
-/// Returns where to go on, where the file does.
-fn rest(read: &ReadResult, offset: u64) -> Option<String> {
+/// Returns a note with the next offset, if the file continues.
+fn continuation_note(read: &ReadResult, offset: u64) -> Option<String> {
     let text = read.content.as_ref().map(|it| it.len() as u64);
     let bytes = read.base64.as_ref().map(|it| {
         let padding = it.bytes().rev().take_while(|byte| *byte == b'=').count() as u64;
@@ -105,14 +105,14 @@ fn rest(read: &ReadResult, offset: u64) -> Option<String> {
     });
     let next = offset + text.or(bytes).unwrap_or_default();
     read.truncated.then(|| {
-        format!("The file goes on: it has {} bytes. Read on with `offset` {next}.", read.size)
+        format!("Truncated: the file has {} bytes. Continue with `offset` {next}.", read.size)
     })
 }
 
-async fn list(desk: &McpContext, name: String) -> Said {
+async fn list(mcp: &McpContext, name: String) -> ToolResult {
     let params =
-        ResourcesParams { name: Some(name), limit: Some(MANY), ..ResourcesParams::default() };
-    let listed = desk.ask::<SkillsResources>(params).await.map_err(|error| told(&error))?;
+        ResourcesParams { name: Some(name), limit: Some(MAX_FILES), ..ResourcesParams::default() };
+    let listed = mcp.ask::<SkillsResources>(params).await.map_err(|error| error_text(&error))?;
     if listed.resources.is_empty() {
         return Ok(text("The skill has no files besides its SKILL.md."));
     }
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_a_file_goes_on_is_counted_in_bytes() {
+    fn the_next_offset_is_counted_in_bytes() {
         let part = |content: Option<&str>, base64: Option<&str>| ReadResult {
             clock: String::new(),
             health: Vec::new(),
@@ -146,7 +146,7 @@ mod tests {
             size: 100,
             truncated: true,
         };
-        let said = |part: &ReadResult| rest(part, 10).expect("it goes on");
+        let said = |part: &ReadResult| continuation_note(part, 10).expect("it is truncated");
         assert!(said(&part(Some("ü"), None)).ends_with("with `offset` 12."));
         assert!(said(&part(None, Some("AAAA"))).ends_with("with `offset` 13."));
         assert!(said(&part(None, Some("AAA="))).ends_with("with `offset` 12."));

@@ -1,4 +1,4 @@
-//! `skill`: a skill as the profile's agent gives it to its model.
+//! `skill`: loads a skill in the format of the profile's agent.
 
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, JsonObject, MetaObject, Tool};
 use serde::Deserialize;
@@ -9,13 +9,13 @@ use skills_protocol::wire::{By, LoadFormat, LoadParams, LoadResult, ShellCommand
 
 use super::{SKILL, arguments, object, tool as plain_tool};
 use crate::bridges::mcp::consent::{User, ask_first};
-use crate::bridges::mcp::context::{McpContext, told};
+use crate::bridges::mcp::context::{McpContext, error_text};
 
-/// Where the rest of an answer of `skills/load` is, for a client that applies it.
+/// Metadata key of the remaining fields of a `skills/load` result, for clients that apply them.
 const META: &str = "skillsd/load";
 
-/// What is said where there are no skills.
-const NONE: &str = "Loads a skill: instructions for a kind of task, with the files that belong to them. No skills are available here now.";
+/// Description of the tool if there are no skills.
+const NONE: &str = "Loads a skill: instructions for a kind of task, with the files that belong to them. No skills are available now.";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,11 +25,11 @@ struct Arguments {
     arguments: Option<String>,
 }
 
-/// Returns the tool with the skills as they are now.
-pub(super) async fn tool(desk: &McpContext) -> Result<Tool, ClientError> {
-    // One line for each skill, within a bounded room: clients cut long descriptions.
+/// Returns the tool with the current skills.
+pub(super) async fn tool(mcp: &McpContext) -> Result<Tool, ClientError> {
+    // One line per skill within a bounded length, because clients truncate long descriptions.
     let params = ToolParams { style: Some(LoadFormat::Claude), ..ToolParams::default() };
-    let described = desk.ask::<CatalogTool>(params).await?.tool;
+    let described = mcp.ask::<CatalogTool>(params).await?.tool;
     let (description, names) = match described {
         Some(tool) => (tool.description, names(&tool.input_schema)),
         None => (NONE.to_owned(), None),
@@ -38,33 +38,33 @@ pub(super) async fn tool(desk: &McpContext) -> Result<Tool, ClientError> {
     if let Some(names) = names {
         name["enum"] = names;
     }
-    let given = "The arguments of the skill, as a user would type them after its name; only where it takes any.";
+    let given = "The arguments of the skill, as a user would type them after its name; only if it takes any.";
     let properties = json!({"name": name, "arguments": {"type": "string", "description": given}});
     Ok(plain_tool(SKILL, "Load a skill", description, &object(&properties, &["name"])))
 }
 
-/// Returns the names of a described tool's schema.
+/// Returns the skill names in the schema of a described tool.
 fn names(schema: &Value) -> Option<Value> {
     let mut properties = schema["properties"].as_object()?.values();
     properties.find_map(|it| it.get("enum").cloned())
 }
 
-/// Loads a skill; the user is asked first where that is wanted.
+/// Loads a skill; asks the user first if that needs approval.
 pub(super) async fn load(
-    desk: &McpContext,
+    mcp: &McpContext,
     given: Option<JsonObject>,
     user: User,
 ) -> Result<CallToolResponse, String> {
     let Arguments { name, arguments } = arguments(given)?;
-    let load = async || loaded(desk, name.clone(), arguments.clone(), By::Model).await;
+    let load = async || load_skill(mcp, name.clone(), arguments.clone(), By::Model).await;
     let loaded = match load().await {
         Ok(loaded) => loaded,
         Err(refused) => {
-            let asked = ask_first(desk, user, refused).await.map_err(|error| told(&error))?;
+            let asked = ask_first(mcp, user, refused).await.map_err(|error| error_text(&error))?;
             if let Some(question) = asked {
                 return Ok(question.into());
             }
-            load().await.map_err(|error| told(&error))?
+            load().await.map_err(|error| error_text(&error))?
         }
     };
     let mut content = vec![ContentBlock::text(&loaded.output)];
@@ -72,26 +72,26 @@ pub(super) async fn load(
     Ok(CallToolResult::success(content).with_meta(Some(meta(&loaded))).into())
 }
 
-/// Asks for a skill. Commands in it are never run.
-pub(in crate::bridges::mcp) async fn loaded(
-    desk: &McpContext,
+/// Calls `skills/load`. Commands in the skill never run.
+pub(in crate::bridges::mcp) async fn load_skill(
+    mcp: &McpContext,
     name: String,
     args: Option<String>,
     by: By,
 ) -> Result<LoadResult, ClientError> {
-    let shell = Some(desk.shell);
+    let shell = Some(mcp.shell);
     let params =
         LoadParams { name: Some(name), args, by: Some(by), shell, ..LoadParams::default() };
-    desk.ask::<SkillsLoad>(params).await
+    mcp.ask::<SkillsLoad>(params).await
 }
 
-/// Returns what the model has to know besides: what was not run, and what is odd.
+/// Returns notes for the model: warnings, and commands that did not run.
 pub(in crate::bridges::mcp) fn notes(loaded: &LoadResult) -> Option<String> {
     let mut notes = loaded.warnings.clone();
     if !loaded.commands.is_empty() {
         let commands: Vec<_> = loaded.commands.iter().map(command).collect();
         notes.push(format!(
-            "The skill's text holds commands whose output belongs in their place. They have not been run. Run those that you need under your own permissions before you follow the text:\n{}",
+            "This skill contains commands that its agent would replace by their output. They have not been run. Run those that you need under your own permissions before you follow the skill:\n{}",
             commands.join("\n")
         ));
     }
@@ -103,7 +103,7 @@ fn command(command: &ShellCommand) -> String {
     format!("```{shell}\n{command}\n```")
 }
 
-/// Returns what a client may apply that knows how: tools, model, hooks, commands.
+/// Returns the fields that a capable client may apply: tools, model, hooks, commands.
 pub(in crate::bridges::mcp) fn meta(loaded: &LoadResult) -> MetaObject {
     let mut meta = MetaObject::new();
     let LoadResult { format, metadata, commands, warnings, hash, .. } = loaded;

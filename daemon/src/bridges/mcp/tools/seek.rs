@@ -1,4 +1,4 @@
-//! `search_skills` and `explain_skill`: which skills there are for a task, and why not another.
+//! `search_skills` and `explain_skill`: find skills for a task, and explain why one is missing.
 
 use std::fmt::Write as _;
 
@@ -12,12 +12,12 @@ use skills_protocol::wire::{
 };
 use skills_render::escape;
 
-use super::{Said, arguments, object, text};
-use crate::bridges::mcp::context::{McpContext, told};
+use super::{ToolResult, arguments, object, text};
+use crate::bridges::mcp::context::{McpContext, error_text};
 
-pub(super) const SEARCH: &str = "Finds skills by their names and by what they say they do, the best answer first. Use it when no skill in the description of the tool `skill` plainly fits, or when the list there is shortened.";
+pub(super) const SEARCH: &str = "Finds skills by name and description, best match first. Use it when no skill in the description of the tool `skill` clearly fits, or when that list is shortened.";
 
-pub(super) const EXPLAIN: &str = "Says why a skill is available or is not: where it was looked for, what was found, which rule of which agent left it out, and what to do. Use it when the user expects a skill that is not listed.";
+pub(super) const EXPLAIN: &str = "Explains why a skill is available or not: which directories were searched, what was found, which agent's rule excluded it, and what to do. Use it when the user expects a skill that is not listed.";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,18 +29,18 @@ struct Query {
 
 pub(super) fn search_schema() -> Value {
     let properties = json!({
-        "query": {"type": "string", "description": "What is wanted, in a few words, or a name."},
-        "limit": {"type": "integer", "minimum": 1, "maximum": 100, "description": "How many to find at most; 10 when absent."},
+        "query": {"type": "string", "description": "A few words about the task, or a name."},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 100, "description": "Maximum number of results; 10 by default."},
     });
     object(&properties, &["query"])
 }
 
-pub(super) async fn search(desk: &McpContext, given: Option<JsonObject>) -> Said {
+pub(super) async fn search(mcp: &McpContext, given: Option<JsonObject>) -> ToolResult {
     let Query { query, limit } = arguments(given)?;
     let params = SearchParams { query, limit, ..SearchParams::default() };
-    let found = desk.ask::<SkillsSearch>(params).await.map_err(|error| told(&error))?;
+    let found = mcp.ask::<SkillsSearch>(params).await.map_err(|error| error_text(&error))?;
     if found.skills.is_empty() {
-        return Ok(text("No skill answers that. Try other words."));
+        return Ok(text("No skill matches. Try other words."));
     }
     Ok(text(found.skills.iter().map(hit).collect::<Vec<_>>().join("\n")))
 }
@@ -63,24 +63,24 @@ struct Target {
 pub(super) fn explain_schema() -> Value {
     let properties = json!({
         "name": {"type": "string", "description": "The name of the skill."},
-        "path": {"type": "string", "description": "Its SKILL.md or its directory, absolute, in place of the name."},
+        "path": {"type": "string", "description": "Absolute path of its SKILL.md or its directory, instead of the name."},
     });
     object(&properties, &[])
 }
 
-pub(super) async fn explain(desk: &McpContext, given: Option<JsonObject>) -> Said {
+pub(super) async fn explain(mcp: &McpContext, given: Option<JsonObject>) -> ToolResult {
     let Target { name, path } = arguments(given)?;
     let explained = match path {
         Some(path) => {
             let params = |path| ExplainParams { path: Some(path), ..ExplainParams::default() };
-            desk.ask_about::<SkillsExplain>(&path, params).await
+            mcp.ask_about::<SkillsExplain>(&path, params).await
         }
-        None => desk.ask::<SkillsExplain>(ExplainParams { name, ..ExplainParams::default() }).await,
+        None => mcp.ask::<SkillsExplain>(ExplainParams { name, ..ExplainParams::default() }).await,
     };
-    Ok(text(lines(&explained.map_err(|error| told(&error))?)))
+    Ok(text(lines(&explained.map_err(|error| error_text(&error))?)))
 }
 
-/// Returns an explanation as lines: the verdict, what to do, and the steps that tell something.
+/// Formats an explanation as lines: the verdict, the next step, and the steps with a result.
 fn lines(explained: &ExplainResult) -> String {
     let ExplainResult { verdict, profile, steps, .. } = explained;
     let mut said = format!("{} (by the rules of {profile})\n", verdict.summary);
@@ -88,7 +88,7 @@ fn lines(explained: &ExplainResult) -> String {
         said.extend([next, "\n"]);
     }
     for step in steps.iter().filter(|it| it.outcome != Outcome::Missing) {
-        // A text takes what is written into it.
+        // Writing to a string cannot fail.
         let _ = writeln!(said, "{}", line(step));
     }
     said
@@ -108,12 +108,12 @@ fn line(step: &Step) -> String {
     };
     let mut line = format!("- {}: {}", what.unwrap_or_default(), step.outcome);
     if let (StepKind::Root, Some(found)) = (step.kind, step.found) {
-        // As above.
+        // Writing to a string cannot fail.
         let _ = write!(line, ", {found} found");
     }
     for more in [&step.reason, &step.next].into_iter().flatten() {
         line.extend(["; ", more]);
     }
-    // The indent is ours, the rest may hold what files say.
+    // The indent is ours; the rest may contain text from files.
     format!("{indent}{}", escape(&one_line(&line)).trim_start())
 }
