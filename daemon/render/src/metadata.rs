@@ -5,7 +5,7 @@ use skills_agents::field_table::{self, Field};
 use skills_agents::fields::{FieldValue, Fields, json};
 use skills_agents::profile::OutputFormat;
 
-use super::load::LoadRequest;
+use super::load_request::LoadRequest;
 use super::skill_file::SkillFile;
 
 /// Settings that the agent applies when it loads a skill.

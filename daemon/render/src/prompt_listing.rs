@@ -3,18 +3,20 @@
 //! Discovery selects the skills; this module formats them within the agent's budget, and counts
 //! shortened descriptions and omitted skills.
 
+mod budget;
 mod claude;
 mod codex;
+mod listed_skill;
 mod lists;
 pub mod plugin_search;
 
-use std::path::Path;
-
 use serde_json::json;
-use skills_agents::listing::one_line;
-use skills_agents::profile::{OutputFormat, Scope};
+use skills_agents::profile::OutputFormat;
 
-use crate::xml::escape;
+pub use budget::{ListingBudget, PromptListing};
+pub use listed_skill::ListedSkill;
+pub(super) use listed_skill::OneLineTexts;
+pub(super) use lists::{gemini_order, markdown};
 
 /// The format of a prompt listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -58,51 +60,6 @@ impl ListingFormat {
             OutputFormat::Raw => Self::Json,
         }
     }
-}
-
-/// A skill in a prompt listing.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ListedSkill<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// Its description; empty if missing.
-    pub description: &'a str,
-    /// Its `when_to_use` field.
-    pub when_to_use: Option<String>,
-    /// Its SKILL.md.
-    pub path: &'a Path,
-    /// The search root that contains it.
-    pub root: &'a Path,
-    /// The scope of that root.
-    pub scope: Scope,
-    /// True if it is bundled with the agent.
-    pub is_bundled: bool,
-    /// The number of recorded uses.
-    pub n_uses: u64,
-}
-
-/// The budget of a listing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ListingBudget {
-    /// The model's context size in tokens, if known.
-    pub context_tokens: Option<u64>,
-    /// The budget in characters; overrides the agent's own rule.
-    pub characters: Option<u64>,
-    /// True if an empty list renders the agent's sentence instead of nothing.
-    pub empty_text: bool,
-}
-
-/// A rendered listing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PromptListing {
-    /// The text for the model; empty if there are no skills.
-    pub text: String,
-    /// The number of listed skills.
-    pub n_listed: usize,
-    /// The number of shortened descriptions.
-    pub n_shortened: usize,
-    /// The number of omitted skills.
-    pub n_omitted: usize,
 }
 
 /// Estimates a text's tokens, at four bytes each.
@@ -149,36 +106,6 @@ fn is_ours(format: ListingFormat) -> bool {
     matches!(format, Xml | Markdown | SkillsRef | Json)
 }
 
-/// The texts of skills, each reduced to one line.
-pub(super) struct OneLineTexts(Vec<[String; 3]>);
-
-impl OneLineTexts {
-    pub(super) fn of(skills: &[ListedSkill<'_>]) -> Self {
-        let one = |it: &ListedSkill<'_>| {
-            let when = it.when_to_use.as_deref().unwrap_or_default();
-            [it.name, it.description, when].map(one_line)
-        };
-        Self(skills.iter().map(one).collect())
-    }
-
-    /// Escapes tags in the texts.
-    pub(super) fn escaped(self) -> Self {
-        Self(self.0.into_iter().map(|it| it.map(|it| escape(&it))).collect())
-    }
-
-    /// Returns the skills with these texts.
-    pub(super) fn listed<'a>(&'a self, skills: &[ListedSkill<'a>]) -> Vec<ListedSkill<'a>> {
-        let one =
-            |(it, [name, description, when]): (&ListedSkill<'a>, &'a [String; 3])| ListedSkill {
-                name,
-                description,
-                when_to_use: it.when_to_use.as_ref().map(|_| when.clone()),
-                ..it.clone()
-            };
-        skills.iter().zip(&self.0).map(one).collect()
-    }
-}
-
 /// Returns the agent's text for an empty list, if it has one.
 fn empty_text(format: ListingFormat) -> &'static str {
     match format {
@@ -204,8 +131,6 @@ fn json_text(skills: &[ListedSkill<'_>]) -> String {
     // These characters occur only inside JSON strings.
     text.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e")
 }
-
-pub(super) use lists::{gemini_order, markdown};
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{ListedSkill, ListingBudget, PromptListing};
+use super::budget::{ListingBudget, PromptListing};
+use super::listed_skill::ListedSkill;
 
 /// The maximum length of a description, including `when_to_use`.
 const LONGEST: usize = 1536;

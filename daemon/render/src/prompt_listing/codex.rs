@@ -5,7 +5,8 @@ use std::path::Path;
 
 use skills_agents::profile::Scope;
 
-use super::{ListedSkill, ListingBudget, PromptListing};
+use super::budget::{ListingBudget, PromptListing};
+use super::listed_skill::ListedSkill;
 
 const INTRODUCTION: &str = "A skill is a set of local instructions to follow that is stored in a `SKILL.md` file. Below is the list of skills that can be used. Each entry includes a name, description, and a short path that can be expanded into an absolute path using the skill roots table.";
 

@@ -2,7 +2,7 @@
 
 use skills_agents::listing::one_line;
 
-use super::{ListedSkill, OneLineTexts};
+use super::listed_skill::{ListedSkill, OneLineTexts};
 use crate::{locale, xml};
 
 /// Returns the skills in opencode's order.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use expect_test::{Expect, expect};
+use skills_agents::profile::Scope;
 
 use super::*;
 

@@ -1,0 +1,67 @@
+//! [`LoadRequest`]: the skill to render, its invoker, and the values that its body may use.
+
+use skills_agents::profile::OutputFormat;
+
+use super::expand::{ShellMode, ShellResults};
+use super::skill_file::SkillFile;
+use super::substitute::Variables;
+
+/// The party that loads a skill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Invoker {
+    /// The model, through its tool.
+    Model,
+    /// The user, by its name.
+    User,
+}
+
+impl Invoker {
+    /// Returns whether this format runs embedded commands for this invoker.
+    pub fn runs_commands(self, format: OutputFormat) -> bool {
+        format.is_claude() || (format.is_opencode() && self == Self::User)
+    }
+}
+
+/// The skill's files in the form that the format shows; unused members are empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SkillFiles {
+    /// Paths, absolute or relative to the skill's directory, depending on the format.
+    pub paths: Vec<String>,
+    /// Executable files, relative to the skill's directory.
+    pub scripts: Vec<String>,
+    /// The tree of the directory, drawn.
+    pub tree: String,
+}
+
+/// A request to render a skill.
+#[derive(Clone, Debug)]
+pub struct LoadRequest<'a> {
+    /// The output format.
+    pub format: OutputFormat,
+    /// The invoker.
+    pub by: Invoker,
+    /// The name that the agent uses.
+    pub name: &'a str,
+    /// The source label that opencode-agent-skills shows.
+    pub label: Option<&'a str>,
+    /// True for a command file, which has no directory of its own.
+    pub is_command: bool,
+    /// The skill's directory.
+    pub dir: &'a str,
+    /// The path of its SKILL.md.
+    pub path: &'a str,
+    /// The parsed file.
+    pub body: &'a SkillFile,
+    /// The raw argument text.
+    pub arguments: &'a str,
+    /// The variables that the body may use.
+    pub variables: &'a Variables,
+    /// Its files.
+    pub files: &'a SkillFiles,
+    /// The treatment of embedded commands.
+    pub shell: ShellMode,
+    /// Results of commands from an earlier call.
+    pub results: &'a ShellResults,
+    /// The model in use.
+    pub model: Option<&'a str>,
+}

@@ -1,0 +1,25 @@
+//! The budget of a prompt listing, and the rendered listing with its counts.
+
+/// The budget of a listing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListingBudget {
+    /// The model's context size in tokens, if known.
+    pub context_tokens: Option<u64>,
+    /// The budget in characters; overrides the agent's own rule.
+    pub characters: Option<u64>,
+    /// True if an empty list renders the agent's sentence instead of nothing.
+    pub empty_text: bool,
+}
+
+/// A rendered listing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PromptListing {
+    /// The text for the model; empty if there are no skills.
+    pub text: String,
+    /// The number of listed skills.
+    pub n_listed: usize,
+    /// The number of shortened descriptions.
+    pub n_shortened: usize,
+    /// The number of omitted skills.
+    pub n_omitted: usize,
+}
