@@ -80,7 +80,7 @@ impl Provider {
     pub fn description(self) -> &'static str {
         match self {
             Self::Bundled => "bundled skills",
-            Self::Remote => "remote catalogs",
+            Self::Remote => "registries",
             Self::Mcp => "prompts of MCP servers",
         }
     }
