@@ -42,6 +42,16 @@ struct Queue {
     n_cancelled: u64,
 }
 
+impl Queue {
+    /// Removes the calls that nobody waits for any more.
+    fn remove_cancelled(&mut self) {
+        for (_, waiting) in &mut self.waiting {
+            waiting.retain(|it| !it.is_closed());
+        }
+        self.waiting.retain(|it| !it.1.is_empty());
+    }
+}
+
 /// A place among the calls that run, given back when dropped.
 #[derive(Debug)]
 struct Turn {
@@ -124,6 +134,7 @@ impl HeavyCalls {
         let (give, given) = oneshot::channel();
         {
             let mut queue = self.queue();
+            queue.remove_cancelled();
             match queue.waiting.iter_mut().find(|it| it.0 == connection) {
                 Some((_, waiting)) => waiting.push_back(give),
                 None => queue.waiting.push_back((connection, VecDeque::from([give]))),
@@ -249,6 +260,18 @@ mod tests {
         first.abort();
         until(&calls, |it| it.running == 0 && it.cancelled == 2).await;
         assert_eq!(calls.counts().begun, 1);
+    }
+
+    #[tokio::test]
+    async fn cancelled_calls_leave_the_queue_while_others_run() {
+        let calls = HeavyCalls::default();
+        let _running = calls.turn(1).await.unwrap();
+        for _ in 0..1000 {
+            // The first poll puts the call into the queue, and dropping it cancels the call.
+            assert!(timeout(Duration::ZERO, calls.turn(1)).await.is_err());
+        }
+        let n_queued: usize = calls.queue().waiting.iter().map(|it| it.1.len()).sum();
+        assert!(n_queued <= 1, "{n_queued} cancelled calls are queued");
     }
 
     #[tokio::test]
