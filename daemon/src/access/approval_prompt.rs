@@ -314,7 +314,8 @@ impl EventSubject<'_> {
                 ("path", json!(path)),
                 ("act", json!(self.act)),
             ] {
-                metadata.entry(key).or_insert(value);
+                // The caller's own text never stands for what the skill is.
+                metadata.insert(key.to_owned(), value);
             }
         }
         Question {

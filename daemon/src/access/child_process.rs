@@ -18,7 +18,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::spawn_blocking;
 
 /// The variables of the daemon that a program gets; all others, keys among them, stay here.
@@ -119,13 +119,27 @@ const MOST: usize = 8;
 
 static PLACES: Semaphore = Semaphore::const_new(MOST);
 
+/// A place among the programs that run.
+#[derive(Clone, Debug)]
+pub(crate) struct RunPlace {
+    _permit: Arc<SemaphorePermit<'static>>,
+}
+
+impl RunPlace {
+    /// Waits for a place. It is taken before anything is copied for a program, so that programs
+    /// that wait cost neither memory nor disk.
+    pub(crate) async fn take() -> io::Result<Self> {
+        // Never closed, so that a place is there sooner or later.
+        let permit = PLACES.acquire().await.map_err(io::Error::other)?;
+        Ok(Self { _permit: Arc::new(permit) })
+    }
+}
+
 /// Runs a program to its end.
-pub(crate) async fn run(job: Job) -> io::Result<Ran> {
+pub(crate) async fn run(job: Job, place: RunPlace) -> io::Result<Ran> {
     let leash = Arc::new(ProcessGroup::default());
     // Dropped with the call, also when nobody waits for it any more.
     let _holder = Holder(Arc::clone(&leash));
-    // Never closed, so that a place is there sooner or later.
-    let place = PLACES.acquire().await.map_err(io::Error::other)?;
     let supervise = move || {
         let ran = supervise(&job, &leash);
         drop(place);
@@ -330,8 +344,12 @@ mod tests {
         }
     }
 
+    async fn run_now(job: Job) -> io::Result<Ran> {
+        run(job, RunPlace::take().await?).await
+    }
+
     async fn ran(script: &str) -> Ran {
-        run(shell(script, Path::new("/"))).await.unwrap()
+        run_now(shell(script, Path::new("/"))).await.unwrap()
     }
 
     /// Whether a process is there, a zombie not counted.
@@ -376,7 +394,7 @@ mod tests {
     async fn a_late_program_is_ended_with_its_children() {
         let script = "sleep 1000 & echo $!; echo $$; wait";
         let job = Job { timeout: Duration::from_millis(300), ..shell(script, Path::new("/")) };
-        let ran = run(job).await.unwrap();
+        let ran = run_now(job).await.unwrap();
         assert!(ran.is_late && ran.exit_code.is_none(), "{ran:?}");
         for pid in ran.stdout.lines() {
             gone(pid).await;
@@ -399,8 +417,10 @@ mod tests {
     #[tokio::test]
     async fn a_call_that_is_given_up_ends_its_program() {
         let top = tempfile::TempDir::new().unwrap();
-        let calling =
-            tokio::spawn(run(shell("echo $$ > pid.new; mv pid.new pid; sleep 1000", top.path())));
+        let calling = tokio::spawn(run_now(shell(
+            "echo $$ > pid.new; mv pid.new pid; sleep 1000",
+            top.path(),
+        )));
         let path = top.path().join("pid");
         let deadline = Instant::now() + Duration::from_secs(20);
         let pid = loop {
@@ -417,6 +437,6 @@ mod tests {
     #[tokio::test]
     async fn a_program_that_there_is_not_is_an_error() {
         let job = Job { program: "/no/such".into(), ..shell("", Path::new("/")) };
-        assert_eq!(run(job).await.unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(run_now(job).await.unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 }

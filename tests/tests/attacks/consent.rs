@@ -1,9 +1,10 @@
 //! Attacks by agents that try to answer their own approval requests or to grant themselves trust.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Lines, Read as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::{fs, thread};
 
 use serde_json::{Value, json};
@@ -352,4 +353,83 @@ fn user_can_answer_while_agents_hold_every_connection() {
     live.wire.grant("permission/reply", &json!({"id": id, "reply": "once"}));
     drop(agents);
     live.wire.call("skills/load", &load(&top));
+}
+
+/// Calls an MCP tool without a greeting, with the user's answers to earlier questions.
+fn call_tool(mcp: &mut Mcp, id: u64, name: &str, answers: Option<&Value>) -> Value {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "0"},
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
+    });
+    let mut params = json!({"name": "skill", "arguments": {"name": name}, "_meta": meta});
+    if let Some(answers) = answers {
+        params["inputResponses"] = answers.clone();
+    }
+    let message = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
+    writeln!(mcp.input, "{message}").expect("it listens");
+    loop {
+        let line = mcp.output.next().expect("an answer").expect("text");
+        let answer: Value = serde_json::from_str(&line).expect("JSON");
+        if answer["id"] == json!(id) {
+            return answer["result"].clone();
+        }
+    }
+}
+
+/// A running MCP server.
+struct Mcp {
+    input: std::process::ChildStdin,
+    output: Lines<BufReader<std::process::ChildStdout>>,
+}
+
+#[test]
+fn mcp_answer_to_one_question_is_none_to_another() {
+    let (live, top) = fixture();
+    let other = SKILLS.replace("deploy", "remove").replace("Deploy", "Remove");
+    skills_testkit::fixture::lay_out(&top, &other);
+    let mut child = skillsd(&live.home, &["mcp", "--profile", "claude-code"])
+        .current_dir(&top)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let input = child.stdin.take().expect("piped");
+    let output = BufReader::new(child.stdout.take().expect("piped")).lines();
+    let mut mcp = Mcp { input, output };
+    let asked = call_tool(&mut mcp, 1, "deploy", None);
+    let questions = asked["inputRequests"].as_object().expect("the user is asked").clone();
+    let question = questions.keys().next().expect("one question").clone();
+    let yes = json!({"action": "accept", "content": {"answer": "always"}});
+    let answers = json!({question: yes, "permission": yes});
+    // The call comes again for another skill, or with an answer that was guessed.
+    for answers in [&answers, &json!({"permission": yes})] {
+        let asked = call_tool(&mut mcp, 2, "remove", Some(answers));
+        assert!(asked["inputRequests"].is_object(), "{asked}");
+        assert!(!asked.to_string().contains("Remove."), "{asked}");
+    }
+    let loaded = call_tool(&mut mcp, 3, "deploy", Some(&answers));
+    assert!(loaded.to_string().contains("Deploy."), "{loaded}");
+    drop(mcp);
+    child.wait().expect("it ends");
+}
+
+#[test]
+fn agent_cannot_describe_the_skill_that_it_asks_for() {
+    let (mut live, top) = fixture();
+    let forged = json!({"name": "weather", "description": "Shows the weather.",
+        "path": "/usr/share/weather/SKILL.md", "act": "look", "note": "own"});
+    let params = json!({"cwd": top, "profile": "claude-code", "permission": "skill",
+        "patterns": ["deploy"], "metadata": forged, "timeoutMs": 2000});
+    let request = live.wire.start("permission/request", &params);
+    let mut other = live.daemon.connect(Framing::Lines);
+    let metadata = skills_testkit::wait::wait_for("the question", || {
+        let pending = other.call("permission/pending", &json!({}));
+        Some(pending["requests"].as_array()?.first()?["metadata"].clone())
+    });
+    let path = top.join(".claude/skills/deploy/SKILL.md");
+    let expected = json!({"name": "deploy", "description": "Deploys.", "path": path, "act": "",
+        "note": "own"});
+    assert_eq!(metadata, expected);
+    live.wire.answer(request).expect("it is answered");
 }

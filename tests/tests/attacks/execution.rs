@@ -468,3 +468,36 @@ fn trust_shows_everything_it_covers() {
     let (_, shown) = run_at_terminal(&fixture.live.home, &fixture.top, &args, "n");
     assert!(shown.contains("3 files · 1 script · 1 shell command · blake3:"), "{shown}");
 }
+
+#[test]
+fn scripts_that_wait_for_their_turn_have_no_copy() {
+    let text = SKILL.replace(
+        ". \"$(dirname \"$0\")/helper\"",
+        "while [ ! -e \"$SKILLSD_ORIGINAL_DIR/../go\" ]; do sleep 0.05; done",
+    );
+    let fixture = ExecutionFixture::with(&text);
+    let runtime = fixture.live.home.runtime_dir();
+    let n_copies = || {
+        let dirs = |dir: &Path| {
+            let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+            entries.map(|it| it.path()).collect::<Vec<_>>()
+        };
+        let all = dirs(&runtime).into_iter().chain(dirs(&runtime.join("skillsd")));
+        let places = all.filter(|it| it.to_string_lossy().contains("copies."));
+        places.map(|it| dirs(&it).len()).sum::<usize>()
+    };
+    let mut wires: Vec<_> =
+        (0..12).map(|_| fixture.live.daemon.connect(skills_testkit::Framing::Lines)).collect();
+    let params = fixture.script("run.sh");
+    let calls: Vec<_> = wires.iter_mut().map(|it| it.start("skills/run", &params)).collect();
+    skills_testkit::wait_for("eight copies", || (n_copies() >= 8).then_some(()));
+    for _ in 0..20 {
+        assert_eq!(n_copies(), 8, "eight programs run at a time");
+        thread::sleep(std::time::Duration::from_millis(50));
+    }
+    fs::write(fixture.skill.join("../go"), "").expect("written");
+    for (wire, call) in wires.iter_mut().zip(calls) {
+        assert_eq!(wire.answer(call).expect("it runs")["exitCode"], 0);
+    }
+    assert_eq!(n_copies(), 0);
+}

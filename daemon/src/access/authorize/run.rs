@@ -6,7 +6,7 @@
 use std::io;
 
 use skills_agents::profile::Scope;
-use skills_discovery::discover::Candidate;
+use skills_discovery::discover::{Candidate, SearchRoot};
 use skills_engine::View;
 use skills_engine::files::disk::content_hash;
 use skills_engine::sessions::store::Content;
@@ -102,11 +102,16 @@ pub(crate) fn is_shell_possible(
     has_run(service, view, candidate)
 }
 
+/// Returns true if skills of a root come from a registry or a server, of which nothing is ever run.
+fn is_from_elsewhere(root: &SearchRoot) -> bool {
+    matches!(root.scope, Scope::Remote | Scope::Mcp)
+}
+
 /// Whether a skill is from where things are run.
 fn has_run(service: &Service, view: &View, candidate: &Candidate) -> Result<(), RpcError> {
     let name = &candidate.name;
     let root = &view.resolution.roots[candidate.root];
-    if matches!(root.scope, Scope::Remote | Scope::Mcp) {
+    if is_from_elsewhere(root) {
         return Err(RpcError::not_allowed(format!(
             "nothing of `{name}` is run: it comes from elsewhere"
         ))
@@ -240,6 +245,10 @@ pub(crate) async fn withheld_hooks(
     let root = &view.resolution.roots[candidate.root];
     if root.is_own() {
         return Ok(None);
+    }
+    if is_from_elsewhere(root) {
+        let why = "Its hooks are left out, because it comes from elsewhere; copy it into a directory of yours to use them.";
+        return Ok(Some(why.to_owned()));
     }
     let place = place_of_trust(view, candidate);
     if !root.is_trusted() {

@@ -11,6 +11,7 @@ mod read;
 mod register;
 
 use std::ffi::OsString;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -31,7 +32,7 @@ use crate::access::authorize;
 use crate::access::authorize::Asking;
 use crate::access::authorize::run::Commands;
 use crate::access::child_process;
-use crate::access::child_process::{Job, Ran, Unfit};
+use crate::access::child_process::{Job, Ran, RunPlace, Unfit};
 use crate::access::sealed_copy;
 use crate::access::sealed_copy::{SealedCopy, Snapshot, Unit};
 use crate::api::from_wire::format;
@@ -259,6 +260,11 @@ impl Asked<'_> {
         };
         let commands = Commands { text: self.material.hash(), all: all_here, filled, files };
         authorize::run::shell(self.service, asking, &commands).await?;
+        let cannot_run = |error: &io::Error| {
+            RpcError::internal(format!("failed to run `{BASH}`: {error}"))
+                .with_hint("Check that it is installed and in the daemon's `PATH`.")
+        };
+        let place = RunPlace::take().await.map_err(|error| cannot_run(&error))?;
         let copy = match unit {
             Some(unit) => Some(self.copy(unit, &commands, &candidate.name).await?),
             None => None,
@@ -305,12 +311,11 @@ impl Asked<'_> {
                 most: config.run_output as usize,
             };
             self.service.counters.count(|it| it.commands_run += 1);
-            let ran = child_process::run(job).await.map_err(|error| {
+            let ran = child_process::run(job, place.clone()).await.map_err(|error| {
                 if child_process::is_too_much(&error) {
                     return too_long(&command.command, error.to_string());
                 }
-                RpcError::internal(format!("failed to run `{BASH}`: {error}"))
-                    .with_hint("Check that it is installed and in the daemon's `PATH`.")
+                cannot_run(&error)
             })?;
             if ran.is_late {
                 return Err(RpcError::timed_out(format!(

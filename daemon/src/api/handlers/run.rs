@@ -17,7 +17,7 @@ use crate::access::authorize;
 use crate::access::authorize::Asking;
 use crate::access::authorize::run::Script;
 use crate::access::child_process;
-use crate::access::child_process::{Job, Unfit};
+use crate::access::child_process::{Job, RunPlace, Unfit};
 use crate::access::confined_dir::ConfinedDir;
 use crate::access::programs::InterpreterError;
 use crate::access::sealed_copy;
@@ -73,6 +73,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
     let (relative_shown, args) = (params.relative.clone(), params.args.clone());
     let script = Script { relative: relative_shown, args, content, files };
     authorize::run::script(&service, asking, &script).await?;
+    let place = RunPlace::take().await.map_err(|error| failed(&params.relative, &error))?;
     // The user may have thought about it for long.
     let (content, snapshot) = look().await?;
     let files = snapshot.as_ref().map(Snapshot::content);
@@ -132,7 +133,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
     };
     service.counters.count(|it| it.scripts_run += 1);
     let relative = &params.relative;
-    let ran = child_process::run(job).await.map_err(|error| {
+    let ran = child_process::run(job, place).await.map_err(|error| {
         if child_process::is_too_much(&error) {
             let message =
                 format!("the {} arguments of `args` are too long together", params.args.len());

@@ -18,8 +18,11 @@ use skills_protocol::wire::{PermissionReplyParams, Reply};
 
 use super::context::{McpContext, refusal};
 
-/// Key of the question among the input requests.
-const QUESTION: &str = "permission";
+/// Returns the key of a question among the input requests. It has the request's id: an answer
+/// counts for that request alone.
+fn question_name(id: &str) -> String {
+    format!("permission:{id}")
+}
 
 /// Name of the form field with the answer.
 const ANSWER: &str = "answer";
@@ -31,7 +34,7 @@ pub(super) enum User {
     /// By a request to a client that sent `initialize`.
     Behind(Peer<RoleServer>),
     /// By a response to the call, which the client repeats with the user's answer.
-    InAnswers(Option<ElicitResult>),
+    InAnswers(Option<InputResponses>),
 }
 
 impl User {
@@ -42,8 +45,7 @@ impl User {
             if !has_forms(&capabilities) {
                 return Self::Unreachable;
             }
-            let said = said.and_then(|it| it.get(QUESTION)).cloned();
-            return Self::InAnswers(said.and_then(|it| serde_json::from_value(it).ok()));
+            return Self::InAnswers(said.cloned());
         }
         match context.peer.peer_info() {
             Some(info) if has_forms(&info.capabilities) => Self::Behind(context.peer.clone()),
@@ -69,11 +71,16 @@ pub(super) async fn ask_first(
     let said = match user {
         User::Unreachable => None,
         User::Behind(peer) => ask(&peer, params).await,
-        User::InAnswers(Some(said)) => Some(said),
-        User::InAnswers(None) => {
-            let question = InputRequest::Elicitation(ElicitRequest::new(params));
-            let questions = InputRequests::from([(QUESTION.to_owned(), question)]);
-            return Ok(Some(InputRequiredResult::from_input_requests(questions)));
+        User::InAnswers(answers) => {
+            let name = question_name(&id);
+            let answer = answers.as_ref().and_then(|it| it.get(&name)).cloned();
+            let said = answer.and_then(|it| serde_json::from_value(it).ok());
+            if said.is_none() {
+                let question = InputRequest::Elicitation(ElicitRequest::new(params));
+                let questions = InputRequests::from([(name, question)]);
+                return Ok(Some(InputRequiredResult::from_input_requests(questions)));
+            }
+            said
         }
     };
     let Some(reply) = said.as_ref().and_then(reply) else {
