@@ -51,7 +51,7 @@ pub use crate::files::remote_fs_guard::RemoteFsGuard;
 pub use crate::files::unignored::unignored;
 pub use crate::sources::mcp_client::{PromptAnswer, PromptContent, PromptError, PromptMessage};
 pub use crate::sources::source_set::{
-    McpOptions, Phase, RemoteOptions, SourceConfig, SourceStatus,
+    McpOptions, RemoteOptions, SourceConfig, SourcePhase, SourceStatus,
 };
 pub use crate::views::activation::Activation;
 pub use crate::views::event_loop::Freshness;
@@ -128,14 +128,14 @@ pub enum EngineError {
 pub struct Engine {
     events: Events,
     published: Arc<Published>,
-    rest: IdleCheck,
+    idle_check: IdleCheck,
     /// Counts changes of the status; a cached status is valid until the next one.
     turns: Arc<AtomicU64>,
     status: Arc<ArcSwapOption<Status>>,
-    holds: ViewLeases,
+    leases: ViewLeases,
     /// Closed when the thread has ended.
     ended: Arc<Mutex<Receiver<()>>>,
-    news: Arc<ChangeNotifier>,
+    notifier: Arc<ChangeNotifier>,
     cache: Option<PathBuf>,
     matchers: Arc<Matchers>,
     writes: Writes,
@@ -155,27 +155,27 @@ impl Engine {
         let published: Arc<Published> = Arc::new(ArcSwap::from_pointee(HashMap::new()));
         let turns = Arc::new(AtomicU64::new(0));
         let waker = events.clone();
-        let inbox = HintQueue::new(move || {
+        let hint_queue = HintQueue::new(move || {
             // The event loop may have ended.
             let _ = waker.send(Event::Hints);
         });
-        let writes = inbox.writes().clone();
+        let writes = hint_queue.writes().clone();
         let watching = options.hints.is_some();
-        let source = options.hints.and_then(|it| match it.start(inbox.clone()) {
+        let source = options.hints.and_then(|it| match it.start(hint_queue.clone()) {
             Ok(source) => Some(source),
             Err(error) => {
-                tracing::warn!(%error, "cannot watch; the disk is read at every request");
+                tracing::warn!(%error, "cannot watch the disk; reading it at every request");
                 None
             }
         });
         let done = Arc::default();
-        let rest = IdleCheck::new(&events, &done, source.as_ref().and_then(|it| it.still()));
-        let holds = ViewLeases::default();
-        let news = Arc::new(ChangeNotifier::new(events.clone()));
+        let idle_check = IdleCheck::new(&events, &done, source.as_ref().and_then(|it| it.still()));
+        let leases = ViewLeases::default();
+        let notifier = Arc::new(ChangeNotifier::new(events.clone()));
         let us = rustix::process::geteuid().as_raw();
         let state = views::event_loop::EngineState {
-            ground: Scanner::new(options.disk, source, inbox.clone(), us, options.read_limit),
-            inbox,
+            scanner: Scanner::new(options.disk, source, hint_queue.clone(), us, options.read_limit),
+            hint_queue,
             published: Arc::clone(&published),
             boot_id: options.boot_id,
             watch_limit: watch_limit(),
@@ -194,7 +194,7 @@ impl Engine {
             taken: 0,
             done,
             dated: Default::default(),
-            holds: holds.clone(),
+            leases: leases.clone(),
             swept: Instant::now(),
             postponed: HashSet::new(),
             postponed_at: Instant::now(),
@@ -202,7 +202,7 @@ impl Engine {
             until: Instant::now(),
             served: Vec::new(),
             listener: options.listener,
-            providers: Sources::new(options.cache.clone(), &news),
+            sources: Sources::new(options.cache.clone(), &notifier),
             policy: Arc::default(),
         };
         let (ending, ended) = mpsc::channel();
@@ -217,12 +217,12 @@ impl Engine {
         Ok(Self {
             events,
             published,
-            rest,
+            idle_check,
             turns,
             status,
-            holds,
+            leases,
             ended,
-            news,
+            notifier,
             cache,
             matchers,
             writes,
@@ -238,13 +238,13 @@ impl Engine {
     fn at_once(&self, key: &ViewKey, freshness: Freshness) -> Option<Arc<View>> {
         let view = match freshness {
             Freshness::Cached => self.cached(key)?,
-            Freshness::Synced if self.rest.holds() => {
+            Freshness::Synced if self.idle_check.holds() => {
                 // External sources also change with time.
                 self.cached(key).filter(|it| !it.uses.any())?
             }
             Freshness::Synced | Freshness::Verified => return None,
         };
-        if view.asked().now() {
+        if view.last_used().now() {
             // The status depends on the most recently used view.
             self.turns.fetch_add(1, Ordering::Release);
         }
@@ -264,7 +264,7 @@ impl Engine {
         // On one blocking task, so that cancellation cannot separate the two steps.
         let followed = spawn_blocking(move || {
             writes.follow(&at);
-            events.send(Event::Hear(reply))
+            events.send(Event::WatchWrites(reply))
         });
         // Fails if the runtime ends, and everything with it.
         followed.await.map_err(|_| EngineError::Stopped)?.map_err(|_| EngineError::Stopped)?;
@@ -299,7 +299,7 @@ impl Engine {
         key: ViewKey,
         ctx: DiscoveryContext,
     ) -> Result<(Arc<View>, ViewLease), EngineError> {
-        let hold = self.holds.take(Arc::new(key.clone()));
+        let hold = self.leases.take(Arc::new(key.clone()));
         Ok((self.view(key, || ctx, Freshness::Synced).await?, hold))
     }
 
@@ -320,9 +320,9 @@ impl Engine {
     }
 
     /// Sets the configured external sources; applies to every later request.
-    pub fn provide(&self, provision: SourceConfig) {
+    pub fn provide(&self, config: SourceConfig) {
         // After the engine's end the next request reports it.
-        let _ = self.events.send(Event::Provide(Box::new(provision)));
+        let _ = self.events.send(Event::SetSources(Box::new(config)));
     }
 
     /// Sets the user's policy for skills; applies to every later request.
@@ -337,15 +337,15 @@ impl Engine {
         if !view.uses.any() {
             return Ok(view);
         }
-        let mut news = self.news.subscribe();
+        let mut notifier = self.notifier.subscribe();
         loop {
-            news.borrow_and_update();
+            notifier.borrow_and_update();
             let uses = view.uses.clone();
             // Changes announced before the reply are in the views when it arrives.
-            if !self.ask(|reply| Event::Awaited(uses, reply)).await? {
+            if !self.ask(|reply| Event::IsFetching(uses, reply)).await? {
                 return Ok(self.cached(&view.key).unwrap_or(view));
             }
-            news.changed().await.map_err(|_| EngineError::Stopped)?;
+            notifier.changed().await.map_err(|_| EngineError::Stopped)?;
         }
     }
 
@@ -400,7 +400,7 @@ impl Engine {
     }
 
     /// Liveness probe: returns once the event loop has answered.
-    pub async fn come_round(&self) -> Result<(), EngineError> {
+    pub async fn ping(&self) -> Result<(), EngineError> {
         // `status` may answer from its cache without the event loop.
         self.ask(Event::Status).await.map(drop)
     }
@@ -412,7 +412,7 @@ impl Engine {
         let _ = self.events.send(Event::Stop);
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         if ended.recv_timeout(END) == Err(RecvTimeoutError::Timeout) {
-            tracing::warn!("a disk does not answer, and nobody waits for it any more");
+            tracing::warn!("the engine did not stop in time: a disk does not answer");
         }
     }
 

@@ -112,7 +112,7 @@ impl Disk for RemoteDisk {
         RealDisk.read(path, limit)
     }
 
-    fn doubt(&self, _: &Path) -> Option<&'static str> {
+    fn partly_watched_fs(&self, _: &Path) -> Option<&'static str> {
         Some("a test")
     }
 }
@@ -126,29 +126,29 @@ struct Worse {
 struct WorseSource {
     mode: Mode,
     real: Box<dyn HintSource>,
-    inbox: HintQueue,
+    hint_queue: HintQueue,
     armed: usize,
 }
 
 impl StartHints for Worse {
-    fn start(self: Box<Self>, inbox: HintQueue) -> io::Result<Box<dyn HintSource>> {
+    fn start(self: Box<Self>, hint_queue: HintQueue) -> io::Result<Box<dyn HintSource>> {
         let Self { mode, real } = *self;
         let heard = match mode {
             Mode::Lost | Mode::Remote => HintQueue::new(|| {}),
-            Mode::Plain | Mode::Portable | Mode::Limited => inbox.clone(),
+            Mode::Plain | Mode::Portable | Mode::Limited => hint_queue.clone(),
         };
         let real = real.start(heard)?;
-        Ok(Box::new(WorseSource { mode, real, inbox, armed: 0 }))
+        Ok(Box::new(WorseSource { mode, real, hint_queue, armed: 0 }))
     }
 }
 
 impl HintSource for WorseSource {
-    fn arm(&mut self, path: &Path, heed: WatchScope) -> Result<(), ArmError> {
+    fn arm(&mut self, path: &Path, scope: WatchScope) -> Result<(), ArmError> {
         self.armed += 1;
         if self.mode == Mode::Limited && self.armed.is_multiple_of(3) {
             return Err(ArmError::Limit);
         }
-        self.real.arm(path, heed)
+        self.real.arm(path, scope)
     }
 
     fn disarm(&mut self, path: &Path) {
@@ -157,12 +157,12 @@ impl HintSource for WorseSource {
 
     fn cookie(&mut self, ticket: u64) -> io::Result<()> {
         if self.mode == Mode::Lost {
-            self.inbox.lost();
+            self.hint_queue.lost();
             return Ok(());
         }
         if self.mode == Mode::Remote {
             // The daemon's own directory is on a local disk.
-            self.inbox.cookie(ticket);
+            self.hint_queue.cookie(ticket);
             return Ok(());
         }
         self.real.cookie(ticket)
@@ -385,32 +385,32 @@ async fn converge_in(mode: Mode) {
 }
 
 #[tokio::test]
-async fn synced_views_equal_a_fresh_reading() {
+async fn synced_views_equal_a_fresh_read() {
     converge_in(Mode::Plain).await;
 }
 
 #[tokio::test]
-async fn synced_views_are_right_by_the_portable_watcher() {
+async fn synced_views_equal_a_fresh_read_with_notify() {
     converge_in(Mode::Portable).await;
 }
 
 #[tokio::test]
-async fn synced_views_are_right_when_every_hint_is_lost() {
+async fn synced_views_equal_a_fresh_read_with_lost_hints() {
     converge_in(Mode::Lost).await;
 }
 
 #[tokio::test]
-async fn synced_views_are_right_when_a_third_is_not_watched() {
+async fn synced_views_equal_a_fresh_read_over_the_watch_limit() {
     converge_in(Mode::Limited).await;
 }
 
 #[tokio::test]
-async fn synced_views_are_right_where_others_change_the_disk() {
+async fn synced_views_equal_a_fresh_read_on_network_file_systems() {
     converge_in(Mode::Remote).await;
 }
 
 #[tokio::test]
-async fn another_read_limit_reads_again_what_it_makes_different() {
+async fn changed_read_limit_rereads_affected_files() {
     let world = World::new();
     let file = world.top.join(".agents/skills/a/SKILL.md");
     fs::create_dir_all(file.parent().unwrap()).unwrap();

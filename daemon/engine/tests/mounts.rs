@@ -102,8 +102,8 @@ fn unwell(sessions: &Sessions) -> Vec<&'static str> {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_told_and_stops_nobody() {
-    if !may_mount("a_full_disk_is_told_and_stops_nobody") {
+async fn full_disk_is_reported_and_changes_are_saved_later() {
+    if !may_mount("full_disk_is_reported_and_changes_are_saved_later") {
         return;
     }
     let (_dir, disk) = small_disk("4m");
@@ -146,8 +146,8 @@ async fn a_full_disk_is_told_and_stops_nobody() {
 }
 
 #[tokio::test]
-async fn a_disk_that_is_full_from_the_start_is_written_when_it_has_room() {
-    if !may_mount("a_disk_that_is_full_from_the_start_is_written_when_it_has_room") {
+async fn store_on_a_full_disk_is_written_once_it_has_room() {
+    if !may_mount("store_on_a_full_disk_is_written_once_it_has_room") {
         return;
     }
     let (_dir, disk) = small_disk("4m");
@@ -169,8 +169,8 @@ async fn a_disk_that_is_full_from_the_start_is_written_when_it_has_room() {
 }
 
 #[tokio::test]
-async fn a_disk_that_may_not_be_written_is_told_and_stops_nobody() {
-    if !may_mount("a_disk_that_may_not_be_written_is_told_and_stops_nobody") {
+async fn read_only_disk_is_reported_and_sessions_continue() {
+    if !may_mount("read_only_disk_is_reported_and_sessions_continue") {
         return;
     }
     let (_dir, disk) = small_disk("4m");
@@ -222,8 +222,8 @@ async fn seen(engine: &Engine, top: &Path) -> Arc<View> {
 }
 
 #[tokio::test]
-async fn what_is_mounted_over_skills_is_what_is_listed() {
-    if !may_mount("what_is_mounted_over_skills_is_what_is_listed") {
+async fn mount_over_a_search_root_is_listed() {
+    if !may_mount("mount_over_a_search_root_is_listed") {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -254,8 +254,8 @@ async fn what_is_mounted_over_skills_is_what_is_listed() {
 }
 
 #[tokio::test]
-async fn what_lies_below_an_overlay_is_compared_and_health_says_so() {
-    if !may_mount("what_lies_below_an_overlay_is_compared_and_health_says_so") {
+async fn overlay_changes_are_compared_and_reported_in_health() {
+    if !may_mount("overlay_changes_are_compared_and_reported_in_health") {
         return;
     }
     let (_dir, disk) = small_disk("4m");

@@ -98,7 +98,7 @@ fn skill(root: &Path, description: &str) {
 }
 
 #[tokio::test]
-async fn what_is_written_beside_the_skills_wakes_nobody() {
+async fn unrelated_writes_wake_no_thread() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();
     let (top, home) = (root.join("w"), root.join("home"));

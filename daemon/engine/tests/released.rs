@@ -17,7 +17,7 @@ use skills_engine::watch::notify_watcher::recommended;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 use skills_syntax::path::AbsPath;
 
-/// A disk that hangs once `hang` is set, like one on an unreachable server.
+/// A disk that hangs on every access, like one on an unreachable server.
 struct Gone {
     asked: Mutex<Sender<()>>,
     answer: Mutex<Receiver<()>>,
@@ -52,7 +52,7 @@ impl Disk for Gone {
         RealDisk.read(path, limit)
     }
 
-    fn doubt(&self, _: &Path) -> Option<&'static str> {
+    fn partly_watched_fs(&self, _: &Path) -> Option<&'static str> {
         None
     }
 }
@@ -108,7 +108,7 @@ impl World {
 const LONG: Duration = Duration::from_hours(1);
 
 #[tokio::test]
-async fn closing_the_last_user_of_a_worktree_frees_its_watches() {
+async fn closing_a_worktree_frees_its_watches() {
     let world = World::new();
     let engine = world.engine(LONG);
     let mut counts = Vec::new();
@@ -132,7 +132,7 @@ async fn closing_the_last_user_of_a_worktree_frees_its_watches() {
 }
 
 #[tokio::test]
-async fn a_worktree_that_nobody_uses_for_a_while_is_let_go_of() {
+async fn idle_worktree_is_released() {
     let world = World::new();
     let engine = world.engine(Duration::from_millis(50));
     let (key, ctx) = world.worktree("used", 20);
@@ -168,7 +168,7 @@ async fn a_worktree_that_nobody_uses_for_a_while_is_let_go_of() {
 }
 
 #[tokio::test]
-async fn of_too_many_worktrees_that_are_opened_to_stay_the_oldest_is_closed() {
+async fn oldest_pinned_worktree_is_closed_over_the_limit() {
     let world = World::new();
     let engine = world.engine(LONG);
     for n in 0..257 {
@@ -189,7 +189,7 @@ async fn of_too_many_worktrees_that_are_opened_to_stay_the_oldest_is_closed() {
 }
 
 #[test]
-fn who_ends_waits_for_no_disk_that_does_not_answer() {
+fn stop_does_not_wait_for_a_hanging_disk() {
     let world = World::new();
     let (asked, is_asked) = mpsc::channel();
     let (server, answer) = mpsc::channel();
@@ -208,7 +208,7 @@ fn who_ends_waits_for_no_disk_that_does_not_answer() {
 }
 
 #[tokio::test]
-async fn sessions_that_nobody_has_used_for_long_are_forgotten() {
+async fn expired_sessions_are_deleted() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("state/sessions.db");
     let opening = Opening {
@@ -238,7 +238,7 @@ async fn sessions_that_nobody_has_used_for_long_are_forgotten() {
 }
 
 #[tokio::test]
-async fn uses_are_counted_and_kept() {
+async fn skill_uses_are_counted_and_saved() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("state/sessions.db");
     let store = Store::new(Some(file.clone()));

@@ -48,19 +48,19 @@ struct LimitedSource {
 }
 
 impl StartHints for Limited {
-    fn start(self: Box<Self>, inbox: HintQueue) -> io::Result<Box<dyn HintSource>> {
+    fn start(self: Box<Self>, hint_queue: HintQueue) -> io::Result<Box<dyn HintSource>> {
         let Self { over, arming, real } = *self;
-        Ok(Box::new(LimitedSource { over, arming, real: real.start(inbox)? }))
+        Ok(Box::new(LimitedSource { over, arming, real: real.start(hint_queue)? }))
     }
 }
 
 impl HintSource for LimitedSource {
-    fn arm(&mut self, path: &Path, heed: WatchScope) -> Result<(), ArmError> {
+    fn arm(&mut self, path: &Path, scope: WatchScope) -> Result<(), ArmError> {
         pass(&self.arming, path);
         if self.over.lock().unwrap().iter().any(|it| it == path) {
             return Err(ArmError::Limit);
         }
-        self.real.arm(path, heed)
+        self.real.arm(path, scope)
     }
 
     fn disarm(&mut self, path: &Path) {
@@ -99,7 +99,7 @@ impl Disk for Busy {
         RealDisk.read(path, limit)
     }
 
-    fn doubt(&self, _: &Path) -> Option<&'static str> {
+    fn partly_watched_fs(&self, _: &Path) -> Option<&'static str> {
         None
     }
 }
@@ -187,7 +187,7 @@ fn when(moment: &ViewVersion, at: PathBuf, act: impl FnOnce() + Send + 'static) 
 const SETTLED: Duration = Duration::from_millis(50);
 
 #[tokio::test]
-async fn a_watch_does_not_follow_a_directory_that_was_moved_with_its_parent() {
+async fn moving_a_parent_directory_renews_the_watches_below() {
     let world = World::new();
     let root = world.top.join(".agents/skills");
     fs::create_dir_all(root.join("a")).unwrap();
@@ -203,7 +203,7 @@ async fn a_watch_does_not_follow_a_directory_that_was_moved_with_its_parent() {
 }
 
 #[tokio::test]
-async fn a_directory_that_was_gone_when_it_was_to_be_watched() {
+async fn directory_missing_when_armed_is_found_when_created() {
     let world = World::new();
     let dir = world.top.join(".agents/skills/a");
     fs::create_dir_all(&dir).unwrap();
@@ -218,7 +218,7 @@ async fn a_directory_that_was_gone_when_it_was_to_be_watched() {
 }
 
 #[tokio::test]
-async fn what_changes_between_two_answers_about_one_directory() {
+async fn change_between_two_reads_of_a_directory_is_noticed() {
     let world = World::new();
     world.write("one", "first");
     world.write("two", "second");
@@ -242,7 +242,7 @@ async fn what_changes_between_two_answers_about_one_directory() {
 }
 
 #[tokio::test]
-async fn what_one_agent_finds_changed_the_other_is_shown_too() {
+async fn change_noticed_for_one_profile_updates_the_other() {
     let world = World::new();
     world.write(".agents/skills/a", "as it was");
     fs::create_dir_all(world.top.join(".claude/skills/b")).unwrap();
@@ -262,7 +262,7 @@ async fn what_one_agent_finds_changed_the_other_is_shown_too() {
 }
 
 #[tokio::test]
-async fn what_only_another_agent_has_looked_at_is_compared_before_it_is_shown() {
+async fn synced_view_compares_nodes_read_by_another_profile() {
     let world = World::new();
     world.write(".agents/skills/a", "as it was");
     fs::create_dir_all(world.top.join(".claude/skills")).unwrap();
@@ -277,7 +277,7 @@ async fn what_only_another_agent_has_looked_at_is_compared_before_it_is_shown() 
 }
 
 #[tokio::test]
-async fn a_sync_counts_for_the_next_cached_answer_without_watches_too() {
+async fn sync_without_watches_updates_cached_views() {
     let world = World::new();
     world.write(".agents/skills/a", "as it was");
     let engine = world.engine(&[".agents", ".agents/skills", ".agents/skills/a"]);
@@ -290,7 +290,7 @@ async fn a_sync_counts_for_the_next_cached_answer_without_watches_too() {
 }
 
 #[tokio::test]
-async fn what_came_before_there_was_a_watch_is_not_forgotten_when_there_is_one() {
+async fn change_before_a_late_watch_is_noticed() {
     let world = World::new();
     let engine = world.engine(&[""]);
     assert!(world.synced(&engine, "opencode").await.is_empty());

@@ -21,7 +21,7 @@ use skills_agents::skill::{LocatedDiagnostic, SkillRecord};
 use skills_config::Config;
 use skills_discovery::discover::{Candidate, Reason, SkillState, address_of};
 use skills_discovery::permission;
-use skills_engine::{Gone, Health, Phase, SourceStatus, View, WorktreeStatus};
+use skills_engine::{Gone, Health, SourcePhase, SourceStatus, View, WorktreeStatus};
 use skills_protocol::error::{PermissionRule, RuleSource};
 use skills_protocol::path::{PathEncoding, encode, encode_os, encoding_of};
 use skills_protocol::wire;
@@ -242,11 +242,11 @@ pub(crate) fn source(status: &SourceStatus) -> wire::SourceStatus {
         },
         name: status.name.clone(),
         state: match status.phase {
-            Phase::Idle => wire::SourceState::Idle,
-            Phase::Starting => wire::SourceState::Starting,
-            Phase::Ready => wire::SourceState::Ready,
-            Phase::Stale => wire::SourceState::Stale,
-            Phase::Failed => wire::SourceState::Failed,
+            SourcePhase::Idle => wire::SourceState::Idle,
+            SourcePhase::Starting => wire::SourceState::Starting,
+            SourcePhase::Ready => wire::SourceState::Ready,
+            SourcePhase::Stale => wire::SourceState::Stale,
+            SourcePhase::Failed => wire::SourceState::Failed,
         },
         skills: status.skills as u64,
         message: status.message.clone(),

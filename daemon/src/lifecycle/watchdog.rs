@@ -21,7 +21,7 @@ pub(crate) async fn run(service: Arc<Service>, limit: Duration) {
     tracing::debug!(?interval, "sending watchdog notifications");
     loop {
         let next = Instant::now() + interval;
-        if is_alive(service.engine.come_round(), next).await {
+        if is_alive(service.engine.ping(), next).await {
             tell().await;
         } else {
             tracing::warn!(within = ?interval, "the engine does not answer; skipping a watchdog notification");

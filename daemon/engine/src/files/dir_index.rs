@@ -47,10 +47,10 @@ pub(crate) struct DirIndex {
 
 /// Cached answers and watch state of one directory.
 pub(crate) struct Node {
-    pub(crate) serial: NodeId,
+    pub(crate) id: NodeId,
     pub(crate) watch: Watch,
     /// Scope of the watch when it was last armed.
-    pub(crate) heed: WatchScope,
+    pub(crate) scope: WatchScope,
     /// Identity of the directory when it was last armed.
     pub(crate) armed_as: Option<FileId>,
     /// State of the directory when it was last read.
@@ -70,7 +70,7 @@ pub(crate) enum Watch {
     Armed,
     /// Watched, but changes made by other machines on this kind of file system are not reported.
     /// Swept as well.
-    Doubtful(&'static str),
+    PartlyWatched(&'static str),
     /// Not watched: the limit on watches is reached. Swept instead.
     OverLimit,
     /// Not watched: the operating system refused. Swept instead.
@@ -153,9 +153,9 @@ impl DirIndex {
         self.nodes.entry(path.into()).or_insert_with(|| {
             *next += 1;
             Box::new(Node {
-                serial: *next,
+                id: *next,
                 watch: Watch::Unarmed,
-                heed: WatchScope::Names,
+                scope: WatchScope::Names,
                 armed_as: None,
                 seen: None,
                 probes: Names::default(),
@@ -264,7 +264,7 @@ impl DirIndex {
     ) -> Result<&Probe, Unknown> {
         let unknown = || Unknown { dir: dir.to_owned(), name: name.to_owned() };
         let node = self.nodes.get(dir).ok_or_else(unknown)?;
-        visit(node.serial);
+        visit(node.id);
         node.probes.get(name).ok_or_else(unknown)
     }
 
@@ -291,7 +291,7 @@ impl DirIndex {
     ) -> bool {
         let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { return false };
         let Some(node) = self.nodes.get(dir.as_os_str()) else { return false };
-        visit(node.serial);
+        visit(node.id);
         let Some(Ok(listing)) = &node.listing else { return false };
         let found = listing.items.binary_search_by(|it| it.name.as_os_str().cmp(name));
         found.is_ok_and(|it| listing.items[it].kind == kind)
@@ -307,7 +307,7 @@ impl Node {
     }
 
     /// Returns the smallest watch scope that covers the cached answers.
-    pub(crate) fn least_heed(&self) -> WatchScope {
+    pub(crate) fn min_scope(&self) -> WatchScope {
         let reads = self.files.names().chain(self.texts.names()).next().is_some();
         if reads { WatchScope::Everything } else { WatchScope::Names }
     }
@@ -318,7 +318,7 @@ impl Node {
     }
 
     /// Returns true if some changes are not reported, so that the disk must be compared.
-    pub(crate) fn deaf(&self) -> bool {
+    pub(crate) fn needs_sweep(&self) -> bool {
         self.watch != Watch::Armed || self.has_failed()
     }
 
@@ -363,7 +363,7 @@ impl Seen {
     ///
     /// The start counts: with a time taken after the read, a thread preempted in between would
     /// accept a file that can still change within the same tick.
-    pub(crate) fn asked(at: SystemTime, stat: Stat) -> Self {
+    pub(crate) fn at(at: SystemTime, stat: Stat) -> Self {
         let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let at = since.as_nanos().cast_signed();
         let nanos = |(s, n): (i64, i64)| i128::from(s) * 1_000_000_000 + i128::from(n);
@@ -441,27 +441,27 @@ fn below(path: &OsStr) -> (OsString, OsString) {
 mod tests {
     use super::*;
 
-    fn forest(paths: &[&str]) -> DirIndex {
-        let mut forest = DirIndex::default();
+    fn dir_index(paths: &[&str]) -> DirIndex {
+        let mut dir_index = DirIndex::default();
         for path in paths {
-            forest.ensure(OsStr::new(path));
+            dir_index.ensure(OsStr::new(path));
         }
-        forest
+        dir_index
     }
 
     #[test]
-    fn a_tree_holds_what_is_below_and_not_what_sorts_beside() {
-        let forest = forest(&["/a", "/a-b", "/a/b", "/a/b/c", "/a0", "/b"]);
-        let below = forest.tree(OsStr::new("/a"));
+    fn tree_contains_descendants_but_not_sibling_prefixes() {
+        let dir_index = dir_index(&["/a", "/a-b", "/a/b", "/a/b/c", "/a0", "/b"]);
+        let below = dir_index.tree(OsStr::new("/a"));
         assert_eq!(below, ["/a", "/a/b", "/a/b/c"].map(|it| NodePath::from(OsStr::new(it))));
-        assert_eq!(forest.tree(OsStr::new("/")).len(), 6);
+        assert_eq!(dir_index.tree(OsStr::new("/")).len(), 6);
     }
 
     #[test]
-    fn links_are_followed_through_probes_and_loops_end() {
-        let mut forest = forest(&["/", "/a"]);
+    fn locate_follows_links_and_detects_loops() {
+        let mut dir_index = dir_index(&["/", "/a"]);
         let mut probe = |dir: &str, name: &str, probe| {
-            forest.get_mut(OsStr::new(dir)).unwrap().probes.insert(name.into(), probe);
+            dir_index.get_mut(OsStr::new(dir)).unwrap().probes.insert(name.into(), probe);
         };
         probe("/", "l", Probe::Link("a/../a".into()));
         probe("/", "a", Probe::Directory { owner: 0 });
@@ -471,7 +471,7 @@ mod tests {
         probe("/a", "none", Probe::Missing);
         probe("/a", "d", Probe::Link("/a".into()));
         let locate = |path: &str| {
-            forest.locate(Path::new(path), 1, &mut |_| {}).map(|it| (it.path, it.place))
+            dir_index.locate(Path::new(path), 1, &mut |_| {}).map(|it| (it.path, it.place))
         };
         assert_eq!(locate("/l/f"), Ok(("/a/f".into(), PathStatus::File)));
         assert_eq!(locate("/a/f/x"), Ok(("/a/f".into(), PathStatus::Missing)));

@@ -139,7 +139,7 @@ pub trait Disk: Send + Sync {
 
     /// Returns the kind of file system at `path` if other machines or processes can change it
     /// without an event on this system.
-    fn doubt(&self, path: &Path) -> Option<&'static str>;
+    fn partly_watched_fs(&self, path: &Path) -> Option<&'static str>;
 }
 
 /// The machine's file systems.
@@ -194,8 +194,8 @@ impl Disk for RealDisk {
         Ok((read_opened(file, limit)?, Some(id)))
     }
 
-    fn doubt(&self, path: &Path) -> Option<&'static str> {
-        doubtful_kind(path)
+    fn partly_watched_fs(&self, path: &Path) -> Option<&'static str> {
+        partly_watched_kind(path)
     }
 
     fn read(&self, path: &Path, limit: u64) -> Result<File, ReadError> {
@@ -312,7 +312,7 @@ fn open_regular(dir: impl AsFd, path: &Path, more: OFlags) -> Result<std::fs::Fi
 /// File systems that other machines or processes can change without an inotify event, by their
 /// magic numbers in `statfs(2)`. The lower layers of an overlay can change beneath it.
 #[cfg(target_os = "linux")]
-const DOUBTFUL: [(u64, &str); 15] = [
+const PARTLY_WATCHED: [(u64, &str); 15] = [
     (0x6969, "NFS"),
     (0x517b, "SMB"),
     (0xfe53_4d42, "SMB"),
@@ -331,30 +331,30 @@ const DOUBTFUL: [(u64, &str); 15] = [
 ];
 
 #[cfg(target_os = "linux")]
-fn doubtful_kind(path: &Path) -> Option<&'static str> {
+fn partly_watched_kind(path: &Path) -> Option<&'static str> {
     let found = fs::statfs(path).ok()?;
     // The numbers have 32 bits; some platforms extend their sign.
     #[expect(clippy::cast_sign_loss, reason = "as above")]
     let number = found.f_type as u64 & 0xffff_ffff;
-    DOUBTFUL.iter().find(|(it, _)| *it == number).map(|(_, kind)| *kind)
+    PARTLY_WATCHED.iter().find(|(it, _)| *it == number).map(|(_, kind)| *kind)
 }
 
 /// Returns true if a query of a file, links followed, may wait for another machine or process.
 #[cfg(target_os = "linux")]
-pub(crate) fn is_far(path: &Path) -> bool {
+pub(crate) fn is_remote(path: &Path) -> bool {
     // The layers of an overlay are local.
-    doubtful_kind(path).is_some_and(|it| it != "overlay")
+    partly_watched_kind(path).is_some_and(|it| it != "overlay")
 }
 
 /// The file system kind is unknown here, so every path counts as remote.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn is_far(_: &Path) -> bool {
+pub(crate) fn is_remote(_: &Path) -> bool {
     true
 }
 
 /// Other platforms report no kind; their watcher handles remote changes itself.
 #[cfg(not(target_os = "linux"))]
-fn doubtful_kind(_: &Path) -> Option<&'static str> {
+fn partly_watched_kind(_: &Path) -> Option<&'static str> {
     None
 }
 
@@ -419,7 +419,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pipe_is_refused_without_waiting() {
+    fn reading_a_pipe_fails_without_blocking() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("SKILL.md");
         fs::mknodat(fs::CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_limit_is_read() {
+    fn read_stops_at_the_limit() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f");
         std::fs::write(&path, b"0123456789").unwrap();
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_lists_kinds_without_following_links() {
+    fn list_reports_kinds_without_following_links() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("d")).unwrap();
         std::os::unix::fs::symlink("nowhere", dir.path().join("l")).unwrap();

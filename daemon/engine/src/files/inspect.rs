@@ -240,7 +240,7 @@ fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), Ins
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                files.extend(unreadable::shut(&error, path, task));
+                files.extend(unreadable::skill_dir_of(&error, path, task));
                 continue;
             }
         };
@@ -288,7 +288,7 @@ fn read(fenced: &Fenced<'_>, path: &AbsPath, limit: u64) -> Option<Source> {
 fn fault_of(path: &AbsPath, error: &ReadError) -> Option<Fault> {
     let fault = read_fault(error);
     match fault.kind {
-        FaultKind::Denied => return Some(unreadable::told(path).unwrap_or(fault)),
+        FaultKind::Denied => return Some(unreadable::shut_fault(path).unwrap_or(fault)),
         FaultKind::Vanished => {}
         _ => return Some(fault),
     }

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_stay_sorted_and_are_replaced() {
+    fn names_stay_sorted_and_insert_replaces() {
         let mut names: Names<u8> = [("b".into(), 1), ("a".into(), 2)].into_iter().collect();
         names.insert("b".into(), 3);
         let all: Vec<_> = names.iter().map(|(name, it)| (name.clone(), *it)).collect();

@@ -18,13 +18,13 @@ const MOST_ENTRIES: usize = 50_000;
 const DEEPEST: usize = 10;
 
 /// Maximum number of matches reported for one name.
-const MOST_MET: usize = 4;
+const MAX_MATCHES: usize = 4;
 
 /// The file that makes a directory a skill.
 const SKILL_FILE: &str = "SKILL.md";
 
 /// Directories of a worktree that never contain the user's own skills.
-const PASSED_OVER: &[&str] = &[".git", "node_modules", "target", ".venv", "__pycache__"];
+const SKIPPED_DIRS: &[&str] = &[".git", "node_modules", "target", ".venv", "__pycache__"];
 
 /// The worktree that a search runs in.
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ impl Search<'_> {
             let is_meant = name.eq_ignore_ascii_case(self.name)
                 || (depth == 0 && !is_dir && is_file_of(&name, self.name));
             if is_meant {
-                self.meet(path.clone());
+                self.add_match(path.clone());
             }
             if is_dir && depth < DEEPEST {
                 self.place(&path, depth + 1);
@@ -95,12 +95,12 @@ impl Search<'_> {
     /// Searches the worktree for directories of that name with a SKILL.md.
     fn tree(&mut self, dir: &AbsPath, depth: usize) {
         for (name, is_dir) in self.entries(dir) {
-            if !is_dir || PASSED_OVER.iter().any(|it| name == *it) {
+            if !is_dir || SKIPPED_DIRS.iter().any(|it| name == *it) {
                 continue;
             }
             let path = dir.child(&name);
             if name.eq_ignore_ascii_case(self.name) && skill_file(&path).is_some() {
-                self.meet(path.clone());
+                self.add_match(path.clone());
             }
             if depth < DEEPEST {
                 self.tree(&path, depth + 1);
@@ -108,8 +108,8 @@ impl Search<'_> {
         }
     }
 
-    fn meet(&mut self, path: AbsPath) {
-        if self.met.len() < MOST_MET && !self.met.contains(&path) {
+    fn add_match(&mut self, path: AbsPath) {
+        if self.met.len() < MAX_MATCHES && !self.met.contains(&path) {
             self.met.push(path);
         }
     }
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_at_a_path_is_told() {
+    fn near_miss_describes_the_entry_at_a_path() {
         let dir = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(dir.path()).unwrap();
         write(&top, ".git/info/exclude", "# mine\n/secret\n");
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_called_so_is_found_where_agents_look_and_in_the_worktree() {
+    fn near_miss_finds_a_name_in_search_places_and_worktree() {
         let dir = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(dir.path()).unwrap();
         write(&top, ".agents/skills/.dot/pdf/SKILL.md", "");

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_input_is_prepared_first_and_results_come_in_order() {
+    fn inputs_are_prepared_first_and_results_keep_order() {
         for count in [3, 1000] {
             let inputs: Vec<usize> = (0..count).collect();
             let prepared = AtomicUsize::new(0);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_in_preparing_ends_the_workers() {
+    fn panic_in_prepare_ends_the_workers() {
         let inputs = [0; 100];
         let panic =
             std::panic::catch_unwind(|| map_after(&inputs, |_| panic!("on purpose"), |_| ()));

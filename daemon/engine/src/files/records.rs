@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_contents_share_a_record_as_long_as_one_is_shown() {
+    fn equal_contents_share_a_record_while_in_use() {
         let records = Records::default();
         let of = |text: &str, cut| records.of(text.as_bytes(), facts(text.as_bytes(), cut));
         let (one, two, cut) = (of("---\nname: a\n---\n", false), of("b", false), of("b", true));

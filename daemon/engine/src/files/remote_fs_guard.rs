@@ -14,16 +14,16 @@ use std::time::Duration;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use crate::files::disk::is_far;
+use crate::files::disk::is_remote;
 
 /// Timeout of a query. Reachable servers answer in milliseconds.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Location of a file, local or remote; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct RemoteFsGuard {
     /// True if the file is remote or its location has not been checked.
-    is_far: bool,
+    is_remote: bool,
     late: Arc<Late>,
 }
 
@@ -62,7 +62,7 @@ impl Drop for Answering {
 
 impl Default for RemoteFsGuard {
     fn default() -> Self {
-        Self { is_far: true, late: Arc::default() }
+        Self { is_remote: true, late: Arc::default() }
     }
 }
 
@@ -71,13 +71,13 @@ impl RemoteFsGuard {
     pub fn of(path: &Path) -> Self {
         // A link and its target may be on different file systems.
         let dir = path.ancestors().skip(1).find(|it| it.exists());
-        let is_far = is_far(path) || dir.is_some_and(is_far);
-        Self { is_far, late: Arc::default() }
+        let is_remote = is_remote(path) || dir.is_some_and(is_remote);
+        Self { is_remote, late: Arc::default() }
     }
 
     /// Returns true if a query may wait for another machine, or the location is unknown.
-    pub fn is_far(&self) -> bool {
-        self.is_far
+    pub fn is_remote(&self) -> bool {
+        self.is_remote
     }
 
     /// Runs a query of one system call. Returns none on a timeout.
@@ -85,7 +85,7 @@ impl RemoteFsGuard {
         &self,
         question: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
-        if self.is_far { self.read(question).await } else { Some(question()) }
+        if self.is_remote { self.read(question).await } else { Some(question()) }
     }
 
     /// Runs a query of several system calls, always on a blocking thread. Returns none on a
@@ -104,14 +104,12 @@ impl RemoteFsGuard {
             let _answering = answering;
             question()
         });
-        if let Ok(answer) = timeout(PATIENCE, answer).await {
+        if let Ok(answer) = timeout(TIMEOUT, answer).await {
             // Fails if the runtime ends or the query panicked.
             return answer.ok();
         }
         asked.give_up();
-        tracing::warn!(
-            "a file of skillsd's own is not answered for, and what is known of it counts"
-        );
+        tracing::warn!("a remote file system does not answer; the last known state is used");
         None
     }
 
@@ -128,7 +126,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_is_not_answered_is_not_kept_and_asks_again_when_the_answer_has_come() {
+    async fn query_times_out_and_resumes_after_the_late_answer() {
         let reach = RemoteFsGuard::default();
         assert_eq!(reach.look(|| 1).await, Some(1));
         let (answer, waiting) = mpsc::channel();
@@ -145,10 +143,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_near_is_asked_on_the_spot() {
+    async fn local_file_is_queried_directly() {
         let dir = tempfile::tempdir().unwrap();
-        let reach =
-            RemoteFsGuard { is_far: false, ..RemoteFsGuard::of(&dir.path().join("none/at/all")) };
+        let reach = RemoteFsGuard {
+            is_remote: false,
+            ..RemoteFsGuard::of(&dir.path().join("none/at/all"))
+        };
         let here = std::thread::current().id();
         assert_eq!(reach.look(|| std::thread::current().id()).await, Some(here));
         assert_ne!(reach.read(|| std::thread::current().id()).await, Some(here));

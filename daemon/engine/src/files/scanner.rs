@@ -36,25 +36,25 @@ const BATCH: usize = 128;
 
 /// Owner of the directory index, the watches and all reads of the disk.
 pub(crate) struct Scanner {
-    pub(crate) forest: DirIndex,
+    pub(crate) dir_index: DirIndex,
     pub(crate) counters: Counters,
     disk: Arc<dyn Disk>,
     source: Option<Box<dyn HintSource>>,
-    inbox: HintQueue,
+    hint_queue: HintQueue,
     us: u32,
     read_limit: u64,
     /// Paths of each directory that is reachable under several paths, through bind mounts.
-    same: HashMap<FileId, Vec<NodePath>>,
+    paths_by_id: HashMap<FileId, Vec<NodePath>>,
     /// Nodes whose answers may be out of date. Parents sort before their children, so that children
     /// of a lost parent are not read in vain.
     dirty: BTreeMap<NodePath, Cause>,
     /// True if a watch was removed since the last refresh.
     freed: bool,
     /// True if some nodes may be unwatched, or the system failed to read them.
-    deaf: bool,
+    needs_sweep: bool,
     /// Devices encountered so far, and the file system kind of those that do not report all
     /// changes.
-    doubts: HashMap<u64, Option<&'static str>>,
+    partly_watched_devices: HashMap<u64, Option<&'static str>>,
     mounts: Mounts,
     records: Arc<Records>,
 }
@@ -63,38 +63,38 @@ impl Scanner {
     pub(crate) fn new(
         disk: Arc<dyn Disk>,
         source: Option<Box<dyn HintSource>>,
-        inbox: HintQueue,
+        hint_queue: HintQueue,
         us: u32,
         read_limit: u64,
     ) -> Self {
-        let forest = DirIndex::default();
+        let dir_index = DirIndex::default();
         let counters = Counters::default();
         Self {
-            forest,
+            dir_index,
             counters,
             disk,
             source,
-            inbox,
+            hint_queue,
             us,
             read_limit,
-            same: HashMap::new(),
+            paths_by_id: HashMap::new(),
             dirty: BTreeMap::new(),
             freed: false,
-            deaf: false,
-            doubts: HashMap::new(),
+            needs_sweep: false,
+            partly_watched_devices: HashMap::new(),
             mounts: Mounts::open(),
             records: Arc::default(),
         }
     }
 
     /// Returns true if a source of hints exists.
-    pub(crate) fn hears(&self) -> bool {
+    pub(crate) fn has_source(&self) -> bool {
         self.source.is_some()
     }
 
     /// Returns true if some directories may be unwatched, or the system failed to read them.
-    pub(crate) fn is_deaf(&self) -> bool {
-        self.deaf
+    pub(crate) fn needs_sweep(&self) -> bool {
+        self.needs_sweep
     }
 
     /// Writes a cookie; returns false if no source of hints can report it.
@@ -104,11 +104,11 @@ impl Scanner {
     }
 
     /// Extends watches to writes in directories that a client has since subscribed to.
-    pub(crate) fn heed_writes(&mut self) {
-        let writes = self.inbox.writes().clone();
-        let nodes = self.forest.iter();
+    pub(crate) fn watch_writes(&mut self) {
+        let writes = self.hint_queue.writes().clone();
+        let nodes = self.dir_index.iter();
         let wanted = nodes
-            .filter(|(path, it)| it.heed == WatchScope::Names && writes.wants(Path::new(path)));
+            .filter(|(path, it)| it.scope == WatchScope::Names && writes.wants(Path::new(path)));
         for path in wanted.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
             self.arm(&path, WatchScope::Everything);
         }
@@ -118,7 +118,7 @@ impl Scanner {
     pub(crate) fn follow_mounts(&mut self) {
         if self.mounts.have_changed() {
             // A device number may now belong to another file system.
-            self.doubts.clear();
+            self.partly_watched_devices.clear();
             self.sweep_for(Cause::Lost, |_| true);
         }
     }
@@ -129,7 +129,7 @@ impl Scanner {
         if std::mem::replace(&mut self.read_limit, limit) == limit {
             return;
         }
-        for (path, node) in self.forest.iter_mut() {
+        for (path, node) in self.dir_index.iter_mut() {
             for state in node.files.values_mut() {
                 if state.seen.is_some_and(|it| it.stat.size > least) {
                     state.seen = None;
@@ -140,12 +140,12 @@ impl Scanner {
     }
 
     /// Loads missing answers until `until`, at least one batch. Returns the needs not yet loaded.
-    pub(crate) fn fulfil(&mut self, mut needs: Vec<Need>, until: Instant) -> Vec<Need> {
+    pub(crate) fn load_missing(&mut self, mut needs: Vec<Need>, until: Instant) -> Vec<Need> {
         needs.sort();
         needs.dedup();
         while !needs.is_empty() {
             let rest = needs.split_off(needs.len().min(BATCH));
-            let unread = self.fulfil_batch(std::mem::replace(&mut needs, rest), until);
+            let unread = self.load_batch(std::mem::replace(&mut needs, rest), until);
             needs.extend(unread);
             if Instant::now() >= until {
                 break;
@@ -154,7 +154,7 @@ impl Scanner {
         needs
     }
 
-    fn fulfil_batch(&mut self, needs: Vec<Need>, until: Instant) -> impl Iterator<Item = Need> {
+    fn load_batch(&mut self, needs: Vec<Need>, until: Instant) -> impl Iterator<Item = Need> {
         let mut lists = Vec::new();
         let mut reads = Vec::new();
         let mut texts = Vec::new();
@@ -174,13 +174,13 @@ impl Scanner {
 
     /// Probes the components of a path until its target is resolved.
     fn look(&mut self, path: &Path) {
-        while let Err(unknown) = self.forest.locate(path, self.us, &mut |_| {}) {
+        while let Err(unknown) = self.dir_index.locate(path, self.us, &mut |_| {}) {
             self.arm(&unknown.dir, WatchScope::Names);
             self.widen_interest(&unknown.dir, &unknown.name);
             let probe = self.probe(&unknown.dir, &unknown.name);
-            if let Some(node) = self.forest.get_mut(&unknown.dir) {
+            if let Some(node) = self.dir_index.get_mut(&unknown.dir) {
                 node.probes.insert(unknown.name, probe);
-                self.deaf |= node.has_failed();
+                self.needs_sweep |= node.has_failed();
             }
         }
     }
@@ -188,12 +188,12 @@ impl Scanner {
     /// Lets hints about a name pass before the name is read: a hint dropped in between would be a
     /// lost change.
     fn widen_interest(&self, dir: &OsStr, name: &OsStr) {
-        let Some(node) = self.forest.get(dir) else { return };
+        let Some(node) = self.dir_index.get(dir) else { return };
         let names = node.interest().map(|mut names| {
             names.insert(name.to_owned());
             names
         });
-        self.inbox.set_interest(Path::new(dir), names);
+        self.hint_queue.set_interest(Path::new(dir), names);
     }
 
     fn probe(&mut self, dir: &OsStr, name: &OsStr) -> Probe {
@@ -215,23 +215,23 @@ impl Scanner {
     }
 
     /// Adds a node for a directory and watches it with at least this scope.
-    fn arm(&mut self, path: &OsStr, heed: WatchScope) {
-        let node = self.forest.ensure(path);
-        let mut heed = heed.max(node.least_heed());
-        if heed == WatchScope::Names && self.inbox.writes().wants(Path::new(path)) {
-            heed = WatchScope::Everything;
+    fn arm(&mut self, path: &OsStr, scope: WatchScope) {
+        let node = self.dir_index.ensure(path);
+        let mut scope = scope.max(node.min_scope());
+        if scope == WatchScope::Names && self.hint_queue.writes().wants(Path::new(path)) {
+            scope = WatchScope::Everything;
         }
         match node.watch {
             Watch::Unarmed => {}
-            Watch::Armed | Watch::Doubtful(_) if node.heed < heed => {}
+            Watch::Armed | Watch::PartlyWatched(_) if node.scope < scope => {}
             // An unwatched directory stays on sweeps: a new watch would not report changes since
             // the last comparison.
-            Watch::Armed | Watch::Doubtful(_) | Watch::OverLimit | Watch::Refused => return,
+            Watch::Armed | Watch::PartlyWatched(_) | Watch::OverLimit | Watch::Refused => return,
         }
-        node.heed = heed;
+        node.scope = scope;
         node.watch = match &mut self.source {
             None => Watch::Refused,
-            Some(source) => match source.arm(Path::new(path), heed) {
+            Some(source) => match source.arm(Path::new(path), scope) {
                 Ok(()) => Watch::Armed,
                 // The parent's watch reports the removal.
                 Err(ArmError::Missing) => Watch::Unarmed,
@@ -247,12 +247,14 @@ impl Scanner {
         let now = seen.filter(|_| node.watch != Watch::Unarmed).map(|it| it.stat.id);
         if let Some(id) = now.filter(|_| node.watch == Watch::Armed) {
             let disk = &*self.disk;
-            let doubt = self.doubts.entry(id.device);
-            if let Some(kind) = *doubt.or_insert_with(|| disk.doubt(Path::new(path))) {
-                node.watch = Watch::Doubtful(kind);
+            let partly_watched_fs = self.partly_watched_devices.entry(id.device);
+            if let Some(kind) =
+                *partly_watched_fs.or_insert_with(|| disk.partly_watched_fs(Path::new(path)))
+            {
+                node.watch = Watch::PartlyWatched(kind);
             }
         }
-        self.deaf |= node.deaf();
+        self.needs_sweep |= node.needs_sweep();
         let before = std::mem::replace(&mut node.armed_as, now);
         if node.seen.is_none() {
             // Later reads are compared with this state.
@@ -265,8 +267,8 @@ impl Scanner {
         if is_another {
             self.replaced(path);
         }
-        if let Some((id, path)) = now.zip(self.forest.path_of(path)) {
-            let paths = self.same.entry(id).or_insert_with(|| Vec::with_capacity(1));
+        if let Some((id, path)) = now.zip(self.dir_index.path_of(path)) {
+            let paths = self.paths_by_id.entry(id).or_insert_with(|| Vec::with_capacity(1));
             if !paths.contains(&path) {
                 paths.push(path);
             }
@@ -281,7 +283,7 @@ impl Scanner {
         let arm = |dir: &OsString| {
             // The SKILL.md is read together with the listing.
             self.arm(dir, WatchScope::Everything);
-            self.inbox.set_interest(Path::new(dir), None);
+            self.hint_queue.set_interest(Path::new(dir), None);
         };
         // One directory may have very many entries.
         let found = pool::map_after(&dirs, arm, |dir| {
@@ -298,9 +300,9 @@ impl Scanner {
             if listed.skill.is_some() {
                 self.counters.read.count(Cause::Opened);
             }
-            if let Some(node) = self.forest.get_mut(&dir) {
+            if let Some(node) = self.dir_index.get_mut(&dir) {
                 node.take_listing(listed);
-                self.deaf |= node.has_failed();
+                self.needs_sweep |= node.has_failed();
             }
         }
         unread
@@ -318,9 +320,9 @@ impl Scanner {
         });
         for ((dir, name), state) in files.iter().zip(found) {
             self.counters.read.count(Cause::Opened);
-            if let Some(node) = self.forest.get_mut(dir) {
+            if let Some(node) = self.dir_index.get_mut(dir) {
                 node.files.insert(name.clone(), state);
-                self.deaf |= node.has_failed();
+                self.needs_sweep |= node.has_failed();
             }
         }
     }
@@ -332,9 +334,9 @@ impl Scanner {
             self.widen_interest(&dir, &name);
             let state = read_text(&*self.disk, &dir, &name);
             self.counters.read.count(Cause::Opened);
-            if let Some(node) = self.forest.get_mut(&dir) {
+            if let Some(node) = self.dir_index.get_mut(&dir) {
                 node.texts.insert(name, state);
-                self.deaf |= node.has_failed();
+                self.needs_sweep |= node.has_failed();
             }
         }
     }

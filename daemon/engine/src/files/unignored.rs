@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ignore_files_count_also_from_above() {
+    fn ignore_files_of_parent_directories_apply() {
         let top = tempfile::tempdir().unwrap();
         let skill = top.path().join("s");
         let write = |relative: &str, text: &str| {

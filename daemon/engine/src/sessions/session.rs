@@ -206,14 +206,14 @@ impl Session {
     }
 
     /// Updates the overlay from the other fields.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn update_overlay(&mut self) {
         let nested = self.discovered.keys().cloned().collect();
         let activated = self.activated.keys().cloned().collect();
         self.overlay = Arc::new(Overlay::new(nested, activated));
     }
 
     /// Applies the parameters of an opening. Returns whether they differ from the current ones.
-    fn move_to(&mut self, opening: Opening) -> bool {
+    fn apply_opening(&mut self, opening: Opening) -> bool {
         let before = self.clone();
         let Opening { cwd, profile, environment, additional, auto } = opening;
         (self.cwd, self.profile) = (cwd, profile);
@@ -223,7 +223,7 @@ impl Session {
     }
 
     /// Adds the results of a touch. Returns the new ones.
-    fn meet(&mut self, met: TouchDelta, at: u64) -> (Vec<Part>, TouchDelta) {
+    fn apply_touch(&mut self, met: TouchDelta, at: u64) -> (Vec<Part>, TouchDelta) {
         let mut parts = Vec::new();
         let mut new = TouchDelta::default();
         for dir in met.discovered {
@@ -250,7 +250,7 @@ impl Session {
             }
         }
         if !parts.is_empty() {
-            self.settle();
+            self.update_overlay();
         }
         (parts, new)
     }

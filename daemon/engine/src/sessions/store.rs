@@ -31,7 +31,7 @@ use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use self::external_writes::Elsewhere;
+use self::external_writes::ExternalWrites;
 use self::usage::Uses;
 use self::writer::Job;
 use crate::files::remote_fs_guard::RemoteFsGuard;
@@ -104,7 +104,7 @@ struct Shared {
     reach: RemoteFsGuard,
     jobs: OnceLock<Sender<Job>>,
     notes: Arc<Mutex<Notes>>,
-    elsewhere: Arc<Elsewhere>,
+    elsewhere: Arc<ExternalWrites>,
     uses: Arc<Uses>,
 }
 
@@ -120,7 +120,7 @@ impl<T> HandedIn<T> {
     /// it has failed so far.
     pub(crate) async fn kept(self) -> Option<T> {
         if self.answer.await.is_err() {
-            tracing::error!("the store has ended, and what is done is not saved");
+            tracing::error!("the store has stopped; a change is not saved");
         }
         lock(&self.result).take()
     }
@@ -195,7 +195,7 @@ impl Store {
     }
 
     /// Reports damaged data.
-    pub(crate) fn tell_damage(&self, message: String, hint: &'static str) {
+    pub(crate) fn report_damage(&self, message: String, hint: &'static str) {
         let path = self.shared.path.as_ref().map(|it| it.as_os_str().to_owned());
         lock(&self.shared.notes).tell(Health { code: "store", message, hint, path });
     }
@@ -311,7 +311,7 @@ impl Store {
             let started = thread.spawn(work);
             if let Err(error) = started {
                 // Later callers get an error that the store has ended.
-                tracing::error!(%error, "the store's thread cannot be started");
+                tracing::error!(%error, "cannot start the store's thread");
             }
             jobs
         })
@@ -319,7 +319,7 @@ impl Store {
 }
 
 fn unanswered() -> Option<usize> {
-    tracing::warn!("the disk does not answer, and what is not saved yet may be lost");
+    tracing::warn!("the disk does not answer; unsaved changes may be lost");
     None
 }
 
@@ -349,7 +349,7 @@ mod tests {
     const MANY: u64 = 5000;
 
     #[tokio::test]
-    async fn what_there_is_no_room_for_is_told_and_the_rest_is_saved_at_the_end() {
+    async fn dropped_changes_are_reported_and_the_rest_is_saved_at_exit() {
         let top = tempfile::tempdir().unwrap();
         // A file at the path of its directory.
         let dir = top.path().join("state");

@@ -100,8 +100,8 @@ fn climb(
             return;
         }
         let dir = search.cwd.child(level);
-        let held = search.levels.held(disk, &dir);
-        for relative in search.relative.iter().filter(|it| held.may_have(it)) {
+        let contents = search.levels.contents(disk, &dir);
+        for relative in search.relative.iter().filter(|it| contents.may_have(it)) {
             let root = dir.child(relative);
             if !is_directory(disk, &root) {
                 continue;
@@ -205,8 +205,8 @@ mod tests {
             RealDisk.read(path, limit)
         }
 
-        fn doubt(&self, path: &Path) -> Option<&'static str> {
-            RealDisk.doubt(path)
+        fn partly_watched_fs(&self, path: &Path) -> Option<&'static str> {
+            RealDisk.partly_watched_fs(path)
         }
     }
 
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_costs_two_questions_at_most() {
+    fn level_costs_at_most_two_system_calls() {
         let top = tempfile::tempdir().unwrap();
         let top = top.path().canonicalize().unwrap();
         let search = search(&top, 20);
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_within_the_same_second_is_found_where_times_are_whole_seconds() {
+    fn new_directory_is_found_with_whole_second_timestamps() {
         let top = tempfile::tempdir().unwrap();
         let top = top.path().canonicalize().unwrap();
         let search = search(&top, 1);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn links_and_places_without_a_dot_are_looked_for() {
+    fn links_and_undotted_roots_are_discovered() {
         let top = tempfile::tempdir().unwrap();
         let top = top.path().canonicalize().unwrap();
         let mut search = search(&top, 2);

@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_without_a_finding_and_named_like_its_directory() {
+    fn bundled_skills_have_no_findings_and_match_their_directory() {
         let root = AbsPath::new("/cache/bundled/x".as_ref()).unwrap();
         let skills = skills(&root);
         assert_eq!(skills.len(), 3);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn every_file_that_a_skill_speaks_of_comes_with_it() {
+    fn files_referenced_by_bundled_skills_exist() {
         for file in FILES.iter().filter(|it| it.relative == "SKILL.md") {
             let of_skill = FILES.iter().filter(|it| it.skill == file.skill);
             for other in of_skill.filter(|it| it.relative != "SKILL.md") {
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_written_once_for_their_owner_alone_and_mended() {
+    fn extract_writes_once_with_owner_mode_and_repairs() {
         let top = TempDir::new().unwrap();
         let cache = top.path().join("cache/skillsd");
         extract(&cache).unwrap();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_can_be_written_it_says_so() {
+    fn extract_to_unwritable_directory_fails() {
         let top = TempDir::new().unwrap();
         let cache = top.path().join("file");
         fs::write(&cache, "").unwrap();

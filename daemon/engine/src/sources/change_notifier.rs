@@ -20,7 +20,7 @@ impl ChangeNotifier {
     /// Announces a change, which the caller has already stored.
     pub(crate) fn tell(&self) {
         // The event loop may have ended.
-        let _ = self.events.send(Event::Provided);
+        let _ = self.events.send(Event::SourceChanged);
         self.count.send_modify(|it| *it += 1);
     }
 

@@ -29,7 +29,7 @@ use tokio::sync::oneshot;
 
 use crate::sources::change_notifier::ChangeNotifier;
 use crate::sources::mcp_client::keeper::Order;
-use crate::sources::source_set::{McpOptions, Phase, SourceStatus};
+use crate::sources::source_set::{McpOptions, SourcePhase, SourceStatus};
 use crate::views::view::Health;
 
 /// Result of a prompt request.
@@ -98,7 +98,7 @@ pub(crate) struct Mcp {
 
 /// State shared by the event loop and the servers' thread.
 pub(crate) struct Shared {
-    news: Arc<ChangeNotifier>,
+    notifier: Arc<ChangeNotifier>,
     servers: Mutex<BTreeMap<String, Server>>,
     /// Time of the last use, in seconds since `epoch`.
     used: AtomicU64,
@@ -108,7 +108,7 @@ pub(crate) struct Shared {
 /// State of one server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Server {
-    pub(crate) phase: Phase,
+    pub(crate) phase: SourcePhase,
     /// Its last prompts; none before the first list.
     pub(crate) prompts: Option<Arc<[ProvidedSkill]>>,
     /// Description of its failure.
@@ -120,9 +120,9 @@ pub(crate) struct Server {
 }
 
 impl Mcp {
-    pub(crate) fn new(news: Arc<ChangeNotifier>) -> Self {
+    pub(crate) fn new(notifier: Arc<ChangeNotifier>) -> Self {
         let shared = Shared {
-            news,
+            notifier,
             servers: Mutex::default(),
             used: AtomicU64::new(0),
             epoch: Instant::now(),
@@ -180,7 +180,7 @@ impl Mcp {
             // As above.
             let _ = orders.send(Order::Want);
         }
-        self.shared.news.tell();
+        self.shared.notifier.tell();
     }
 
     fn start_keeper(&mut self) {
@@ -194,7 +194,7 @@ impl Mcp {
             .spawn(move || keeper::keep(&shared, options, receiver));
         match thread {
             Ok(thread) => self.keeper = Some((orders, thread)),
-            Err(error) => tracing::warn!(%error, "no MCP server can be started"),
+            Err(error) => tracing::warn!(%error, "cannot start MCP servers"),
         }
     }
 
@@ -224,9 +224,9 @@ impl Mcp {
     }
 
     /// Returns true if a server is starting and has no prompts yet.
-    pub(crate) fn is_awaited(&self) -> bool {
+    pub(crate) fn is_fetching(&self) -> bool {
         let servers = self.shared.lock();
-        servers.values().any(|it| it.phase == Phase::Starting && it.prompts.is_none())
+        servers.values().any(|it| it.phase == SourcePhase::Starting && it.prompts.is_none())
     }
 
     pub(crate) fn health(&self) -> Vec<Health> {
@@ -300,8 +300,8 @@ impl Shared {
     /// Marks idle servers as starting. Returns whether there were any.
     fn begin(&self) -> bool {
         let mut any = false;
-        for server in self.lock().values_mut().filter(|it| it.phase == Phase::Idle) {
-            server.phase = Phase::Starting;
+        for server in self.lock().values_mut().filter(|it| it.phase == SourcePhase::Idle) {
+            server.phase = SourcePhase::Starting;
             any = true;
         }
         any
@@ -317,7 +317,7 @@ impl Shared {
             *server != before
         };
         if is_new {
-            self.news.tell();
+            self.notifier.tell();
         }
     }
 }

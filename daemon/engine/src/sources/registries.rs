@@ -27,7 +27,7 @@ use crate::sources::change_notifier::ChangeNotifier;
 use crate::sources::registries::store::Store;
 use crate::sources::registries::update::Outcome;
 use crate::sources::source_limits::{CATALOGS, CATALOGS_AT_ONCE, REFUSED_SHOWN};
-use crate::sources::source_set::{Phase, RemoteOptions, SourceStatus};
+use crate::sources::source_set::{RemoteOptions, SourcePhase, SourceStatus};
 use crate::views::view::Health;
 
 /// Delay of the first retry after a failure; doubled by each further failure.
@@ -45,7 +45,7 @@ pub(crate) struct Remote {
 
 struct Shared {
     cache: Option<PathBuf>,
-    news: Arc<ChangeNotifier>,
+    notifier: Arc<ChangeNotifier>,
     catalogs: Mutex<BTreeMap<Address, Catalog>>,
     /// Interval between fetches, and whether unencrypted fetches are allowed.
     options: Mutex<(Duration, bool)>,
@@ -55,7 +55,7 @@ struct Shared {
 /// State of one registry.
 #[derive(Clone, Default)]
 struct Catalog {
-    phase: Phase,
+    phase: SourcePhase,
     /// True if the cache contains a copy.
     has_copy: bool,
     skills: usize,
@@ -77,10 +77,10 @@ enum Order {
 }
 
 impl Remote {
-    pub(crate) fn new(cache: Option<PathBuf>, news: Arc<ChangeNotifier>) -> Self {
+    pub(crate) fn new(cache: Option<PathBuf>, notifier: Arc<ChangeNotifier>) -> Self {
         let shared = Shared {
             cache,
-            news,
+            notifier,
             catalogs: Mutex::default(),
             options: Mutex::new((Duration::from_hours(1), false)),
             stopping: AtomicBool::new(false),
@@ -93,7 +93,7 @@ impl Remote {
         for catalog in lock(&self.shared.catalogs).values_mut() {
             // Applies a shorter interval at once, and retries fetches that may be allowed now.
             catalog.due = catalog.due.map(|it| it.min(Instant::now() + options.interval));
-            if catalog.phase == Phase::Failed && catalog.due.is_some() {
+            if catalog.phase == SourcePhase::Failed && catalog.due.is_some() {
                 catalog.due = Some(Instant::now());
             }
         }
@@ -134,13 +134,13 @@ impl Remote {
             if catalogs.contains_key(address) {
                 return;
             }
-            let mut catalog = Catalog { phase: Phase::Starting, ..Catalog::default() };
+            let mut catalog = Catalog { phase: SourcePhase::Starting, ..Catalog::default() };
             match self.shared.store(address) {
                 _ if catalogs.len() >= CATALOGS => {
-                    catalog.phase = Phase::Failed;
+                    catalog.phase = SourcePhase::Failed;
                     catalog.error = Some(format!("there are {CATALOGS} catalogs already"));
                 }
-                None => catalog.phase = Phase::Failed,
+                None => catalog.phase = SourcePhase::Failed,
                 Some(store) => {
                     catalog.has_copy = store.has_copy();
                     catalog.due = Some(Instant::now());
@@ -149,7 +149,7 @@ impl Remote {
             catalogs.insert(address.clone(), catalog);
         }
         // The event loop asked before the registry was known.
-        self.shared.news.tell();
+        self.shared.notifier.tell();
         self.order(Order::Look);
     }
 
@@ -163,7 +163,7 @@ impl Remote {
                 .spawn(move || keep_times(&shared, &own, &receiver));
             match spawned {
                 Ok(_) => self.orders = Some(orders),
-                Err(error) => tracing::warn!(%error, "no catalog can be fetched"),
+                Err(error) => tracing::warn!(%error, "cannot fetch registries"),
             }
         }
         if let Some(orders) = &self.orders {
@@ -173,9 +173,9 @@ impl Remote {
     }
 
     /// Returns true if a registry without a copy is being fetched.
-    pub(crate) fn is_awaited(&self, address: &Address) -> bool {
+    pub(crate) fn is_fetching(&self, address: &Address) -> bool {
         let catalogs = lock(&self.shared.catalogs);
-        catalogs.get(address).is_some_and(|it| it.phase == Phase::Starting && !it.has_copy)
+        catalogs.get(address).is_some_and(|it| it.phase == SourcePhase::Starting && !it.has_copy)
     }
 
     pub(crate) fn health(&self, address: &Address) -> Vec<Health> {
@@ -253,7 +253,7 @@ fn keep_times(shared: &Arc<Shared>, own: &Sender<Order>, orders: &Receiver<Order
             match thread::Builder::new().name("catalog".into()).spawn(work) {
                 Ok(_) => running += 1,
                 Err(error) => {
-                    tracing::warn!(%error, "a catalog cannot be fetched now");
+                    tracing::warn!(%error, "cannot start fetching a registry");
                     catalog.due = Some(now + FIRST_RETRY);
                 }
             }
@@ -290,7 +290,7 @@ fn fetch_one(shared: &Shared, address: &Address) {
             Ok(Outcome { skills, refused, complete }) => {
                 tracing::debug!(%address, skills, ?elapsed, "catalog is up to date");
                 *catalog = Catalog {
-                    phase: Phase::Ready,
+                    phase: SourcePhase::Ready,
                     has_copy: true,
                     skills,
                     refused,
@@ -301,7 +301,8 @@ fn fetch_one(shared: &Shared, address: &Address) {
             Err(error) => {
                 tracing::info!(%address, %error, ?elapsed, "catalog could not be fetched");
                 catalog.has_copy = store.has_copy();
-                catalog.phase = if catalog.has_copy { Phase::Stale } else { Phase::Failed };
+                catalog.phase =
+                    if catalog.has_copy { SourcePhase::Stale } else { SourcePhase::Failed };
                 catalog.skills = store.count();
                 catalog.error = Some(error.to_string());
                 catalog.failures += 1;
@@ -313,7 +314,7 @@ fn fetch_one(shared: &Shared, address: &Address) {
         }
         catalog.due = Some(Instant::now() + wait);
     }
-    shared.news.tell();
+    shared.notifier.tell();
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

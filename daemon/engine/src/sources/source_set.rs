@@ -2,7 +2,7 @@
 //!
 //!
 //! Owned by the event loop; answers discovery from memory. Fetches and servers run on their own
-//! threads, which announce changes with [`Event::Provided`](crate::views::event_loop::Event);
+//! threads, which announce changes with [`Event::SourceChanged`](crate::views::event_loop::Event);
 //! dependent views are then resolved again. A fetched registry is a directory like any other.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -102,7 +102,7 @@ pub struct SourceStatus {
     /// Address of the registry, or the configured name of the server.
     pub name: String,
     /// State of the source.
-    pub phase: Phase,
+    pub phase: SourcePhase,
     /// Number of its skills.
     pub skills: usize,
     /// Description of a failure, as a sentence fragment.
@@ -113,7 +113,7 @@ pub struct SourceStatus {
 
 /// State of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Phase {
+pub enum SourcePhase {
     /// Not needed yet, or unused for a while.
     #[default]
     Idle,
@@ -129,7 +129,7 @@ pub enum Phase {
 
 /// External sources, owned by the event loop.
 pub(crate) struct Sources {
-    provision: SourceConfig,
+    config: SourceConfig,
     cache: Option<PathBuf>,
     bundled: OnceLock<Option<ProvidedRoot>>,
     pub(crate) remote: Remote,
@@ -137,24 +137,24 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    pub(crate) fn new(cache: Option<PathBuf>, news: &Arc<ChangeNotifier>) -> Self {
+    pub(crate) fn new(cache: Option<PathBuf>, notifier: &Arc<ChangeNotifier>) -> Self {
         Self {
-            provision: SourceConfig::default(),
+            config: SourceConfig::default(),
             bundled: OnceLock::new(),
-            remote: Remote::new(cache.clone(), Arc::clone(news)),
-            mcp: Mcp::new(Arc::clone(news)),
+            remote: Remote::new(cache.clone(), Arc::clone(notifier)),
+            mcp: Mcp::new(Arc::clone(notifier)),
             cache,
         }
     }
 
     /// Applies a configuration. Returns whether it differs from the last one.
-    pub(crate) fn configure(&mut self, provision: SourceConfig) -> bool {
-        if self.provision == provision {
+    pub(crate) fn configure(&mut self, config: SourceConfig) -> bool {
+        if self.config == config {
             return false;
         }
-        self.remote.configure(&provision.remote);
-        self.mcp.configure(&provision.mcp);
-        self.provision = provision;
+        self.remote.configure(&config.remote);
+        self.mcp.configure(&config.mcp);
+        self.config = config;
         true
     }
 
@@ -167,18 +167,18 @@ impl Sources {
         uses: &mut Uses,
     ) -> Vec<ProvidedRoot> {
         match provider {
-            Provider::Bundled if lists(&self.provision.bundled, profile) => {
+            Provider::Bundled if lists(&self.config.bundled, profile) => {
                 let bundled = self.bundled.get_or_init(|| self.bundled());
                 bundled.iter().cloned().collect()
             }
-            Provider::Mcp if lists(&self.provision.mcp.profiles, profile) => {
+            Provider::Mcp if lists(&self.config.mcp.profiles, profile) => {
                 let servers = self.mcp.provided();
                 uses.mcp |= !servers.is_empty();
                 servers
             }
             Provider::Remote => {
-                let configured = lists(&self.provision.remote.profiles, profile);
-                let own = self.provision.remote.addresses.iter().filter(|_| configured);
+                let configured = lists(&self.config.remote.profiles, profile);
+                let own = self.config.remote.addresses.iter().filter(|_| configured);
                 let mut met = BTreeSet::new();
                 let all = own.chain(addresses).filter(|it| met.insert((*it).clone()));
                 let provided = all.map(|it| self.remote.provided(it)).collect();
@@ -207,9 +207,9 @@ impl Sources {
     }
 
     /// Returns true if a source that a view depends on is being fetched for the first time.
-    pub(crate) fn are_awaited(&self, uses: &Uses) -> bool {
-        uses.remote.iter().any(|it| self.remote.is_awaited(it))
-            || (uses.mcp && self.mcp.is_awaited())
+    pub(crate) fn are_fetching(&self, uses: &Uses) -> bool {
+        uses.remote.iter().any(|it| self.remote.is_fetching(it))
+            || (uses.mcp && self.mcp.is_fetching())
     }
 
     /// Stops the sources' threads.
@@ -228,14 +228,14 @@ impl Sources {
     /// Returns the status of all sources.
     pub(crate) fn status(&self) -> Vec<SourceStatus> {
         let mut status = Vec::new();
-        if !self.provision.bundled.is_empty()
+        if !self.config.bundled.is_empty()
             && let Some(ProvidedRoot { path, stock: ProvidedContents::Skills(skills), .. }) =
                 self.bundled.get_or_init(|| self.bundled())
         {
             status.push(SourceStatus {
                 provider: Provider::Bundled,
                 name: "skillsd".to_owned(),
-                phase: Phase::Ready,
+                phase: SourcePhase::Ready,
                 skills: skills.len(),
                 message: None,
                 path: Some(path.clone()),
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variant_is_meant_by_its_agent() {
+    fn profile_list_matches_variants_by_agent() {
         let profiles = ["claude-code".to_owned()];
         assert!(lists(&profiles, "claude-code") && lists(&profiles, "claude-code@founding"));
         assert!(!lists(&profiles, "claude") && !lists(&profiles, "codex"));

@@ -27,7 +27,7 @@ use skills_discovery::discover::{DiscoveryContext, Policy};
 use skills_syntax::path::AbsPath;
 use tokio::sync::oneshot;
 
-use self::views::{Held, Scan};
+use self::views::{Scan, ViewEntry};
 use crate::Listener;
 use crate::files::counters::Counters;
 use crate::files::dir_index::{Node, NodeId};
@@ -41,7 +41,7 @@ use crate::views::view_lease::ViewLeases;
 use crate::watch::hints::HintQueue;
 
 /// Timeout of a cookie, after which the disk is swept instead. A cookie takes microseconds.
-const COOKIE_PATIENCE: Duration = Duration::from_secs(1);
+const COOKIE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Time after which an unused view is dropped.
 pub(crate) const VIEW_IDLE: Duration = Duration::from_hours(1);
@@ -74,13 +74,13 @@ pub(crate) enum Event {
     /// Requests the status.
     Status(oneshot::Sender<Status>),
     /// Sets the configured external sources.
-    Provide(Box<SourceConfig>),
+    SetSources(Box<SourceConfig>),
     /// Sets the user's policy for skills.
     Policy(Policy),
     /// An external source has changed.
-    Provided,
+    SourceChanged,
     /// Asks whether any of these sources is being fetched for the first time.
-    Awaited(Uses, oneshot::Sender<bool>),
+    IsFetching(Uses, oneshot::Sender<bool>),
     /// Requests a prompt of an MCP server.
     Prompt {
         server: String,
@@ -89,7 +89,7 @@ pub(crate) enum Event {
         reply: oneshot::Sender<Result<PromptAnswer, PromptError>>,
     },
     /// Extends watches to newly followed writes.
-    Hear(oneshot::Sender<()>),
+    WatchWrites(oneshot::Sender<()>),
     /// Sets the read limit for SKILL.md.
     ReadLimit(u64),
     /// Ends the loop.
@@ -102,16 +102,18 @@ impl Event {
     /// cached status.
     fn changes_status(&self) -> bool {
         match self {
-            Self::Hints | Self::View(_) | Self::Sync(_) | Self::Status(_) | Self::Awaited(..) => {
-                false
-            }
+            Self::Hints
+            | Self::View(_)
+            | Self::Sync(_)
+            | Self::Status(_)
+            | Self::IsFetching(..) => false,
             Self::Pin(_)
             | Self::Unpin(..)
-            | Self::Provide(_)
+            | Self::SetSources(_)
             | Self::Policy(_)
-            | Self::Provided
+            | Self::SourceChanged
             | Self::Prompt { .. }
-            | Self::Hear(_)
+            | Self::WatchWrites(_)
             | Self::ReadLimit(_)
             | Self::Stop => true,
         }
@@ -146,26 +148,26 @@ pub(crate) enum Waiter {
     },
     Sync(oneshot::Sender<String>),
     /// Asks if a source is still being fetched; the views contain what has arrived before the answer.
-    Awaited(Uses, oneshot::Sender<bool>),
+    IsFetching(Uses, oneshot::Sender<bool>),
 }
 
 impl Waiter {
-    fn takes_what_is_there(&self) -> bool {
+    fn accepts_published(&self) -> bool {
         matches!(self, Self::View { request, .. } if request.freshness == Freshness::Cached)
     }
 }
 
 /// State of the event loop, owned by its thread.
 pub(crate) struct EngineState {
-    pub(crate) ground: Scanner,
-    pub(crate) inbox: HintQueue,
+    pub(crate) scanner: Scanner,
+    pub(crate) hint_queue: HintQueue,
     pub(crate) published: Arc<Published>,
     pub(crate) boot_id: String,
     pub(crate) watch_limit: Option<u64>,
     pub(crate) us: u32,
     /// False if the engine was started without a source of hints; health does not report it then.
     pub(crate) watching: bool,
-    pub(crate) views: HashMap<Arc<ViewKey>, Held>,
+    pub(crate) views: HashMap<Arc<ViewKey>, ViewEntry>,
     pub(crate) worktrees: BTreeMap<AbsPath, Worktree>,
     pub(crate) tick: u64,
     /// The last number assigned to a worktree.
@@ -185,7 +187,7 @@ pub(crate) struct EngineState {
     pub(crate) done: Arc<AtomicU64>,
     /// Work counters when the status was last invalidated.
     pub(crate) dated: (Rebuilds, Counters, u64),
-    pub(crate) holds: ViewLeases,
+    pub(crate) leases: ViewLeases,
     /// Views not published because a file may be incomplete.
     pub(crate) postponed: HashSet<Arc<ViewKey>>,
     pub(crate) postponed_at: Instant,
@@ -198,7 +200,7 @@ pub(crate) struct EngineState {
     /// Time of the last periodic sweep of unwatched directories.
     pub(crate) swept: Instant,
     pub(crate) listener: Option<Listener>,
-    pub(crate) providers: Sources,
+    pub(crate) sources: Sources,
     /// The user's policy for skills.
     pub(crate) policy: Arc<Policy>,
 }
@@ -250,8 +252,8 @@ impl EngineState {
     fn is_at_rest(&self) -> bool {
         let is_waited_for = self.cookies.out.is_some() || !self.cookies.next.is_empty();
         !is_waited_for
-            && !self.ground.has_marks()
-            && !self.ground.is_deaf()
+            && !self.scanner.has_marks()
+            && !self.scanner.needs_sweep()
             && self.postponed.is_empty()
             && self.scans.is_empty()
     }
@@ -259,7 +261,7 @@ impl EngineState {
     /// Invalidates the cached status if it would differ now. Runs before each answer: a caller may
     /// request the status right after it.
     fn date_status(&mut self) {
-        let work = (self.rebuilds, self.ground.counters, self.opened);
+        let work = (self.rebuilds, self.scanner.counters, self.opened);
         if std::mem::replace(&mut self.dated, work) != work {
             self.outdate_status();
         }
@@ -272,10 +274,10 @@ impl EngineState {
     /// Waits for an event; returns none on the timeout of the pending cookie or timer.
     fn wait(&self, events: &Receiver<Event>) -> Result<Option<Event>, RecvError> {
         let left = match self.cookies.out {
-            _ if self.ground.has_marks() || !self.scans.is_empty() => Duration::ZERO,
+            _ if self.scanner.has_marks() || !self.scans.is_empty() => Duration::ZERO,
             _ if !self.postponed.is_empty() => WRITING.saturating_sub(self.postponed_at.elapsed()),
-            Some(since) => COOKIE_PATIENCE.saturating_sub(since.elapsed()),
-            None if self.ground.is_deaf() && !self.holds.is_empty() => SWEEP_EVERY,
+            Some(since) => COOKIE_TIMEOUT.saturating_sub(since.elapsed()),
+            None if self.scanner.needs_sweep() && !self.leases.is_empty() => SWEEP_EVERY,
             None if self.views.is_empty() => return events.recv().map(Some),
             // Wakes up to drop unused views.
             None => self.idle,
@@ -295,7 +297,7 @@ impl EngineState {
                 let known = self.views.contains_key(&request.key);
                 let waiter = Waiter::View { request, pin: false };
                 // A view that does not exist yet is resolved with full freshness.
-                if known && waiter.takes_what_is_there() {
+                if known && waiter.accepts_published() {
                     self.answer(waiter);
                 } else {
                     self.cookies.next.push(waiter);
@@ -310,34 +312,34 @@ impl EngineState {
                 // The caller may have hung up.
                 let _ = reply.send(open);
             }
-            Event::Provide(provision) => {
-                if self.providers.configure(*provision) {
-                    self.provided_anew(|_| true);
+            Event::SetSources(config) => {
+                if self.sources.configure(*config) {
+                    self.resolve_dependents(|_| true);
                 }
             }
             Event::Policy(policy) => {
                 if *self.policy != policy {
                     self.policy = Arc::new(policy);
-                    self.provided_anew(|_| true);
+                    self.resolve_dependents(|_| true);
                 }
             }
-            Event::Provided => self.provided_anew(|it| it.uses.any()),
-            Event::Awaited(uses, reply) => {
-                self.answer(Waiter::Awaited(uses, reply));
+            Event::SourceChanged => self.resolve_dependents(|it| it.uses.any()),
+            Event::IsFetching(uses, reply) => {
+                self.answer(Waiter::IsFetching(uses, reply));
             }
             Event::Prompt { server, prompt, arguments, reply } => {
-                self.providers.mcp.get(server, prompt, arguments, reply);
+                self.sources.mcp.get(server, prompt, arguments, reply);
             }
             Event::Status(reply) => {
                 let _ = reply.send(self.status());
             }
-            Event::Hear(reply) => {
-                self.ground.heed_writes();
+            Event::WatchWrites(reply) => {
+                self.scanner.watch_writes();
                 let _ = reply.send(());
             }
-            Event::ReadLimit(limit) => self.ground.set_read_limit(limit),
+            Event::ReadLimit(limit) => self.scanner.set_read_limit(limit),
             Event::Stop => {
-                self.providers.stop();
+                self.sources.stop();
                 return false;
             }
         }
@@ -347,12 +349,12 @@ impl EngineState {
     /// Runs one turn: hints, cookies, disk, views, answers.
     fn turn(&mut self) {
         if !self.cookies.next.is_empty() {
-            self.ground.follow_mounts();
+            self.scanner.follow_mounts();
         }
         self.place_cookie();
-        let hints = self.inbox.take();
+        let hints = self.hint_queue.take();
         if hints.mounted {
-            self.ground.follow_mounts();
+            self.scanner.follow_mounts();
         }
         let mut done = Vec::new();
         if hints.lost || hints.cookie == Some(self.cookies.ticket) {
@@ -363,20 +365,20 @@ impl EngineState {
                 self.cookies.give_up();
             }
             self.cookies.out = None;
-        } else if self.cookies.out.is_some_and(|it| it.elapsed() >= COOKIE_PATIENCE) {
-            tracing::warn!("a cookie did not come back; looking at everything instead");
+        } else if self.cookies.out.is_some_and(|it| it.elapsed() >= COOKIE_TIMEOUT) {
+            tracing::warn!("a cookie timed out; comparing everything with the disk");
             self.cookies.give_up();
-            self.ground.sweep(|_| true);
+            self.scanner.sweep(|_| true);
             done = std::mem::take(&mut self.cookies.waiting);
         }
         if !hints.is_empty() {
-            self.ground.mark(&hints);
+            self.scanner.mark(&hints);
         }
-        if self.swept.elapsed() >= SWEEP_EVERY && !self.holds.is_empty() {
+        if self.swept.elapsed() >= SWEEP_EVERY && !self.leases.is_empty() {
             self.swept = Instant::now();
-            self.ground.sweep_deaf(|_| true);
+            self.scanner.sweep_unwatched(|_| true);
         }
-        self.settle(&done);
+        self.update_views(&done);
         self.drop_unused();
         for waiter in done {
             self.answer(waiter);
@@ -392,20 +394,20 @@ impl EngineState {
         }
         self.cookies.ticket += 1;
         let waiters = std::mem::take(&mut self.cookies.next);
-        if self.ground.cookie(self.cookies.ticket) {
+        if self.scanner.cookie(self.cookies.ticket) {
             self.cookies.waiting = waiters;
             self.cookies.out = Some(Instant::now());
             return;
         }
-        self.ground.sweep(|_| true);
-        self.settle(&waiters);
+        self.scanner.sweep(|_| true);
+        self.update_views(&waiters);
         for waiter in waiters {
             self.answer(waiter);
         }
     }
 
     /// Updates the index and the views: marked nodes, and the sweeps that the waiters require.
-    fn settle(&mut self, waiters: &[Waiter]) {
+    fn update_views(&mut self, waiters: &[Waiter]) {
         let mut compared = HashSet::new();
         self.compare(waiters, &mut compared);
         // Incomplete files are published if a request waits.
@@ -413,7 +415,7 @@ impl EngineState {
             && (self.postponed.is_empty() || self.postponed_at.elapsed() < WRITING);
         let mut again = std::mem::take(&mut self.postponed);
         loop {
-            let changed = self.ground.refresh();
+            let changed = self.scanner.refresh();
             let stale: Vec<_> = self
                 .views
                 .iter()
@@ -440,26 +442,25 @@ impl EngineState {
         for waiter in waiters {
             let Waiter::View { request, .. } = waiter else {
                 // Covers any view requested next.
-                self.ground.sweep_deaf(|it| compared.insert(it.serial));
+                self.scanner.sweep_unwatched(|it| compared.insert(it.id));
                 continue;
             };
             // The dependencies of a new or postponed view are not known yet.
             let known = self.views.get(&request.key);
             let known = known.filter(|_| !self.postponed.contains(&request.key));
             let depends = known.map(|it| &it.depends);
-            let which = |it: &Node| {
-                depends.is_none_or(|set| set.contains(it.serial)) && compared.insert(it.serial)
-            };
+            let which =
+                |it: &Node| depends.is_none_or(|set| set.contains(it.id)) && compared.insert(it.id);
             match request.freshness {
-                Freshness::Verified => self.ground.sweep(which),
-                Freshness::Cached | Freshness::Synced => self.ground.sweep_deaf(which),
+                Freshness::Verified => self.scanner.sweep(which),
+                Freshness::Cached | Freshness::Synced => self.scanner.sweep_unwatched(which),
             }
         }
         compared.len() > before
     }
 
     fn answer(&mut self, waiter: Waiter) {
-        let Some(waiter) = self.put_off(waiter) else { return };
+        let Some(waiter) = self.defer(waiter) else { return };
         // In all cases the caller may have hung up.
         match waiter {
             Waiter::Sync(reply) => {
@@ -467,23 +468,23 @@ impl EngineState {
                 let clock = format!("{}:0:{}:{}", self.boot_id, self.rebuilds.total(), self.tick);
                 let _ = reply.send(clock);
             }
-            Waiter::Awaited(uses, reply) => {
-                let _ = reply.send(self.providers.are_awaited(&uses));
+            Waiter::IsFetching(uses, reply) => {
+                let _ = reply.send(self.sources.are_fetching(&uses));
             }
             Waiter::View { request, pin } => {
                 let Some(held) = self.views.get(&request.key) else {
                     self.rebuilds.opened += 1;
                     self.resolve(Arc::clone(&request.key), Arc::clone(&request.ctx), false);
                     // New nodes may overlap with others that changed since they were read.
-                    self.settle(&[]);
+                    self.update_views(&[]);
                     return self.answer(Waiter::View { request, pin });
                 };
                 let view = Arc::clone(&held.view);
-                self.providers.want(&view.uses);
+                self.sources.want(&view.uses);
                 if pin {
                     self.pin(&view.resolution.worktree);
                 }
-                if view.asked().now() || view.uses.any() {
+                if view.last_used().now() || view.uses.any() {
                     self.outdate_status();
                 }
                 self.date_status();

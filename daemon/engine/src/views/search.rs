@@ -238,30 +238,30 @@ mod tests {
     }
 
     #[test]
-    fn names_come_first_then_texts() {
+    fn name_matches_rank_before_text_matches() {
         check("commit", &[("commit", &["name", "description"]), ("commit-lint", &["name"])]);
         check("comit", &[("commit", &["name"]), ("commit-lint", &["name"])]);
     }
 
     #[test]
-    fn every_field_is_searched_and_named() {
+    fn every_field_is_searched_and_reported() {
         check("git", &[("rebase", &["tags"])]);
         check("releases", &[("notes", &["when_to_use"])]);
         check("staged", &[("commit", &["description"])]);
     }
 
     #[test]
-    fn the_last_word_may_be_unfinished() {
+    fn last_word_matches_as_prefix() {
         check("rewrite rec", &[("rebase", &["description"])]);
     }
 
     #[test]
-    fn scripts_without_blanks_are_searched_by_pairs() {
+    fn scripts_without_spaces_are_searched_by_pairs() {
         check("\u{753b}\u{66f8}", &[("planner", &["description"])]);
     }
 
     #[test]
-    fn queries_that_look_like_syntax_are_text() {
+    fn query_with_fts_syntax_is_plain_text() {
         for query in
             ["\"", "name : x", "a AND OR NOT", "(", "*", "-", "", "NEAR(a b)", "{x}: y", "\0"]
         {
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_wanted_is_not_found_and_a_limit_holds() {
+    fn search_respects_filter_and_limit() {
         let index = index();
         let hits = index.search("messages", 10, |it| it != 0).expect("a search");
         assert_eq!(hits.iter().map(|it| it.document).collect::<Vec<_>>(), [1]);

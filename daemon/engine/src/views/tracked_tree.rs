@@ -18,9 +18,9 @@ use crate::sources::source_set::{Sources, Uses};
 
 /// Answers from the directory index and records missing answers and visited nodes.
 pub(crate) struct TrackedTree<'a> {
-    forest: &'a DirIndex,
+    dir_index: &'a DirIndex,
     us: u32,
-    providers: &'a Sources,
+    sources: &'a Sources,
     policy: &'a Arc<Policy>,
     notes: RefCell<Notes>,
 }
@@ -38,12 +38,12 @@ pub(crate) struct Notes {
 
 impl<'a> TrackedTree<'a> {
     pub(crate) fn new(
-        forest: &'a DirIndex,
+        dir_index: &'a DirIndex,
         us: u32,
-        providers: &'a Sources,
+        sources: &'a Sources,
         policy: &'a Arc<Policy>,
     ) -> Self {
-        Self { forest, us, providers, policy, notes: RefCell::default() }
+        Self { dir_index, us, sources, policy, notes: RefCell::default() }
     }
 
     pub(crate) fn into_notes(self) -> Notes {
@@ -54,7 +54,7 @@ impl<'a> TrackedTree<'a> {
     fn answer<T>(&self, ask: impl FnOnce(&mut dyn FnMut(NodeId)) -> Result<T, Need>) -> Option<T> {
         let mut notes = self.notes.borrow_mut();
         let Notes { needs, visited, .. } = &mut *notes;
-        match ask(&mut |serial| visited.push(serial)) {
+        match ask(&mut |id| visited.push(id)) {
             Ok(answer) => Some(answer),
             Err(need) => {
                 needs.push(need);
@@ -66,7 +66,7 @@ impl<'a> TrackedTree<'a> {
 
 impl Tree for TrackedTree<'_> {
     fn look(&self, path: &AbsPath) -> Option<PathStatus> {
-        self.answer(|visit| match self.forest.locate(path, self.us, visit) {
+        self.answer(|visit| match self.dir_index.locate(path, self.us, visit) {
             Ok(located) => Ok(located.place),
             Err(_) => Err(look(path)),
         })
@@ -74,18 +74,19 @@ impl Tree for TrackedTree<'_> {
 
     fn list(&self, path: &AbsPath) -> Option<Result<Arc<Listing>, Fault>> {
         self.answer(|visit| {
-            let physical = self.forest.directory(path, self.us, visit).map_err(|_| look(path))?;
-            let node = self.forest.get(&physical);
+            let physical =
+                self.dir_index.directory(path, self.us, visit).map_err(|_| look(path))?;
+            let node = self.dir_index.get(&physical);
             if let Some(node) = node {
-                visit(node.serial);
+                visit(node.id);
             }
             node.and_then(|it| it.listing.clone()).ok_or(Need::List(physical))
         })
     }
 
     fn canonical(&self, path: &AbsPath) -> Option<AbsPath> {
-        let located =
-            self.answer(|visit| self.forest.locate(path, self.us, visit).map_err(|_| look(path)))?;
+        let located = self
+            .answer(|visit| self.dir_index.locate(path, self.us, visit).map_err(|_| look(path)))?;
         // A physical path is absolute and has no dot components.
         AbsPath::new(located.path.as_ref()).ok()
     }
@@ -93,16 +94,16 @@ impl Tree for TrackedTree<'_> {
     fn read(&self, path: &AbsPath) -> Option<Result<SkillFile, Fault>> {
         self.answer(|visit| {
             // Usually a file listed in a physical directory, sometimes a link to one.
-            let physical = if self.forest.listed(path, ItemKind::File, visit) {
+            let physical = if self.dir_index.listed(path, ItemKind::File, visit) {
                 path.as_os_str().to_owned()
             } else {
-                self.forest.locate(path, self.us, visit).map_err(|_| look(path))?.path
+                self.dir_index.locate(path, self.us, visit).map_err(|_| look(path))?.path
             };
             let dir = parent(&physical);
             let name = file_name(&physical);
-            let node = self.forest.get(dir);
+            let node = self.dir_index.get(dir);
             if let Some(node) = node {
-                visit(node.serial);
+                visit(node.id);
             }
             let state = node.and_then(|it| it.files.get(name));
             let need = || Need::Read { dir: dir.to_owned(), name: name.to_owned() };
@@ -112,12 +113,12 @@ impl Tree for TrackedTree<'_> {
 
     fn text(&self, path: &AbsPath) -> Option<Result<Arc<TextFile>, Fault>> {
         self.answer(|visit| {
-            let located = self.forest.locate(path, self.us, visit).map_err(|_| look(path))?;
+            let located = self.dir_index.locate(path, self.us, visit).map_err(|_| look(path))?;
             let dir = parent(&located.path);
             let name = file_name(&located.path);
-            let node = self.forest.get(dir);
+            let node = self.dir_index.get(dir);
             if let Some(node) = node {
-                visit(node.serial);
+                visit(node.id);
             }
             let state = node.and_then(|it| it.texts.get(name));
             let need = || Need::Text { dir: dir.to_owned(), name: name.to_owned() };
@@ -142,7 +143,7 @@ impl Tree for TrackedTree<'_> {
         addresses: &[Address],
     ) -> Vec<ProvidedRoot> {
         let mut notes = self.notes.borrow_mut();
-        self.providers.provided(provider, profile, addresses, &mut notes.uses)
+        self.sources.provided(provider, profile, addresses, &mut notes.uses)
     }
 }
 

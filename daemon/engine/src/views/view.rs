@@ -60,7 +60,7 @@ pub struct View {
     pub(crate) uses: Uses,
     tick: u64,
     journal: Arc<Journal>,
-    asked: Arc<LastUsed>,
+    last_used: Arc<LastUsed>,
     slot: OnceLock<Box<dyn Any + Send + Sync>>,
     activation: OnceLock<Activation>,
     /// Copy of this view with further problems, as last requested.
@@ -75,7 +75,7 @@ impl View {
         resolution: Resolution,
         health: Vec<Health>,
         uses: Uses,
-        ViewVersion { clock, tick, journal, asked }: ViewVersion,
+        ViewVersion { clock, tick, journal, last_used }: ViewVersion,
     ) -> Self {
         let (slot, activation, unwell) = (OnceLock::new(), OnceLock::new(), Mutex::default());
         let resolution = Arc::new(resolution);
@@ -88,7 +88,7 @@ impl View {
             uses,
             tick,
             journal,
-            asked,
+            last_used,
             slot,
             activation,
             unwell,
@@ -116,7 +116,7 @@ impl View {
                     uses: self.uses.clone(),
                     tick: self.tick,
                     journal: Arc::clone(&self.journal),
-                    asked: Arc::clone(&self.asked),
+                    last_used: Arc::clone(&self.last_used),
                     slot: OnceLock::new(),
                     activation: OnceLock::new(),
                     unwell: Mutex::default(),
@@ -146,8 +146,8 @@ impl View {
         self.tick
     }
 
-    pub(crate) fn asked(&self) -> &LastUsed {
-        &self.asked
+    pub(crate) fn last_used(&self) -> &LastUsed {
+        &self.last_used
     }
 
     pub(crate) fn journal(&self) -> &Arc<Journal> {
@@ -182,7 +182,7 @@ pub(crate) struct ViewVersion {
     pub(crate) clock: String,
     pub(crate) tick: u64,
     pub(crate) journal: Arc<Journal>,
-    pub(crate) asked: Arc<LastUsed>,
+    pub(crate) last_used: Arc<LastUsed>,
 }
 
 /// Splits a clock into its run and worktree, and its tick.

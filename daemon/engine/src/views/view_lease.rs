@@ -17,14 +17,14 @@ pub(crate) struct ViewLeases(Arc<Mutex<HashMap<Arc<ViewKey>, usize>>>);
 #[derive(Debug)]
 pub struct ViewLease {
     key: Arc<ViewKey>,
-    holds: ViewLeases,
+    leases: ViewLeases,
 }
 
 impl ViewLeases {
     /// Returns a new lease of a view.
     pub(crate) fn take(&self, key: Arc<ViewKey>) -> ViewLease {
         *self.lock().entry(Arc::clone(&key)).or_insert(0) += 1;
-        ViewLease { key, holds: self.clone() }
+        ViewLease { key, leases: self.clone() }
     }
 
     pub(crate) fn has(&self, key: &ViewKey) -> bool {
@@ -43,11 +43,11 @@ impl ViewLeases {
 
 impl Drop for ViewLease {
     fn drop(&mut self) {
-        let mut holds = self.holds.lock();
-        if let Some(count) = holds.get_mut(&self.key) {
+        let mut leases = self.leases.lock();
+        if let Some(count) = leases.get_mut(&self.key) {
             *count -= 1;
             if *count == 0 {
-                holds.remove(&self.key);
+                leases.remove(&self.key);
             }
         }
     }

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ticket_of_an_earlier_generation_is_not_taken_for_the_present_one() {
+    fn late_ticket_of_an_earlier_generation_is_ignored() {
         let dir = tempfile::tempdir().unwrap();
         let mut cookies = Cookies::new(dir.path().join("c")).unwrap();
         let awaited = cookies.awaited();

@@ -20,7 +20,7 @@ const MAX_WAITING: usize = 16 * 1024;
 /// A source of hints: watches directories.
 pub trait HintSource: Send {
     /// Watches the directory at `path` with at least this scope. A second call renews the watch.
-    fn arm(&mut self, path: &Path, heed: WatchScope) -> Result<(), ArmError>;
+    fn arm(&mut self, path: &Path, scope: WatchScope) -> Result<(), ArmError>;
 
     /// Stops watching the directory that was armed as `path`.
     fn disarm(&mut self, path: &Path);
@@ -67,7 +67,7 @@ pub enum ArmError {
 /// Starts a source of hints that feeds a queue.
 pub trait StartHints: Send {
     /// Starts the source.
-    fn start(self: Box<Self>, inbox: HintQueue) -> io::Result<Box<dyn HintSource>>;
+    fn start(self: Box<Self>, hint_queue: HintQueue) -> io::Result<Box<dyn HintSource>>;
 }
 
 /// Hints taken out of the queue.
@@ -217,43 +217,43 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_wake_stands_for_all_that_waits() {
+    fn queue_wakes_once_until_hints_are_taken() {
         let wakes = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&wakes);
-        let inbox = HintQueue::new(move || {
+        let hint_queue = HintQueue::new(move || {
             counter.fetch_add(1, Ordering::SeqCst);
         });
-        inbox.changed(Path::new("/a/x"));
-        inbox.changed(Path::new("/a/x"));
-        inbox.cookie(7);
+        hint_queue.changed(Path::new("/a/x"));
+        hint_queue.changed(Path::new("/a/x"));
+        hint_queue.cookie(7);
         assert_eq!(wakes.load(Ordering::SeqCst), 1);
-        let hints = inbox.take();
+        let hints = hint_queue.take();
         assert_eq!((hints.changed.len(), hints.cookie), (1, Some(7)));
-        assert!(inbox.take().is_empty());
-        inbox.lost();
+        assert!(hint_queue.take().is_empty());
+        hint_queue.lost();
         assert_eq!(wakes.load(Ordering::SeqCst), 2);
     }
 
     #[test]
-    fn names_nobody_asked_for_are_dropped() {
-        let inbox = HintQueue::new(|| {});
-        inbox.set_interest(Path::new("/home/u"), Some([".claude".into()].into()));
-        inbox.changed(Path::new("/home/u/.bash_history"));
-        assert!(inbox.take().is_empty());
-        inbox.changed(Path::new("/home/u/.claude"));
-        assert!(!inbox.take().is_empty());
-        inbox.set_interest(Path::new("/home/u"), None);
-        inbox.changed(Path::new("/home/u/.bash_history"));
-        assert!(!inbox.take().is_empty());
+    fn hints_about_uninteresting_names_are_dropped() {
+        let hint_queue = HintQueue::new(|| {});
+        hint_queue.set_interest(Path::new("/home/u"), Some([".claude".into()].into()));
+        hint_queue.changed(Path::new("/home/u/.bash_history"));
+        assert!(hint_queue.take().is_empty());
+        hint_queue.changed(Path::new("/home/u/.claude"));
+        assert!(!hint_queue.take().is_empty());
+        hint_queue.set_interest(Path::new("/home/u"), None);
+        hint_queue.changed(Path::new("/home/u/.bash_history"));
+        assert!(!hint_queue.take().is_empty());
     }
 
     #[test]
-    fn too_many_paths_become_one_look_at_everything() {
-        let inbox = HintQueue::new(|| {});
+    fn queue_overflow_becomes_lost_hints() {
+        let hint_queue = HintQueue::new(|| {});
         for n in 0..=MAX_WAITING {
-            inbox.changed(Path::new(&format!("/a/{n}")));
+            hint_queue.changed(Path::new(&format!("/a/{n}")));
         }
-        let hints = inbox.take();
+        let hints = hint_queue.take();
         assert!(hints.lost && hints.changed.is_empty());
     }
 }

@@ -63,21 +63,21 @@ const EVENT: u64 = 16;
 pub struct InotifyWatch;
 
 impl StartHints for InotifyWatch {
-    fn start(self: Box<Self>, inbox: HintQueue) -> io::Result<Box<dyn HintSource>> {
+    fn start(self: Box<Self>, hint_queue: HintQueue) -> io::Result<Box<dyn HintSource>> {
         let inotify = Inotify::init()?;
         let watches = inotify.watches();
         let queue = inotify.as_fd().try_clone_to_owned()?;
         let table: Arc<Mutex<Table>> = Arc::default();
         let (buffer, mounts) = (Box::new([0; BUFFER]), Mounts::open());
         let events = Mutex::new(Events { inotify, buffer, mounts });
-        let ear = Arc::new(EventReader { inbox, table: Arc::clone(&table), events });
+        let reader = Arc::new(EventReader { hint_queue, table: Arc::clone(&table), events });
         let (ended, end) = io::pipe()?;
-        let listener = Arc::clone(&ear);
+        let listener = Arc::clone(&reader);
         let thread = thread::Builder::new()
             .name("watch".into())
             .spawn(move || listener.listen(&queue, &ended))?;
         let most = watch_limit().map_or(usize::MAX, share);
-        Ok(Box::new(Source { watches, table, ear, end: Some(end), thread: Some(thread), most }))
+        Ok(Box::new(Source { watches, table, reader, end: Some(end), thread: Some(thread), most }))
     }
 }
 
@@ -126,7 +126,7 @@ impl Table {
 struct Source {
     watches: Watches,
     table: Arc<Mutex<Table>>,
-    ear: Arc<EventReader>,
+    reader: Arc<EventReader>,
     /// Closing this pipe ends the thread.
     end: Option<PipeWriter>,
     thread: Option<JoinHandle<()>>,
@@ -140,8 +140,8 @@ fn share(limit: u64) -> usize {
 }
 
 impl HintSource for Source {
-    fn arm(&mut self, path: &Path, heed: WatchScope) -> Result<(), ArmError> {
-        let asked = match heed {
+    fn arm(&mut self, path: &Path, scope: WatchScope) -> Result<(), ArmError> {
+        let asked = match scope {
             WatchScope::Names => NAMES,
             WatchScope::Everything => EVERYTHING,
         };
@@ -170,13 +170,13 @@ impl HintSource for Source {
     }
 
     fn cookie(&mut self, ticket: u64) -> io::Result<()> {
-        self.ear.hear()?;
-        self.ear.inbox.cookie_at_once(ticket);
+        self.reader.read_pending()?;
+        self.reader.hint_queue.cookie_at_once(ticket);
         Ok(())
     }
 
     fn still(&self) -> Option<Arc<dyn QueueProbe>> {
-        Some(Arc::clone(&self.ear) as _)
+        Some(Arc::clone(&self.reader) as _)
     }
 }
 
@@ -201,7 +201,7 @@ impl Drop for Source {
 
 /// Reads events: on its own thread as they arrive, and on the event loop's thread for a cookie.
 struct EventReader {
-    inbox: HintQueue,
+    hint_queue: HintQueue,
     table: Arc<Mutex<Table>>,
     /// Locked from reading events until they are queued: the next holder finds all of them in the
     /// queue. The lock of `table` is taken under this one.
@@ -223,7 +223,7 @@ impl QueueProbe for EventReader {
         let Events { inotify, mounts, .. } = &mut *events;
         if mounts.have_changed() {
             // The kernel reports a mount once, so it is queued for all later checks.
-            self.inbox.mounted();
+            self.hint_queue.mounted();
             return false;
         }
         ioctl_fionread(inotify.as_fd()).is_ok_and(|it| it == 0)
@@ -240,7 +240,7 @@ impl EventReader {
             ];
             let heard = match poll(&mut waited, None) {
                 Ok(_) if !waited[1].revents().is_empty() => return,
-                Ok(_) => self.hear(),
+                Ok(_) => self.read_pending(),
                 Err(error) => Err(error.into()),
             };
             match heard {
@@ -248,15 +248,15 @@ impl EventReader {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     // Later cookies read the queue themselves or compare everything.
-                    tracing::error!(%error, "the watch has ended");
-                    return self.inbox.lost();
+                    tracing::error!(%error, "the watcher has stopped");
+                    return self.hint_queue.lost();
                 }
             }
         }
     }
 
     /// Queues all events that are pending now.
-    fn hear(&self) -> io::Result<()> {
+    fn read_pending(&self) -> io::Result<()> {
         let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         let Events { inotify, buffer, .. } = &mut *events;
         // Upper bound on the pending events; events arriving meanwhile may have no end.
@@ -279,7 +279,7 @@ impl EventReader {
 
     fn put(&self, event: &Event<&std::ffi::OsStr>) {
         if event.mask.contains(EventMask::Q_OVERFLOW) {
-            return self.inbox.lost();
+            return self.hint_queue.lost();
         }
         let mut table = lock(&self.table);
         let dirs = table.paths.get(&event.wd).cloned().unwrap_or_default();
@@ -290,9 +290,9 @@ impl EventReader {
         for dir in dirs {
             let path = event.name.map_or_else(|| dir.to_path_buf(), |name| dir.join(name));
             if event.mask.intersects(REPLACING) {
-                self.inbox.replaced(&path);
+                self.hint_queue.replaced(&path);
             } else {
-                self.inbox.changed(&path);
+                self.hint_queue.changed(&path);
             }
         }
     }

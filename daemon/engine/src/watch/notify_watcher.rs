@@ -38,10 +38,10 @@ pub fn recommended(cookie_dir: PathBuf) -> Box<dyn StartHints> {
 }
 
 impl StartHints for Notify {
-    fn start(self: Box<Self>, inbox: HintQueue) -> io::Result<Box<dyn HintSource>> {
+    fn start(self: Box<Self>, hint_queue: HintQueue) -> io::Result<Box<dyn HintSource>> {
         let cookies = Cookies::new(self.cookie_dir)?;
         let cookie_dir = cookies.dir().to_owned();
-        let handler = Handler { inbox, cookie_dir, awaited: cookies.awaited() };
+        let handler = Handler { hint_queue, cookie_dir, awaited: cookies.awaited() };
         let mut watcher =
             notify::recommended_watcher(move |event| handler.handle(event)).map_err(io_error)?;
         watcher.watch(cookies.dir(), RecursiveMode::NonRecursive).map_err(io_error)?;
@@ -78,7 +78,7 @@ impl HintSource for NotifySource {
 }
 
 struct Handler {
-    inbox: HintQueue,
+    hint_queue: HintQueue,
     cookie_dir: PathBuf,
     awaited: Awaited,
 }
@@ -89,11 +89,11 @@ impl Handler {
             Ok(event) => event,
             Err(error) => {
                 tracing::warn!(%error, "the watcher reported an error");
-                return self.inbox.lost();
+                return self.hint_queue.lost();
             }
         };
         if event.need_rescan() {
-            return self.inbox.lost();
+            return self.hint_queue.lost();
         }
         // Most opens and closes are the engine's own reads.
         if event.kind.is_access() {
@@ -107,9 +107,9 @@ impl Handler {
             if path.parent() == Some(&self.cookie_dir) {
                 self.cookie(&path, event.kind);
             } else if replaces {
-                self.inbox.replaced(&path);
+                self.hint_queue.replaced(&path);
             } else {
-                self.inbox.changed(&path);
+                self.hint_queue.changed(&path);
             }
         }
     }
@@ -119,7 +119,7 @@ impl Handler {
         let touched = matches!(kind, EventKind::Modify(ModifyKind::Data(_)));
         let brought = path.file_name().and_then(|it| self.awaited.brought_by(it));
         if let Some(ticket) = brought.filter(|_| touched) {
-            self.inbox.cookie(ticket);
+            self.hint_queue.cookie(ticket);
         }
     }
 }

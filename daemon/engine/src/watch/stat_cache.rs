@@ -51,8 +51,8 @@ struct State {
 impl StatCache {
     /// Returns the cache of this process: inotify instances per user are few.
     pub fn of_process() -> &'static Self {
-        static VIGIL: OnceLock<StatCache> = OnceLock::new();
-        VIGIL.get_or_init(Self::default)
+        static CACHE: OnceLock<StatCache> = OnceLock::new();
+        CACHE.get_or_init(Self::default)
     }
 
     /// Reads pending events and returns the current generation.
@@ -131,7 +131,7 @@ mod imp {
         /// Names in it that matter.
         names: Vec<OsString>,
         /// True if every change on the way to it is reported.
-        is_told: bool,
+        is_reported: bool,
     }
 
     /// The watches of one inotify descriptor.
@@ -204,7 +204,7 @@ mod imp {
         fn read(&mut self) {
             let mut buffer = [MaybeUninit::uninit(); BUFFER];
             let mut reader = Reader::new(&self.queue, &mut buffer);
-            let (mut news, mut way) = (false, false);
+            let (mut has_changed, mut way) = (false, false);
             // Upper bound on the pending events; events arriving meanwhile may have no end.
             let mut left = ioctl_fionread(&self.queue).map_or(0, |it| it / EVENT);
             while left > 0 {
@@ -219,7 +219,7 @@ mod imp {
                             (None, _) => true,
                             (Some(_), None) => false,
                         };
-                        news |= matters;
+                        has_changed |= matters;
                         way |= matters && event.events() != ReadFlags::MODIFY;
                         if event.events().contains(ReadFlags::IGNORED) {
                             self.names.remove(&event.wd());
@@ -228,12 +228,12 @@ mod imp {
                     Err(Errno::INTR) => {}
                     Err(Errno::AGAIN) => break,
                     Err(_) => {
-                        (news, way) = (true, true);
+                        (has_changed, way) = (true, true);
                         break;
                     }
                 }
             }
-            if news {
+            if has_changed {
                 self.changed(way);
             }
         }
@@ -250,13 +250,13 @@ mod imp {
                     // Keeps the names that other callers requested.
                     let mut all = before.map(|it| it.names).unwrap_or_default();
                     all.extend(names.iter().map(|it| (*it).to_owned()));
-                    let is_told = self.arm(dir, names);
-                    Watched { ways: self.ways, names: all, is_told }
+                    let is_reported = self.arm(dir, names);
+                    Watched { ways: self.ways, names: all, is_reported }
                 }
             };
-            let is_told = watched.is_told;
+            let is_reported = watched.is_reported;
             self.dirs.insert(dir.to_owned(), watched);
-            is_told
+            is_reported
                 && names.iter().all(|name| match fs::symlink_metadata(dir.join(name)) {
                     Ok(found) => found.is_file() && found.nlink() == 1,
                     Err(error) => error.kind() == std::io::ErrorKind::NotFound,
@@ -276,7 +276,7 @@ mod imp {
                     // A link, or a directory that may not be watched.
                     Err(_) => return false,
                 };
-                if RealDisk.doubt(&at).is_some() {
+                if RealDisk.partly_watched_fs(&at).is_some() {
                     return false;
                 }
                 let known = self.names.entry(watch).or_default();
@@ -345,15 +345,15 @@ mod tests {
     use super::*;
 
     /// Returns a cache past its first lookups, and a directory without links on the way.
-    fn vigil() -> (StatCache, TempDir) {
-        let vigil = StatCache::default();
-        vigil.lock().asked = FEW;
-        (vigil, TempDir::new().unwrap())
+    fn cache() -> (StatCache, TempDir) {
+        let cache = StatCache::default();
+        cache.lock().asked = FEW;
+        (cache, TempDir::new().unwrap())
     }
 
     #[test]
-    fn whatever_makes_another_file_of_it_is_heard() {
-        let (vigil, top) = vigil();
+    fn replacing_or_writing_a_file_invalidates_its_stat() {
+        let (cache, top) = cache();
         let dir = top.path().canonicalize().unwrap().join("a/b");
         let file = dir.join("f");
         let renamed = dir.with_file_name("c");
@@ -376,65 +376,65 @@ mod tests {
             ("it comes once more", &|| fs::write(&file, "5").unwrap()),
         ];
         for (what, step) in steps {
-            let vouch = vigil.watch(&dir, &[OsStr::new("f")]);
-            assert!(vouch.holds(vigil.hear()), "nothing has happened before {what}");
+            let vouch = cache.watch(&dir, &[OsStr::new("f")]);
+            assert!(vouch.holds(cache.hear()), "nothing has happened before {what}");
             step();
-            assert!(!vouch.holds(vigil.hear()), "{what}");
+            assert!(!vouch.holds(cache.hear()), "{what}");
         }
-        let vouch = vigil.watch(&dir, &[OsStr::new("f")]);
+        let vouch = cache.watch(&dir, &[OsStr::new("f")]);
         fs::write(dir.join("other"), "").unwrap();
-        assert!(vouch.holds(vigil.hear()), "what happens beside it is nobody's business");
+        assert!(vouch.holds(cache.hear()), "what happens beside it is nobody's business");
     }
 
     #[test]
-    fn a_directory_on_the_way_to_another_is_still_heard_of() {
-        let (vigil, top) = vigil();
+    fn directory_stays_watched_when_it_is_a_parent_of_another() {
+        let (cache, top) = cache();
         let dir = top.path().canonicalize().unwrap();
         fs::create_dir(dir.join("below")).unwrap();
         fs::write(dir.join("f"), "1").unwrap();
-        vigil.watch(&dir, &[OsStr::new("f")]);
-        vigil.watch(&dir.join("below"), &[OsStr::new("f")]);
-        let vouch = vigil.watch(&dir, &[OsStr::new("f")]);
-        assert!(vouch.holds(vigil.hear()), "nothing has happened");
+        cache.watch(&dir, &[OsStr::new("f")]);
+        cache.watch(&dir.join("below"), &[OsStr::new("f")]);
+        let vouch = cache.watch(&dir, &[OsStr::new("f")]);
+        assert!(vouch.holds(cache.hear()), "nothing has happened");
         fs::write(dir.join("f"), "2").unwrap();
-        assert!(!vouch.holds(vigil.hear()), "it is written");
+        assert!(!vouch.holds(cache.hear()), "it is written");
     }
 
     #[test]
-    fn what_is_written_on_the_way_makes_no_events() {
-        let (vigil, top) = vigil();
+    fn writes_in_parent_directories_cause_no_events() {
+        let (cache, top) = cache();
         let dir = top.path().canonicalize().unwrap();
         fs::create_dir(dir.join("below")).unwrap();
         fs::write(dir.join("log"), "1").unwrap();
-        vigil.watch(&dir.join("below"), &[OsStr::new("f")]);
-        vigil.hear();
+        cache.watch(&dir.join("below"), &[OsStr::new("f")]);
+        cache.hear();
         fs::write(dir.join("log"), "2").unwrap();
-        let state = vigil.lock();
+        let state = cache.lock();
         assert_eq!(state.watch.as_ref().unwrap().queued(), 0);
     }
 
     #[test]
-    fn who_asks_for_another_name_in_the_same_directory_hears_of_it_too() {
-        let (vigil, top) = vigil();
+    fn second_name_in_a_watched_directory_is_covered() {
+        let (cache, top) = cache();
         let dir = top.path().canonicalize().unwrap();
         for name in ["f", "g"] {
             fs::write(dir.join(name), "1").unwrap();
-            let vouch = vigil.watch(&dir, &[OsStr::new(name)]);
-            assert!(vouch.holds(vigil.hear()), "nothing has happened to {name}");
+            let vouch = cache.watch(&dir, &[OsStr::new(name)]);
+            assert!(vouch.holds(cache.hear()), "nothing has happened to {name}");
         }
         for name in ["g", "f"] {
-            let vouch = vigil.watch(&dir, &[OsStr::new(name)]);
+            let vouch = cache.watch(&dir, &[OsStr::new(name)]);
             fs::write(dir.join(name), "2").unwrap();
-            assert!(!vouch.holds(vigil.hear()), "{name} is written");
+            assert!(!vouch.holds(cache.hear()), "{name} is written");
         }
     }
 
     #[test]
-    fn what_may_change_unheard_is_never_vouched_for() {
-        let (vigil, top) = vigil();
+    fn files_with_unreported_changes_are_never_valid() {
+        let (cache, top) = cache();
         let top = top.path().canonicalize().unwrap();
         let refused = |dir: &Path| {
-            assert_eq!(vigil.watch(dir, &[OsStr::new("f")]), Validity::default(), "{dir:?}");
+            assert_eq!(cache.watch(dir, &[OsStr::new("f")]), Validity::default(), "{dir:?}");
         };
         for name in ["linked", "real", "twice", "away"] {
             fs::create_dir(top.join(name)).unwrap();
@@ -446,24 +446,24 @@ mod tests {
         refused(&top.join("twice"));
         symlink(top.join("real"), top.join("way")).unwrap();
         refused(&top.join("way"));
-        assert_ne!(vigil.watch(&top.join("real"), &[OsStr::new("f")]), Validity::default());
+        assert_ne!(cache.watch(&top.join("real"), &[OsStr::new("f")]), Validity::default());
         refused(Path::new("/proc/self"));
     }
 
     #[test]
-    fn few_questions_watch_nothing_and_too_many_files_are_forgotten() {
-        let (_, top) = vigil();
-        let vigil = StatCache::default();
+    fn few_lookups_create_no_watch_and_many_files_reset_it() {
+        let (_, top) = cache();
+        let cache = StatCache::default();
         let top = top.path().canonicalize().unwrap();
         for _ in 0..FEW {
-            assert_eq!(vigil.watch(&top, &[OsStr::new("f")]), Validity::default());
+            assert_eq!(cache.watch(&top, &[OsStr::new("f")]), Validity::default());
         }
-        let first = vigil.watch(&top, &[OsStr::new("f")]);
-        assert!(first.holds(vigil.hear()));
+        let first = cache.watch(&top, &[OsStr::new("f")]);
+        assert!(first.holds(cache.hear()));
         for nth in 0..=MANY {
-            vigil.watch(&top.join(nth.to_string()), &[OsStr::new("f")]);
+            cache.watch(&top.join(nth.to_string()), &[OsStr::new("f")]);
         }
-        assert!(!first.holds(vigil.hear()));
-        assert!(vigil.lock().watch.as_ref().unwrap().len() <= MANY);
+        assert!(!first.holds(cache.hear()));
+        assert!(cache.lock().watch.as_ref().unwrap().len() <= MANY);
     }
 }

@@ -29,7 +29,7 @@ struct Shared {
     /// False while no directory is followed, so that events take no lock.
     is_on: AtomicBool,
     state: Mutex<State>,
-    news: Notify,
+    written: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -91,7 +91,7 @@ impl Writes {
             if !met.is_empty() {
                 return met;
             }
-            self.0.news.notified().await;
+            self.0.written.notified().await;
         }
     }
 
@@ -115,7 +115,7 @@ impl Writes {
         if is_wanted && state.met.len() < MOST && !is_git() {
             state.met.insert(path.to_owned());
             drop(state);
-            self.0.news.notify_one();
+            self.0.written.notify_one();
         }
     }
 
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn only_what_is_below_a_followed_directory_is_told() {
+    async fn only_writes_below_followed_directories_are_reported() {
         let top = tempfile::tempdir().unwrap();
         let real = top.path().join("real");
         std::fs::create_dir(&real).unwrap();

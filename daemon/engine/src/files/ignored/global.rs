@@ -26,11 +26,12 @@ pub(super) fn excludes_file() -> Option<PathBuf> {
     let systems = variable("GIT_CONFIG_SYSTEM").unwrap_or_else(|| "/etc/gitconfig".into());
     let files = users.into_iter().chain([systems]);
     let mut said = files.filter_map(|it| text(&it, Links::Followed));
-    said.find_map(|it| named(&it, home.as_deref())).or_else(|| Some(xdg?.join("git/ignore")))
+    said.find_map(|it| parse_excludes_file(&it, home.as_deref()))
+        .or_else(|| Some(xdg?.join("git/ignore")))
 }
 
 /// Returns the value of `core.excludesFile` in a git configuration; the last one wins.
-fn named(text: &str, home: Option<&Path>) -> Option<PathBuf> {
+fn parse_excludes_file(text: &str, home: Option<&Path>) -> Option<PathBuf> {
     let mut is_core = false;
     let mut value = None;
     for line in text.trim_start_matches('\u{feff}').lines() {
@@ -76,11 +77,11 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: Option<&str>) {
-        assert_eq!(named(text, Some(Path::new("/h"))), expected.map(PathBuf::from));
+        assert_eq!(parse_excludes_file(text, Some(Path::new("/h"))), expected.map(PathBuf::from));
     }
 
     #[test]
-    fn the_file_is_the_one_that_git_reads() {
+    fn excludes_file_is_parsed_like_git() {
         check("", None);
         check("[user]\n\texcludesFile = /a\n", None);
         check("[core]\n\texcludesfile = /a # mine\n", Some("/a"));

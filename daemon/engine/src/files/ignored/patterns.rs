@@ -34,7 +34,7 @@ pub(crate) fn patterns(base: &Path, file: &Path, links: Links<'_>) -> Option<Git
     for line in text.trim_start_matches('\u{feff}').lines() {
         // Invalid lines are skipped, as in git.
         if let Err(error) = builder.add_line(Some(file.to_owned()), line) {
-            tracing::debug!(%error, "a line is no pattern");
+            tracing::debug!(%error, "skipped an invalid pattern");
         }
     }
     let built = builder.build();
@@ -51,7 +51,7 @@ pub(crate) fn text(file: &Path, links: Links<'_>) -> Option<String> {
             None
         }
         Err(error) => {
-            tracing::warn!(file = %file.display(), ?error, "a file of patterns is passed over");
+            tracing::warn!(file = %file.display(), ?error, "skipped an unreadable ignore file");
             None
         }
     }
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_regular_file_of_a_bounded_size_has_patterns() {
+    fn ignore_file_must_be_regular_and_bounded() {
         let top = tempfile::tempdir().unwrap();
         let file = top.path().join(".gitignore");
         let says = |links| patterns(top.path(), &file, links).map(|it| it.num_ignores());

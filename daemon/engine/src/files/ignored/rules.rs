@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_names_what_the_crates_own_names() {
+    fn walk_lists_the_same_files_as_the_ignore_crate() {
         let dir = tempfile::tempdir().unwrap();
         let top = dir.path().canonicalize().unwrap();
         let write = |relative: &str, text: &str| {

@@ -35,7 +35,7 @@ pub struct Spoken {
 }
 
 /// Parameters of a search.
-struct Sought<'a, F> {
+struct Query<'a, F> {
     is_meant: F,
     /// The searched skills, by their directories or by a command's file.
     places: HashMap<AbsPath, &'a str>,
@@ -69,10 +69,10 @@ pub fn spoken(
     let home = home(views);
     let skills = candidates().map(|it| it.path.clone());
     let paths = texts(worktree, skills, home.as_ref());
-    let sought = Sought { is_meant, places, skills: seen, top: worktree.top(), home };
+    let query = Query { is_meant, places, skills: seen, top: worktree.top(), home };
     let fenced = Fenced::new(worktree.top(), views);
     let paths = paths.into_iter().take_while(|_| !cancel.is_cancelled());
-    paths.filter_map(|path| of_file(&fenced, path, &sought)).collect()
+    paths.filter_map(|path| of_file(&fenced, path, &query)).collect()
 }
 
 /// Returns the user's home directory from the environment of these views.
@@ -122,10 +122,10 @@ fn texts(
         let texts = files.filter(|it| is_referencing_file(it) || has_paths(it));
         paths.extend(texts.map(|it| top.child(it)));
         // Personal instructions for agents are often ignored by git.
-        paths.extend(told(top));
+        paths.extend(instruction_files(top));
     }
     for home in home.into_iter().flat_map(|it| [it.clone(), it.child(".config")]) {
-        paths.extend(told(&home));
+        paths.extend(instruction_files(&home));
     }
     let mut seen = HashSet::new();
     let paths = paths.into_iter().filter(|it| {
@@ -137,7 +137,7 @@ fn texts(
 
 /// Returns the instruction files in a directory: the agents' own directories in it, and the files
 /// that each agent reads.
-fn told(dir: &AbsPath) -> Vec<AbsPath> {
+fn instruction_files(dir: &AbsPath) -> Vec<AbsPath> {
     let mut texts: Vec<_> = REFERENCING_FILES.iter().map(|it| dir.child(it)).collect();
     for home in AGENT_DIRS.map(|it| dir.child(it)) {
         texts.extend(REFERENCING_FILES.iter().map(|it| home.child(it)));
@@ -164,7 +164,7 @@ pub fn names(views: &[Arc<View>]) -> HashSet<String> {
 fn of_file<F: Fn(&str) -> bool>(
     fenced: &Fenced<'_>,
     path: AbsPath,
-    sought: &Sought<'_, F>,
+    query: &Query<'_, F>,
 ) -> Option<Spoken> {
     // A file that has gone or cannot be read refers to nothing.
     let bytes = fenced.read(&path, READ_LIMIT).ok()?.bytes;
@@ -173,11 +173,11 @@ fn of_file<F: Fn(&str) -> bool>(
     let mut found = Vec::new();
     if has_names(&path) {
         found = references(&decoded.text, &document);
-        found.retain(|it| (sought.is_meant)(&it.name));
+        found.retain(|it| (query.is_meant)(&it.name));
     }
-    let skill = path.ancestors().skip(1).find(|it| sought.skills.contains(it));
-    let bases = LinkBases::for_file(&path, sought.top, sought.home.as_ref()).with_skill(skill);
-    let skill_in = |it: &AbsPath| sought.places.get(it).copied();
+    let skill = path.ancestors().skip(1).find(|it| query.skills.contains(it));
+    let bases = LinkBases::for_file(&path, query.top, query.home.as_ref()).with_skill(skill);
+    let skill_in = |it: &AbsPath| query.places.get(it).copied();
     found.extend(path_references(&decoded.text, &document, &bases, skill_in));
     found.sort_by_key(|it| it.span);
     (!found.is_empty()).then_some(Spoken {

@@ -14,7 +14,7 @@ const NAMES: [&str; 2] = ["skills", "skill"];
 /// Returns the directory that a walk could not list, if it may contain skills: `asked` itself, a
 /// directory at or below an agent's root, or one below a directory named like [`NAMES`]. Returns
 /// its SKILL.md instead if that is readable, because agents that know its name can read it.
-pub(super) fn shut(error: &ignore::Error, asked: &Path, task: &Task) -> Option<AbsPath> {
+pub(super) fn skill_dir_of(error: &ignore::Error, asked: &Path, task: &Task) -> Option<AbsPath> {
     let is_denied = error.io_error().is_some_and(|it| it.kind() == io::ErrorKind::PermissionDenied);
     let dir = path_of(error).filter(|_| is_denied)?;
     let roots = task.views.iter().flat_map(|it| &it.resolution.roots);
@@ -29,7 +29,7 @@ pub(super) fn shut(error: &ignore::Error, asked: &Path, task: &Task) -> Option<A
 }
 
 /// Returns the fault of a path without read permission if it is a directory.
-pub(super) fn told(path: &AbsPath) -> Option<Fault> {
+pub(super) fn shut_fault(path: &AbsPath) -> Option<Fault> {
     path.is_dir().then(|| Fault { kind: FaultKind::Shut, detail: String::new() })
 }
 

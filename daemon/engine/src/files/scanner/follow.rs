@@ -30,11 +30,11 @@ impl Scanner {
     pub(crate) fn mark(&mut self, hints: &Hints) {
         if hints.lost {
             self.counters.lost += 1;
-            self.forest.iter_mut().for_each(|(_, it)| it.unarm());
+            self.dir_index.iter_mut().for_each(|(_, it)| it.unarm());
             self.sweep_for(Cause::Lost, |_| true);
         }
         for path in &hints.replaced {
-            for below in self.forest.tree(path.as_os_str()) {
+            for below in self.dir_index.tree(path.as_os_str()) {
                 self.mark_one(&below, true);
             }
             self.mark_one(parent(path.as_os_str()), false);
@@ -47,11 +47,11 @@ impl Scanner {
 
     /// Marks a node and the nodes of the same directory under other paths, which share its watch.
     fn mark_one(&mut self, path: &OsStr, replaced: bool) {
-        let Some(node) = self.forest.get(path) else { return };
-        let same = node.seen.and_then(|it| self.same.get(&it.stat.id));
-        let others = same.into_iter().flatten().map(|it| &**it);
+        let Some(node) = self.dir_index.get(path) else { return };
+        let paths_by_id = node.seen.and_then(|it| self.paths_by_id.get(&it.stat.id));
+        let others = paths_by_id.into_iter().flatten().map(|it| &**it);
         for path in others.chain([path]) {
-            if let Some(node) = self.forest.get_mut(path) {
+            if let Some(node) = self.dir_index.get_mut(path) {
                 self.dirty.entry(path.into()).or_insert(Cause::Changed);
                 // A retry may succeed after a change of permissions.
                 if replaced || node.watch == Watch::Refused {
@@ -64,9 +64,9 @@ impl Scanner {
     /// Marks a directory that was replaced by another one, and everything below it: the cached
     /// answers and watches belong to the old directory.
     pub(super) fn replaced(&mut self, path: &OsStr) {
-        for below in self.forest.tree(path) {
+        for below in self.dir_index.tree(path) {
             if *below != *path
-                && let Some(node) = self.forest.get_mut(&below)
+                && let Some(node) = self.dir_index.get_mut(&below)
             {
                 node.unarm();
             }
@@ -80,10 +80,10 @@ impl Scanner {
     }
 
     /// Compares the chosen unwatched nodes with the disk.
-    pub(crate) fn sweep_deaf(&mut self, mut which: impl FnMut(&Node) -> bool) {
-        if self.deaf {
-            self.sweep(|it| it.deaf() && which(it));
-            self.deaf = self.forest.iter().any(|(_, it)| it.deaf());
+    pub(crate) fn sweep_unwatched(&mut self, mut which: impl FnMut(&Node) -> bool) {
+        if self.needs_sweep {
+            self.sweep(|it| it.needs_sweep() && which(it));
+            self.needs_sweep = self.dir_index.iter().any(|(_, it)| it.needs_sweep());
         }
     }
 
@@ -93,9 +93,9 @@ impl Scanner {
     }
 
     pub(super) fn sweep_for(&mut self, cause: Cause, mut which: impl FnMut(&Node) -> bool) {
-        let chosen = self.forest.iter().filter(|(_, it)| which(it));
+        let chosen = self.dir_index.iter().filter(|(_, it)| which(it));
         for path in chosen.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
-            let unarmed = self.forest.get(&path).is_some_and(|it| it.watch == Watch::Unarmed);
+            let unarmed = self.dir_index.get(&path).is_some_and(|it| it.watch == Watch::Unarmed);
             if unarmed && self.dirty.contains_key(&path) {
                 // The node is armed and read again in any case.
                 continue;
@@ -104,7 +104,7 @@ impl Scanner {
             // Armed before the comparison: a later change causes a hint.
             self.arm(&path, WatchScope::Names);
             let now = self.disk.stat(Path::new(&path)).ok();
-            let Some(node) = self.forest.get_mut(&path) else { continue };
+            let Some(node) = self.dir_index.get_mut(&path) else { continue };
             if now.map(|it| it.id) != node.seen.map(|it| it.stat.id) {
                 node.unarm();
             }
@@ -132,9 +132,9 @@ impl Scanner {
 
     /// Reads every marked node again. Returns the ids of nodes whose answers changed.
     pub(crate) fn refresh(&mut self) -> Vec<NodeId> {
-        if std::mem::take(&mut self.freed) && self.deaf {
+        if std::mem::take(&mut self.freed) && self.needs_sweep {
             // Removed watches may make room for nodes over the limit.
-            for (path, node) in self.forest.iter_mut() {
+            for (path, node) in self.dir_index.iter_mut() {
                 if node.watch == Watch::OverLimit {
                     node.unarm();
                     self.dirty.entry(path.clone()).or_insert(Cause::Limits);
@@ -144,9 +144,9 @@ impl Scanner {
         let mut changed = Vec::new();
         while let Some((path, cause)) = self.dirty.pop_first() {
             if self.refresh_one(&path, cause) == Some(true)
-                && let Some(node) = self.forest.get(&path)
+                && let Some(node) = self.dir_index.get(&path)
             {
-                changed.push(node.serial);
+                changed.push(node.id);
             }
         }
         changed
@@ -154,15 +154,15 @@ impl Scanner {
 
     /// Reads one node again. Returns true if its answers changed; none if the node is gone.
     fn refresh_one(&mut self, path: &OsStr, cause: Cause) -> Option<bool> {
-        self.forest.get(path)?;
+        self.dir_index.get(path)?;
         self.arm(path, WatchScope::Names);
         // `arm` marks a replaced directory, but this read already covers it.
         self.dirty.remove(path);
         let seen = see(&*self.disk, path);
-        let names: Vec<_> = self.forest.get(path)?.probes.names().cloned().collect();
+        let names: Vec<_> = self.dir_index.get(path)?.probes.names().cloned().collect();
         let probes: Names<_> =
             names.into_iter().map(|name| (name.clone(), self.probe(path, &name))).collect();
-        let node = self.forest.get_mut(path)?;
+        let node = self.dir_index.get_mut(path)?;
         // Taken before the answers are read: a change in between shows in the next sweep.
         node.seen = seen;
         let directories: BTreeSet<OsString> =
@@ -184,7 +184,7 @@ impl Scanner {
             let state = self.recheck((path, &name), cause, old, read);
             changed |= state.1;
             if let Some(state) = state.0 {
-                self.forest.get_mut(path)?.files.insert(name, state);
+                self.dir_index.get_mut(path)?.files.insert(name, state);
             }
         }
         for (name, old) in texts {
@@ -192,14 +192,14 @@ impl Scanner {
             let state = self.recheck((path, &name), cause, old, read);
             changed |= state.1;
             if let Some(state) = state.0 {
-                self.forest.get_mut(path)?.texts.insert(name, state);
+                self.dir_index.get_mut(path)?.texts.insert(name, state);
             }
         }
-        self.deaf |= self.forest.get(path)?.has_failed();
+        self.needs_sweep |= self.dir_index.get(path)?.has_failed();
         // A directory with read but no search permission lists entries that cannot be opened.
         let inside = self.disk.stat(Path::new(&join(path, ".".as_ref())));
         let is_shut = inside.is_err_and(|it| it.kind() == ErrorKind::PermissionDenied);
-        let still = self.forest.get(path)?.directories();
+        let still = self.dir_index.get(path)?.directories();
         let is_lost = |it: &&OsString| is_shut || !still.contains(it.as_os_str());
         let lost: Vec<_> = directories.iter().filter(is_lost).cloned().collect();
         changed |= is_shut && !lost.is_empty();
@@ -231,13 +231,13 @@ impl Scanner {
     }
 
     fn forget_tree(&mut self, path: &OsStr) {
-        let gone = self.forest.remove_tree(path);
+        let gone = self.dir_index.remove_tree(path);
         self.forget(gone);
     }
 
     /// Removes unused nodes.
     pub(crate) fn retain(&mut self, used: &HashSet<NodeId>) {
-        let gone = self.forest.retain(|it| used.contains(&it.serial));
+        let gone = self.dir_index.retain(|it| used.contains(&it.id));
         self.forget(gone);
     }
 
@@ -247,7 +247,7 @@ impl Scanner {
                 source.disarm(Path::new(&path));
                 self.freed = true;
             }
-            self.inbox.set_interest(Path::new(&path), None);
+            self.hint_queue.set_interest(Path::new(&path), None);
             if let Some(id) = node.armed_as {
                 self.part(id, &path);
             }
@@ -256,17 +256,17 @@ impl Scanner {
 
     /// Removes a path from the paths of a directory.
     pub(super) fn part(&mut self, id: FileId, path: &OsStr) {
-        let Some(paths) = self.same.get_mut(&id) else { return };
+        let Some(paths) = self.paths_by_id.get_mut(&id) else { return };
         paths.retain(|it| **it != *path);
         // The source may have shared one watch between the paths: arm the remaining ones again.
         for path in paths.iter() {
-            if let Some(node) = self.forest.get_mut(path) {
+            if let Some(node) = self.dir_index.get_mut(path) {
                 node.unarm();
                 self.dirty.entry(path.clone()).or_insert(Cause::Changed);
             }
         }
         if paths.is_empty() {
-            self.same.remove(&id);
+            self.paths_by_id.remove(&id);
         }
     }
 }

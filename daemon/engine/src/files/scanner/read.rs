@@ -62,8 +62,8 @@ impl FileState<SkillFile> {
 
 /// Returns the metadata of a path; a final link is not followed.
 pub(super) fn see(disk: &dyn Disk, path: &OsStr) -> Option<Seen> {
-    let asked = SystemTime::now();
-    disk.stat(Path::new(path)).ok().map(|it| Seen::asked(asked, it))
+    let at = SystemTime::now();
+    disk.stat(Path::new(path)).ok().map(|it| Seen::at(at, it))
 }
 
 pub(super) fn list_directory(
@@ -87,7 +87,7 @@ pub(super) fn list_directory(
 }
 
 pub(super) fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Listing>), Fault> {
-    let asked = SystemTime::now();
+    let at = SystemTime::now();
     let directory = disk.list_physical(Path::new(dir)).map_err(|error| fault(&error))?;
     let entries = directory.entries.len();
     let mut items: Vec<Item> = directory
@@ -103,7 +103,7 @@ pub(super) fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Li
         .map(|(name, kind)| Item { name, kind: kind.into() })
         .collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));
-    let seen = Seen::asked(asked, directory.stat);
+    let seen = Seen::at(at, directory.stat);
     Ok((seen, Arc::new(Listing { id: directory.stat.id, items: items.into(), entries })))
 }
 
@@ -113,7 +113,7 @@ pub(super) fn read_skill(
     (dir, name): (&OsStr, &OsStr),
     limit: u64,
 ) -> FileState<SkillFile> {
-    let asked = SystemTime::now();
+    let at = SystemTime::now();
     match disk.read_in(Path::new(dir), name, limit) {
         Ok((file, directory)) => {
             let facts = FileFacts {
@@ -123,24 +123,24 @@ pub(super) fn read_skill(
             };
             let record = records.of(&file.bytes, facts);
             let result = Ok(SkillFile { id: file.stat.id, directory, record, stale: None });
-            FileState { seen: Some(Seen::asked(asked, file.stat)), result }
+            FileState { seen: Some(Seen::at(at, file.stat)), result }
         }
         Err(error) => FileState { seen: None, result: Err(read_fault(&error)) },
     }
 }
 
 pub(super) fn read_text(disk: &dyn Disk, dir: &OsStr, name: &OsStr) -> FileState<Arc<TextFile>> {
-    let asked = SystemTime::now();
+    let at = SystemTime::now();
     match disk.read_in(Path::new(dir), name, TEXT_LIMIT).map(|it| it.0) {
         Ok(file) if file.truncated => {
             let detail =
                 format!("{} bytes, of which at most {TEXT_LIMIT} are read", file.stat.size);
             let fault = Fault { kind: FaultKind::TooLarge, detail };
-            FileState { seen: Some(Seen::asked(asked, file.stat)), result: Err(fault) }
+            FileState { seen: Some(Seen::at(at, file.stat)), result: Err(fault) }
         }
         Ok(file) => {
             let text = Arc::new(TextFile::new(&file.bytes));
-            FileState { seen: Some(Seen::asked(asked, file.stat)), result: Ok(text) }
+            FileState { seen: Some(Seen::at(at, file.stat)), result: Ok(text) }
         }
         Err(error) => FileState { seen: None, result: Err(read_fault(&error)) },
     }

@@ -69,8 +69,8 @@ impl Sessions {
     pub async fn open(&self, id: Option<String>, opening: Opening) -> Opened {
         let id = id.unwrap_or_else(|| self.next_id());
         let take = |session: &mut Session, is_new: bool| {
-            let moved = session.move_to(opening);
-            (if moved || is_new { vec![Part::Place] } else { Vec::new() }, (is_new, moved))
+            let moved = session.apply_opening(opening);
+            (if moved || is_new { vec![Part::Location] } else { Vec::new() }, (is_new, moved))
         };
         let (session, (is_new, moved)) = self.change(&id, take).await;
         Opened { session, is_new, moved: moved && !is_new }
@@ -84,7 +84,7 @@ impl Sessions {
         session: &Arc<Session>,
         met: TouchDelta,
     ) -> (Arc<Session>, TouchDelta) {
-        let met = self.change_known(&session.id, |it| it.meet(met, now())).await;
+        let met = self.change_known(&session.id, |it| it.apply_touch(met, now())).await;
         met.unwrap_or_else(|| (Arc::clone(session), TouchDelta::default()))
     }
 
@@ -157,7 +157,7 @@ impl Sessions {
     pub async fn invoked(&self, id: &str, agent: Option<&str>) -> Vec<Loaded> {
         let (id, agent) = (id.to_owned(), agent.unwrap_or_default().to_owned());
         let read = self.store.ask(move |it| store::invoked(it, &id, &agent)).await;
-        read.inspect_err(|error| tracing::warn!(%error, "what was loaded is not read"))
+        read.inspect_err(|error| tracing::warn!(%error, "cannot read loaded skills"))
             .unwrap_or_default()
     }
 
@@ -192,7 +192,7 @@ impl Sessions {
     /// Returns a summary of all sessions, the most recently used first.
     pub async fn list(&self) -> Vec<Summary> {
         let read = self.store.ask(store::summaries).await;
-        let read = read.inspect_err(|error| tracing::warn!(%error, "sessions are not read"));
+        let read = read.inspect_err(|error| tracing::warn!(%error, "cannot read sessions"));
         let (summaries, unread) = read.unwrap_or_default();
         for (id, why) in unread {
             self.set_aside(&id, &why).await;
@@ -217,7 +217,7 @@ impl Sessions {
             self.store.hand_in(move |it| store::drop_expired(it, since))
         };
         if let Some(count) = handed_in.kept().await.filter(|it| *it > 0) {
-            tracing::info!(count, "sessions that nobody has used are forgotten");
+            tracing::info!(count, "deleted expired sessions");
         }
     }
 
@@ -239,13 +239,13 @@ impl Sessions {
             Ok(true) => {}
             Ok(false) => return Vec::new(),
             Err(error) => {
-                tracing::warn!(%error, "sessions are not read");
+                tracing::warn!(%error, "cannot read sessions");
                 return Vec::new();
             }
         }
         let since = now().saturating_sub(millis(HEARD));
         let ids = self.store.ask(move |it| store::automatic(it, since, MOST_AWAKE)).await;
-        let ids = ids.inspect_err(|error| tracing::warn!(%error, "sessions are not read"));
+        let ids = ids.inspect_err(|error| tracing::warn!(%error, "cannot read sessions"));
         let mut awake = Vec::new();
         // One by one, so that other callers get their turn.
         for id in ids.unwrap_or_default() {
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_closed_meanwhile_stays_closed() {
+    async fn touch_after_close_does_not_reopen_the_session() {
         let sessions = Sessions::new(Store::new(None));
         let session = sessions.open(Some("s".to_owned()), opening("/w")).await.session;
         let dir = path("/w/a/.claude/skills");
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn the_disk_has_the_changes_in_the_order_in_which_memory_had_them() {
+    fn disk_and_memory_have_the_same_order_of_changes() {
         let top = tempfile::tempdir().unwrap();
         let sessions = Sessions::new(Store::new(Some(top.path().join("sessions.db"))));
         let runtime = || tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -23,10 +23,10 @@ struct Stamp(u64, u64, i64, i64);
 
 /// Record of other processes' writes.
 #[derive(Debug, Default)]
-pub(super) struct Elsewhere {
+pub(super) struct ExternalWrites {
     seen: Mutex<Option<Stamp>>,
     /// Validity of the last `stat` with the recorded metadata.
-    vouch: Mutex<Validity>,
+    validity: Mutex<Validity>,
     count: AtomicU64,
     readings: AtomicU64,
 }
@@ -35,7 +35,7 @@ pub(super) struct Elsewhere {
 #[derive(Debug, Default)]
 pub(super) struct Version(Option<i64>);
 
-impl Elsewhere {
+impl ExternalWrites {
     /// Returns a number that orders reads; called by the store's thread.
     pub(super) fn next_reading(&self) -> u64 {
         self.readings.fetch_add(1, Ordering::Relaxed) + 1
@@ -58,12 +58,12 @@ impl Store {
     /// Returns a counter that changes after another process has written, up to `heard`.
     pub async fn writes_elsewhere(&self, heard: Generation) -> u64 {
         let known = &self.shared.elsewhere;
-        if lock(&known.vouch).holds(heard) {
+        if lock(&known.validity).holds(heard) {
             return known.count.load(Ordering::Relaxed);
         }
         let Some(path) = self.shared.path.clone() else { return 0 };
         let reach = &self.shared.reach;
-        let vouch = if reach.is_far() { Validity::default() } else { watch(&path) };
+        let validity = if reach.is_remote() { Validity::default() } else { watch(&path) };
         let looks = reach.look(move || stamp(&path)).await.flatten();
         // A file that is gone existed when its thread started.
         let was_there = looks.is_some() || self.shared.jobs.get().is_some();
@@ -71,10 +71,10 @@ impl Store {
             // Any job makes the thread record the file's state.
             let looked = self.perform(|_| Ok(())).await;
             if let Err(error) = looked {
-                tracing::debug!(%error, "what others wrote is not seen");
+                tracing::debug!(%error, "cannot check for writes by other processes");
             }
         } else {
-            *lock(&known.vouch) = vouch;
+            *lock(&known.validity) = validity;
         }
         known.count.load(Ordering::Relaxed)
     }
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_others_write_is_seen_and_what_this_process_writes_is_not() {
+    async fn external_writes_are_counted_and_own_writes_are_not() {
         let top = tempfile::TempDir::new().expect("made");
         let path = top.path().join("sessions.db");
         let [ours, theirs] = [(); 2].map(|()| Store::new(Some(path.clone())));

@@ -16,14 +16,14 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::now;
-use super::place::Place;
+use super::place::FileIdentity;
 use crate::views::view::Health;
 
 /// Schema version. A change of the tables takes the next number and a migration step.
 const VERSION: i64 = 2;
 
 /// Timeout for another daemon of the same user to release the file.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 const TABLES: &str = "
 CREATE TABLE session (
@@ -119,7 +119,7 @@ pub(super) struct Opened {
     /// None if even an in-memory database fails.
     pub(super) connection: Option<Connection>,
     /// Identity of the open file; none for a store in memory.
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<FileIdentity>,
     pub(super) unwell: Option<Health>,
     /// True if a later attempt may succeed.
     pub(super) again: bool,
@@ -179,18 +179,18 @@ pub(super) fn open(path: Option<&Path>) -> Opened {
                 Err(refusal) => in_memory(Some(unwell(
                     format!(
                         "what sessions had done could not be read ({why}) nor set aside ({}); nothing they do is saved",
-                        refusal.told()
+                        refusal.reason()
                     ),
                     "Move the file away, and run `skillsd stop`.",
                 ))),
             }
         }
         Err(refusal @ Refusal::Newer(_)) => in_memory(Some(unwell(
-            format!("what sessions do is not saved: {}", refusal.told()),
+            format!("what sessions do is not saved: {}", refusal.reason()),
             "Mend it, and run `skillsd stop`; the next call starts the daemon again.",
         ))),
         Err(refusal) => {
-            let message = format!("what sessions do is not saved yet: {}", refusal.told());
+            let message = format!("what sessions do is not saved yet: {}", refusal.reason());
             let hint = "Mend it: what is done until then is saved as soon as that is possible, and lost if skillsd ends before.";
             Opened { again: true, ..in_memory(Some(unwell(message, hint))) }
         }
@@ -198,7 +198,7 @@ pub(super) fn open(path: Option<&Path>) -> Opened {
 }
 
 impl Refusal {
-    fn told(&self) -> String {
+    fn reason(&self) -> String {
         match self {
             Self::Damaged(why) | Self::Failed(why) => why.clone(),
             Self::Newer(version) => {
@@ -213,7 +213,7 @@ fn opened(connection: Connection, unwell: Option<Health>) -> Opened {
     Opened { connection, place: None, unwell, again: false, stands_in: false }
 }
 
-fn of_file((connection, place): (Connection, Place), unwell: Option<Health>) -> Opened {
+fn of_file((connection, place): (Connection, FileIdentity), unwell: Option<Health>) -> Opened {
     Opened { place: Some(place), ..opened(connection, unwell) }
 }
 
@@ -226,13 +226,13 @@ fn in_memory(unwell: Option<Health>) -> Opened {
     match connection {
         Ok(connection) => Opened { stands_in, ..opened(connection, unwell) },
         Err(refusal) => {
-            tracing::error!(error = refusal.told(), "no store at all");
+            tracing::error!(error = refusal.reason(), "cannot open any store");
             Opened { connection: None, place: None, unwell, again: false, stands_in }
         }
     }
 }
 
-pub(super) fn open_file(path: &Path) -> Result<(Connection, Place), Refusal> {
+pub(super) fn open_file(path: &Path) -> Result<(Connection, FileIdentity), Refusal> {
     if let Some(directory) = path.parent() {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
         if fs::metadata(directory)?.permissions().mode() & 0o077 != 0 {
@@ -248,7 +248,7 @@ pub(super) fn open_file(path: &Path) -> Result<(Connection, Place), Refusal> {
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(TIMEOUT)?;
     // A kill at any moment keeps all commits; only a power failure may lose some.
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
@@ -259,7 +259,7 @@ pub(super) fn open_file(path: &Path) -> Result<(Connection, Place), Refusal> {
     prepare(&connection)?;
     // At close time another file may be at this path; its log is not ours.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    let place = Place::new(path, file)?;
+    let place = FileIdentity::new(path, file)?;
     if let Some(why) = place.lost() {
         return Err(Refusal::Failed(why));
     }
@@ -332,7 +332,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_those_of_the_calendar() {
+    fn date_matches_the_calendar() {
         assert_eq!(date(0), "1970-01-01T00-00-00");
         assert_eq!(date(951_782_400), "2000-02-29T00-00-00");
         assert_eq!(date(1_795_268_700), "2026-11-21T13-45-00");

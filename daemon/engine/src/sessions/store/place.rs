@@ -1,4 +1,4 @@
-//! [`Place`]: check that the open database is still the file at its path.
+//! [`FileIdentity`]: check that the open database is still the file at its path.
 //!
 //!
 //! If the directory is removed or the file is replaced or overwritten, SQLite keeps using the open
@@ -17,7 +17,7 @@ type Identity = (u64, u64);
 
 /// The open file and SQLite's files beside it.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct FileIdentity {
     path: PathBuf,
     /// Dropped after the connection: closing any descriptor of a file releases SQLite's locks.
     file: File,
@@ -28,7 +28,7 @@ pub(super) struct Place {
     has_magic: bool,
 }
 
-impl Place {
+impl FileIdentity {
     /// Returns the place of a connection that has just been opened; `file` was opened before it.
     pub(super) fn new(path: &Path, file: File) -> io::Result<Self> {
         let found = file.metadata()?;

@@ -16,7 +16,7 @@ use crate::sessions::session::{Invocation, Loaded, Matched, RegisteredHook, Sess
 #[derive(Debug)]
 pub(crate) enum Part {
     /// Its working directory, profile and other parameters.
-    Place,
+    Location,
     /// Time of its last use.
     Used,
     /// A skill directory discovered or touched at this time.
@@ -62,7 +62,7 @@ pub(crate) fn save(connection: &Connection, session: &Session, parts: &[Part]) -
     for part in parts {
         match part {
             Part::Used => {}
-            Part::Place => {
+            Part::Location => {
                 let query = "UPDATE session SET cwd = ?2, profile = ?3, environment = ?4,
                              additional = ?5, auto = ?6 WHERE id = ?1";
                 connection.prepare_cached(query)?.execute(params![
@@ -179,7 +179,7 @@ pub(crate) fn load(connection: &Connection, id: &str) -> Result<Option<Session>>
         }
     }
     session.hooks = hook::of_session(connection, number)?;
-    session.settle();
+    session.update_overlay();
     Ok(Some(session))
 }
 

@@ -46,7 +46,7 @@ impl Store {
         let mut uses = lock(&self.shared.uses);
         uses.push(Use { path, at });
         if uses.len() == 1 && self.jobs().send(Job::Uses).is_err() {
-            tracing::error!("the store has ended, and uses of skills are not counted");
+            tracing::error!("the store has stopped; uses of skills are not counted");
         }
     }
 

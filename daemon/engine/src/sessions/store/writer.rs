@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::oneshot;
 
-use super::external_writes::{Elsewhere, Version};
-use super::place::Place;
+use super::external_writes::{ExternalWrites, Version};
+use super::place::FileIdentity;
 use super::usage::Uses;
 use super::{Notes, StoreError, file, lock};
 use crate::views::view::Health;
@@ -81,7 +81,7 @@ impl Job {
 pub(super) fn run(
     path: Option<&Path>,
     notes: &Mutex<Notes>,
-    elsewhere: &Elsewhere,
+    elsewhere: &ExternalWrites,
     uses: &Uses,
     waiting: &Receiver<Job>,
 ) {
@@ -132,7 +132,7 @@ pub(super) fn run(
 struct Writer<'a> {
     connection: Connection,
     /// Path of the connection's file; none for a store in memory.
-    place: Option<Place>,
+    place: Option<FileIdentity>,
     /// True if a read has found damage that the check at the start missed.
     is_damaged: bool,
     path: Option<&'a Path>,
@@ -143,7 +143,7 @@ struct Writer<'a> {
     /// Time of the last retry; none to retry at once.
     tried: Option<Instant>,
     notes: &'a Mutex<Notes>,
-    elsewhere: &'a Elsewhere,
+    elsewhere: &'a ExternalWrites,
     uses: &'a Uses,
     version: Version,
     /// Changes that are not on disk, in order.
@@ -206,7 +206,7 @@ impl Writer<'_> {
             Some(trouble) => Err(trouble),
         };
         // An acknowledged change must be in the file that the next start opens.
-        let ended = ended.and_then(|()| match self.place.as_ref().and_then(Place::lost) {
+        let ended = ended.and_then(|()| match self.place.as_ref().and_then(FileIdentity::lost) {
             None => Ok(()),
             Some(why) => Err(StoreError::Failed(why)),
         });
@@ -305,16 +305,16 @@ impl Writer<'_> {
     /// Opens the file at the path again if it was replaced, or if the open one is damaged and set
     /// aside.
     fn open_anew(&mut self) {
-        let lost = self.place.as_ref().and_then(Place::lost);
+        let lost = self.place.as_ref().and_then(FileIdentity::lost);
         let is_lost = lost.is_some();
         let (Some(path), Some(why)) = (self.path, lost.or_else(|| self.damage())) else { return };
         let is_damaged = std::mem::take(&mut self.is_damaged) && !is_lost;
-        tracing::warn!(?path, why, "the store is opened anew");
+        tracing::warn!(?path, why, "reopening the store");
         // A removed log is still open here; its content belongs into the file.
-        if !is_damaged && self.place.as_ref().is_some_and(Place::has_file) {
+        if !is_damaged && self.place.as_ref().is_some_and(FileIdentity::has_file) {
             let checkpoint = self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
             if let Err(error) = checkpoint {
-                tracing::warn!(%error, "what was in the log is lost");
+                tracing::warn!(%error, "cannot save the content of the database log");
             }
         }
         let Ok(memory) = Connection::open_in_memory() else { return };
@@ -389,7 +389,7 @@ impl Transaction<'_> {
             match apart(self.connection, &change) {
                 Err(error) if is_ours(&error) => {
                     // A retry would fail the same way.
-                    tracing::error!(%error, "a change does not fit, and is left out");
+                    tracing::error!(%error, "dropped a change that the database rejects");
                     return;
                 }
                 Err(error) => self.trouble = Some(error.into()),

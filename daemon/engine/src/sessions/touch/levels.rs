@@ -35,12 +35,12 @@ pub struct Levels {
 #[derive(Debug)]
 struct Level {
     seen: Seen,
-    held: Held,
+    contents: DirContents,
 }
 
 /// Possible contents of a directory.
 #[derive(Clone, Debug)]
-pub(super) enum Held {
+pub(super) enum DirContents {
     /// No entries.
     Nothing,
     /// Exactly these directories and links among names that begin with a dot.
@@ -49,7 +49,7 @@ pub(super) enum Held {
     Anything,
 }
 
-impl Held {
+impl DirContents {
     /// Returns true if something may exist at a path below the directory.
     pub(super) fn may_have(&self, relative: &Path) -> bool {
         let Some(Component::Normal(first)) = relative.components().next() else { return true };
@@ -69,41 +69,41 @@ fn is_dotted(name: &[u8]) -> bool {
 
 impl Levels {
     /// Returns the possible contents of a directory.
-    pub(super) fn held(&self, disk: &dyn Disk, dir: &AbsPath) -> Held {
-        let Ok(stat) = disk.stat(dir) else { return Held::Nothing };
+    pub(super) fn contents(&self, disk: &dyn Disk, dir: &AbsPath) -> DirContents {
+        let Ok(stat) = disk.stat(dir) else { return DirContents::Nothing };
         match stat.kind {
-            Kind::Directory if stat.size > LISTED => return Held::Anything,
+            Kind::Directory if stat.size > LISTED => return DirContents::Anything,
             Kind::Directory => {}
             // A symlink's metadata says nothing about its target.
-            Kind::Link => return Held::Anything,
-            Kind::File | Kind::Special(_) => return Held::Nothing,
+            Kind::Link => return DirContents::Anything,
+            Kind::File | Kind::Special(_) => return DirContents::Nothing,
         }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(level) = known.get(dir).filter(|it| it.seen.holds(&stat)) {
-            return level.held.clone();
+            return level.contents.clone();
         }
         drop(known);
-        let asked = SystemTime::now();
+        let at = SystemTime::now();
         // The directory may permit entering but not listing.
-        let Ok(listing) = disk.list(dir) else { return Held::Anything };
+        let Ok(listing) = disk.list(dir) else { return DirContents::Anything };
         if listing.entries.len() > MOST_ENTRIES {
-            return Held::Anything;
+            return DirContents::Anything;
         }
         let entries = listing.entries.into_iter();
         let dotted = entries.filter(|(name, kind)| {
             is_dotted(name.as_bytes()) && matches!(kind, Kind::Directory | Kind::Link)
         });
-        let held = Held::Dotted(dotted.map(|(name, _)| name).collect());
-        let seen = Seen::asked(asked, listing.stat);
+        let contents = DirContents::Dotted(dotted.map(|(name, _)| name).collect());
+        let seen = Seen::at(at, listing.stat);
         if seen.racy {
-            return held;
+            return contents;
         }
-        let level = Level { seen, held: held.clone() };
+        let level = Level { seen, contents: contents.clone() };
         known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= REMEMBERED {
             known.clear();
         }
         known.insert(dir.clone(), level);
-        held
+        contents
     }
 }

@@ -47,7 +47,7 @@ struct Task {
 pub(super) fn keep(shared: &Arc<Shared>, options: McpOptions, orders: UnboundedReceiver<Order>) {
     match runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime.block_on(run(shared, options, orders)),
-        Err(error) => tracing::error!(%error, "no MCP server can be started"),
+        Err(error) => tracing::error!(%error, "cannot start MCP servers"),
     }
 }
 
@@ -111,6 +111,6 @@ async fn end(tasks: Vec<Task>) {
         }
     };
     if timeout(PARTING, all).await.is_err() {
-        tracing::warn!("an MCP server did not end in time");
+        tracing::warn!("an MCP server did not exit in time");
     }
 }

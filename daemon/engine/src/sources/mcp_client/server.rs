@@ -24,7 +24,7 @@ use crate::sources::mcp_client::{
 use crate::sources::source_limits::{
     MCP_PAGES, MCP_PENALTY, MCP_PROMPTS, MCP_RELIST_PAUSE, MCP_REQUESTS,
 };
-use crate::sources::source_set::Phase;
+use crate::sources::source_set::SourcePhase;
 
 /// Delay of the first restart after a failure; doubled by each further failure.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
@@ -80,7 +80,7 @@ pub(super) async fn keep(
                 failures += 1;
                 keeper.failed(&why);
                 keeper.refuse(ask, &why.text);
-                match keeper.rest(failures, &why, &mut asks).await {
+                match keeper.wait_for_retry(failures, &why, &mut asks).await {
                     Some(ask) => waiting = Some(ask),
                     None => return,
                 }
@@ -91,14 +91,14 @@ pub(super) async fn keep(
         match keeper.run(running, ask, &mut asks).await {
             End::Idle => {
                 failures = 0;
-                keeper.shared.change(&keeper.name, |it| it.phase = Phase::Idle);
+                keeper.shared.change(&keeper.name, |it| it.phase = SourcePhase::Idle);
             }
             End::Closed => return,
             End::Crashed(why) => {
                 // A long run resets the count of failures.
                 failures = if since.elapsed() > LAST_RETRY { 1 } else { failures + 1 };
                 keeper.failed(&why);
-                match keeper.rest(failures, &why, &mut asks).await {
+                match keeper.wait_for_retry(failures, &why, &mut asks).await {
                     Some(ask) => waiting = Some(ask),
                     None => return,
                 }
@@ -171,7 +171,7 @@ struct Keeper {
 
 impl Keeper {
     async fn start(&self) -> Result<Running, Failure> {
-        self.shared.change(&self.name, |it| it.phase = Phase::Starting);
+        self.shared.change(&self.name, |it| it.phase = SourcePhase::Starting);
         let (mut process, stdout, stdin) = Process::start(&self.spec).map_err(|error| Failure {
             text: format!("could not be started: {error}"),
             is_over_limit: false,
@@ -297,7 +297,7 @@ impl Keeper {
         let doubt = doubt(&prompts);
         let prompts = skills(&prompts);
         self.shared.change(&self.name, |it| {
-            it.phase = Phase::Ready;
+            it.phase = SourcePhase::Ready;
             it.error = None;
             it.is_over_limit = false;
             it.doubt = doubt;
@@ -362,7 +362,7 @@ impl Keeper {
     fn failed(&self, why: &Failure) {
         tracing::info!(server = self.name, why = why.text, "MCP server failed");
         self.shared.change(&self.name, |it| {
-            it.phase = if it.prompts.is_some() { Phase::Stale } else { Phase::Failed };
+            it.phase = if it.prompts.is_some() { SourcePhase::Stale } else { SourcePhase::Failed };
             it.error = Some(why.text.clone());
             it.is_over_limit = why.is_over_limit;
         });
@@ -370,7 +370,7 @@ impl Keeper {
 
     /// Waits until the server may be restarted. Returns the next request; none when all senders are
     /// gone.
-    async fn rest(
+    async fn wait_for_retry(
         &self,
         failures: u32,
         why: &Failure,
@@ -389,7 +389,7 @@ impl Keeper {
             return Some(Ask::Want);
         }
         // Unused for the configured time: the next use starts it again.
-        self.shared.change(&self.name, |it| it.phase = Phase::Idle);
+        self.shared.change(&self.name, |it| it.phase = SourcePhase::Idle);
         asks.recv().await
     }
 }

@@ -31,9 +31,9 @@ pub(crate) enum FetchError {
     #[error("`{url}` answers {status}")]
     Status { url: String, status: u16 },
     #[error("`{url}` redirects to `{to}`, which is not on the same host")]
-    Elsewhere { url: String, to: String },
+    OtherHost { url: String, to: String },
     #[error("`{url}` redirects more than {REDIRECTS} times")]
-    Round { url: String },
+    TooManyRedirects { url: String },
     #[error("`{url}` is longer than {limit} bytes")]
     TooLong { url: String, limit: u64 },
     #[error("`{url}` is sent as `{encoding}`, which was not asked for")]
@@ -98,7 +98,7 @@ impl Fetcher {
                 _ => return Err(FetchError::Status { url, status }),
             }
         }
-        Err(FetchError::Round { url })
+        Err(FetchError::TooManyRedirects { url })
     }
 
     fn ask(&self, url: &str, etag: Option<&str>) -> Result<Response<ureq::Body>, FetchError> {
@@ -118,7 +118,7 @@ impl Fetcher {
         let to = header(response, LOCATION).unwrap_or_default();
         match Address::redirected(url, &to) {
             Some(target) if target.has_origin_of(&self.origin) => Ok(target.to_string()),
-            Some(_) | None => Err(FetchError::Elsewhere { url: url.to_owned(), to }),
+            Some(_) | None => Err(FetchError::OtherHost { url: url.to_owned(), to }),
         }
     }
 }

@@ -30,12 +30,12 @@ pub(crate) struct Store {
 pub(crate) struct State {
     /// ETag of its index.
     pub(crate) etag: Option<String>,
-    pub(crate) skills: Vec<Kept>,
+    pub(crate) skills: Vec<CachedSkill>,
 }
 
 /// A skill in a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct CachedSkill {
     pub(crate) name: String,
     pub(crate) version: Option<String>,
     /// Path below the skill's directory and hash of each file.
@@ -96,7 +96,7 @@ impl Store {
     }
 
     /// Returns true if all files of a skill exist with the recorded hashes.
-    pub(crate) fn is_whole(&self, kept: &Kept) -> bool {
+    pub(crate) fn is_whole(&self, kept: &CachedSkill) -> bool {
         let dir = self.current().join(&kept.name);
         kept.files.iter().all(|(path, hash)| {
             fs::read(dir.join(path)).is_ok_and(|bytes| hash_of(&bytes) == *hash)
@@ -172,7 +172,7 @@ impl Stage {
     }
 
     /// Copies a skill from the published state.
-    pub(crate) fn keep(&self, kept: &Kept) -> io::Result<()> {
+    pub(crate) fn keep(&self, kept: &CachedSkill) -> io::Result<()> {
         for (path, _) in &kept.files {
             let from = self.old.join(&kept.name).join(path);
             let to = self.directory.join(&kept.name).join(path);
@@ -229,7 +229,7 @@ impl State {
             };
             let files = value["files"].as_array()?.iter().map(file).collect::<Option<_>>()?;
             let name = text(&value["name"]).filter(|it| check_skill(it).is_ok())?;
-            Some(Kept { name, version: text(&value["version"]), files })
+            Some(CachedSkill { name, version: text(&value["version"]), files })
         };
         let skills = value["skills"].as_array()?.iter().map(skill).collect::<Option<_>>()?;
         Some(Self { etag: text(&value["etag"]), skills })

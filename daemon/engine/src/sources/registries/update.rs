@@ -12,7 +12,7 @@ use std::time::Instant;
 use skills_discovery::remote::{Address, Index, IndexError, Offer, read};
 
 use crate::sources::registries::fetch::{FetchError, Fetched, Fetcher};
-use crate::sources::registries::store::{Kept, Stage, State, Store};
+use crate::sources::registries::store::{CachedSkill, Stage, State, Store};
 use crate::sources::source_limits::{FILE_BYTES, INDEX_BYTES, UPDATE_BYTES, UPDATE_TIME};
 
 /// Result of an update.
@@ -94,7 +94,7 @@ struct Update<'a> {
     fetcher: Fetcher,
     stage: Stage,
     /// Undamaged skills of the published state.
-    whole: Vec<Kept>,
+    whole: Vec<CachedSkill>,
     stopping: &'a AtomicBool,
     /// Number of bytes that may still be fetched.
     left: u64,
@@ -102,7 +102,7 @@ struct Update<'a> {
     tag: Option<String>,
     refused: Vec<String>,
     complete: bool,
-    next: Vec<Kept>,
+    next: Vec<CachedSkill>,
 }
 
 impl Update<'_> {
@@ -138,9 +138,10 @@ impl Update<'_> {
         Ok(())
     }
 
-    fn fetch(&mut self, offer: &Offer) -> Result<Kept, Trouble> {
+    fn fetch(&mut self, offer: &Offer) -> Result<CachedSkill, Trouble> {
         let Offer { name, files, version } = offer;
-        let mut kept = Kept { name: name.clone(), version: version.clone(), files: Vec::new() };
+        let mut kept =
+            CachedSkill { name: name.clone(), version: version.clone(), files: Vec::new() };
         for file in files {
             if self.stopping.load(Ordering::Relaxed) {
                 return Err(Trouble::Stop(UpdateError::Stopping));

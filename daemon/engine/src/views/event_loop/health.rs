@@ -10,7 +10,7 @@ use skills_discovery::discover::{
 use skills_syntax::path::AbsPath;
 
 use super::EngineState;
-use super::views::Depends;
+use super::views::Dependencies;
 use crate::files::dir_index::{Node, Watch};
 use crate::views::status::{Status, WorktreeStatus};
 use crate::views::view::Health;
@@ -62,9 +62,9 @@ impl EngineState {
         &self,
         cwd: &AbsPath,
         resolution: &Resolution,
-        depends: &Depends,
+        depends: &Dependencies,
     ) -> Vec<Health> {
-        let mut health = self.unheard(depends);
+        let mut health = self.watch_problems(depends);
         if !resolution.cwd_exists {
             health.push(Health {
                 code: "no-directory",
@@ -105,13 +105,13 @@ impl EngineState {
     }
 
     /// Returns the problems of watching the directories that a view depends on.
-    fn unheard(&self, depends: &Depends) -> Vec<Health> {
+    fn watch_problems(&self, depends: &Dependencies) -> Vec<Health> {
         let mut health = Vec::new();
         let nodes = || {
-            let deaf = self.ground.forest.iter().filter(|(_, it)| it.deaf());
-            deaf.filter(|(_, it)| depends.contains(it.serial))
+            let needs_sweep = self.scanner.dir_index.iter().filter(|(_, it)| it.needs_sweep());
+            needs_sweep.filter(|(_, it)| depends.contains(it.id))
         };
-        if self.watching && !self.ground.hears() {
+        if self.watching && !self.scanner.has_source() {
             health.push(Health {
                 code: "no-watcher",
                 message: "the disk cannot be watched and is read at every request instead".into(),
@@ -132,7 +132,7 @@ impl EngineState {
         }
         let read = |it: &Node| it.listing.is_some();
         let doubtful = nodes().filter(|(_, it)| read(it)).find_map(|(path, it)| match it.watch {
-            Watch::Doubtful(kind) => Some((path, kind)),
+            Watch::PartlyWatched(kind) => Some((path, kind)),
             Watch::Unarmed | Watch::Armed | Watch::OverLimit | Watch::Refused => None,
         });
         if let Some((path, kind)) = doubtful {
@@ -147,7 +147,7 @@ impl EngineState {
         }
         // Directories passed only on the way to a root are not reported.
         let refused = nodes().find(|(_, it)| it.watch == Watch::Refused && read(it));
-        if let Some((path, _)) = refused.filter(|_| self.ground.hears()) {
+        if let Some((path, _)) = refused.filter(|_| self.scanner.has_source()) {
             health.push(Health {
                 code: "not-watched",
                 message: "a directory cannot be watched and is read at every request instead"
@@ -161,13 +161,15 @@ impl EngineState {
 
     /// Returns the engine's status.
     pub(super) fn status(&self) -> Status {
-        let nodes = self.ground.forest.iter();
+        let nodes = self.scanner.dir_index.iter();
         let worktrees = self.worktrees.iter().map(|(top, worktree)| {
             let views = self.views.values().filter(|it| it.view.resolution.worktree == *top);
             let mut skills = BTreeMap::new();
             // The most recently used view represents the worktree.
-            let latest = views.clone().find(|it| it.asked.is_latest());
-            if let Some(held) = latest.or_else(|| views.clone().max_by_key(|it| it.asked.last())) {
+            let latest = views.clone().find(|it| it.last_used.is_latest());
+            if let Some(held) =
+                latest.or_else(|| views.clone().max_by_key(|it| it.last_used.last()))
+            {
                 for state in SkillState::ALL {
                     skills.insert(state, held.view.resolution.count(state));
                 }
@@ -188,12 +190,12 @@ impl EngineState {
             boot_id: self.boot_id.clone(),
             worktrees: worktrees.collect(),
             watches: nodes
-                .filter(|(_, it)| matches!(it.watch, Watch::Armed | Watch::Doubtful(_)))
+                .filter(|(_, it)| matches!(it.watch, Watch::Armed | Watch::PartlyWatched(_)))
                 .count(),
             watch_limit: self.watch_limit,
             rebuilds: self.rebuilds,
-            counters: self.ground.counters,
-            sources: self.providers.status(),
+            counters: self.scanner.counters,
+            sources: self.sources.status(),
         }
     }
 }

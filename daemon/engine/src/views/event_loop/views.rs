@@ -34,11 +34,11 @@ const MOST_PINNED: usize = 256;
 const MAX_ROUNDS: usize = 1000;
 
 /// A view with its dependencies and last use.
-pub(crate) struct Held {
+pub(crate) struct ViewEntry {
     pub(super) view: Arc<View>,
     /// The nodes its resolution depends on.
-    pub(super) depends: Depends,
-    pub(super) asked: Arc<LastUsed>,
+    pub(super) depends: Dependencies,
+    pub(super) last_used: Arc<LastUsed>,
 }
 
 /// A view that is being resolved.
@@ -59,16 +59,16 @@ impl Scan {
         self.waiters.iter().any(|it| match it {
             Waiter::View { request, .. } => !request.reply.is_closed(),
             Waiter::Sync(reply) => !reply.is_closed(),
-            Waiter::Awaited(_, reply) => !reply.is_closed(),
+            Waiter::IsFetching(_, reply) => !reply.is_closed(),
         })
     }
 }
 
 /// A sorted set of nodes.
 #[derive(PartialEq)]
-pub(super) struct Depends(Vec<NodeId>);
+pub(super) struct Dependencies(Vec<NodeId>);
 
-impl Depends {
+impl Dependencies {
     fn new(mut visited: Vec<NodeId>) -> Self {
         visited.sort_unstable();
         visited.dedup();
@@ -76,14 +76,14 @@ impl Depends {
         Self(visited)
     }
 
-    pub(super) fn contains(&self, serial: NodeId) -> bool {
-        self.0.binary_search(&serial).is_ok()
+    pub(super) fn contains(&self, id: NodeId) -> bool {
+        self.0.binary_search(&id).is_ok()
     }
 }
 
 impl EngineState {
     /// Resolves the views again that depend on a changed source or policy.
-    pub(super) fn provided_anew(&mut self, bears_on: impl Fn(&View) -> bool) {
+    pub(super) fn resolve_dependents(&mut self, bears_on: impl Fn(&View) -> bool) {
         let views = self.views.iter().filter(|(_, it)| bears_on(&it.view));
         let stale: Vec<_> =
             views.map(|(key, it)| (Arc::clone(key), Arc::clone(&it.view.ctx))).collect();
@@ -124,7 +124,7 @@ impl EngineState {
         }
         let served = std::mem::take(&mut self.served);
         if !served.is_empty() {
-            self.settle(&served);
+            self.update_views(&served);
             for waiter in served {
                 self.answer(waiter);
             }
@@ -137,15 +137,15 @@ impl EngineState {
     }
 
     /// Attaches a waiter to a running scan that it depends on; returns it if there is no such scan.
-    pub(super) fn put_off(&mut self, waiter: Waiter) -> Option<Waiter> {
+    pub(super) fn defer(&mut self, waiter: Waiter) -> Option<Waiter> {
         let scan = match &waiter {
             Waiter::View { request, .. } => {
                 let is_there = self.views.contains_key(&request.key);
-                let takes_it = is_there && waiter.takes_what_is_there();
+                let takes_it = is_there && waiter.accepts_published();
                 self.scan_of(&request.key).filter(|_| !takes_it)
             }
             // Requires every published view to be up to date.
-            Waiter::Sync(_) | Waiter::Awaited(..) => {
+            Waiter::Sync(_) | Waiter::IsFetching(..) => {
                 let views = &self.views;
                 self.scans.iter_mut().find(|it| views.contains_key(&it.key))
             }
@@ -160,19 +160,19 @@ impl EngineState {
     fn advance(&mut self, mut scan: Scan) {
         let (resolution, depends, uses) = loop {
             if !scan.needs.is_empty() {
-                scan.needs = self.ground.fulfil(std::mem::take(&mut scan.needs), self.until);
+                scan.needs = self.scanner.load_missing(std::mem::take(&mut scan.needs), self.until);
                 if !scan.needs.is_empty() || Instant::now() >= self.until {
                     self.scans.push_back(scan);
                     return;
                 }
             }
             let recorder =
-                TrackedTree::new(&self.ground.forest, self.us, &self.providers, &self.policy);
+                TrackedTree::new(&self.scanner.dir_index, self.us, &self.sources, &self.policy);
             let resolution = discover(&scan.ctx, &recorder);
             let notes = recorder.into_notes();
             scan.rounds += 1;
             if notes.needs.is_empty() || scan.rounds >= MAX_ROUNDS {
-                break (resolution, Depends::new(notes.visited), notes.uses);
+                break (resolution, Dependencies::new(notes.visited), notes.uses);
             }
             scan.needs = notes.needs;
         };
@@ -187,11 +187,11 @@ impl EngineState {
         key: Arc<ViewKey>,
         ctx: Arc<DiscoveryContext>,
         patient: bool,
-        (resolution, depends, uses): (Resolution, Depends, Uses),
+        (resolution, depends, uses): (Resolution, Dependencies, Uses),
     ) {
-        self.providers.want(&uses);
+        self.sources.want(&uses);
         let mut health = self.health(&ctx.cwd, &resolution, &depends);
-        health.extend(self.providers.health(&uses));
+        health.extend(self.sources.health(&uses));
         let before = self.views.get(&key);
         if let Some(held) = before.filter(|_| patient)
             && has_emptied(&held.view.resolution, &resolution)
@@ -203,10 +203,10 @@ impl EngineState {
             return;
         }
         let top = &resolution.worktree;
-        let asked = before.filter(|it| it.view.resolution.worktree == *top);
+        let last_used = before.filter(|it| it.view.resolution.worktree == *top);
         let worktree = self.worktrees.entry(top.clone()).or_default();
         let new = || Arc::new(LastUsed::new(&worktree.latest));
-        let asked = asked.map_or_else(new, |it| Arc::clone(&it.asked));
+        let last_used = last_used.map_or_else(new, |it| Arc::clone(&it.last_used));
         self.unused |= before.is_some_and(|it| it.depends != depends);
         let before = before.map(|it| Arc::clone(&it.view));
         let same = before
@@ -220,10 +220,10 @@ impl EngineState {
                 None => Arc::new(Journal::new(tick)),
                 Some(before) => Arc::clone(before.journal()),
             };
-            let moment = ViewVersion { clock, tick, journal, asked: Arc::clone(&asked) };
+            let moment = ViewVersion { clock, tick, journal, last_used: Arc::clone(&last_used) };
             Arc::new(View::new(Arc::clone(&key), ctx, resolution, health, uses, moment))
         });
-        self.views.insert(key, Held { view: Arc::clone(&view), depends, asked });
+        self.views.insert(key, ViewEntry { view: Arc::clone(&view), depends, last_used });
         if is_new {
             let update = before.map(|before| follow(&before, Arc::clone(&view)));
             self.publish();
@@ -255,7 +255,7 @@ impl EngineState {
             && let Some((oldest, _)) = pinned.min_by_key(|(_, worktree)| worktree.opened)
         {
             let oldest = oldest.clone();
-            tracing::warn!(path = ?oldest, "closed, because too many worktrees are opened to stay");
+            tracing::warn!(path = ?oldest, "closed the oldest of too many open worktrees");
             while self.unpin(&oldest) {}
         }
         self.opened += 1;
@@ -270,8 +270,8 @@ impl EngineState {
         };
         worktree.pins -= 1;
         if worktree.pins == 0 {
-            let holds = &self.holds;
-            self.views.retain(|key, it| it.view.resolution.worktree != *top || holds.has(key));
+            let leases = &self.leases;
+            self.views.retain(|key, it| it.view.resolution.worktree != *top || leases.has(key));
             self.unused = true;
             self.publish();
         }
@@ -283,7 +283,7 @@ impl EngineState {
         let views = self.views.iter();
         let mut idle: Vec<_> = views
             .map(|(key, it)| {
-                (it.asked.last(), Arc::clone(key), it.view.resolution.worktree.clone())
+                (it.last_used.last(), Arc::clone(key), it.view.resolution.worktree.clone())
             })
             .collect();
         idle.sort_by_key(|(used, ..)| std::cmp::Reverse(*used));
@@ -291,7 +291,7 @@ impl EngineState {
         let mut kept = BTreeSet::new();
         let pinned = |top: &AbsPath| self.worktrees.get(top).is_some_and(|it| it.pins > 0);
         idle.retain(|(_, key, top)| {
-            !(self.holds.has(key) || pinned(top) && kept.insert(top.clone()))
+            !(self.leases.has(key) || pinned(top) && kept.insert(top.clone()))
         });
         let old = |used: &Instant| used.elapsed() > self.idle;
         let gone: Vec<_> = idle
@@ -310,7 +310,7 @@ impl EngineState {
         // Nodes of a view that is still being resolved are not in any view yet.
         if self.scans.is_empty() && std::mem::take(&mut self.unused) {
             let used = self.views.values().flat_map(|it| it.depends.0.iter().copied()).collect();
-            self.ground.retain(&used);
+            self.scanner.retain(&used);
             let live: BTreeSet<_> =
                 self.views.values().map(|it| it.view.resolution.worktree.clone()).collect();
             self.worktrees.retain(|top, it| it.pins > 0 || live.contains(top));

@@ -52,7 +52,7 @@ impl Sessions {
             if let Err(StoreError::Damaged(why)) = &found {
                 self.set_aside(id, why).await;
             }
-            let found = found.inspect_err(|error| tracing::warn!(%error, "a session is not read"));
+            let found = found.inspect_err(|error| tracing::warn!(%error, "cannot read a session"));
             let session = Arc::new(found.ok().flatten()?);
             let mut live = self.live();
             // Another caller may have loaded and changed it meanwhile, or even closed it.
@@ -81,7 +81,8 @@ impl Sessions {
             Err(error) => format!("and it cannot be set aside: {error}"),
         };
         let message = format!("session `{shown}` could not be read ({why}); {what}");
-        self.store.tell_damage(message, "Nothing is needed: it is forgotten when sessions expire.");
+        self.store
+            .report_damage(message, "Nothing is needed: it is forgotten when sessions expire.");
     }
 
     pub(super) async fn forget(
