@@ -6,71 +6,18 @@
 
 use serde_json::{Value, json};
 use skills_agents::hooks::shorten_matcher;
-use skills_agents::profile::DEFAULT_PROFILES;
-use skills_discovery::levels::{self, Level, Levels, is_glob};
-use skills_syntax::path::AbsPath;
+use skills_discovery::levels::{self, Level, is_glob};
 use toml::de::{DeTable, DeValue};
 
-use super::Config;
-use super::read::{ValueError, nearest, type_name, word};
+use super::value::{ValueError, nearest, type_name, word};
 
 /// Levels by rule id, by family (`family/*`) or for all rules (`*`), the broadest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RuleLevels(Vec<(String, Level)>);
+pub struct RuleLevels(pub(super) Vec<(String, Level)>);
 
 /// Levels by glob, in file order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PathLevels(Vec<(String, RuleLevels)>);
-
-/// Returns the levels from these rows for the worktree at `top`.
-pub fn levels_of(rows: &[LevelRow], top: &AbsPath) -> Levels {
-    let mut levels = Levels::default();
-    for LevelRow { rule, level, glob } in rows {
-        match glob {
-            None => levels.set(rule, *level),
-            Some(glob) => levels.set_for(top, glob, rule, *level),
-        }
-    }
-    levels
-}
-
-/// The level of one rule, family or `*`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct LevelRow {
-    /// Rule id, family or `*`.
-    pub rule: String,
-    /// Level of the findings.
-    pub level: Level,
-    /// Glob of the files below the worktree's top; `None` means all files.
-    pub glob: Option<String>,
-}
-
-/// Returns the level rows of several files, in increasing order of precedence.
-pub fn level_rows<'a>(files: impl IntoIterator<Item = &'a Config>) -> Vec<LevelRow> {
-    let mut rows = Vec::new();
-    let mut add = |rules: &RuleLevels, glob: Option<&String>| {
-        let row = |(rule, level): &(String, Level)| LevelRow {
-            rule: rule.clone(),
-            level: *level,
-            glob: glob.cloned(),
-        };
-        rows.extend(rules.0.iter().map(row));
-    };
-    for file in files {
-        add(&file.check_rules, None);
-        for (glob, rules) in &file.check_paths.0 {
-            add(rules, Some(glob));
-        }
-    }
-    rows
-}
-
-/// Returns the profiles for `check`: those of the last file that sets any, or else the default
-/// profiles.
-pub fn check_profiles<'a>(files: impl IntoIterator<Item = &'a Config>) -> Vec<String> {
-    let named = files.into_iter().map(|it| &it.check_profiles).filter(|it| !it.is_empty()).last();
-    named.cloned().unwrap_or_else(|| DEFAULT_PROFILES.map(str::to_owned).to_vec())
-}
+pub struct PathLevels(pub(super) Vec<(String, RuleLevels)>);
 
 /// Returns the patterns that match these rules: `*`, families and ids.
 fn patterns(rules: &[&str]) -> Vec<String> {
@@ -187,8 +134,7 @@ pub(super) fn paths_schema(rules: &[&str]) -> Value {
 mod tests {
     use expect_test::{Expect, expect};
 
-    use super::*;
-    use crate::{ConfigSource, KnownNames, read, read_with_names};
+    use crate::{ConfigSource, KnownNames, read_with_names};
 
     #[track_caller]
     fn check(text: &str, expected: &Expect) {
@@ -245,12 +191,5 @@ mod tests {
                 2:15: `check.paths` must be a table of globs, not a boolean (Write `[check.paths."GLOB"]` and below it `"family/rule" = "off"`.)
             "#]],
         );
-    }
-
-    #[test]
-    fn check_profiles_come_from_the_last_file_that_sets_any() {
-        let named = read(b"check.profiles = [\"codex\"]\n", ConfigSource::User).config;
-        assert_eq!(check_profiles([&named, &Config::default()]), ["codex"]);
-        assert_eq!(check_profiles([&Config::default()]), DEFAULT_PROFILES);
     }
 }

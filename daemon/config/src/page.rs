@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::{
-    Applies, ConfigKey, ConfigSource, KEYS, ValueKind, levels, permissions, profile_page, server,
-};
+use super::key::{Applies, ConfigKey, ConfigSource, ValueKind};
+use super::table::{KEYS, MAX_INTEGER};
+use super::{levels, permissions, profile_page, server};
 
 /// Returns the reference page.
 pub fn page() -> String {
@@ -34,7 +34,7 @@ pub fn page() -> String {
 
 const HEAD: &str = "# Configuration
 
-<!-- Generated from the table of keys in daemon/config/src/lib.rs; a test updates it. -->
+<!-- Generated from the table of keys in daemon/config/src/table.rs; a test updates it. -->
 
 skillsd reads two optional files:
 
@@ -67,7 +67,7 @@ fn values(kind: ValueKind) -> String {
         ValueKind::Paths => "a table by glob of tables of levels by rule".to_owned(),
         ValueKind::Permissions => permissions::values(),
         ValueKind::Switch => "`true` or `false`".to_owned(),
-        ValueKind::Number { min, max: super::MAX_INTEGER, unit } => {
+        ValueKind::Number { min, max: MAX_INTEGER, unit } => {
             format!("a number of {unit} from {min}")
         }
         ValueKind::Number { min, max, unit } => format!("a number of {unit} from {min} to {max}"),

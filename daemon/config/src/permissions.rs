@@ -6,8 +6,9 @@ use skills_syntax::text::LineColumn;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::read::{Reader, ValueError, nearest, type_name};
-use super::{ConfigKey, ConfigSource};
+use super::key::{ConfigKey, ConfigSource};
+use super::reader::Reader;
+use super::value::{ValueError, nearest, type_name};
 
 /// Actions, the strictest first.
 const ACTIONS: [Action; 3] = [Action::Deny, Action::Ask, Action::Allow];

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use serde_json::{Map, Value, json};
 use skills_agents::profile::{CHECKS, ProfileRule, RULES, RuleValueKind};
 
-use super::profiles::{
-    ANY_DEPTH, DEEPEST, PROFILE_KEYS, ProfileKey, ProfileKeyKind, ROOT_KEYS, WALK_KEYS,
-};
+use super::profiles::PROFILE_KEYS;
+use super::profiles::key::{ProfileKey, ProfileKeyKind};
+use super::profiles::root::{ANY_DEPTH, DEEPEST, ROOT_KEYS, WALK_KEYS};
 
 /// An example that differs from the built-in profiles; a test reads it.
 pub(super) const EXAMPLE: &str = r#"[profiles.opencode]

@@ -1,11 +1,12 @@
 //! Reader for `[profiles.NAME]`: converts the user's profiles from TOML to drafts.
 //!
-//! The keys are the rows of [`RULES`], those of a root ([`ROOT_KEYS`]) and a few more
+//! The keys are the rows of [`RULES`], those of a root ([`root::ROOT_KEYS`]) and a few more
 //! ([`PROFILE_KEYS`]). [`skills_agents::profile::ProfileSet::from_drafts`] interprets a draft;
 //! this module gives each value its place and form.
 
 mod inline;
-mod root;
+pub(super) mod key;
+pub(super) mod root;
 mod value;
 
 use skills_agents::profile::{
@@ -15,37 +16,11 @@ use skills_agents::profile::{
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::read::{Reader, type_name};
+use super::reader::Reader;
+use super::value::type_name;
+use key::{ProfileKey, ProfileKeyKind};
 use root::{every_root, roots};
 use value::{below, error, list, text, unknown, variables, word, yes_no};
-
-pub(super) use root::{ANY_DEPTH, DEEPEST, ROOT_KEYS, WALK_KEYS};
-
-/// A key of a profile that is not a rule, or a key of a root.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ProfileKey {
-    pub(super) name: &'static str,
-    pub(super) doc: &'static str,
-    pub(super) kind: ProfileKeyKind,
-}
-
-/// The values that such a key accepts.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum ProfileKeyKind {
-    /// A string.
-    Text,
-    /// One of these words.
-    Word(fn() -> Vec<&'static str>),
-    YesNo,
-    /// A string or a list of strings.
-    Strings,
-    /// A number of levels, or `any`.
-    Depth,
-    /// A list of tables with the keys of a root.
-    Roots,
-    /// A table with the keys that control how a root is walked.
-    Walk,
-}
 
 /// Keys of a profile that are not rules.
 pub(super) const PROFILE_KEYS: &[ProfileKey] = &[

@@ -4,47 +4,15 @@
 //! caller decides whether to use a file that has any.
 
 use skills_discovery::remote::Address;
-use skills_syntax::suggest;
 use skills_syntax::text::{LineIndex, decode};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{
-    Config, ConfigKey, ConfigSource, ConfigValue, KEYS, ValueKind, levels, permissions, profiles,
-    server,
-};
-
-/// Result of reading a configuration file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Parsed {
-    /// Values of the keys without a problem; other keys have their default. Text that is not valid
-    /// TOML is read as far as possible.
-    pub config: Config,
-    /// Problems, in text order.
-    pub problems: Vec<Problem>,
-}
-
-/// A problem and its position.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// Line, starting at 1.
-    pub line: u32,
-    /// Column in characters, starting at 1.
-    pub column: u32,
-    /// The problem, as a sentence fragment.
-    pub message: String,
-    /// The remedy, as a sentence.
-    pub hint: Option<String>,
-}
-
-/// Names that a file can use and that this crate does not know itself.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct KnownNames<'a> {
-    /// Rule ids; `None` accepts any name.
-    pub rules: Option<&'a [&'a str]>,
-    /// Profiles defined by another file.
-    pub profiles: &'a [String],
-}
+use super::key::{ConfigKey, ConfigSource, ValueKind};
+use super::reader::{KnownNames, Parsed, Reader};
+use super::table::{ConfigValue, KEYS};
+use super::value::{ValueError, nearest, type_name, word};
+use super::{levels, permissions, profiles, server};
 
 /// Reads a configuration file without checking names of rules.
 pub fn read(bytes: &[u8], source: ConfigSource) -> Parsed {
@@ -70,7 +38,7 @@ pub fn read_with_names(bytes: &[u8], source: ConfigSource, names: KnownNames<'_>
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
         let at = error.span().map_or(0, |span| span.start);
-        reader.problem(at, syntax(error.message()), None);
+        reader.problem(at, syntax_message(error.message()), None);
     }
     let n_syntax = reader.parsed.problems.len();
     if let (ConfigSource::User, Some(DeValue::Table(own))) =
@@ -78,7 +46,7 @@ pub fn read_with_names(bytes: &[u8], source: ConfigSource, names: KnownNames<'_>
     {
         reader.own = own.keys().map(|it| it.get_ref().to_string()).collect();
     }
-    reader.table("", table.get_ref());
+    read_table(&mut reader, "", table.get_ref());
     if n_syntax > 0 {
         // In invalid TOML, other problems would only be consequences of the first.
         reader.parsed.problems.truncate(n_syntax);
@@ -89,174 +57,135 @@ pub fn read_with_names(bytes: &[u8], source: ConfigSource, names: KnownNames<'_>
 }
 
 // Puts the message on one line, like other problems.
-fn syntax(message: &str) -> String {
+fn syntax_message(message: &str) -> String {
     let words: Vec<_> = message.split_whitespace().collect();
     format!("invalid TOML: {}", words.join(" "))
 }
 
-pub(super) struct Reader<'a> {
-    text: &'a str,
-    lines: LineIndex,
-    source: ConfigSource,
-    /// Rule ids, if known.
-    rules: Option<&'a [&'a str]>,
-    /// Names of the file's own profiles, which other keys can use.
-    own: Vec<String>,
-    parsed: Parsed,
+fn read_table(reader: &mut Reader<'_>, prefix: &str, table: &DeTable<'_>) {
+    for (key, value) in table {
+        let name = format!("{prefix}{}", key.get_ref());
+        let is_table = KEYS.iter().any(|it| it.name.starts_with(&format!("{name}.")));
+        match (KEYS.iter().find(|it| it.name == name), value.get_ref()) {
+            (Some(row), _) => read_key(reader, row, key.span().start, value),
+            (None, DeValue::Table(inner)) if is_table => {
+                read_table(reader, &format!("{name}."), inner);
+            }
+            (None, _) if is_table => {
+                let message =
+                    format!("`{name}` must be a table, not {}", type_name(value.get_ref()));
+                reader.problem(value.span().start, message, Some(keys_of(&name)));
+            }
+            (None, _) => {
+                let message = format!("unknown key `{name}`");
+                reader.problem(key.span().start, message, suggestion(reader, &name));
+            }
+        }
+    }
 }
 
-impl Reader<'_> {
-    /// Returns the line of an offset.
-    pub(super) fn line(&self, at: usize) -> u32 {
-        self.place(at).0
+fn read_key(reader: &mut Reader<'_>, row: &ConfigKey, at: usize, value: &Spanned<DeValue<'_>>) {
+    if reader.source == ConfigSource::Repository && !row.repository {
+        let message = format!("a repository cannot set `{}`", row.name);
+        let hint = "Set it in your own `config.toml`.".to_owned();
+        return reader.problem(at, message, Some(hint));
     }
-
-    /// Returns the line and column of an offset.
-    pub(super) fn place(&self, at: usize) -> (u32, u32) {
-        self.lines.display(self.text, at)
-    }
-
-    /// Returns the kind of file.
-    pub(super) fn source(&self) -> ConfigSource {
-        self.source
-    }
-
-    pub(super) fn problem(&mut self, at: usize, message: String, hint: Option<String>) {
-        let (line, column) = self.lines.display(self.text, at);
-        self.parsed.problems.push(Problem { line, column, message, hint });
-    }
-
-    fn table(&mut self, prefix: &str, table: &DeTable<'_>) {
-        for (key, value) in table {
-            let name = format!("{prefix}{}", key.get_ref());
-            let is_table = KEYS.iter().any(|it| it.name.starts_with(&format!("{name}.")));
-            match (KEYS.iter().find(|it| it.name == name), value.get_ref()) {
-                (Some(row), _) => self.key(row, key.span().start, value),
-                (None, DeValue::Table(inner)) if is_table => {
-                    self.table(&format!("{name}."), inner);
-                }
-                (None, _) if is_table => {
-                    let message =
-                        format!("`{name}` must be a table, not {}", type_name(value.get_ref()));
-                    self.problem(value.span().start, message, Some(keys_of(&name)));
-                }
-                (None, _) => {
-                    let message = format!("unknown key `{name}`");
-                    self.problem(key.span().start, message, self.suggestion(&name));
-                }
-            }
+    let errors = match (row.kind, value.get_ref()) {
+        (ValueKind::Profiles | ValueKind::Addresses, DeValue::Array(items)) => {
+            read_list(reader, row, items.iter())
         }
-    }
-
-    fn key(&mut self, row: &ConfigKey, at: usize, value: &Spanned<DeValue<'_>>) {
-        if self.source == ConfigSource::Repository && !row.repository {
-            let message = format!("a repository cannot set `{}`", row.name);
-            let hint = "Set it in your own `config.toml`.".to_owned();
-            return self.problem(at, message, Some(hint));
+        (ValueKind::Servers, DeValue::Table(servers)) => {
+            let (servers, errors) = server::read(servers);
+            if errors.is_empty() {
+                reader.parsed.config.set(row.name, ConfigValue::Servers(servers));
+            }
+            errors
         }
-        let errors = match (row.kind, value.get_ref()) {
-            (ValueKind::Profiles | ValueKind::Addresses, DeValue::Array(items)) => {
-                self.list(row, items.iter())
+        (ValueKind::Rules, DeValue::Table(rules)) => {
+            let (rules, errors) = levels::read_rules(rules, reader.rules);
+            if errors.is_empty() {
+                reader.parsed.config.set(row.name, ConfigValue::Rules(rules));
             }
-            (ValueKind::Servers, DeValue::Table(servers)) => {
-                let (servers, errors) = server::read(servers);
-                if errors.is_empty() {
-                    self.parsed.config.set(row.name, ConfigValue::Servers(servers));
-                }
-                errors
+            errors
+        }
+        (ValueKind::Paths, DeValue::Table(paths)) => {
+            let (paths, errors) = levels::read_paths(paths, reader.rules);
+            if errors.is_empty() {
+                reader.parsed.config.set(row.name, ConfigValue::Paths(paths));
             }
-            (ValueKind::Rules, DeValue::Table(rules)) => {
-                let (rules, errors) = levels::read_rules(rules, self.rules);
-                if errors.is_empty() {
-                    self.parsed.config.set(row.name, ConfigValue::Rules(rules));
-                }
-                errors
-            }
-            (ValueKind::Paths, DeValue::Table(paths)) => {
-                let (paths, errors) = levels::read_paths(paths, self.rules);
-                if errors.is_empty() {
-                    self.parsed.config.set(row.name, ConfigValue::Paths(paths));
-                }
-                errors
-            }
-            (ValueKind::Permissions, DeValue::Table(table)) => {
-                let (rules, errors) = permissions::read(self, row, table);
-                self.parsed.config.set(row.name, ConfigValue::Permissions(rules));
-                errors
-            }
-            (ValueKind::CustomProfiles, DeValue::Table(own)) => {
-                let own = profiles::read(self, own);
-                self.parsed.config.set(row.name, ConfigValue::CustomProfiles(own));
+            errors
+        }
+        (ValueKind::Permissions, DeValue::Table(table)) => {
+            let (rules, errors) = permissions::read(reader, row, table);
+            reader.parsed.config.set(row.name, ConfigValue::Permissions(rules));
+            errors
+        }
+        (ValueKind::CustomProfiles, DeValue::Table(own)) => {
+            let own = profiles::read(reader, own);
+            reader.parsed.config.set(row.name, ConfigValue::CustomProfiles(own));
+            Vec::new()
+        }
+        (kind, one) => match scalar(kind, &accepted_words(reader, kind), one) {
+            Ok(scalar) => {
+                reader.parsed.config.set(row.name, scalar);
                 Vec::new()
             }
-            (kind, one) => match scalar(kind, &self.words(kind), one) {
-                Ok(scalar) => {
-                    self.parsed.config.set(row.name, scalar);
-                    Vec::new()
-                }
-                Err(error) => vec![(value.span().start, error)],
-            },
-        };
-        for (at, ValueError { message, hint }) in errors {
-            self.problem(at, format!("`{}` {message}", row.name), hint);
-        }
-    }
-
-    /// Reads a list of words or URLs.
-    fn list<'v>(
-        &mut self,
-        row: &ConfigKey,
-        items: impl Iterator<Item = &'v Spanned<DeValue<'v>>>,
-    ) -> Vec<(usize, ValueError)> {
-        let (mut words, mut addresses, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-        for item in items {
-            let read = match row.kind {
-                ValueKind::Addresses => address(item.get_ref()).map(|it| addresses.push(it)),
-                _ => word(&self.words(row.kind), item.get_ref()).map(|it| words.push(it)),
-            };
-            errors.extend(read.err().map(|error| (item.span().start, error)));
-        }
-        if errors.is_empty() {
-            let scalar = match row.kind {
-                ValueKind::Addresses => ConfigValue::Addresses(addresses),
-                _ => ConfigValue::Words(words),
-            };
-            self.parsed.config.set(row.name, scalar);
-        }
-        errors
-    }
-
-    /// Returns the words that a key accepts in this file.
-    fn words(&self, kind: ValueKind) -> Vec<&str> {
-        let own =
-            self.own.iter().filter(|_| matches!(kind, ValueKind::Profile | ValueKind::Profiles));
-        let mut words = kind.words();
-        words.extend(own.map(String::as_str));
-        words.dedup();
-        words
-    }
-
-    /// Returns a suggestion for an unknown key.
-    fn suggestion(&self, name: &str) -> Option<String> {
-        let may = |key: &&ConfigKey| key.repository || self.source == ConfigSource::User;
-        let names: Vec<_> = KEYS.iter().filter(may).map(|it| it.name).collect();
-        let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
-        // Suggests `daemon.idle_exit` for `idle_exit`, and `log.level` for `log.levle`.
-        let whole = nearest(name, &names);
-        let found = whole.or_else(|| {
-            let lasts: Vec<_> = names.iter().map(|it| last(it)).collect();
-            let lasts: Vec<_> = lasts.iter().map(String::as_str).collect();
-            let near = nearest(&last(name), &lasts)?;
-            names.iter().copied().find(|it| last(it) == near)
-        });
-        found.map(|it| format!("Did you mean `{it}`?"))
+            Err(error) => vec![(value.span().start, error)],
+        },
+    };
+    for (at, ValueError { message, hint }) in errors {
+        reader.problem(at, format!("`{}` {message}", row.name), hint);
     }
 }
 
-/// The reason why a value does not fit its key.
-pub(super) struct ValueError {
-    pub(super) message: String,
-    pub(super) hint: Option<String>,
+/// Reads a list of words or URLs.
+fn read_list<'v>(
+    reader: &mut Reader<'_>,
+    row: &ConfigKey,
+    items: impl Iterator<Item = &'v Spanned<DeValue<'v>>>,
+) -> Vec<(usize, ValueError)> {
+    let (mut words, mut addresses, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    for item in items {
+        let read = match row.kind {
+            ValueKind::Addresses => address(item.get_ref()).map(|it| addresses.push(it)),
+            _ => word(&accepted_words(reader, row.kind), item.get_ref()).map(|it| words.push(it)),
+        };
+        errors.extend(read.err().map(|error| (item.span().start, error)));
+    }
+    if errors.is_empty() {
+        let scalar = match row.kind {
+            ValueKind::Addresses => ConfigValue::Addresses(addresses),
+            _ => ConfigValue::Words(words),
+        };
+        reader.parsed.config.set(row.name, scalar);
+    }
+    errors
+}
+
+/// Returns the words that a key accepts in this file.
+fn accepted_words<'a>(reader: &'a Reader<'_>, kind: ValueKind) -> Vec<&'a str> {
+    let own =
+        reader.own.iter().filter(|_| matches!(kind, ValueKind::Profile | ValueKind::Profiles));
+    let mut words = kind.words();
+    words.extend(own.map(String::as_str));
+    words.dedup();
+    words
+}
+
+/// Returns a suggestion for an unknown key.
+fn suggestion(reader: &Reader<'_>, name: &str) -> Option<String> {
+    let may = |key: &&ConfigKey| key.repository || reader.source == ConfigSource::User;
+    let names: Vec<_> = KEYS.iter().filter(may).map(|it| it.name).collect();
+    let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
+    // Suggests `daemon.idle_exit` for `idle_exit`, and `log.level` for `log.levle`.
+    let whole = nearest(name, &names);
+    let found = whole.or_else(|| {
+        let lasts: Vec<_> = names.iter().map(|it| last(it)).collect();
+        let lasts: Vec<_> = lasts.iter().map(String::as_str).collect();
+        let near = nearest(&last(name), &lasts)?;
+        names.iter().copied().find(|it| last(it) == near)
+    });
+    found.map(|it| format!("Did you mean `{it}`?"))
 }
 
 fn scalar(kind: ValueKind, words: &[&str], value: &DeValue<'_>) -> Result<ConfigValue, ValueError> {
@@ -317,22 +246,6 @@ fn address(value: &DeValue<'_>) -> Result<Address, ValueError> {
     })
 }
 
-pub(super) fn word(words: &[&str], value: &DeValue<'_>) -> Result<String, ValueError> {
-    let all = words.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
-    let DeValue::String(text) = value else {
-        let message = format!("must be a string, not {}", type_name(value));
-        return Err(ValueError { message, hint: Some(format!("Use one of {all}.")) });
-    };
-    if words.contains(&&**text) {
-        return Ok(text.clone().into_owned());
-    }
-    let hint = match nearest(text, words) {
-        Some(near) => format!("Did you mean `{near}`?"),
-        None => format!("Use one of {all}."),
-    };
-    Err(ValueError { message: format!("cannot be `{text}`"), hint: Some(hint) })
-}
-
 fn number(min: u64, max: u64, unit: &str, value: &DeValue<'_>) -> Result<ConfigValue, ValueError> {
     let DeValue::Integer(integer) = value else {
         let message = format!("must be a whole number of {unit}, not {}", type_name(value));
@@ -348,18 +261,6 @@ fn number(min: u64, max: u64, unit: &str, value: &DeValue<'_>) -> Result<ConfigV
     }
 }
 
-pub(super) fn type_name(value: &DeValue<'_>) -> &'static str {
-    match value {
-        DeValue::String(_) => "a string",
-        DeValue::Integer(_) => "an integer",
-        DeValue::Float(_) => "a float",
-        DeValue::Boolean(_) => "a boolean",
-        DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) => "a list",
-        DeValue::Table(_) => "a table",
-    }
-}
-
 fn keys_of(table: &str) -> String {
     let prefix = format!("{table}.");
     let names = KEYS.iter().filter_map(|it| it.name.strip_prefix(&prefix));
@@ -367,18 +268,12 @@ fn keys_of(table: &str) -> String {
     format!("Write `[{table}]` on its own line, and below it {}.", names.join(", "))
 }
 
-/// Returns the word in `among` that is most similar to `name`.
-pub(super) fn nearest<'a>(name: &str, among: &[&'a str]) -> Option<&'a str> {
-    // Less similar words are unrelated.
-    const MIN_SIMILARITY: f64 = 0.75;
-    suggest::nearest(name, among.iter().copied(), MIN_SIMILARITY).first().copied()
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
+    use crate::Config;
 
     #[track_caller]
     fn check(text: &str, source: ConfigSource, expected: &Expect) {

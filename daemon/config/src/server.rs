@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::read::{ValueError, nearest, type_name};
+use super::value::{ValueError, nearest, type_name};
 
 /// Command that starts an MCP server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

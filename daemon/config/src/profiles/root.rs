@@ -6,9 +6,9 @@ use skills_agents::profile::{
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::super::read::Reader;
+use super::super::reader::Reader;
+use super::key::{ProfileKey, ProfileKeyKind};
 use super::value::{Key, below, error, keyword, list, names, text, unknown, variables, yes_no};
-use super::{ProfileKey, ProfileKeyKind};
 
 /// Number of keys at the end of [`ROOT_KEYS`] that control how a root is walked.
 pub(crate) const WALK_KEYS: usize = 8;

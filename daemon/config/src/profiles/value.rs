@@ -4,7 +4,8 @@ use skills_agents::profile::{Keyword, Text};
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::super::read::{Reader, nearest, type_name};
+use super::super::reader::Reader;
+use super::super::value::{nearest, type_name};
 
 pub(super) type Key<'a> = Spanned<std::borrow::Cow<'a, str>>;
 
