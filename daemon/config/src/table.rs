@@ -198,7 +198,7 @@ config! {
     /// The active profiles for `skillsd check` and for editors.
     ///
     /// A skill that one of these agents drops is an error. A problem that affects none of them is a
-    /// hint at most. `skillsd check --profile` overrides this key.
+    /// hint at most. The option `--profile` of `skillsd check` overrides this key.
     check_profiles: Vec<String> = Vec::new(),
         "check.profiles", ValueKind::Profiles,
         Some(r#"["agentskills", "claude-code", "opencode", "codex", "gemini-cli"]"#),
