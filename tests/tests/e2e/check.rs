@@ -338,12 +338,12 @@ fn check_explain_describes_a_rule() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stdout(&output);
     assert!(text.starts_with("error[yaml/unquoted-colon]\n\n  An unquoted value"), "{text}");
-    assert!(text.contains("  what to do  Quote the whole value.\n"), "{text}");
-    assert!(text.contains("\nFound in\n\n    ---\n    name: pdf\n"), "{text}");
-    assert!(text.contains("  fix         `skillsd check --fix` makes it"), "{text}");
+    assert!(text.contains("  remedy      Quote the whole value.\n"), "{text}");
+    assert!(text.contains("\nProblem\n\n    ---\n    name: pdf\n"), "{text}");
+    assert!(text.contains("  fix         `skillsd check --fix` applies it"), "{text}");
     // A fix that needs a choice is not promised by `--fix`.
     let text = stdout(&run(&live.home, &top, &["check", "--explain", "description/missing"]));
-    assert!(text.contains("  fix         an editor offers what can be done"), "{text}");
+    assert!(text.contains("  fix         an editor offers a choice of fixes"), "{text}");
     assert!(!text.contains("check --fix"), "{text}");
     let asked = json!({"rules": ["yaml/unquoted-colon", "description/missing"]});
     let told = live.wire.call("rules/describe", &asked)["rules"].take();
@@ -407,7 +407,7 @@ fn sarif_output_matches_its_schema() {
         for key in ["shortDescription", "fullDescription", "help"] {
             assert!(!said(key, "text").is_empty(), "{key}: {rule}");
         }
-        assert!(said("help", "markdown").contains("Found in"), "{rule}");
+        assert!(said("help", "markdown").contains("Problem:"), "{rule}");
         let level = said("defaultConfiguration", "level");
         assert!(["error", "warning", "note"].contains(&&*level), "{rule}");
         // A missing link is better than a broken one.

@@ -235,7 +235,7 @@ fn failing_hook_never_blocks_the_agent() {
         &home,
         "claude-code",
         &with("cwd", json!("/not/there")),
-        "is not a directory",
+        "is not a usable directory",
     );
     for input in [json!(null), json!([]), json!({"file_path": 3}), json!({"file_path": "a\u{0}b"})]
     {

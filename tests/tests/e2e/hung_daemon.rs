@@ -62,7 +62,9 @@ fn command_names_the_hung_daemon_and_times_out() {
     assert_eq!(output.status.code(), Some(3));
     let said = stderr(&output);
     for expected in [
-        format!("note: waiting for the daemon (process {pid}); times out after 3 s"),
+        format!(
+            "note: waiting for the daemon (process {pid}), which has not answered yet; times out after 3 s"
+        ),
         format!(
             "error: the daemon (process {pid}) accepted the call but did not answer within 3 s"
         ),

@@ -224,7 +224,7 @@ fn install_names_an_uneditable_file_and_continues() {
     assert!(shown.contains("The file cannot be edited at 2:8"), "{shown}");
     assert!(shown.contains("~/.codex/config.toml  codex MCP server · cannot be edited"), "{shown}");
     assert!(shown.contains("The file cannot be edited at 1:5"), "{shown}");
-    assert!(shown.contains("`hooks` is no object"), "{shown}");
+    assert!(shown.contains("`hooks` is not an object"), "{shown}");
     for (path, text) in before {
         assert_eq!(fixture.all().get(&path), Some(&text), "{}", path.display());
     }

@@ -245,7 +245,7 @@ fn doctor_and_trust_list_name_what_needs_trust() {
         .expect("ours");
     assert_eq!(waiting(&["doctor"]), [r#""hooked" ["hooks","shell"] true"#]);
     let told = stdout(&run(&home, &top, &["doctor"]));
-    assert!(told.contains("✓ trusted: ") && told.contains("hooked has changed since"), "{told}");
+    assert!(told.contains("✓ trusted: ") && told.contains("hooked has changed and asks"), "{told}");
     let output = run(&home, &top, &["doctor"]);
     assert_eq!(output.status.code(), Some(0), "nothing is wrong: {}", stdout(&output));
 }

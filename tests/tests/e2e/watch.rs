@@ -86,7 +86,7 @@ fn watch_prints_each_change_across_a_daemon_restart() {
     kill(daemon);
     write_skill(&skill("c"), "c", "made meanwhile");
     fs::remove_dir_all(skill("a")).expect("it was there");
-    watch.line(&["replaced"]);
+    watch.line(&["connected to a new daemon"]);
     let lines = [watch.next(), watch.next()];
     assert!(lines.iter().any(|it| it.starts_with("- a") && it.contains("gone")), "{lines:?}");
     assert!(lines.iter().any(|it| it.starts_with("+ c")), "{lines:?}");

@@ -26,7 +26,7 @@ fn one(rule: &RuleDescription, terminal: &Terminal) -> String {
     }
     text.push('\n');
     let agents = if rule.agents.is_empty() { "all".to_owned() } else { rule.agents.join(", ") };
-    let mut facts = vec![("what to do", terminal.prose(&rule.repair))];
+    let mut facts = vec![("remedy", terminal.prose(&rule.repair))];
     let fixes = [
         (rule.fixable, "`skillsd check --fix` applies it if there is exactly one right result"),
         (rule.choosable, "an editor offers a choice of fixes"),
@@ -54,7 +54,7 @@ fn one(rule: &RuleDescription, terminal: &Terminal) -> String {
             let _ = writeln!(text, "  {}  {}", pad("", LABEL_WIDTH), plain(address));
         }
     }
-    for (label, example) in [("Found in", &rule.failing), ("Not in", &rule.passing)] {
+    for (label, example) in [("Problem", &rule.failing), ("Fixed", &rule.passing)] {
         let _ = writeln!(text, "\n{}\n", paint(style::HEADING, label));
         for line in example.lines() {
             let _ = writeln!(text, "{}", format!("    {}", plain_exact(line)).trim_end());

@@ -130,7 +130,7 @@ fn renaming_a_command_updates_references() {
     assert_eq!(prepared.expect("it can be")["placeholder"], "alpha");
     for (new, why) in [
         ("taken", "already exists"),
-        ("notes", "is called `notes` already"),
+        ("notes", "already has the name `notes`"),
         ("a b", "is not a valid command name"),
     ] {
         let refused = editor.ask("textDocument/rename", &notes, at, json!({"newName": new}));

@@ -204,7 +204,7 @@ fn references_are_resolved_per_workspace_folder() {
     let claude = two.join("CLAUDE.md");
     let at = Editor::place(&claude, "pdf");
     let refused = editor.ask("textDocument/rename", &claude, at, json!({"newName": "notes"}));
-    assert!(refused.expect_err("it collides").contains("is called `notes` already"));
+    assert!(refused.expect_err("it collides").contains("already has the name `notes`"));
     let edit = editor.ask("textDocument/rename", &claude, at, json!({"newName": "paper"}));
     let done = apply(&edit.expect("nothing is in the way"));
     assert_eq!(done.len(), 4, "{done:?}");
@@ -212,6 +212,6 @@ fn references_are_resolved_per_workspace_folder() {
         read(&one, "CLAUDE.md").contains("`pdf`") && read(&two, "CLAUDE.md").contains("`paper`")
     );
     let refused = editor.ask("textDocument/rename", &notes, (1, 7), json!({"newName": "pdf"}));
-    assert!(refused.expect_err("it collides").contains("is called `pdf` already"));
+    assert!(refused.expect_err("it collides").contains("already has the name `pdf`"));
     run(&home, &one, &["stop"]);
 }

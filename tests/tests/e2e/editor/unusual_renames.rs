@@ -97,7 +97,7 @@ fn rename_follows_a_linked_root_and_refuses_a_linked_skill() {
     editor.wait_for(&pdf, &["yaml/"], &[]);
     let refused = editor.ask("textDocument/rename", &pdf, (1, 7), json!({"newName": "paper"}));
     let why = refused.expect_err("the link would lead nowhere");
-    assert!(why.contains(".claude/skills/pdf` is a link"), "{why}");
+    assert!(why.contains(".claude/skills/pdf` is a symlink"), "{why}");
     run(&home, &top, &["stop"]);
 }
 
