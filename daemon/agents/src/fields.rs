@@ -8,7 +8,9 @@
 mod align;
 mod hooks;
 mod json;
+mod spanned_text;
 mod split;
+mod type_mismatch;
 
 use std::collections::HashSet;
 
@@ -19,29 +21,12 @@ use skills_syntax::text::Span;
 use crate::field_table::{self, Agent, Coercion, Field, KeyKind, Separators, Shape};
 use crate::scalar::YamlType;
 use crate::yaml_library::YamlLibrary;
+use spanned_text::{read_switch, read_text};
 
 pub use hooks::{HookGroup, HookHandler, HookSetting};
 pub use json::json;
-
-/// A text with its span.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SpannedText {
-    /// The text.
-    pub text: String,
-    /// The span, including quotes; inside text that is split, the span of the item alone.
-    pub span: Span,
-}
-
-/// A part of a value that does not have the expected type.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TypeMismatch {
-    /// The part.
-    pub span: Span,
-    /// The expected type, with an article.
-    pub expected: &'static str,
-    /// The actual type.
-    pub found: YamlType,
-}
+pub use spanned_text::SpannedText;
+pub use type_mismatch::TypeMismatch;
 
 /// An entry of a map.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -190,7 +175,7 @@ impl<'a> Fields<'a> {
             return FieldReading::default();
         }
         match coercion {
-            Coercion::Text => self.text_item(written).map_or_else(
+            Coercion::Text => read_text(self.frontmatter, written).map_or_else(
                 |found| FieldReading::fault(span, "a text", found),
                 |item| FieldReading::of(FieldValue::Text(item)),
             ),
@@ -204,7 +189,7 @@ impl<'a> Fields<'a> {
                 |found| FieldReading::fault(span, "a string", found),
                 |item| FieldReading::of(FieldValue::Text(item)),
             ),
-            Coercion::Switch => match value.as_str().and_then(switch) {
+            Coercion::Switch => match value.as_str().and_then(read_switch) {
                 Some(on) => FieldReading::of(FieldValue::Switch(on)),
                 None => FieldReading::fault(span, "a switch", found),
             },
@@ -222,10 +207,16 @@ impl<'a> Fields<'a> {
                 Some(items) => list(items, "a string", |it| self.string_item(it, library)),
                 None => FieldReading::fault(span, "a list", found),
             },
-            Coercion::TextMap => map(value, span, |_| true, "a text", |it| self.text_item(it)),
-            Coercion::TextMapOf(keys) => {
-                map(value, span, |it| keys.contains(&it), "a text", |it| self.text_item(it))
+            Coercion::TextMap => {
+                map(value, span, |_| true, "a text", |it| read_text(self.frontmatter, it))
             }
+            Coercion::TextMapOf(keys) => map(
+                value,
+                span,
+                |it| keys.contains(&it),
+                "a text",
+                |it| read_text(self.frontmatter, it),
+            ),
             Coercion::StringMap(library) => {
                 map(value, span, |_| true, "a string", |it| self.string_item(it, library))
             }
@@ -237,7 +228,10 @@ impl<'a> Fields<'a> {
                     None => self.choice(written),
                 }
             }
-            Coercion::Hooks => hooks::read(*self, value, span),
+            Coercion::Hooks => {
+                let (groups, faults) = hooks::read(self.frontmatter, value, span);
+                FieldReading { value: groups.map(FieldValue::Hooks), faults }
+            }
             Coercion::Anything => {
                 let entry = self.frontmatter.entries.iter().find(|it| it.value.span == span);
                 let map = json(self.frontmatter, self.source, entry);
@@ -250,7 +244,7 @@ impl<'a> Fields<'a> {
     }
 
     fn choice(&self, written: &Value) -> FieldReading {
-        match self.text_item(written) {
+        match read_text(self.frontmatter, written) {
             Ok(item) => {
                 let text = item.text.trim().to_owned();
                 FieldReading::of(FieldValue::Choice(SpannedText { text, ..item }))
@@ -259,19 +253,10 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns a scalar's text, or the type of another value.
-    fn text_item(&self, written: &Value) -> Result<SpannedText, YamlType> {
-        let value = self.frontmatter.resolve(written);
-        match value.as_str() {
-            Some(text) => Ok(SpannedText { text: text.to_owned(), span: written.span }),
-            None => Err(YamlType::of(value, YamlLibrary::Ours)),
-        }
-    }
-
     /// Returns a scalar's text if `library` types it as a string, or the actual type.
     fn string_item(&self, written: &Value, library: YamlLibrary) -> Result<SpannedText, YamlType> {
         match YamlType::of(self.frontmatter.resolve(written), library) {
-            YamlType::Text => self.text_item(written),
+            YamlType::Text => read_text(self.frontmatter, written),
             found => Err(found),
         }
     }
@@ -279,7 +264,7 @@ impl<'a> Fields<'a> {
     /// Reads a list, or splits text.
     fn words(&self, value: &Value, span: Span, separators: Separators) -> FieldReading {
         if let Some(items) = value.items() {
-            return list(items, "a text", |it| self.text_item(it));
+            return list(items, "a text", |it| read_text(self.frontmatter, it));
         }
         let Some(text) = value.as_str() else {
             return FieldReading::fault(
@@ -341,15 +326,6 @@ fn map(
         }
     }
     FieldReading { value: Some(FieldValue::Map(pairs)), faults }
-}
-
-/// Reads a switch: `true`, `yes`, `on`, `1` and their opposites, in any case.
-fn switch(text: &str) -> Option<bool> {
-    match text.trim().to_ascii_lowercase().as_str() {
-        "true" | "yes" | "on" | "1" => Some(true),
-        "false" | "no" | "off" | "0" => Some(false),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

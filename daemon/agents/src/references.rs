@@ -19,8 +19,8 @@ use skills_syntax::text::Span;
 
 use crate::command;
 
-pub use bases::{LinkBases, PathStep, path_steps};
-pub use link::{Link, LinkBase, LinkForm, links, links_at};
+pub use bases::{LinkBases, path_steps};
+pub use link::{Link, LinkBase, LinkForm, PathStep, links, links_at};
 pub use text_search::TextSearch;
 
 /// A possible reference to a skill.

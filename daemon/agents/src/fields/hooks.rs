@@ -3,10 +3,11 @@
 //! Keeps everything of the right type with its span, whether the table knows it or not. Unknown,
 //! missing or pointless parts are found by the rules.
 
-use skills_syntax::parse::{Entry, Value, find};
+use skills_syntax::parse::{Entry, Frontmatter, Value, find};
 use skills_syntax::text::Span;
 
-use super::{FieldReading, FieldValue, Fields, SpannedText, TypeMismatch, switch};
+use super::spanned_text::{SpannedText, read_switch, read_text};
+use super::type_mismatch::TypeMismatch;
 use crate::field_table::hooks::{
     COMMON, GROUP, HookKey, HookValueType, find_key, infer_handler_kind,
 };
@@ -74,15 +75,19 @@ pub enum HookSetting {
     Other(Span),
 }
 
-/// Reads the field's value.
-pub(super) fn read(fields: Fields<'_>, value: &Value, span: Span) -> FieldReading {
-    let mut reader = HookReader { fields, faults: Vec::new() };
+/// Reads the field's value: its groups unless it is no map, and the parts of another type.
+pub(super) fn read(
+    frontmatter: &Frontmatter,
+    value: &Value,
+    span: Span,
+) -> (Option<Vec<HookGroup>>, Vec<TypeMismatch>) {
+    let mut reader = HookReader { frontmatter, faults: Vec::new() };
     let Some(entries) = value.entries() else {
         reader.fault(span, "a map of events", value);
-        return FieldReading { value: None, faults: reader.faults };
+        return (None, reader.faults);
     };
     let groups = entries.iter().flat_map(|it| reader.event(it)).collect();
-    FieldReading { value: Some(FieldValue::Hooks(groups)), faults: reader.faults }
+    (Some(groups), reader.faults)
 }
 
 /// Returns an entry's key.
@@ -91,7 +96,7 @@ fn item(entry: &Entry) -> SpannedText {
 }
 
 struct HookReader<'a> {
-    fields: Fields<'a>,
+    frontmatter: &'a Frontmatter,
     faults: Vec<TypeMismatch>,
 }
 
@@ -118,14 +123,14 @@ impl HookReader<'_> {
 
     fn event(&mut self, entry: &Entry) -> Vec<HookGroup> {
         let event = SpannedText { text: entry.key.text.clone(), span: entry.key.span };
-        let fields = self.fields;
-        let items = self.list(fields.frontmatter.resolve(&entry.value), "a list of groups");
+        let frontmatter = self.frontmatter;
+        let items = self.list(frontmatter.resolve(&entry.value), "a list of groups");
         items.iter().filter_map(|it| self.group(&event, it)).collect()
     }
 
     fn group(&mut self, event: &SpannedText, written: &Value) -> Option<HookGroup> {
-        let fields = self.fields;
-        let value = fields.frontmatter.resolve(written);
+        let frontmatter = self.frontmatter;
+        let value = frontmatter.resolve(written);
         let Some(entries) = value.entries() else {
             self.fault(written.span, "a map with `hooks`", value);
             return None;
@@ -134,7 +139,7 @@ impl HookReader<'_> {
         let matcher = find(entries, matcher.name).and_then(|it| self.text(&it.value));
         let written_hooks = find(entries, hooks.name);
         let has_hooks = written_hooks.is_some();
-        let handlers = written_hooks.map(|it| fields.frontmatter.resolve(&it.value));
+        let handlers = written_hooks.map(|it| frontmatter.resolve(&it.value));
         let handlers = handlers.map(|it| self.list(it, "a list of handlers")).unwrap_or_default();
         let handlers = handlers.iter().filter_map(|it| self.handler(it)).collect();
         let others = entries.iter().filter(|it| GROUP.iter().all(|key| key.name != it.key.text));
@@ -144,8 +149,8 @@ impl HookReader<'_> {
     }
 
     fn handler(&mut self, written: &Value) -> Option<HookHandler> {
-        let fields = self.fields;
-        let value = fields.frontmatter.resolve(written);
+        let frontmatter = self.frontmatter;
+        let value = frontmatter.resolve(written);
         let Some(entries) = value.entries() else {
             self.fault(written.span, "a map with `type`", value);
             return None;
@@ -168,7 +173,7 @@ impl HookReader<'_> {
     }
 
     fn text(&mut self, written: &Value) -> Option<SpannedText> {
-        match self.fields.text_item(written) {
+        match read_text(self.frontmatter, written) {
             Ok(item) => Some(item),
             Err(YamlType::Null) => None,
             Err(found) => {
@@ -179,8 +184,8 @@ impl HookReader<'_> {
     }
 
     fn setting(&mut self, key: Option<&HookKey>, written: &Value) -> Option<HookSetting> {
-        let fields = self.fields;
-        let value = fields.frontmatter.resolve(written);
+        let frontmatter = self.frontmatter;
+        let value = frontmatter.resolve(written);
         let Some(key) = key else { return Some(HookSetting::Other(written.span)) };
         if value.is_null() {
             return None;
@@ -190,7 +195,7 @@ impl HookReader<'_> {
                 return self.text(written).map(HookSetting::Text);
             }
             HookValueType::Switch => {
-                (value.as_str().and_then(switch).map(HookSetting::Switch), "a switch")
+                (value.as_str().and_then(read_switch).map(HookSetting::Switch), "a switch")
             }
             HookValueType::Number => {
                 let number = value.as_str().and_then(|it| it.trim().parse().ok());

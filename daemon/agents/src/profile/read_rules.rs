@@ -1,7 +1,7 @@
 //! Values of the profile rules about loading files and resolving names. [`crate::loaders`] and
 //! `skills_discovery::discover` act on them.
 
-use super::Text;
+use super::text::Text;
 
 /// The rules for a skill's name.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Search roots of a profile, as data for `skills_discovery::discover`.
 
-use super::{ExtensionRule, PluginRule, RootContent, Text};
+use super::plugins::{ExtensionRule, PluginRule};
+use super::text::Text;
 
 /// One search root, or one family of search roots.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,15 @@ pub struct RootRule {
     pub root_content: RootContent,
     /// The label that the agent shows for skills from this root.
     pub label: Option<Text>,
+}
+
+/// The form of skills in a root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RootContent {
+    /// A directory with a SKILL.md.
+    Skills,
+    /// Each Markdown file; its directories below the root are its namespace.
+    Commands,
 }
 
 /// An environment variable that disables a root if it is `1` or `true`.

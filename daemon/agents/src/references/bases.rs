@@ -7,7 +7,7 @@
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 
-use super::link::{Link, LinkBase};
+use super::link::{Link, LinkBase, PathStep};
 
 /// The base directories for the paths of one text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,15 +20,6 @@ pub struct LinkBases {
     pub top: Option<AbsPath>,
     /// The user's home directory.
     pub home: Option<AbsPath>,
-}
-
-/// One component of a path.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PathStep {
-    /// The span of the component.
-    pub span: Span,
-    /// The path up to and including the component.
-    pub reached: AbsPath,
 }
 
 impl LinkBases {

@@ -7,9 +7,8 @@ use std::path::Path;
 
 use skills_syntax::markdown::{Body, link_path};
 use skills_syntax::parse::Document;
+use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
-
-use super::bases::PathStep;
 
 /// A possible path in a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -53,6 +52,15 @@ pub enum LinkBase {
     Home,
     /// `/`: the root directory, or the top of the worktree.
     Root,
+}
+
+/// One component of a path.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PathStep {
+    /// The span of the component.
+    pub span: Span,
+    /// The path up to and including the component.
+    pub reached: AbsPath,
 }
 
 /// The maximum length of a path.

@@ -1,9 +1,9 @@
-//! Inputs of a profile besides skill directories: configuration files, plugins, extensions,
-//! commands. `skills_discovery::discover` acts on them.
+//! [`SettingsRule`]: a configuration file of an agent, as data for `skills_discovery::discover`.
 
 use skills_syntax::config_tree::Syntax;
 
-use super::{DisableSwitch, RootBase, Text};
+use super::root::{DisableSwitch, RootBase};
+use super::text::Text;
 
 /// One configuration file of an agent, or one family of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,43 +65,4 @@ pub enum OnBrokenSettings {
     Refuses,
     /// The agent ignores the file.
     Ignores,
-}
-
-/// The form of skills in a root.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RootContent {
-    /// A directory with a SKILL.md.
-    Skills,
-    /// Each Markdown file; its directories below the root are its namespace.
-    Commands,
-}
-
-/// The location of Gemini CLI's extensions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExtensionRule {
-    /// The variable that names the agent's home directory; the user's home directory by default.
-    pub variable: Text,
-    /// The directory of all extensions, relative to that.
-    pub directory: Text,
-}
-
-/// An agent's rule for finding Claude Code's plugins.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PluginRule {
-    /// The variable that names Claude Code's configuration directory, if the agent honours one;
-    /// `.claude` below home by default.
-    pub variable: Option<Text>,
-    /// True if a plugin counts only if `enabledPlugins` enables it.
-    pub enabled_only: bool,
-    /// True if `cache/<plugin>/skills` and `cache/<market>/<plugin>/<version>/skills` are searched
-    /// independently, before installed plugins.
-    pub cache: bool,
-    /// True if skill names are prefixed with the plugin's name and the directories between the
-    /// plugin's skill directory and the skill.
-    pub prefixed: bool,
-    /// The keys of a plugin's manifest that name additional skill directories, or command
-    /// directories if the key is `commands`. If empty, the manifest is not read.
-    pub manifest: Vec<Text>,
-    /// True if a directory with a manifest inside a skill directory is a plugin.
-    pub beside_skills: bool,
 }
