@@ -1,9 +1,9 @@
-//! Conversations that are opened with `auto`: what is written in the directories that are watched
-//! counts as touched.
+//! Automatic touches: for sessions opened with `auto`, files written below the session's directory
+//! count as touched.
 //!
-//! Who has written is not known, so that nothing of a worktree comes by itself unless the user
-//! trusts it ([`TouchScope::Trusted`]). What is written while one touch is being taken up
-//! is taken up together by the next. A new daemon hears at once for whom the last one did.
+//! The writer is unknown, so a touch adds nothing from a worktree unless the user trusts it
+//! ([`TouchScope::Trusted`]). Files written while a touch is processed are batched into the next
+//! one. A new daemon resumes watching for the sessions of the last one.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -19,11 +19,11 @@ use tokio::task::spawn_blocking;
 use crate::api::session::{Named, TouchScope};
 use crate::service::Service;
 
-/// How many views are opened for conversations before anybody asks for them. Each costs what it
-/// costs to read its skills for the first time.
+/// Maximum number of views opened at startup for automatic sessions. Each costs a first read of its
+/// skills.
 const MOST_WOKEN: usize = 64;
 
-/// Takes writes for touches until the daemon ends.
+/// Turns writes into touches until the daemon shuts down.
 pub(crate) async fn run(service: Arc<Service>) {
     service.wake().await;
     loop {
@@ -39,23 +39,23 @@ pub(crate) async fn run(service: Arc<Service>) {
                 tracing::warn!(
                     session = session.id,
                     error = error.message,
-                    "writes are not followed"
+                    "failed to process an automatic touch"
                 );
             }
         }
     }
 }
 
-/// Returns those that are there and are files: what has gone, or is told of under the name that its
-/// directory had, was not written there.
+/// Returns the paths that are existing files. A path may have been removed, or may be reported
+/// under its directory's former name.
 fn files(written: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
     let is_file = |it: &PathBuf| it.symlink_metadata().is_ok_and(|it| !it.is_dir());
     written.into_iter().filter(is_file).collect()
 }
 
 impl Service {
-    /// Hears again of what is written for the conversations that the last daemon heard of it for:
-    /// their worktrees are opened, one after the other, so that whoever calls comes in between.
+    /// Resumes watching for the automatic sessions of the last daemon. Opens their worktrees one
+    /// after the other, so that calls are answered in between.
     async fn wake(&self) {
         let sessions = self.sessions.wake().await;
         if sessions.is_empty() {
@@ -64,17 +64,21 @@ impl Service {
         self.refresh_settings().await;
         let mut opened: Vec<ViewKey> = Vec::new();
         for session in sessions {
-            // What is named by a profile that is gone comes back with it, when it is called for.
+            // A session whose profile no longer exists is resumed by a later call.
             let Ok(asked) = self.context_for(None, Context::default(), Some(&session)) else {
                 continue;
             };
-            // Many conversations see the same.
+            // Many sessions share a view.
             if !opened.contains(&asked.key) {
                 if opened.len() >= MOST_WOKEN || self.closing.is_cancelled() {
                     continue;
                 }
                 if let Err(error) = self.view_for(&asked).await {
-                    tracing::warn!(session = session.id, error = error.message, "not opened");
+                    tracing::warn!(
+                        session = session.id,
+                        error = error.message,
+                        "failed to resume an automatic session"
+                    );
                     continue;
                 }
                 opened.push(asked.key);
@@ -83,14 +87,13 @@ impl Service {
         }
     }
 
-    /// Sees to it that what is written below a conversation's directory is heard, where that counts
-    /// as touched.
+    /// Watches for writes below a session's directory, if the session is automatic.
     pub(crate) async fn follow_writes(&self, session: &Session) {
         if !session.auto || self.engine.writes().follows(&session.cwd) {
             return;
         }
         if let Err(error) = self.engine.hear(session.cwd.clone()).await {
-            tracing::error!(%error, "writes are not heard");
+            tracing::error!(%error, "failed to watch for writes");
         }
     }
 
@@ -104,7 +107,8 @@ impl Service {
         if paths.is_empty() {
             return Ok(());
         }
-        // As it is by now; it may have been closed meanwhile. That others write is no use of it.
+        // Reads the current state: the session may have been closed meanwhile. A write by others is
+        // not a use of it.
         let Some(session) = self.sessions.found(&session.id).await else { return Ok(()) };
         self.refresh_settings().await;
         let asked = self.context_for(None, Context::default(), Some(&session))?;

@@ -1,4 +1,4 @@
-//! How often agents did what, since the start. Nothing of it leaves the machine.
+//! Usage counters since the start; they never leave the machine.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,13 +9,13 @@ use skills_protocol::wire::Actions;
 pub(crate) struct Counters(Mutex<Actions>);
 
 impl Counters {
-    /// Counts something.
+    /// Updates the counters.
     pub(crate) fn count(&self, count: impl FnOnce(&mut Actions)) {
-        // Numbers are whole whatever panics.
+        // A panic cannot leave a counter half updated.
         count(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Returns the numbers as they are.
+    /// Returns the current numbers.
     pub(crate) fn now(&self) -> Actions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,7 +1,7 @@
-//! From the parameters of a call to the model: paths, profile, environment, freshness.
+//! Conversion from call parameters to the model: paths, profile, environment, freshness.
 //!
-//! The one place where text from outside becomes an absolute path or the name of a rule. What
-//! does not fit is the caller's mistake and is answered with what would have fitted.
+//! The only place where client text becomes an absolute path or a rule name. Errors are invalid
+//! parameters with a hint.
 
 pub(crate) mod format;
 
@@ -22,19 +22,19 @@ use skills_syntax::path::AbsPath;
 
 use crate::rpc::peer::Environment;
 
-/// Where a call asks from, by whose rules, and how fresh the answer has to be.
+/// A decoded call: its view key, profile and required freshness.
 pub(crate) struct RequestContext {
     pub(crate) key: ViewKey,
     pub(crate) profile: Arc<Profile>,
     pub(crate) freshness: Freshness,
-    /// The agent inside the agent; its name is part of the key only where rules name it.
+    /// The subagent. Its name is part of the key only if rules mention it.
     pub(crate) agent: Option<String>,
 }
 
-/// Reads the parameters that all calls about skills have.
+/// Decodes the parameters common to all calls about skills.
 ///
-/// What the call does not say is as its session has it. `default_environment` counts where the
-/// call brings none of its own, and `own` for variables that no client knows to send.
+/// Missing parameters are taken from the session. `default_environment` is used if the call sends
+/// none; `own` supplies variables that clients do not send.
 pub(crate) fn request_context(
     context: Context,
     session: Option<&Session>,
@@ -83,7 +83,7 @@ pub(crate) fn request_context(
     Ok(RequestContext { key, profile: Arc::clone(profile), freshness, agent })
 }
 
-/// Returns the place that a view of this key is resolved for.
+/// Returns the discovery inputs for a view key.
 pub(crate) fn ctx(key: &ViewKey, profile: Arc<Profile>) -> DiscoveryContext {
     DiscoveryContext {
         profile,
@@ -95,7 +95,7 @@ pub(crate) fn ctx(key: &ViewKey, profile: Arc<Profile>) -> DiscoveryContext {
     }
 }
 
-/// Reads an absolute path, or the address of what is no file.
+/// Decodes an absolute path, or the address of an entry that is not a file.
 pub(crate) fn absolute(text: &str, encoding: Option<PathEncoding>) -> Result<AbsPath, RpcError> {
     if let Some(path) = path_of(text) {
         return Ok(path);
@@ -104,18 +104,18 @@ pub(crate) fn absolute(text: &str, encoding: Option<PathEncoding>) -> Result<Abs
         .map_err(|error| RpcError::invalid_params(error.to_string()).with_hint(error.hint()))?;
     AbsPath::new(&path).map_err(|error| {
         RpcError::invalid_params(error.to_string())
-            .with_hint("Send the path as it is without `..`.")
+            .with_hint("Resolve `..` in the path before sending it.")
     })
 }
 
-/// Reads the variables that a client sends.
+/// Decodes the environment variables that a client sends.
 pub(crate) fn environment(
     variables: BTreeMap<String, String>,
     encoding: Option<PathEncoding>,
 ) -> Result<Environment, RpcError> {
     let read = |(name, value): (String, String)| match decode(&value, encoding) {
         Ok(value) => Ok((name, OsString::from(value))),
-        // Without the value, which nobody but its owner should see.
+        // Without the value, which may be secret.
         Err(_) => Err(RpcError::invalid_params(format!(
             "the value of `{name}` in `environment` has a bad escape"
         ))),
@@ -123,7 +123,7 @@ pub(crate) fn environment(
     variables.into_iter().map(read).collect()
 }
 
-/// Reads which skill a call is about: by its name, or by a path of it.
+/// Decodes the skill that a call is about, given by name or by path.
 pub(crate) fn target<'a>(
     name: Option<&'a str>,
     path: Option<&str>,
@@ -137,11 +137,11 @@ pub(crate) fn target<'a>(
                 "Send the skill's name, or the absolute path of its SKILL.md or directory.",
             )),
         (Some(_), Some(_)) => Err(RpcError::invalid_params("both `name` and `path` are given")
-            .with_hint("Send one of them; a path is exact where a name is not.")),
+            .with_hint("Send one of them; a path is exact, a name may be ambiguous.")),
     }
 }
 
-/// Which skill a call is about.
+/// The skill that a call is about.
 #[derive(Clone, Debug)]
 pub(crate) enum Target<'a> {
     Name(&'a str),
@@ -149,7 +149,7 @@ pub(crate) enum Target<'a> {
 }
 
 impl Target<'_> {
-    /// Returns the target as a person would write it.
+    /// Returns the name or path for messages.
     pub(crate) fn shown(&self) -> String {
         match self {
             Self::Name(name) => (*name).to_owned(),
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_by_name() {
+    fn invalid_context_parameters_are_refused() {
         assert_eq!(refused(Context::default()), "-32602 `cwd` is missing");
         assert_eq!(refused(at("w")), "-32602 path `w` is not absolute");
         assert_eq!(refused(at("/w/../x")), "-32602 path `/w/../x` contains `..`");

@@ -1,8 +1,7 @@
-//! The methods, one file for each area.
+//! Method handlers, one file for each area.
 //!
-//! A handler reads its parameters, asks the service for a view, and converts what the view
-//! says. It knows no connection, walks no tree and decides nothing: what becomes of a skill is
-//! for the pure crates to say.
+//! A handler decodes its parameters, asks the service for a view and converts the result. It does
+//! no discovery of its own; the rules are in the pure crates.
 
 mod catalog;
 mod check;
@@ -39,7 +38,7 @@ use skills_protocol::method::{
 use crate::rpc::dispatch::register;
 use crate::service::Service;
 
-/// Enters every method of the protocol in the table.
+/// Registers every method of the protocol.
 pub(crate) fn register_all(methods: &mut Methods, service: &Arc<Service>) {
     register::<Initialize, _, _, _>(methods, service, server::initialize);
     register::<ServerStatus, _, _, _>(methods, service, server::status);

@@ -1,7 +1,7 @@
-//! Conversations as calls name them: which one is meant, where it is, and what touching does.
+//! Sessions as calls use them: look-up, opening and touches.
 //!
-//! The engine keeps conversations and knows the disk; what is put together here is the order:
-//! find, then activate, then keep, then answer. Who is told of what it changes is [`followers`].
+//! The engine stores sessions and reads the disk. This module defines the order: discover,
+//! activate, store, answer. Subscribers are notified by [`followers`].
 
 mod followers;
 
@@ -23,51 +23,50 @@ use crate::api::from_wire::RequestContext;
 use crate::rpc::peer::Peer;
 use crate::service::Service;
 
-/// A conversation that a call has named, and where the call is.
+/// The session of a call, and the call's context.
 pub(crate) struct Named {
     pub(crate) session: Arc<Session>,
     pub(crate) asked: RequestContext,
-    /// Whether this call has made it.
+    /// True if this call has created it.
     pub(crate) is_new: bool,
 }
 
-/// What a touch may bring.
+/// The skills that a touch may add.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TouchScope {
-    /// All that is there: the agent itself says that it has touched something.
+    /// All: the agent itself reported the touch.
     Everything,
-    /// What is the user's own, and what comes with a worktree that the user trusts: anybody may
-    /// have written a file.
+    /// Those of the user and of trusted worktrees: the writer of a file is unknown.
     Trusted,
 }
 
-/// What a touch has brought.
+/// Result of a touch.
 pub(crate) struct Touched {
     pub(crate) session: Arc<Session>,
-    /// What the conversation sees now.
+    /// The session's view after the touch.
     pub(crate) view: Arc<View>,
-    /// What is new to it.
+    /// The additions.
     pub(crate) new: TouchDelta,
 }
 
 impl Service {
-    /// Returns the conversation that a call names, which must be there.
+    /// Returns the session that a call names, or an error if it does not exist.
     pub(crate) async fn known(&self, peer: &Peer, context: Context) -> Result<Named, RpcError> {
         let id = named(&context)?;
         let Some(session) = self.sessions.get(&id).await else {
             return Err(RpcError::invalid_params(format!("there is no session `{id}`"))
-                .with_hint("Open it with `session/open`, or touch a file in it; `session/list` names those that there are."));
+                .with_hint("Open it with `session/open` or `session/touch`; `session/list` lists the open sessions."));
         };
         let asked = self.request_context(peer, context).await?;
         Ok(Named { session, asked, is_new: false })
     }
 
-    /// Returns the conversation that a call names, which is opened in the call's directory when
-    /// it is not there.
+    /// Returns the session that a call names, and opens it in the call's directory if it does not
+    /// exist.
     pub(crate) async fn named(&self, peer: &Peer, context: Context) -> Result<Named, RpcError> {
         let id = named(&context)?;
         if let Some(session) = self.sessions.get(&id).await {
-            // It stays where it began, wherever its agent has gone since.
+            // A session keeps its directory and profile, wherever its agent is now.
             let context = Context { cwd: None, profile: None, ..context };
             let asked = self.request_context(peer, context).await?;
             return Ok(Named { session, asked, is_new: false });
@@ -75,7 +74,7 @@ impl Service {
         self.opened(peer, context, None).await
     }
 
-    /// Opens a conversation, or one that is there anew.
+    /// Opens a session, or reopens an existing one.
     pub(crate) async fn opened(
         &self,
         peer: &Peer,
@@ -100,7 +99,7 @@ impl Service {
         self.follow_writes(&session).await;
         asked.key.overlay = Arc::clone(&session.overlay);
         if is_new || moved {
-            // Whoever follows it may have begun before it was there.
+            // A subscription may have begun before the session existed.
             self.turn_followers(&session.id).await;
         }
         if moved {
@@ -110,7 +109,7 @@ impl Service {
         Ok(Named { session, asked, is_new })
     }
 
-    /// Returns what a conversation sees, with what is not well about its being kept.
+    /// Returns a session's view, with the health of the configuration and the store.
     pub(crate) async fn seen(
         &self,
         asked: &RequestContext,
@@ -121,7 +120,7 @@ impl Service {
         Ok((view, health))
     }
 
-    /// Takes up that files were touched.
+    /// Processes touched files: discovers, activates and stores.
     pub(crate) async fn touch(
         &self,
         named: Named,
@@ -133,7 +132,7 @@ impl Service {
         let mut found = self.found(&view, &asked, &session, paths).await?;
         let is_known = |it: &AbsPath| session.discovered.contains_key(it);
         if !found.roots.iter().all(is_known) {
-            // What is found by this touch can be activated by it.
+            // Skills discovered by this touch can also be activated by it.
             let nested = session.discovered.keys().chain(&found.roots).cloned().collect();
             let activated = session.activated.keys().cloned().collect();
             asked.key.overlay = Arc::new(Overlay::new(nested, activated));
@@ -157,7 +156,7 @@ impl Service {
         };
         if session.overlay != asked.key.overlay {
             asked.key.overlay = Arc::clone(&session.overlay);
-            // What was finished before the call is in every view that there is by now.
+            // Changes made before the call are already in all views.
             asked.freshness = Freshness::Cached;
             view = self.view_for(&asked).await?;
         }
@@ -199,12 +198,12 @@ impl Service {
         let search = Search { cwd, worktree, repository, relative, known, touched, levels };
         let found = spawn_blocking(move || touch::discover(&search)).await;
         found.map_err(|error| {
-            tracing::error!(%error, "a touch is not followed");
-            RpcError::internal("the touched paths could not be followed")
+            tracing::error!(%error, "failed to process a touch");
+            RpcError::internal("failed to process the touched paths")
         })
     }
 
-    /// Returns the skills that wait for what was touched.
+    /// Returns the conditional skills that the touched paths activate.
     fn activated(&self, view: &View, found: &Found) -> Vec<(AbsPath, Matched)> {
         let activation = self.engine.activation(view);
         let mut all: Vec<(AbsPath, Matched)> = Vec::new();
@@ -227,7 +226,7 @@ impl Service {
 fn named(context: &Context) -> Result<String, RpcError> {
     let refused = |what: &str| {
         RpcError::invalid_params(format!("`session` is {what}"))
-            .with_hint("Send the id of the agent's conversation.")
+            .with_hint("Send the id of the agent's session.")
     };
     match context.session.as_deref() {
         None => Err(refused("missing")),

@@ -1,9 +1,9 @@
-//! What a snapshot of several views is made of, settled once for all of its pages.
+//! [`SnapshotIndex`]: index of the files of several views, built once for all pages of a snapshot.
 //!
-//! Numbers alone: what they stand for is taken from the views, page by page, so that what is kept
-//! costs little. A lineup is kept with the first of its views and goes with it, see
-//! [`ResponseCache::lineup`](crate::prepared::Prepared::lineup).
-//! Invariant: a lineup is only read beside the views that it was made of.
+//! It holds only numbers and is therefore small; the content is read from the views page by page.
+//! It is cached with the first of its views and dropped with it.
+//!
+//! Invariant: an index is only used with the views that it was built from.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -13,27 +13,28 @@ use skills_discovery::discover::Candidate;
 use skills_discovery::ranking::RankTable;
 use skills_engine::View;
 
-/// What some views make of all files that one of them has met.
+/// Index of all files that at least one of several views contains.
 #[derive(Debug)]
 pub(crate) struct SnapshotIndex {
-    /// Each file once, sorted by path: in which view it is met first, and as which candidate.
+    /// Each file once, sorted by path: index of the first view that contains it, and of the
+    /// candidate there.
     files: Box<[(u32, u32)]>,
     profiles: Box<[Profile]>,
 }
 
-/// What one view makes of its candidates, in their order.
+/// The candidates of one view, in their order.
 #[derive(Debug)]
 pub(crate) struct Profile {
-    /// Where they stand.
+    /// Their ranks.
     pub(crate) standings: RankTable,
-    /// Which of all files each of them is.
+    /// For each candidate, the index of its file.
     pub(crate) files: Box<[u32]>,
 }
 
 impl SnapshotIndex {
-    /// Settles what these views make of their files.
+    /// Builds the index of these views.
     pub(crate) fn of(views: &[Arc<View>]) -> Self {
-        // By their letters: by their parts it takes longer, and there may be many.
+        // Hashes paths as bytes; hashing by component is slower.
         let mut numbers: HashMap<&OsStr, u32> = HashMap::new();
         let mut files = Vec::new();
         for (view_idx, view) in (0..).zip(views) {
@@ -60,17 +61,17 @@ impl SnapshotIndex {
         Self { profiles: views.iter().map(profile).collect(), files: files.into() }
     }
 
-    /// Returns how many files there are.
+    /// Returns the number of files.
     pub(crate) fn n_files(&self) -> usize {
         self.files.len()
     }
 
-    /// Returns the file of that number.
+    /// Returns a file by its index.
     pub(crate) fn file<'v>(&self, views: &'v [Arc<View>], number: usize) -> &'v Candidate {
         candidate(views, self.files[number])
     }
 
-    /// Returns what each view makes of its candidates.
+    /// Returns the candidates by view.
     pub(crate) fn profiles(&self) -> &[Profile] {
         &self.profiles
     }

@@ -1,7 +1,7 @@
-//! From the model to the wire: every conversion of what core and engine say.
+//! Conversion from the model to the wire.
 //!
-//! Named functions, no decisions: a state, a reason or an order is passed on as it is. What
-//! the wire cannot say is left out. Paths are written with their encoding, object by object.
+//! Pure functions without decisions: states, reasons and order are kept as they are. Paths are
+//! written with their encoding, object by object.
 
 mod check;
 mod explain;
@@ -35,14 +35,14 @@ pub(crate) use explain::{explanation, root_steps};
 pub(crate) use session::{discovered, loaded, matched, session, session_summary};
 pub(crate) use snapshot::{known_snapshot, references, snapshot};
 
-/// Returns a skill as a list shows it.
+/// Converts a skill to a list entry.
 pub(crate) fn entry(view: &View, candidate: &Candidate) -> wire::Entry {
     let profile = &view.ctx.profile;
     let root = &view.resolution.roots[candidate.root];
     let dir = candidate.dir();
     let encoding = encoding_of([&*candidate.path, &*dir, &*root.path]);
     let record = candidate.record();
-    // What is built into the agent is the agent's alone to hand out.
+    // Only the agent itself can load its built-in skills.
     let invocable = record.filter(|_| !candidate.is_built_in());
     let hidden = |record: &SkillRecord| profile.hides_from_model && record.disable_model_invocation;
     wire::Entry {
@@ -72,7 +72,7 @@ pub(crate) fn entry(view: &View, candidate: &Candidate) -> wire::Entry {
     }
 }
 
-/// Returns a rule, with the line that it stands on.
+/// Converts a rule with its source line.
 pub(crate) fn permission_rule(rule: &permission::Rule) -> PermissionRule {
     let file = rule.source.file.to_string_lossy().into_owned();
     PermissionRule {
@@ -82,7 +82,7 @@ pub(crate) fn permission_rule(rule: &permission::Rule) -> PermissionRule {
     }
 }
 
-/// Returns what is to be done about something that needs permission.
+/// Converts a permission action.
 pub(crate) fn permission_action(action: permission::Action) -> wire::PermissionAction {
     match action {
         permission::Action::Allow => wire::PermissionAction::Allow,
@@ -91,12 +91,12 @@ pub(crate) fn permission_action(action: permission::Action) -> wire::PermissionA
     }
 }
 
-/// Returns a path as text: for what is no file its address, `mcp://…`.
+/// Returns a path as text, or the address (`mcp://…`) of an entry that is not a file.
 pub(crate) fn path(path: &AbsPath, encoding: Option<PathEncoding>) -> String {
     address_of(path).unwrap_or_else(|| encode(path, encoding))
 }
 
-/// Returns the field `name` where the agent takes the name from elsewhere.
+/// Returns the field `name` if the agent takes the name from elsewhere.
 fn label(profile: &Profile, candidate: &Candidate, record: &SkillRecord) -> Option<String> {
     let field = record.name.as_ref().filter(|_| profile.name.source == NameSource::Directory)?;
     let bare = candidate.name.rsplit(':').next().unwrap_or_default();
@@ -111,29 +111,29 @@ fn reason_text(reason: &Reason, candidate: &Candidate) -> String {
             Some(file) => file.to_string_lossy(),
             None => candidate.path.file_name().unwrap_or_default().to_string_lossy(),
         };
-        // Writing to a text does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, " ({file}:{line}:{column})");
     }
     text
 }
 
-/// Returns why a skill is dropped, or cannot be read at the moment, as a sentence that names it.
+/// Returns a message with the reason why a skill is invalid or cannot be read now.
 pub(crate) fn invalid_message(candidate: &Candidate) -> String {
     let name = &candidate.name;
     let stale = candidate.file.as_ref().and_then(|it| it.stale.as_ref());
     match (&candidate.reason, stale) {
-        (_, Some(fault)) => format!("`{name}` {fault}; the last good reading counts"),
+        (_, Some(fault)) => format!("`{name}` {fault}; its last valid content is used"),
         (Some(reason), None) => format!("`{name}`: {}", reason_text(reason, candidate)),
         (None, None) => format!("`{name}` is dropped"),
     }
 }
 
-/// Returns a hash as the wire has it.
+/// Returns a hash in wire format.
 pub(crate) fn hash(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(7 + 2 * bytes.len());
     text.push_str("blake3:");
     for byte in bytes {
-        // As above.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");
     }
     text
@@ -151,11 +151,11 @@ fn diagnostic_counts(candidate: &Candidate) -> wire::DiagnosticCounts {
     counts
 }
 
-/// Returns how grave a finding is for this agent. What the agent reads in spite of it is no error, as
-/// the rules of `skills/check` have it.
+/// Returns the severity of a finding for this agent. As in `skills/check`, a fault that the agent
+/// tolerates is not an error.
 fn graded(diagnostic: &Diagnostic, candidate: &Candidate) -> Severity {
     let is_dropped = candidate.state == SkillState::Invalid;
-    // A forged list harms because the agent reads it.
+    // Injection harms because the agent reads the listing.
     if is_dropped || diagnostic.code == INJECTION {
         diagnostic.severity
     } else {
@@ -163,7 +163,7 @@ fn graded(diagnostic: &Diagnostic, candidate: &Candidate) -> Severity {
     }
 }
 
-/// Returns a state by its name on the wire.
+/// Converts a state.
 pub(crate) fn state(state: SkillState) -> wire::State {
     match state {
         SkillState::Active => wire::State::Active,
@@ -194,14 +194,14 @@ fn scope(scope: profile::Scope) -> wire::Scope {
     }
 }
 
-/// Returns what has left a list.
+/// Converts an entry that was removed from a list.
 pub(crate) fn removed(gone: &Gone) -> wire::Removed {
     let path_encoding = encoding_of([&*gone.path]);
     let path = encode(&gone.path, path_encoding);
     wire::Removed { name: gone.name.clone(), path, path_encoding }
 }
 
-/// Returns what is unwell.
+/// Converts health messages.
 pub(crate) fn health(health: &[Health]) -> Vec<wire::Health> {
     let convert = |it: &Health| {
         let path = it.path.as_deref();
@@ -217,7 +217,7 @@ pub(crate) fn health(health: &[Health]) -> Vec<wire::Health> {
     health.iter().map(convert).collect()
 }
 
-/// Returns an open worktree.
+/// Converts the status of an open worktree.
 pub(crate) fn worktree(status: &WorktreeStatus) -> wire::Worktree {
     let encoding = encoding_of([&*status.path]);
     let counts = status.skills.iter().filter(|(_, count)| **count > 0);
@@ -231,7 +231,7 @@ pub(crate) fn worktree(status: &WorktreeStatus) -> wire::Worktree {
     }
 }
 
-/// Returns a source of skills that is none of the disk's directories.
+/// Converts the status of a skill source other than directories.
 pub(crate) fn source(status: &SourceStatus) -> wire::SourceStatus {
     let encoding = encoding_of(status.path.as_deref());
     wire::SourceStatus {
@@ -255,13 +255,12 @@ pub(crate) fn source(status: &SourceStatus) -> wire::SourceStatus {
     }
 }
 
-/// Returns all of a frontmatter as JSON, keys in the order of the file; of duplicate keys the
-/// one that counts.
+/// Returns a whole frontmatter as JSON, keys in file order; of duplicate keys the effective one.
 pub(crate) fn frontmatter(frontmatter: &Frontmatter, source: &str) -> Map<String, Value> {
     fields::json(frontmatter, source, &frontmatter.entries)
 }
 
-/// Returns where each top-level key and its value are written in the file.
+/// Returns the ranges of each top-level key and value in the file.
 pub(crate) fn field_ranges(
     frontmatter: &Frontmatter,
     record: &SkillRecord,
@@ -274,11 +273,11 @@ pub(crate) fn field_ranges(
     frontmatter.entries.iter().map(|it| (it.key.text.clone(), ranges(it))).collect()
 }
 
-/// Counts places in the head of a file.
+/// Converts offsets in the head of a file to positions.
 struct Places<'a> {
     head: &'a str,
     index: LineIndex,
-    /// The bytes of the file before the head.
+    /// Number of bytes in the file before the head.
     before: u64,
 }
 
@@ -301,12 +300,12 @@ impl<'a> Places<'a> {
     }
 }
 
-/// A record's text is without the byte order mark, the file's offsets are not.
+/// Offsets in a file include the byte order mark; a record's text does not.
 fn bytes_before_head(record: &SkillRecord) -> u64 {
     if record.bom { '\u{FEFF}'.len_utf8() as u64 } else { 0 }
 }
 
-/// Returns the findings about a skill's file.
+/// Converts the diagnostics of a skill's file.
 pub(crate) fn diagnostics(candidate: &Candidate) -> Vec<wire::Diagnostic> {
     let Some(record) = candidate.record() else { return Vec::new() };
     let before = bytes_before_head(record);
@@ -338,7 +337,7 @@ fn severity(severity: Severity) -> wire::Severity {
     }
 }
 
-/// Returns the names of the profiles, the one that counts where none is named first.
+/// Returns the names of the profiles, the default one first.
 pub(crate) fn profile_names(config: &Config) -> Vec<String> {
     let first = config.profile.as_deref().unwrap_or(profile::DEFAULT);
     let mut names: Vec<_> = config.profiles.all().iter().map(|it| it.id.to_string()).collect();
@@ -359,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_a_frontmatter_is_sent_in_its_order() {
+    fn whole_frontmatter_is_sent_in_file_order() {
         let record = record("---\nname: a\nx-own: [1, b]\ndescription: 1.10\n---\nbody\n");
         let document = record.document();
         let sent = frontmatter(&document.frontmatter.unwrap(), &record.head);
@@ -368,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_those_of_the_file() {
+    fn ranges_are_positions_in_the_file() {
         let text = "\u{FEFF}---\nname: é\ndescription: x\n---\n";
         let record = record(text);
         let document = record.document();
@@ -381,12 +380,12 @@ mod tests {
     }
 
     #[test]
-    fn hash_is_named_and_hexadecimal() {
+    fn hash_has_an_algorithm_prefix_and_is_hexadecimal() {
         assert_eq!(hash(&[0x0f, 0xa0]), "blake3:0fa0");
     }
 
     #[test]
-    fn default_profile_is_named_first() {
+    fn default_profile_comes_first() {
         let chosen = Config { profile: Some("claude-code".to_owned()), ..Config::default() };
         assert_eq!(profile_names(&chosen)[0], "claude-code");
         let names = profile_names(&Config::default());

@@ -210,7 +210,7 @@ fn trust_command_grants_lists_and_revokes() {
     assert!(stdout(&back).contains("not trusted"), "{}", stderr(&back));
     assert_eq!(run_json(&home, &top, &["trust", "--list"])["all"], json!([]));
     let (_, gone) = run_at_terminal(&home, &top, &["trust", "nowhere"], "y");
-    assert!(gone.contains("is no directory"), "{gone}");
+    assert!(gone.contains("is not a directory"), "{gone}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Words of the wire that say how something is written, as the model knows them.
+//! Format names, from the wire to the model.
 
 use skills_agents::profile::OutputFormat;
 use skills_protocol::wire;
@@ -19,7 +19,7 @@ pub(crate) fn load(format: wire::LoadFormat) -> OutputFormat {
     }
 }
 
-/// Returns the format of a catalog; a profile's name stands for its agent's.
+/// Returns the format of a prompt listing; a profile's name selects its agent's format.
 pub(crate) fn catalog(format: wire::CatalogFormat) -> ListingFormat {
     use wire::CatalogFormat as Wire;
     match format {
@@ -37,7 +37,7 @@ pub(crate) fn catalog(format: wire::CatalogFormat) -> ListingFormat {
     }
 }
 
-/// Returns who asks.
+/// Returns the invoker.
 pub(crate) fn by(by: Option<wire::By>) -> skills_render::Invoker {
     match by {
         None | Some(wire::By::Model) => skills_render::Invoker::Model,
@@ -45,7 +45,7 @@ pub(crate) fn by(by: Option<wire::By>) -> skills_render::Invoker {
     }
 }
 
-/// Returns how much room a catalog has.
+/// Returns the budget of a prompt listing.
 pub(crate) fn room(
     context_tokens: Option<u64>,
     characters: Option<u64>,

@@ -1,4 +1,4 @@
-//! `catalog/render` and `catalog/tool`: the skills as an agent tells its model of them.
+//! `catalog/render` and `catalog/tool`: the prompt listing as an agent gives it to its model.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -36,7 +36,7 @@ pub(crate) async fn render(
     let mut context = params.take_context();
     let only_new = params.only_new == Some(true);
     if only_new {
-        // Who is told what is new to it is remembered from now on.
+        // `onlyNew` stores in the session which skills have been listed.
         let Named { session, .. } = service.named(&peer, context.clone()).await?;
         context.session = Some(session.id.clone());
     }
@@ -68,16 +68,16 @@ pub(crate) async fn render(
         Some(_) => found(&view, &shown).await?,
         None => write_listing(format, &shown, &room),
     };
-    // Before anybody counts as told of it.
+    // Checked before any skill is marked as announced.
     let length = to_raw_value(&catalog.text).map_or(0, |it| it.get().len());
     fits(&service, length + AROUND, shown.len(), TOO_LONG)?;
     if let Some(session) = &session {
-        // What there was no room for comes last, and is still to be told.
+        // Skills dropped for lack of budget come last and stay unannounced.
         let named = shown.iter().take(catalog.n_listed).filter_map(|it| AbsPath::new(it.path).ok());
         let named = named.collect();
         let new = service.sessions.announce(&session.id, agent.as_deref(), named).await;
         if only_new && new.len() < catalog.n_listed && searched.is_none() {
-            // Another call of the same agent has just told it of the rest.
+            // A concurrent call of the same agent has announced the others.
             shown.retain(|it| new.iter().any(|new| **new == *it.path));
             catalog = write_listing(format, &shown, &room);
         }
@@ -89,34 +89,32 @@ pub(crate) async fn render(
     Answer::new(&rendered::catalog(catalog, &told, view.clock.clone(), health))
 }
 
-/// What to do about a list that no message holds.
-const TOO_LONG: &str = "No model reads that much: name a `format` with a budget, such as `claude`, or ask with `query` for some of them; `skills/list` gives all in pages.";
-const TOO_LONG_FOR_TOOL: &str =
-    "No model reads that much: name a `style` with a budget, such as `claude`.";
+/// Hints for a prompt listing that exceeds the message limit.
+const TOO_LONG: &str = "Use a `format` with a budget, such as `claude`, or select skills with `query`; `skills/list` returns all in pages.";
+const TOO_LONG_FOR_TOOL: &str = "Use a `style` with a budget, such as `claude`.";
 
-/// How long is what stands around the text of a catalog in an answer, at the most.
+/// Upper bound of the size of an answer without its listing text.
 const AROUND: usize = 1024;
 
-/// Refuses what no message holds: cut, it would not be what the agent tells its model.
+/// Refuses an oversized answer: a truncated one would differ from what the agent shows its model.
 fn fits(service: &Service, length: usize, n_skills: usize, hint: &str) -> Result<(), RpcError> {
     let (length, limit) = (length as u64, service.settings.user().message_bytes_out);
     if length <= limit {
         return Ok(());
     }
-    let message = format!(
-        "what there is to tell of {n_skills} skills has {length} bytes, and a message {limit} at the most"
-    );
+    let message =
+        format!("the listing of {n_skills} skills has {length} bytes; a message may have {limit}");
     Err(RpcError::too_large(message, limit).with_hint(hint))
 }
 
 fn query(text: &str) -> Result<SkillQuery, RpcError> {
     SkillQuery::new(text).map_err(|why| {
-        RpcError::invalid_params(format!("`{text}` is no expression: {why}"))
-            .with_hint("Put a backslash before what is meant as it stands.")
+        RpcError::invalid_params(format!("`{text}` is not a valid expression: {why}"))
+            .with_hint("Put a backslash before special characters that are meant literally.")
     })
 }
 
-/// Returns what the plugin says of the skills that answer a search, with their scripts.
+/// Formats the search results of opencode-agent-skills, with the skills' scripts.
 async fn found(view: &View, shown: &[ListedSkill<'_>]) -> Result<PromptListing, RpcError> {
     let dirs: Vec<_> = shown.iter().map(|it| it.path.parent().map(Path::to_owned)).collect();
     let scripts = blocking(move || Ok(dirs.iter().map(|it| scripts(it.as_deref())).collect()));
@@ -138,7 +136,7 @@ async fn found(view: &View, shown: &[ListedSkill<'_>]) -> Result<PromptListing, 
     Ok(PromptListing { text, n_listed: shown.len(), ..PromptListing::default() })
 }
 
-/// What cannot be looked at has none.
+/// Lists the scripts in a directory; none if it cannot be read.
 fn scripts(dir: Option<&Path>) -> Vec<String> {
     let listing = dir.and_then(|it| ConfinedDir::open(it).ok()?.list().ok()).unwrap_or_default();
     let scripts = listing.files.into_iter().filter(|it| it.executable && is_script(&it.relative));
@@ -166,11 +164,11 @@ pub(crate) async fn tool(
     Ok(answer)
 }
 
-/// Returns what the model is shown, with how often each was used: of two descriptions for which
-/// there is no room, some agents cut that of the less used.
+/// Returns the listed skills with their use counts. With a limited budget, some agents shorten the
+/// descriptions of the least used skills.
 async fn listed<'v>(service: &Service, view: &'v View) -> Vec<ListedSkill<'v>> {
     let used = service.sessions.store().usage().await;
-    let used = used.inspect_err(|error| tracing::debug!(%error, "uses are not read"));
+    let used = used.inspect_err(|error| tracing::debug!(%error, "failed to read use counts"));
     let used = used.unwrap_or_default();
     let n_uses = |it: &Candidate| used.get(&*it.path).map_or(0, |it| it.count);
     view.resolution.listed().map(|it| one(view, it, n_uses(it))).collect()
@@ -178,7 +176,7 @@ async fn listed<'v>(service: &Service, view: &'v View) -> Vec<ListedSkill<'v>> {
 
 fn one<'a>(view: &'a View, candidate: &'a Candidate, n_uses: u64) -> ListedSkill<'a> {
     let root = &view.resolution.roots[candidate.root];
-    // Settings may leave the name alone.
+    // Settings may limit a skill to its name.
     let shown = Some(candidate).filter(|it| !it.name_only);
     ListedSkill {
         name: &candidate.name,
@@ -192,10 +190,11 @@ fn one<'a>(view: &'a View, candidate: &'a Candidate, n_uses: u64) -> ListedSkill
     }
 }
 
-/// Codex keeps what comes with it in a directory of this name among the user's.
+/// Codex keeps its bundled skills in this directory among the user's.
 const SYSTEM: &str = "skills/.system";
 
-/// Returns a field that the record does not hold: it is looked for where its name stands.
+/// Reads `when_to_use`, which is not part of the record. The search for its key avoids parsing most
+/// heads.
 fn when_to_use(candidate: &Candidate) -> Option<String> {
     let record = candidate.record().filter(|it| it.head.contains(WHEN_TO_USE.key))?;
     let document = record.document();

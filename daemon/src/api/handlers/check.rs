@@ -1,6 +1,6 @@
-//! `skills/check`: what is wrong with skills on the disk, by the rules.
+//! `skills/check`: diagnostics of skill files.
 //!
-//! The index holds no bodies, so this reads the files, on the blocking pool.
+//! The index holds no bodies, so this reads the files on the blocking pool.
 
 use std::sync::Arc;
 
@@ -73,25 +73,25 @@ pub(crate) async fn check(
     Answer::with_capacity(&result, page.size + 512)
 }
 
-/// What counts for the rules at one place.
+/// Inputs of the rules for one directory.
 pub(super) struct Active {
-    /// What the agents see whose profiles count.
+    /// One view for each checked profile.
     pub(super) views: Vec<Arc<View>>,
     /// The top of the worktree.
     pub(super) top: AbsPath,
-    /// What is decided about single rules.
+    /// Configured levels of single rules.
     pub(super) rows: Vec<LevelRow>,
 }
 
-/// Returns what counts at a place: of the profiles that are named or, where there are none, of
-/// those of the configuration.
+/// Returns the inputs of the rules for a directory: for the given profiles or, if there are none,
+/// the configured ones.
 pub(super) async fn active(
     service: &Service,
     peer: &Peer,
     context: &Context,
     mut profiles: Vec<String>,
 ) -> Result<Active, RpcError> {
-    // Any view of the place knows its worktree, whose file may decide something.
+    // Any view of the directory knows its worktree, whose configuration may apply.
     let any = service.view(peer, context.clone()).await?;
     let top = any.resolution.worktree.clone();
     let (user, repository) =
@@ -99,7 +99,7 @@ pub(super) async fn active(
     let files = [&*user, &*repository];
     if profiles.is_empty() {
         profiles = match &context.profile {
-            // Whoever names a profile wants that agent's view.
+            // A context with a profile asks for that agent's view.
             Some(profile) => vec![profile.clone()],
             None => skills_config::check_profiles(files),
         };
@@ -112,7 +112,7 @@ pub(super) async fn active(
     Ok(Active { views, top, rows: skills_config::level_rows(files) })
 }
 
-/// Reads what a caller decides about a rule.
+/// Decodes the level of a rule.
 fn level(row: RuleLevel) -> Result<LevelRow, RpcError> {
     let RuleLevel { rule, level, glob } = row;
     if !skills_lint::is_known(&rule) {
@@ -120,17 +120,17 @@ fn level(row: RuleLevel) -> Result<LevelRow, RpcError> {
     }
     match Level::read(&level) {
         Some(level) => Ok(LevelRow { rule, level, glob }),
-        None => Err(RpcError::invalid_params(format!("`{level}` is no level of a rule"))
-            .with_hint("There are `off`, `hint`, `information`, `warning` and `error`.")),
+        None => Err(RpcError::invalid_params(format!("`{level}` is not a rule level"))
+            .with_hint("The levels are `off`, `hint`, `information`, `warning` and `error`.")),
     }
 }
 
 fn refused(error: &InspectError) -> RpcError {
     let hint = match error {
         InspectError::Cancelled => return RpcError::cancelled(),
-        InspectError::Unreadable { .. } => "Name a SKILL.md that there is, or a directory.",
+        InspectError::Unreadable { .. } => "Name an existing SKILL.md or a directory.",
         InspectError::NoSkill(_) => {
-            "Name a SKILL.md, a command, a `CLAUDE.md` or its like, or a directory."
+            "Name a SKILL.md, a command, an instruction file such as `CLAUDE.md`, or a directory."
         }
     };
     RpcError::invalid_params(error.to_string()).with_hint(hint)

@@ -1,4 +1,4 @@
-//! `events/*`: what a connection is told without asking.
+//! `events/*`: subscriptions of a connection.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(crate) async fn subscribe(
     let context = params.take_context();
     let kinds = Kinds::of(&params.kinds);
     let limit = service.settings.limits().subscriptions;
-    // Taken before anything is waited for: calls side by side must not pass the limit together.
+    // Reserved before the first await, so that concurrent calls cannot exceed the limit together.
     let place = peer.place_for_subscription(limit);
     let place = place.ok_or_else(|| RpcError::too_many_subscriptions(limit))?;
     if context.cwd.is_none() && context.session.is_none() {
@@ -46,13 +46,13 @@ pub(crate) async fn subscribe(
         worktree: view.resolution.worktree.clone(),
         followed,
     };
-    // First this, then the clock: what happens in between is told, if once too often.
+    // Subscribes before reading the clock: a change in between is reported, possibly twice.
     let subscription = service.bus.subscribe(kinds, interest, peer.mailbox());
     let held = service.engine.hold((*view.key).clone(), (*view.ctx).clone()).await;
     let (view, hold) = held.map_err(|error| service.engine_failed(&error))?;
     service.bus.turn(subscription.id(), &view, hold, None);
     if let Some(session) = &session {
-        // It may have touched something in between.
+        // The session may have been touched in between.
         service.turn_followers(session).await;
     }
     let config_health = service.settings.health(Some(&view.resolution.worktree));

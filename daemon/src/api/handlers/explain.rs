@@ -1,4 +1,4 @@
-//! `skills/explain`: why a skill is there, or why not; or what a directory gives.
+//! `skills/explain`: why a skill is available or not, or which skills a directory gives.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(crate) async fn explain(
         |around: &NearMisses| discover::explain(&view.ctx, &view.resolution, query, around);
     let mut explanation = explain(&NearMisses::default());
     let found = explanation.candidate.map(|it| &view.resolution.candidates[it]);
-    // What lies below a skill may belong to another one that discovery never met.
+    // A path below a skill may belong to another skill that discovery did not find.
     let is_below = match (&target, found) {
         (Target::Path(path), Some(it)) => *path != it.path && *path != it.dir(),
         (Target::Path(_) | Target::Name(_), _) => false,
@@ -50,7 +50,7 @@ fn query<'a>(target: &'a Target<'_>) -> Query<'a> {
     }
 }
 
-/// Finds out what the disk has of a thing that discovery never met.
+/// Searches the disk for near misses of a name or path that discovery did not find.
 async fn look_around(view: &Arc<View>, target: &Target<'_>) -> Result<NearMisses, RpcError> {
     let worktree = near_miss::Worktree::of(&view.resolution);
     let found = match target {
@@ -68,8 +68,8 @@ async fn look_around(view: &Arc<View>, target: &Target<'_>) -> Result<NearMisses
         }
     };
     found.map_err(|error| {
-        tracing::error!(%error, "an explanation could not be completed");
-        RpcError::internal("the disk could not be looked at")
+        tracing::error!(%error, "failed to search for near misses");
+        RpcError::internal("failed to search the disk")
     })
 }
 
@@ -100,7 +100,7 @@ fn explain_place(view: &View) -> ExplainResult {
     let n_searched = resolution.roots.iter().filter(|it| it.outcome == RootOutcome::Walked).count();
     let skills = if n_listed == 1 { "skill" } else { "skills" };
     let summary = format!(
-        "{agent} shows {n_listed} {skills} to its model in `{cwd}`: {n_searched} of {} places are there.",
+        "{agent} shows {n_listed} {skills} to its model in `{cwd}`: {n_searched} of {} search roots exist.",
         resolution.roots.len()
     );
     let next = if n_listed == 0 { first_step(resolution) } else { None };
@@ -111,13 +111,13 @@ fn explain_place(view: &View) -> ExplainResult {
     }
 }
 
-/// Says where a first skill would be found.
+/// Suggests where to put a first skill.
 fn first_step(resolution: &Resolution) -> Option<String> {
     let root = resolution.roots.iter().find(|it| it.path.starts_with(&*resolution.worktree))?;
     Some(format!("Put a skill at `{}/<name>/SKILL.md`.", root.path.display()))
 }
 
-/// Returns what every explanation of a view says.
+/// Returns the fields common to all explanations of a view.
 fn about(view: &View) -> ExplainResult {
     ExplainResult {
         clock: view.clock.clone(),

@@ -1,6 +1,6 @@
-//! `skills/resources` and `skills/read`: the files of a skill, on the disk as it is now.
+//! `skills/resources` and `skills/read`: the current files of a skill on the disk.
 //!
-//! The index holds no files but SKILL.md, so these two read the disk, on the blocking pool.
+//! The index holds only SKILL.md files, so both read the disk, on the blocking pool.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -26,11 +26,11 @@ use crate::rpc::peer::Peer;
 use crate::rpc::response_cache::SKILL_FILE;
 use crate::service::Service;
 
-/// How many bytes are read for one call. As JSON they may become six times as many, which
+/// Maximum number of bytes read per call. Encoded as JSON they may take six times as much, which
 /// still fits one message.
 const MAX_READ: u64 = 1024 * 1024;
 
-/// How many files are listed where the caller sets no limit.
+/// Default limit of listed files.
 const MANY: u32 = 1000;
 
 pub(crate) async fn resources(
@@ -61,7 +61,7 @@ pub(crate) async fn resources(
     });
     let Listing { files, truncated } = listing.await?;
     let wanted = |it: &Found| match params.only.unwrap_or(Only::Files) {
-        // The file that is the skill is no resource of it.
+        // SKILL.md itself is not a resource.
         Only::Files => it.relative != Path::new(SKILL_FILE),
         Only::Scripts => it.executable && is_script(&it.relative),
     };
@@ -99,7 +99,7 @@ pub(crate) async fn read(
     let offset = params.offset.unwrap_or_default();
     let length = params.length.unwrap_or(MAX_READ);
     if length > MAX_READ {
-        let message = format!("{length} bytes are more than the {MAX_READ} that are read at once");
+        let message = format!("`length` is {length} bytes; one call reads at most {MAX_READ}");
         return Err(RpcError::too_large(message, MAX_READ)
             .with_hint("Read the file in parts, with `offset` and `length`."));
     }
@@ -143,8 +143,8 @@ pub(crate) async fn read(
     })
 }
 
-/// Reads the path of a file of a skill from its directory, in the shortest form: what is read and
-/// what is said to be read are one path then.
+/// Decodes and normalizes a path relative to the skill's directory, so that the path that is read
+/// equals the one that is reported.
 pub(super) fn relative(text: &str, encoding: Option<PathEncoding>) -> Result<PathBuf, RpcError> {
     let path =
         decode(text, encoding).map_err(|error| RpcError::invalid_params(error.to_string()))?;
@@ -152,7 +152,7 @@ pub(super) fn relative(text: &str, encoding: Option<PathEncoding>) -> Result<Pat
     for component in path.components() {
         match component {
             Component::CurDir => {}
-            // What leads out stays, and is refused.
+            // A leading `..` is kept, and refused later.
             Component::ParentDir
                 if matches!(shortest.components().next_back(), Some(Component::Normal(_))) =>
             {
@@ -164,8 +164,8 @@ pub(super) fn relative(text: &str, encoding: Option<PathEncoding>) -> Result<Pat
     Ok(shortest)
 }
 
-/// Returns the bytes in the form that fits them, and where in the file they end. A character
-/// that the length has cut is left for the next part.
+/// Returns the bytes as text or base64, and their end offset in the file. A character cut off at
+/// the end is left for the next part.
 fn text_or_base64(bytes: Vec<u8>, offset: u64, size: u64) -> (Option<String>, Option<String>, u64) {
     let end = offset.saturating_add(bytes.len() as u64);
     match String::from_utf8(bytes) {
@@ -184,27 +184,27 @@ fn text_or_base64(bytes: Vec<u8>, offset: u64, size: u64) -> (Option<String>, Op
     }
 }
 
-/// Returns why a file of a skill is not served.
+/// Converts an error of reading a skill's file.
 pub(crate) fn refused(error: &ConfinedDirError, relative: &str) -> RpcError {
     match error {
         ConfinedDirError::Outside => RpcError::outside_skill(relative),
         ConfinedDirError::Exchanged => exchanged(&format!("`{relative}`")),
         ConfinedDirError::Missing => {
-            RpcError::invalid_params(format!("there is no file `{relative}` in the skill"))
-                .with_hint("`skills/resources` lists the files that there are.")
+            RpcError::invalid_params(format!("the skill has no file `{relative}`"))
+                .with_hint("`skills/resources` lists the skill's files.")
         }
         ConfinedDirError::NotAFile(what) => RpcError::invalid_params(format!(
-            "`{relative}` is {what}, and only regular files are read"
+            "`{relative}` is {what}; only regular files can be read"
         ))
         .with_hint("`skills/resources` lists the files that can be read."),
         ConfinedDirError::TooLarge(size) => RpcError::too_large(
-            format!("`{relative}` has {size} bytes, more than are read at once"),
+            format!("`{relative}` has {size} bytes, which exceeds the limit of one read"),
             MAX_READ,
         )
         .with_hint("Read the file in parts, with `skills/read`."),
         ConfinedDirError::Changing => {
             RpcError::internal(format!("`{relative}` kept changing while it was read"))
-                .with_hint("Ask again when whoever writes it has finished.")
+                .with_hint("Retry when no process is writing it.")
         }
         ConfinedDirError::Io(cause) => {
             RpcError::internal(format!("failed to read `{relative}`: {cause}"))
@@ -213,17 +213,17 @@ pub(crate) fn refused(error: &ConfinedDirError, relative: &str) -> RpcError {
     }
 }
 
-/// The skill's directory itself, which was there a moment ago.
+/// Converts an error of opening the skill's directory, which existed a moment ago.
 pub(crate) fn directory_gone(error: &ConfinedDirError) -> RpcError {
     if matches!(error, ConfinedDirError::Exchanged) {
         return exchanged("the skill's directory");
     }
-    RpcError::internal(format!("the skill's directory cannot be opened: {error}"))
-        .with_hint("Ask again; the list follows the disk.")
+    RpcError::internal(format!("failed to open the skill's directory: {error}"))
+        .with_hint("Retry: the next call reads the disk again.")
 }
 
-/// Something else came to a path since the view was made.
+/// A different file or directory is at this path since the view was made.
 fn exchanged(what: &str) -> RpcError {
-    let message = format!("{what} was exchanged for another one since the list was made");
-    RpcError::new(OUTSIDE_SKILL, message).with_hint("Ask again; the list follows the disk.")
+    let message = format!("{what} was replaced since the skills were listed");
+    RpcError::new(OUTSIDE_SKILL, message).with_hint("Retry: the next call reads the disk again.")
 }

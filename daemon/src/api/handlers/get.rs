@@ -1,4 +1,4 @@
-//! `skills/get`: one skill with its frontmatter; and which skill a name or a path means.
+//! `skills/get`: one skill with its frontmatter. Also resolves a name or path to a skill.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::rpc::peer::Peer;
 use crate::rpc::response_cache::ResponseCache;
 use crate::service::Service;
 
-/// How many names are offered in place of one that there is not.
+/// Maximum number of similar names suggested for an unknown one.
 const NEAREST: usize = 3;
 
 pub(crate) async fn get(service: Arc<Service>, peer: Arc<Peer>, mut params: GetParams) -> Outcome {
@@ -25,7 +25,7 @@ pub(crate) async fn get(service: Arc<Service>, peer: Arc<Peer>, mut params: GetP
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
     let view = service.view(&peer, context).await?;
     let candidate_idx = find(&view, &target)?;
-    // Whoever asks for one is about to use it.
+    // The caller is likely to use the skill next.
     files(&service, &view, &target).await?;
     ResponseCache::of(&view).got(&view, candidate_idx, || Answer::new(&skill(&view, candidate_idx)))
 }
@@ -49,7 +49,7 @@ fn skill(view: &View, candidate_idx: usize) -> GetResult {
     }
 }
 
-/// Returns the index of the candidate that is meant: of several of one name the one that counts.
+/// Returns the index of the target's candidate; of several with one name, the one with precedence.
 pub(crate) fn find(view: &View, target: &Target<'_>) -> Result<usize, RpcError> {
     let prepared = ResponseCache::of(view);
     let found = match target {
@@ -62,8 +62,8 @@ pub(crate) fn find(view: &View, target: &Target<'_>) -> Result<usize, RpcError> 
     })
 }
 
-/// The plugin opencode-agent-skills takes a name with where it is from before it
-/// (`project:commit`), or with the namespace that the skill's metadata names.
+/// Resolves a qualified name as opencode-agent-skills does: the name with its source
+/// (`project:commit`) or its metadata's namespace as prefix.
 fn qualified(view: &View, name: &str) -> Option<usize> {
     let (place, name) = name.split_once(':')?;
     let Resolution { candidates, roots, .. } = &*view.resolution;
@@ -76,20 +76,20 @@ fn qualified(view: &View, name: &str) -> Option<usize> {
     candidates.iter().position(is_meant).filter(|_| takes_places)
 }
 
-/// Where the files of a skill are.
+/// Location of a skill's files.
 pub(crate) enum Files {
     /// In this directory.
     In(PathBuf),
-    /// It has none.
+    /// The skill has no files.
     None {
-        /// Why, as a sentence.
+        /// The reason, as a message.
         why: String,
-        /// What can be asked instead, as a sentence.
+        /// An alternative call, as a sentence.
         hint: &'static str,
     },
 }
 
-/// Returns where the files of the skill that is meant are, and sees to it that they are there.
+/// Returns the location of the target's files, and extracts bundled ones.
 pub(crate) async fn files(
     service: &Service,
     view: &View,
@@ -99,14 +99,17 @@ pub(crate) async fn files(
     let (name, agent) = (&candidate.name, view.ctx.profile.subject());
     if candidate.is_built_in() {
         let why = format!("`{name}` is built into {agent} and has no files");
-        return Ok(Files::None { why, hint: "`skills/get` tells what the agent says about it." });
+        return Ok(Files::None {
+            why,
+            hint: "`skills/get` returns the agent's description of it.",
+        });
     }
     match view.resolution.roots[candidate.root].scope {
         Scope::Mcp => {
             let why = format!("`{name}` is a prompt of an MCP server and has no files");
             return Ok(Files::None {
                 why,
-                hint: "`skills/get` tells what its server says about it.",
+                hint: "`skills/get` returns its server's description of it.",
             });
         }
         Scope::Bundled => extract(service).await?,
@@ -115,7 +118,7 @@ pub(crate) async fn files(
     Ok(Files::In(candidate.dir().into_path_buf()))
 }
 
-/// Writes the files of the bundled skills, which are only in the program until then.
+/// Extracts the files of the bundled skills, which are otherwise only in the program.
 pub(crate) async fn extract(service: &Service) -> Result<(), RpcError> {
     let engine = service.engine.clone();
     let extracted = spawn_blocking(move || engine.extract_bundled()).await;

@@ -1,4 +1,4 @@
-//! `hooks/*`: which hooks of a session's skills run at an event. The agent runs them.
+//! `hooks/*`: hooks of a session's skills that match an event. The agent runs them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -29,13 +29,13 @@ pub(crate) async fn matching(
 ) -> Outcome {
     let mut context = params.take_context();
     let agent = context.agent.clone().unwrap_or_default();
-    // It depends on no file.
+    // The result depends on no file.
     context.freshness = Some(Freshness::Cached);
     let named = service.known(&peer, context).await?;
     let payload = params.payload.unwrap_or(Value::Null);
     let (event, tool) = (params.event.as_str(), params.tool.as_deref());
     let trusts = service.trusts().await;
-    // What was trusted when it was registered may not be any more.
+    // Trust may have been revoked since the hook was registered.
     let is_trusted = |place: &AbsPath| trusts.decision(place).is_some_and(|it| it.1);
     let all = named.session.hooks.iter().filter(|it| it.agent == agent && !it.is_done);
     let all = all.filter(|it| it.place.as_ref().is_none_or(is_trusted));
@@ -54,8 +54,8 @@ pub(crate) async fn matching(
     })
 }
 
-/// Returns the units whose files are those that were trusted. One that cannot be read is not among
-/// them.
+/// Returns the units whose files are unchanged since they were trusted. Unreadable ones are left
+/// out.
 async fn unchanged(
     service: &Service,
     peer: &Peer,

@@ -1,8 +1,7 @@
-//! `index/snapshot`, `paths/match` and `skills/references`: what an editor needs to answer by itself.
+//! `index/snapshot`, `paths/match` and `skills/references`: data for an editor's own analysis.
 //!
-//! A snapshot is made from views alone; what each makes of its skills is settled once for all pages.
-//! The other two walk the worktree; the walk is kept for some seconds. All of it is work for the
-//! blocking pool.
+//! A snapshot is made from views alone; its file index is built once for all pages. The other two
+//! walk the worktree, and the walk is cached for some seconds. All run on the blocking pool.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
@@ -27,7 +26,7 @@ use crate::rpc::peer::Peer;
 use crate::rpc::response_cache::ResponseCache;
 use crate::service::Service;
 
-/// How many files are named for a pattern, and how many references are given, when nobody says.
+/// Default limits of files per pattern and of references.
 const FILES: u32 = 10;
 const REFERENCES: u32 = 1000;
 
@@ -41,7 +40,7 @@ pub(crate) async fn snapshot(
     let Active { views, rows, .. } = &active;
     let config = service.settings.user();
     let mut clock: Vec<_> = views.iter().map(|it| it.clock.clone()).collect();
-    // The configuration is part of the answer, and no view's clock tells of it.
+    // The configuration is part of the answer but of no view's clock.
     let mut hasher = DefaultHasher::new();
     (rows, config.profiles.source_text()).hash(&mut hasher);
     clock.push(format!("{:x}", hasher.finish()));

@@ -1,7 +1,8 @@
-//! `skills/list` and `skills/dirs`: what the agent would show its model, and what it would not.
+//! `skills/list` and `skills/dirs`: the listed skills of an agent and, on request, those in other
+//! states.
 //!
-//! The default list of a view is made once and then only handed on. Everything else is made
-//! when it is asked for: other states, pages, and lists so long that they come in pages.
+//! The default list of a view is serialized once and cached. Lists with other states or pages are
+//! made per call.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -63,7 +64,7 @@ pub(crate) async fn dirs(
     let view = service.view(&peer, params.take_context()).await?;
     let dirs: Vec<_> = listed(&view, Form::DEFAULT)
         .map(|(_, candidate)| candidate.dir())
-        // What has an address has no directory.
+        // A skill with an address has no directory.
         .filter(|dir| address_of(dir).is_none())
         .collect();
     let encoding = encoding_of(dirs.iter().map(|dir| &**dir));
@@ -75,12 +76,12 @@ pub(crate) async fn dirs(
     })
 }
 
-/// Which states a list holds, one bit each.
+/// The set of states in a list, one bit each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Form(u16);
 
 impl Form {
-    /// What the model sees.
+    /// The states that the model sees.
     const DEFAULT: Self = Self(1 << State::Active as u16 | 1 << State::Activated as u16);
 
     pub(super) fn of(include: &[Include]) -> Self {
@@ -92,7 +93,7 @@ impl Form {
         self.0 & 1 << state as u16 != 0
     }
 
-    /// Returns the clock of a list of this form: it says nothing about a list of another one.
+    /// Returns the clock of a list of this form; clocks of different forms are not comparable.
     fn clock(self, view: &View) -> String {
         if self == Self::DEFAULT {
             view.clock.clone()
@@ -101,7 +102,7 @@ impl Form {
         }
     }
 
-    /// Returns the view's clock in a clock of this form; none for one of another form.
+    /// Returns the view's clock from a clock of this form; none if it is of another form.
     fn view_clock(self, clock: &str) -> Option<&str> {
         let (of_view, form) = clock.split_once('/').map_or((clock, None), |(a, b)| (a, Some(b)));
         let own = (self != Self::DEFAULT).then(|| format!("{:x}", self.0));
@@ -109,13 +110,13 @@ impl Form {
     }
 }
 
-/// Returns what changed in the list of a form since a clock of it; none where that is not known.
+/// Returns the changes of a list since a clock; none if they are unknown.
 fn difference(view: &View, form: Form, since: &str, part: Part) -> Option<Outcome> {
     let view_since = form.view_clock(since)?;
     let shows = |state| form.holds(to_wire::state(state));
     let found = view.difference(view_since, shows)?;
     let clock = form.clock(view);
-    // Places are counted once; what changed is in the order of the list.
+    // One pass over the list gives the positions; the changes are in list order.
     let mut positions = Vec::with_capacity(found.changed.len().min(part.limit));
     let (mut skills, mut size, mut next_cursor) = (Vec::new(), 0, None);
     let mut changed = found.changed.iter().copied().skip_while(|it| *it < part.start).peekable();
@@ -132,7 +133,7 @@ fn difference(view: &View, form: Form, since: &str, part: Part) -> Option<Outcom
         skills.push(entry);
         positions.push(position as u32);
     }
-    // The first page tells what went; a later one only goes on.
+    // Only the first page has the removed skills.
     let removed = if part.start == 0 { &found.removed[..] } else { &[] };
     let list = ListResult {
         clock,
@@ -146,13 +147,13 @@ fn difference(view: &View, form: Form, since: &str, part: Part) -> Option<Outcom
     Some(Answer::with_capacity(&list, size + list.skills.len() + 512))
 }
 
-/// Returns the candidates of a form, with their places among all.
+/// Returns the candidates of a form with their indices.
 fn listed(view: &View, form: Form) -> impl Iterator<Item = (usize, &Candidate)> {
     let candidates = view.resolution.candidates.iter().enumerate();
     candidates.filter(move |(_, it)| form.holds(to_wire::state(it.state)))
 }
 
-/// A part of a list, and how long its entries are together.
+/// A part of a list and the size of its entries in bytes.
 struct Page<'a> {
     list: ListResult<Cow<'a, RawValue>>,
     size: usize,
@@ -160,12 +161,12 @@ struct Page<'a> {
 
 impl Page<'_> {
     fn answer(&self) -> Outcome {
-        // A comma after each entry, and what is around them all.
+        // A comma after each entry, and the surrounding object.
         Answer::with_capacity(&self.list, self.size + self.list.skills.len() + 512)
     }
 }
 
-/// Returns a part of a list, cut where it does not fit one answer.
+/// Returns a part of a list, cut at the page size.
 fn page<'a>(
     view: &View,
     form: Form,

@@ -1,9 +1,8 @@
-//! `skills/load`: a skill as the agent hands it to its model.
+//! `skills/load`: a skill in the form in which the agent gives it to its model.
 //!
-//! The view says which skill is meant; its text and its files are read from the disk as it is now,
-//! on the blocking pool, and all of one answer comes from one reading. A file that has changed
-//! since the view was made is looked up again, so that nobody gets a skill that the list no longer
-//! has.
+//! The view selects the skill; its text and files are read from the disk on the blocking pool, and
+//! all parts of one answer come from the same read. If the file has changed since the view was
+//! made, the skill is looked up again, so that a skill that is no longer listed is not returned.
 
 mod choose;
 mod prompt;
@@ -45,7 +44,7 @@ use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
 use crate::service::Service;
 
-/// How often a skill is looked up again that changes between the list and the reading.
+/// Maximum lookups for a skill that changes between listing and reading.
 const TRIES: usize = 4;
 
 pub(crate) async fn load(
@@ -56,13 +55,13 @@ pub(crate) async fn load(
     let mut context = params.take_context();
     let (agent, session) = (context.agent.clone(), context.session.clone());
     if session.as_deref().is_some_and(|it| !it.is_empty()) {
-        // Before anything that takes time: one that is closed meanwhile stays closed.
+        // Opened before any slow step: if the session is closed meanwhile, it stays closed.
         service.named(&peer, context.clone()).await?;
     }
     let by = format::by(params.by);
     let wait = params.wait.unwrap_or_default();
     let continues = !params.shell_results.is_empty();
-    // What the user was asked about in this call is not asked again for the same text.
+    // Text that the user was asked about in this call; it needs no second approval.
     let mut agreed = None;
     let mut tries = 0;
     let (view, choice, material) = loop {
@@ -107,14 +106,14 @@ pub(crate) async fn load(
         let material = material.await?;
         if is_guarded && !material.is_as_listed && tries >= TRIES {
             return Err(RpcError::internal(
-                "the skill kept changing, and the user was asked about another text",
+                "the skill kept changing; the user's approval is for another text",
             )
-            .with_hint("Ask again when nothing writes it."));
+            .with_hint("Retry when no process is writing it."));
         }
         if material.is_as_listed || tries >= TRIES {
             break (view, choice, material);
         }
-        // Whatever was asked for: what is listed is older than the file.
+        // The view is older than the file, whatever freshness the call asked for.
         context.freshness = Some(wire::Freshness::Verified);
     };
     let asked = Asked {
@@ -131,7 +130,7 @@ pub(crate) async fn load(
     let wants_run = params.shell == Some(wire::Shell::Execute);
     if wants_run && !format::by(params.by).runs_commands(material.format) {
         loaded.warnings.push(
-            "Nothing is run: this format has no commands. With `format: \"claude\"` those of the skill are run."
+            "No commands were run: this format has no commands. Use `format: \"claude\"` to run the skill's commands."
                 .to_owned(),
         );
     }
@@ -165,12 +164,12 @@ pub(crate) async fn load(
         register::hooks(&service, session, agent.as_deref(), &view, candidate, hooks).await;
     }
     let result = asked.result(loaded);
-    // The messages of a prompt hold the text once more.
+    // Prompt messages repeat the text.
     let n_texts = 1 + result.metadata.prompt_messages.len();
     Answer::with_capacity(&result, n_texts * (result.output.len() + 1024))
 }
 
-/// What is asked for, and what there is.
+/// A load after its skill was read.
 struct Asked<'a> {
     service: &'a Service,
     view: &'a View,
@@ -185,7 +184,7 @@ impl Asked<'_> {
         self.render_in(results, given, None)
     }
 
-    /// Renders the skill with the paths of a private copy in place of its own.
+    /// Renders the skill with the paths of a sealed copy instead of its own.
     fn render_in(
         &self,
         results: &ShellResults,
@@ -237,8 +236,8 @@ impl Asked<'_> {
         })
     }
 
-    /// Runs the commands one after the other, all within the time of one, and keeps what they
-    /// gave. Returns what is to be told about it.
+    /// Runs the commands in order within one shared timeout and stores their output. Returns
+    /// warnings.
     async fn execute(
         &self,
         asking: Asking<'_>,
@@ -251,7 +250,7 @@ impl Asked<'_> {
         let all_here = all(loaded);
         let filled = all(&self.render(results, Given::Words)) != all_here;
         let candidate = asking.candidate;
-        // Checks first, so that no file is read if the commands may not run.
+        // Checked first, so that no file is read if the commands may not run.
         authorize::run::is_shell_possible(self.service, self.view, candidate)?;
         let unit = authorize::run::unit(self.view, candidate);
         let files = match unit.clone() {
@@ -272,9 +271,9 @@ impl Asked<'_> {
         let shell = self.shell();
         if shell != BASH {
             return Err(RpcError::not_allowed(format!(
-                "the commands are written for `{shell}`, which skillsd does not run"
+                "skillsd does not run commands for the shell `{shell}`"
             ))
-            .with_hint("Ask for them with `shell: \"list\"`, and run them yourself."));
+            .with_hint("Load with `shell: \"list\"` and run them yourself."));
         }
         let config = self.service.settings.user();
         let deadline = Instant::now() + Duration::from_secs(config.run_timeout);
@@ -283,13 +282,13 @@ impl Asked<'_> {
             let first = command.lines().next().unwrap_or_default();
             let shown: String = first.chars().take(SHOWN).collect();
             RpcError::invalid_params(format!("the command `{shown}` {why}"))
-                .with_hint("Send less in `args`: what is long or binary belongs into a file.")
+                .with_hint("Send less in `args`; put long or binary data into a file.")
         };
         let dir = candidate.dir().into_path_buf();
         let unchecked = authorize::run::unchecked(self.service, self.view, candidate);
         let search_path = blocking(move || Ok(unchecked().search_path())).await?;
         let run_dir = copy.as_ref().map_or(&*dir, SealedCopy::skill);
-        // The same commands in the same order: only the paths in them are others.
+        // The same commands in the same order, with other paths.
         let in_copy =
             copy.as_ref().map(|it| self.render_in(results, Given::All, Some(it)).commands);
         let to_run = in_copy.as_ref().unwrap_or(&loaded.commands);
@@ -330,7 +329,7 @@ impl Asked<'_> {
         Ok(warnings)
     }
 
-    /// Copies the files of a skill as they were when its commands were agreed to.
+    /// Makes a sealed copy of a skill's files, which must be those that the user approved.
     async fn copy(
         &self,
         unit: Unit,
@@ -346,12 +345,12 @@ impl Asked<'_> {
             Err(RpcError::not_allowed(format!(
                 "`{shown}` has changed since the user was asked about it"
             ))
-            .with_hint("Ask again: what it holds now is asked about."))
+            .with_hint("Retry to ask the user about its current content."))
         });
         authorize::run::copy(self.service, snapshot.await?, name).await
     }
 
-    /// What is not well about what is loaded and about its being kept.
+    /// Returns the health of the view and the session store.
     fn health(&self) -> Vec<wire::Health> {
         let mut health = self.view.health.clone();
         health.extend(self.service.sessions.store().health());
@@ -395,19 +394,19 @@ impl Asked<'_> {
     }
 }
 
-/// What of a call is put into a skill.
+/// The part of a call's parameters that is substituted into a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Given {
-    /// All that it has sent.
+    /// All parameters.
     All,
-    /// What a shell can only take for a plain word.
+    /// Only those that a shell must take as a plain word.
     Words,
 }
 
-/// Whether a text is one plain word to a shell, wherever in a command it stands.
+/// Returns whether a shell takes the text as one plain word, wherever it is in a command.
 fn is_word(text: &str) -> bool {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
-    // Dots alone are another directory, and nothing at all joins what stands around it.
+    // Dots alone name another directory, and an empty text joins its neighbours.
     let is_name = text.chars().any(|it| it.is_ascii_alphanumeric());
     is_name && text.chars().all(is_plain) && !text.starts_with('-')
 }
@@ -417,13 +416,13 @@ fn invocation(candidate: &Candidate, params: &LoadParams, body: String) -> Invoc
     Invocation { name, path, args: params.args.clone(), body }
 }
 
-/// How much of a command is shown, in characters.
+/// Maximum length of a command in messages, in characters.
 const SHOWN: usize = 60;
 
-/// The shell that commands are for where the skill names none.
+/// Default shell of a skill's commands.
 const BASH: &str = "bash";
 
-/// What stands in a command's place, as Claude Code writes it.
+/// Formats a command's output as Claude Code does.
 fn printed(ran: &Ran) -> String {
     let (stdout, stderr) = (ran.stdout.trim(), ran.stderr.trim());
     match (stdout.is_empty(), stderr.is_empty()) {
@@ -437,10 +436,10 @@ fn oddity(command: &str, ran: &Ran) -> Option<String> {
     let first = command.lines().next().unwrap_or_default();
     match ran.exit_code {
         Some(0) if ran.is_truncated => {
-            Some(format!("`{first}` printed more than is kept; the rest is left out."))
+            Some(format!("`{first}` printed more than the output limit; the rest is left out."))
         }
         Some(0) => None,
         Some(code) => Some(format!("`{first}` exited with {code}.")),
-        None => Some(format!("`{first}` was ended by a signal.")),
+        None => Some(format!("`{first}` was killed by a signal.")),
     }
 }

@@ -1,4 +1,4 @@
-//! `permission/*`: what may be done, and what the user says about it.
+//! `permission/*`: permission checks, and the user's approvals.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ use crate::rpc::refusal;
 use crate::rpc::response_cache::ResponseCache;
 use crate::service::Service;
 
-/// How many patterns one call may ask about.
+/// Maximum number of patterns in one call.
 const MOST_PATTERNS: usize = 100;
 
 pub(crate) async fn check(
@@ -73,7 +73,7 @@ pub(crate) async fn request(
             let question = about.question(params.always.clone(), params.metadata.clone());
             let most = service.patience();
             let limit = params.timeout_ms.map_or(most, Duration::from_millis).min(most);
-            // Who does not wait has no use for a question, and the user none for one that is gone.
+            // With a zero timeout the user is not asked.
             if !limit.is_zero() {
                 said = service.answered(&peer, question, limit).await?;
             }
@@ -101,8 +101,9 @@ pub(crate) async fn reply(
 ) -> Outcome {
     let PermissionReplyParams { id, reply, message, always } = params;
     let unknown = || {
-        RpcError::invalid_params(format!("there is no request `{id}` that waits for an answer"))
-            .with_hint("It may be answered, or its time may be over; `permission/pending` lists those that wait.")
+        RpcError::invalid_params(format!("no pending request `{id}`")).with_hint(
+            "It may be answered or expired; `permission/pending` lists the pending ones.",
+        )
     };
     let question = service.requests.get(&id).ok_or_else(unknown)?;
     if service.requests.is_asker(&id, peer.nth()) {
@@ -113,13 +114,15 @@ pub(crate) async fn reply(
         let all: Vec<_> = question.always.iter().chain(&question.suggestions).collect();
         let all: Vec<_> = all.into_iter().map(|it| format!("`{it}`")).collect();
         let hint = if all.is_empty() {
-            "Leave `always` out: this request is about one text, which an `always` trusts."
+            "Leave `always` out: this request is about one text, which the reply `always` trusts."
                 .to_owned()
         } else {
-            format!("An `always` of this request may allow {}.", all.join(", "))
+            format!("`always` of this request may contain {}.", all.join(", "))
         };
-        return Err(RpcError::invalid_params(format!("`{other}` is not what was asked for"))
-            .with_hint(hint));
+        return Err(RpcError::invalid_params(format!(
+            "`{other}` is not a pattern of this request"
+        ))
+        .with_hint(hint));
     }
     let said = Said { reply: Some(reply), message };
     let also = service.reply(&id, said, always).await.ok_or_else(unknown)?;
@@ -196,22 +199,22 @@ pub(crate) async fn revoke(
     let store = service.sessions.store();
     let revoked = store.revoke(&view.resolution.worktree, grant).await;
     let revoked = revoked.map_err(|error| {
-        RpcError::not_kept(format!("the grant is not taken back, and still holds: {error}"))
+        RpcError::not_kept(format!("failed to revoke the grant, which stays in effect: {error}"))
     })?;
     let health = to_wire::health(&service.health_of(&view));
     Answer::new(&PermissionRevokeResult { revoked, health })
 }
 
-/// What is decided about all patterns of a call.
+/// Decision on all patterns of a call.
 struct Found {
     action: Action,
     rule: Option<PermissionRule>,
-    /// The end of a sentence.
+    /// A message without capital and full stop.
     reason: String,
     suggestions: Vec<String>,
 }
 
-/// Who wants to do something, and where.
+/// The caller of a permission check.
 struct Wanted<'a> {
     view: &'a View,
     agent: Option<&'a str>,
@@ -219,12 +222,12 @@ struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// Decides about all patterns: the strictest counts.
+    /// Decides on all patterns; the strictest decision applies.
     async fn decide(&self, service: &Service, kind: &str, patterns: &[String]) -> Found {
         let resolution = &self.view.resolution;
         let granted = service.grants(&resolution.worktree, self.session, kind).await;
         let each = patterns.iter().map(|it| self.one(kind, it, &granted));
-        // Of equally strict ones the first.
+        // Of equally strict ones, the first.
         each.rev().max_by_key(|it| it.action).unwrap_or_else(|| self.one(kind, "", &granted))
     }
 
@@ -300,12 +303,12 @@ impl<'a> Wanted<'a> {
 }
 
 impl Found {
-    /// Of other permissions than `skill` the agent knows its own rules.
+    /// Other permissions than `skill` have no rules here; the agent has its own.
     fn unknown(pattern: &str) -> Self {
         Self {
             action: Action::Ask,
             rule: None,
-            reason: "skillsd has rules about skills alone, and asks about anything else".to_owned(),
+            reason: "skillsd has rules for skills only and asks about everything else".to_owned(),
             suggestions: vec![pattern.to_owned()],
         }
     }
@@ -313,8 +316,8 @@ impl Found {
 
 fn named(patterns: &[String]) -> Result<&[String], RpcError> {
     if patterns.is_empty() || patterns.iter().any(|it| it.trim().is_empty()) {
-        return Err(RpcError::invalid_params("`patterns` names nothing")
-            .with_hint("Send what it is wanted for; of `skill` the skills' names."));
+        return Err(RpcError::invalid_params("`patterns` is empty")
+            .with_hint("Send at least one pattern; for `skill`, the names of skills."));
     }
     if patterns.len() > MOST_PATTERNS {
         let message = format!("{} patterns are more than {MOST_PATTERNS}", patterns.len());
@@ -323,7 +326,7 @@ fn named(patterns: &[String]) -> Result<&[String], RpcError> {
     Ok(patterns)
 }
 
-/// Returns the end of a sentence as a sentence.
+/// Capitalizes a message and adds a full stop.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);

@@ -1,4 +1,4 @@
-//! `rules/describe`: what rules find, why that matters, and what to do.
+//! `rules/describe`: descriptions of rules with reasons and repairs.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
 use crate::service::Service;
 
-/// How like a rule a name has to be to be told of as meant.
+/// Minimum similarity of a rule id suggested for an unknown one.
 const ALIKE: f64 = 0.6;
 
 pub(crate) async fn describe(
@@ -35,10 +35,10 @@ pub(crate) async fn describe(
     Answer::new(&RulesDescribeResult { rules })
 }
 
-/// Says that there is no such rule, and which may be meant.
+/// Returns the error for an unknown rule, with a suggestion.
 pub(super) fn unknown_rule(name: &str) -> RpcError {
     let all = skills_lint::rules().iter().map(|it| it.id);
-    // Often it is the family that was forgotten.
+    // The family is often left out.
     let short = |it: &&Rule| it.id.ends_with(&format!("/{name}"));
     let short = skills_lint::rules().iter().copied().find(|it| short(it)).map(|it| it.id);
     let meant = short.or_else(|| nearest(name, all, ALIKE).first().copied());

@@ -1,4 +1,4 @@
-//! `skills/run`: a script of a skill, where the user lets the daemon run any.
+//! `skills/run`: runs a script of a skill, if the user's configuration allows it.
 
 use std::ffi::OsString;
 use std::io;
@@ -31,15 +31,15 @@ use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
 use crate::service::Service;
 
-/// What to do with what does not fit the arguments of a program.
-const IN_A_FILE: &str = "Write what is long or binary to a file and name that file in `args`.";
+/// Hint for arguments that cannot be passed to a program.
+const IN_A_FILE: &str = "Write long or binary data to a file and name that file in `args`.";
 
 pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunParams) -> Outcome {
     let context = params.take_context();
     let (agent, session) = (context.agent.clone(), context.session.clone());
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
     let relative = relative(&params.relative, params.path_encoding)?;
-    // Before anybody is asked whether it may run.
+    // Checked before the user is asked.
     fit(&params)?;
     let view = service.view(&peer, context).await?;
     let candidate = &view.resolution.candidates[find(&view, &target)?];
@@ -74,7 +74,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
     let script = Script { relative: relative_shown, args, content, files };
     authorize::run::script(&service, asking, &script).await?;
     let place = RunPlace::take().await.map_err(|error| failed(&params.relative, &error))?;
-    // The user may have thought about it for long.
+    // Time has passed since the user was asked.
     let (content, snapshot) = look().await?;
     let files = snapshot.as_ref().map(Snapshot::content);
     if content != script.content || files != script.files.as_ref() {
@@ -82,7 +82,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
             "`{}` has changed since the user was asked about it",
             params.relative
         ))
-        .with_hint("Ask again: what it holds now is asked about."));
+        .with_hint("Retry to ask the user about its current content."));
     }
     let unchecked = authorize::run::unchecked(&service, &view, candidate);
     let (first_line, copy) = match snapshot {
@@ -90,7 +90,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
             let line = first_line(&snapshot, &relative, &params.relative)?;
             (line, Some(authorize::run::copy(&service, snapshot, &candidate.name).await?))
         }
-        // The user's own script runs by its own first line.
+        // The user's own scripts run by their shebang line.
         None => (Vec::new(), None),
     };
     let (path, run_dir) = match &copy {
@@ -136,7 +136,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
     let ran = child_process::run(job, place).await.map_err(|error| {
         if child_process::is_too_much(&error) {
             let message =
-                format!("the {} arguments of `args` are too long together", params.args.len());
+                format!("the {} arguments in `args` are too long in total", params.args.len());
             return RpcError::invalid_params(message).with_hint(IN_A_FILE);
         }
         failed(relative, &error)
@@ -146,7 +146,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
             "`{relative}` took longer than {} seconds",
             timeout.as_secs_f64()
         ))
-        .with_hint("Give it more time with `timeoutMs`, at most what `run.timeout` allows."));
+        .with_hint("Raise `timeoutMs`, up to `run.timeout`."));
     }
     Answer::new(&RunResult {
         clock: view.clock.clone(),
@@ -158,10 +158,10 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
     })
 }
 
-/// The variable that names the skill's own directory, where a copy of it runs.
+/// Environment variable with the skill's own directory, set when a copy of it runs.
 pub(super) const ORIGINAL: &str = "SKILLSD_ORIGINAL_DIR";
 
-/// Returns the first line of a script of the skill.
+/// Returns the first line of a script.
 fn first_line(snapshot: &Snapshot, relative: &Path, shown: &str) -> Result<Vec<u8>, RpcError> {
     snapshot.first_line(relative).map(<[u8]>::to_vec).ok_or_else(|| {
         RpcError::invalid_params(format!("`{shown}` is not a file of the skill"))
@@ -169,28 +169,27 @@ fn first_line(snapshot: &Snapshot, relative: &Path, shown: &str) -> Result<Vec<u
     })
 }
 
-/// Returns the refusal of a script whose interpreter is not to be run.
+/// Returns the error for an interpreter that may not run.
 fn no_interpreter(error: &InterpreterError, shown: &str) -> RpcError {
     match error {
-        InterpreterError::Unchecked | InterpreterError::Variable => RpcError::not_allowed(format!(
-            "the first line of `{shown}` {error}"
-        ))
-        .with_hint("Name a program of the system there, for example `/usr/bin/env python3`."),
+        InterpreterError::Unchecked | InterpreterError::Variable => {
+            RpcError::not_allowed(format!("the first line of `{shown}` {error}"))
+                .with_hint("Use a system program, for example `/usr/bin/env python3`.")
+        }
         InterpreterError::Io(error) => failed(shown, error),
     }
 }
 
 fn failed(shown: &str, error: &io::Error) -> RpcError {
     RpcError::internal(format!("failed to run `{shown}`: {error}"))
-        .with_hint("Check its first line: the program named there has to be installed.")
+        .with_hint("Check that the program in its first line is installed.")
 }
 
-/// Refuses what no program can be given.
+/// Refuses arguments that cannot be passed to a program.
 fn fit(params: &RunParams) -> Result<(), RpcError> {
     if params.timeout_ms == Some(0) {
-        return Err(RpcError::invalid_params("`timeoutMs` is 0, in which nothing can run").with_hint(
-            "Say how many milliseconds it may take, or leave it out: `run.timeout` counts then.",
-        ));
+        return Err(RpcError::invalid_params("`timeoutMs` is 0")
+            .with_hint("Send the limit in milliseconds, or leave it out to use `run.timeout`."));
     }
     let mut args = params.args.iter().enumerate();
     let unfit = args.find_map(|(nth, it)| Some((nth, Unfit::of(it)?)));
@@ -200,8 +199,7 @@ fn fit(params: &RunParams) -> Result<(), RpcError> {
     })
 }
 
-/// Finds the script, which has to be one: a file beneath the directory that can be executed. It is
-/// read to its end for what is asked about it.
+/// Finds a script: an executable file in the skill's directory. Reads all of it for the approval.
 fn located(
     (dir, known): (&Path, Option<FileId>),
     relative: &Path,
@@ -211,7 +209,7 @@ fn located(
     let (_, is_executable) = beneath.located(relative).map_err(|error| refused(&error, shown))?;
     if !is_executable || !is_script(relative) {
         return Err(RpcError::invalid_params(format!("`{shown}` is not a script of the skill"))
-            .with_hint("`skills/resources` with `only: \"scripts\"` lists those that there are; `chmod +x` makes one."));
+            .with_hint("`skills/resources` with `only: \"scripts\"` lists the scripts; `chmod +x` makes a file one."));
     }
     beneath.content(relative).map_err(|error| refused(&error, shown))
 }

@@ -1,7 +1,7 @@
-//! `skills/search`: the skills that answer a query, the best first.
+//! `skills/search`: the skills that match a query, best first.
 //!
-//! What is searched is what `skills/list` would list, so a skill that the agent may not see is not
-//! found either. The index of a view is made when it is first searched.
+//! Searches the skills that `skills/list` would list, so hidden skills are not found. A view's
+//! search index is built on its first search.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use crate::rpc::peer::Peer;
 use crate::rpc::response_cache::ResponseCache;
 use crate::service::Service;
 
-/// How many are found where the caller sets no limit.
+/// Default number of results.
 const DEFAULT_LIMIT: u32 = 10;
 
-/// How many are found at most; beyond that a list is the better question.
+/// Maximum number of results; for more, list.
 const MOST: u32 = 100;
 
 pub(crate) async fn search(
@@ -37,7 +37,7 @@ pub(crate) async fn search(
     }
     if params.query.chars().all(char::is_whitespace) {
         return Err(RpcError::invalid_params("`query` is empty")
-            .with_hint("Say what is wanted, as a name or in words."));
+            .with_hint("Send a name or a few words about the task."));
     }
     let view = service.view(&peer, context).await?;
     let form = Form::of(&params.include);
@@ -47,7 +47,7 @@ pub(crate) async fn search(
         let hits = hits(&view, &params.query, limit, form);
         Ok((view, hits))
     };
-    // The first search of a view indexes it.
+    // The first search of a view builds its index.
     let (view, hits) = if is_indexed {
         blocking(work).await?
     } else {
@@ -59,7 +59,7 @@ pub(crate) async fn search(
     })?;
     let skills = hits.into_iter().map(|hit| SearchHit {
         skill: to_wire::entry(&view, &view.resolution.candidates[hit.document]),
-        // More digits would only be noise.
+        // More digits are noise.
         score: (hit.score * 1e4).round() / 1e4,
         matched: hit.matched.into_iter().map(str::to_owned).collect(),
     });

@@ -1,4 +1,4 @@
-//! `initialize` and `server/*`: who the daemon is, how it is, and its end.
+//! `initialize` and `server/*`: identity, status, sync and shutdown of the daemon.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,10 +21,10 @@ use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::Peer;
 use crate::service::Service;
 
-/// What the program calls itself.
+/// Name of the program.
 const NAME: &str = "skillsd";
 
-/// How often is looked whether those who wait are told that the daemon ends, and for how long.
+/// Polling interval and timeout for waiting calls to be cancelled.
 const TELLING: Duration = Duration::from_millis(2);
 const MOST_TELLING: Duration = Duration::from_secs(1);
 
@@ -56,7 +56,7 @@ pub(crate) async fn initialize(
 pub(crate) async fn status(service: Arc<Service>, _: Arc<Peer>, _: StatusParams) -> Outcome {
     let heard = service.refresh_settings().await;
     let status = service.engine.status().await.map_err(|error| service.engine_failed(&error))?;
-    // All at once: a disk that does not answer is waited for one time.
+    // Concurrently, so that a file system that does not answer delays the call only once.
     let files = status.worktrees.iter().map(|it| service.settings.repository(&it.path, heard));
     join_all(files).await;
     let socket = service.socket.as_deref();
@@ -129,15 +129,15 @@ pub(crate) async fn sync(
 
 pub(crate) async fn shutdown(service: Arc<Service>, _: Arc<Peer>, _: ShutdownParams) -> Outcome {
     tracing::info!("asked to stop");
-    // What has begun is still answered. Who waits for the user is told that nobody asks any more,
-    // and before this call is.
+    // Calls in flight are still answered. Calls that wait for approval are cancelled first, before
+    // this call is answered.
     service.closing.cancel();
     let all_told = async {
         while service.requests.is_waited_for() {
             sleep(TELLING).await;
         }
     };
-    // A client that does not read is told when it does.
+    // A client that does not read gets its answer later.
     let _ = timeout(MOST_TELLING, all_told).await;
     Answer::new(&ShutdownResult { pid: std::process::id(), boot_id: service.boot_id.clone() })
 }

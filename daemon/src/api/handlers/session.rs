@@ -1,7 +1,6 @@
-//! `session/*`: what one agent conversation has touched, found and loaded.
+//! `session/*`: the touched, discovered and loaded skills of one agent session.
 //!
-//! An answer that says that something happened means that it is on disk, or its health says why
-//! not.
+//! Changes are stored on disk before the answer; if that fails, the answer's health says why.
 
 use std::sync::Arc;
 
@@ -28,7 +27,7 @@ use crate::rpc::peer::Peer;
 use crate::rpc::response_cache::ResponseCache;
 use crate::service::Service;
 
-/// How many paths one call may touch.
+/// Maximum number of paths in one touch.
 const MOST_PATHS: usize = 10_000;
 
 pub(crate) async fn open(
@@ -62,7 +61,7 @@ pub(crate) async fn close(
 ) -> Outcome {
     let Some(session) = params.session.filter(|it| !it.is_empty()) else {
         return Err(RpcError::invalid_params("`session` is missing")
-            .with_hint("Send the id of the conversation that has ended."));
+            .with_hint("Send the id of the session to close."));
     };
     let known = service.sessions.get(&session).await;
     let closed = service.sessions.close(&session).await;
@@ -111,7 +110,7 @@ fn touched(paths: &[String], encoding: Option<PathEncoding>) -> Result<Vec<AbsPa
 
 fn activated(view: &View, new: &TouchDelta) -> Vec<ActivatedSkill> {
     let all = new.activated.iter().filter_map(|(path, matched)| {
-        // One that has gone in this moment is not told of.
+        // A skill that was just removed is left out.
         let index = ResponseCache::of(view).by_path(view, path)?;
         let skill = to_wire::entry(view, &view.resolution.candidates[index]);
         Some(ActivatedSkill { skill, matched: to_wire::matched(matched) })
@@ -119,7 +118,7 @@ fn activated(view: &View, new: &TouchDelta) -> Vec<ActivatedSkill> {
     all.collect()
 }
 
-/// Directories in which there is nothing to tell of are kept, and not told of.
+/// Leaves out directories without listed skills.
 fn discovered(view: &View, new: &TouchDelta) -> Vec<Discovered> {
     let resolution = &view.resolution;
     let roots = resolution.roots.iter().filter(|it| it.scope == Scope::Nested);
@@ -132,7 +131,7 @@ fn discovered(view: &View, new: &TouchDelta) -> Vec<Discovered> {
     all.filter(|it| !it.skills.is_empty()).collect()
 }
 
-/// A call about an agent of a session, which depends on no file.
+/// Decodes a call about an agent of a session, which depends on no file.
 async fn agent(
     service: &Service,
     peer: &Peer,

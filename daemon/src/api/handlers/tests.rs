@@ -1,4 +1,4 @@
-//! The handlers over a real engine and real files, called as a connection calls them.
+//! Handler tests over a real engine and real files, called through a connection.
 
 mod asking;
 mod configured;
@@ -25,12 +25,12 @@ use crate::lifecycle::settings::Settings;
 use crate::rpc::peer::Environment;
 use crate::rpc::server::Server;
 
-/// A worktree, a home and a client of a server over both.
+/// A worktree, a home directory and a client of a server over both.
 struct Rig {
     top: TempDir,
     service: Arc<Service>,
     client: BufReader<DuplexStream>,
-    /// The connection that answers in the user's place.
+    /// A connection with the right to grant, as the user.
     user: BufReader<DuplexStream>,
 }
 
@@ -68,7 +68,7 @@ impl Rig {
         fs::write(path, text).unwrap();
     }
 
-    /// Calls a method for the worktree and returns the result, or the error.
+    /// Calls a method in the worktree and returns its result or error.
     async fn try_call(&mut self, method: &str, mut params: Value) -> Result<Value, Value> {
         if params.get("cwd").is_none() {
             params["cwd"] = json!(self.path("w"));
@@ -78,7 +78,7 @@ impl Rig {
         Self::call_over(stream, method, &params).await
     }
 
-    /// Calls a method for the worktree in the user's place.
+    /// Calls a method in the worktree as the user.
     async fn try_call_as_user(&mut self, method: &str, mut params: Value) -> Result<Value, Value> {
         params["cwd"] = json!(self.path("w"));
         Self::call_over(&mut self.user, method, &params).await
@@ -105,7 +105,7 @@ impl Rig {
         result.unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
-    /// Lists and renders each entry in a few words.
+    /// Lists skills and renders each entry as `name state`.
     async fn list(&mut self, params: Value) -> Vec<String> {
         shown(&self.call("skills/list", params).await)
     }
@@ -142,7 +142,7 @@ async fn every_method_of_the_protocol_is_answered() {
     names.sort_unstable();
     expected.sort_unstable();
     assert_eq!(names, expected);
-    // The last one ends the server; before it a session begins first and ends last.
+    // Shutdown comes last; the session is opened first and closed before it.
     expected.sort_by_key(|it| match *it {
         "session/open" => 0,
         "session/close" => 2,
@@ -156,10 +156,10 @@ async fn every_method_of_the_protocol_is_answered() {
             "event": "Stop", "ok": true,
         });
         if method == "skills/run" {
-            // Off, as long as nobody has switched it on.
+            // Disabled by default.
             assert_eq!(rig.try_call(method, params).await.unwrap_err()["code"], -32005);
         } else if method == "permission/reply" {
-            // Nothing was asked.
+            // No request is pending.
             assert_eq!(rig.try_call(method, params).await.unwrap_err()["code"], -32602);
         } else {
             rig.call(method, params).await;
@@ -168,7 +168,7 @@ async fn every_method_of_the_protocol_is_answered() {
 }
 
 #[tokio::test]
-async fn list_holds_what_the_model_sees_and_what_is_asked_for() {
+async fn list_contains_visible_skills_and_included_states() {
     let mut rig = tree();
     assert_eq!(rig.list(json!({})).await, ["a active", "b active", "c active"]);
     let all = rig.list(json!({"include": ["all"]})).await;
@@ -184,7 +184,7 @@ async fn list_holds_what_the_model_sees_and_what_is_asked_for() {
 }
 
 #[tokio::test]
-async fn since_a_clock_of_the_same_list_only_what_changed_is_sent() {
+async fn list_since_a_clock_contains_only_changes() {
     let mut rig = tree();
     for include in [json!([]), json!(["all"])] {
         let list = rig.call("skills/list", json!({"include": include})).await;
@@ -194,7 +194,7 @@ async fn since_a_clock_of_the_same_list_only_what_changed_is_sent() {
         assert_eq!((&again["fresh"], shown(&again).len()), (&json!(false), 0), "{again}");
         let other =
             rig.call("skills/list", json!({"include": ["hidden"], "since": list["clock"]})).await;
-        assert_eq!(other["fresh"], true, "the clock of another list says nothing about this one");
+        assert_eq!(other["fresh"], true, "clocks of different lists are not comparable");
     }
     let list = rig.call("skills/list", json!({})).await;
     rig.write("w/.agents/skills/f/SKILL.md", &skill("f", ""));
@@ -205,7 +205,7 @@ async fn since_a_clock_of_the_same_list_only_what_changed_is_sent() {
 }
 
 #[tokio::test]
-async fn pages_together_are_the_list() {
+async fn all_pages_make_up_the_list() {
     let mut rig = tree();
     let mut all = Vec::new();
     let mut cursor = Value::Null;
@@ -239,7 +239,7 @@ async fn cursor_of_another_list_is_refused() {
 }
 
 #[tokio::test]
-async fn get_gives_the_winner_with_its_frontmatter() {
+async fn get_returns_the_winner_with_its_frontmatter() {
     let mut rig = tree();
     let got = rig.call("skills/get", json!({"name": "b"})).await;
     assert_eq!(got["frontmatter"]["metadata"], json!({"version": "1.10"}));
@@ -257,7 +257,7 @@ async fn get_gives_the_winner_with_its_frontmatter() {
 }
 
 #[tokio::test]
-async fn unknown_skill_names_what_there_is() {
+async fn unknown_skill_error_lists_similar_and_available_names() {
     let mut rig = tree();
     rig.write("w/.agents/skills/commit/SKILL.md", &skill("commit", ""));
     let error = rig.try_call("skills/get", json!({"name": "comit"})).await.unwrap_err();
@@ -267,7 +267,7 @@ async fn unknown_skill_names_what_there_is() {
 }
 
 #[tokio::test]
-async fn dirs_are_those_of_the_list() {
+async fn dirs_match_the_listed_skills() {
     let mut rig = tree();
     let dirs = rig.call("skills/dirs", json!({})).await;
     let expected: Vec<_> =
@@ -276,7 +276,7 @@ async fn dirs_are_those_of_the_list() {
 }
 
 #[tokio::test]
-async fn explanation_has_root_candidate_and_rule() {
+async fn explanation_has_root_candidate_and_rule_steps() {
     let mut rig = tree();
     let explained = rig.call("skills/explain", json!({"name": "a"})).await;
     assert_eq!(explained["verdict"]["state"], "active");
@@ -307,7 +307,7 @@ async fn explanation_has_root_candidate_and_rule() {
 }
 
 #[tokio::test]
-async fn explanation_of_a_place_counts_its_roots() {
+async fn explanation_of_a_directory_counts_its_roots() {
     let mut rig = tree();
     let explained = rig.call("skills/explain", json!({})).await;
     let summary = explained["verdict"]["summary"].as_str().unwrap();
@@ -352,7 +352,7 @@ async fn resources_are_listed_and_read() {
     assert_eq!(
         (&cut["content"], &cut["truncated"]),
         (&json!("abc"), &json!(true)),
-        "half a character is left"
+        "a partial character is left out"
     );
     let binary = rig.call("skills/read", json!({"name": "a", "relative": "assets/x.bin"})).await;
     assert_eq!((&binary["base64"], binary.get("content")), (&json!("/wA="), None));
@@ -378,7 +378,7 @@ async fn reading_is_bounded() {
 }
 
 #[tokio::test]
-async fn introduced_environment_counts_for_later_calls() {
+async fn environment_of_initialize_applies_to_later_calls() {
     let mut rig = tree();
     rig.write("other/.agents/skills/theirs/SKILL.md", &skill("theirs", ""));
     let environment = json!({"HOME": rig.path("other")});
@@ -393,7 +393,7 @@ async fn introduced_environment_counts_for_later_calls() {
 }
 
 #[tokio::test]
-async fn worktree_is_pinned_and_let_go() {
+async fn worktree_is_pinned_and_unpinned() {
     let mut rig = tree();
     let opened = rig.call("worktree/open", json!({})).await;
     assert_eq!(opened["worktree"]["pinned"], true);
@@ -409,7 +409,7 @@ async fn worktree_is_pinned_and_let_go() {
 }
 
 #[tokio::test]
-async fn status_tells_about_the_daemon() {
+async fn status_reports_the_daemon() {
     let mut rig = tree();
     rig.list(json!({})).await;
     let status = rig.call("server/status", json!({})).await;
@@ -423,7 +423,7 @@ async fn status_tells_about_the_daemon() {
 }
 
 #[tokio::test]
-async fn dead_engine_ends_the_daemon() {
+async fn stopped_engine_shuts_the_daemon_down() {
     let mut rig = tree();
     rig.service.engine.stop();
     let error = rig.try_call("skills/list", json!({})).await.unwrap_err();
@@ -432,14 +432,14 @@ async fn dead_engine_ends_the_daemon() {
 }
 
 #[tokio::test]
-async fn path_of_the_worktree_may_be_reached_by_a_dot() {
+async fn cwd_may_contain_a_dot_component() {
     let mut rig = tree();
     let cwd = Path::new(&rig.path("w")).join("./");
     assert_eq!(rig.list(json!({"cwd": cwd})).await.len(), 3);
 }
 
 #[tokio::test]
-async fn what_an_agent_reads_all_the_same_is_no_error() {
+async fn diagnostic_of_a_tolerated_fault_is_a_warning() {
     let text = "---\nname: a\ndescription: Does it: all.\n---\nBody.\n";
     let mut rig = Rig::new(&[("w/.claude/skills/a/SKILL.md", text)]);
     for (profile, error, severity) in

@@ -1,4 +1,4 @@
-//! `trust/*`: what the user has said about directories, kept in the user's own state.
+//! `trust/*`: the user's trust decisions on directories, kept in the user's state directory.
 
 mod scripts;
 mod waiting;
@@ -97,8 +97,8 @@ pub(crate) async fn set(
     let dir = meant(&service, &peer, params.dir.as_deref(), context).await?;
     let trusted = params.trusted;
     if trusted == Some(true) && dir.parent().is_none() {
-        return Err(RpcError::invalid_params("`/` is not trusted as a whole")
-            .with_hint("Trust the worktrees that you work in, each by its own directory."));
+        return Err(RpcError::invalid_params("`/` cannot be trusted")
+            .with_hint("Trust the directories of single worktrees."));
     }
     let covered = if trusted == Some(true) {
         let dir = dir.clone();
@@ -106,7 +106,7 @@ pub(crate) async fn set(
             if dir.is_dir() {
                 return Ok(Covered::read(&dir, &mut Hashes::new(cancel)));
             }
-            Err(RpcError::invalid_params(format!("`{}` is no directory", dir.display()))
+            Err(RpcError::invalid_params(format!("`{}` is not a directory", dir.display()))
                 .with_hint("Trust the directory of a worktree."))
         };
         service.heavy.run(&peer, read).await?
@@ -123,7 +123,10 @@ pub(crate) async fn set(
     let skills = covered.n_skills;
     let kept = service.sessions.store().set_trust(&dir, trusted, covered.contents).await;
     kept.map_err(|error| {
-        RpcError::not_kept(format!("what you say of `{}` is not kept: {error}", dir.display()))
+        RpcError::not_kept(format!(
+            "failed to store the trust decision on `{}`: {error}",
+            dir.display()
+        ))
     })?;
     service.reload_trust().await;
     let path_encoding = encoding_of([&*dir]);
@@ -136,8 +139,7 @@ pub(crate) async fn set(
     })
 }
 
-/// Returns the directory that a call means, without links on the way: the one that it names, or the
-/// worktree that it asks from.
+/// Returns the canonical directory of a call: the given one, or the worktree of its context.
 async fn meant(
     service: &Service,
     peer: &Peer,
@@ -152,7 +154,7 @@ async fn meant(
     blocking(move || Ok(real(&dir))).await
 }
 
-/// One that is gone is what it was called; what was said of it can still be taken back.
+/// Keeps the path of a missing directory, so that trust in it can still be revoked.
 fn real(dir: &AbsPath) -> AbsPath {
     let real = dir.canonicalize().ok().and_then(|it| AbsPath::new(&it).ok());
     real.unwrap_or_else(|| dir.clone())

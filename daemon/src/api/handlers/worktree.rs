@@ -1,4 +1,4 @@
-//! `worktree/*`: which worktrees are open, and which stay so.
+//! `worktree/*`: open worktrees, and which are pinned.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(crate) async fn open(
 ) -> Outcome {
     let asked = service.request_context(&peer, params.take_context()).await?;
     let ctx = from_wire::ctx(&asked.key, asked.profile);
-    // What is not there cannot be kept, and would be for ever.
+    // A missing directory cannot be watched, and would stay pinned forever.
     let here = service.engine.view(asked.key.clone(), || ctx.clone(), asked.freshness).await;
     let here = here.map_err(|error| service.engine_failed(&error))?;
     if !here.resolution.cwd_exists {
@@ -39,7 +39,7 @@ pub(crate) async fn open(
     Answer::new(&WorktreeOpenResult {
         clock: view.clock.clone(),
         health: to_wire::health(&view.health),
-        // Somebody else may have closed it already.
+        // A concurrent call may have closed it.
         worktree: worktree.unwrap_or_else(|| closed(top)),
     })
 }
@@ -54,7 +54,7 @@ pub(crate) async fn close(
     peer: Arc<Peer>,
     mut params: WorktreeCloseParams,
 ) -> Outcome {
-    // The top is looked for, not the skills: how fresh they are does not matter.
+    // Only the worktree is needed, so its skills need not be fresh.
     let context = Context { freshness: Some(Freshness::Cached), ..params.take_context() };
     let view = service.view(&peer, context).await?;
     let top = view.resolution.worktree.clone();

@@ -1,4 +1,4 @@
-//! Who follows a conversation: turned to what it sees now, wherever it has gone, and told.
+//! Subscribers to a session: switches them to its current view and notifies them.
 
 use std::sync::Arc;
 
@@ -13,8 +13,7 @@ use crate::rpc::events::{EventSubject, FollowedSession};
 use crate::service::Service;
 
 impl Service {
-    /// Remembers that an agent of a conversation has loaded a skill. Of a conversation that is not
-    /// known only the use is kept.
+    /// Records that an agent has loaded a skill. Without a known session, only counts the use.
     pub(crate) async fn loaded(
         &self,
         session: Option<&str>,
@@ -37,9 +36,9 @@ impl Service {
         }
     }
 
-    /// Turns those who follow what a conversation sees to what it sees now.
+    /// Switches the subscriptions to a session to its current view.
     pub(crate) async fn turn_followers(&self, id: &str) {
-        // Another touch may have been faster in between, and is behind in the next round.
+        // A concurrent touch may change the session in between; the next round handles it.
         while let Some(session) = self.sessions.get(id).await {
             let mut is_done = true;
             for (subscription, before, followed) in self.bus.following(id) {
@@ -47,7 +46,7 @@ impl Service {
                     Ok(now) if now.key == before => {}
                     Ok(now) => {
                         is_done = false;
-                        // It is held, and so it is there, unless the subscription is only being made.
+                        // The subscription holds this view, unless it is still being created.
                         let Some(before) = self.engine.cached(&before) else { return };
                         let held = self.engine.hold((*now.key).clone(), (*now.ctx).clone()).await;
                         match held {
@@ -60,8 +59,10 @@ impl Service {
                             }
                         }
                     }
-                    // For example of a profile that the configuration does not have any more.
-                    Err(error) => tracing::warn!(error = error.message, "a view is not followed"),
+                    // For example if the profile is no longer configured.
+                    Err(error) => {
+                        tracing::warn!(error = error.message, "failed to update a subscription")
+                    }
                 }
             }
             if is_done {
@@ -70,8 +71,8 @@ impl Service {
         }
     }
 
-    /// Returns what a subscriber to a conversation sees: what they did not say themselves is as the
-    /// conversation has it now.
+    /// Returns a subscriber's view of a session; parameters that the subscriber did not send come
+    /// from the session.
     async fn seen_by(
         &self,
         by: &FollowedSession,
@@ -79,17 +80,17 @@ impl Service {
     ) -> Result<Arc<View>, RpcError> {
         let theirs = by.environment.as_ref();
         let mut asked = self.context_for(theirs, by.context.clone(), Some(session))?;
-        // One that is not there yet is made fresh.
+        // A view that does not exist yet is made fresh.
         asked.freshness = Freshness::Cached;
         self.view_for(&asked).await
     }
 
-    /// Tells those who follow a conversation that it has changed.
+    /// Notifies subscribers that a session has changed.
     pub(crate) fn session_changed(&self, session: &Session, view: &View) {
         self.tell_of(session, &view.resolution.worktree, Some(view.clock.clone()));
     }
 
-    /// Tells those who follow a conversation that it has ended.
+    /// Notifies subscribers that a session has been closed.
     pub(crate) fn session_closed(&self, session: &Session) {
         let view = self.context_for(None, Context::default(), Some(session)).ok();
         let view = view.and_then(|it| self.engine.cached(&it.key));

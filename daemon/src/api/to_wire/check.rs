@@ -1,6 +1,6 @@
-//! From the rules to the wire: what they find, and what there is to say about them.
+//! Conversion of findings and rule descriptions to the wire.
 //!
-//! `page` is the address of the page about all of them, where there is one.
+//! `page` is the URL of the rules page, if there is one.
 
 use skills_engine::files::inspect::{Checked, Mended};
 use skills_lint::Rule;
@@ -11,7 +11,7 @@ use skills_syntax::text::LineIndex;
 
 use super::{Places, hash, severity};
 
-/// Returns a file that was checked, with its findings.
+/// Converts a checked file with its findings.
 pub(crate) fn checked_file(checked: &Checked, page: Option<&str>) -> wire::CheckedFile {
     let places = Places {
         head: &checked.text,
@@ -38,7 +38,7 @@ fn check_edit(edit: &edit::Edit, places: &Places<'_>) -> wire::CheckEdit {
     wire::CheckEdit { range: places.range(edit.span), new_text: edit.text.clone() }
 }
 
-/// The edit that takes away the byte order mark, which stands before the text.
+/// Returns the edit that removes the byte order mark.
 fn without_mark(places: &Places<'_>) -> wire::CheckEdit {
     let at = |offset| wire::Position { line: 1, column: 1, offset };
     let range = wire::Range { start: at(0), end: at(places.before) };
@@ -56,7 +56,7 @@ fn check_finding(
         let message = it.message.clone();
         wire::RelatedFile { path: encode(&it.path, encoding), path_encoding: encoding, message }
     };
-    // Of what is offered besides this alone is an edit of the file with one right answer.
+    // Of the offers, only this one is an edit of the file with a single right answer.
     let mark = |it: &skills_lint::Offer| {
         (*it == skills_lint::Offer::RemoveMark)
             .then(|| wire::CheckFix { title: it.title(), edits: vec![without_mark(places)] })
@@ -87,7 +87,7 @@ fn check_finding(
     }
 }
 
-/// Returns what there is to say about a rule.
+/// Converts the description of a rule.
 pub(crate) fn rule(rule: &Rule, page: Option<&str>) -> wire::RuleDescription {
     let source = |it: &skills_agents::field_table::Citation| wire::RuleReference {
         title: it.title.to_owned(),

@@ -1,4 +1,4 @@
-//! Explanations, from the core's steps to the wire's.
+//! Conversion of explanations to the wire.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use skills_protocol::wire;
 
 use super::{path, scope, state};
 
-/// Returns an explanation's verdict and steps.
+/// Converts an explanation's verdict and steps.
 pub(crate) fn explanation(
     view: &View,
     explanation: &Explanation,
@@ -25,7 +25,7 @@ pub(crate) fn explanation(
         next: verdict.next.clone(),
     };
     let mut steps = Vec::with_capacity(explanation.steps.len());
-    // What was passed over stands below the root before it.
+    // Skipped entries follow their root's step.
     let mut root_idx = 0;
     for it in &explanation.steps {
         if let StepKind::Root(index) = it.kind {
@@ -36,9 +36,8 @@ pub(crate) fn explanation(
     (verdict, steps)
 }
 
-/// Returns one step for each rule in which the profile differs from its base, those for what the
-/// configuration files say, and one for each root that was considered, and after it those for
-/// what lies there and was meant as a skill but could not be used.
+/// Returns the steps about a directory: differences of the profile from its base, settings files,
+/// and each search root followed by its entries that were meant as skills but could not be used.
 pub(crate) fn root_steps(view: &View) -> Vec<wire::Step> {
     let resolution = &view.resolution;
     let first = discover::worktree_step(&view.ctx, resolution).into_iter();
@@ -118,7 +117,7 @@ fn root_step(resolution: &Resolution, root_idx: usize) -> wire::Step {
     }
 }
 
-/// Returns a step about a configuration file: what it says at one place, or that it says nothing.
+/// Returns a step about a settings file: one of its values, or its outcome.
 fn settings_step(view: &View, file: &SettingsFile, step: &Step) -> wire::Step {
     let profile = &view.ctx.profile;
     let encoding = encoding_of([&*file.path]);
@@ -197,7 +196,7 @@ fn place_step(profile: &Profile, rule: &str, decisive: bool, step: &Step) -> wir
     }
 }
 
-/// Names the rule that a step is about, whose it is, and how it is known.
+/// Adds the rule of a step, with its agent and evidence.
 fn by_rule(profile: &Profile, rule: &str, step: wire::Step) -> wire::Step {
     wire::Step {
         rule: Some(rule.to_owned()),

@@ -1,4 +1,4 @@
-//! From what was rendered to the wire.
+//! Conversion of rendered skills and listings to the wire.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use skills_protocol::wire;
 use skills_render::prompt_listing::{PromptListing, estimate_tokens};
 use skills_render::{ExecutionContext, LoadedSkill, Metadata, PromptMessage, Tool};
 
-/// What a result of a load says besides what was rendered.
+/// Fields of a load result that do not come from the renderer.
 pub(crate) struct EventSubject<'a> {
     pub(crate) clock: String,
     pub(crate) health: Vec<wire::Health>,
@@ -18,11 +18,11 @@ pub(crate) struct EventSubject<'a> {
     pub(crate) hash: String,
     /// The shell that commands are written for.
     pub(crate) shell: String,
-    /// Names a subagent, where there is one.
+    /// Id of a subagent, if one is started.
     pub(crate) agent_id: Option<String>,
 }
 
-/// Returns the format's word.
+/// Converts a load format.
 pub(crate) fn format(format: OutputFormat) -> wire::LoadFormat {
     match format {
         OutputFormat::Opencode => wire::LoadFormat::Opencode,
@@ -37,7 +37,7 @@ pub(crate) fn format(format: OutputFormat) -> wire::LoadFormat {
     }
 }
 
-/// Returns a loaded skill.
+/// Converts a loaded skill.
 pub(crate) fn loaded(loaded: LoadedSkill, about: EventSubject<'_>) -> wire::LoadResult {
     let commands = loaded.commands.into_iter().map(|it| wire::ShellCommand {
         id: it.id,
@@ -91,15 +91,15 @@ fn metadata(
     }
 }
 
-/// What a catalog says about those that are not in it.
+/// Facts about all skills of a prompt listing.
 pub(crate) struct Told {
-    /// How many skills there are, told before or not.
+    /// Number of skills, announced before or not.
     pub(crate) n_skills: usize,
-    /// Whether none was told before.
+    /// True if no skill was announced before.
     pub(crate) is_initial: bool,
 }
 
-/// Returns a catalog.
+/// Converts a prompt listing.
 pub(crate) fn catalog(
     catalog: PromptListing,
     told: &Told,
@@ -119,7 +119,7 @@ pub(crate) fn catalog(
     }
 }
 
-/// Returns a tool.
+/// Converts a tool.
 pub(crate) fn tool(tool: Tool) -> wire::SkillTool {
     wire::SkillTool {
         name: tool.name.to_owned(),

@@ -1,4 +1,4 @@
-//! Conversations, from the model to the wire.
+//! Conversion of sessions to the wire.
 
 use skills_engine::sessions::session::{Loaded, Matched, Session, Summary};
 use skills_engine::{Health, View};
@@ -6,7 +6,7 @@ use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
 use skills_syntax::path::AbsPath;
 
-/// Returns a conversation and all that is kept of it.
+/// Converts a session with all its state.
 pub(crate) fn session(
     session: &Session,
     view: &View,
@@ -45,7 +45,7 @@ fn activated(path: &AbsPath, it: &Matched) -> wire::SessionSkill {
     }
 }
 
-/// Returns what activated a skill.
+/// Converts the match that activated a skill.
 pub(crate) fn matched(matched: &Matched) -> wire::Matched {
     let encoding = encoding_of([&*matched.path]);
     wire::Matched {
@@ -64,7 +64,7 @@ fn agent_skills((agent, paths): (&String, &Vec<AbsPath>)) -> wire::AgentSkills {
     }
 }
 
-/// Returns a conversation in a few words.
+/// Converts a session's summary.
 pub(crate) fn session_summary(summary: &Summary) -> wire::SessionSummary {
     let encoding = encoding_of([&*summary.cwd]);
     wire::SessionSummary {
@@ -81,13 +81,13 @@ pub(crate) fn session_summary(summary: &Summary) -> wire::SessionSummary {
     }
 }
 
-/// Returns a skill directory that was found.
+/// Converts a discovered skill directory.
 pub(crate) fn discovered(dir: &AbsPath, skills: Vec<wire::Entry>) -> wire::Discovered {
     let encoding = encoding_of([&**dir]);
     wire::Discovered { dir: encode(dir, encoding), path_encoding: encoding, skills }
 }
 
-/// Returns a skill that was loaded.
+/// Converts a skill loaded in a session.
 pub(crate) fn loaded(loaded: Loaded, truncated: bool) -> wire::InvokedSkill {
     let Loaded { invocation, at } = loaded;
     let encoding = encoding_of([&*invocation.path]);

@@ -1,4 +1,4 @@
-//! What an editor keeps of the views, on the wire.
+//! Conversion of snapshots to the wire.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::api::snapshot_index;
 use crate::api::snapshot_index::SnapshotIndex;
 use crate::rpc::paging::{Cursor, Page, Part, json_length};
 
-/// How long are the names and numbers around the texts of a file or a place, as JSON, at the most.
+/// Upper bound of the size of a file or place as JSON without its texts.
 const AROUND: usize = 160;
 
-/// Returns a page of the views as a snapshot. `lineup` is theirs.
+/// Returns a page of a snapshot; `lineup` must be the index of `views`.
 pub(crate) fn snapshot(
     views: &[Arc<View>],
     lineup: &SnapshotIndex,
@@ -54,7 +54,7 @@ pub(crate) fn snapshot(
     }
 }
 
-/// Returns the views as a snapshot for whoever knows its lists.
+/// Returns the snapshot for a client that already has its lists.
 pub(crate) fn known_snapshot(views: &[Arc<View>], clock: String) -> wire::SnapshotResult {
     let worktree = &views[0].resolution.worktree;
     let home = skills_engine::files::inspect::home(views);
@@ -79,7 +79,7 @@ fn level(row: &LevelRow) -> wire::RuleLevel {
     wire::RuleLevel { rule: row.rule.clone(), level, glob: row.glob.clone() }
 }
 
-/// Returns a file, and how long it is as JSON.
+/// Returns a file and its size as JSON.
 fn skill(candidate: &Candidate) -> (wire::SnapshotSkill, usize) {
     let record = candidate.record();
     let path_encoding = encoding_of([&*candidate.path]);
@@ -103,7 +103,7 @@ fn skill(candidate: &Candidate) -> (wire::SnapshotSkill, usize) {
     (skill, size)
 }
 
-/// Returns what a profile makes of a file, and how long that is as JSON.
+/// Returns a candidate of a profile and its size as JSON.
 fn place(ranked: Ranked, skill: u32) -> (wire::SnapshotPlace, usize) {
     let place = wire::SnapshotPlace {
         skill,
@@ -133,7 +133,7 @@ fn root(root: &RankedRoot) -> wire::SnapshotRoot {
     }
 }
 
-/// Returns where a file names skills.
+/// Converts the references in a file.
 pub(crate) fn references(spoken: &Spoken) -> impl Iterator<Item = wire::SkillReference> {
     let places = Places {
         head: &spoken.text,

@@ -133,7 +133,7 @@ fn agent_built_in_skills_are_listed_but_not_loadable() {
     assert_eq!(refused.code, -32009);
     assert_eq!(
         refused.message,
-        "`customize-opencode` is built into opencode, which alone has its text"
+        "`customize-opencode` is built into opencode; only opencode has its text"
     );
     let resources = live.wire.call("skills/resources", &named);
     assert_eq!(resources["resources"], json!([]));

@@ -1,6 +1,6 @@
-//! Which skill a load means, and whether whoever asks may have it by the agent's rules.
+//! Selects the skill of a load and checks the agent's rules for the caller.
 //!
-//! What is refused is refused in the agent's words and with its number, where it has any.
+//! Errors use the agent's own messages and error codes, if it has any.
 
 use skills_agents::field_table::commands;
 use skills_agents::profile::OutputFormat;
@@ -16,27 +16,27 @@ use crate::access::authorize;
 use crate::api::from_wire::{Target, target};
 use crate::api::handlers::get::find;
 
-/// Claude Code's numbers for what is wrong with a call.
+/// Claude Code's error codes.
 mod number {
-    /// Nothing is named, or something that is no name.
+    /// The name is missing or malformed.
     pub(super) const BAD_FORMAT: i32 = 1;
-    /// There is no such skill.
+    /// Unknown skill.
     pub(super) const UNKNOWN: i32 = 2;
-    /// Only the user may start it.
+    /// Only the user may invoke it.
     pub(super) const MODEL_DISABLED: i32 = 4;
-    /// The agent does it itself.
+    /// A built-in command of the agent.
     pub(super) const NOT_A_PROMPT: i32 = 5;
-    /// There is no such skill where the agent fetches skills from.
+    /// Unknown skill in the agent's remote source.
     pub(super) const REMOTE_UNKNOWN: i32 = 6;
 }
 
-/// The skill that is meant.
+/// The selected skill.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Choice {
     pub(super) candidate_idx: usize,
 }
 
-/// Finds the skill, or says why there is none for this caller.
+/// Selects the skill, or returns the error for this caller.
 pub(super) fn choose(view: &View, params: &LoadParams, by: Invoker) -> Result<Choice, RpcError> {
     let agents = view.ctx.profile.output;
     let name = params.name.as_deref().map(|it| if agents.is_claude() { typed(it) } else { it });
@@ -53,17 +53,17 @@ pub(super) fn choose(view: &View, params: &LoadParams, by: Invoker) -> Result<Ch
         return Err(authorize::untrusted(view, candidate, &format!("`{name}` is not loaded")));
     }
     match candidate.state {
-        // For a name that is shadowed the other one is given; this one was asked for by its path.
+        // Loading a shadowed name gives its winner; this one was requested by path.
         SkillState::Active
         | SkillState::Activated
         | SkillState::Hidden
         | SkillState::Shadowed
         // Refused above.
         | SkillState::Untrusted => {}
-        // The gate says by which rule.
+        // `authorize` reports the rule.
         SkillState::Denied => return Ok(Choice { candidate_idx: found }),
         SkillState::Conditional => waits(view, candidate, &target)?,
-        SkillState::Ignored => return Err(missing(view, candidate, "is switched off")),
+        SkillState::Ignored => return Err(missing(view, candidate, "is disabled")),
         SkillState::Invalid => return Err(missing(view, candidate, "is dropped")),
         SkillState::Refused => return Err(authorize::refused(candidate)),
     }
@@ -72,25 +72,25 @@ pub(super) fn choose(view: &View, params: &LoadParams, by: Invoker) -> Result<Ch
     Ok(Choice { candidate_idx: found })
 }
 
-/// A command as it is typed: with a `/` before it and blanks around it.
+/// Normalizes a command as typed: with a leading `/` and whitespace.
 fn typed(name: &str) -> &str {
     let name = name.trim();
     name.strip_prefix('/').unwrap_or(name).trim()
 }
 
-/// The text of what is built into an agent is in its program, and nowhere else.
+/// Refuses skills built into an agent, since only the agent has their text.
 fn may_have(view: &View, candidate: &Candidate) -> Result<(), RpcError> {
     if !candidate.is_built_in() {
         return Ok(());
     }
     let (name, agent) = (&candidate.name, view.ctx.profile.subject());
-    let message = format!("`{name}` is built into {agent}, which alone has its text");
+    let message = format!("`{name}` is built into {agent}; only {agent} has its text");
     let hint =
         format!("Load it in {agent} itself; a skill of your own called `{name}` wins over it.");
     Err(RpcError::new(NOT_INVOCABLE, message).with_hint(hint))
 }
 
-/// Who may start it. Only some agents have such rules.
+/// Checks who may invoke the skill. Only some agents have such rules.
 fn may_invoke(view: &View, candidate: &Candidate, by: Invoker) -> Result<(), RpcError> {
     let Some(record) = candidate.record().filter(|_| view.ctx.profile.hides_from_model) else {
         return Ok(());
@@ -98,20 +98,20 @@ fn may_invoke(view: &View, candidate: &Candidate, by: Invoker) -> Result<(), Rpc
     let name = &candidate.name;
     match by {
         Invoker::Model if record.disable_model_invocation => {
-            let hint = "It has `disable-model-invocation`: let the user start it, and send `by: \"user\"`.";
+            let hint = "It has `disable-model-invocation`: only the user can start it, with `by: \"user\"`.";
             Err(numbered(view, number::MODEL_DISABLED, RpcError::not_invocable(name))
                 .with_hint(hint))
         }
         Invoker::User if !record.user_invocable => {
             let message = format!("a user may not invoke the skill `{name}`");
-            let hint = "It has `user-invocable: false`: the model uses it when it needs it.";
+            let hint = "It has `user-invocable: false`: only the model can start it.";
             Err(RpcError::new(NOT_INVOCABLE, message).with_hint(hint))
         }
         Invoker::Model | Invoker::User => Ok(()),
     }
 }
 
-/// Claude Code does not know the name of a skill that waits for a file.
+/// Refuses a conditional skill by name: Claude Code does not list its name until a file matches.
 fn waits(view: &View, candidate: &Candidate, target: &Target<'_>) -> Result<(), RpcError> {
     if !view.ctx.profile.output.is_claude() || !matches!(target, Target::Name(_)) {
         return Ok(());
@@ -124,26 +124,26 @@ fn waits(view: &View, candidate: &Candidate, target: &Target<'_>) -> Result<(), 
     Err(numbered(view, number::UNKNOWN, error.with_hint(next(candidate))))
 }
 
-/// The agent has no such skill, although there is a file.
+/// Returns the error for a skill file that the agent does not list.
 fn missing(view: &View, candidate: &Candidate, what: &str) -> RpcError {
     let mut error = RpcError::skill_not_found(&candidate.name, Vec::new(), available(view));
     error.message = said(view, candidate, what);
     numbered(view, number::UNKNOWN, error.with_hint(next(candidate)))
 }
 
-/// What has become of it, and why.
+/// Describes the skill's state with its reason.
 fn said(view: &View, candidate: &Candidate, what: &str) -> String {
     let (name, subject) = (&candidate.name, view.ctx.profile.subject());
     let why = candidate.reason.as_ref().map(|it| format!(": {}", it.message));
     format!("the skill `{name}` {what} by {subject}{}", why.unwrap_or_default())
 }
 
-/// What to do about it.
+/// Returns the suggested next step.
 fn next(candidate: &Candidate) -> String {
     candidate.reason.as_ref().map(|it| it.next.clone()).unwrap_or_default()
 }
 
-/// There is none, in the agent's own words where they are known.
+/// Returns the error for an unknown skill, in the agent's own words if known.
 fn unknown(view: &View, target: &Target<'_>, error: RpcError) -> RpcError {
     let mut error = error;
     if let (true, Target::Name(name)) = (view.ctx.profile.output.is_claude(), target) {
@@ -153,7 +153,7 @@ fn unknown(view: &View, target: &Target<'_>, error: RpcError) -> RpcError {
         if commands::is_builtin(name) {
             let message = format!("`{name}` is a command of Claude Code itself, not a skill");
             return RpcError::new(NOT_INVOCABLE, message)
-                .with_hint("Let the user type it; there is no text in it that could be loaded.")
+                .with_hint("Let the user type it; it has no text to load.")
                 .with_error_code(number::NOT_A_PROMPT);
         }
     }
@@ -175,8 +175,8 @@ fn numbered(view: &View, number: i32, error: RpcError) -> RpcError {
     if view.ctx.profile.output.is_claude() { error.with_error_code(number) } else { error }
 }
 
-/// Returns the names that may be told: what the model is shown, and for opencode, which loads
-/// what it does not show, that as well. opencode sorts them by their characters.
+/// Returns the names listed in errors: those that the model sees and, for opencode, which also
+/// loads hidden skills, these as well. opencode sorts them by code point.
 fn available(view: &View) -> Vec<String> {
     let is_opencode =
         matches!(view.ctx.profile.output, OutputFormat::Opencode | OutputFormat::OpencodeFounding);

@@ -1,6 +1,6 @@
-//! A prompt of an MCP server, loaded as the skill that it is to an agent: its messages.
+//! Loads a prompt of an MCP server as a skill.
 //!
-//! The server gives the text; nothing in it is a placeholder or a command.
+//! The server's text has no placeholders or commands.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::api::to_wire;
 use crate::api::to_wire::rendered;
 use crate::service::Service;
 
-/// Asks the server for the prompt.
+/// Requests the prompt from the server.
 pub(super) async fn load(
     service: &Service,
     view: &View,
@@ -58,7 +58,7 @@ pub(super) async fn load(
     })
 }
 
-/// Gives each word to the argument of its place; the last one takes the rest.
+/// Assigns words to arguments by position; the last one takes the rest.
 fn arguments(candidate: &Candidate, raw: &str) -> BTreeMap<String, String> {
     let Some(record) = candidate.record() else { return BTreeMap::new() };
     let document = record.document();
@@ -83,10 +83,9 @@ fn failed(error: &PromptError, candidate: &Candidate) -> RpcError {
         PromptError::Refused { .. } => RpcError::invalid_params(message)
             .with_hint("Send the arguments that it needs; `skills/get` names them."),
         PromptError::TimedOut { .. } => {
-            RpcError::timed_out(message).with_hint("Ask again, or look at the server's own log.")
+            RpcError::timed_out(message).with_hint("Retry, or check the server's own log.")
         }
-        PromptError::Unknown | PromptError::Unavailable { .. } => {
-            RpcError::internal(message).with_hint("Run `skillsd status` to see how the server is.")
-        }
+        PromptError::Unknown | PromptError::Unavailable { .. } => RpcError::internal(message)
+            .with_hint("Run `skillsd status` to see the state of the server."),
     }
 }

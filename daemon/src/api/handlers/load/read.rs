@@ -1,4 +1,4 @@
-//! What a load reads from the disk: the file, and those beside it that the format shows.
+//! Reads the files of a load: SKILL.md and those that the format includes.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -21,33 +21,33 @@ use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, MOST_LOADED, Na
 use crate::api::handlers::files::{directory_gone, refused};
 use crate::rpc::response_cache::SKILL_FILE;
 
-/// What was read.
+/// Result of reading a skill.
 #[derive(Debug)]
 pub(super) struct Material {
     pub(super) format: OutputFormat,
     pub(super) body: SkillFile,
     pub(super) files: SkillFiles,
-    /// What the agent calls the place that it comes from.
+    /// The agent's name for the skill's source.
     pub(super) label: Option<String>,
-    /// The plugin that it is part of.
+    /// The plugin that contains the skill.
     pub(super) plugin: Option<Arc<Plugin>>,
-    /// Whether it is a command file, which has no directory of its own.
+    /// True for a command file, which has no directory of its own.
     pub(super) is_command: bool,
-    /// The shell that the skill names.
+    /// The shell given by the skill.
     pub(super) shell: Option<String>,
     pub(super) warnings: Vec<String>,
-    /// Whether the file is the one that the view has read.
+    /// True if the file has not changed since the view was made.
     pub(super) is_as_listed: bool,
 }
 
 impl Material {
-    /// Returns the hash of the whole text that was read.
+    /// Returns the hash of the whole text.
     pub(super) fn hash(&self) -> [u8; 32] {
         self.body.record.facts.hash
     }
 }
 
-/// Reads a skill. The permit is for whoever calls: nothing is read to be given away without one.
+/// Reads a skill. The permit proves that the caller may have it.
 pub(super) fn read(
     view: &View,
     candidate_idx: usize,
@@ -69,7 +69,7 @@ pub(super) fn read(
     let directory = dir.file_name().unwrap_or(OsStr::new("/")).to_string_lossy();
     let (body, is_as_listed) = judged(&bytes, candidate, &view.ctx.profile, &directory, read_limit);
     let mut warnings = Vec::new();
-    // What lies beside a command are other commands.
+    // Files beside a command are other commands.
     let files = match root.scope {
         Scope::Command => SkillFiles::default(),
         _ => files(format, by, &dir, &beneath, &mut warnings),
@@ -82,8 +82,8 @@ pub(super) fn read(
     Ok(Material { format, body, files, label, plugin, is_command, shell, warnings, is_as_listed })
 }
 
-/// Reads what a file says, and tells whether it is the one that the view has read. What the view
-/// knows of it is not found out again.
+/// Parses a file and returns whether it is unchanged since the view was made. If so, the view's
+/// record is reused.
 fn judged(
     bytes: &[u8],
     candidate: &Candidate,
@@ -107,8 +107,8 @@ fn judged(
     (SkillFile::read(bytes, facts, profile, directory), is_as_listed)
 }
 
-/// Reads a SKILL.md that is a link to another place. Agents follow it; what is read in a worktree
-/// has to be a SKILL.md there too, so that no link makes a skill of another file of the user's.
+/// Reads a SKILL.md that is a symlink, which agents follow. In a worktree the target must be named
+/// SKILL.md too, so that a link cannot expose other files of the user.
 fn linked(candidate: &Candidate, is_own: bool) -> Result<Vec<u8>, ConfinedDirError> {
     let path = &candidate.path;
     let known = candidate.file.as_ref().ok_or(ConfinedDirError::Outside)?.id;
@@ -120,7 +120,7 @@ fn linked(candidate: &Candidate, is_own: bool) -> Result<Vec<u8>, ConfinedDirErr
     ConfinedDir::open(parent)?.whole_known(Path::new(name), MOST_LOADED, Some(known))
 }
 
-/// Returns the files that a format shows.
+/// Returns the files that a format includes.
 fn files(
     format: OutputFormat,
     by: Invoker,
@@ -132,20 +132,20 @@ fn files(
         OutputFormat::Opencode | OutputFormat::OpencodeFounding if by == Invoker::Model => {
             let relative = unignored(dir).into_iter().map(|it| text(&it));
             let sample = opencode_sample(relative.collect());
-            // The directory may have been exchanged while it was listed.
+            // The directory may have been replaced while it was listed.
             let sample = sample.iter().filter(|it| beneath.located(Path::new(it)).is_ok());
             let paths = sample.map(|it| text(&dir.join(it))).collect();
             SkillFiles { paths, ..SkillFiles::default() }
         }
         OutputFormat::AgentSkills => {
-            // What kind of file each is does not show.
+            // This format does not show file types, so none are read.
             let Names { names, truncated: is_cut } = beneath.names().unwrap_or_default();
             let others = names.iter().filter(|it| *it != Path::new(SKILL_FILE));
             let mut paths: Vec<_> = others.map(|it| text(it)).collect();
             if is_cut || paths.len() > MANY {
                 paths.truncate(MANY);
                 warnings.push(format!(
-                    "The skill has more files than the {} that are named; `skills/resources` lists them.",
+                    "The skill has more files than the {} listed here; `skills/resources` lists all.",
                     paths.len()
                 ));
             }

@@ -1,6 +1,7 @@
-//! What a load leaves behind besides the text: hooks for the rest of the session, and counters.
+//! Effects of a load besides the text: hooks registered for the session, and counters.
 //!
-//! The hooks of a skill that may not run things are not even told: an agent would run them.
+//! Hooks of a skill that may not run them are removed from the result, because an agent would run
+//! them.
 
 use skills_agents::hooks::{Hook, read_hooks};
 use skills_discovery::discover::Candidate;
@@ -13,8 +14,8 @@ use skills_render::{ExecutionContext, LoadedSkill};
 use crate::access::authorize;
 use crate::service::Service;
 
-/// Returns the hooks that a loaded skill registers, and what is to be told about the others. What
-/// is withheld is taken out of what was loaded. `hash` is that of the text they stand in.
+/// Returns the hooks that a loaded skill registers, and warnings about others. Removes withheld
+/// hooks from `loaded`. `hash` is the hash of the text that contains them.
 pub(super) async fn allowed(
     service: &Service,
     view: &View,
@@ -30,7 +31,7 @@ pub(super) async fn allowed(
     Ok(read_hooks(hooks))
 }
 
-/// Registers hooks with a session. Of one that is not known nothing is kept.
+/// Registers hooks with a session; does nothing if the session is unknown.
 pub(super) async fn hooks(
     service: &Service,
     session: &str,
@@ -54,7 +55,7 @@ pub(super) async fn hooks(
     service.sessions.register_hooks(session, owner, hooks).await;
 }
 
-/// Counts a load by where it runs and by who has started it.
+/// Counts a load by execution context and trigger.
 pub(super) fn count(
     service: &Service,
     params: &LoadParams,

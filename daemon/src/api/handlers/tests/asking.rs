@@ -1,5 +1,4 @@
-//! What the user is asked before a skill is given away, and what becomes of who waits and who comes
-//! late.
+//! Approval before a skill is loaded or read, with waiting and late calls.
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
@@ -21,7 +20,7 @@ async fn a_load_opens_the_session_that_it_names() {
 }
 
 #[tokio::test]
-async fn what_is_asked_before_loading_is_asked_before_reading_once() {
+async fn reading_files_needs_the_same_approval_as_loading_once_per_session() {
     let mut rig = project("true");
     rig.write("w/.agents/skills/p/more.md", "More.");
     rig.write("config.toml", "[permission]\nskill = { \"p\" = \"ask\" }\n");
@@ -30,7 +29,7 @@ async fn what_is_asked_before_loading_is_asked_before_reading_once() {
     let asked = rig.try_call("skills/read", plain.clone()).await.unwrap_err();
     assert_eq!(asked["code"], -32003, "{asked}");
     assert!(asked["message"].as_str().unwrap().contains("a file of `p` is read"), "{asked}");
-    // What the files are called is no text of them.
+    // File names need no approval.
     assert_eq!(
         rig.call("skills/resources", json!({"name": "p"})).await["resources"]
             .as_array()
@@ -42,14 +41,14 @@ async fn what_is_asked_before_loading_is_asked_before_reading_once() {
     for relative in ["SKILL.md", "more.md", "SKILL.md"] {
         rig.call("skills/read", file(relative, Value::Null)).await;
     }
-    // A session has its own answer, and whoever has loaded it has it.
+    // A session needs its own approval, which a load by the user gives.
     let in_session = file("more.md", json!("s"));
     let asked = rig.try_call("skills/read", in_session.clone()).await.unwrap_err();
     assert_eq!(asked["code"], -32003, "{asked}");
     let load = json!({"name": "p", "session": "s", "by": "user"});
     rig.call("skills/load", load).await;
     rig.call("skills/read", in_session).await;
-    // Another text is another question; what the user asks for is not asked about.
+    // A changed text needs a new approval; a read by the user needs none.
     rig.write("w/.agents/skills/p/SKILL.md", &text("echo other"));
     assert_eq!(rig.try_call("skills/read", plain.clone()).await.unwrap_err()["code"], -32003);
     let mut by_user = plain;
@@ -58,7 +57,7 @@ async fn what_is_asked_before_loading_is_asked_before_reading_once() {
 }
 
 #[tokio::test]
-async fn what_only_the_user_may_start_is_read_to_a_model_behind_the_user() {
+async fn model_may_read_a_user_only_skill_after_the_user_loads_it() {
     let mut rig = Rig::new(&[(
         "w/.claude/skills/h/SKILL.md",
         "---\nname: h\ndescription: d\ndisable-model-invocation: true\n---\nHidden.\n",
@@ -73,7 +72,7 @@ async fn what_only_the_user_may_start_is_read_to_a_model_behind_the_user() {
 }
 
 #[tokio::test]
-async fn who_does_not_wait_at_all_is_answered_and_nobody_is_asked() {
+async fn permission_request_with_zero_timeout_asks_no_user() {
     let mut rig = project("true");
     rig.write("config.toml", "[permission]\nskill = { \"p\" = \"ask\" }\n");
     let request = json!({"permission": "skill", "patterns": ["p"], "timeoutMs": 0});
@@ -85,7 +84,7 @@ async fn who_does_not_wait_at_all_is_answered_and_nobody_is_asked() {
 }
 
 #[tokio::test]
-async fn whom_the_user_refuses_is_told_of_the_rule_that_asked_and_of_no_other() {
+async fn rejected_load_reports_the_rule_that_asked() {
     let mut rig = project("true");
     rig.write("w/.claude/skills/c/SKILL.md", "---\ndescription: d\nhooks: {}\n---\nb\n");
     rig.write("config.toml", "[permission]\nskill = { \"p\" = \"ask\" }\n");
@@ -101,12 +100,12 @@ async fn whom_the_user_refuses_is_told_of_the_rule_that_asked_and_of_no_other() 
     }
     assert_eq!(refused[0].0["pattern"], "p");
     assert_eq!(refused[0].0, refused[0].1);
-    // Claude Code asks about what no rule speaks of.
+    // Claude Code asks by default if no rule matches.
     assert_eq!(refused[1], (Value::Null, Value::Null));
 }
 
 #[tokio::test]
-async fn who_waits_is_told_that_the_daemon_ends_and_before_whoever_ends_it() {
+async fn shutdown_cancels_waiting_calls_before_it_is_answered() {
     let mut rig = project("true");
     rig.write("config.toml", "[permission]\nskill = { \"p\" = \"ask\" }\n");
     let calls = [
@@ -141,7 +140,7 @@ async fn who_waits_is_told_that_the_daemon_ends_and_before_whoever_ends_it() {
 }
 
 #[tokio::test]
-async fn who_agrees_once_has_agreed_to_the_text_of_that_moment() {
+async fn approval_once_covers_only_the_text_shown() {
     let mut rig = project("true");
     rig.write("config.toml", "[permission]\nskill = { \"p\" = \"ask\" }\n");
     let load = json!({"name": "p", "format": "claude"});

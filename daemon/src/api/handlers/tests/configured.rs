@@ -1,4 +1,4 @@
-//! What the configuration changes in the answers, from the call after an edit on.
+//! Effects of the configuration on answers, from the first call after an edit.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ async fn profile(rig: &mut Rig) -> String {
 }
 
 #[tokio::test]
-async fn the_profile_is_the_calls_else_the_repositorys_else_the_users() {
+async fn profile_comes_from_the_call_then_the_repository_then_the_user() {
     let mut rig = tree();
     assert_eq!(profile(&mut rig).await, "agentskills");
     rig.write("config.toml", "profile = \"claude-code\"\n");
@@ -27,7 +27,7 @@ async fn the_profile_is_the_calls_else_the_repositorys_else_the_users() {
 }
 
 #[tokio::test]
-async fn mistakes_are_in_the_health_of_every_answer_and_change_nothing_else() {
+async fn configuration_mistakes_are_in_every_health_and_change_nothing_else() {
     let mut rig = tree();
     let before = rig.list(json!({})).await;
     rig.write("config.toml", "[log]\nlevle = \"debug\"\n");
@@ -68,7 +68,7 @@ async fn limits_are_those_configured() {
 }
 
 #[tokio::test]
-async fn who_names_a_profile_is_told_of_the_repositorys_mistakes_at_once() {
+async fn calls_with_a_profile_report_mistakes_of_the_repository_configuration() {
     let mut rig = tree();
     rig.write("w/.skillsd.toml", "profile = \"codexx\"\n");
     let n_told = |answer: serde_json::Value| answer["health"].as_array().unwrap().len();
@@ -82,5 +82,5 @@ async fn who_names_a_profile_is_told_of_the_repositorys_mistakes_at_once() {
         assert_eq!(n_told(rig.call(method, params).await), 1, "{method}");
     }
     rig.write("w/.skillsd.toml", "profile = \"codex\"\n");
-    assert_eq!(n_told(rig.call("server/status", json!({})).await), 0, "it is looked at anew");
+    assert_eq!(n_told(rig.call("server/status", json!({})).await), 0, "the file is read again");
 }

@@ -1,4 +1,4 @@
-//! What a status counts of agents' doings, each cause by itself.
+//! Usage counters in the status.
 
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ impl Rig {
 }
 
 #[tokio::test]
-async fn loads_are_counted_by_where_they_run_and_by_who_has_started_them() {
+async fn loads_are_counted_by_context_and_trigger() {
     let mut rig = claudes();
     rig.claude(json!({"name": "a"})).await;
     rig.claude(json!({"name": "/a", "by": "user"})).await;
@@ -38,14 +38,14 @@ async fn loads_are_counted_by_where_they_run_and_by_who_has_started_them() {
     assert_eq!((&actions["invocations"], &actions["slashPrefixed"]), (&json!(4), &json!(2)));
     assert_eq!(actions["contexts"], json!({"inline": 3, "fork": 1}));
     assert_eq!(actions["triggers"], json!({"model": 1, "user": 2, "agent": 1}));
-    // What was not given is not counted.
+    // Failed loads are not counted.
     let refused = json!({"name": "/nobody", "profile": "claude-code"});
     rig.try_call("skills/load", refused).await.unwrap_err();
     assert_eq!(rig.actions().await["invocations"], 4);
 }
 
 #[tokio::test]
-async fn changes_are_counted_once_by_their_cause() {
+async fn session_changes_are_counted_once_by_cause() {
     let mut rig = claudes();
     let path = rig.path("w/packages/web/a.css");
     let touch = json!({"session": "s", "profile": "claude-code", "paths": [path]});
@@ -57,7 +57,7 @@ async fn changes_are_counted_once_by_their_cause() {
 }
 
 #[tokio::test]
-async fn descriptions_that_were_shortened_are_counted_once() {
+async fn shortened_descriptions_are_counted_per_listing() {
     let long = "Does much. ".repeat(60);
     let text = |name: &str| format!("---\nname: {name}\ndescription: {long}\n---\nDo it.\n");
     let mut rig = Rig::new(&[
@@ -69,13 +69,13 @@ async fn descriptions_that_were_shortened_are_counted_once() {
     let n_shortened = catalog["shortened"].as_u64().unwrap();
     assert!(n_shortened > 0, "{catalog}");
     assert_eq!(rig.actions().await["descriptionsShortened"], n_shortened);
-    // The same list in a tool's description is told once more.
+    // The same listing in a tool's description counts again.
     rig.call("catalog/tool", params).await;
     assert_eq!(rig.actions().await["descriptionsShortened"], 2 * n_shortened);
 }
 
 #[tokio::test]
-async fn what_was_run_is_counted_and_what_was_not_is_not() {
+async fn only_commands_and_scripts_that_ran_are_counted() {
     let command = "---\nname: s\ndescription: d\n---\n!`echo one`\n!`echo two`\n";
     let mut rig = Rig::new(&[
         ("home/.agents/skills/s/SKILL.md", command),

@@ -1,4 +1,4 @@
-//! Which skill a load gives, to whom, and what is refused in which words.
+//! Selection of the loaded skill, permissions of the invoker, and error messages.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Rig, skill, tree};
 
-/// Loads by Claude Code's rules and returns the end of the text, or the error's code and number.
+/// Loads with Claude Code's profile and returns the end of the text, or the error's codes.
 async fn claude(rig: &mut Rig, mut params: Value) -> Result<String, (i64, Value)> {
     params["profile"] = json!("claude-code");
     let result = rig.try_call("skills/load", params).await;
@@ -27,7 +27,7 @@ fn claudes() -> Rig {
 }
 
 #[tokio::test]
-async fn claude_takes_a_command_as_it_is_typed() {
+async fn claude_accepts_a_command_as_typed() {
     let mut rig = claudes();
     for name in ["a", "/a", " /a ", "\t/ a\n"] {
         let text = claude(&mut rig, json!({"name": name, "args": "x"})).await;
@@ -36,7 +36,7 @@ async fn claude_takes_a_command_as_it_is_typed() {
 }
 
 #[tokio::test]
-async fn claude_numbers_what_is_wrong() {
+async fn claude_load_errors_have_its_error_codes() {
     let mut rig = claudes();
     assert_eq!(claude(&mut rig, json!({"name": " / "})).await, Err((-32602, json!(1))));
     assert_eq!(claude(&mut rig, json!({"name": "b"})).await, Err((-32001, json!(2))));
@@ -45,16 +45,16 @@ async fn claude_numbers_what_is_wrong() {
     assert_eq!(claude(&mut rig, json!({"name": "/clear"})).await, Err((-32009, json!(5))));
     let fetched = json!({"name": "_canonical_notes"});
     assert_eq!(claude(&mut rig, fetched).await, Err((-32001, json!(6))));
-    // A skill of such a name is one.
+    // A skill may have the name of a built-in command.
     rig.write("w/.claude/skills/clear/SKILL.md", "---\ndescription: d\n---\nSweep.\n");
     assert_eq!(claude(&mut rig, json!({"name": "clear"})).await, Ok("Sweep.\n".to_owned()));
-    // Other agents have no numbers.
+    // Other agents have no error codes.
     let error = rig.try_call("skills/load", json!({"name": "zzz"})).await.unwrap_err();
     assert_eq!((&error["code"], &error["data"]["errorCode"]), (&json!(-32001), &Value::Null));
 }
 
 #[tokio::test]
-async fn who_asks_matters() {
+async fn load_respects_the_invoker_fields_of_claude() {
     let mut rig = claudes();
     assert!(claude(&mut rig, json!({"name": "manual", "by": "user"})).await.is_ok());
     assert!(claude(&mut rig, json!({"name": "inner"})).await.is_ok());
@@ -67,7 +67,7 @@ async fn who_asks_matters() {
 }
 
 #[tokio::test]
-async fn the_default_format_is_the_profiles() {
+async fn default_load_format_is_the_profiles() {
     let mut rig = tree();
     let standard = rig.call("skills/load", json!({"name": "a"})).await;
     assert_eq!((&standard["format"], &standard["commands"]), (&json!("agentskills"), &json!([])));
@@ -81,7 +81,7 @@ async fn the_default_format_is_the_profiles() {
 }
 
 #[tokio::test]
-async fn what_the_agent_drops_is_not_loaded() {
+async fn invalid_skill_is_not_loaded() {
     let mut rig = tree();
     let error = rig.try_call("skills/load", json!({"name": "e"})).await.unwrap_err();
     assert_eq!(error["code"], -32001, "{error}");
@@ -91,7 +91,7 @@ async fn what_the_agent_drops_is_not_loaded() {
 }
 
 #[tokio::test]
-async fn a_shadowed_skill_is_given_for_its_path_alone() {
+async fn shadowed_skill_is_loaded_only_by_path() {
     let mut rig = tree();
     rig.write("w/.claude/skills/a/SKILL.md", "---\nname: a\ndescription: d\n---\nOther.\n");
     let path = rig.path("w/.claude/skills/a");
@@ -102,7 +102,7 @@ async fn a_shadowed_skill_is_given_for_its_path_alone() {
 }
 
 #[tokio::test]
-async fn an_old_view_gives_no_old_skill() {
+async fn load_with_a_cached_view_returns_the_current_file() {
     let mut rig = tree();
     rig.list(json!({})).await;
     let write = |rig: &Rig, body: &str| {
@@ -113,7 +113,7 @@ async fn an_old_view_gives_no_old_skill() {
     let loaded = rig.call("skills/load", cached.clone()).await;
     assert_eq!(loaded["output"], "Another body.\n");
     assert_eq!(loaded["hash"], rig.call("skills/get", json!({"name": "b"})).await["hash"]);
-    // It has become one that is not for the model.
+    // It is now hidden from the model.
     let hidden = skill("b", "disable-model-invocation: true\n");
     rig.write("w/.agents/skills/b/SKILL.md", &hidden);
     let error = rig.try_call("skills/load", cached).await.unwrap_err();
@@ -139,7 +139,7 @@ async fn skill_file_linked_to_another_file_is_not_loaded() {
 }
 
 #[tokio::test]
-async fn commands_are_run_where_all_agree() {
+async fn commands_run_only_if_enabled_and_trusted() {
     let body = "---\nname: s\ndescription: d\n---\nNow: !`echo $0; pwd; echo \"$CLAUDE_SKILL_DIR\"`\n!`echo no >&2; exit 4`\n";
     let mut rig = Rig::new(&[
         ("home/.agents/skills/s/SKILL.md", body),
@@ -162,7 +162,7 @@ async fn commands_are_run_where_all_agree() {
     assert!(output.ends_with(&expected), "{output}");
     assert_eq!(loaded["commands"], json!([]));
     assert_eq!(loaded["warnings"], json!(["`echo no >&2; exit 4` exited with 4."]));
-    // What comes with a worktree runs nothing.
+    // A skill of an untrusted worktree runs no commands.
     let error = rig.try_call("skills/load", params("p")).await.unwrap_err();
     assert_eq!(error["code"], -32004, "{error}");
     let none = json!({"name": "p", "format": "claude", "shell": "none"});
@@ -173,7 +173,7 @@ async fn commands_are_run_where_all_agree() {
 }
 
 #[tokio::test]
-async fn commands_have_their_time() {
+async fn commands_time_out() {
     let body = "---\nname: s\ndescription: d\n---\n!`sleep 1000`\n";
     let mut rig = Rig::new(&[("home/.agents/skills/s/SKILL.md", body)]);
     rig.write("config.toml", "[run]\nshell = true\ntimeout = 1\n");
@@ -183,7 +183,7 @@ async fn commands_have_their_time() {
 }
 
 #[tokio::test]
-async fn scripts_are_run_where_all_agree() {
+async fn scripts_run_only_if_enabled_and_trusted() {
     let mut rig = tree();
     let text = "#!/bin/sh\necho \"$2 in $(pwd)\"\ncat\nexit 3\n";
     for dir in ["home/.agents/skills/h", "w/.agents/skills/a"] {
@@ -209,7 +209,7 @@ async fn scripts_are_run_where_all_agree() {
 }
 
 #[tokio::test]
-async fn a_catalog_follows_the_profile_and_the_format() {
+async fn prompt_listing_follows_the_profile_and_the_format() {
     let mut rig = claudes();
     let text = |result: Value| result["text"].as_str().unwrap().to_owned();
     let params = json!({"profile": "claude-code"});
@@ -230,7 +230,7 @@ async fn a_catalog_follows_the_profile_and_the_format() {
 }
 
 #[tokio::test]
-async fn the_plugins_search_names_places_and_scripts() {
+async fn plugin_search_results_have_labels_and_scripts() {
     let mut rig = Rig::new(&[
         ("w/.opencode/skills/git-helper/SKILL.md", &skill("git-helper", "")),
         ("w/.opencode/skills/git-helper/tools/run.sh", "#!/bin/sh\n"),
@@ -272,14 +272,14 @@ async fn the_plugins_search_names_places_and_scripts() {
     let missing = rig.try_call("skills/load", missing).await.unwrap_err();
     let said = "Skill \"git-helpr\" not found. Did you mean \"git-helper\"?";
     assert_eq!((&missing["code"], &missing["message"]), (&json!(-32001), &json!(said)));
-    // Whatever the profile, the place has a name.
+    // The label does not depend on the profile.
     let loaded = json!({"name": "git-helper", "format": "plugin"});
     let loaded = rig.call("skills/load", loaded).await;
     assert!(loaded["output"].as_str().unwrap().contains("<source>project</source>"), "{loaded}");
 }
 
 #[tokio::test]
-async fn a_skill_of_a_plugin_is_given_what_the_user_has_set() {
+async fn plugin_skill_gets_the_users_plugin_options() {
     let mut rig = Rig::new(&[]);
     let plugins = "home/.claude/plugins";
     let root = rig.path(&format!("{plugins}/cache/m.x/tools/1"));
@@ -294,7 +294,7 @@ async fn a_skill_of_a_plugin_is_given_what_the_user_has_set() {
         "token": {"type": "string", "sensitive": true},
         "mode": {"type": "string", "default": "fast"},
     });
-    // What a repository says of a plugin of the user's is not heard.
+    // Options in a repository's settings are ignored for a plugin of the user.
     let foreign = json!({"pluginConfigs": {"tools@m.x": {"options": {"endpoint": "theirs"}}}});
     let files = [
         ("w/.claude/settings.json".to_owned(), foreign),
@@ -318,7 +318,7 @@ async fn a_skill_of_a_plugin_is_given_what_the_user_has_set() {
     let rest = "${user_config.token} ${user_config.none}\n";
     let loaded = claude(&mut rig, json!({"name": "tools:s"})).await;
     assert_eq!(loaded, Ok(format!("{root} {data} e1 3 fast {rest}")));
-    // What the agent knows better counts.
+    // Values sent with the call take precedence.
     let known = json!({"name": "tools:s", "userConfig": {"endpoint": "e2"}});
     let loaded = claude(&mut rig, known).await;
     assert_eq!(loaded, Ok(format!("{root} {data} e2 3 fast {rest}")));

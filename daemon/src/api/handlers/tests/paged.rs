@@ -1,4 +1,4 @@
-//! Answers in pages: what is settled or found for the first of them counts for all.
+//! Paged answers: the data of the first page is kept for all pages.
 
 use serde_json::{Value, json};
 use skills_protocol::error::INVALID_PARAMS;
@@ -13,7 +13,7 @@ use crate::rpc::response_cache::ResponseCache;
 const PROFILES: [&str; 2] = ["agentskills", "codex"];
 
 impl Rig {
-    /// Returns how often the snapshot of these profiles has to be settled to be had twice.
+    /// Returns how often two requests build the snapshot index of these profiles.
     async fn n_settled(&self) -> usize {
         let peer = Peer::new(0);
         let context = Context { cwd: Some(self.path("w")), ..Context::default() };
@@ -45,21 +45,21 @@ impl Rig {
 }
 
 #[tokio::test]
-async fn a_snapshot_is_settled_once_for_all_pages_until_something_changes() {
+async fn snapshot_index_is_built_once_for_all_pages() {
     let mut rig = tree();
     assert_eq!(rig.n_settled().await, 1);
     rig.write("w/.agents/skills/f/SKILL.md", &skill("f", ""));
     let params = json!({"profiles": PROFILES, "limit": 1});
     let pages = rig.pages("index/snapshot", params).await;
-    // Seven files, and what two agents make of them.
+    // Seven files, and the candidates of two agents.
     assert_eq!(pages.len(), 7 + 7 + 6);
-    assert_eq!(rig.n_settled().await, 0, "the pages have left nothing to settle");
+    assert_eq!(rig.n_settled().await, 0, "the pages have built the index");
     rig.write("w/.agents/skills/g/SKILL.md", &skill("g", ""));
     assert_eq!(rig.n_settled().await, 1);
 }
 
 #[tokio::test]
-async fn other_profiles_are_settled_by_themselves() {
+async fn snapshots_of_other_profiles_have_their_own_index() {
     let mut rig = tree();
     let one = rig.call("index/snapshot", json!({"profiles": ["agentskills"]})).await;
     let two = rig.call("index/snapshot", json!({"profiles": PROFILES})).await;
@@ -72,7 +72,7 @@ fn names(pages: &[Value], list: &str) -> Vec<Value> {
     pages.iter().flat_map(|it| it[list].as_array().expect("a list").clone()).collect()
 }
 
-/// Five skills with a finding each, and as many places that name one.
+/// Five skills with a finding and a reference each.
 fn findings() -> Rig {
     let rig = Rig::new(&[]);
     for name in ["a", "b", "c", "d", "e"] {
@@ -84,7 +84,7 @@ fn findings() -> Rig {
 }
 
 #[tokio::test]
-async fn pages_of_what_was_found_are_the_whole() {
+async fn all_pages_of_findings_and_references_make_up_the_answer() {
     let mut rig = findings();
     for (method, list) in [("skills/check", "files"), ("skills/references", "references")] {
         let whole = rig.call(method, json!({})).await;
@@ -109,7 +109,7 @@ async fn pages_of_what_was_found_are_the_whole() {
 }
 
 #[tokio::test]
-async fn what_changes_between_two_pages_is_in_neither() {
+async fn changes_between_two_pages_are_in_neither() {
     let mut rig = findings();
     let whole = names(&[rig.call("skills/check", json!({})).await], "files");
     let mut pages = vec![rig.call("skills/check", json!({"limit": 3})).await];
@@ -117,18 +117,19 @@ async fn what_changes_between_two_pages_is_in_neither() {
     let rest = json!({"limit": 3, "cursor": pages[0]["nextCursor"]});
     pages.push(rig.call("skills/check", rest.clone()).await);
     assert_eq!(names(&pages, "files"), whole);
-    // The last page was given, so that it would be found again, and is another one by now.
+    // The last page dropped the cached answer, so a repeated call computes it again and finds it
+    // changed.
     let refused = rig.try_call("skills/check", rest).await.unwrap_err();
     assert_eq!(refused["data"]["hint"], "Start again without `cursor`.");
 }
 
 #[tokio::test]
-async fn what_is_not_kept_any_more_goes_on_if_it_is_the_same() {
+async fn evicted_answer_continues_if_it_is_unchanged() {
     let mut rig = findings();
     let whole = names(&[rig.call("skills/check", json!({})).await], "files");
     for is_changed in [false, true] {
         let mut pages = vec![rig.call("skills/check", json!({"limit": 3})).await];
-        // So many others ask that it is let go of.
+        // Other questions evict the cached answer.
         for name in ["a", "b", "c", "d"] {
             let level = json!({"rule": "name/*", "level": "off", "glob": name});
             let first = rig.call("skills/check", json!({"limit": 1, "levels": [level]})).await;
@@ -147,7 +148,7 @@ async fn what_is_not_kept_any_more_goes_on_if_it_is_the_same() {
 }
 
 #[tokio::test]
-async fn a_catalog_that_no_message_holds_is_refused_and_nobody_is_told() {
+async fn oversized_prompt_listing_is_refused_and_announces_nothing() {
     let rig = &mut Rig::new(&[]);
     let long = "word ".repeat(40_000);
     for index in 0..45 {
@@ -157,7 +158,7 @@ async fn a_catalog_that_no_message_holds_is_refused_and_nobody_is_told() {
     let refused = |error: Value| {
         assert_eq!((&error["code"], &error["data"]["limit"]), (&json!(-32007), &json!(8 << 20)));
         let said = error["message"].as_str().expect("a text");
-        assert!(said.starts_with("what there is to tell of 45 skills has 9"), "{said}");
+        assert!(said.starts_with("the listing of 45 skills has 9"), "{said}");
         assert!(
             error["data"]["hint"].as_str().is_some_and(|it| it.contains("`claude`")),
             "{error}"
@@ -166,7 +167,7 @@ async fn a_catalog_that_no_message_holds_is_refused_and_nobody_is_told() {
     let new = json!({"session": "s", "onlyNew": true});
     refused(rig.try_call("catalog/render", new.clone()).await.unwrap_err());
     refused(rig.try_call("catalog/tool", json!({})).await.unwrap_err());
-    // With a budget it is told, and all of it is new.
+    // With a budget it fits, and all skills are new.
     let mut short = new;
     short["format"] = json!("claude");
     let told = rig.call("catalog/render", short).await;

@@ -1,5 +1,5 @@
-//! What of a skill is run: commands of a project that is trusted, within their bounds, and hooks of
-//! the agent that has loaded them.
+//! Running parts of a skill: commands of a trusted project within their limits, and hooks of the
+//! agent that loaded them.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -20,7 +20,7 @@ use crate::rpc::peer::Peer;
 
 const EXECUTE: &str = "[run]\nshell = true\n";
 
-/// A project's skill with one command.
+/// Returns a project whose skill has one command.
 pub(super) fn project(command: &str) -> Rig {
     let rig = Rig::new(&[]);
     rig.write("w/.agents/skills/p/SKILL.md", &text(command));
@@ -50,7 +50,7 @@ fn ends(loaded: &Value, with: &str) -> bool {
 }
 
 #[tokio::test]
-async fn commands_of_a_trusted_project_run_and_ask_again_behind_an_edit() {
+async fn trusted_commands_run_and_need_approval_after_an_edit() {
     let mut rig = project("echo first");
     assert_eq!(rig.execute(json!({})).await.unwrap_err()["code"], -32004);
     rig.trust_worktree().await;
@@ -59,7 +59,7 @@ async fn commands_of_a_trusted_project_run_and_ask_again_behind_an_edit() {
     let asked = rig.execute(json!({})).await.unwrap_err();
     assert_eq!(asked["code"], -32003, "{asked}");
     assert!(asked["message"].as_str().unwrap().contains("it has changed"), "{asked}");
-    // Its text is loaded all the same, with the command for the agent to run.
+    // The text still loads, with the command for the agent to run.
     let listed = rig.call("skills/load", json!({"name": "p", "format": "claude"})).await;
     assert_eq!(listed["commands"][0]["command"], "echo second");
     let id = asked["data"]["requestId"].clone();
@@ -71,7 +71,7 @@ async fn commands_of_a_trusted_project_run_and_ask_again_behind_an_edit() {
 }
 
 #[tokio::test]
-async fn what_was_read_is_judged_and_not_what_the_file_holds_by_then() {
+async fn trust_check_uses_the_text_that_was_read() {
     let mut rig = project("echo first");
     rig.trust_worktree().await;
     let peer = Peer::new(1);
@@ -89,7 +89,7 @@ async fn what_was_read_is_judged_and_not_what_the_file_holds_by_then() {
         agreed: false,
         continues: false,
     };
-    // The file holds what is trusted all the while.
+    // The file keeps its trusted content.
     for (command, is_trusted) in [("echo first", true), ("echo second", false)] {
         let hash = content_hash(text(command).as_bytes());
         let unit = authorize::run::unit(&view, candidate).unwrap();
@@ -104,7 +104,7 @@ async fn what_was_read_is_judged_and_not_what_the_file_holds_by_then() {
 }
 
 #[tokio::test]
-async fn scripts_are_trusted_as_they_are_and_ask_when_they_change_or_come() {
+async fn changed_or_new_scripts_need_approval() {
     let mut rig = project("true");
     rig.write("config.toml", "[run]\nscripts = true\n");
     let script = |rig: &Rig, name: &str, prints: &str| {
@@ -125,7 +125,7 @@ async fn scripts_are_trusted_as_they_are_and_ask_when_they_change_or_come() {
     }
     let waiting = rig.call("trust/get", json!({"waiting": true})).await;
     assert_eq!(waiting["waiting"][0]["changed"], true, "{waiting}");
-    // An answer is about the script as it was asked about, and about no other.
+    // An approval covers only the script content that was shown.
     let pending = rig.call("permission/pending", json!({})).await["requests"].clone();
     assert_eq!(pending[0]["metadata"]["relative"], "x.sh", "{pending}");
     let reply = |of: &Value, reply: &str| json!({"id": of["id"], "reply": reply});
@@ -134,7 +134,7 @@ async fn scripts_are_trusted_as_they_are_and_ask_when_they_change_or_come() {
     script(&rig, "x.sh", "third");
     assert_eq!(rig.try_call("skills/run", run("x.sh")).await.unwrap_err()["code"], -32003);
     script(&rig, "x.sh", "second");
-    // Nor is it one about other arguments.
+    // It does not cover other arguments either.
     let all = json!({"name": "p", "relative": "x.sh", "args": ["--all"]});
     assert_eq!(rig.try_call("skills/run", all).await.unwrap_err()["code"], -32003);
     let pending = rig.call("permission/pending", json!({})).await["requests"].clone();
@@ -142,7 +142,7 @@ async fn scripts_are_trusted_as_they_are_and_ask_when_they_change_or_come() {
     assert!(shown.collect::<Vec<_>>().contains(&r#"["--all"]"#.to_owned()), "{pending}");
     assert_eq!(rig.call("skills/run", run("x.sh")).await["stdout"], "second\n");
     assert_eq!(rig.try_call("skills/run", run("x.sh")).await.unwrap_err()["code"], -32003);
-    // An `always` trusts the skill with all of its files, whichever script was asked about.
+    // The reply `always` trusts the skill with all its files.
     rig.call("permission/reply", reply(&of_new, "always")).await;
     for _ in 0..2 {
         assert_eq!(rig.call("skills/run", run("new.sh")).await["stdout"], "new\n");
@@ -154,7 +154,7 @@ async fn scripts_are_trusted_as_they_are_and_ask_when_they_change_or_come() {
 }
 
 #[tokio::test]
-async fn a_script_that_changes_while_the_user_is_asked_is_not_run() {
+async fn script_that_changes_during_approval_is_not_run() {
     let mut rig = project("true");
     rig.write("config.toml", "[run]\nscripts = true\n");
     let relative = "w/.agents/skills/p/x.sh";
@@ -182,7 +182,7 @@ async fn a_script_that_changes_while_the_user_is_asked_is_not_run() {
 }
 
 #[tokio::test]
-async fn what_a_call_puts_into_commands_is_agreed_to_as_it_would_run() {
+async fn arguments_in_commands_need_approval_as_substituted() {
     let mut rig = project("echo hi $ARGUMENTS");
     rig.trust_worktree().await;
     rig.write(
@@ -202,7 +202,7 @@ async fn what_a_call_puts_into_commands_is_agreed_to_as_it_would_run() {
         assert!(message.contains("its commands hold what this call has sent"), "{message}");
         let pending = rig.call("permission/pending", json!({})).await["requests"][0].clone();
         assert_eq!(pending["metadata"]["commands"], json!([format!("echo hi {args}")]));
-        // Of what was agreed to nothing else runs, and the user's own call does.
+        // Only the approved commands run, and a call on the user's connection needs no approval.
         let reply = json!({"id": pending["id"], "reply": "once"});
         rig.call("permission/reply", reply).await;
         assert!(rig.execute(call(json!({"args": "; false"}))).await.is_err());
@@ -211,7 +211,7 @@ async fn what_a_call_puts_into_commands_is_agreed_to_as_it_would_run() {
         assert!(rig.execute(call(json!({"args": "; false"}))).await.is_err());
         assert!(rig.execute(call(json!({}))).await.is_ok(), "{args}");
         assert!(rig.execute(call(json!({}))).await.is_err(), "once was once");
-        // A caller on the agents' socket never counts as the user.
+        // A caller on the agents' socket is never the user.
         let by_user = call(json!({"by": "user", "format": "claude", "shell": "execute"}));
         let asked = rig.execute(by_user.clone()).await.unwrap_err();
         assert_eq!(asked["code"], -32003, "{args}: {asked}");
@@ -222,12 +222,12 @@ async fn what_a_call_puts_into_commands_is_agreed_to_as_it_would_run() {
             assert!(rig.execute(call(json!({}))).await.is_ok(), "{args}");
         }
     }
-    // What the file itself says runs as before, and what is no argument of its commands.
+    // Commands without arguments of the call run as before.
     assert!(ends(&rig.execute(json!({})).await.unwrap(), "Now: hi\n"));
 }
 
 #[tokio::test]
-async fn trust_is_for_all_of_a_file_however_little_of_it_is_indexed() {
+async fn trust_covers_the_whole_file_beyond_the_read_limit() {
     let mut rig = project("true");
     rig.write("config.toml", &format!("read_limit = 1024\n{EXECUTE}"));
     let long = |command: &str| {
@@ -242,7 +242,7 @@ async fn trust_is_for_all_of_a_file_however_little_of_it_is_indexed() {
 }
 
 #[tokio::test]
-async fn commands_share_one_time_and_their_children_end_with_them() {
+async fn commands_share_one_timeout_and_children_are_killed() {
     let mut rig = project("true");
     let pid = rig.path("pid");
     let command = format!("sleep 1000 & echo $! > {pid}; wait");
@@ -252,7 +252,7 @@ async fn commands_share_one_time_and_their_children_end_with_them() {
     assert_eq!(rig.execute(json!({})).await.unwrap_err()["code"], -32008);
     let child = fs::read_to_string(pid).unwrap();
     let is_gone = || {
-        // One that has ended and was not waited for has no command line.
+        // A zombie has an empty command line.
         let line = fs::read(format!("/proc/{}/cmdline", child.trim()));
         line.map_or(true, |it| it.is_empty())
     };
@@ -262,18 +262,18 @@ async fn commands_share_one_time_and_their_children_end_with_them() {
 }
 
 #[tokio::test]
-async fn what_a_command_prints_is_bounded_and_that_is_said() {
+async fn command_output_is_truncated_with_a_warning() {
     let mut rig = project("yes | head -c 100000");
     rig.write("config.toml", "[run]\nshell = true\noutput = 1024\n");
     rig.trust_worktree().await;
     let loaded = rig.execute(json!({})).await.unwrap();
     assert!(loaded["output"].as_str().unwrap().len() < 3 * 1024, "{loaded}");
     let warnings = loaded["warnings"].to_string();
-    assert!(warnings.contains("printed more than is kept"), "{warnings}");
+    assert!(warnings.contains("printed more than the output limit"), "{warnings}");
 }
 
 #[tokio::test]
-async fn an_agents_end_takes_its_hooks_and_no_others() {
+async fn agent_end_removes_only_its_hooks() {
     let mut rig = Rig::new(&[]);
     let hooks = "hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check\n";
     let text = format!("---\nname: p\ndescription: d\n{hooks}---\nDo it.\n");
@@ -303,14 +303,14 @@ async fn an_agents_end_takes_its_hooks_and_no_others() {
 }
 
 #[tokio::test]
-async fn what_was_to_run_once_and_has_does_not_come_back_with_its_skill() {
+async fn finished_once_hook_stays_removed_after_a_reload() {
     let mut rig = Rig::new(&[]);
     let hooks = "hooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: ./a\n          once: true\n        - type: command\n          command: ./b\n";
     let text = format!("---\nname: p\ndescription: d\n{hooks}---\nDo it.\n");
     rig.write("home/.claude/skills/p/SKILL.md", &text);
     let load = json!({"name": "p", "by": "user", "session": "s", "profile": "claude-code"});
     let stop = json!({"session": "s", "event": "Stop"});
-    // The load itself opens the session.
+    // The load opens the session.
     rig.call("skills/load", load.clone()).await;
     let matched = rig.call("hooks/match", stop.clone()).await;
     assert_eq!(matched["hooks"].as_array().unwrap().len(), 2);
@@ -324,7 +324,7 @@ async fn what_was_to_run_once_and_has_does_not_come_back_with_its_skill() {
         assert_eq!(left[0]["handler"]["command"], "./b");
         rig.call("skills/load", load.clone()).await;
     }
-    // The next daemon reads the same.
+    // A new daemon reads the same state.
     let store = Store::new(Some(rig.top.path().join("state/sessions.db")));
     let kept = Sessions::new(store).get("s").await.unwrap();
     let left: Vec<_> = kept.hooks.iter().filter(|it| !it.is_done).collect();

@@ -1,4 +1,4 @@
-//! Conversations over a real engine, a real store and real files.
+//! Sessions over a real engine, a real store and real files.
 
 use skills_engine::sessions::session::Invocation;
 use skills_protocol::wire::Context;
@@ -8,7 +8,7 @@ use super::*;
 use crate::api::session::TouchScope;
 use crate::rpc::peer::Peer;
 
-/// A worktree with packages that have skills of their own.
+/// Returns a worktree with packages that have their own skills.
 fn monorepo() -> Rig {
     Rig::new(&[
         ("w/.claude/skills/commit/SKILL.md", &skill("commit", "")),
@@ -35,7 +35,7 @@ impl Rig {
     }
 }
 
-/// Renders what a touch brought in a few words.
+/// Renders the result of a touch as names.
 fn brought(touched: &Value) -> (Vec<String>, Vec<String>) {
     let name = |it: &Value| it["name"].as_str().unwrap().to_owned();
     let activated = touched["activated"].as_array().unwrap().iter();
@@ -51,7 +51,7 @@ fn brought(touched: &Value) -> (Vec<String>, Vec<String>) {
 }
 
 #[tokio::test]
-async fn a_touch_finds_and_activates_once() {
+async fn touch_discovers_and_activates_once() {
     let mut rig = monorepo();
     let touched = rig.touch("claude-code", &["w/packages/web/ui/a.css"]).await;
     let (activated, discovered) = brought(&touched);
@@ -81,7 +81,7 @@ async fn a_touch_finds_and_activates_once() {
 }
 
 #[tokio::test]
-async fn nested_skills_win_their_names_in_the_default_profile() {
+async fn nested_skills_take_precedence_in_the_default_profile() {
     let mut rig = monorepo();
     rig.touch("agentskills", &["w/packages/web/x.rs"]).await;
     assert_eq!(rig.seen().await, ["commit active", "component active"]);
@@ -90,7 +90,7 @@ async fn nested_skills_win_their_names_in_the_default_profile() {
 }
 
 #[tokio::test]
-async fn agents_that_look_at_no_files_find_nothing() {
+async fn touch_adds_nothing_for_agents_without_nested_discovery() {
     for profile in ["opencode", "codex", "gemini-cli", "opencode-agent-skills"] {
         let mut rig = monorepo();
         let touched = rig.touch(profile, &["w/packages/web/ui/a.css", "w/src/a.rs"]).await;
@@ -99,7 +99,7 @@ async fn agents_that_look_at_no_files_find_nothing() {
 }
 
 #[tokio::test]
-async fn what_was_touched_may_be_gone_or_elsewhere_or_a_link() {
+async fn touched_path_may_be_missing_outside_or_a_symlink() {
     let mut rig = monorepo();
     let touched = rig.touch("claude-code", &["w/src/gone/x.rs", "elsewhere/a.toml", "w"]).await;
     assert_eq!(brought(&touched).0, ["rust by src/**/*.rs"]);
@@ -117,7 +117,7 @@ async fn what_was_touched_may_be_gone_or_elsewhere_or_a_link() {
 }
 
 #[tokio::test]
-async fn relative_paths_are_refused_with_what_to_do() {
+async fn relative_touch_path_is_refused_with_a_hint() {
     let mut rig = monorepo();
     let params = json!({"session": "s", "paths": ["src/a.rs"]});
     let error = rig.try_call("session/touch", params).await.unwrap_err();
@@ -134,11 +134,11 @@ async fn relative_paths_are_refused_with_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_session_lends_its_place_and_profile() {
+async fn calls_use_the_directory_and_profile_of_their_session() {
     let mut rig = monorepo();
     let opened = rig.call("session/open", json!({"session": "s", "profile": "claude-code"})).await;
     assert_eq!((&opened["isNew"], &opened["profile"]), (&json!(true), &json!("claude-code")));
-    // Without a directory of its own: the call is where the session is.
+    // Without `cwd` the call uses the session's directory.
     let list = rig.list(json!({"session": "s", "cwd": null, "include": ["all"]})).await;
     assert_eq!(list, ["commit active", "rust conditional"]);
     let again = rig.call("session/open", json!({"session": "s", "profile": "codex"})).await;
@@ -157,7 +157,7 @@ async fn a_session_lends_its_place_and_profile() {
 }
 
 #[tokio::test]
-async fn sessions_that_see_the_same_share_it() {
+async fn sessions_with_equal_additions_share_a_view() {
     let mut rig = monorepo();
     let file = rig.path("w/src/a.rs");
     let touch =
@@ -172,7 +172,7 @@ async fn sessions_that_see_the_same_share_it() {
 }
 
 #[tokio::test]
-async fn what_agents_load_is_kept_for_each_and_given_again() {
+async fn loaded_skills_are_kept_per_agent_and_returned_after_compaction() {
     let mut rig = monorepo();
     rig.call("session/open", json!({"session": "s", "profile": "claude-code"})).await;
     let sessions = rig.service.sessions.clone();
@@ -212,7 +212,7 @@ async fn what_agents_load_is_kept_for_each_and_given_again() {
 }
 
 #[tokio::test]
-async fn what_anybody_may_have_written_brings_nothing_of_a_worktree_before_it_is_trusted() {
+async fn automatic_touch_adds_nothing_from_an_untrusted_worktree() {
     let mut rig = monorepo();
     rig.write("home/.claude/skills/own/SKILL.md", &skill("own", "paths: '*.css'\n"));
     let written = AbsPath::new(Path::new(&rig.path("w/packages/web/ui/a.css"))).unwrap();

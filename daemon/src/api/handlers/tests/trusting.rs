@@ -1,4 +1,4 @@
-//! What the user says about a directory while others say something else.
+//! Concurrent changes of trust decisions.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,13 +8,13 @@ use tokio::task::yield_now;
 use super::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_what_is_said_at_once_about_trust_the_last_word_counts() {
+async fn last_of_concurrent_trust_decisions_applies() {
     let mut rig = Rig::new(&[("w/.agents/skills/a/SKILL.md", &skill("a", ""))]);
     let top = AbsPath::new(rig.path("w").as_ref()).unwrap();
     let service = Arc::clone(&rig.service);
     for round in 0..60 {
         let is_said = Arc::new(AtomicBool::new(false));
-        // As each call does behind an edit of the configuration.
+        // Like calls after an edit of the configuration.
         let followers = (0..3).map(|_| {
             let (service, is_said) = (Arc::clone(&service), Arc::clone(&is_said));
             tokio::spawn(async move {
@@ -38,7 +38,7 @@ async fn of_what_is_said_at_once_about_trust_the_last_word_counts() {
 }
 
 #[tokio::test]
-async fn what_is_allowed_and_taken_back_says_that_the_store_is_not_well() {
+async fn grant_calls_report_a_damaged_store() {
     let mut rig = Rig::new(&[("w/.agents/skills/a/SKILL.md", &skill("a", ""))]);
     rig.write("state/sessions.db", &"damaged ".repeat(1024));
     let grant = json!({"permission": "skill", "pattern": "a"});

@@ -1,7 +1,7 @@
-//! The content that trust in a directory remembers: its skills, each with all of its files.
+//! The content bound to trust in a directory: its skills, each with all files.
 //!
-//! All of it is read once, when trust is shown or given, within bounds: what lies beyond them is not
-//! known, and asks before it runs.
+//! It is read once, when trust is shown or given, within bounds. Content beyond the bounds is
+//! unknown and needs approval to run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt as _;
@@ -15,7 +15,7 @@ use skills_protocol::wire::CoveredFiles;
 use crate::access::sealed_copy::{Hashes, Unit};
 use crate::api::to_wire;
 
-/// Skills and commands that trust in one directory covers.
+/// Maximum number of skills and commands covered by trust in one directory.
 const MOST_SKILLS: usize = 10_000;
 
 /// The content of a directory that trust covers.
@@ -29,8 +29,8 @@ pub(super) struct Covered {
 }
 
 impl Covered {
-    /// Reads the skills and commands in a directory with all their files, as they are. Blocks on
-    /// the disk.
+    /// Reads the current skills and commands in a directory with all their files. Blocks on the
+    /// disk.
     pub(super) fn read(dir: &Path, hashes: &mut Hashes<'_>) -> Self {
         let mut files = Content::skills_below(dir, hashes.cancel());
         files.sort_unstable();
@@ -38,7 +38,7 @@ impl Covered {
         let mut contents = BTreeMap::new();
         let (mut n_skills, mut plugins, mut shown) = (0, BTreeSet::new(), Vec::new());
         for file in files {
-            // One that is not there or cannot be read is no skill.
+            // A file that is missing or unreadable is not a skill.
             let Some(content) = hashes.file(&file) else { continue };
             contents.insert(content.path, content.hash);
             n_skills += 1;
@@ -84,7 +84,7 @@ impl Covered {
     }
 }
 
-/// Returns the directories of plugins that a file is in.
+/// Returns the plugin directories that contain a file.
 fn plugins_of<'a>(file: &'a Path, dir: &'a Path) -> impl Iterator<Item = PathBuf> + 'a {
     let above = file.ancestors().skip(1).take_while(move |it| it.starts_with(dir));
     above.filter(|it| it.join(".claude-plugin").is_dir()).map(Path::to_path_buf)

@@ -1,5 +1,4 @@
-//! Skills at a place that trust covers, and those that wait for the user's trust: to be listed, or
-//! to run something.
+//! Skills covered by trust, and skills that need the user's trust to be listed or to run something.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -26,9 +25,9 @@ use crate::service::Service;
 pub(super) struct Asking {
     skill: WaitingSkill,
     covered: CoveredSkill,
-    /// The content of its text and files, where the place is trusted.
+    /// Content of its text and files, if the directory is trusted.
     contents: Option<Vec<Content>>,
-    /// Whether the view has the text that was read.
+    /// True if the view has the text that was read.
     is_current: bool,
 }
 
@@ -75,7 +74,7 @@ pub(super) fn asking(view: &View, hashes: &mut Hashes<'_>) -> Result<Vec<Asking>
         if needs.is_empty() {
             continue;
         }
-        // A file that is gone by now asks for nothing.
+        // A file that was removed meanwhile needs no trust.
         let Some(content) = hashes.file(&candidate.path) else { continue };
         let is_current = authorize::listed(candidate).is_none_or(|it| it == content.hash);
         let files = read.as_ref().map(|it| &it.content);
@@ -99,12 +98,12 @@ pub(super) fn asking(view: &View, hashes: &mut Hashes<'_>) -> Result<Vec<Asking>
     Ok(found)
 }
 
-/// Fails if a skill is not any more what the view tells of it: its digest would be of another text.
+/// Fails if a skill has changed since the view was made: the digest would cover another text.
 pub(super) fn require_current(found: &[Asking]) -> Result<(), RpcError> {
     match found.iter().find(|it| !it.is_current) {
         None => Ok(()),
         Some(it) => Err(RpcError::not_allowed(format!("`{}` has just changed", it.skill.path))
-            .with_hint("Ask again when nothing writes it.")),
+            .with_hint("Retry when no process is writing it.")),
     }
 }
 
@@ -116,8 +115,8 @@ struct Counts {
 }
 
 impl Counts {
-    /// Counts by the files of a unit as they were read; by the directory where they are too many to
-    /// be trusted.
+    /// Counts by the files of a unit as they were read; by the directory if they are too many to be
+    /// trusted.
     fn of(candidate: &Candidate, read: Option<(&Unit, &HashedUnit)>) -> Self {
         let hooks = candidate.record().map_or(0, |record| {
             let document = record.document();
