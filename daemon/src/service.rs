@@ -25,7 +25,7 @@ use skills_syntax::path::AbsPath;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::access::approval_queue::Requests;
+use crate::access::approval_queue::ApprovalQueue;
 use crate::access::sealed_copy::COPIES;
 use crate::api::counters::Counters;
 use crate::api::from_wire;
@@ -71,7 +71,7 @@ pub(crate) struct Service {
     /// Usage counters per agent.
     pub(crate) counters: Counters,
     /// The approval queue.
-    pub(crate) requests: Requests,
+    pub(crate) requests: ApprovalQueue,
     /// The user's trust decisions; read on first use.
     trusts: OnceLock<Mutex<trusts::CachedTrust>>,
     /// Set when the engine has failed and the daemon must exit.
@@ -94,7 +94,7 @@ impl Service {
             engine,
             bus,
             counters: Counters::default(),
-            requests: Requests::new(&boot_id),
+            requests: ApprovalQueue::new(&boot_id),
             trusts: OnceLock::new(),
             boot_id,
             socket,

@@ -16,7 +16,7 @@ use skills_protocol::wire::{Event, EventKind, Reply};
 use skills_syntax::path::AbsPath;
 use tokio::time::timeout;
 
-use crate::access::approval_queue::{Question, Said, Subject};
+use crate::access::approval_queue::{Question, Subject, UserReply};
 use crate::access::authorize::SKILL;
 use crate::rpc::events;
 use crate::rpc::peer::Peer;
@@ -101,7 +101,7 @@ impl Service {
         peer: &Peer,
         question: Question,
         limit: Duration,
-    ) -> Result<Said, RpcError> {
+    ) -> Result<UserReply, RpcError> {
         let asked = self.requests.wait(peer.nth(), question.clone(), limit);
         let (id, mut waiting) = asked.ok_or_else(too_many)?;
         self.asked_event(&id, &question);
@@ -125,12 +125,12 @@ impl Service {
                 withdrawn.is_over = true;
                 said
             }
-            Ok(Err(_)) | Err(_) => Said { reply: None, message: None },
+            Ok(Err(_)) | Err(_) => UserReply { reply: None, message: None },
         };
         Ok(said)
     }
 
-    fn taken(&self, question: &Question, said: Said) -> Consent {
+    fn taken(&self, question: &Question, said: UserReply) -> Consent {
         let name = question.name.clone().unwrap_or_else(|| question.subject.patterns.join(", "));
         let what = match said.reply {
             Some(Reply::Once) => {
@@ -186,7 +186,7 @@ impl Service {
     pub(crate) async fn reply(
         &self,
         id: &str,
-        said: Said,
+        said: UserReply,
         always: Vec<String>,
     ) -> Option<Vec<String>> {
         let question = self.requests.get(id)?;

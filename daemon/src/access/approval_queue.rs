@@ -74,7 +74,7 @@ pub(crate) enum Whose {
 
 /// What came of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct UserReply {
     /// None where nobody answered in time.
     pub(crate) reply: Option<Reply>,
     pub(crate) message: Option<String>,
@@ -82,7 +82,7 @@ pub(crate) struct Said {
 
 /// A question in the table.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct Pending {
     pub(crate) question: Question,
     /// When, in milliseconds since 1970.
     pub(crate) at: u64,
@@ -96,14 +96,14 @@ pub(crate) struct Asked {
 #[derive(Debug)]
 enum State {
     /// Somebody waits for the answer.
-    Waiting(oneshot::Sender<Said>),
+    Waiting(oneshot::Sender<UserReply>),
     /// Whoever asked will ask again.
     Open,
     /// Answered, for the next one who asks.
-    Answered(Said),
+    Answered(UserReply),
 }
 
-impl Asked {
+impl Pending {
     pub(crate) fn is_waited_for(&self) -> bool {
         matches!(self.state, State::Waiting(_))
     }
@@ -111,11 +111,11 @@ impl Asked {
 
 /// All questions.
 #[derive(Debug)]
-pub(crate) struct Requests {
+pub(crate) struct ApprovalQueue {
     /// Tells the questions of this run from those of another: an old id must mean nothing.
     run: String,
     made: AtomicU64,
-    table: Mutex<BTreeMap<u64, Asked>>,
+    table: Mutex<BTreeMap<u64, Pending>>,
     /// What was allowed once, for the second call that puts in what commands gave.
     given: Mutex<VecDeque<Subject>>,
     /// Who has been given a skill that the user is asked about, the latest at the end.
@@ -125,12 +125,12 @@ pub(crate) struct Requests {
 /// A question that is waited for; it is withdrawn when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Waiting<'a> {
-    requests: &'a Requests,
+    requests: &'a ApprovalQueue,
     number: u64,
-    pub(crate) answer: oneshot::Receiver<Said>,
+    pub(crate) answer: oneshot::Receiver<UserReply>,
 }
 
-impl Requests {
+impl ApprovalQueue {
     /// Returns an empty table for this run.
     pub(crate) fn new(boot_id: &str) -> Self {
         let time = boot_id.split('-').next().unwrap_or_default();
@@ -146,10 +146,11 @@ impl Requests {
     }
 
     /// Takes the answer that was given to an earlier question of the same kind.
-    pub(crate) fn take_answer(&self, subject: &Subject) -> Option<Said> {
+    pub(crate) fn take_answer(&self, subject: &Subject) -> Option<UserReply> {
         let mut table = self.table();
-        let is_it =
-            |it: &Asked| it.question.subject == *subject && matches!(it.state, State::Answered(_));
+        let is_it = |it: &Pending| {
+            it.question.subject == *subject && matches!(it.state, State::Answered(_))
+        };
         let number = *table.iter().find(|(_, it)| is_it(it))?.0;
         match table.remove(&number)?.state {
             State::Answered(answer) => Some(answer),
@@ -199,8 +200,9 @@ impl Requests {
         limit: Duration,
     ) -> Option<(String, bool)> {
         let mut table = self.table();
-        let is_it =
-            |it: &Asked| it.question.subject == question.subject && matches!(it.state, State::Open);
+        let is_it = |it: &Pending| {
+            it.question.subject == question.subject && matches!(it.state, State::Open)
+        };
         if let Some((number, asked)) = table.iter_mut().find(|(_, it)| is_it(it)) {
             asked.askers.insert(asker);
             return Some((self.id(*number), false));
@@ -225,7 +227,7 @@ impl Requests {
 
     fn insert(
         &self,
-        table: &mut BTreeMap<u64, Asked>,
+        table: &mut BTreeMap<u64, Pending>,
         asker: u64,
         question: Question,
         limit: Duration,
@@ -238,12 +240,12 @@ impl Requests {
         let at = now();
         let expires = at.saturating_add(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
         let askers = BTreeSet::from([asker]);
-        table.insert(number, Asked { question, at, expires, askers, state });
+        table.insert(number, Pending { question, at, expires, askers, state });
         Some(number)
     }
 
     /// Answers a question. Returns it as it was; none where there is none of that id.
-    pub(crate) fn answer(&self, id: &str, answer: Said) -> Option<Question> {
+    pub(crate) fn answer(&self, id: &str, answer: UserReply) -> Option<Question> {
         let number = self.number(id)?;
         let mut table = self.table();
         let asked = table.remove(&number)?;
@@ -254,7 +256,7 @@ impl Requests {
             State::Open if answer.reply == Some(Reply::Always) => {}
             State::Open => {
                 let state = State::Answered(answer);
-                table.insert(number, Asked { state, ..asked });
+                table.insert(number, Pending { state, ..asked });
             }
             State::Answered(_) => {
                 table.insert(number, asked);
@@ -279,7 +281,7 @@ impl Requests {
     }
 
     /// Calls `tell` with each question that waits for an answer, the oldest first.
-    pub(crate) fn each(&self, mut tell: impl FnMut(&str, &Asked)) {
+    pub(crate) fn each(&self, mut tell: impl FnMut(&str, &Pending)) {
         for (number, asked) in &*self.table() {
             if !matches!(asked.state, State::Answered(_)) {
                 tell(&self.id(*number), asked);
@@ -289,7 +291,7 @@ impl Requests {
 
     /// Whether anybody waits for the user.
     pub(crate) fn is_waited_for(&self) -> bool {
-        self.table().values().any(Asked::is_waited_for)
+        self.table().values().any(Pending::is_waited_for)
     }
 
     fn id(&self, number: u64) -> String {
@@ -301,7 +303,7 @@ impl Requests {
     }
 
     /// Returns the table without what has had its time.
-    fn table(&self) -> MutexGuard<'_, BTreeMap<u64, Asked>> {
+    fn table(&self) -> MutexGuard<'_, BTreeMap<u64, Pending>> {
         // One question is put in or taken out at a time.
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         let now = now();
@@ -354,11 +356,11 @@ mod tests {
 
     const LONG: Duration = Duration::from_mins(1);
 
-    fn yes() -> Said {
-        Said { reply: Some(Reply::Once), message: None }
+    fn yes() -> UserReply {
+        UserReply { reply: Some(Reply::Once), message: None }
     }
 
-    fn ids(requests: &Requests) -> Vec<String> {
+    fn ids(requests: &ApprovalQueue) -> Vec<String> {
         let mut ids = Vec::new();
         requests.each(|id, _| ids.push(id.to_owned()));
         ids
@@ -366,7 +368,7 @@ mod tests {
 
     #[test]
     fn an_answer_nobody_waits_for_is_for_the_next_who_asks_the_same_once() {
-        let requests = Requests::new("18c0ffee-1");
+        let requests = ApprovalQueue::new("18c0ffee-1");
         let (id, is_new) = requests.put(1, question("a"), LONG).unwrap();
         assert!(is_new && id == "ffee-1");
         assert_eq!(
@@ -384,7 +386,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_waits_is_answered_and_who_goes_withdraws() {
-        let requests = Requests::new("18c0ffee-1");
+        let requests = ApprovalQueue::new("18c0ffee-1");
         let (id, mut waiting) = requests.wait(1, question("a"), LONG).unwrap();
         let (_, other) = requests.wait(1, question("a"), LONG).unwrap();
         assert_eq!(ids(&requests).len(), 2, "each waits for an answer of its own");
@@ -396,7 +398,7 @@ mod tests {
 
     #[test]
     fn questions_have_their_time_and_their_number() {
-        let requests = Requests::new("18c0ffee-1");
+        let requests = ApprovalQueue::new("18c0ffee-1");
         let (id, _) = requests.put(1, question("a"), Duration::ZERO).unwrap();
         assert!(requests.get(&id).is_none() && requests.answer(&id, yes()).is_none());
         for n in 0..MOST {

@@ -16,16 +16,16 @@ use skills_protocol::wire::Context;
 use skills_syntax::path::AbsPath;
 use tokio::task::spawn_blocking;
 
-use crate::api::session::{Named, TouchScope};
+use crate::api::session::{SessionContext, TouchScope};
 use crate::service::Service;
 
 /// Maximum number of views opened at startup for automatic sessions. Each costs a first read of its
 /// skills.
-const MOST_WOKEN: usize = 64;
+const MAX_RESUMED_VIEWS: usize = 64;
 
 /// Turns writes into touches until the daemon shuts down.
 pub(crate) async fn run(service: Arc<Service>) {
-    service.wake().await;
+    service.resume().await;
     loop {
         let written = tokio::select! {
             () = service.closing.cancelled() => return,
@@ -56,7 +56,7 @@ fn files(written: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
 impl Service {
     /// Resumes watching for the automatic sessions of the last daemon. Opens their worktrees one
     /// after the other, so that calls are answered in between.
-    async fn wake(&self) {
+    async fn resume(&self) {
         let sessions = self.sessions.wake().await;
         if sessions.is_empty() {
             return;
@@ -70,7 +70,7 @@ impl Service {
             };
             // Many sessions share a view.
             if !opened.contains(&asked.key) {
-                if opened.len() >= MOST_WOKEN || self.closing.is_cancelled() {
+                if opened.len() >= MAX_RESUMED_VIEWS || self.closing.is_cancelled() {
                     continue;
                 }
                 if let Err(error) = self.view_for(&asked).await {
@@ -112,7 +112,12 @@ impl Service {
         let Some(session) = self.sessions.found(&session.id).await else { return Ok(()) };
         self.refresh_settings().await;
         let asked = self.context_for(None, Context::default(), Some(&session))?;
-        self.touch(Named { session, asked, is_new: false }, paths, TouchScope::Trusted).await?;
+        self.touch(
+            SessionContext { session, request: asked, is_new: false },
+            paths,
+            TouchScope::Trusted,
+        )
+        .await?;
         Ok(())
     }
 }

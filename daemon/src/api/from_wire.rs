@@ -46,7 +46,7 @@ pub(crate) fn request_context(
     let cwd = match (&context.cwd, session) {
         (Some(cwd), _) => absolute(cwd, encoding)?,
         (None, Some(session)) => session.cwd.clone(),
-        (None, None) => return Err(no_place(context.session.as_deref())),
+        (None, None) => return Err(missing_cwd(context.session.as_deref())),
     };
     let profile = context.profile.as_deref().or(session.map(|it| &*it.profile));
     let profile = find_profile(profile, profiles)?;
@@ -158,7 +158,7 @@ impl Target<'_> {
     }
 }
 
-fn no_place(session: Option<&str>) -> RpcError {
+fn missing_cwd(session: Option<&str>) -> RpcError {
     match session {
         None => RpcError::invalid_params("`cwd` is missing")
             .with_hint("Send the absolute path of the directory that the agent works in."),

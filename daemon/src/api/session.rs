@@ -24,9 +24,9 @@ use crate::rpc::peer::Peer;
 use crate::service::Service;
 
 /// The session of a call, and the call's context.
-pub(crate) struct Named {
+pub(crate) struct SessionContext {
     pub(crate) session: Arc<Session>,
-    pub(crate) asked: RequestContext,
+    pub(crate) request: RequestContext,
     /// True if this call has created it.
     pub(crate) is_new: bool,
 }
@@ -51,39 +51,47 @@ pub(crate) struct Touched {
 
 impl Service {
     /// Returns the session that a call names, or an error if it does not exist.
-    pub(crate) async fn known(&self, peer: &Peer, context: Context) -> Result<Named, RpcError> {
-        let id = named(&context)?;
+    pub(crate) async fn require_session(
+        &self,
+        peer: &Peer,
+        context: Context,
+    ) -> Result<SessionContext, RpcError> {
+        let id = session_id(&context)?;
         let Some(session) = self.sessions.get(&id).await else {
             return Err(RpcError::invalid_params(format!("there is no session `{id}`"))
                 .with_hint("Open it with `session/open` or `session/touch`; `session/list` lists the open sessions."));
         };
         let asked = self.request_context(peer, context).await?;
-        Ok(Named { session, asked, is_new: false })
+        Ok(SessionContext { session, request: asked, is_new: false })
     }
 
     /// Returns the session that a call names, and opens it in the call's directory if it does not
     /// exist.
-    pub(crate) async fn named(&self, peer: &Peer, context: Context) -> Result<Named, RpcError> {
-        let id = named(&context)?;
+    pub(crate) async fn get_or_open_session(
+        &self,
+        peer: &Peer,
+        context: Context,
+    ) -> Result<SessionContext, RpcError> {
+        let id = session_id(&context)?;
         if let Some(session) = self.sessions.get(&id).await {
             // A session keeps its directory and profile, wherever its agent is now.
             let context = Context { cwd: None, profile: None, ..context };
             let asked = self.request_context(peer, context).await?;
-            return Ok(Named { session, asked, is_new: false });
+            return Ok(SessionContext { session, request: asked, is_new: false });
         }
-        self.opened(peer, context, None).await
+        self.open_session(peer, context, None).await
     }
 
     /// Opens a session, or reopens an existing one.
-    pub(crate) async fn opened(
+    pub(crate) async fn open_session(
         &self,
         peer: &Peer,
         context: Context,
         auto: Option<bool>,
-    ) -> Result<Named, RpcError> {
+    ) -> Result<SessionContext, RpcError> {
         let id = context.session.clone();
         if id.is_some() {
-            named(&context)?;
+            session_id(&context)?;
         }
         let mut asked = self.request_context(peer, context).await?;
         let days = self.settings.user().sessions_keep;
@@ -106,11 +114,11 @@ impl Service {
             let view = self.view_for(&asked).await?;
             self.session_changed(&session, &view);
         }
-        Ok(Named { session, asked, is_new })
+        Ok(SessionContext { session, request: asked, is_new })
     }
 
     /// Returns a session's view, with the health of the configuration and the store.
-    pub(crate) async fn seen(
+    pub(crate) async fn session_view(
         &self,
         asked: &RequestContext,
     ) -> Result<(Arc<View>, Vec<Health>), RpcError> {
@@ -123,13 +131,13 @@ impl Service {
     /// Processes touched files: discovers, activates and stores.
     pub(crate) async fn touch(
         &self,
-        named: Named,
+        named: SessionContext,
         paths: Vec<AbsPath>,
-        reach: TouchScope,
+        scope: TouchScope,
     ) -> Result<Touched, RpcError> {
-        let Named { session, mut asked, .. } = named;
+        let SessionContext { session, request: mut asked, .. } = named;
         let mut view = self.view_for(&asked).await?;
-        let mut found = self.found(&view, &asked, &session, paths).await?;
+        let mut found = self.discover_touched(&view, &asked, &session, paths).await?;
         let is_known = |it: &AbsPath| session.discovered.contains_key(it);
         if !found.roots.iter().all(is_known) {
             // Skills discovered by this touch can also be activated by it.
@@ -138,8 +146,8 @@ impl Service {
             asked.key.overlay = Arc::new(Overlay::new(nested, activated));
             view = self.view_for(&asked).await?;
         }
-        let mut activated = self.activated(&view, &found);
-        if reach == TouchScope::Trusted {
+        let mut activated = self.find_activated(&view, &found);
+        if scope == TouchScope::Trusted {
             let Resolution { roots, candidates, .. } = &*view.resolution;
             let trusted = roots.iter().filter(|it| it.is_trusted());
             found.roots.retain(|dir| trusted.clone().any(|it| it.path == *dir));
@@ -176,7 +184,7 @@ impl Service {
         Ok(Touched { session, view, new })
     }
 
-    async fn found(
+    async fn discover_touched(
         &self,
         view: &View,
         asked: &RequestContext,
@@ -204,7 +212,7 @@ impl Service {
     }
 
     /// Returns the conditional skills that the touched paths activate.
-    fn activated(&self, view: &View, found: &Found) -> Vec<(AbsPath, Matched)> {
+    fn find_activated(&self, view: &View, found: &Found) -> Vec<(AbsPath, Matched)> {
         let activation = self.engine.activation(view);
         let mut all: Vec<(AbsPath, Matched)> = Vec::new();
         for (path, relative) in &found.places {
@@ -223,7 +231,7 @@ impl Service {
     }
 }
 
-fn named(context: &Context) -> Result<String, RpcError> {
+fn session_id(context: &Context) -> Result<String, RpcError> {
     let refused = |what: &str| {
         RpcError::invalid_params(format!("`session` is {what}"))
             .with_hint("Send the id of the agent's session.")

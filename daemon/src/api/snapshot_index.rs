@@ -26,7 +26,7 @@ pub(crate) struct SnapshotIndex {
 #[derive(Debug)]
 pub(crate) struct Profile {
     /// Their ranks.
-    pub(crate) standings: RankTable,
+    pub(crate) ranks: RankTable,
     /// For each candidate, the index of its file.
     pub(crate) files: Box<[u32]>,
 }
@@ -50,7 +50,7 @@ impl SnapshotIndex {
             numbers.insert(candidate(views, *file).path.as_os_str(), number);
         }
         let profile = |view: &Arc<View>| Profile {
-            standings: RankTable::of(&view.ctx, &view.resolution),
+            ranks: RankTable::of(&view.ctx, &view.resolution),
             files: view
                 .resolution
                 .candidates

@@ -142,7 +142,7 @@ pub(crate) fn hash(bytes: &[u8]) -> String {
 fn diagnostic_counts(candidate: &Candidate) -> wire::DiagnosticCounts {
     let mut counts = wire::DiagnosticCounts::default();
     for finding in candidate.record().into_iter().flat_map(|it| &it.findings) {
-        match graded(&finding.diagnostic, candidate) {
+        match effective_severity(&finding.diagnostic, candidate) {
             Severity::Error => counts.error += 1,
             Severity::Warning => counts.warning += 1,
             Severity::Information | Severity::Hint => {}
@@ -153,7 +153,7 @@ fn diagnostic_counts(candidate: &Candidate) -> wire::DiagnosticCounts {
 
 /// Returns the severity of a finding for this agent. As in `skills/check`, a fault that the agent
 /// tolerates is not an error.
-fn graded(diagnostic: &Diagnostic, candidate: &Candidate) -> Severity {
+fn effective_severity(diagnostic: &Diagnostic, candidate: &Candidate) -> Severity {
     let is_dropped = candidate.state == SkillState::Invalid;
     // Injection harms because the agent reads the listing.
     if is_dropped || diagnostic.code == INJECTION {
@@ -265,7 +265,7 @@ pub(crate) fn field_ranges(
     frontmatter: &Frontmatter,
     record: &SkillRecord,
 ) -> BTreeMap<String, wire::FieldRanges> {
-    let places = Places::new(record);
+    let places = PositionConverter::new(record);
     let ranges = |it: &YamlEntry| wire::FieldRanges {
         key: places.range(it.key.span),
         value: places.range(it.value.span),
@@ -274,14 +274,14 @@ pub(crate) fn field_ranges(
 }
 
 /// Converts offsets in the head of a file to positions.
-struct Places<'a> {
+struct PositionConverter<'a> {
     head: &'a str,
     index: LineIndex,
     /// Number of bytes in the file before the head.
     before: u64,
 }
 
-impl<'a> Places<'a> {
+impl<'a> PositionConverter<'a> {
     fn new(record: &'a SkillRecord) -> Self {
         Self {
             head: &record.head,
@@ -317,7 +317,7 @@ pub(crate) fn diagnostics(candidate: &Candidate) -> Vec<wire::Diagnostic> {
     let convert =
         |LocatedDiagnostic { diagnostic, start, end }: &LocatedDiagnostic| wire::Diagnostic {
             code: diagnostic.code.to_owned(),
-            severity: severity(graded(diagnostic, candidate)),
+            severity: severity(effective_severity(diagnostic, candidate)),
             message: diagnostic.message.clone(),
             help: diagnostic.help.clone(),
             range: Some(wire::Range {

@@ -46,7 +46,7 @@ pub(crate) fn by(by: Option<wire::By>) -> skills_render::Invoker {
 }
 
 /// Returns the budget of a prompt listing.
-pub(crate) fn room(
+pub(crate) fn listing_budget(
     context_tokens: Option<u64>,
     characters: Option<u64>,
     empty_text: Option<bool>,

@@ -20,7 +20,7 @@ use skills_syntax::path::AbsPath;
 
 use crate::access::confined_dir::ConfinedDir;
 use crate::api::from_wire::format;
-use crate::api::session::Named;
+use crate::api::session::SessionContext;
 use crate::api::to_wire;
 use crate::api::to_wire::rendered;
 use crate::rpc::answer::{Answer, Outcome};
@@ -37,7 +37,8 @@ pub(crate) async fn render(
     let only_new = params.only_new == Some(true);
     if only_new {
         // `onlyNew` stores in the session which skills have been listed.
-        let Named { session, .. } = service.named(&peer, context.clone()).await?;
+        let SessionContext { session, .. } =
+            service.get_or_open_session(&peer, context.clone()).await?;
         context.session = Some(session.id.clone());
     }
     let agent = context.agent.clone().filter(|it| !it.is_empty());
@@ -47,13 +48,17 @@ pub(crate) async fn render(
     };
     let view = service.view(&peer, context).await?;
     let format = params.format.map_or(ListingFormat::of(view.ctx.profile.output), format::catalog);
-    let room = format::room(params.context_tokens, params.budget_chars, params.empty_text);
+    let listing_budget =
+        format::listing_budget(params.context_tokens, params.budget_chars, params.empty_text);
     let query = params.query.as_deref().map(query).transpose()?;
     let skills = listed(&service, &view).await;
     let known = session.as_deref().and_then(|it| it.announced.get(agent.as_deref().unwrap_or("")));
     let known: HashSet<&Path> = known.into_iter().flatten().map(|it| &**it).collect();
     let is_known = |it: &ListedSkill<'_>| known.contains(it.path);
-    let told = rendered::Told { n_skills: skills.len(), is_initial: !skills.iter().any(is_known) };
+    let told = rendered::ListingTotals {
+        n_skills: skills.len(),
+        is_initial: !skills.iter().any(is_known),
+    };
     let names: Vec<_> = skills.iter().map(|it| it.name).collect();
     let answers = |it: &ListedSkill<'_>| {
         query.as_ref().is_none_or(|query| query.matches(it.name, it.description))
@@ -62,11 +67,11 @@ pub(crate) async fn render(
     let mut shown: Vec<_> = skills.into_iter().filter(is_wanted).collect();
     let searched = query.as_ref().filter(|_| format == ListingFormat::Plugin);
     let mut catalog = match searched {
-        Some(query) if shown.is_empty() && room.empty_text => {
+        Some(query) if shown.is_empty() && listing_budget.empty_text => {
             PromptListing { text: query.no_results_text(&names), ..PromptListing::default() }
         }
         Some(_) => found(&view, &shown).await?,
-        None => write_listing(format, &shown, &room),
+        None => write_listing(format, &shown, &listing_budget),
     };
     // Checked before any skill is marked as announced.
     let length = to_raw_value(&catalog.text).map_or(0, |it| it.get().len());
@@ -79,7 +84,7 @@ pub(crate) async fn render(
         if only_new && new.len() < catalog.n_listed && searched.is_none() {
             // A concurrent call of the same agent has announced the others.
             shown.retain(|it| new.iter().any(|new| **new == *it.path));
-            catalog = write_listing(format, &shown, &room);
+            catalog = write_listing(format, &shown, &listing_budget);
         }
     }
     let mut health = view.health.clone();
@@ -150,9 +155,9 @@ pub(crate) async fn tool(
 ) -> Outcome {
     let view = service.view(&peer, params.take_context()).await?;
     let style = params.style.map_or(view.ctx.profile.output, format::load);
-    let room = format::room(params.context_tokens, params.budget_chars, None);
+    let listing_budget = format::listing_budget(params.context_tokens, params.budget_chars, None);
     let skills = listed(&service, &view).await;
-    let tool = describe(style, &skills, &room);
+    let tool = describe(style, &skills, &listing_budget);
     let n_shortened = tool.as_ref().map_or(0, |it| it.n_shortened as u64);
     service.counters.count(|it| it.descriptions_shortened += n_shortened);
     let answer = Answer::new(&ToolResult {

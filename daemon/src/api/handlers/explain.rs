@@ -38,7 +38,7 @@ pub(crate) async fn explain(
         (Target::Path(_) | Target::Name(_), _) => false,
     };
     if found.is_none() || is_below {
-        explanation = explain(&look_around(&view, &target).await?);
+        explanation = explain(&find_near_misses(&view, &target).await?);
     }
     Answer::new(&explain_skill(&view, &target, &explanation))
 }
@@ -51,7 +51,7 @@ fn query<'a>(target: &'a Target<'_>) -> Query<'a> {
 }
 
 /// Searches the disk for near misses of a name or path that discovery did not find.
-async fn look_around(view: &Arc<View>, target: &Target<'_>) -> Result<NearMisses, RpcError> {
+async fn find_near_misses(view: &Arc<View>, target: &Target<'_>) -> Result<NearMisses, RpcError> {
     let worktree = near_miss::Worktree::of(&view.resolution);
     let found = match target {
         Target::Path(path) => {

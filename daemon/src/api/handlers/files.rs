@@ -31,7 +31,7 @@ use crate::service::Service;
 const MAX_READ: u64 = 1024 * 1024;
 
 /// Default limit of listed files.
-const MANY: u32 = 1000;
+const DEFAULT_FILES: u32 = 1000;
 
 pub(crate) async fn resources(
     service: Arc<Service>,
@@ -65,7 +65,7 @@ pub(crate) async fn resources(
         Only::Files => it.relative != Path::new(SKILL_FILE),
         Only::Scripts => it.executable && is_script(&it.relative),
     };
-    let limit = params.limit.unwrap_or(MANY) as usize;
+    let limit = params.limit.unwrap_or(DEFAULT_FILES) as usize;
     let mut files = files.iter().filter(|it| wanted(it));
     let resources = files.by_ref().take(limit).map(|it| resource(&dir, it)).collect();
     Answer::new(&ResourcesResult {

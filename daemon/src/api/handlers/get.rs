@@ -18,7 +18,7 @@ use crate::rpc::response_cache::ResponseCache;
 use crate::service::Service;
 
 /// Maximum number of similar names suggested for an unknown one.
-const NEAREST: usize = 3;
+const MAX_SUGGESTIONS: usize = 3;
 
 pub(crate) async fn get(service: Arc<Service>, peer: Arc<Peer>, mut params: GetParams) -> Outcome {
     let context = params.take_context();
@@ -135,5 +135,5 @@ fn available(view: &View) -> Vec<String> {
 
 fn nearest(view: &View, name: &str) -> Vec<String> {
     let names = view.resolution.nearest(name);
-    names.into_iter().take(NEAREST).map(str::to_owned).collect()
+    names.into_iter().take(MAX_SUGGESTIONS).map(str::to_owned).collect()
 }

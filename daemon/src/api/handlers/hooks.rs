@@ -31,7 +31,7 @@ pub(crate) async fn matching(
     let agent = context.agent.clone().unwrap_or_default();
     // The result depends on no file.
     context.freshness = Some(Freshness::Cached);
-    let named = service.known(&peer, context).await?;
+    let named = service.require_session(&peer, context).await?;
     let payload = params.payload.unwrap_or(Value::Null);
     let (event, tool) = (params.event.as_str(), params.tool.as_deref());
     let trusts = service.trusts().await;

@@ -53,8 +53,8 @@ pub(crate) async fn snapshot(
     let part = Part { start: cursor.map_or(0, |it| it.start), limit };
     let make = move |_: &Cancel| {
         let Active { views, rows, .. } = &active;
-        let lineup = ResponseCache::of(&views[0]).lineup(views, SnapshotIndex::of);
-        let result = to_wire::snapshot(views, &lineup, rows, &config.profiles, clock, part);
+        let snapshot_index = ResponseCache::of(&views[0]).snapshot_index(views, SnapshotIndex::of);
+        let result = to_wire::snapshot(views, &snapshot_index, rows, &config.profiles, clock, part);
         let n_places: usize = result.profiles.iter().map(|it| it.skills.len()).sum();
         Answer::with_capacity(&result, 1024 + result.skills.len() * 300 + n_places * 200)
     };

@@ -26,7 +26,7 @@ use skills_syntax::path::AbsPath;
 use tokio::time::Instant;
 
 use self::choose::{Choice, choose};
-use self::read::{Material, read};
+use self::read::{SkillContent, read};
 use crate::access::authorize;
 use crate::access::authorize::Asking;
 use crate::access::authorize::run::Commands;
@@ -56,7 +56,7 @@ pub(crate) async fn load(
     let (agent, session) = (context.agent.clone(), context.session.clone());
     if session.as_deref().is_some_and(|it| !it.is_empty()) {
         // Opened before any slow step: if the session is closed meanwhile, it stays closed.
-        service.named(&peer, context.clone()).await?;
+        service.get_or_open_session(&peer, context.clone()).await?;
     }
     let by = format::by(params.by);
     let wait = params.wait.unwrap_or_default();
@@ -91,7 +91,9 @@ pub(crate) async fn load(
             Scope::Mcp => {
                 let mut loaded = prompt::load(&service, &view, candidate, &params, &permit).await?;
                 let body = loaded.output.clone();
-                service.loaded(session, agent, &view, invocation(candidate, &params, body)).await;
+                service
+                    .record_load(session, agent, &view, invocation(candidate, &params, body))
+                    .await;
                 loaded.health.extend(to_wire::health(&service.sessions.store().health()));
                 return Answer::new(&loaded);
             }
@@ -104,19 +106,19 @@ pub(crate) async fn load(
             move || read(&view, choice.candidate_idx, format, by, read_limit, &permit)
         });
         let material = material.await?;
-        if is_guarded && !material.is_as_listed && tries >= TRIES {
+        if is_guarded && !material.is_unchanged && tries >= TRIES {
             return Err(RpcError::internal(
                 "the skill kept changing; the user's approval is for another text",
             )
             .with_hint("Retry when no process is writing it."));
         }
-        if material.is_as_listed || tries >= TRIES {
+        if material.is_unchanged || tries >= TRIES {
             break (view, choice, material);
         }
         // The view is older than the file, whatever freshness the call asked for.
         context.freshness = Some(wire::Freshness::Verified);
     };
-    let asked = Asked {
+    let asked = PreparedLoad {
         service: &service,
         view: &view,
         params: &params,
@@ -126,7 +128,7 @@ pub(crate) async fn load(
     };
     let mut results: ShellResults =
         params.shell_results.iter().map(|it| (it.id.clone(), it.output.clone())).collect();
-    let mut loaded = asked.render(&results, Given::All);
+    let mut loaded = asked.render(&results, SubstitutedInput::All);
     let wants_run = params.shell == Some(wire::Shell::Execute);
     if wants_run && !format::by(params.by).runs_commands(material.format) {
         loaded.warnings.push(
@@ -150,7 +152,7 @@ pub(crate) async fn load(
             continues: false,
         };
         let warnings = asked.execute(asking, &loaded, &mut results).await?;
-        loaded = asked.render(&results, Given::All);
+        loaded = asked.render(&results, SubstitutedInput::All);
         loaded.warnings.extend(warnings);
     }
     let candidate = &view.resolution.candidates[choice.candidate_idx];
@@ -159,7 +161,7 @@ pub(crate) async fn load(
     loaded.warnings.extend(withheld);
     register::count(&service, &params, &loaded, agent.as_deref());
     let invocation = invocation(candidate, &params, loaded.output.clone());
-    service.loaded(session.as_deref(), agent.as_deref(), &view, invocation).await;
+    service.record_load(session.as_deref(), agent.as_deref(), &view, invocation).await;
     if let Some(session) = &session {
         register::hooks(&service, session, agent.as_deref(), &view, candidate, hooks).await;
     }
@@ -170,17 +172,17 @@ pub(crate) async fn load(
 }
 
 /// A load after its skill was read.
-struct Asked<'a> {
+struct PreparedLoad<'a> {
     service: &'a Service,
     view: &'a View,
     params: &'a LoadParams,
     choice: Choice,
-    material: &'a Material,
+    material: &'a SkillContent,
     session: Option<&'a str>,
 }
 
-impl Asked<'_> {
-    fn render(&self, results: &ShellResults, given: Given) -> LoadedSkill {
+impl PreparedLoad<'_> {
+    fn render(&self, results: &ShellResults, given: SubstitutedInput) -> LoadedSkill {
         self.render_in(results, given, None)
     }
 
@@ -188,7 +190,7 @@ impl Asked<'_> {
     fn render_in(
         &self,
         results: &ShellResults,
-        given: Given,
+        given: SubstitutedInput,
         copy: Option<&SealedCopy>,
     ) -> LoadedSkill {
         let Self { params, material, view, .. } = self;
@@ -196,15 +198,15 @@ impl Asked<'_> {
         let plugin = material.plugin.as_deref();
         let shown = |path: &AbsPath| path.to_string_lossy().into_owned();
         let mut user_config = plugin.map(|it| it.config.clone()).unwrap_or_default();
-        if given == Given::All {
+        if given == SubstitutedInput::All {
             user_config.extend(params.user_config.clone());
         }
         let sent = |it: Option<&str>| {
-            it.filter(|it| given == Given::All || is_word(it)).map(str::to_owned)
+            it.filter(|it| given == SubstitutedInput::All || is_word(it)).map(str::to_owned)
         };
         let variables = Variables {
             project_dir: Some(view.resolution.worktree.to_string_lossy().into_owned())
-                .filter(|it| given == Given::All || it.split('/').skip(1).all(is_word)),
+                .filter(|it| given == SubstitutedInput::All || it.split('/').skip(1).all(is_word)),
             session_id: sent(self.session),
             effort: sent(params.effort.as_deref()),
             plugin_root: plugin.map(|it| match copy {
@@ -227,7 +229,11 @@ impl Asked<'_> {
             dir: &copy.map_or(&*candidate.dir(), SealedCopy::skill).to_string_lossy(),
             path: &candidate.path.to_string_lossy(),
             body: &material.body,
-            arguments: params.args.as_deref().filter(|_| given == Given::All).unwrap_or_default(),
+            arguments: params
+                .args
+                .as_deref()
+                .filter(|_| given == SubstitutedInput::All)
+                .unwrap_or_default(),
             variables: &variables,
             files: &material.files,
             shell,
@@ -248,7 +254,7 @@ impl Asked<'_> {
             loaded.commands.iter().map(|it| it.command.clone()).collect()
         };
         let all_here = all(loaded);
-        let filled = all(&self.render(results, Given::Words)) != all_here;
+        let filled = all(&self.render(results, SubstitutedInput::Words)) != all_here;
         let candidate = asking.candidate;
         // Checked first, so that no file is read if the commands may not run.
         authorize::run::is_shell_possible(self.service, self.view, candidate)?;
@@ -289,8 +295,9 @@ impl Asked<'_> {
         let search_path = blocking(move || Ok(unchecked().search_path())).await?;
         let run_dir = copy.as_ref().map_or(&*dir, SealedCopy::skill);
         // The same commands in the same order, with other paths.
-        let in_copy =
-            copy.as_ref().map(|it| self.render_in(results, Given::All, Some(it)).commands);
+        let in_copy = copy
+            .as_ref()
+            .map(|it| self.render_in(results, SubstitutedInput::All, Some(it)).commands);
         let to_run = in_copy.as_ref().unwrap_or(&loaded.commands);
         for (command, run) in loaded.commands.iter().zip(to_run) {
             if let Some(unfit) = Unfit::of(&run.command) {
@@ -323,8 +330,8 @@ impl Asked<'_> {
                 ))
                 .with_hint("Raise `run.timeout` in your `config.toml`, or run them yourself."));
             }
-            warnings.extend(oddity(&command.command, &ran));
-            results.insert(command.id.clone(), printed(&ran));
+            warnings.extend(exit_warning(&command.command, &ran));
+            results.insert(command.id.clone(), format_output(&ran));
         }
         Ok(warnings)
     }
@@ -396,7 +403,7 @@ impl Asked<'_> {
 
 /// The part of a call's parameters that is substituted into a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Given {
+enum SubstitutedInput {
     /// All parameters.
     All,
     /// Only those that a shell must take as a plain word.
@@ -423,7 +430,7 @@ const SHOWN: usize = 60;
 const BASH: &str = "bash";
 
 /// Formats a command's output as Claude Code does.
-fn printed(ran: &Ran) -> String {
+fn format_output(ran: &Ran) -> String {
     let (stdout, stderr) = (ran.stdout.trim(), ran.stderr.trim());
     match (stdout.is_empty(), stderr.is_empty()) {
         (_, true) => stdout.to_owned(),
@@ -432,7 +439,7 @@ fn printed(ran: &Ran) -> String {
     }
 }
 
-fn oddity(command: &str, ran: &Ran) -> Option<String> {
+fn exit_warning(command: &str, ran: &Ran) -> Option<String> {
     let first = command.lines().next().unwrap_or_default();
     match ran.exit_code {
         Some(0) if ran.is_truncated => {

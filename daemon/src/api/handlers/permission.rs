@@ -19,7 +19,7 @@ use skills_protocol::wire::{
 };
 
 use crate::access::approval_prompt::{EventSubject, is_covered};
-use crate::access::approval_queue::{Asked, Said};
+use crate::access::approval_queue::{Pending, UserReply};
 use crate::access::authorize;
 use crate::access::authorize::SKILL;
 use crate::api::to_wire;
@@ -30,7 +30,7 @@ use crate::rpc::response_cache::ResponseCache;
 use crate::service::Service;
 
 /// Maximum number of patterns in one call.
-const MOST_PATTERNS: usize = 100;
+const MAX_PATTERNS: usize = 100;
 
 pub(crate) async fn check(
     service: Arc<Service>,
@@ -39,9 +39,10 @@ pub(crate) async fn check(
 ) -> Outcome {
     let context = params.take_context();
     let (agent, session) = (context.agent.clone(), context.session.clone());
-    let patterns = named(&params.patterns)?;
+    let patterns = check_patterns(&params.patterns)?;
     let view = service.view(&peer, context).await?;
-    let wanted = Wanted { view: &view, agent: agent.as_deref(), session: session.as_deref() };
+    let wanted =
+        PermissionSubject { view: &view, agent: agent.as_deref(), session: session.as_deref() };
     let found = wanted.decide(&service, &params.permission, patterns).await;
     Answer::new(&PermissionCheckResult {
         clock: view.clock.clone(),
@@ -60,11 +61,12 @@ pub(crate) async fn request(
 ) -> Outcome {
     let context = params.take_context();
     let (agent, session) = (context.agent.clone(), context.session.clone());
-    let patterns = named(&params.patterns)?;
+    let patterns = check_patterns(&params.patterns)?;
     let view = service.view(&peer, context).await?;
-    let wanted = Wanted { view: &view, agent: agent.as_deref(), session: session.as_deref() };
+    let wanted =
+        PermissionSubject { view: &view, agent: agent.as_deref(), session: session.as_deref() };
     let found = wanted.decide(&service, &params.permission, patterns).await;
-    let mut said = Said { reply: None, message: None };
+    let mut said = UserReply { reply: None, message: None };
     let action = match found.action {
         Action::Allow => PermissionAction::Allow,
         Action::Deny => PermissionAction::Deny,
@@ -124,7 +126,7 @@ pub(crate) async fn reply(
         ))
         .with_hint(hint));
     }
-    let said = Said { reply: Some(reply), message };
+    let said = UserReply { reply: Some(reply), message };
     let also = service.reply(&id, said, always).await.ok_or_else(unknown)?;
     let health = to_wire::health(&service.sessions.store().health());
     Answer::new(&PermissionReplyResult { id, also, health })
@@ -146,7 +148,7 @@ pub(crate) async fn pending(
     Answer::new(&PermissionPendingResult { requests, health })
 }
 
-fn one(id: &str, asked: &Asked) -> PendingPermission {
+fn one(id: &str, asked: &Pending) -> PendingPermission {
     let question = asked.question.clone();
     let subject = question.subject;
     let encoding = encoding_of([&*question.cwd]);
@@ -206,7 +208,7 @@ pub(crate) async fn revoke(
 }
 
 /// Decision on all patterns of a call.
-struct Found {
+struct PatternDecision {
     action: Action,
     rule: Option<PermissionRule>,
     /// A message without capital and full stop.
@@ -215,15 +217,15 @@ struct Found {
 }
 
 /// The caller of a permission check.
-struct Wanted<'a> {
+struct PermissionSubject<'a> {
     view: &'a View,
     agent: Option<&'a str>,
     session: Option<&'a str>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> PermissionSubject<'a> {
     /// Decides on all patterns; the strictest decision applies.
-    async fn decide(&self, service: &Service, kind: &str, patterns: &[String]) -> Found {
+    async fn decide(&self, service: &Service, kind: &str, patterns: &[String]) -> PatternDecision {
         let resolution = &self.view.resolution;
         let granted = service.grants(&resolution.worktree, self.session, kind).await;
         let each = patterns.iter().map(|it| self.one(kind, it, &granted));
@@ -231,10 +233,13 @@ impl<'a> Wanted<'a> {
         each.rev().max_by_key(|it| it.action).unwrap_or_else(|| self.one(kind, "", &granted))
     }
 
-    fn one(&self, kind: &str, pattern: &str, granted: &[String]) -> Found {
+    fn one(&self, kind: &str, pattern: &str, granted: &[String]) -> PatternDecision {
         let precedence = RulePrecedence::of(&self.view.ctx.profile);
-        let found =
-            if kind == SKILL { self.skill(precedence, pattern) } else { Found::unknown(pattern) };
+        let found = if kind == SKILL {
+            self.skill(precedence, pattern)
+        } else {
+            PatternDecision::unknown(pattern)
+        };
         if found.action == Action::Ask && is_covered(precedence, kind, granted, pattern) {
             let rule = PermissionRule {
                 pattern: granted
@@ -246,7 +251,7 @@ impl<'a> Wanted<'a> {
                 source: None,
             };
             let reason = format!("the user has always allowed `{}`", rule.pattern);
-            return Found {
+            return PatternDecision {
                 action: Action::Allow,
                 rule: Some(rule),
                 reason,
@@ -256,7 +261,7 @@ impl<'a> Wanted<'a> {
         found
     }
 
-    fn skill(&self, precedence: RulePrecedence, name: &str) -> Found {
+    fn skill(&self, precedence: RulePrecedence, name: &str) -> PatternDecision {
         let resolution = &self.view.resolution;
         let candidate = self.candidate(name);
         let properties = candidate.map_or(Properties::Unknown, authorize::properties);
@@ -265,7 +270,7 @@ impl<'a> Wanted<'a> {
         let agent = self.agent;
         let request = permission::SkillRequest { name, agent, is_remote, properties: &properties };
         let decision = permission::decide(precedence, &resolution.permissions, &request);
-        Found {
+        PatternDecision {
             action: decision.action,
             rule: decision.rule().map(to_wire::permission_rule),
             reason: authorize::why(&decision),
@@ -278,7 +283,12 @@ impl<'a> Wanted<'a> {
         Some(&self.view.resolution.candidates[index])
     }
 
-    fn about<'b>(&'b self, kind: &'b str, patterns: &[String], found: &Found) -> EventSubject<'b> {
+    fn about<'b>(
+        &'b self,
+        kind: &'b str,
+        patterns: &[String],
+        found: &PatternDecision,
+    ) -> EventSubject<'b> {
         let candidate = match patterns {
             [name] if kind == SKILL => self.candidate(name),
             _ => None,
@@ -302,7 +312,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-impl Found {
+impl PatternDecision {
     /// Other permissions than `skill` have no rules here; the agent has its own.
     fn unknown(pattern: &str) -> Self {
         Self {
@@ -314,13 +324,13 @@ impl Found {
     }
 }
 
-fn named(patterns: &[String]) -> Result<&[String], RpcError> {
+fn check_patterns(patterns: &[String]) -> Result<&[String], RpcError> {
     if patterns.is_empty() || patterns.iter().any(|it| it.trim().is_empty()) {
         return Err(RpcError::invalid_params("`patterns` is empty")
             .with_hint("Send at least one pattern; for `skill`, the names of skills."));
     }
-    if patterns.len() > MOST_PATTERNS {
-        let message = format!("{} patterns are more than {MOST_PATTERNS}", patterns.len());
+    if patterns.len() > MAX_PATTERNS {
+        let message = format!("{} patterns are more than {MAX_PATTERNS}", patterns.len());
         return Err(RpcError::invalid_params(message).with_hint("Ask in several calls."));
     }
     Ok(patterns)

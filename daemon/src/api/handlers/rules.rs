@@ -16,7 +16,7 @@ use crate::rpc::peer::Peer;
 use crate::service::Service;
 
 /// Minimum similarity of a rule id suggested for an unknown one.
-const ALIKE: f64 = 0.6;
+const MIN_SIMILARITY: f64 = 0.6;
 
 pub(crate) async fn describe(
     _: Arc<Service>,
@@ -41,7 +41,7 @@ pub(super) fn unknown_rule(name: &str) -> RpcError {
     // The family is often left out.
     let short = |it: &&Rule| it.id.ends_with(&format!("/{name}"));
     let short = skills_lint::rules().iter().copied().find(|it| short(it)).map(|it| it.id);
-    let meant = short.or_else(|| nearest(name, all, ALIKE).first().copied());
+    let meant = short.or_else(|| nearest(name, all, MIN_SIMILARITY).first().copied());
     let message = match meant {
         Some(meant) => format!("there is no rule `{name}`; did you mean `{meant}`?"),
         None => format!("there is no rule `{name}`"),

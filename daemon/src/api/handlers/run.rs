@@ -40,7 +40,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
     let relative = relative(&params.relative, params.path_encoding)?;
     // Checked before the user is asked.
-    fit(&params)?;
+    check_params(&params)?;
     let view = service.view(&peer, context).await?;
     let candidate = &view.resolution.candidates[find(&view, &target)?];
     let (agent, session) = (agent.as_deref(), session.as_deref());
@@ -186,7 +186,7 @@ fn failed(shown: &str, error: &io::Error) -> RpcError {
 }
 
 /// Refuses arguments that cannot be passed to a program.
-fn fit(params: &RunParams) -> Result<(), RpcError> {
+fn check_params(params: &RunParams) -> Result<(), RpcError> {
     if params.timeout_ms == Some(0) {
         return Err(RpcError::invalid_params("`timeoutMs` is 0")
             .with_hint("Send the limit in milliseconds, or leave it out to use `run.timeout`."));

@@ -25,8 +25,8 @@ use crate::service::Service;
 const NAME: &str = "skillsd";
 
 /// Polling interval and timeout for waiting calls to be cancelled.
-const TELLING: Duration = Duration::from_millis(2);
-const MOST_TELLING: Duration = Duration::from_secs(1);
+const CANCEL_POLL: Duration = Duration::from_millis(2);
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -134,10 +134,10 @@ pub(crate) async fn shutdown(service: Arc<Service>, _: Arc<Peer>, _: ShutdownPar
     service.closing.cancel();
     let all_told = async {
         while service.requests.is_waited_for() {
-            sleep(TELLING).await;
+            sleep(CANCEL_POLL).await;
         }
     };
     // A client that does not read gets its answer later.
-    let _ = timeout(MOST_TELLING, all_told).await;
+    let _ = timeout(CANCEL_TIMEOUT, all_told).await;
     Answer::new(&ShutdownResult { pid: std::process::id(), boot_id: service.boot_id.clone() })
 }

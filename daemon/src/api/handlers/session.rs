@@ -20,7 +20,7 @@ use skills_protocol::wire::{
 use skills_syntax::path::AbsPath;
 
 use crate::api::from_wire;
-use crate::api::session::{Named, TouchScope, Touched};
+use crate::api::session::{SessionContext, TouchScope, Touched};
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::Peer;
@@ -28,7 +28,7 @@ use crate::rpc::response_cache::ResponseCache;
 use crate::service::Service;
 
 /// Maximum number of paths in one touch.
-const MOST_PATHS: usize = 10_000;
+const MAX_PATHS: usize = 10_000;
 
 pub(crate) async fn open(
     service: Arc<Service>,
@@ -36,8 +36,8 @@ pub(crate) async fn open(
     mut params: SessionOpenParams,
 ) -> Outcome {
     let context = params.take_context();
-    let named = service.opened(&peer, context, params.auto).await?;
-    told(&service, &named).await
+    let named = service.open_session(&peer, context, params.auto).await?;
+    session_result(&service, &named).await
 }
 
 pub(crate) async fn get(
@@ -45,12 +45,12 @@ pub(crate) async fn get(
     peer: Arc<Peer>,
     mut params: SessionGetParams,
 ) -> Outcome {
-    let named = service.known(&peer, params.take_context()).await?;
-    told(&service, &named).await
+    let named = service.require_session(&peer, params.take_context()).await?;
+    session_result(&service, &named).await
 }
 
-async fn told(service: &Service, named: &Named) -> Outcome {
-    let (view, health) = service.seen(&named.asked).await?;
+async fn session_result(service: &Service, named: &SessionContext) -> Outcome {
+    let (view, health) = service.session_view(&named.request).await?;
     Answer::new(&to_wire::session(&named.session, &view, &health, named.is_new))
 }
 
@@ -86,7 +86,7 @@ pub(crate) async fn touch(
 ) -> Outcome {
     let context = params.take_context();
     let paths = touched(&params.paths, context.path_encoding)?;
-    let named = service.named(&peer, context).await?;
+    let named = service.get_or_open_session(&peer, context).await?;
     let Touched { session, view, new } =
         service.touch(named, paths, TouchScope::Everything).await?;
     let mut health = view.health.clone();
@@ -101,8 +101,8 @@ pub(crate) async fn touch(
 }
 
 fn touched(paths: &[String], encoding: Option<PathEncoding>) -> Result<Vec<AbsPath>, RpcError> {
-    if paths.len() > MOST_PATHS {
-        let message = format!("{} paths are more than {MOST_PATHS}", paths.len());
+    if paths.len() > MAX_PATHS {
+        let message = format!("{} paths are more than {MAX_PATHS}", paths.len());
         return Err(RpcError::invalid_params(message).with_hint("Touch them in several calls."));
     }
     paths.iter().map(|it| from_wire::absolute(it, encoding)).collect()
@@ -125,8 +125,8 @@ fn discovered(view: &View, new: &TouchDelta) -> Vec<Discovered> {
     let all = roots.filter(|it| new.discovered.contains(&it.path)).map(|root| {
         let candidates = &resolution.candidates[root.candidates.clone()];
         let is_told = |it: SkillState| it.is_listed() || it == SkillState::Conditional;
-        let told = candidates.iter().filter(|it| is_told(it.state));
-        to_wire::discovered(&root.path, told.map(|it| to_wire::entry(view, it)).collect())
+        let session_result = candidates.iter().filter(|it| is_told(it.state));
+        to_wire::discovered(&root.path, session_result.map(|it| to_wire::entry(view, it)).collect())
     });
     all.filter(|it| !it.skills.is_empty()).collect()
 }
@@ -136,10 +136,10 @@ async fn agent(
     service: &Service,
     peer: &Peer,
     context: Context,
-) -> Result<(Named, Option<String>), RpcError> {
+) -> Result<(SessionContext, Option<String>), RpcError> {
     let agent = context.agent.clone().filter(|it| !it.is_empty());
     let freshness = context.freshness.or(Some(Freshness::Cached));
-    let named = service.known(peer, Context { freshness, ..context }).await?;
+    let named = service.require_session(peer, Context { freshness, ..context }).await?;
     Ok((named, agent))
 }
 
@@ -151,7 +151,7 @@ pub(crate) async fn invoked(
     let (named, agent) = agent(&service, &peer, params.take_context()).await?;
     let id = &named.session.id;
     let loaded = service.sessions.invoked(id, agent.as_deref()).await;
-    let (view, health) = service.seen(&named.asked).await?;
+    let (view, health) = service.session_view(&named.request).await?;
     Answer::new(&SessionInvokedResult {
         clock: view.clock.clone(),
         health: to_wire::health(&health),
@@ -168,9 +168,9 @@ pub(crate) async fn compacted(
 ) -> Outcome {
     let (named, agent) = agent(&service, &peer, params.take_context()).await?;
     let id = &named.session.id;
-    let rule = named.asked.profile.compaction;
+    let rule = named.request.profile.compaction;
     let compacted = service.sessions.compacted(id, agent.as_deref(), rule).await;
-    let (view, health) = service.seen(&named.asked).await?;
+    let (view, health) = service.session_view(&named.request).await?;
     if !compacted.forgotten.is_empty() {
         service.session_changed(&named.session, &view);
     }
@@ -193,7 +193,7 @@ pub(crate) async fn agent_end(
     let (named, agent) = agent(&service, &peer, params.take_context()).await?;
     let forgotten = service.sessions.agent_end(&named.session.id, agent.as_deref()).await;
     if !forgotten.is_empty() {
-        let view = service.view_for(&named.asked).await?;
+        let view = service.view_for(&named.request).await?;
         service.session_changed(&named.session, &view);
     }
     let health = to_wire::health(&service.sessions.store().health());

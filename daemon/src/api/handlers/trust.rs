@@ -29,13 +29,13 @@ pub(crate) async fn get(
     mut params: TrustGetParams,
 ) -> Outcome {
     let mut context = params.take_context();
-    let is_meant = params.dir.is_some() || context.cwd.is_some() || context.session.is_some();
-    let dir = if is_meant {
-        Some(meant(&service, &peer, params.dir.as_deref(), context.clone()).await?)
+    let has_target = params.dir.is_some() || context.cwd.is_some() || context.session.is_some();
+    let dir = if has_target {
+        Some(trust_dir(&service, &peer, params.dir.as_deref(), context.clone()).await?)
     } else {
         None
     };
-    let is_waiting = is_meant && params.waiting == Some(true);
+    let is_waiting = has_target && params.waiting == Some(true);
     let view = if is_waiting {
         if context.session.is_none() {
             context.cwd = context.cwd.or(params.dir);
@@ -94,7 +94,7 @@ pub(crate) async fn set(
     mut params: TrustSetParams,
 ) -> Outcome {
     let context = params.take_context();
-    let dir = meant(&service, &peer, params.dir.as_deref(), context).await?;
+    let dir = trust_dir(&service, &peer, params.dir.as_deref(), context).await?;
     let trusted = params.trusted;
     if trusted == Some(true) && dir.parent().is_none() {
         return Err(RpcError::invalid_params("`/` cannot be trusted")
@@ -140,7 +140,7 @@ pub(crate) async fn set(
 }
 
 /// Returns the canonical directory of a call: the given one, or the worktree of its context.
-async fn meant(
+async fn trust_dir(
     service: &Service,
     peer: &Peer,
     dir: Option<&str>,
@@ -151,11 +151,11 @@ async fn meant(
         Some(dir) => from_wire::absolute(dir, encoding)?,
         None => service.view(peer, context).await?.resolution.worktree.clone(),
     };
-    blocking(move || Ok(real(&dir))).await
+    blocking(move || Ok(canonical(&dir))).await
 }
 
 /// Keeps the path of a missing directory, so that trust in it can still be revoked.
-fn real(dir: &AbsPath) -> AbsPath {
-    let real = dir.canonicalize().ok().and_then(|it| AbsPath::new(&it).ok());
-    real.unwrap_or_else(|| dir.clone())
+fn canonical(dir: &AbsPath) -> AbsPath {
+    let canonical = dir.canonicalize().ok().and_then(|it| AbsPath::new(&it).ok());
+    canonical.unwrap_or_else(|| dir.clone())
 }

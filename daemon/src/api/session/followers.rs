@@ -14,7 +14,7 @@ use crate::service::Service;
 
 impl Service {
     /// Records that an agent has loaded a skill. Without a known session, only counts the use.
-    pub(crate) async fn loaded(
+    pub(crate) async fn record_load(
         &self,
         session: Option<&str>,
         agent: Option<&str>,
@@ -42,7 +42,7 @@ impl Service {
         while let Some(session) = self.sessions.get(id).await {
             let mut is_done = true;
             for (subscription, before, followed) in self.bus.following(id) {
-                match self.seen_by(&followed, &session).await {
+                match self.follower_view(&followed, &session).await {
                     Ok(now) if now.key == before => {}
                     Ok(now) => {
                         is_done = false;
@@ -73,7 +73,7 @@ impl Service {
 
     /// Returns a subscriber's view of a session; parameters that the subscriber did not send come
     /// from the session.
-    async fn seen_by(
+    async fn follower_view(
         &self,
         by: &FollowedSession,
         session: &Session,
@@ -87,7 +87,7 @@ impl Service {
 
     /// Notifies subscribers that a session has changed.
     pub(crate) fn session_changed(&self, session: &Session, view: &View) {
-        self.tell_of(session, &view.resolution.worktree, Some(view.clock.clone()));
+        self.publish_session_event(session, &view.resolution.worktree, Some(view.clock.clone()));
     }
 
     /// Notifies subscribers that a session has been closed.
@@ -96,10 +96,10 @@ impl Service {
         let view = view.and_then(|it| self.engine.cached(&it.key));
         let worktree =
             view.map_or_else(|| session.cwd.clone(), |it| it.resolution.worktree.clone());
-        self.tell_of(session, &worktree, None);
+        self.publish_session_event(session, &worktree, None);
     }
 
-    fn tell_of(&self, session: &Session, worktree: &AbsPath, clock: Option<String>) {
+    fn publish_session_event(&self, session: &Session, worktree: &AbsPath, clock: Option<String>) {
         let about =
             EventSubject { view: None, worktree: Some(worktree), session: Some(&session.id) };
         let encoding = encoding_of([&*session.cwd]);

@@ -9,11 +9,11 @@ use skills_protocol::wire;
 use skills_syntax::edit;
 use skills_syntax::text::LineIndex;
 
-use super::{Places, hash, severity};
+use super::{PositionConverter, hash, severity};
 
 /// Converts a checked file with its findings.
 pub(crate) fn checked_file(checked: &Checked, page: Option<&str>) -> wire::CheckedFile {
-    let places = Places {
+    let places = PositionConverter {
         head: &checked.text,
         index: LineIndex::new(&checked.text),
         before: if checked.bom { '\u{FEFF}'.len_utf8() as u64 } else { 0 },
@@ -28,18 +28,18 @@ pub(crate) fn checked_file(checked: &Checked, page: Option<&str>) -> wire::Check
     }
 }
 
-fn fix_all(mended: &Mended, places: &Places<'_>) -> wire::FixAll {
+fn fix_all(mended: &Mended, places: &PositionConverter<'_>) -> wire::FixAll {
     let mark = mended.removes_mark.then(|| without_mark(places));
     let edits = mended.edits.iter().map(|it| check_edit(it, places));
     wire::FixAll { edits: mark.into_iter().chain(edits).collect(), made: mended.n_made as u64 }
 }
 
-fn check_edit(edit: &edit::Edit, places: &Places<'_>) -> wire::CheckEdit {
+fn check_edit(edit: &edit::Edit, places: &PositionConverter<'_>) -> wire::CheckEdit {
     wire::CheckEdit { range: places.range(edit.span), new_text: edit.text.clone() }
 }
 
 /// Returns the edit that removes the byte order mark.
-fn without_mark(places: &Places<'_>) -> wire::CheckEdit {
+fn without_mark(places: &PositionConverter<'_>) -> wire::CheckEdit {
     let at = |offset| wire::Position { line: 1, column: 1, offset };
     let range = wire::Range { start: at(0), end: at(places.before) };
     wire::CheckEdit { range, new_text: String::new() }
@@ -48,7 +48,7 @@ fn without_mark(places: &Places<'_>) -> wire::CheckEdit {
 fn check_finding(
     finding: &skills_lint::Finding,
     page: Option<&str>,
-    places: &Places<'_>,
+    places: &PositionConverter<'_>,
 ) -> wire::CheckFinding {
     let found = &finding.diagnostic;
     let related = |it: &skills_lint::Related| {

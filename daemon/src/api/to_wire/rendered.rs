@@ -92,7 +92,7 @@ fn metadata(
 }
 
 /// Facts about all skills of a prompt listing.
-pub(crate) struct Told {
+pub(crate) struct ListingTotals {
     /// Number of skills, announced before or not.
     pub(crate) n_skills: usize,
     /// True if no skill was announced before.
@@ -102,7 +102,7 @@ pub(crate) struct Told {
 /// Converts a prompt listing.
 pub(crate) fn catalog(
     catalog: PromptListing,
-    told: &Told,
+    told: &ListingTotals,
     clock: String,
     health: Vec<wire::Health>,
 ) -> wire::CatalogResult {

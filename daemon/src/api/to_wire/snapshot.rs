@@ -12,7 +12,7 @@ use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
 use skills_syntax::text::LineIndex;
 
-use super::{Places, hash, health, path, state};
+use super::{PositionConverter, hash, health, path, state};
 use crate::api::snapshot_index;
 use crate::api::snapshot_index::SnapshotIndex;
 use crate::rpc::paging::{Cursor, Page, Part, json_length};
@@ -20,10 +20,10 @@ use crate::rpc::paging::{Cursor, Page, Part, json_length};
 /// Upper bound of the size of a file or place as JSON without its texts.
 const AROUND: usize = 160;
 
-/// Returns a page of a snapshot; `lineup` must be the index of `views`.
+/// Returns a page of a snapshot; `snapshot_index` must be the index of `views`.
 pub(crate) fn snapshot(
     views: &[Arc<View>],
-    lineup: &SnapshotIndex,
+    snapshot_index: &SnapshotIndex,
     rows: &[LevelRow],
     own: &ProfileSet,
     clock: String,
@@ -31,18 +31,18 @@ pub(crate) fn snapshot(
 ) -> wire::SnapshotResult {
     let is_first = part.start == 0;
     let mut page = Page::of(part);
-    let skills = page.take(lineup.n_files(), |it| skill(lineup.file(views, it)));
+    let skills = page.take(snapshot_index.n_files(), |it| skill(snapshot_index.file(views, it)));
     let mut profile = |(view, profile): (&Arc<View>, &snapshot_index::Profile)| {
         let candidates = &view.resolution.candidates;
         let skills = page.take(candidates.len(), |it| {
-            place(profile.standings.of[it].ranked(&candidates[it]), profile.files[it])
+            place(profile.ranks.of[it].ranked(&candidates[it]), profile.files[it])
         });
         let roots = is_first.then(|| ranking::roots(&view.ctx, &view.resolution));
         let roots = roots.iter().flatten().map(root).collect();
         let name = view.ctx.profile.id.to_string();
-        wire::SnapshotProfile { profile: name, unique: profile.standings.unique, skills, roots }
+        wire::SnapshotProfile { profile: name, unique: profile.ranks.unique, skills, roots }
     };
-    let profiles = views.iter().zip(lineup.profiles()).map(&mut profile).collect();
+    let profiles = views.iter().zip(snapshot_index.profiles()).map(&mut profile).collect();
     wire::SnapshotResult {
         fresh: true,
         next_cursor: page.next.map(|start| Cursor { start, since: None }.text(&clock)),
@@ -135,7 +135,7 @@ fn root(root: &RankedRoot) -> wire::SnapshotRoot {
 
 /// Converts the references in a file.
 pub(crate) fn references(spoken: &Spoken) -> impl Iterator<Item = wire::SkillReference> {
-    let places = Places {
+    let places = PositionConverter {
         head: &spoken.text,
         index: LineIndex::new(&spoken.text),
         before: if spoken.bom { '\u{FEFF}'.len_utf8() as u64 } else { 0 },

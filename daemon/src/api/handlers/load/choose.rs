@@ -39,7 +39,8 @@ pub(super) struct Choice {
 /// Selects the skill, or returns the error for this caller.
 pub(super) fn choose(view: &View, params: &LoadParams, by: Invoker) -> Result<Choice, RpcError> {
     let agents = view.ctx.profile.output;
-    let name = params.name.as_deref().map(|it| if agents.is_claude() { typed(it) } else { it });
+    let name =
+        params.name.as_deref().map(|it| if agents.is_claude() { strip_slash(it) } else { it });
     if agents.is_claude() && name == Some("") {
         return Err(RpcError::invalid_params("no skill is named")
             .with_hint("Send the skill's name, with or without a `/` before it.")
@@ -62,7 +63,7 @@ pub(super) fn choose(view: &View, params: &LoadParams, by: Invoker) -> Result<Ch
         | SkillState::Untrusted => {}
         // `authorize` reports the rule.
         SkillState::Denied => return Ok(Choice { candidate_idx: found }),
-        SkillState::Conditional => waits(view, candidate, &target)?,
+        SkillState::Conditional => refuse_conditional(view, candidate, &target)?,
         SkillState::Ignored => return Err(missing(view, candidate, "is disabled")),
         SkillState::Invalid => return Err(missing(view, candidate, "is dropped")),
         SkillState::Refused => return Err(authorize::refused(candidate)),
@@ -73,7 +74,7 @@ pub(super) fn choose(view: &View, params: &LoadParams, by: Invoker) -> Result<Ch
 }
 
 /// Normalizes a command as typed: with a leading `/` and whitespace.
-fn typed(name: &str) -> &str {
+fn strip_slash(name: &str) -> &str {
     let name = name.trim();
     name.strip_prefix('/').unwrap_or(name).trim()
 }
@@ -99,7 +100,7 @@ fn may_invoke(view: &View, candidate: &Candidate, by: Invoker) -> Result<(), Rpc
     match by {
         Invoker::Model if record.disable_model_invocation => {
             let hint = "It has `disable-model-invocation`: only the user can start it, with `by: \"user\"`.";
-            Err(numbered(view, number::MODEL_DISABLED, RpcError::not_invocable(name))
+            Err(add_error_code(view, number::MODEL_DISABLED, RpcError::not_invocable(name))
                 .with_hint(hint))
         }
         Invoker::User if !record.user_invocable => {
@@ -112,7 +113,11 @@ fn may_invoke(view: &View, candidate: &Candidate, by: Invoker) -> Result<(), Rpc
 }
 
 /// Refuses a conditional skill by name: Claude Code does not list its name until a file matches.
-fn waits(view: &View, candidate: &Candidate, target: &Target<'_>) -> Result<(), RpcError> {
+fn refuse_conditional(
+    view: &View,
+    candidate: &Candidate,
+    target: &Target<'_>,
+) -> Result<(), RpcError> {
     if !view.ctx.profile.output.is_claude() || !matches!(target, Target::Name(_)) {
         return Ok(());
     }
@@ -121,18 +126,18 @@ fn waits(view: &View, candidate: &Candidate, target: &Target<'_>) -> Result<(), 
     let mut error = RpcError::skill_not_found(name, Vec::new(), available(view));
     let why = reason.map_or("it waits for a file", |it| &it.message);
     error.message = format!("the skill `{name}` cannot be invoked yet: it {why}");
-    Err(numbered(view, number::UNKNOWN, error.with_hint(next(candidate))))
+    Err(add_error_code(view, number::UNKNOWN, error.with_hint(next(candidate))))
 }
 
 /// Returns the error for a skill file that the agent does not list.
 fn missing(view: &View, candidate: &Candidate, what: &str) -> RpcError {
     let mut error = RpcError::skill_not_found(&candidate.name, Vec::new(), available(view));
-    error.message = said(view, candidate, what);
-    numbered(view, number::UNKNOWN, error.with_hint(next(candidate)))
+    error.message = describe_state(view, candidate, what);
+    add_error_code(view, number::UNKNOWN, error.with_hint(next(candidate)))
 }
 
 /// Describes the skill's state with its reason.
-fn said(view: &View, candidate: &Candidate, what: &str) -> String {
+fn describe_state(view: &View, candidate: &Candidate, what: &str) -> String {
     let (name, subject) = (&candidate.name, view.ctx.profile.subject());
     let why = candidate.reason.as_ref().map(|it| format!(": {}", it.message));
     format!("the skill `{name}` {what} by {subject}{}", why.unwrap_or_default())
@@ -168,10 +173,10 @@ fn unknown(view: &View, target: &Target<'_>, error: RpcError) -> RpcError {
         let names: Vec<_> = available.iter().map(String::as_str).collect();
         error.message = plugin_search::format_not_found(&target.shown(), &names);
     }
-    numbered(view, number::UNKNOWN, error)
+    add_error_code(view, number::UNKNOWN, error)
 }
 
-fn numbered(view: &View, number: i32, error: RpcError) -> RpcError {
+fn add_error_code(view: &View, number: i32, error: RpcError) -> RpcError {
     if view.ctx.profile.output.is_claude() { error.with_error_code(number) } else { error }
 }
 

@@ -23,7 +23,7 @@ use crate::rpc::response_cache::SKILL_FILE;
 
 /// Result of reading a skill.
 #[derive(Debug)]
-pub(super) struct Material {
+pub(super) struct SkillContent {
     pub(super) format: OutputFormat,
     pub(super) body: SkillFile,
     pub(super) files: SkillFiles,
@@ -37,10 +37,10 @@ pub(super) struct Material {
     pub(super) shell: Option<String>,
     pub(super) warnings: Vec<String>,
     /// True if the file has not changed since the view was made.
-    pub(super) is_as_listed: bool,
+    pub(super) is_unchanged: bool,
 }
 
-impl Material {
+impl SkillContent {
     /// Returns the hash of the whole text.
     pub(super) fn hash(&self) -> [u8; 32] {
         self.body.record.facts.hash
@@ -55,19 +55,20 @@ pub(super) fn read(
     by: Invoker,
     read_limit: u64,
     _permit: &Permit,
-) -> Result<Material, RpcError> {
+) -> Result<SkillContent, RpcError> {
     let candidate = &view.resolution.candidates[candidate_idx];
     let root = &view.resolution.roots[candidate.root];
     let dir = candidate.dir();
     let beneath = ConfinedDir::of(candidate).map_err(|error| directory_gone(&error))?;
     let file = candidate.path.file_name().unwrap_or(OsStr::new(SKILL_FILE));
     let bytes = match beneath.whole(Path::new(file), MOST_LOADED) {
-        Err(ConfinedDirError::Outside) => linked(candidate, root.is_own()),
+        Err(ConfinedDirError::Outside) => read_symlinked(candidate, root.is_own()),
         result => result,
     };
     let bytes = bytes.map_err(|error| refused(&error, SKILL_FILE))?;
     let directory = dir.file_name().unwrap_or(OsStr::new("/")).to_string_lossy();
-    let (body, is_as_listed) = judged(&bytes, candidate, &view.ctx.profile, &directory, read_limit);
+    let (body, is_unchanged) =
+        parse_skill(&bytes, candidate, &view.ctx.profile, &directory, read_limit);
     let mut warnings = Vec::new();
     // Files beside a command are other commands.
     let files = match root.scope {
@@ -79,12 +80,22 @@ pub(super) fn read(
     let label = Some(root.plugin_label().to_owned());
     let plugin = root.plugin.clone();
     let is_command = root.scope == Scope::Command;
-    Ok(Material { format, body, files, label, plugin, is_command, shell, warnings, is_as_listed })
+    Ok(SkillContent {
+        format,
+        body,
+        files,
+        label,
+        plugin,
+        is_command,
+        shell,
+        warnings,
+        is_unchanged,
+    })
 }
 
 /// Parses a file and returns whether it is unchanged since the view was made. If so, the view's
 /// record is reused.
-fn judged(
+fn parse_skill(
     bytes: &[u8],
     candidate: &Candidate,
     profile: &Profile,
@@ -99,17 +110,17 @@ fn judged(
     {
         return (SkillFile::from_record(bytes, Arc::clone(&file.record), profile, directory), true);
     }
-    let is_as_listed = file.is_some_and(|it| {
+    let is_unchanged = file.is_some_and(|it| {
         let part = read_limit.min(size) as usize;
         it.record.facts.truncated && content_hash(&bytes[..part]) == it.record.facts.hash
     });
     let facts = FileFacts { size, truncated: false, hash };
-    (SkillFile::read(bytes, facts, profile, directory), is_as_listed)
+    (SkillFile::read(bytes, facts, profile, directory), is_unchanged)
 }
 
 /// Reads a SKILL.md that is a symlink, which agents follow. In a worktree the target must be named
 /// SKILL.md too, so that a link cannot expose other files of the user.
-fn linked(candidate: &Candidate, is_own: bool) -> Result<Vec<u8>, ConfinedDirError> {
+fn read_symlinked(candidate: &Candidate, is_own: bool) -> Result<Vec<u8>, ConfinedDirError> {
     let path = &candidate.path;
     let known = candidate.file.as_ref().ok_or(ConfinedDirError::Outside)?.id;
     let real = path.canonicalize().map_err(ConfinedDirError::Io)?;

@@ -14,20 +14,20 @@ const PROFILES: [&str; 2] = ["agentskills", "codex"];
 
 impl Rig {
     /// Returns how often two requests build the snapshot index of these profiles.
-    async fn n_settled(&self) -> usize {
+    async fn n_index_builds(&self) -> usize {
         let peer = Peer::new(0);
         let context = Context { cwd: Some(self.path("w")), ..Context::default() };
         let profiles = PROFILES.map(ToOwned::to_owned).to_vec();
         let Active { views, .. } =
             active(&self.service, &peer, &context, profiles).await.expect("there are views");
-        let mut n_settled = 0;
+        let mut n_index_builds = 0;
         for _ in 0..2 {
-            ResponseCache::of(&views[0]).lineup(&views, |views| {
-                n_settled += 1;
+            ResponseCache::of(&views[0]).snapshot_index(&views, |views| {
+                n_index_builds += 1;
                 SnapshotIndex::of(views)
             });
         }
-        n_settled
+        n_index_builds
     }
 
     /// Returns all pages of an answer.
@@ -47,15 +47,15 @@ impl Rig {
 #[tokio::test]
 async fn snapshot_index_is_built_once_for_all_pages() {
     let mut rig = tree();
-    assert_eq!(rig.n_settled().await, 1);
+    assert_eq!(rig.n_index_builds().await, 1);
     rig.write("w/.agents/skills/f/SKILL.md", &skill("f", ""));
     let params = json!({"profiles": PROFILES, "limit": 1});
     let pages = rig.pages("index/snapshot", params).await;
     // Seven files, and the candidates of two agents.
     assert_eq!(pages.len(), 7 + 7 + 6);
-    assert_eq!(rig.n_settled().await, 0, "the pages have built the index");
+    assert_eq!(rig.n_index_builds().await, 0, "the pages have built the index");
     rig.write("w/.agents/skills/g/SKILL.md", &skill("g", ""));
-    assert_eq!(rig.n_settled().await, 1);
+    assert_eq!(rig.n_index_builds().await, 1);
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn snapshots_of_other_profiles_have_their_own_index() {
     let two = rig.call("index/snapshot", json!({"profiles": PROFILES})).await;
     assert_eq!(one["profiles"][0], two["profiles"][0]);
     assert_eq!(two["profiles"][1]["profile"], "codex");
-    assert_eq!(rig.n_settled().await, 0);
+    assert_eq!(rig.n_index_builds().await, 0);
 }
 
 fn names(pages: &[Value], list: &str) -> Vec<Value> {

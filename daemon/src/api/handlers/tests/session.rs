@@ -30,13 +30,13 @@ impl Rig {
             .await
     }
 
-    async fn seen(&mut self) -> Vec<String> {
+    async fn session_list(&mut self) -> Vec<String> {
         self.list(json!({"session": "s", "cwd": null})).await
     }
 }
 
 /// Renders the result of a touch as names.
-fn brought(touched: &Value) -> (Vec<String>, Vec<String>) {
+fn touch_result(touched: &Value) -> (Vec<String>, Vec<String>) {
     let name = |it: &Value| it["name"].as_str().unwrap().to_owned();
     let activated = touched["activated"].as_array().unwrap().iter();
     let activated = activated
@@ -54,7 +54,7 @@ fn brought(touched: &Value) -> (Vec<String>, Vec<String>) {
 async fn touch_discovers_and_activates_once() {
     let mut rig = monorepo();
     let touched = rig.touch("claude-code", &["w/packages/web/ui/a.css"]).await;
-    let (activated, discovered) = brought(&touched);
+    let (activated, discovered) = touch_result(&touched);
     assert_eq!(activated, ["css by *.css"]);
     assert_eq!(
         discovered,
@@ -67,7 +67,7 @@ async fn touch_discovers_and_activates_once() {
     assert_eq!(touched["activated"][0]["scope"], "nested");
     assert_eq!(touched["activated"][0]["matched"]["path"], rig.path("w/packages/web/ui/a.css"));
     let again = rig.touch("claude-code", &["w/packages/web/ui/a.css"]).await;
-    assert_eq!(brought(&again), (vec![], vec![]));
+    assert_eq!(touch_result(&again), (vec![], vec![]));
     assert_eq!(again["clock"], touched["clock"]);
     let expected = [
         "commit active",
@@ -76,7 +76,7 @@ async fn touch_discovers_and_activates_once() {
         "component active",
         "css activated",
     ];
-    assert_eq!(rig.seen().await, expected);
+    assert_eq!(rig.session_list().await, expected);
     assert_eq!(rig.list(json!({"profile": "claude-code"})).await, ["commit active"]);
 }
 
@@ -84,7 +84,7 @@ async fn touch_discovers_and_activates_once() {
 async fn nested_skills_take_precedence_in_the_default_profile() {
     let mut rig = monorepo();
     rig.touch("agentskills", &["w/packages/web/x.rs"]).await;
-    assert_eq!(rig.seen().await, ["commit active", "component active"]);
+    assert_eq!(rig.session_list().await, ["commit active", "component active"]);
     let got = rig.call("skills/get", json!({"session": "s", "name": "commit"})).await;
     assert_eq!(got["scope"], "nested");
 }
@@ -94,7 +94,7 @@ async fn touch_adds_nothing_for_agents_without_nested_discovery() {
     for profile in ["opencode", "codex", "gemini-cli", "opencode-agent-skills"] {
         let mut rig = monorepo();
         let touched = rig.touch(profile, &["w/packages/web/ui/a.css", "w/src/a.rs"]).await;
-        assert_eq!(brought(&touched), (vec![], vec![]), "{profile}");
+        assert_eq!(touch_result(&touched), (vec![], vec![]), "{profile}");
     }
 }
 
@@ -102,18 +102,18 @@ async fn touch_adds_nothing_for_agents_without_nested_discovery() {
 async fn touched_path_may_be_missing_outside_or_a_symlink() {
     let mut rig = monorepo();
     let touched = rig.touch("claude-code", &["w/src/gone/x.rs", "elsewhere/a.toml", "w"]).await;
-    assert_eq!(brought(&touched).0, ["rust by src/**/*.rs"]);
+    assert_eq!(touch_result(&touched).0, ["rust by src/**/*.rs"]);
     let mut rig = monorepo();
     let touched = rig.touch("claude-code", &["w/dist/x/y.js", "w/.git/packages/web/y"]).await;
-    assert_eq!(brought(&touched), (vec![], vec![]), "git ignores it");
+    assert_eq!(touch_result(&touched), (vec![], vec![]), "git ignores it");
     std::os::unix::fs::symlink(rig.path("w/packages/web/ui"), rig.path("w/link")).unwrap();
     std::os::unix::fs::symlink(rig.path("w"), rig.path("same")).unwrap();
     let touched = rig.touch("claude-code", &["w/link/b.css"]).await;
-    assert_eq!(brought(&touched).0, ["css by *.css"]);
+    assert_eq!(touch_result(&touched).0, ["css by *.css"]);
     let mut rig = monorepo();
     std::os::unix::fs::symlink(rig.path("w"), rig.path("same")).unwrap();
     let touched = rig.touch("claude-code", &["same/packages/web/gone.css"]).await;
-    assert_eq!(brought(&touched).0, ["css by *.css"]);
+    assert_eq!(touch_result(&touched).0, ["css by *.css"]);
 }
 
 #[tokio::test]
@@ -165,7 +165,7 @@ async fn sessions_with_equal_additions_share_a_view() {
     let one = rig.call("session/touch", touch("one")).await;
     let two = rig.call("session/touch", touch("two")).await;
     assert_eq!(one["clock"], two["clock"]);
-    assert_eq!(brought(&one), brought(&two));
+    assert_eq!(touch_result(&one), touch_result(&two));
     rig.call("session/open", json!({"session": "three", "profile": "claude-code"})).await;
     let status = rig.service.engine.status().await.unwrap();
     assert_eq!(status.worktrees[0].views, 2);
@@ -216,7 +216,7 @@ async fn automatic_touch_adds_nothing_from_an_untrusted_worktree() {
     let mut rig = monorepo();
     rig.write("home/.claude/skills/own/SKILL.md", &skill("own", "paths: '*.css'\n"));
     let written = AbsPath::new(Path::new(&rig.path("w/packages/web/ui/a.css"))).unwrap();
-    let mut brought = Vec::new();
+    let mut touch_result = Vec::new();
     for trusted in [None, Some(false), Some(true)] {
         let dir = rig.path("w");
         if trusted.is_some() {
@@ -228,11 +228,11 @@ async fn automatic_touch_adds_nothing_from_an_untrusted_worktree() {
             session: Some("s".to_owned()),
             ..Context::default()
         };
-        let named = rig.service.named(&Peer::new(7), context).await.unwrap();
+        let named = rig.service.get_or_open_session(&Peer::new(7), context).await.unwrap();
         let paths = vec![written.clone()];
         let touched = rig.service.touch(named, paths, TouchScope::Trusted).await.unwrap();
-        brought.push((touched.new.activated.len(), touched.new.discovered.len()));
+        touch_result.push((touched.new.activated.len(), touched.new.discovered.len()));
     }
-    assert_eq!(brought, [(1, 0), (0, 0), (1, 2)]);
-    assert!(rig.seen().await.contains(&"css activated".to_owned()));
+    assert_eq!(touch_result, [(1, 0), (0, 0), (1, 2)]);
+    assert!(rig.session_list().await.contains(&"css activated".to_owned()));
 }

@@ -16,7 +16,7 @@ use crate::access::sealed_copy::{Hashes, Unit};
 use crate::api::to_wire;
 
 /// Maximum number of skills and commands covered by trust in one directory.
-const MOST_SKILLS: usize = 10_000;
+const MAX_SKILLS: usize = 10_000;
 
 /// The content of a directory that trust covers.
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ impl Covered {
     pub(super) fn read(dir: &Path, hashes: &mut Hashes<'_>) -> Self {
         let mut files = Content::skills_below(dir, hashes.cancel());
         files.sort_unstable();
-        files.truncate(MOST_SKILLS);
+        files.truncate(MAX_SKILLS);
         let mut contents = BTreeMap::new();
         let (mut n_skills, mut plugins, mut shown) = (0, BTreeSet::new(), Vec::new());
         for file in files {
