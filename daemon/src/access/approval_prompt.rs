@@ -1,7 +1,7 @@
-//! The user's consent: what was allowed for good, the question, and what the answer does.
+//! Approvals: checks stored grants, asks the user, and applies the reply.
 //!
-//! A question is put once, to whoever listens: the daemon talks to no user itself. What was
-//! answered with "always" is in the store before anybody is told.
+//! Questions are published as events; the daemon has no user interface of its own. A grant by
+//! "always" is stored before the reply is delivered.
 
 use std::time::Duration;
 
@@ -22,11 +22,11 @@ use crate::rpc::events;
 use crate::rpc::peer::Peer;
 use crate::service::Service;
 
-/// What somebody wants to do.
+/// An action that may need the user's approval.
 #[derive(Clone, Debug)]
 pub(crate) struct EventSubject<'a> {
     pub(crate) view: &'a View,
-    /// The skill, where it is about one.
+    /// The skill, if the action is about one.
     pub(crate) candidate: Option<&'a Candidate>,
     pub(crate) session: Option<&'a str>,
     pub(crate) agent: Option<&'a str>,
@@ -36,17 +36,17 @@ pub(crate) struct EventSubject<'a> {
     pub(crate) reason: String,
     pub(crate) rule: Option<PermissionRule>,
     pub(crate) suggestions: Vec<String>,
-    /// What the user is told besides.
+    /// Additional information shown to the user.
     pub(crate) metadata: Map<String, Value>,
-    /// The hash of the text that it is about.
+    /// Hash of the text concerned.
     pub(crate) text: Option<[u8; 32]>,
-    /// What is to be run and is not as it was trusted.
+    /// Content to run that differs from what was trusted.
     pub(crate) contents: Vec<Content>,
-    /// Whether it goes on with something that was allowed once.
+    /// True if the call continues one that was allowed once.
     pub(crate) continues: bool,
 }
 
-/// What came of asking.
+/// Result of asking for approval.
 #[derive(Debug)]
 pub(crate) enum Consent {
     Given,
@@ -54,8 +54,8 @@ pub(crate) enum Consent {
 }
 
 impl Service {
-    /// Asks the user, unless that was answered before. Where nobody waits, the refusal names the
-    /// question, and the answer counts for the next one who asks the same.
+    /// Asks the user, unless there is a grant or an earlier reply. If the caller does not wait, the
+    /// refusal contains the id of the question, and the reply applies to the next equal call.
     pub(crate) async fn consent(
         &self,
         peer: &Peer,
@@ -84,9 +84,9 @@ impl Service {
         }
         let hint = match &self.socket {
             Some(_) => format!(
-                "Answer with `skillsd permission reply {id} once` (or `always`, `reject`) or `permission/reply`, then ask again."
+                "Answer with `skillsd permission reply {id} once` (or `always`, `reject`) or `permission/reply`, then retry."
             ),
-            None => "Ask a daemon, which keeps the question until it is answered.".to_owned(),
+            None => "Use a daemon, which keeps the question until it is answered.".to_owned(),
         };
         let mut error = RpcError::needs_asking(plain(&question.reason), id).with_hint(hint);
         if let (Some(data), Some(rule)) = (error.data.as_mut(), question.rule) {
@@ -95,7 +95,7 @@ impl Service {
         Ok(Consent::Refused(error))
     }
 
-    /// Puts a question and waits for its answer.
+    /// Queues a question and waits for its reply.
     pub(crate) async fn answered(
         &self,
         peer: &Peer,
@@ -105,7 +105,7 @@ impl Service {
         let asked = self.requests.wait(peer.nth(), question.clone(), limit);
         let (id, mut waiting) = asked.ok_or_else(too_many)?;
         self.asked_event(&id, &question);
-        // From here on the call only waits, and others of its connection go on.
+        // From here on the call only waits, so other calls of its connection proceed.
         let _waits = peer.waits();
         let mut withdrawn =
             Withdrawn { service: self, id: &id, question: &question, is_over: false };
@@ -115,9 +115,9 @@ impl Service {
             () = self.closing.cancelled() => {
                 return Err(RpcError::new(
                     REQUEST_CANCELLED,
-                    "skillsd ends before the user has answered, and the question is withdrawn",
+                    "skillsd is shutting down; the question to the user is withdrawn",
                 )
-                .with_hint("Ask again: the next call starts another daemon, which asks the user."));
+                .with_hint("Retry: the next call starts a new daemon, which asks the user."));
             }
         };
         let said = match said {
@@ -138,9 +138,9 @@ impl Service {
                 return Consent::Given;
             }
             Some(Reply::Always) => return Consent::Given,
-            Some(Reply::Reject) => format!("the user does not want `{name}` used"),
+            Some(Reply::Reject) => format!("the user refused the use of `{name}`"),
             None => format!(
-                "nobody has answered within {} seconds whether `{name}` may be used, which counts as no",
+                "no reply within {} seconds to the request to use `{name}`; this counts as a refusal",
                 self.patience().as_secs()
             ),
         };
@@ -148,19 +148,19 @@ impl Service {
             Some(message) => format!("{what}: {message}"),
             None => what,
         };
-        // Nobody is told of a rule where none wanted the user asked.
+        // The error names a rule only if a rule required the question.
         Consent::Refused(
             RpcError::denied(message, question.rule.clone())
-                .with_hint("Go on without it, or ask the user what to do."),
+                .with_hint("Continue without it, or ask the user what to do."),
         )
     }
 
-    /// Returns how long a question waits.
+    /// Returns how long a question waits for its reply.
     pub(crate) fn patience(&self) -> Duration {
         Duration::from_secs(self.settings.user().permission_timeout)
     }
 
-    /// Whether the user has allowed it for good.
+    /// Returns whether stored grants cover the action.
     async fn is_granted(&self, about: &EventSubject<'_>) -> bool {
         let precedence = RulePrecedence::of(&about.view.ctx.profile);
         let worktree = &about.view.resolution.worktree;
@@ -168,7 +168,7 @@ impl Service {
         about.patterns.iter().all(|it| is_covered(precedence, about.permission, &granted, it))
     }
 
-    /// Returns the patterns that the user has allowed for good.
+    /// Returns the patterns of stored grants.
     pub(crate) async fn grants(
         &self,
         worktree: &AbsPath,
@@ -176,13 +176,13 @@ impl Service {
         permission: &str,
     ) -> Vec<String> {
         let grants = self.sessions.store().grants(worktree, session).await;
-        let grants = grants.inspect_err(|error| tracing::warn!(%error, "grants are not read"));
+        let grants = grants.inspect_err(|error| tracing::warn!(%error, "failed to read grants"));
         let grants = grants.unwrap_or_default().into_iter();
         grants.filter(|it| it.permission == permission).map(|it| it.pattern).collect()
     }
 
-    /// Takes up the user's answer to a question. Returns the ids of others that it answers too;
-    /// none where there is no such question.
+    /// Applies the user's reply to a question. Returns the ids of other questions that it answers
+    /// too; none if the question does not exist.
     pub(crate) async fn reply(
         &self,
         id: &str,
@@ -216,7 +216,7 @@ impl Service {
         let Subject { permission, worktree, .. } = &question.subject;
         let patterns = if always.is_empty() { question.always.clone() } else { always };
         let grant = |pattern| Grant { session: None, permission: permission.clone(), pattern };
-        // Where it cannot be saved yet, the store's health says so.
+        // If it cannot be saved yet, the store's health reports it.
         store.grant(worktree, patterns.into_iter().map(grant).collect()).await;
         let contents = &question.subject.contents;
         if !contents.is_empty() {
@@ -224,7 +224,7 @@ impl Service {
         }
     }
 
-    /// Returns the questions of a worktree that what is allowed for good answers by now.
+    /// Returns the questions of a worktree that stored grants answer by now.
     async fn covered(&self, like: &Subject) -> Vec<(String, Question)> {
         let granted = self.grants(&like.worktree, None, &like.permission).await;
         let mut covered = Vec::new();
@@ -278,8 +278,8 @@ impl Service {
     }
 }
 
-/// Tells that a question is over that nobody has answered, whether its time is or whoever waited
-/// has gone.
+/// Publishes, when dropped, that a question ended without a reply: it timed out or its caller is
+/// gone.
 struct Withdrawn<'a> {
     service: &'a Service,
     id: &'a str,
@@ -296,12 +296,12 @@ impl Drop for Withdrawn<'_> {
 }
 
 impl EventSubject<'_> {
-    /// Returns the question for the user; `always` and `metadata` are the caller's own.
+    /// Returns the question for the user; `always` and `metadata` come from the caller.
     pub(crate) fn question(&self, always: Vec<String>, metadata: Map<String, Value>) -> Question {
         let Self { view, candidate, session, agent, .. } = self;
         let always = match (always.is_empty(), self.permission == SKILL) {
             (false, _) => always,
-            // The narrowest, which is the name where it is a plain one.
+            // The narrowest one, which is the name if it is a plain one.
             (true, true) => self.suggestions.iter().take(1).cloned().collect(),
             (true, false) => self.patterns.clone(),
         };
@@ -314,7 +314,7 @@ impl EventSubject<'_> {
                 ("path", json!(path)),
                 ("act", json!(self.act)),
             ] {
-                // The caller's own text never stands for what the skill is.
+                // The caller's metadata never overrides facts about the skill.
                 metadata.insert(key.to_owned(), value);
             }
         }
@@ -342,7 +342,7 @@ impl EventSubject<'_> {
     }
 }
 
-/// Whether what is allowed for good covers a pattern.
+/// Returns whether grants cover a pattern.
 pub(crate) fn is_covered(
     precedence: RulePrecedence,
     kind: &str,
@@ -360,7 +360,7 @@ fn blank() -> Event {
     Event::new(EventKind::PermissionAsked)
 }
 
-/// Returns a sentence as the message of an error.
+/// Converts a sentence to an error message.
 fn plain(sentence: &str) -> String {
     let text = sentence.trim_end_matches('.');
     let mut letters = text.chars();
@@ -369,6 +369,6 @@ fn plain(sentence: &str) -> String {
 }
 
 fn too_many() -> RpcError {
-    RpcError::not_allowed("too many questions wait for the user's answer already")
-        .with_hint("Answer some: `skillsd permission pending` lists them.")
+    RpcError::not_allowed("too many questions are pending")
+        .with_hint("Answer some of them: `skillsd permission pending` lists them.")
 }

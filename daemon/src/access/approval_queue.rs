@@ -1,10 +1,11 @@
-//! What the user has been asked: the questions that wait, and answers that nobody has taken yet.
+//! [`ApprovalQueue`]: pending questions, and replies that were not collected yet.
 //!
-//! Whoever asks may wait, or go and ask again later: an answer that nobody waits for is kept for
-//! the next one who asks the same, once. Nothing here is durable: a question ends with the daemon,
-//! and an `always` is a grant in the store before it is an answer here.
-//! The invariant: a question leaves the table with its answer, with its time, or with whoever
-//! waits for it.
+//! A caller may wait or retry later: a reply without a waiting caller is kept once for the next
+//! equal call. The queue is not durable: questions end with the daemon, and an `always` is stored
+//! as a grant first.
+//!
+//! Invariant: a question leaves the queue with its reply, its timeout, or the caller that waits for
+//! it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,34 +20,34 @@ use skills_protocol::wire::Reply;
 use skills_syntax::path::AbsPath;
 use tokio::sync::oneshot;
 
-/// How many questions may wait at once.
+/// Maximum number of pending questions.
 const MOST: usize = 1024;
 
-/// What is asked, by whom. Equal ones are the same question.
+/// Subject of a question; equal subjects are the same question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Subject {
     pub(crate) permission: String,
     pub(crate) patterns: Vec<String>,
-    /// What is to be done; of other permissions than `skill` empty.
+    /// The action; empty for permissions other than `skill`.
     pub(crate) act: &'static str,
     pub(crate) session: Option<String>,
     pub(crate) agent: Option<String>,
     pub(crate) worktree: AbsPath,
     pub(crate) profile: String,
-    /// The hash of the text that it is about: who agrees once has not agreed to another.
+    /// Hash of the text concerned: approval once does not cover another text.
     pub(crate) text: Option<[u8; 32]>,
-    /// What is to be run and is not as it was trusted: an answer is about that alone, and an
+    /// Content to run that differs from what was trusted. A reply covers only this content, and
     /// `always` trusts it from then on.
     pub(crate) contents: Vec<Content>,
 }
 
-/// A question, with what the user is told.
+/// A question with the information for the user.
 #[derive(Clone, Debug)]
 pub(crate) struct Question {
     pub(crate) subject: Subject,
     pub(crate) precedence: RulePrecedence,
     pub(crate) cwd: AbsPath,
-    /// The skill's name, where it is about one.
+    /// The skill's name, if the question is about one.
     pub(crate) name: Option<String>,
     pub(crate) always: Vec<String>,
     pub(crate) suggestions: Vec<String>,
@@ -55,7 +56,8 @@ pub(crate) struct Question {
     pub(crate) rule: Option<PermissionRule>,
 }
 
-/// Who may read the files of a skill without another question, as long as its text stays the same.
+/// An agent that may read the files of a skill without another question, as long as its text is
+/// unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reader {
     pub(crate) whose: Whose,
@@ -64,7 +66,7 @@ pub(crate) struct Reader {
     pub(crate) text: Option<[u8; 32]>,
 }
 
-/// What an answer is good for.
+/// Scope of a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Whose {
     Session(String),
@@ -72,21 +74,21 @@ pub(crate) enum Whose {
     Connection(u64),
 }
 
-/// What came of a question.
+/// The user's reply to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UserReply {
-    /// None where nobody answered in time.
+    /// None after a timeout.
     pub(crate) reply: Option<Reply>,
     pub(crate) message: Option<String>,
 }
 
-/// A question in the table.
+/// A question in the queue.
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) question: Question,
-    /// When, in milliseconds since 1970.
+    /// Time of the question, in milliseconds since 1970.
     pub(crate) at: u64,
-    /// When its time is over.
+    /// Time of its expiry, in milliseconds since 1970.
     pub(crate) expires: u64,
     /// The connections that asked, by [`Peer::nth`](crate::rpc::peer::Peer::nth).
     askers: BTreeSet<u64>,
@@ -95,11 +97,11 @@ pub(crate) struct Pending {
 
 #[derive(Debug)]
 enum State {
-    /// Somebody waits for the answer.
+    /// A caller waits for the reply.
     Waiting(oneshot::Sender<UserReply>),
-    /// Whoever asked will ask again.
+    /// The caller will retry.
     Open,
-    /// Answered, for the next one who asks.
+    /// Replied, for the next equal call.
     Answered(UserReply),
 }
 
@@ -109,20 +111,20 @@ impl Pending {
     }
 }
 
-/// All questions.
+/// All questions and unclaimed approvals.
 #[derive(Debug)]
 pub(crate) struct ApprovalQueue {
-    /// Tells the questions of this run from those of another: an old id must mean nothing.
+    /// Distinguishes the ids of this run from those of earlier ones.
     run: String,
     made: AtomicU64,
     table: Mutex<BTreeMap<u64, Pending>>,
-    /// What was allowed once, for the second call that puts in what commands gave.
+    /// Approvals once, for the second call of a load with command output.
     given: Mutex<VecDeque<Subject>>,
-    /// Who has been given a skill that the user is asked about, the latest at the end.
+    /// Readers that were given a skill that needs approval, oldest first.
     readers: Mutex<VecDeque<Reader>>,
 }
 
-/// A question that is waited for; it is withdrawn when this is dropped.
+/// A question with a waiting caller; withdrawn when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Waiting<'a> {
     requests: &'a ApprovalQueue,
@@ -131,10 +133,10 @@ pub(crate) struct Waiting<'a> {
 }
 
 impl ApprovalQueue {
-    /// Returns an empty table for this run.
+    /// Returns an empty queue for this run.
     pub(crate) fn new(boot_id: &str) -> Self {
         let time = boot_id.split('-').next().unwrap_or_default();
-        // The last digits change from run to run, and are short enough to be typed.
+        // The last digits change from run to run, and are short enough to type.
         let run = time[time.len().saturating_sub(4)..].to_owned();
         Self {
             run,
@@ -145,7 +147,7 @@ impl ApprovalQueue {
         }
     }
 
-    /// Takes the answer that was given to an earlier question of the same kind.
+    /// Takes the reply to an earlier equal question.
     pub(crate) fn take_answer(&self, subject: &Subject) -> Option<UserReply> {
         let mut table = self.table();
         let is_it = |it: &Pending| {
@@ -158,7 +160,7 @@ impl ApprovalQueue {
         }
     }
 
-    /// Notes that something was allowed once.
+    /// Records an approval once.
     pub(crate) fn note_given(&self, subject: Subject) {
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         if given.len() >= MOST {
@@ -167,7 +169,7 @@ impl ApprovalQueue {
         given.push_back(subject);
     }
 
-    /// Notes that somebody has been given a skill, and so may read its files.
+    /// Records a reader that was given a skill and may read its files.
     pub(crate) fn note_reader(&self, reader: Reader) {
         let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
         if readers.contains(&reader) {
@@ -179,20 +181,20 @@ impl ApprovalQueue {
         readers.push_back(reader);
     }
 
-    /// Whether somebody has been given a skill.
+    /// Returns whether a reader was given the skill.
     pub(crate) fn is_reader(&self, reader: &Reader) -> bool {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner).contains(reader)
     }
 
-    /// Whether this was allowed once and has not been gone on with yet.
+    /// Takes an approval once; returns whether there was one.
     pub(crate) fn take_given(&self, subject: &Subject) -> bool {
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         let found = given.iter().position(|it| it == subject);
         found.and_then(|at| given.remove(at)).is_some()
     }
 
-    /// Puts a question of a connection, which does not wait. Returns its id, and whether it is new;
-    /// none where there are too many.
+    /// Adds a question whose caller does not wait. Returns its id, and whether it is new; none if
+    /// the queue is full.
     pub(crate) fn put(
         &self,
         asker: u64,
@@ -211,7 +213,7 @@ impl ApprovalQueue {
         Some((self.id(number), true))
     }
 
-    /// Puts a question of a connection and waits for it; none where there are too many.
+    /// Adds a question whose caller waits; none if the queue is full.
     pub(crate) fn wait(
         &self,
         asker: u64,
@@ -244,14 +246,14 @@ impl ApprovalQueue {
         Some(number)
     }
 
-    /// Answers a question. Returns it as it was; none where there is none of that id.
+    /// Stores or delivers a reply. Returns the question; none if it is not pending.
     pub(crate) fn answer(&self, id: &str, answer: UserReply) -> Option<Question> {
         let number = self.number(id)?;
         let mut table = self.table();
         let asked = table.remove(&number)?;
         let question = asked.question.clone();
         match asked.state {
-            // Whoever waited may have gone in this moment.
+            // The waiting caller may be gone.
             State::Waiting(sender) => drop(sender.send(answer)),
             State::Open if answer.reply == Some(Reply::Always) => {}
             State::Open => {
@@ -266,7 +268,7 @@ impl ApprovalQueue {
         Some(question)
     }
 
-    /// Returns the question of that id that waits for an answer.
+    /// Returns a pending question by its id.
     pub(crate) fn get(&self, id: &str) -> Option<Question> {
         let number = self.number(id)?;
         let table = self.table();
@@ -280,7 +282,7 @@ impl ApprovalQueue {
         self.number(id).and_then(asked).unwrap_or_default()
     }
 
-    /// Calls `tell` with each question that waits for an answer, the oldest first.
+    /// Calls `tell` with each pending question, oldest first.
     pub(crate) fn each(&self, mut tell: impl FnMut(&str, &Pending)) {
         for (number, asked) in &*self.table() {
             if !matches!(asked.state, State::Answered(_)) {
@@ -289,7 +291,7 @@ impl ApprovalQueue {
         }
     }
 
-    /// Whether anybody waits for the user.
+    /// Returns whether a caller waits for a reply.
     pub(crate) fn is_waited_for(&self) -> bool {
         self.table().values().any(Pending::is_waited_for)
     }
@@ -302,12 +304,12 @@ impl ApprovalQueue {
         id.strip_prefix(&*self.run)?.strip_prefix('-')?.parse().ok()
     }
 
-    /// Returns the table without what has had its time.
+    /// Locks the queue and removes expired questions.
     fn table(&self) -> MutexGuard<'_, BTreeMap<u64, Pending>> {
-        // One question is put in or taken out at a time.
+        // Each critical section changes a single question.
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         let now = now();
-        // Of one that is waited for, whoever waits says that its time is over.
+        // A waiting caller reports its own timeout.
         table.retain(|_, it| it.is_waited_for() || it.expires > now);
         table
     }
@@ -367,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_nobody_waits_for_is_for_the_next_who_asks_the_same_once() {
+    fn reply_without_a_waiting_caller_is_kept_once_for_the_next_equal_call() {
         let requests = ApprovalQueue::new("18c0ffee-1");
         let (id, is_new) = requests.put(1, question("a"), LONG).unwrap();
         assert!(is_new && id == "ffee-1");
@@ -385,7 +387,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_waits_is_answered_and_who_goes_withdraws() {
+    async fn waiting_caller_gets_the_reply_and_dropping_it_withdraws_the_question() {
         let requests = ApprovalQueue::new("18c0ffee-1");
         let (id, mut waiting) = requests.wait(1, question("a"), LONG).unwrap();
         let (_, other) = requests.wait(1, question("a"), LONG).unwrap();
@@ -397,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_have_their_time_and_their_number() {
+    fn questions_expire_and_their_number_is_limited() {
         let requests = ApprovalQueue::new("18c0ffee-1");
         let (id, _) = requests.put(1, question("a"), Duration::ZERO).unwrap();
         assert!(requests.get(&id).is_none() && requests.answer(&id, yes()).is_none());

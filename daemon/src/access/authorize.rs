@@ -1,9 +1,8 @@
-//! What is asked before a body leaves the daemon, and before anything of a skill is run.
+//! Authorization: checks before a skill's text leaves the daemon, and before any part of it runs.
 //!
-//! Everything that gives a skill away or runs a part of it passes here and gets a [`Permit`], which
-//! nothing else can make: what needs one cannot forget to ask. The order is: the configuration,
-//! trust, permission. What the rules want the user asked about is the user's to say. What is run
-//! passes [`run`] besides.
+//! Every load, read and run needs a [`Permit`], which only this module creates. Checks in order:
+//! configuration, trust, permission rules. Rules may require the user's approval. Running also
+//! needs the checks in [`run`].
 
 pub(crate) mod run;
 
@@ -26,53 +25,53 @@ use crate::api::to_wire;
 use crate::rpc::peer::Peer;
 use crate::service::Service;
 
-/// Says that somebody was asked and agreed.
+/// Proof that an action was authorized.
 #[derive(Debug)]
 pub(crate) struct Permit {
-    /// Whether the rules want the user asked.
+    /// True if the rules require approval.
     is_guarded: bool,
 }
 
 impl Permit {
-    /// Whether it is for the one text that the user was asked about.
+    /// Returns whether the permit covers only the text that the user approved.
     pub(crate) fn is_guarded(&self) -> bool {
         self.is_guarded
     }
 }
 
-/// Who wants which skill.
+/// The caller of an action, and its skill.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asking<'a> {
     pub(crate) peer: &'a Peer,
     pub(crate) view: &'a View,
     pub(crate) candidate: &'a Candidate,
-    /// The agent's name inside the session.
+    /// The subagent's name.
     pub(crate) agent: Option<&'a str>,
     pub(crate) session: Option<&'a str>,
     pub(crate) by: Invoker,
-    /// Whether the caller waits for the user's answer.
+    /// True if the caller waits for the user's reply.
     pub(crate) wait: bool,
-    /// Whether the user has agreed to this in the same call.
+    /// True if the user has approved this earlier in the same call.
     pub(crate) agreed: bool,
-    /// Whether the call goes on with one that the user has agreed to.
+    /// True if the call continues one that the user has approved.
     pub(crate) continues: bool,
 }
 
-/// What is to be done with it.
+/// An action on a skill.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Act<'a> {
-    /// Its text is given to a model.
+    /// Gives its text to a model.
     Load,
-    /// A file of it is given away.
+    /// Returns one of its files.
     Read,
-    /// The commands in its body are run.
+    /// Runs the commands in its body.
     Shell(&'a Commands),
-    /// A script of it is run.
+    /// Runs one of its scripts.
     Script(&'a Script),
 }
 
 impl Act<'_> {
-    /// Returns the word for it that the user is told.
+    /// Returns the action's name shown to the user.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Load => "load",
@@ -91,7 +90,7 @@ impl Act<'_> {
         }
     }
 
-    /// Returns the hash of the text that it is about.
+    /// Returns the hash of the text concerned.
     fn text(self, candidate: &Candidate) -> Option<[u8; 32]> {
         match self {
             Self::Load | Self::Read => listed(candidate),
@@ -101,12 +100,12 @@ impl Act<'_> {
     }
 }
 
-/// Returns the hash of a skill's text as the list has it.
+/// Returns the hash of a skill's text as indexed.
 pub(crate) fn listed(candidate: &Candidate) -> Option<[u8; 32]> {
     candidate.record().map(|it| it.facts.hash)
 }
 
-/// Asks whether a skill may be loaded.
+/// Authorizes a load.
 pub(crate) async fn load(service: &Service, asking: Asking<'_>) -> Result<Permit, RpcError> {
     let permit = permission(service, asking, Act::Load, Vec::new()).await?;
     if permit.is_guarded || is_for_the_user(asking) {
@@ -115,7 +114,7 @@ pub(crate) async fn load(service: &Service, asking: Asking<'_>) -> Result<Permit
     Ok(permit)
 }
 
-/// Whether only the user may start a skill.
+/// Returns whether only the user may start the skill.
 fn is_for_the_user(asking: Asking<'_>) -> bool {
     let hides = asking.view.ctx.profile.hides_from_model;
     hides && asking.candidate.record().is_some_and(|it| it.disable_model_invocation)
@@ -131,9 +130,9 @@ fn reader(asking: Asking<'_>) -> Reader {
     Reader { whose, agent, path: candidate.path.clone(), text: listed(candidate) }
 }
 
-/// Asks whether a file of a skill may be given away, its text among them: as before it is loaded,
-/// and once for all of them. Who has the skill is not asked. `to_model`: the caller says that a
-/// model reads it, which has to be given first what only the user may start.
+/// Authorizes reading a file of a skill, SKILL.md included. Rules are those of a load, with one
+/// approval for all files; an agent that has the skill needs none. With `to_model`, a model reads
+/// the file: a skill that only the user may start must be loaded by the user first.
 pub(crate) async fn read(
     service: &Service,
     asking: Asking<'_>,
@@ -147,7 +146,7 @@ pub(crate) async fn read(
     }
     if to_model && is_for_the_user(asking) {
         return Err(RpcError::not_invocable(&candidate.name).with_hint(
-            "It has `disable-model-invocation`: its files can be read when the user has started it.",
+            "It has `disable-model-invocation`: its files can be read after the user has started it.",
         ));
     }
     if permission(service, asking, Act::Read, Vec::new()).await?.is_guarded {
@@ -156,7 +155,7 @@ pub(crate) async fn read(
     Ok(())
 }
 
-/// Whether an agent has loaded the skill in its session.
+/// Returns whether the agent has loaded the skill in its session.
 async fn has_loaded(service: &Service, asking: Asking<'_>, session: Option<&str>) -> bool {
     let Some(session) = session else { return false };
     let known = service.sessions.get(session).await;
@@ -164,8 +163,8 @@ async fn has_loaded(service: &Service, asking: Asking<'_>, session: Option<&str>
     loaded.is_some_and(|it| it.contains(&asking.candidate.path))
 }
 
-/// Asks whether the files of a skill may be named: what is denied is denied with them, what waits
-/// for trust waits with them, and nobody is asked.
+/// Authorizes listing the files of a skill: denied and untrusted skills are refused, without asking
+/// the user.
 pub(crate) fn named(
     view: &View,
     candidate: &Candidate,
@@ -181,13 +180,12 @@ pub(crate) fn named(
     if candidate.state == SkillState::Refused { Err(refused(candidate)) } else { Ok(()) }
 }
 
-/// Returns whether a skill waits for trust before any of it is given away, whatever else has become
-/// of it.
+/// Returns whether a skill needs trust before any of it is returned, whatever its state.
 pub(crate) fn is_untrusted(view: &View, candidate: &Candidate) -> bool {
     candidate.state == SkillState::Untrusted || view.resolution.roots[candidate.root].is_held_back
 }
 
-/// Refuses a skill whose file is a link that must not be followed.
+/// Returns the error for a skill whose file is a link that must not be followed.
 pub(crate) fn refused(candidate: &Candidate) -> RpcError {
     let why = candidate.reason.as_deref();
     let message = why.map_or("its file is a link", |it| &it.message);
@@ -195,22 +193,22 @@ pub(crate) fn refused(candidate: &Candidate) -> RpcError {
         .with_hint(why.map_or("Replace the link by the file itself.", |it| &it.next))
 }
 
-/// Refuses what waits for trust, and says how to give it.
+/// Returns the error for an untrusted skill, with a hint how to trust it.
 pub(crate) fn untrusted(view: &View, candidate: &Candidate, what: &str) -> RpcError {
     let place = place_of_trust(view, candidate);
     RpcError::untrusted(format!("{what}: what comes with `{place}` is not trusted"))
         .with_hint(format!("Look at what is in it, and run `skillsd trust {place}` to trust it."))
 }
 
-/// Returns the directory that has to be trusted for a skill.
+/// Returns the directory that must be trusted for a skill.
 fn place_of_trust(view: &View, candidate: &Candidate) -> String {
     let (worktree, root) = (&view.resolution.worktree, &view.resolution.roots[candidate.root]);
     let place = if root.path.starts_with(&**worktree) { worktree } else { &root.path };
     place.display().to_string()
 }
 
-/// The one place where the rules of the user and of the agents decide, and where the user is asked
-/// what they leave to the user. What the user asks for by its name is not asked about.
+/// Applies the permission rules of the user and the agents, and asks the user if they require it.
+/// Loads and reads by the user need no approval.
 async fn permission(
     service: &Service,
     asking: Asking<'_>,
@@ -239,7 +237,7 @@ async fn permission(
     let why = match (act, &contents[..]) {
         (_, []) => why(&decision),
         (Act::Shell(commands), [only]) if commands.filled && !commands.is_trusted(only) => {
-            "its commands hold what this call has sent".to_owned()
+            "its commands contain text sent by this call".to_owned()
         }
         _ => "it has changed since its worktree was trusted".to_owned(),
     };
@@ -272,10 +270,10 @@ async fn permission(
     }
 }
 
-/// The permission that skills are about.
+/// Name of the permission for skills.
 pub(crate) const SKILL: &str = "skill";
 
-/// Returns why the rules want what they want, as the end of a sentence.
+/// Returns the reason for a decision, without capital and full stop.
 pub(crate) fn why(decision: &Decision<'_>) -> String {
     let at = |rule: &permission::Rule| {
         format!("`{}`, line {}", rule.source.file.display(), rule.source.at.line)
@@ -286,15 +284,15 @@ pub(crate) fn why(decision: &Decision<'_>) -> String {
             format!("the rule `{}` in {} says `{action}`", rule.pattern, at(rule))
         }
         DecisionReason::ToolDisabled(rule) => {
-            format!("the rule `{}` in {} switches the skill tool off", rule.pattern, at(rule))
+            format!("the rule `{}` in {} disables the skill tool", rule.pattern, at(rule))
         }
         DecisionReason::Canonical => "the agent has fetched it itself".to_owned(),
-        DecisionReason::Harmless => "no rule is about it, and nothing in it can do harm".to_owned(),
-        DecisionReason::Concern(Some(key)) => format!("no rule is about it, and it has `{key}`"),
+        DecisionReason::Harmless => "no rule matches it, and nothing in it can do harm".to_owned(),
+        DecisionReason::Concern(Some(key)) => format!("no rule matches it, and it has `{key}`"),
         DecisionReason::Concern(None) => {
-            "no rule is about it, and what it may do is not known".to_owned()
+            "no rule matches it, and its effects are unknown".to_owned()
         }
-        DecisionReason::NoRule => "no rule is about it".to_owned(),
+        DecisionReason::NoRule => "no rule matches it".to_owned(),
     }
 }
 
@@ -314,12 +312,12 @@ fn decide<'a>(
     permission::decide(RulePrecedence::of(&view.ctx.profile), &resolution.permissions, &request)
 }
 
-/// Refuses what is denied, by the rule that denies it.
+/// Returns the error for a denied skill, with the rule that denies it.
 fn refusal(candidate: &Candidate, decision: &Decision<'_>) -> Result<(), RpcError> {
     let Some(rule) = decision.rule() else { return Ok(()) };
     let (file, line) = (rule.source.file.display(), rule.source.at.line);
     let name = &candidate.name;
     let message = format!("the rule `{}` in `{file}`, line {line}, denies `{name}`", rule.pattern);
     Err(RpcError::denied(message, Some(to_wire::permission_rule(rule)))
-        .with_hint("Change the rule if the skill is to be used; it counts for the next call."))
+        .with_hint("Change the rule to use the skill; the next call applies it."))
 }

@@ -1,7 +1,7 @@
-//! Programs that are run for a skill: a group of their own, bounded in time and output.
+//! Child processes of skills: each in its own process group, with limits on time and output.
 //!
-//! Whatever ends the call ends the program with all its children: its time, the caller's
-//! cancellation, the daemon's end. Nothing of it is read on a worker of the runtime.
+//! Timeout, cancellation of the call and shutdown of the daemon all kill the whole group. Output is
+//! read outside the runtime's workers.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -21,7 +21,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::spawn_blocking;
 
-/// The variables of the daemon that a program gets; all others, keys among them, stay here.
+/// Environment variables passed to programs; all others, which may be secret, are removed.
 const KEPT: [&str; 13] = [
     "PATH",
     "HOME",
@@ -38,7 +38,7 @@ const KEPT: [&str; 13] = [
     "XDG_RUNTIME_DIR",
 ];
 
-/// How long one argument may be, in bytes: Linux's own bound is 32 pages, its end included.
+/// Maximum length of one argument in bytes: Linux allows 32 pages including the terminator.
 const LONGEST: usize = 128 * 1024 - 1;
 
 /// Retries of a program whose file is still open for writing.
@@ -47,35 +47,35 @@ const TRIES: usize = 40;
 /// Wait before such a retry.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// How long output is waited for that somebody outside of the group holds open.
+/// How long to wait for output that a process outside the group keeps open.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
-/// What is run.
+/// A program to run.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) program: OsString,
-    /// The name that the program is told as its own; its path where there is none.
+    /// The program's `argv[0]`; its path by default.
     pub(crate) name: Option<OsString>,
     pub(crate) args: Vec<OsString>,
     pub(crate) directory: PathBuf,
-    /// Variables besides those that every program gets.
+    /// Additional environment variables.
     pub(crate) environment: Vec<(&'static str, OsString)>,
     pub(crate) timeout: Duration,
-    /// How much of each output is kept, in bytes.
+    /// Maximum number of bytes kept of each output.
     pub(crate) most: usize,
 }
 
-/// Why no program can be given a text.
+/// Reason why a text cannot be an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
-    /// It holds a NUL character, which ends it there for every program.
+    /// It contains a NUL character.
     Nul,
-    /// It is longer than the system takes: so many bytes, of so many at the most.
+    /// It is longer than the system's limit: its length and the limit, in bytes.
     TooLong(usize, usize),
 }
 
 impl Unfit {
-    /// Returns why this text cannot be given as one argument, if it cannot.
+    /// Returns why a text cannot be one argument; none if it can.
     pub(crate) fn of(text: &str) -> Option<Self> {
         if text.contains('\0') {
             return Some(Self::Nul);
@@ -87,49 +87,48 @@ impl Unfit {
 impl fmt::Display for Unfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nul => write!(f, "has a NUL character, which no program can be given"),
-            Self::TooLong(length, most) => write!(
-                f,
-                "has {length} bytes, and the system gives a program {most} in one argument at the most"
-            ),
+            Self::Nul => write!(f, "contains a NUL character"),
+            Self::TooLong(length, most) => {
+                write!(f, "has {length} bytes; the system's limit for one argument is {most}")
+            }
         }
     }
 }
 
-/// Whether a program could not be begun because its arguments are too long together.
+/// Returns whether a program failed to start because its arguments are too long in total.
 pub(crate) fn is_too_much(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::ArgumentListTooLong
 }
 
-/// What came of it.
+/// Result of a program.
 #[derive(Debug)]
 pub(crate) struct Ran {
-    /// None when a signal ended it.
+    /// None if it was killed by a signal.
     pub(crate) exit_code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
-    /// Whether there was more output than is kept.
+    /// True if output was dropped.
     pub(crate) is_truncated: bool,
-    /// Whether it was ended because its time was over.
+    /// True if it was killed after its timeout.
     pub(crate) is_late: bool,
 }
 
-/// Programs that run at a time. Each takes a thread of the blocking pool, which others need.
+/// Maximum number of programs that run at a time. Each takes a thread of the shared blocking pool.
 const MOST: usize = 8;
 
 static PLACES: Semaphore = Semaphore::const_new(MOST);
 
-/// A place among the programs that run.
+/// A slot for a running program.
 #[derive(Clone, Debug)]
 pub(crate) struct RunPlace {
     _permit: Arc<SemaphorePermit<'static>>,
 }
 
 impl RunPlace {
-    /// Waits for a place. It is taken before anything is copied for a program, so that programs
-    /// that wait cost neither memory nor disk.
+    /// Waits for a slot. Taken before anything is copied for a program, so that waiting programs
+    /// cost neither memory nor disk.
     pub(crate) async fn take() -> io::Result<Self> {
-        // Never closed, so that a place is there sooner or later.
+        // The semaphore is never closed, so this cannot fail.
         let permit = PLACES.acquire().await.map_err(io::Error::other)?;
         Ok(Self { _permit: Arc::new(permit) })
     }
@@ -138,7 +137,7 @@ impl RunPlace {
 /// Runs a program to its end.
 pub(crate) async fn run(job: Job, place: RunPlace) -> io::Result<Ran> {
     let leash = Arc::new(ProcessGroup::default());
-    // Dropped with the call, also when nobody waits for it any more.
+    // Dropped with the call, also when the call is cancelled.
     let _holder = Holder(Arc::clone(&leash));
     let supervise = move || {
         let ran = supervise(&job, &leash);
@@ -149,7 +148,7 @@ pub(crate) async fn run(job: Job, place: RunPlace) -> io::Result<Ran> {
     ran.unwrap_or_else(|error| Err(io::Error::other(error)))
 }
 
-/// The group that is to be ended, while it is known to be ours.
+/// The process group to kill, while its id is known to be ours.
 #[derive(Debug, Default)]
 struct ProcessGroup(Mutex<Group>);
 
@@ -158,7 +157,7 @@ enum Group {
     #[default]
     NotBegun,
     Running(Pid),
-    /// It has ended, or is not to begin.
+    /// It has ended, or must not start.
     Over,
 }
 
@@ -171,7 +170,7 @@ impl ProcessGroup {
         }
     }
 
-    /// Ends the group, if it is there; afterwards its number may be another's.
+    /// Kills the group, if it runs. Afterwards its id may be reused.
     fn cut(&self) {
         let mut group = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Group::Running(pid) = *group {
@@ -182,7 +181,7 @@ impl ProcessGroup {
 }
 
 fn end(group: Pid) {
-    // They may all have ended.
+    // All processes may have ended.
     let _ = kill_process_group(group, Signal::KILL);
 }
 
@@ -199,7 +198,7 @@ fn supervise(job: &Job, leash: &ProcessGroup) -> io::Result<Ran> {
     let pid = Pid::from_child(&child);
     leash.begin(pid);
     let watched = watch(job, &mut child, pid);
-    // Before it is waited for: until then the number is its own.
+    // Before the child is reaped: until then its process id is not reused.
     leash.cut();
     let status = child.wait()?;
     let (mut stdout, mut stderr, is_late) = watched?;
@@ -230,7 +229,7 @@ fn spawn(job: &Job) -> io::Result<Child> {
     let mut tries = 0;
     loop {
         match command.spawn() {
-            // Another child was begun while its file was written, and has it open for a moment.
+            // A concurrently forked child briefly holds the file open for writing.
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < TRIES => {
                 tries += 1;
                 thread::sleep(PAUSE);
@@ -240,7 +239,7 @@ fn spawn(job: &Job) -> io::Result<Child> {
     }
 }
 
-/// Reads what a program prints until it has ended or its time is over.
+/// Reads a program's output until it ends or times out.
 fn watch(job: &Job, child: &mut Child, pid: Pid) -> io::Result<(Pipe, Pipe, bool)> {
     let mut stdout = Pipe::new(child.stdout.take(), job.most)?;
     let mut stderr = Pipe::new(child.stderr.take(), job.most)?;
@@ -261,7 +260,7 @@ struct Woken {
     is_late: bool,
 }
 
-/// Waits until there is something to read, the program has ended, or it is too late.
+/// Waits for output, the program's end, or the deadline.
 fn wait(pipes: &[&Pipe], exit: Option<BorrowedFd<'_>>, deadline: Instant) -> io::Result<Woken> {
     let mut fds: Vec<_> =
         exit.iter().map(|it| PollFd::from_borrowed_fd(*it, PollFlags::IN)).collect();
@@ -298,10 +297,11 @@ impl Pipe {
         Ok(Self { source, kept: Vec::new(), most, is_open: true, is_truncated: false })
     }
 
-    /// Takes what there is; what is too much is read and forgotten, so that nobody waits.
+    /// Reads available output. Output beyond the limit is read and dropped, so that the program
+    /// does not block.
     fn take(&mut self) -> io::Result<()> {
         let mut buffer = [0; 16 * 1024];
-        // A program that prints faster than we read has the others wait for a moment only.
+        // Bounds the time for a program that prints faster than we read.
         for _ in 0..64 {
             if !self.is_open {
                 break;
@@ -352,7 +352,7 @@ mod tests {
         run_now(shell(script, Path::new("/"))).await.unwrap()
     }
 
-    /// Whether a process is there, a zombie not counted.
+    /// Returns whether a process exists, zombies not counted.
     fn is_alive(pid: &str) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
         stat.is_ok_and(|it| {
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn outputs_and_exit_code_are_given() {
+    async fn outputs_and_exit_code_are_returned() {
         let ran = ran("echo out; echo err >&2; echo $CLAUDE_SKILL_DIR; pwd; cat; exit 3").await;
         assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("out\n/s\n/\n", "err\n"));
         assert_eq!((ran.exit_code, ran.is_truncated, ran.is_late), (Some(3), false, false));
@@ -384,14 +384,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn too_much_output_is_cut_and_nobody_waits() {
+    async fn excess_output_is_dropped_without_blocking() {
         let ran = ran("head -c 3000000 /dev/zero | tr '\\0' x; echo end >&2").await;
         assert_eq!((ran.stdout.len(), ran.stderr.as_str()), (1000, "end\n"));
         assert!(ran.is_truncated);
     }
 
     #[tokio::test]
-    async fn a_late_program_is_ended_with_its_children() {
+    async fn timed_out_program_is_killed_with_its_children() {
         let script = "sleep 1000 & echo $!; echo $$; wait";
         let job = Job { timeout: Duration::from_millis(300), ..shell(script, Path::new("/")) };
         let ran = run_now(job).await.unwrap();
@@ -402,20 +402,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn children_that_stay_behind_are_ended() {
+    async fn remaining_children_are_killed() {
         let ran = ran("sleep 1000 & echo $!").await;
         assert_eq!(ran.exit_code, Some(0));
         gone(&ran.stdout).await;
     }
 
     #[tokio::test]
-    async fn nobody_waits_for_one_that_left_the_group() {
+    async fn process_that_left_the_group_is_not_waited_for() {
         let ran = ran("setsid sh -c 'sleep 5' & exit 0").await;
         assert_eq!((ran.exit_code, ran.is_late), (Some(0), false));
     }
 
     #[tokio::test]
-    async fn a_call_that_is_given_up_ends_its_program() {
+    async fn cancelled_call_kills_its_program() {
         let top = tempfile::TempDir::new().unwrap();
         let calling = tokio::spawn(run_now(shell(
             "echo $$ > pid.new; mv pid.new pid; sleep 1000",
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_that_there_is_not_is_an_error() {
+    async fn missing_program_is_an_error() {
         let job = Job { program: "/no/such".into(), ..shell("", Path::new("/")) };
         assert_eq!(run_now(job).await.unwrap_err().kind(), io::ErrorKind::NotFound);
     }

@@ -1,8 +1,8 @@
-//! The files beneath one directory, and nothing that only seems to be there.
+//! [`ConfinedDir`]: access to the files below one directory, and to nothing outside.
 //!
-//! Every path is resolved by the kernel beneath an open descriptor of the directory: `..`,
-//! absolute paths and links that lead out fail there, also when somebody swaps a directory for
-//! a link in the meantime. Only regular files are read, and opening never waits.
+//! The kernel resolves every path below an open descriptor of the directory: `..`, absolute paths
+//! and links that lead out fail, also if a directory is swapped for a link meanwhile. Only regular
+//! files are read, and opening never blocks.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -18,19 +18,19 @@ use skills_engine::files::disk::content_hash_of;
 use skills_engine::sessions::store::Content;
 use skills_render::resources::DirEntries;
 
-/// How long a SKILL.md may be that is loaded.
+/// Maximum size of a SKILL.md that is loaded.
 pub(crate) const MOST_LOADED: u64 = 4 * 1024 * 1024;
 
-/// How deep directories are listed.
+/// Maximum depth of listed directories.
 const DEEPEST: usize = 10;
 
-/// How many entries of directories are looked at. A skill has some ten files.
+/// Maximum number of directory entries visited. A skill has some ten files.
 const MOST: usize = 20_000;
 
-/// How often a path is tried again that changed while the kernel followed it.
+/// Maximum attempts for a path that changes while the kernel resolves it.
 const TRIES: usize = 16;
 
-/// Directories of tools, which hold nothing that a skill's author put there.
+/// Directories of tools, which contain nothing by the skill's author.
 const SKIPPED: [&str; 4] = [".git", "node_modules", "__pycache__", ".venv"];
 
 /// A directory whose files are served.
@@ -39,7 +39,7 @@ pub(crate) struct ConfinedDir {
     directory: OwnedFd,
 }
 
-/// A file beneath the directory.
+/// A file below the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) relative: PathBuf,
@@ -47,21 +47,21 @@ pub(crate) struct Found {
     pub(crate) executable: bool,
 }
 
-/// What was found.
+/// The files below the directory.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     /// Sorted by path.
     pub(crate) files: Vec<Found>,
-    /// Whether there was more to look at than is looked at.
+    /// True if a limit was reached.
     pub(crate) truncated: bool,
 }
 
-/// What was found, by name alone.
+/// The names of the files below the directory.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     /// Sorted.
     pub(crate) names: Vec<PathBuf>,
-    /// Whether there was more to look at than is looked at.
+    /// True if a limit was reached.
     pub(crate) truncated: bool,
 }
 
@@ -69,32 +69,32 @@ pub(crate) struct Names {
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) bytes: Vec<u8>,
-    /// The whole file's size.
+    /// Size of the whole file in bytes.
     pub(crate) size: u64,
 }
 
-/// Why a file is not served.
+/// An error of reading a file.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfinedDirError {
     /// The path leads out of the directory.
     #[error("the path leads out of the directory")]
     Outside,
-    /// There is nothing.
+    /// The file does not exist.
     #[error("there is no such file")]
     Missing,
-    /// It is longer than is read.
+    /// The file exceeds the size limit.
     #[error("it has {0} bytes, more than are read")]
     TooLarge(u64),
-    /// Another directory or file is there than the one that the list has.
-    #[error("it was exchanged for another one")]
+    /// A different directory or file than the indexed one is at the path.
+    #[error("it was replaced by another file")]
     Exchanged,
     /// It kept changing while it was read.
     #[error("it kept changing while it was read")]
     Changing,
-    /// It is a directory, a pipe or the like.
+    /// It is a directory, a pipe or another special file.
     #[error("it is {0}, not a regular file")]
     NotAFile(&'static str),
-    /// The system refused.
+    /// The system call failed.
     #[error("failed to read it")]
     Io(#[source] io::Error),
 }
@@ -103,9 +103,9 @@ impl From<Errno> for ConfinedDirError {
     fn from(error: Errno) -> Self {
         match error {
             Errno::XDEV => Self::Outside,
-            // Nothing has a name that is too long for a file system.
+            // A name too long for the file system cannot exist.
             Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG => Self::Missing,
-            // What a socket answers to being opened.
+            // Returned by open for a socket.
             Errno::NXIO => Self::NotAFile("a socket or device"),
             _ => Self::Io(error.into()),
         }
@@ -113,18 +113,18 @@ impl From<Errno> for ConfinedDirError {
 }
 
 impl ConfinedDir {
-    /// Opens the directory itself, links on the way to it followed.
+    /// Opens the directory, following links in its path.
     pub(crate) fn open(directory: &Path) -> Result<Self, ConfinedDirError> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self { directory: rustix::fs::openat(CWD, directory, flags, Mode::empty())? })
     }
 
-    /// Opens the directory of a skill, which has to be the one that its view has met.
+    /// Opens the directory of a skill, which must be the one in its view.
     pub(crate) fn of(candidate: &Candidate) -> Result<Self, ConfinedDirError> {
         Self::open_known(&candidate.dir(), candidate.directory)
     }
 
-    /// Opens the directory itself, which has to be `known` where that is given.
+    /// Opens the directory, which must be `known` if that is given.
     pub(crate) fn open_known(
         directory: &Path,
         known: Option<FileId>,
@@ -135,7 +135,7 @@ impl ConfinedDir {
         if is_known { Ok(beneath) } else { Err(ConfinedDirError::Exchanged) }
     }
 
-    /// Reads a part of a file: at most `length` bytes from `offset` on.
+    /// Reads a part of a file: at most `length` bytes from `offset`.
     pub(crate) fn read(
         &self,
         relative: &Path,
@@ -148,7 +148,7 @@ impl ConfinedDir {
         let mut file = File::from(file);
         let mut bytes = Vec::new();
         let size = stat.st_size.cast_unsigned();
-        // The system knows no place beyond the largest file that there can be.
+        // Seeking beyond the maximum file size fails, so offsets past the end are not passed on.
         if offset < size {
             file.seek(SeekFrom::Start(offset)).map_err(ConfinedDirError::Io)?;
             file.take(length).read_to_end(&mut bytes).map_err(ConfinedDirError::Io)?;
@@ -156,12 +156,12 @@ impl ConfinedDir {
         Ok(Part { bytes, size })
     }
 
-    /// Reads a whole file of at most `most` bytes, as it is at one moment.
+    /// Reads a whole file of at most `most` bytes, unchanged during the read.
     pub(crate) fn whole(&self, relative: &Path, most: u64) -> Result<Vec<u8>, ConfinedDirError> {
         self.whole_known(relative, most, None)
     }
 
-    /// Does the same with a file that has to be `known` where that is given.
+    /// Like [`Self::whole`], for a file that must be `known` if that is given.
     pub(crate) fn whole_known(
         &self,
         relative: &Path,
@@ -182,7 +182,7 @@ impl ConfinedDir {
             if nth > 0 {
                 file.seek(SeekFrom::Start(0)).map_err(ConfinedDirError::Io)?;
             }
-            // In one call as a rule. What is behind these bytes by then shows in the mark.
+            // Usually a single read. Later growth shows in the mark.
             let mut bytes = vec![0; before.size as usize];
             let is_whole = match file.read_exact(&mut bytes) {
                 Ok(()) => true,
@@ -198,7 +198,7 @@ impl ConfinedDir {
         Err(ConfinedDirError::Changing)
     }
 
-    /// Returns the regular files and the directories in a directory; links are left out.
+    /// Returns the regular files and directories in a directory, without links.
     pub(crate) fn children(&self, relative: &Path) -> Result<DirEntries, ConfinedDirError> {
         let mut found = DirEntries::default();
         for entry in self.entries(relative)?.flatten().take(MOST) {
@@ -216,7 +216,7 @@ impl ConfinedDir {
         Ok(found)
     }
 
-    /// Reads all of a file for its hash, and tells where it really is.
+    /// Hashes a whole file and returns it with its real path.
     pub(crate) fn content(&self, relative: &Path) -> Result<Content, ConfinedDirError> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = self.resolve(relative, flags)?;
@@ -225,12 +225,13 @@ impl ConfinedDir {
             return Err(ConfinedDirError::TooLarge(size));
         }
         let path = real(&file)?;
-        // What grows while it is read would have no end.
+        // Limits the read, since a growing file may have no end.
         let hash = content_hash_of(File::from(file).take(size)).map_err(ConfinedDirError::Io)?;
         Ok(Content { path, hash })
     }
 
-    /// Returns the hash of a whole file of at most `most` bytes, which is not held, and its size.
+    /// Returns the hash and size of a whole file of at most `most` bytes, without keeping it in
+    /// memory.
     pub(crate) fn hash(
         &self,
         relative: &Path,
@@ -242,19 +243,19 @@ impl ConfinedDir {
         if size > most {
             return Err(ConfinedDirError::TooLarge(size));
         }
-        // What grows while it is read would have no end.
+        // Limits the read, since a growing file may have no end.
         let hash = content_hash_of(File::from(file).take(size)).map_err(ConfinedDirError::Io)?;
         Ok((hash, size))
     }
 
-    /// Returns where a regular file really is, and whether it can be executed.
+    /// Returns the real path of a regular file, and whether it is executable.
     pub(crate) fn located(&self, relative: &Path) -> Result<(PathBuf, bool), ConfinedDirError> {
         let file = self.resolve(relative, OFlags::PATH)?;
         let is_executable = regular(&file)?.st_mode & 0o111 != 0;
         Ok((real(&file)?, is_executable))
     }
 
-    /// Lists the regular files. Links are followed to files beneath, never to directories.
+    /// Lists the regular files. Follows links to files below the directory, never to directories.
     pub(crate) fn list(&self) -> Result<Listing, ConfinedDirError> {
         let mut files = Vec::new();
         let truncated = self.walk(|relative, _| files.extend(self.found(relative)))?;
@@ -262,7 +263,7 @@ impl ConfinedDir {
         Ok(Listing { files, truncated })
     }
 
-    /// Lists the same files by their names, without looking at each of them.
+    /// Lists the same files by name, without a `stat` of each.
     pub(crate) fn names(&self) -> Result<Names, ConfinedDirError> {
         let mut names = Vec::new();
         let truncated = self.walk(|relative, kind| {
@@ -274,8 +275,7 @@ impl ConfinedDir {
         Ok(Names { names, truncated })
     }
 
-    /// Goes through the regular files and the links, in no order. Returns whether there was more
-    /// than is looked at.
+    /// Visits the regular files and links in no order. Returns whether a limit was reached.
     fn walk(&self, mut each: impl FnMut(PathBuf, FileType)) -> Result<bool, ConfinedDirError> {
         let mut truncated = false;
         let mut looked_at = 0;
@@ -283,7 +283,7 @@ impl ConfinedDir {
         while let Some(directory) = directories.pop() {
             let entries = match self.entries(&directory) {
                 Ok(entries) => entries,
-                // Gone, swapped or closed to us in the meantime: the rest is there all the same.
+                // Removed, swapped or unreadable meanwhile; the others are still listed.
                 Err(_) if !directory.as_os_str().is_empty() => continue,
                 Err(error) => return Err(error),
             };
@@ -319,7 +319,7 @@ impl ConfinedDir {
         Ok(Dir::new(self.resolve(relative, flags)?)?)
     }
 
-    /// Some file systems do not say in a directory what its entries are.
+    /// Returns an entry's type. Some file systems do not report it in directory listings.
     fn kind(&self, relative: &Path, said: FileType) -> FileType {
         if said != FileType::Unknown {
             return said;
@@ -342,7 +342,7 @@ impl ConfinedDir {
         let open = || rustix::fs::openat2(&self.directory, relative, flags, Mode::empty(), resolve);
         let mut opened = open();
         for _ in 1..TRIES {
-            // Something was renamed at the same time, so that the kernel cannot be sure.
+            // A concurrent rename keeps the kernel from proving that the path stays below.
             if !matches!(opened, Err(Errno::AGAIN | Errno::INTR)) {
                 break;
             }
@@ -352,7 +352,7 @@ impl ConfinedDir {
     }
 }
 
-/// By which a change of a file shows.
+/// Identity of a file's version.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Mark {
     size: u64,
@@ -376,7 +376,7 @@ fn id_of(stat: &Stat) -> FileId {
     FileId { device: stat.st_dev as u64, inode: stat.st_ino as u64 }
 }
 
-/// Returns the path of an open file, without links.
+/// Returns the canonical path of an open file.
 fn real(file: &OwnedFd) -> Result<PathBuf, ConfinedDirError> {
     std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).map_err(ConfinedDirError::Io)
 }
@@ -406,7 +406,7 @@ mod tests {
 
     use super::*;
 
-    /// A skill's directory `s` with files, and a secret beside it.
+    /// Returns a skill directory `s` with files, and a secret beside it.
     fn tree() -> (TempDir, ConfinedDir) {
         let top = TempDir::new().unwrap();
         let skill = top.path().join("s");
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn files_beneath_are_read_also_by_links() {
+    fn files_below_are_read_also_through_links() {
         check("SKILL.md", "0123456789");
         check("scripts/../SKILL.md", "0123456789");
         check("inside", "#!");
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_file_is_read_or_nothing() {
+    fn file_over_the_limit_is_not_read_partially() {
         let (_top, beneath) = tree();
         let read = |relative: &str, most| {
             let result = beneath.whole(Path::new(relative), most);
@@ -496,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_is_located_where_it_really_is() {
+    fn a_script_is_located_by_its_real_path() {
         let (top, beneath) = tree();
         let path = top.path().canonicalize().unwrap().join("s/scripts/run.sh");
         assert_eq!(beneath.located(Path::new("inside")).unwrap(), (path, true));
@@ -505,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn listing_holds_regular_files_in_order() {
+    fn listing_contains_regular_files_in_order() {
         let (_top, beneath) = tree();
         let listing = beneath.list().unwrap();
         let files: Vec<_> = listing.files.iter().map(|it| it.relative.to_str().unwrap()).collect();
@@ -544,7 +544,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_file_system_has_is_no_failure_of_it() {
+    fn offset_past_the_end_and_overlong_name_are_no_io_errors() {
         let (_top, beneath) = tree();
         for offset in [10, 11, i64::MAX as u64, u64::MAX] {
             let part = beneath.read(Path::new("SKILL.md"), offset, 4).unwrap();

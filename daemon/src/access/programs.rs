@@ -1,23 +1,22 @@
-//! Programs that a skill's scripts and commands are started with: `PATH`, and the interpreter that
-//! a script's first line names.
+//! Programs that run a skill's scripts and commands: the search path, and interpreters from shebang
+//! lines.
 //!
-//! Files of a worktree change without anybody being asked, so that no program is taken from one.
-//! Paths count by where they lead, and what they lead to is resolved once: a link that changes
-//! later changes nothing.
+//! Files in a worktree change without approval, so no program is taken from one. Paths are compared
+//! by their target, which is resolved once, so later changes of a link have no effect.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Directories that are searched if the daemon's `PATH` has none that may be.
+/// Search path used if no directory of the daemon's `PATH` is allowed.
 const USUAL: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Directories that programs are not taken from: worktrees, and the skill's own directory.
+/// Directories from which no program is run: worktrees, and the skill's own directory.
 #[derive(Debug)]
 pub(crate) struct Unchecked {
     directories: Vec<PathBuf>,
-    /// The canonical home directory of the user whom the daemon serves.
+    /// The user's canonical home directory.
     home: Option<PathBuf>,
 }
 
@@ -26,13 +25,13 @@ pub(crate) struct Unchecked {
 pub(crate) struct Interpreter {
     /// Its canonical path.
     pub(crate) program: PathBuf,
-    /// Its path as written, which some programs look at.
+    /// Its path as written, which some programs use as `argv[0]`.
     pub(crate) name: OsString,
     /// The rest of the line.
     pub(crate) argument: Option<OsString>,
 }
 
-/// Why no interpreter is taken from a first line.
+/// Reason why no interpreter is taken from a first line.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InterpreterError {
     #[error("names a program in a worktree")]
@@ -44,8 +43,8 @@ pub(crate) enum InterpreterError {
 }
 
 impl Unchecked {
-    /// Takes the directories of one call in addition to all git worktrees. A directory that holds
-    /// the home directory is none of them. Blocks on the disk.
+    /// Combines the directories of one call with all git worktrees. Leaves out directories that
+    /// contain the home directory. Blocks on the disk.
     pub(crate) fn new(directories: &[PathBuf], home: Option<&Path>) -> Self {
         let home = home.and_then(|it| fs::canonicalize(it).ok());
         let real = directories.iter().filter_map(|it| fs::canonicalize(it).ok());
@@ -54,8 +53,8 @@ impl Unchecked {
         Self { directories: all.filter(|it| !holds_home(it)).collect(), home }
     }
 
-    /// Returns the daemon's `PATH` with canonical paths and without these directories. It is never
-    /// empty: an empty one stands for the working directory.
+    /// Returns the daemon's `PATH` with canonical paths and without these directories. Never empty,
+    /// because an empty one means the working directory.
     pub(crate) fn search_path(&self) -> OsString {
         let path = env::var_os("PATH").unwrap_or_default();
         let mut kept: Vec<PathBuf> = Vec::new();
@@ -70,7 +69,7 @@ impl Unchecked {
         if joined.is_empty() { USUAL.into() } else { joined }
     }
 
-    /// Reads a script's first line, without its line end. The script runs in `cwd`.
+    /// Parses a script's first line, without its line end. The script runs in `cwd`.
     pub(crate) fn interpreter(
         &self,
         line: &[u8],
@@ -84,7 +83,7 @@ impl Unchecked {
         if name.is_empty() {
             return Ok(None);
         }
-        // `env -S` fills them in.
+        // `env -S` expands variables.
         if argument.windows(2).any(|it| it == b"${") {
             return Err(InterpreterError::Variable);
         }
@@ -104,15 +103,15 @@ impl Unchecked {
         Ok(Some(Interpreter { program, name: name.to_owned(), argument }))
     }
 
-    /// Returns whether a path is in one of these directories, as written or as it leads.
+    /// Returns whether a path, as written or resolved, is in one of these directories.
     fn leads_here(&self, written: &Path, real: &Path) -> bool {
         [written, real].iter().any(|path| {
             self.directories.iter().any(|it| path.starts_with(it)) || self.is_in_worktree(path)
         })
     }
 
-    /// Returns whether a path is in a git worktree. A worktree that holds the home directory does
-    /// not count, nor one in a hidden directory of it: version managers are installed that way.
+    /// Returns whether a path is in a git worktree. Worktrees that contain the home directory, or
+    /// are in a hidden directory of it, do not count: version managers are installed that way.
     fn is_in_worktree(&self, path: &Path) -> bool {
         let top = path.ancestors().find(|it| fs::symlink_metadata(it.join(".git")).is_ok());
         let (Some(top), Some(home)) = (top, &self.home) else { return top.is_some() };

@@ -1,9 +1,8 @@
-//! The files of a skill as they were read at one moment: the hash that trust is bound to, and the
-//! private copy that runs.
+//! A snapshot of a skill's files: the hash that trust is bound to, and the sealed copy that runs.
 //!
-//! The hash covers every file of the copy, so that the checked files are those that run, even if the
-//! skill's directory changes meanwhile. Directories of tools (`node_modules` and the like)
-//! and links that lead to directories or out of the skill are in neither.
+//! The hash covers every file of the copy, so the checked files are those that run, even if the
+//! skill's directory changes meanwhile. Tool directories (such as `node_modules`), links to
+//! directories and links out of the skill are in neither.
 
 mod hashes;
 
@@ -26,29 +25,29 @@ use crate::access::confined_dir::{ConfinedDir, ConfinedDirError};
 /// Prefix of the directories of copies, beside the socket.
 pub(crate) const COPIES: &str = "copies.";
 
-/// Files that a skill may have if it runs anything.
+/// Maximum number of files of a skill that runs anything.
 const MOST_FILES: usize = 5_000;
 
-/// Bytes of these files together.
+/// Maximum total size of these files in bytes.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The files that are trusted together.
+/// A set of files that are trusted together.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Unit {
     directory: PathBuf,
-    /// The one file, where it shares its directory with others: a command.
+    /// The single file of a command, which shares its directory with others.
     only: Option<PathBuf>,
     /// The skill's directory below `directory`.
     skill: PathBuf,
 }
 
-/// Why a skill has no copy.
+/// An error of copying a skill.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SealError {
-    /// There is more than is copied.
+    /// The skill exceeds the limits.
     #[error("it has more than {MOST_FILES} files, or more than {MOST_BYTES} bytes")]
     TooMuch,
-    /// Something of it could not be read.
+    /// A file could not be read.
     #[error(transparent)]
     Unread(#[from] ConfinedDirError),
     /// The copy could not be written.
@@ -126,7 +125,7 @@ impl Snapshot {
         Ok(Self { unit, files, content })
     }
 
-    /// Returns what trust is bound to.
+    /// Returns the content that trust is bound to.
     pub(crate) fn content(&self) -> &Content {
         &self.content
     }
@@ -150,13 +149,13 @@ impl Snapshot {
         private(true).create(place)?;
         let made = private(false).create(&root);
         if made.as_ref().is_err_and(|it| it.kind() == io::ErrorKind::NotFound) {
-            // The last copy that was there has just taken the place along.
+            // Dropping the last other copy has just removed the directory.
             private(true).create(place)?;
             private(false).create(&root)?;
         } else {
             made?;
         }
-        // Joined with nothing it would end in a slash.
+        // Joining an empty path would add a trailing slash.
         let is_root = self.unit.skill.as_os_str().is_empty();
         let skill = if is_root { root.clone() } else { root.join(&self.unit.skill) };
         let copy = SealedCopy { root, skill };
@@ -221,20 +220,20 @@ impl SealedCopy {
 
 impl Drop for SealedCopy {
     fn drop(&mut self) {
-        // The next daemon removes one that stays.
+        // The next daemon removes a remaining copy.
         let _ = fs::remove_dir_all(&self.root);
         if let Some(place) = self.root.parent() {
-            // It stays while other copies are in it.
+            // Fails while other copies are in it.
             let _ = fs::remove_dir(place);
         }
     }
 }
 
-/// Removes what processes that were killed have left of their copies beside the socket.
+/// Removes copies beside the socket left by killed processes.
 pub(crate) fn remove_stale(directory: &Path) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        // The name of a run ends in the process that it is of.
+        // The id of a run ends with its process id.
         let process = name.strip_prefix(COPIES).and_then(|it| it.rsplit('-').next());
         let process = process.and_then(|it| i32::from_str_radix(it, 16).ok());
         let Some(pid) = process.and_then(Pid::from_raw) else { continue };
@@ -244,16 +243,16 @@ pub(crate) fn remove_stale(directory: &Path) {
     }
 }
 
-/// Returns the refusal of a skill that has no copy.
+/// Converts an error of copying a skill.
 pub(crate) fn refused(error: &SealError, name: &str) -> RpcError {
     match error {
         SealError::TooMuch => {
             RpcError::too_large(format!("nothing of `{name}` is run: {error}"), MOST_BYTES)
-                .with_hint("Move what is large or generated out of the skill's directory.")
+                .with_hint("Move large or generated files out of the skill's directory.")
         }
         SealError::Unread(_) | SealError::Copy(_) => {
             RpcError::internal(format!("failed to read the files of `{name}`: {error}"))
-                .with_hint("Ask again when nothing writes them.")
+                .with_hint("Retry when no process is writing them.")
         }
     }
 }
@@ -301,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn copy_holds_what_was_read_and_goes_with_its_owner() {
+    fn copy_contains_the_snapshot_and_is_removed_on_drop() {
         let (top, dir) = skill();
         symlink(top.path().join("secret"), dir.join("out")).unwrap();
         let snapshot = taken(&dir);

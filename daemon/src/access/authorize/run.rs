@@ -1,7 +1,7 @@
-//! What is asked before anything of a skill is run: its commands, its scripts, its hooks.
+//! Authorization to run parts of a skill: commands, scripts and hooks.
 //!
-//! What runs has to be what the user has trusted, judged by what was read and not by what the file
-//! holds by then.
+//! The content that runs must be what the user has trusted. Checks use the content that was read,
+//! not the file's current content.
 
 use std::io;
 
@@ -21,16 +21,16 @@ use crate::access::sealed_copy::{SealError, SealedCopy, Snapshot, Unit};
 use crate::rpc::blocking::blocking;
 use crate::service::Service;
 
-/// The commands in a skill's body, as they were read to be run.
+/// The commands in a skill's body, as read.
 #[derive(Debug)]
 pub(crate) struct Commands {
-    /// The hash of the text that they stand in.
+    /// Hash of the text that contains them.
     pub(crate) text: [u8; 32],
-    /// Each of them, with everything put in.
+    /// The commands after substitution.
     pub(crate) all: Vec<String>,
-    /// Whether what the call has sent is part of them.
+    /// True if text from the call is part of them.
     pub(crate) filled: bool,
-    /// The files of the skill; none where it is the user's own.
+    /// The files of the skill; none if it is the user's own.
     pub(crate) files: Option<Content>,
 }
 
@@ -40,49 +40,49 @@ impl Commands {
         content.hash == self.text || self.files.as_ref() == Some(content)
     }
 
-    /// Returns all of them as one, which no others are.
+    /// Returns all commands as one unambiguous byte string.
     pub(super) fn joined(&self) -> Vec<u8> {
         joined(&self.all)
     }
 }
 
-/// Returns texts as one, which no others are.
+/// Returns texts as one unambiguous byte string.
 fn joined(texts: &[String]) -> Vec<u8> {
     let each = |it: &String| [&it.len().to_le_bytes(), it.as_bytes()].concat();
     texts.iter().flat_map(each).collect()
 }
 
-/// A script of a skill, as it was read to be run.
+/// A script of a skill, as read.
 #[derive(Debug)]
 pub(crate) struct Script {
-    /// Its path below the skill's directory, as the caller names it.
+    /// Its path relative to the skill's directory, as given by the caller.
     pub(crate) relative: String,
-    /// What it is started with.
+    /// Its arguments.
     pub(crate) args: Vec<String>,
     pub(crate) content: Content,
-    /// The files of the skill; none where it is the user's own.
+    /// The files of the skill; none if it is the user's own.
     pub(crate) files: Option<Content>,
 }
 
 impl Script {
-    /// Returns the hash of what would run: of the script and of what it is started with.
+    /// Returns the hash of the script and its arguments.
     pub(super) fn hash(&self) -> [u8; 32] {
         content_hash(&[&self.content.hash[..], &joined(&self.args)].concat())
     }
 }
 
-/// Whether the configuration lets anything of a kind be run.
+/// Checks that the configuration allows a kind of execution.
 fn is_on(is_on: bool, key: &str, what: &str) -> Result<(), RpcError> {
     if is_on {
         return Ok(());
     }
     Err(RpcError::not_allowed(format!("the configuration does not let skillsd run {what}"))
         .with_hint(format!(
-            "Set `{key} = true` in your `config.toml`, or run them under the agent's own rules."
+            "Set `{key} = true` in your `config.toml`, or run them by the agent's own rules."
         )))
 }
 
-/// Whether the configuration and trust let a script of a skill be run, whatever it holds.
+/// Checks that configuration and trust allow the skill's scripts to run at all.
 pub(crate) fn is_possible(
     service: &Service,
     view: &View,
@@ -102,12 +102,12 @@ pub(crate) fn is_shell_possible(
     has_run(service, view, candidate)
 }
 
-/// Returns true if skills of a root come from a registry or a server, of which nothing is ever run.
+/// Returns whether a root's skills come from a registry or a server, whose parts never run.
 fn is_from_elsewhere(root: &SearchRoot) -> bool {
     matches!(root.scope, Scope::Remote | Scope::Mcp)
 }
 
-/// Whether a skill is from where things are run.
+/// Checks that parts of a skill may run, by its source and trust.
 fn has_run(service: &Service, view: &View, candidate: &Candidate) -> Result<(), RpcError> {
     let name = &candidate.name;
     let root = &view.resolution.roots[candidate.root];
@@ -115,7 +115,7 @@ fn has_run(service: &Service, view: &View, candidate: &Candidate) -> Result<(), 
         return Err(RpcError::not_allowed(format!(
             "nothing of `{name}` is run: it comes from elsewhere"
         ))
-        .with_hint("Copy it into a directory of yours to run what is in it."));
+        .with_hint("Copy it into one of your own directories to run parts of it."));
     }
     if !root.is_trusted() {
         service.counters.count(|it| it.untrusted += 1);
@@ -124,9 +124,9 @@ fn has_run(service: &Service, view: &View, candidate: &Candidate) -> Result<(), 
     Ok(())
 }
 
-/// Asks whether the commands in a skill's text may be run, which was read before: what its file
-/// holds by now does not count. What a model's call has put into them is nobody's but the model's,
-/// and is agreed to as it would run, whosever the skill is.
+/// Authorizes the commands in a skill's text as it was read; the file's current content does not
+/// matter. Commands with text from a model's call need approval as substituted, also in the user's
+/// own skills.
 pub(crate) async fn shell(
     service: &Service,
     asking: Asking<'_>,
@@ -139,7 +139,7 @@ pub(crate) async fn shell(
         contents.push(content(candidate, commands.text).await?);
         contents.extend(commands.files.clone());
     }
-    // An agent may say that its user has sent them; only who may grant is believed.
+    // An agent may claim to act for its user; only a connection that may grant is believed.
     if commands.filled && !(by == Invoker::User && peer.may_grant()) {
         let (path, joined) = (candidate.path.clone(), commands.joined());
         let filled =
@@ -150,7 +150,7 @@ pub(crate) async fn shell(
     permission(service, asking, Act::Shell(commands), contents).await
 }
 
-/// Asks whether a script of a skill may be run as it was read.
+/// Authorizes a script as it was read.
 pub(crate) async fn script(
     service: &Service,
     asking: Asking<'_>,
@@ -162,15 +162,15 @@ pub(crate) async fn script(
     permission(service, asking, Act::Script(script), contents).await
 }
 
-/// Returns the files that are trusted together with a skill; none where it is the user's own.
+/// Returns the files that are trusted together with a skill; none if it is the user's own.
 pub(crate) fn unit(view: &View, candidate: &Candidate) -> Option<Unit> {
     let root = &view.resolution.roots[candidate.root];
     let plugin = root.plugin.as_ref().map(|it| &*it.root);
     (!root.is_own()).then(|| Unit::of(&candidate.path, plugin))
 }
 
-/// Returns how to find the directories that no program is taken from, which blocks on the disk:
-/// those that the call names, and the skill's own where it is not the user's.
+/// Returns a function that finds the directories from which no program is run: those of the call,
+/// and the skill's own unless it is the user's. The function blocks on the disk.
 pub(crate) fn unchecked(
     service: &Service,
     view: &View,
@@ -186,7 +186,7 @@ pub(crate) fn unchecked(
     move || Unchecked::new(&directories, home.as_deref())
 }
 
-/// Reads the files of a unit for what trust is bound to.
+/// Reads the files of a unit for their trusted content.
 pub(crate) async fn files(unit: Unit, name: &str) -> Result<Content, RpcError> {
     let name = name.to_owned();
     blocking(move || {
@@ -196,7 +196,7 @@ pub(crate) async fn files(unit: Unit, name: &str) -> Result<Content, RpcError> {
     .await
 }
 
-/// Writes the private copy of a snapshot.
+/// Writes a sealed copy of a snapshot.
 pub(crate) async fn copy(
     service: &Service,
     snapshot: Snapshot,
@@ -210,7 +210,7 @@ pub(crate) async fn copy(
     .await
 }
 
-/// Returns what a skill's file held when its text of this hash was read.
+/// Returns the content of a skill's file for the hash of its text.
 async fn content(candidate: &Candidate, loaded: [u8; 32]) -> Result<Content, RpcError> {
     let path = candidate.path.clone();
     blocking(move || Content::known(&path, loaded).map_err(|error| gone(&path, &error))).await
@@ -218,15 +218,15 @@ async fn content(candidate: &Candidate, loaded: [u8; 32]) -> Result<Content, Rpc
 
 fn gone(path: &AbsPath, error: &io::Error) -> RpcError {
     RpcError::internal(format!("failed to read `{}`: {error}", path.display()))
-        .with_hint("Ask again; the list follows the disk.")
+        .with_hint("Retry: the next call reads the disk again.")
 }
 
-/// Returns those of some files that are not as the user has trusted them.
+/// Returns those contents that differ from what the user has trusted.
 pub(crate) async fn unknown(service: &Service, contents: Vec<Content>) -> Vec<Content> {
     let mut unknown = Vec::new();
     for content in contents {
         let known = service.sessions.store().is_trusted_content(content.clone()).await;
-        // What cannot be looked up is not known.
+        // A failed look-up counts as unknown.
         if !known.unwrap_or(false) {
             unknown.push(content);
         }
@@ -234,8 +234,9 @@ pub(crate) async fn unknown(service: &Service, contents: Vec<Content>) -> Vec<Co
     unknown
 }
 
-/// Returns why the hooks of a skill, read from the text of this hash, are not for an agent to run,
-/// as a sentence; none where they are. Nobody is asked: the text is loaded all the same.
+/// Returns the reason why an agent may not run the skill's hooks, as a sentence; none if it may.
+/// `loaded` is the hash of the text with the hooks. The user is not asked, because the text loads
+/// without them.
 pub(crate) async fn withheld_hooks(
     service: &Service,
     view: &View,

@@ -1,7 +1,7 @@
-//! Hashes of the files of skills, for what trust is bound to without a private copy.
+//! [`Hashes`]: hashes of skill files, for checks of trust without a sealed copy.
 //!
-//! One call reads each unit and each file once, so that its parts never tell of different moments.
-//! Invariant: a call reads no more than its bounds; what lies beyond has no hash and is not trusted.
+//! One call reads each unit and file once, so all its results are of the same moment. Invariant: a
+//! call reads at most its limits; content beyond them has no hash and is not trusted.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,18 +17,18 @@ use skills_syntax::text::decode;
 use super::{MOST_BYTES, MOST_FILES, SealError, Unit, hash, listed};
 use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, MOST_LOADED};
 
-/// Bytes that one call reads.
+/// Maximum number of bytes read per call.
 const MOST_BYTES_OF_CALL: u64 = 1024 * 1024 * 1024;
 
-/// Files that one call reads.
+/// Maximum number of files read per call.
 const MOST_FILES_OF_CALL: usize = 500_000;
 
 /// The hashes of one call. Reading ends early once the call is cancelled.
 pub(crate) struct Hashes<'a> {
     cancel: &'a Cancel,
-    /// The units by what trust is bound to; none where one is too large or cannot be read.
+    /// Units by their trust key; none for one that is too large or unreadable.
     units: BTreeMap<PathBuf, Option<Arc<HashedUnit>>>,
-    /// The same of single files, by canonical path.
+    /// Single files by canonical path; none for one that is too large or unreadable.
     files: BTreeMap<PathBuf, Option<Content>>,
     bytes_left: u64,
     files_left: usize,
@@ -59,13 +59,13 @@ impl<'a> Hashes<'a> {
         Self { cancel, units, files, bytes_left, files_left }
     }
 
-    /// Returns the flag that ends the reading.
+    /// Returns the flag that cancels the call.
     pub(crate) fn cancel(&self) -> &'a Cancel {
         self.cancel
     }
 
-    /// Returns the files of a unit; none where they are too many, too large or unreadable. Blocks
-    /// on the disk.
+    /// Returns the files of a unit; none if they are too many, too large or unreadable. Blocks on
+    /// the disk.
     pub(crate) fn unit(&mut self, unit: &Unit) -> Option<Arc<HashedUnit>> {
         let key = unit.key().ok()?;
         if let Some(known) = self.units.get(&key) {
@@ -76,8 +76,7 @@ impl<'a> Hashes<'a> {
         read
     }
 
-    /// Returns the content of one file; none where it is too large or unreadable. Blocks on the
-    /// disk.
+    /// Returns the content of one file; none if it is too large or unreadable. Blocks on the disk.
     pub(crate) fn file(&mut self, path: &Path) -> Option<Content> {
         let path = fs::canonicalize(path).ok()?;
         if let Some(known) = self.files.get(&path) {
@@ -89,7 +88,7 @@ impl<'a> Hashes<'a> {
         read
     }
 
-    /// Counts a file against the bounds of the call.
+    /// Counts a file against the limits of the call.
     fn take(&mut self, size: u64) -> Option<()> {
         if self.cancel.is_cancelled() {
             return None;
@@ -104,7 +103,7 @@ impl<'a> Hashes<'a> {
         let beneath = ConfinedDir::open(&unit.directory)?;
         let found = listed(unit, &beneath);
         if found.is_err() {
-            // Listing it has cost as much as a large unit.
+            // A failed listing costs as much as a large unit.
             self.files_left = self.files_left.saturating_sub(MOST_FILES);
         }
         let mut room = MOST_BYTES;

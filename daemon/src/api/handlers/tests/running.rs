@@ -199,7 +199,7 @@ async fn arguments_in_commands_need_approval_as_substituted() {
         let asked = rig.execute(call(json!({}))).await.unwrap_err();
         assert_eq!(asked["code"], -32003, "{args}: {asked}");
         let message = asked["message"].as_str().unwrap();
-        assert!(message.contains("its commands hold what this call has sent"), "{message}");
+        assert!(message.contains("its commands contain text sent by this call"), "{message}");
         let pending = rig.call("permission/pending", json!({})).await["requests"][0].clone();
         assert_eq!(pending["metadata"]["commands"], json!([format!("echo hi {args}")]));
         // Only the approved commands run, and a call on the user's connection needs no approval.
