@@ -24,7 +24,7 @@ use crate::service::Service;
 
 /// An action that may need the user's approval.
 #[derive(Clone, Debug)]
-pub(crate) struct EventSubject<'a> {
+pub(crate) struct ApprovalRequest<'a> {
     pub(crate) view: &'a View,
     /// The skill, if the action is about one.
     pub(crate) candidate: Option<&'a Candidate>,
@@ -59,7 +59,7 @@ impl Service {
     pub(crate) async fn consent(
         &self,
         peer: &Peer,
-        about: EventSubject<'_>,
+        about: ApprovalRequest<'_>,
         wait: bool,
     ) -> Result<Consent, RpcError> {
         if about.contents.is_empty() && self.is_granted(&about).await {
@@ -70,12 +70,12 @@ impl Service {
             return Ok(Consent::Given);
         }
         if let Some(said) = self.requests.take_answer(&question.subject) {
-            return Ok(self.taken(&question, said));
+            return Ok(self.apply_reply(&question, said));
         }
-        let limit = self.patience();
+        let limit = self.approval_timeout();
         if wait {
-            let said = self.answered(peer, question.clone(), limit).await?;
-            return Ok(self.taken(&question, said));
+            let said = self.ask_and_wait(peer, question.clone(), limit).await?;
+            return Ok(self.apply_reply(&question, said));
         }
         let (id, is_new) =
             self.requests.put(peer.nth(), question.clone(), limit).ok_or_else(too_many)?;
@@ -96,7 +96,7 @@ impl Service {
     }
 
     /// Queues a question and waits for its reply.
-    pub(crate) async fn answered(
+    pub(crate) async fn ask_and_wait(
         &self,
         peer: &Peer,
         question: Question,
@@ -130,7 +130,7 @@ impl Service {
         Ok(said)
     }
 
-    fn taken(&self, question: &Question, said: UserReply) -> Consent {
+    fn apply_reply(&self, question: &Question, said: UserReply) -> Consent {
         let name = question.name.clone().unwrap_or_else(|| question.subject.patterns.join(", "));
         let what = match said.reply {
             Some(Reply::Once) => {
@@ -141,7 +141,7 @@ impl Service {
             Some(Reply::Reject) => format!("the user refused the use of `{name}`"),
             None => format!(
                 "no reply within {} seconds to the request to use `{name}`; this counts as a refusal",
-                self.patience().as_secs()
+                self.approval_timeout().as_secs()
             ),
         };
         let message = match said.message {
@@ -156,12 +156,12 @@ impl Service {
     }
 
     /// Returns how long a question waits for its reply.
-    pub(crate) fn patience(&self) -> Duration {
+    pub(crate) fn approval_timeout(&self) -> Duration {
         Duration::from_secs(self.settings.user().permission_timeout)
     }
 
     /// Returns whether stored grants cover the action.
-    async fn is_granted(&self, about: &EventSubject<'_>) -> bool {
+    async fn is_granted(&self, about: &ApprovalRequest<'_>) -> bool {
         let precedence = RulePrecedence::of(&about.view.ctx.profile);
         let worktree = &about.view.resolution.worktree;
         let granted = self.grants(worktree, about.session, about.permission).await;
@@ -295,7 +295,7 @@ impl Drop for Withdrawn<'_> {
     }
 }
 
-impl EventSubject<'_> {
+impl ApprovalRequest<'_> {
     /// Returns the question for the user; `always` and `metadata` come from the caller.
     pub(crate) fn question(&self, always: Vec<String>, metadata: Map<String, Value>) -> Question {
         let Self { view, candidate, session, agent, .. } = self;

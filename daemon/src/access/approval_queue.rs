@@ -21,7 +21,7 @@ use skills_syntax::path::AbsPath;
 use tokio::sync::oneshot;
 
 /// Maximum number of pending questions.
-const MOST: usize = 1024;
+const MAX_PENDING: usize = 1024;
 
 /// Subject of a question; equal subjects are the same question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub(crate) struct Question {
 /// unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reader {
-    pub(crate) whose: Whose,
+    pub(crate) scope: ReaderScope,
     pub(crate) agent: Option<String>,
     pub(crate) path: AbsPath,
     pub(crate) text: Option<[u8; 32]>,
@@ -68,7 +68,7 @@ pub(crate) struct Reader {
 
 /// Scope of a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Whose {
+pub(crate) enum ReaderScope {
     Session(String),
     /// Without a session, the calls of one connection.
     Connection(u64),
@@ -92,11 +92,11 @@ pub(crate) struct Pending {
     pub(crate) expires: u64,
     /// The connections that asked, by [`Peer::nth`](crate::rpc::peer::Peer::nth).
     askers: BTreeSet<u64>,
-    state: State,
+    state: PendingState,
 }
 
 #[derive(Debug)]
-enum State {
+enum PendingState {
     /// A caller waits for the reply.
     Waiting(oneshot::Sender<UserReply>),
     /// The caller will retry.
@@ -107,7 +107,7 @@ enum State {
 
 impl Pending {
     pub(crate) fn is_waited_for(&self) -> bool {
-        matches!(self.state, State::Waiting(_))
+        matches!(self.state, PendingState::Waiting(_))
     }
 }
 
@@ -151,19 +151,19 @@ impl ApprovalQueue {
     pub(crate) fn take_answer(&self, subject: &Subject) -> Option<UserReply> {
         let mut table = self.table();
         let is_it = |it: &Pending| {
-            it.question.subject == *subject && matches!(it.state, State::Answered(_))
+            it.question.subject == *subject && matches!(it.state, PendingState::Answered(_))
         };
         let number = *table.iter().find(|(_, it)| is_it(it))?.0;
         match table.remove(&number)?.state {
-            State::Answered(answer) => Some(answer),
-            State::Waiting(_) | State::Open => None,
+            PendingState::Answered(answer) => Some(answer),
+            PendingState::Waiting(_) | PendingState::Open => None,
         }
     }
 
     /// Records an approval once.
     pub(crate) fn note_given(&self, subject: Subject) {
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
-        if given.len() >= MOST {
+        if given.len() >= MAX_PENDING {
             given.pop_front();
         }
         given.push_back(subject);
@@ -175,7 +175,7 @@ impl ApprovalQueue {
         if readers.contains(&reader) {
             return;
         }
-        if readers.len() >= MOST {
+        if readers.len() >= MAX_PENDING {
             readers.pop_front();
         }
         readers.push_back(reader);
@@ -203,13 +203,13 @@ impl ApprovalQueue {
     ) -> Option<(String, bool)> {
         let mut table = self.table();
         let is_it = |it: &Pending| {
-            it.question.subject == question.subject && matches!(it.state, State::Open)
+            it.question.subject == question.subject && matches!(it.state, PendingState::Open)
         };
         if let Some((number, asked)) = table.iter_mut().find(|(_, it)| is_it(it)) {
             asked.askers.insert(asker);
             return Some((self.id(*number), false));
         }
-        let number = self.insert(&mut table, asker, question, limit, State::Open)?;
+        let number = self.insert(&mut table, asker, question, limit, PendingState::Open)?;
         Some((self.id(number), true))
     }
 
@@ -222,7 +222,8 @@ impl ApprovalQueue {
     ) -> Option<(String, Waiting<'_>)> {
         let (sender, answer) = oneshot::channel();
         let mut table = self.table();
-        let number = self.insert(&mut table, asker, question, limit, State::Waiting(sender))?;
+        let number =
+            self.insert(&mut table, asker, question, limit, PendingState::Waiting(sender))?;
         drop(table);
         Some((self.id(number), Waiting { requests: self, number, answer }))
     }
@@ -233,9 +234,9 @@ impl ApprovalQueue {
         asker: u64,
         question: Question,
         limit: Duration,
-        state: State,
+        state: PendingState,
     ) -> Option<u64> {
-        if table.len() >= MOST {
+        if table.len() >= MAX_PENDING {
             return None;
         }
         let number = self.made.fetch_add(1, Ordering::Relaxed);
@@ -254,13 +255,13 @@ impl ApprovalQueue {
         let question = asked.question.clone();
         match asked.state {
             // The waiting caller may be gone.
-            State::Waiting(sender) => drop(sender.send(answer)),
-            State::Open if answer.reply == Some(Reply::Always) => {}
-            State::Open => {
-                let state = State::Answered(answer);
+            PendingState::Waiting(sender) => drop(sender.send(answer)),
+            PendingState::Open if answer.reply == Some(Reply::Always) => {}
+            PendingState::Open => {
+                let state = PendingState::Answered(answer);
                 table.insert(number, Pending { state, ..asked });
             }
-            State::Answered(_) => {
+            PendingState::Answered(_) => {
                 table.insert(number, asked);
                 return None;
             }
@@ -272,7 +273,7 @@ impl ApprovalQueue {
     pub(crate) fn get(&self, id: &str) -> Option<Question> {
         let number = self.number(id)?;
         let table = self.table();
-        let asked = table.get(&number).filter(|it| !matches!(it.state, State::Answered(_)));
+        let asked = table.get(&number).filter(|it| !matches!(it.state, PendingState::Answered(_)));
         asked.map(|it| it.question.clone())
     }
 
@@ -285,7 +286,7 @@ impl ApprovalQueue {
     /// Calls `tell` with each pending question, oldest first.
     pub(crate) fn each(&self, mut tell: impl FnMut(&str, &Pending)) {
         for (number, asked) in &*self.table() {
-            if !matches!(asked.state, State::Answered(_)) {
+            if !matches!(asked.state, PendingState::Answered(_)) {
                 tell(&self.id(*number), asked);
             }
         }
@@ -403,7 +404,7 @@ mod tests {
         let requests = ApprovalQueue::new("18c0ffee-1");
         let (id, _) = requests.put(1, question("a"), Duration::ZERO).unwrap();
         assert!(requests.get(&id).is_none() && requests.answer(&id, yes()).is_none());
-        for n in 0..MOST {
+        for n in 0..MAX_PENDING {
             assert!(requests.put(1, question(&n.to_string()), LONG).is_some());
         }
         assert!(requests.put(1, question("one more"), LONG).is_none());

@@ -19,8 +19,8 @@ use skills_protocol::error::{OUTSIDE_SKILL, RpcError};
 use skills_render::Invoker;
 
 use self::run::{Commands, Script};
-use crate::access::approval_prompt::{Consent, EventSubject};
-use crate::access::approval_queue::{Reader, Whose};
+use crate::access::approval_prompt::{ApprovalRequest, Consent};
+use crate::access::approval_queue::{Reader, ReaderScope};
 use crate::api::to_wire;
 use crate::rpc::peer::Peer;
 use crate::service::Service;
@@ -122,12 +122,12 @@ fn is_for_the_user(asking: Asking<'_>) -> bool {
 
 fn reader(asking: Asking<'_>) -> Reader {
     let Asking { peer, candidate, agent, session, .. } = asking;
-    let whose = match session {
-        Some(session) => Whose::Session(session.to_owned()),
-        None => Whose::Connection(peer.nth()),
+    let scope = match session {
+        Some(session) => ReaderScope::Session(session.to_owned()),
+        None => ReaderScope::Connection(peer.nth()),
     };
     let agent = agent.map(str::to_owned);
-    Reader { whose, agent, path: candidate.path.clone(), text: listed(candidate) }
+    Reader { scope, agent, path: candidate.path.clone(), text: listed(candidate) }
 }
 
 /// Authorizes reading a file of a skill, SKILL.md included. Rules are those of a load, with one
@@ -139,7 +139,7 @@ pub(crate) async fn read(
     to_model: bool,
 ) -> Result<(), RpcError> {
     let Asking { view, candidate, agent, session, .. } = asking;
-    named(view, candidate, agent)?;
+    list_files(view, candidate, agent)?;
     let reader = reader(asking);
     if service.requests.is_reader(&reader) || has_loaded(service, asking, session).await {
         return Ok(());
@@ -165,7 +165,7 @@ async fn has_loaded(service: &Service, asking: Asking<'_>, session: Option<&str>
 
 /// Authorizes listing the files of a skill: denied and untrusted skills are refused, without asking
 /// the user.
-pub(crate) fn named(
+pub(crate) fn list_files(
     view: &View,
     candidate: &Candidate,
     agent: Option<&str>,
@@ -248,7 +248,7 @@ async fn permission(
         Act::Shell(commands) => vec![("commands", json!(commands.all))],
         Act::Load | Act::Read => Vec::new(),
     };
-    let about = EventSubject {
+    let about = ApprovalRequest {
         view,
         candidate: Some(candidate),
         session,

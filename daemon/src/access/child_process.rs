@@ -22,7 +22,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::spawn_blocking;
 
 /// Environment variables passed to programs; all others, which may be secret, are removed.
-const KEPT: [&str; 13] = [
+const PASSED_VARIABLES: [&str; 13] = [
     "PATH",
     "HOME",
     "USER",
@@ -39,7 +39,7 @@ const KEPT: [&str; 13] = [
 ];
 
 /// Maximum length of one argument in bytes: Linux allows 32 pages including the terminator.
-const LONGEST: usize = 128 * 1024 - 1;
+const MAX_ARG_BYTES: usize = 128 * 1024 - 1;
 
 /// Retries of a program whose file is still open for writing.
 const TRIES: usize = 40;
@@ -48,7 +48,7 @@ const TRIES: usize = 40;
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// How long to wait for output that a process outside the group keeps open.
-const LAST_WORDS: Duration = Duration::from_millis(100);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// A program to run.
 #[derive(Debug)]
@@ -67,24 +67,24 @@ pub(crate) struct Job {
 
 /// Reason why a text cannot be an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unfit {
+pub(crate) enum InvalidArgument {
     /// It contains a NUL character.
     Nul,
     /// It is longer than the system's limit: its length and the limit, in bytes.
     TooLong(usize, usize),
 }
 
-impl Unfit {
+impl InvalidArgument {
     /// Returns why a text cannot be one argument; none if it can.
     pub(crate) fn of(text: &str) -> Option<Self> {
         if text.contains('\0') {
             return Some(Self::Nul);
         }
-        (text.len() > LONGEST).then_some(Self::TooLong(text.len(), LONGEST))
+        (text.len() > MAX_ARG_BYTES).then_some(Self::TooLong(text.len(), MAX_ARG_BYTES))
     }
 }
 
-impl fmt::Display for Unfit {
+impl fmt::Display for InvalidArgument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nul => write!(f, "contains a NUL character"),
@@ -96,7 +96,7 @@ impl fmt::Display for Unfit {
 }
 
 /// Returns whether a program failed to start because its arguments are too long in total.
-pub(crate) fn is_too_much(error: &io::Error) -> bool {
+pub(crate) fn is_arg_list_too_long(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::ArgumentListTooLong
 }
 
@@ -114,33 +114,33 @@ pub(crate) struct Ran {
 }
 
 /// Maximum number of programs that run at a time. Each takes a thread of the shared blocking pool.
-const MOST: usize = 8;
+const MAX_RUNNING: usize = 8;
 
-static PLACES: Semaphore = Semaphore::const_new(MOST);
+static SLOTS: Semaphore = Semaphore::const_new(MAX_RUNNING);
 
 /// A slot for a running program.
 #[derive(Clone, Debug)]
-pub(crate) struct RunPlace {
+pub(crate) struct RunSlot {
     _permit: Arc<SemaphorePermit<'static>>,
 }
 
-impl RunPlace {
+impl RunSlot {
     /// Waits for a slot. Taken before anything is copied for a program, so that waiting programs
     /// cost neither memory nor disk.
     pub(crate) async fn take() -> io::Result<Self> {
         // The semaphore is never closed, so this cannot fail.
-        let permit = PLACES.acquire().await.map_err(io::Error::other)?;
+        let permit = SLOTS.acquire().await.map_err(io::Error::other)?;
         Ok(Self { _permit: Arc::new(permit) })
     }
 }
 
 /// Runs a program to its end.
-pub(crate) async fn run(job: Job, place: RunPlace) -> io::Result<Ran> {
-    let leash = Arc::new(ProcessGroup::default());
+pub(crate) async fn run(job: Job, place: RunSlot) -> io::Result<Ran> {
+    let group = Arc::new(ProcessGroup::default());
     // Dropped with the call, also when the call is cancelled.
-    let _holder = Holder(Arc::clone(&leash));
+    let _holder = KillOnDrop(Arc::clone(&group));
     let supervise = move || {
-        let ran = supervise(&job, &leash);
+        let ran = supervise(&job, &group);
         drop(place);
         ran
     };
@@ -166,43 +166,43 @@ impl ProcessGroup {
         let mut group = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match *group {
             Group::NotBegun => *group = Group::Running(pid),
-            Group::Running(_) | Group::Over => end(pid),
+            Group::Running(_) | Group::Over => kill_group(pid),
         }
     }
 
     /// Kills the group, if it runs. Afterwards its id may be reused.
-    fn cut(&self) {
+    fn kill(&self) {
         let mut group = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Group::Running(pid) = *group {
-            end(pid);
+            kill_group(pid);
         }
         *group = Group::Over;
     }
 }
 
-fn end(group: Pid) {
+fn kill_group(group: Pid) {
     // All processes may have ended.
     let _ = kill_process_group(group, Signal::KILL);
 }
 
-struct Holder(Arc<ProcessGroup>);
+struct KillOnDrop(Arc<ProcessGroup>);
 
-impl Drop for Holder {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
-        self.0.cut();
+        self.0.kill();
     }
 }
 
-fn supervise(job: &Job, leash: &ProcessGroup) -> io::Result<Ran> {
+fn supervise(job: &Job, group: &ProcessGroup) -> io::Result<Ran> {
     let mut child = spawn(job)?;
     let pid = Pid::from_child(&child);
-    leash.begin(pid);
+    group.begin(pid);
     let watched = watch(job, &mut child, pid);
     // Before the child is reaped: until then its process id is not reused.
-    leash.cut();
+    group.kill();
     let status = child.wait()?;
     let (mut stdout, mut stderr, is_late) = watched?;
-    let deadline = Instant::now() + LAST_WORDS;
+    let deadline = Instant::now() + DRAIN_TIMEOUT;
     while stdout.is_open || stderr.is_open {
         if wait(&[&stdout, &stderr], None, deadline)?.is_late {
             break;
@@ -224,7 +224,7 @@ fn spawn(job: &Job) -> io::Result<Child> {
     command.arg0(job.name.as_ref().unwrap_or(&job.program));
     command.args(&job.args).current_dir(&job.directory).env_clear().process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.envs(KEPT.iter().filter_map(|it| Some((it, std::env::var_os(it)?))));
+    command.envs(PASSED_VARIABLES.iter().filter_map(|it| Some((it, std::env::var_os(it)?))));
     command.envs(job.environment.iter().map(|(name, value)| (name, value)));
     let mut tries = 0;
     loop {
@@ -345,7 +345,7 @@ mod tests {
     }
 
     async fn run_now(job: Job) -> io::Result<Ran> {
-        run(job, RunPlace::take().await?).await
+        run(job, RunSlot::take().await?).await
     }
 
     async fn ran(script: &str) -> Ran {

@@ -19,16 +19,16 @@ use skills_engine::sessions::store::Content;
 use skills_render::resources::DirEntries;
 
 /// Maximum size of a SKILL.md that is loaded.
-pub(crate) const MOST_LOADED: u64 = 4 * 1024 * 1024;
+pub(crate) const MAX_SKILL_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Maximum depth of listed directories.
-const DEEPEST: usize = 10;
+const MAX_DEPTH: usize = 10;
 
 /// Maximum number of directory entries visited. A skill has some ten files.
-const MOST: usize = 20_000;
+const MAX_ENTRIES: usize = 20_000;
 
 /// Maximum attempts for a path that changes while the kernel resolves it.
-const TRIES: usize = 16;
+const MAX_ATTEMPTS: usize = 16;
 
 /// Directories of tools, which contain nothing by the skill's author.
 const SKIPPED: [&str; 4] = [".git", "node_modules", "__pycache__", ".venv"];
@@ -87,7 +87,7 @@ pub(crate) enum ConfinedDirError {
     TooLarge(u64),
     /// A different directory or file than the indexed one is at the path.
     #[error("it was replaced by another file")]
-    Exchanged,
+    Replaced,
     /// It kept changing while it was read.
     #[error("it kept changing while it was read")]
     Changing,
@@ -132,7 +132,7 @@ impl ConfinedDir {
         let beneath = Self::open(directory)?;
         let found = rustix::fs::fstat(&beneath.directory)?;
         let is_known = known.is_none_or(|it| it == id_of(&found));
-        if is_known { Ok(beneath) } else { Err(ConfinedDirError::Exchanged) }
+        if is_known { Ok(beneath) } else { Err(ConfinedDirError::Replaced) }
     }
 
     /// Reads a part of a file: at most `length` bytes from `offset`.
@@ -172,10 +172,10 @@ impl ConfinedDir {
         let mut file = File::from(self.resolve(relative, flags)?);
         let found = regular(&file)?;
         if known.is_some_and(|it| it != id_of(&found)) {
-            return Err(ConfinedDirError::Exchanged);
+            return Err(ConfinedDirError::Replaced);
         }
-        let mut before = Mark::new(&found);
-        for nth in 0..TRIES {
+        let mut before = FileVersion::new(&found);
+        for nth in 0..MAX_ATTEMPTS {
             if before.size > most {
                 return Err(ConfinedDirError::TooLarge(before.size));
             }
@@ -189,7 +189,7 @@ impl ConfinedDir {
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => false,
                 Err(error) => return Err(ConfinedDirError::Io(error)),
             };
-            let after = Mark::new(&regular(&file)?);
+            let after = FileVersion::new(&regular(&file)?);
             if before == after && is_whole {
                 return Ok(bytes);
             }
@@ -201,7 +201,7 @@ impl ConfinedDir {
     /// Returns the regular files and directories in a directory, without links.
     pub(crate) fn children(&self, relative: &Path) -> Result<DirEntries, ConfinedDirError> {
         let mut found = DirEntries::default();
-        for entry in self.entries(relative)?.flatten().take(MOST) {
+        for entry in self.entries(relative)?.flatten().take(MAX_ENTRIES) {
             let name = entry.file_name().to_string_lossy().into_owned();
             if name == "." || name == ".." {
                 continue;
@@ -294,14 +294,14 @@ impl ConfinedDir {
                     continue;
                 }
                 looked_at += 1;
-                if looked_at > MOST {
+                if looked_at > MAX_ENTRIES {
                     truncated = true;
                     break;
                 }
                 let relative = directory.join(name);
                 match self.kind(&relative, entry.file_type()) {
                     FileType::Directory if SKIPPED.iter().any(|it| name == *it) => {}
-                    FileType::Directory if relative.components().count() >= DEEPEST => {
+                    FileType::Directory if relative.components().count() >= MAX_DEPTH => {
                         truncated = true;
                     }
                     FileType::Directory => directories.push(relative),
@@ -341,7 +341,7 @@ impl ConfinedDir {
         let flags = flags | OFlags::CLOEXEC;
         let open = || rustix::fs::openat2(&self.directory, relative, flags, Mode::empty(), resolve);
         let mut opened = open();
-        for _ in 1..TRIES {
+        for _ in 1..MAX_ATTEMPTS {
             // A concurrent rename keeps the kernel from proving that the path stays below.
             if !matches!(opened, Err(Errno::AGAIN | Errno::INTR)) {
                 break;
@@ -354,13 +354,13 @@ impl ConfinedDir {
 
 /// Identity of a file's version.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Mark {
+struct FileVersion {
     size: u64,
     modified: (i64, i64),
     changed: (i64, i64),
 }
 
-impl Mark {
+impl FileVersion {
     #[expect(clippy::unnecessary_cast, clippy::cast_possible_wrap, reason = "platform types")]
     fn new(stat: &Stat) -> Self {
         Self {

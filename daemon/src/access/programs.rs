@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// Search path used if no directory of the daemon's `PATH` is allowed.
-const USUAL: &str = "/usr/local/bin:/usr/bin:/bin";
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Directories from which no program is run: worktrees, and the skill's own directory.
 #[derive(Debug)]
-pub(crate) struct Unchecked {
+pub(crate) struct UntrustedDirs {
     directories: Vec<PathBuf>,
     /// The user's canonical home directory.
     home: Option<PathBuf>,
@@ -42,7 +42,7 @@ pub(crate) enum InterpreterError {
     Io(io::Error),
 }
 
-impl Unchecked {
+impl UntrustedDirs {
     /// Combines the directories of one call with all git worktrees. Leaves out directories that
     /// contain the home directory. Blocks on the disk.
     pub(crate) fn new(directories: &[PathBuf], home: Option<&Path>) -> Self {
@@ -66,7 +66,7 @@ impl Unchecked {
             }
         }
         let joined = env::join_paths(kept).unwrap_or_default();
-        if joined.is_empty() { USUAL.into() } else { joined }
+        if joined.is_empty() { DEFAULT_PATH.into() } else { joined }
     }
 
     /// Parses a script's first line, without its line end. The script runs in `cwd`.
@@ -139,7 +139,7 @@ mod tests {
     }
 
     fn taken(home: &Path, line: &str) -> Result<Option<Interpreter>, InterpreterError> {
-        Unchecked::new(&[home.join("w")], Some(home)).interpreter(line.as_bytes(), home)
+        UntrustedDirs::new(&[home.join("w")], Some(home)).interpreter(line.as_bytes(), home)
     }
 
     #[test]
@@ -174,7 +174,7 @@ mod tests {
         fs::create_dir(home.join(".git")).unwrap();
         let line = format!("#!{}/bin/program", home.display());
         for dir in [Path::new("/"), &home] {
-            let unchecked = Unchecked::new(&[dir.to_owned()], Some(&home));
+            let unchecked = UntrustedDirs::new(&[dir.to_owned()], Some(&home));
             assert!(unchecked.interpreter(line.as_bytes(), &home).is_ok());
             assert!(!unchecked.search_path().is_empty());
         }

@@ -26,10 +26,10 @@ use crate::access::confined_dir::{ConfinedDir, ConfinedDirError};
 pub(crate) const COPIES: &str = "copies.";
 
 /// Maximum number of files of a skill that runs anything.
-const MOST_FILES: usize = 5_000;
+const MAX_FILES: usize = 5_000;
 
 /// Maximum total size of these files in bytes.
-const MOST_BYTES: u64 = 64 * 1024 * 1024;
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A set of files that are trusted together.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,7 +45,7 @@ pub(crate) struct Unit {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SealError {
     /// The skill exceeds the limits.
-    #[error("it has more than {MOST_FILES} files, or more than {MOST_BYTES} bytes")]
+    #[error("it has more than {MAX_FILES} files, or more than {MAX_BYTES} bytes")]
     TooMuch,
     /// A file could not be read.
     #[error(transparent)]
@@ -113,7 +113,7 @@ impl Snapshot {
     pub(crate) fn take(unit: Unit) -> Result<Self, SealError> {
         let beneath = ConfinedDir::open(&unit.directory)?;
         let found = listed(&unit, &beneath)?;
-        let mut room = MOST_BYTES;
+        let mut room = MAX_BYTES;
         let mut files = Vec::with_capacity(found.len());
         for (relative, executable) in found {
             let bytes = beneath.whole(&relative, room).map_err(SealError::of)?;
@@ -180,7 +180,7 @@ fn listed(unit: &Unit, beneath: &ConfinedDir) -> Result<Vec<(PathBuf, bool)>, Se
         return Ok(vec![(name.clone(), beneath.located(name)?.1)]);
     }
     let listing = beneath.list()?;
-    if listing.truncated || listing.files.len() > MOST_FILES {
+    if listing.truncated || listing.files.len() > MAX_FILES {
         return Err(SealError::TooMuch);
     }
     Ok(listing.files.into_iter().map(|it| (it.relative, it.executable)).collect())
@@ -247,7 +247,7 @@ pub(crate) fn remove_stale(directory: &Path) {
 pub(crate) fn refused(error: &SealError, name: &str) -> RpcError {
     match error {
         SealError::TooMuch => {
-            RpcError::too_large(format!("nothing of `{name}` is run: {error}"), MOST_BYTES)
+            RpcError::too_large(format!("nothing of `{name}` is run: {error}"), MAX_BYTES)
                 .with_hint("Move large or generated files out of the skill's directory.")
         }
         SealError::Unread(_) | SealError::Copy(_) => {
@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn skill_with_too_many_files_has_no_copy() {
         let (_top, dir) = skill();
-        for n in 0..=MOST_FILES {
+        for n in 0..=MAX_FILES {
             fs::write(dir.join(n.to_string()), "").unwrap();
         }
         let error = Snapshot::take(Unit::of(&dir.join("SKILL.md"), None)).unwrap_err();

@@ -15,7 +15,7 @@ use skills_render::Invoker;
 use skills_syntax::path::AbsPath;
 
 use super::{Act, Asking, Permit, permission, place_of_trust, untrusted};
-use crate::access::programs::Unchecked;
+use crate::access::programs::UntrustedDirs;
 use crate::access::sealed_copy;
 use crate::access::sealed_copy::{SealError, SealedCopy, Snapshot, Unit};
 use crate::rpc::blocking::blocking;
@@ -175,7 +175,7 @@ pub(crate) fn unchecked(
     service: &Service,
     view: &View,
     candidate: &Candidate,
-) -> impl FnOnce() -> Unchecked + Send + 'static {
+) -> impl FnOnce() -> UntrustedDirs + Send + 'static {
     let root = &view.resolution.roots[candidate.root];
     let own = (!root.is_own()).then(|| candidate.dir());
     let plugin = root.plugin.as_ref().filter(|_| !root.is_own()).map(|it| it.root.clone());
@@ -183,7 +183,7 @@ pub(crate) fn unchecked(
     let directories: Vec<_> =
         called.cloned().chain(own).chain(plugin).map(AbsPath::into_path_buf).collect();
     let home = service.home();
-    move || Unchecked::new(&directories, home.as_deref())
+    move || UntrustedDirs::new(&directories, home.as_deref())
 }
 
 /// Reads the files of a unit for their trusted content.

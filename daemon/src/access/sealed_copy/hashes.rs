@@ -14,14 +14,14 @@ use skills_engine::sessions::store::Content;
 use skills_render::count_commands;
 use skills_syntax::text::decode;
 
-use super::{MOST_BYTES, MOST_FILES, SealError, Unit, hash, listed};
-use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, MOST_LOADED};
+use super::{MAX_BYTES, MAX_FILES, SealError, Unit, hash, listed};
+use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, MAX_SKILL_BYTES};
 
 /// Maximum number of bytes read per call.
-const MOST_BYTES_OF_CALL: u64 = 1024 * 1024 * 1024;
+const MAX_CALL_BYTES: u64 = 1024 * 1024 * 1024;
 
 /// Maximum number of files read per call.
-const MOST_FILES_OF_CALL: usize = 500_000;
+const MAX_CALL_FILES: usize = 500_000;
 
 /// The hashes of one call. Reading ends early once the call is cancelled.
 pub(crate) struct Hashes<'a> {
@@ -55,7 +55,7 @@ pub(crate) struct HashedFile {
 impl<'a> Hashes<'a> {
     pub(crate) fn new(cancel: &'a Cancel) -> Self {
         let (units, files) = (BTreeMap::new(), BTreeMap::new());
-        let (bytes_left, files_left) = (MOST_BYTES_OF_CALL, MOST_FILES_OF_CALL);
+        let (bytes_left, files_left) = (MAX_CALL_BYTES, MAX_CALL_FILES);
         Self { cancel, units, files, bytes_left, files_left }
     }
 
@@ -104,9 +104,9 @@ impl<'a> Hashes<'a> {
         let found = listed(unit, &beneath);
         if found.is_err() {
             // A failed listing costs as much as a large unit.
-            self.files_left = self.files_left.saturating_sub(MOST_FILES);
+            self.files_left = self.files_left.saturating_sub(MAX_FILES);
         }
-        let mut room = MOST_BYTES;
+        let mut room = MAX_BYTES;
         let mut files = Vec::new();
         for (relative, executable) in found? {
             let most = room.min(self.bytes_left);
@@ -127,7 +127,7 @@ fn read_file(
     most: u64,
 ) -> Result<([u8; 32], u64, usize), SealError> {
     let read = if relative.extension().is_some_and(|it| it.eq_ignore_ascii_case("md")) {
-        beneath.whole(relative, most.min(MOST_LOADED)).map(|text| {
+        beneath.whole(relative, most.min(MAX_SKILL_BYTES)).map(|text| {
             (content_hash(&text), text.len() as u64, count_commands(&decode(&text).text))
         })
     } else {

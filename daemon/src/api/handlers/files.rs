@@ -42,7 +42,11 @@ pub(crate) async fn resources(
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
     let agent = context.agent.clone();
     let view = service.view(&peer, context).await?;
-    authorize::named(&view, &view.resolution.candidates[find(&view, &target)?], agent.as_deref())?;
+    authorize::list_files(
+        &view,
+        &view.resolution.candidates[find(&view, &target)?],
+        agent.as_deref(),
+    )?;
     let Files::In(dir) = files(&service, &view, &target).await? else {
         return Answer::new(&ResourcesResult {
             clock: view.clock.clone(),
@@ -188,7 +192,7 @@ fn text_or_base64(bytes: Vec<u8>, offset: u64, size: u64) -> (Option<String>, Op
 pub(crate) fn refused(error: &ConfinedDirError, relative: &str) -> RpcError {
     match error {
         ConfinedDirError::Outside => RpcError::outside_skill(relative),
-        ConfinedDirError::Exchanged => exchanged(&format!("`{relative}`")),
+        ConfinedDirError::Replaced => exchanged(&format!("`{relative}`")),
         ConfinedDirError::Missing => {
             RpcError::invalid_params(format!("the skill has no file `{relative}`"))
                 .with_hint("`skills/resources` lists the skill's files.")
@@ -215,7 +219,7 @@ pub(crate) fn refused(error: &ConfinedDirError, relative: &str) -> RpcError {
 
 /// Converts an error of opening the skill's directory, which existed a moment ago.
 pub(crate) fn directory_gone(error: &ConfinedDirError) -> RpcError {
-    if matches!(error, ConfinedDirError::Exchanged) {
+    if matches!(error, ConfinedDirError::Replaced) {
         return exchanged("the skill's directory");
     }
     RpcError::internal(format!("failed to open the skill's directory: {error}"))

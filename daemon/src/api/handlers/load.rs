@@ -31,7 +31,7 @@ use crate::access::authorize;
 use crate::access::authorize::Asking;
 use crate::access::authorize::run::Commands;
 use crate::access::child_process;
-use crate::access::child_process::{Job, Ran, RunPlace, Unfit};
+use crate::access::child_process::{InvalidArgument, Job, Ran, RunSlot};
 use crate::access::sealed_copy;
 use crate::access::sealed_copy::{SealedCopy, Snapshot, Unit};
 use crate::api::from_wire::format;
@@ -269,7 +269,7 @@ impl PreparedLoad<'_> {
             RpcError::internal(format!("failed to run `{BASH}`: {error}"))
                 .with_hint("Check that it is installed and in the daemon's `PATH`.")
         };
-        let place = RunPlace::take().await.map_err(|error| cannot_run(&error))?;
+        let place = RunSlot::take().await.map_err(|error| cannot_run(&error))?;
         let copy = match unit {
             Some(unit) => Some(self.copy(unit, &commands, &candidate.name).await?),
             None => None,
@@ -300,7 +300,7 @@ impl PreparedLoad<'_> {
             .map(|it| self.render_in(results, SubstitutedInput::All, Some(it)).commands);
         let to_run = in_copy.as_ref().unwrap_or(&loaded.commands);
         for (command, run) in loaded.commands.iter().zip(to_run) {
-            if let Some(unfit) = Unfit::of(&run.command) {
+            if let Some(unfit) = InvalidArgument::of(&run.command) {
                 return Err(too_long(&command.command, unfit.to_string()));
             }
             let job = Job {
@@ -318,7 +318,7 @@ impl PreparedLoad<'_> {
             };
             self.service.counters.count(|it| it.commands_run += 1);
             let ran = child_process::run(job, place.clone()).await.map_err(|error| {
-                if child_process::is_too_much(&error) {
+                if child_process::is_arg_list_too_long(&error) {
                     return too_long(&command.command, error.to_string());
                 }
                 cannot_run(&error)

@@ -18,7 +18,7 @@ use skills_protocol::wire::{
     PermissionRequestResult, PermissionRevokeParams, PermissionRevokeResult, Reply,
 };
 
-use crate::access::approval_prompt::{EventSubject, is_covered};
+use crate::access::approval_prompt::{ApprovalRequest, is_covered};
 use crate::access::approval_queue::{Pending, UserReply};
 use crate::access::authorize;
 use crate::access::authorize::SKILL;
@@ -73,11 +73,11 @@ pub(crate) async fn request(
         Action::Ask => {
             let about = wanted.about(&params.permission, patterns, &found);
             let question = about.question(params.always.clone(), params.metadata.clone());
-            let most = service.patience();
+            let most = service.approval_timeout();
             let limit = params.timeout_ms.map_or(most, Duration::from_millis).min(most);
             // With a zero timeout the user is not asked.
             if !limit.is_zero() {
-                said = service.answered(&peer, question, limit).await?;
+                said = service.ask_and_wait(&peer, question, limit).await?;
             }
             match said.reply {
                 Some(Reply::Once | Reply::Always) => PermissionAction::Allow,
@@ -288,12 +288,12 @@ impl<'a> PermissionSubject<'a> {
         kind: &'b str,
         patterns: &[String],
         found: &PatternDecision,
-    ) -> EventSubject<'b> {
+    ) -> ApprovalRequest<'b> {
         let candidate = match patterns {
             [name] if kind == SKILL => self.candidate(name),
             _ => None,
         };
-        EventSubject {
+        ApprovalRequest {
             view: self.view,
             candidate,
             session: self.session,

@@ -17,7 +17,7 @@ use crate::access::authorize;
 use crate::access::authorize::Asking;
 use crate::access::authorize::run::Script;
 use crate::access::child_process;
-use crate::access::child_process::{Job, RunPlace, Unfit};
+use crate::access::child_process::{InvalidArgument, Job, RunSlot};
 use crate::access::confined_dir::ConfinedDir;
 use crate::access::programs::InterpreterError;
 use crate::access::sealed_copy;
@@ -73,7 +73,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
     let (relative_shown, args) = (params.relative.clone(), params.args.clone());
     let script = Script { relative: relative_shown, args, content, files };
     authorize::run::script(&service, asking, &script).await?;
-    let place = RunPlace::take().await.map_err(|error| failed(&params.relative, &error))?;
+    let place = RunSlot::take().await.map_err(|error| failed(&params.relative, &error))?;
     // Time has passed since the user was asked.
     let (content, snapshot) = look().await?;
     let files = snapshot.as_ref().map(Snapshot::content);
@@ -134,7 +134,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
     service.counters.count(|it| it.scripts_run += 1);
     let relative = &params.relative;
     let ran = child_process::run(job, place).await.map_err(|error| {
-        if child_process::is_too_much(&error) {
+        if child_process::is_arg_list_too_long(&error) {
             let message =
                 format!("the {} arguments in `args` are too long in total", params.args.len());
             return RpcError::invalid_params(message).with_hint(IN_A_FILE);
@@ -192,7 +192,7 @@ fn check_params(params: &RunParams) -> Result<(), RpcError> {
             .with_hint("Send the limit in milliseconds, or leave it out to use `run.timeout`."));
     }
     let mut args = params.args.iter().enumerate();
-    let unfit = args.find_map(|(nth, it)| Some((nth, Unfit::of(it)?)));
+    let unfit = args.find_map(|(nth, it)| Some((nth, InvalidArgument::of(it)?)));
     unfit.map_or(Ok(()), |(nth, unfit)| {
         let message = format!("argument {} of `args` {unfit}", nth + 1);
         Err(RpcError::invalid_params(message).with_hint(IN_A_FILE))

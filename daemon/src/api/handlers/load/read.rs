@@ -17,7 +17,7 @@ use skills_render::resources::{MANY, draw_tree, is_plugin_file, is_script, openc
 use skills_render::{Invoker, SkillFile, SkillFiles};
 
 use crate::access::authorize::Permit;
-use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, MOST_LOADED, Names};
+use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, MAX_SKILL_BYTES, Names};
 use crate::api::handlers::files::{directory_gone, refused};
 use crate::rpc::response_cache::SKILL_FILE;
 
@@ -61,7 +61,7 @@ pub(super) fn read(
     let dir = candidate.dir();
     let beneath = ConfinedDir::of(candidate).map_err(|error| directory_gone(&error))?;
     let file = candidate.path.file_name().unwrap_or(OsStr::new(SKILL_FILE));
-    let bytes = match beneath.whole(Path::new(file), MOST_LOADED) {
+    let bytes = match beneath.whole(Path::new(file), MAX_SKILL_BYTES) {
         Err(ConfinedDirError::Outside) => read_symlinked(candidate, root.is_own()),
         result => result,
     };
@@ -128,7 +128,7 @@ fn read_symlinked(candidate: &Candidate, is_own: bool) -> Result<Vec<u8>, Confin
     let (Some(name), Some(parent)) = (name, real.parent()) else {
         return Err(ConfinedDirError::Outside);
     };
-    ConfinedDir::open(parent)?.whole_known(Path::new(name), MOST_LOADED, Some(known))
+    ConfinedDir::open(parent)?.whole_known(Path::new(name), MAX_SKILL_BYTES, Some(known))
 }
 
 /// Returns the files that a format includes.

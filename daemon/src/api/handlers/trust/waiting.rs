@@ -16,7 +16,7 @@ use skills_render::resources::is_script;
 use skills_syntax::text::decode;
 
 use crate::access::authorize;
-use crate::access::confined_dir::{ConfinedDir, MOST_LOADED};
+use crate::access::confined_dir::{ConfinedDir, MAX_SKILL_BYTES};
 use crate::access::sealed_copy::{HashedFile, HashedUnit, Hashes, Unit};
 use crate::api::to_wire;
 use crate::service::Service;
@@ -143,7 +143,7 @@ impl Counts {
         let mut counts = Self { hooks, commands: 0, scripts: 0 };
         // Unreadable files are not run.
         let Ok(beneath) = ConfinedDir::of(candidate) else { return counts };
-        let body = beneath.whole(file, MOST_LOADED).unwrap_or_default();
+        let body = beneath.whole(file, MAX_SKILL_BYTES).unwrap_or_default();
         counts.commands = count_commands(&decode(&body).text);
         let files = beneath.list().unwrap_or_default().files;
         let scripts = files.iter().filter(|it| it.executable && is_script(&it.relative));
