@@ -192,7 +192,7 @@ fn approval_timeout_denies() {
     let wait = with(load(&top, "deploy"), &json!({"wait": true}));
     let error = live.wire.try_call("skills/load", &wait).expect_err("no client answers");
     assert_eq!(error.code, -32002);
-    assert!(error.message.contains("nobody has answered within 1 seconds"), "{error}");
+    assert!(error.message.contains("no reply within 1 seconds"), "{error}");
     assert_eq!(pending_requests(&mut live.wire), [Value::Null; 0]);
 }
 

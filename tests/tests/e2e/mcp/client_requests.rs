@@ -96,7 +96,7 @@ async fn mcp_elicitation_asks_before_a_skill_is_loaded() {
         assert!(matches!(&cancelled, ToolOutput::Error(it) if it.contains("permission reply")));
         for _ in 0..2 {
             let refused = load().await;
-            let no = "the user does not want `deploy` used";
+            let no = "the user refused the use of `deploy`";
             assert!(matches!(&refused, ToolOutput::Error(it) if it.contains(no)), "{refused:?}");
         }
         // After `always` the user is not asked again.
