@@ -11,59 +11,17 @@
 //! excludes nothing from a directory that matches. `src/` matches only paths below `src`. Braces
 //! are expanded first. Matching is case-sensitive.
 
+mod error;
 mod glob;
+mod limits;
+mod matcher;
 mod pattern;
 mod probe;
 mod trie;
 
-use std::path::{Component, Path};
-
-use crate::activate::pattern::Pattern;
-use crate::activate::trie::{Builder, Trie};
-
-pub use crate::activate::pattern::PatternError;
-pub use crate::activate::probe::{matches_all, overruling_pattern};
-
-/// The compiled patterns of a list of skills.
-#[derive(Debug)]
-pub struct Matcher {
-    trie: Trie,
-    /// Rules by pattern number.
-    patterns: Box<[Rule]>,
-    /// True if any pattern is negated.
-    negates: bool,
-    refused: Box<[RefusedPattern]>,
-}
-
-/// The rule of one expanded pattern.
-#[derive(Clone, Copy, Debug)]
-struct Rule {
-    skill: u32,
-    /// Index among the skill's patterns.
-    index: u32,
-    negated: bool,
-    only_below: bool,
-}
-
-/// A skill that matches a path, and the pattern that matches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hit {
-    /// Index in the matcher's list of skills.
-    pub skill: usize,
-    /// Index among the skill's patterns.
-    pub pattern: usize,
-}
-
-/// A pattern that can never match.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RefusedPattern {
-    /// Index in the matcher's list of skills.
-    pub skill: usize,
-    /// Index among the skill's patterns.
-    pub pattern: usize,
-    /// Reason why it cannot match.
-    pub error: PatternError,
-}
+pub use error::PatternError;
+pub use matcher::{Hit, Matcher, PatternBudget, RefusedPattern};
+pub use probe::{matches_all, overruling_pattern};
 
 /// Checks that a pattern can match.
 ///
@@ -72,134 +30,6 @@ pub struct RefusedPattern {
 /// expands to too many patterns, or requires a name that no path has, like `./a`.
 pub fn check(pattern: &str) -> Result<(), PatternError> {
     pattern::read(pattern).map(drop)
-}
-
-/// Number of expanded patterns that one skill may still add.
-#[derive(Debug)]
-pub struct PatternBudget(usize);
-
-impl Default for PatternBudget {
-    fn default() -> Self {
-        Self(pattern::MOST_OF_SKILL)
-    }
-}
-
-impl PatternBudget {
-    /// Checks the skill's next pattern like [`check`].
-    ///
-    /// # Errors
-    /// Also returns an error if the skill's patterns together expand to too many.
-    pub fn check(&mut self, pattern: &str) -> Result<(), PatternError> {
-        self.read(pattern).map(drop)
-    }
-
-    fn read(&mut self, text: &str) -> Result<Vec<Pattern>, PatternError> {
-        if self.0 == 0 {
-            return Err(PatternError::Many);
-        }
-        let patterns = pattern::read(text)?;
-        self.0 = self.0.checked_sub(patterns.len()).ok_or(PatternError::Many)?;
-        Ok(patterns)
-    }
-}
-
-impl Matcher {
-    /// Compiles the patterns of each skill.
-    pub fn new<'a, S, P>(skills: S) -> Self
-    where
-        S: IntoIterator<Item = P>,
-        P: IntoIterator<Item = &'a str>,
-    {
-        let mut builder = Builder::default();
-        let mut rules = Vec::new();
-        let mut refused = Vec::new();
-        let mut negates = false;
-        for (skill, patterns) in skills.into_iter().enumerate() {
-            let mut budget = PatternBudget::default();
-            for (index, text) in patterns.into_iter().enumerate() {
-                match budget.read(text) {
-                    Err(error) => refused.push(RefusedPattern { skill, pattern: index, error }),
-                    Ok(expanded) => {
-                        for Pattern { segments, negated, only_below } in expanded {
-                            negates |= negated;
-                            builder.insert(&segments, rules.len() as u32);
-                            let (skill, index) = (skill as u32, index as u32);
-                            rules.push(Rule { skill, index, negated, only_below });
-                        }
-                    }
-                }
-            }
-        }
-        Self { trie: builder.build(), patterns: rules.into(), negates, refused: refused.into() }
-    }
-
-    /// Returns the patterns that can never match.
-    pub fn refused(&self) -> &[RefusedPattern] {
-        &self.refused
-    }
-
-    /// Returns true if there are no patterns.
-    pub fn is_empty(&self) -> bool {
-        self.patterns.is_empty()
-    }
-
-    /// Returns the skills that match a path, in order, each once. `relative` is relative to the
-    /// base directory of the patterns; a path that leads out of it matches nothing.
-    pub fn matches(&self, relative: &Path) -> Vec<Hit> {
-        let mut segments = Vec::with_capacity(16);
-        for component in relative.components() {
-            match component {
-                Component::Normal(name) => segments.push(name.as_encoded_bytes()),
-                Component::CurDir => {}
-                Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
-                    return Vec::new();
-                }
-            }
-        }
-        let mut found: Vec<Found> = Vec::new();
-        let mut level: Vec<u32> = Vec::new();
-        self.trie.walk(&segments, |depth, accepted| {
-            let is_last = depth + 1 == segments.len();
-            level.clear();
-            level.extend_from_slice(accepted);
-            self.add_matches(depth, is_last, &mut level, &mut found);
-        });
-        // If several levels match, the one nearest to the file is returned.
-        found.sort_unstable_by_key(|it| (it.skill, std::cmp::Reverse(it.depth), it.index));
-        found.dedup_by_key(|it| it.skill);
-        found
-            .into_iter()
-            .map(|it| Hit { skill: it.skill as usize, pattern: it.index as usize })
-            .collect()
-    }
-
-    /// Adds the skills that match at one level. `level` holds the numbers of all patterns that
-    /// match there.
-    fn add_matches(&self, depth: usize, is_last: bool, level: &mut [u32], found: &mut Vec<Found>) {
-        let rules = &self.patterns;
-        let holds = |rule: &Rule| !(rule.only_below && is_last);
-        if !self.negates {
-            let all = level.iter().map(|it| rules[*it as usize]).filter(holds);
-            found.extend(all.map(|it| Found { skill: it.skill, depth, index: it.index }));
-            return;
-        }
-        // Pattern numbers are ordered by skill, then by the skill's pattern order.
-        level.sort_unstable();
-        let mut rest = level.iter().map(|it| rules[*it as usize]).filter(holds).peekable();
-        while let Some(rule) = rest.next() {
-            let is_decided = rest.peek().is_none_or(|next| next.skill != rule.skill);
-            if is_decided && !rule.negated {
-                found.push(Found { skill: rule.skill, depth, index: rule.index });
-            }
-        }
-    }
-}
-
-/// A match at one level.
-struct Found {
-    skill: u32,
-    depth: usize,
-    index: u32,
 }
 
 #[cfg(test)]

@@ -9,98 +9,18 @@
 //! `.skillsd.toml` can only make the outcome stricter.
 
 mod claude_code;
+mod decision;
 mod opencode;
 mod properties;
+mod rule;
 pub(crate) mod wildcard;
 
 use skills_agents::profile::{Profile, SettingsItem};
-use skills_syntax::path::AbsPath;
-use skills_syntax::text::LineColumn;
 
 pub use claude_code::is_canonical;
+pub use decision::{Decision, DecisionReason, SkillRequest};
 pub use properties::Properties;
-
-/// Maximum number of rules about skills per file.
-pub const RULES: usize = 1000;
-
-/// Maximum length of a rule's pattern, in bytes.
-pub const PATTERN_BYTES: usize = 1024;
-
-/// One rule about skills.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
-    /// Author of the rule.
-    pub author: Author,
-    /// The subagent that the rule applies to; `None` for a rule that applies to all.
-    pub agent: Option<Box<str>>,
-    /// A skill name, or a pattern in the agent's syntax.
-    pub pattern: Box<str>,
-    /// Action of the rule.
-    pub action: Action,
-    /// Position of the rule.
-    pub source: SourceLocation,
-}
-
-/// Author of a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Author {
-    /// A settings file of the agent.
-    Agent,
-    /// The agent's files merged with files of a repository that is not trusted. Such rules only
-    /// make the outcome stricter.
-    AgentUntrusted,
-    /// The user's skillsd configuration.
-    User,
-    /// A worktree's `.skillsd.toml`.
-    Repository,
-}
-
-/// Action of a rule, from the mildest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Action {
-    /// The skill may be used.
-    Allow,
-    /// The user is asked.
-    Ask,
-    /// The skill may not be used.
-    Deny,
-}
-
-impl Action {
-    /// Returns the action with this name.
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Allow, Self::Ask, Self::Deny].into_iter().find(|it| it.name() == word)
-    }
-
-    /// Returns the name used in configuration files and on the wire.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        }
-    }
-}
-
-/// Position in a configuration file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceLocation {
-    /// The file.
-    pub file: AbsPath,
-    /// Line and column.
-    pub at: LineColumn,
-}
-
-/// A rule about skills as written in a skillsd configuration file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SkillRule {
-    /// Pattern of the skill names it applies to.
-    pub pattern: String,
-    /// Action for these names.
-    pub action: Action,
-    /// Position in the file.
-    pub at: LineColumn,
-}
+pub use rule::{Action, Author, PATTERN_BYTES, RULES, Rule, SkillRule, SourceLocation};
 
 /// Method of choosing between several matching rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,64 +39,6 @@ impl RulePrecedence {
         let lists =
             profile.settings.iter().any(|it| it.reads.contains(&SettingsItem::PermissionLists));
         if lists { Self::DenyFirst } else { Self::LastMatch }
-    }
-}
-
-/// The skill to decide about.
-#[derive(Clone, Copy, Debug)]
-pub struct SkillRequest<'a> {
-    /// Name of the skill as the agent knows it.
-    pub name: &'a str,
-    /// The subagent that uses it.
-    pub agent: Option<&'a str>,
-    /// True if the skill was fetched from a registry.
-    pub is_remote: bool,
-    /// Assessment of its frontmatter.
-    pub properties: &'a Properties,
-}
-
-/// Result of [`decide`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct Decision<'a> {
-    /// The action to take.
-    pub action: Action,
-    /// The reason.
-    pub reason: DecisionReason<'a>,
-    /// For `Ask`: patterns that an "always" answer may allow, the narrowest first.
-    pub suggestions: Vec<Box<str>>,
-}
-
-/// Reason for a decision.
-#[derive(Clone, Debug, PartialEq)]
-pub enum DecisionReason<'a> {
-    /// A matching rule.
-    Rule(&'a Rule),
-    /// A rule that disables the skill tool as a whole.
-    ToolDisabled(&'a Rule),
-    /// The agent fetched the skill itself and chose its name.
-    Canonical,
-    /// No rule matches, and the frontmatter is harmless.
-    Harmless,
-    /// No rule matches, and the frontmatter has this key; `None` if it cannot be parsed.
-    Concern(Option<Box<str>>),
-    /// No rule matches, and the agent allows skills by default.
-    NoRule,
-}
-
-impl<'a> Decision<'a> {
-    /// Returns the rule that decided, with its position.
-    pub fn rule(&self) -> Option<&'a Rule> {
-        match self.reason {
-            DecisionReason::Rule(rule) | DecisionReason::ToolDisabled(rule) => Some(rule),
-            DecisionReason::Canonical
-            | DecisionReason::Harmless
-            | DecisionReason::Concern(_)
-            | DecisionReason::NoRule => None,
-        }
-    }
-
-    fn by(action: Action, reason: DecisionReason<'a>) -> Self {
-        Self { action, reason, suggestions: Vec::new() }
     }
 }
 

@@ -15,7 +15,7 @@ const CEILINGS: &[(&str, usize)] = &[
     ("client/src/", 3),
     ("daemon/agents/src/", 0),
     ("daemon/config/src/", 0),
-    ("daemon/discovery/src/", 38),
+    ("daemon/discovery/src/", 0),
     ("daemon/engine/src/", 32),
     ("daemon/lint/src/", 0),
     ("daemon/render/src/", 0),
@@ -157,6 +157,11 @@ fn paths_in(code: &str) -> Vec<UsedPath> {
     let mut used = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
+        if tokens[at..].starts_with(&["pub", "(", "in"]) {
+            // A visibility names a scope and imports nothing.
+            at += 1 + tokens[at..].iter().take_while(|it| **it != ")").count();
+            continue;
+        }
         if tokens[at] == "use" {
             at += 1;
             use_tree(&tokens, &mut at, &[], &mut used);
@@ -289,6 +294,8 @@ fn cycle_check_follows_re_exports_and_reports_files() {
     assert_eq!(cycles(through_model), Vec::<Vec<Module>>::new(), "the definition is in a/model");
     let back = source("b.rs", "pub fn make() { crate::a::other() }\n");
     assert_eq!(cycles(back), [[vec!["a".to_owned()], vec!["b".to_owned()]]]);
+    let scope = source("b.rs", "pub(in crate::a) fn make() {}\n");
+    assert_eq!(cycles(scope), Vec::<Vec<Module>>::new(), "a visibility imports nothing");
     let grouped = source("b.rs", "use crate::{a::{self, Thing}};\npub fn make() {}\n");
     assert_eq!(cycles(grouped).len(), 1);
 }

@@ -1,6 +1,6 @@
 //! Wildcard patterns for one path component: `*`, `?`, `[a-z]` and escapes.
 
-use super::pattern::PatternError;
+use super::error::PatternError;
 
 /// A pattern for one path component.
 #[derive(Clone, Debug, PartialEq)]

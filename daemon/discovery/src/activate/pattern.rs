@@ -1,17 +1,8 @@
 //! Parses one pattern: expands its braces and splits it into segments.
 
-use std::fmt;
-
+use super::error::PatternError;
 use super::glob::Glob;
-
-/// Maximum number of patterns that one pattern's braces may expand to: ten pairs of alternatives.
-const MOST: usize = 1024;
-
-/// Maximum number of expanded patterns of one skill.
-pub(super) const MOST_OF_SKILL: usize = 4096;
-
-/// Maximum length of a pattern, in bytes.
-const LONGEST: usize = 1024;
+use super::limits::{LONGEST, MOST};
 
 /// A pattern without braces.
 #[derive(Debug, PartialEq)]
@@ -38,50 +29,6 @@ pub(super) enum Segment {
     /// A name that matches this glob.
     Glob(Glob),
 }
-
-/// Reason why a pattern can never match.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PatternError {
-    /// Begins with `#`, so it is a comment.
-    Comment,
-    /// Has no text besides slashes and `!`.
-    Empty,
-    /// Ends with a backslash.
-    Backslash,
-    /// Has a `[` that is not closed before the next slash.
-    Bracket,
-    /// Has braces that expand to more patterns than the limit.
-    Braces,
-    /// Has this many bytes, more than the limit.
-    Long(usize),
-    /// The skill's patterns together expand to more than the limit.
-    Many,
-    /// Has an empty, `.` or `..` component, which no path has.
-    Dots,
-}
-
-impl fmt::Display for PatternError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Comment => f.write_str("begins with `#`, which makes it a comment"),
-            Self::Empty => f.write_str("is empty"),
-            Self::Backslash => f.write_str("ends with a backslash, which escapes nothing"),
-            Self::Bracket => f.write_str("has a `[` that is not closed before the next slash"),
-            Self::Braces => write!(f, "has braces that expand to more than {MOST} patterns"),
-            Self::Long(length) => {
-                write!(f, "has {length} bytes; the limit is {LONGEST}")
-            }
-            Self::Many => {
-                write!(f, "follows patterns that together expand to more than {MOST_OF_SKILL}")
-            }
-            Self::Dots => {
-                f.write_str("has a component that is empty, `.` or `..`, which no path has")
-            }
-        }
-    }
-}
-
-impl std::error::Error for PatternError {}
 
 /// Parses a pattern into one pattern per brace expansion.
 pub(super) fn read(text: &str) -> Result<Vec<Pattern>, PatternError> {

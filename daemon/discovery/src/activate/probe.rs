@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use super::Matcher;
+use super::matcher::Matcher;
 use super::pattern::{self, Pattern, Segment};
 
 /// Maximum number of sample paths for one pattern.

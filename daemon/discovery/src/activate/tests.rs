@@ -1,6 +1,7 @@
 //! Tests of activation: hand-written cases, and a comparison with one gitignore file per skill.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use proptest::prelude::*;

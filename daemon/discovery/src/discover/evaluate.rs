@@ -11,8 +11,8 @@ use skills_syntax::path::AbsPath;
 use skills_syntax::text::LineColumn;
 
 use super::address::is_built_in;
-use super::tree::FaultKind;
-use super::walk::FoundFile;
+use super::disk::FaultKind;
+use super::walker::FoundFile;
 use super::{Candidate, DiscoveryContext, Reason, SkillFile, SkillState};
 
 /// Evaluates a file. Name conflicts are resolved later, when all files are known.

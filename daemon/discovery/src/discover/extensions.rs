@@ -11,10 +11,13 @@ use skills_agents::profile::{ExtensionRule, OnBrokenSettings, Text};
 use skills_syntax::config_tree::{Node, Syntax};
 use skills_syntax::path::AbsPath;
 
+use super::context::variable;
+use super::disk::{ItemKind, PathStatus, TextFile};
 use super::owner::Owners;
-use super::roots::{RootLocation, RootPath, variable};
-use super::settings::{NoteScope, Settings};
-use super::tree::{ItemKind, PathStatus, TextFile, Tree};
+use super::root_paths::{RootLocation, RootPath};
+use super::settings::decisions::Settings;
+use super::settings::file::NoteScope;
+use super::tree::Tree;
 use super::{DiscoveryContext, Owner};
 use crate::permission::SourceLocation;
 

@@ -14,9 +14,10 @@ use std::sync::Arc;
 use skills_agents::profile::{self, RootBase};
 use skills_syntax::path::AbsPath;
 
+use super::disk::{Fault, FaultKind, PathStatus, TextFile};
 use super::owner::Owners;
-use super::roots::bases;
-use super::tree::{Fault, FaultKind, PathStatus, TextFile, Tree};
+use super::root_paths::bases;
+use super::tree::Tree;
 use super::worktree::Worktree;
 use super::{DiscoveryContext, Policy};
 

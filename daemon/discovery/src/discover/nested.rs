@@ -7,7 +7,7 @@ use std::path::Path;
 use skills_agents::profile::{NestedConflict, NestedRule, Scope};
 use skills_syntax::path::AbsPath;
 
-use super::walk::Walker;
+use super::walker::Walker;
 use super::{Candidate, DiscoveryContext, Owner, SearchRoot, SkillState};
 
 /// Row number of a root that has no row in the profile.

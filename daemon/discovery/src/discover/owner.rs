@@ -11,8 +11,9 @@ use std::sync::Arc;
 use skills_agents::profile::RootBase;
 use skills_syntax::path::AbsPath;
 
-use super::roots::{value, variable};
-use super::tree::{PathStatus, Tree};
+use super::context::{value, variable};
+use super::disk::PathStatus;
+use super::tree::Tree;
 use super::{DiscoveryContext, Policy, Worktree};
 
 /// Owner of a root or a settings file.

@@ -1,22 +1,13 @@
-//! skillsd's own settings about skills: the user's configuration, and a worktree's `.skillsd.toml`.
+//! The user's decisions about skills: permission rules of the user's configuration, and trust.
 //!
-//! The user's configuration comes with the tree. The worktree's file is read and watched like an
-//! agent's, so that an edit appears in the next list. The configuration's key table decides which
-//! keys it may set; they can only make rules stricter.
+//! They come with the tree.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::collections::BTreeMap;
 
 use skills_syntax::path::AbsPath;
 
-use super::links;
-use super::settings::{NoteScope, Settings};
-use super::tree::{PathStatus, Tree};
-use super::trust::TrustDecisions;
-use super::{Environment, SettingsFile, SettingsOutcome, Worktree};
+use super::context::Environment;
 use crate::permission::{Author, Rule, SkillRule, SourceLocation};
-
-/// Name of a repository's own configuration file, at the top of its worktree.
-pub const REPOSITORY_FILE: &str = ".skillsd.toml";
 
 /// The user's decisions about skills, apart from agents' settings files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,50 +31,50 @@ impl Policy {
     }
 }
 
-fn rule(written: &SkillRule, author: Author, file: &AbsPath) -> Rule {
+/// Returns a rule of skillsd's own configuration, read from `file`.
+pub(super) fn rule(written: &SkillRule, author: Author, file: &AbsPath) -> Rule {
     let source = SourceLocation { file: file.clone(), at: written.at };
     let pattern = written.pattern.as_str().into();
     Rule { author, agent: None, pattern, action: written.action, source }
 }
 
-/// Adds the rules of skillsd's own configuration to the agent's settings.
-pub(super) fn read(worktree: &Worktree, tree: &dyn Tree, settings: &mut Settings) {
-    let mut rules = tree.policy().rules.clone();
-    rules.extend(of_repository(&worktree.top.child(REPOSITORY_FILE), tree, settings));
-    for rule in rules {
-        let file = &rule.source.file;
-        if !settings.consulted.iter().any(|it| it.path == *file) {
-            let (path, outcome) = (file.clone(), SettingsOutcome::Read);
-            settings.consulted.push(SettingsFile { path, outcome, notes: Vec::new() });
-        }
-        let message =
-            format!("`permission.skill` says `{}` for `{}`", rule.action.name(), rule.pattern);
-        settings.note_about(&rule.source, NoteScope::Names(rule.pattern.clone()), message);
-        settings.rules.push(rule);
+/// The user's trust decisions by canonical path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TrustDecisions(BTreeMap<AbsPath, bool>);
+
+impl TrustDecisions {
+    /// Creates the table from decisions.
+    pub fn new(decisions: impl IntoIterator<Item = (AbsPath, bool)>) -> Self {
+        Self(decisions.into_iter().collect())
+    }
+
+    /// Returns the decision for a path and the directory it was made for: the nearest ancestor with
+    /// a decision. `None` if no decision applies.
+    pub fn decision(&self, path: &AbsPath) -> Option<(&AbsPath, bool)> {
+        path.ancestors().find_map(|it| self.0.get_key_value(&it)).map(|(dir, it)| (dir, *it))
+    }
+
+    /// Returns all decisions, sorted by path.
+    pub fn iter(&self) -> impl Iterator<Item = (&AbsPath, bool)> {
+        self.0.iter().map(|(dir, it)| (dir, *it))
     }
 }
 
-/// Reads the worktree's file. Valid rules of a file with mistakes still apply, because they only
-/// make stricter.
-fn of_repository(path: &AbsPath, tree: &dyn Tree, settings: &mut Settings) -> Vec<Rule> {
-    let text = match tree.look(path) {
-        Some(PathStatus::File) => links::text(tree, &settings.tops, path),
-        Some(_) => return Vec::new(),
-        None => None,
-    };
-    match text {
-        None => {
-            settings.complete = false;
-            Vec::new()
-        }
-        // The reader of the file's other keys reports the fault.
-        Some(Err(_)) => Vec::new(),
-        Some(Ok(text)) => {
-            let mut hasher = DefaultHasher::new();
-            text.as_str().hash(&mut hasher);
-            settings.own_file = Some(hasher.finish());
-            let rules = tree.skill_rules(text.as_str());
-            rules.iter().map(|it| rule(it, Author::Repository, path)).collect()
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> AbsPath {
+        AbsPath::new(text.as_ref()).unwrap()
+    }
+
+    #[test]
+    fn nearest_trust_decision_applies() {
+        let trusts = TrustDecisions::new([(path("/w"), true), (path("/w/vendor"), false)]);
+        let decision = |text: &str| trusts.decision(&path(text)).map(|it| it.1);
+        assert_eq!(decision("/w/.claude/skills"), Some(true));
+        assert_eq!(decision("/w/vendor/x"), Some(false));
+        assert_eq!(decision("/worktree"), None, "a name is not a path");
+        assert_eq!(decision("/"), None);
     }
 }

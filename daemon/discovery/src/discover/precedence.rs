@@ -6,7 +6,7 @@ use skills_agents::profile::{DuplicatePolicy, PathIdentity, Profile, Scope};
 use skills_syntax::path::AbsPath;
 
 use super::address::shown;
-use super::tree::FileId;
+use super::disk::FileId;
 use super::{Candidate, DiscoveryContext, Reason, SearchRoot, SkillState, nested};
 
 /// Marks every candidate that loses a name as shadowed, with its winner.

@@ -12,7 +12,7 @@ use skills_agents::skill::{FileFacts, SkillRecord};
 use skills_syntax::path::AbsPath;
 
 use super::address::prompt_path;
-use super::tree::{Fault, FaultKind, FileId, SkillFile};
+use super::disk::{Fault, FaultKind, FileId, SkillFile};
 
 /// A root supplied by a source other than the agent's directories.
 #[derive(Clone, Debug, PartialEq)]

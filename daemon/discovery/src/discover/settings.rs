@@ -5,251 +5,30 @@
 //! and does not affect other files.
 
 mod bounds;
-mod file_trust;
+pub(super) mod decisions;
+pub(super) mod file;
+pub(super) mod file_trust;
 mod merge;
 mod rules;
 mod switch;
 mod trust;
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use skills_agents::profile::{OnBrokenSettings, RootBase, SettingsItem, SettingsRule};
-use skills_syntax::config_tree::{Node, Syntax, SyntaxError};
+use skills_agents::profile::{RootBase, SettingsItem, SettingsRule};
+use skills_syntax::config_tree::Node;
 use skills_syntax::path::AbsPath;
-use skills_syntax::text::LineColumn;
 
-use super::links::{self, settings_tops};
+use super::context::DiscoveryContext;
+use super::links::settings_tops;
 use super::owner::Owners;
-use super::plugins::{KEY, check_key};
-use super::roots::{bases, setting_path, switched_off};
-use super::tree::{Fault, FaultKind, PathStatus, TextFile, Tree};
-use super::{DiscoveryContext, RootOutcome, SearchRoot, Worktree};
-use crate::permission::{Rule, SourceLocation};
-use crate::remote::Address;
-use file_trust::FileTrust;
-use switch::SkillOverride;
+use super::plugins::plugin::{KEY, check_key};
+use super::root_paths::{bases, setting_path, switched_off};
+use super::tree::Tree;
+use super::worktree::Worktree;
+use crate::permission::SourceLocation;
+use decisions::Settings;
+use file::{NoteScope, SettingsFile, SettingsOutcome, SettingsValue};
 
-pub(super) use file_trust::PluginState;
 pub(super) use switch::apply;
-
-/// One settings file that discovery tried to read.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SettingsFile {
-    /// Path of the file.
-    pub path: AbsPath,
-    /// Result of reading it.
-    pub outcome: SettingsOutcome,
-    /// Decisions and problems, in file order.
-    pub notes: Vec<SettingsNote>,
-}
-
-/// Result of reading a settings file.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SettingsOutcome {
-    /// The file does not exist.
-    Missing,
-    /// The file was read.
-    Read,
-    /// The file exists but is not valid.
-    Broken(SyntaxError, OnBrokenSettings),
-    /// The file exists but cannot be read.
-    Fault(Fault, OnBrokenSettings),
-    /// The file is not read, for this reason.
-    Off(String),
-    /// The tree could not answer yet.
-    Pending,
-}
-
-/// One decision or problem in a settings file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SettingsNote {
-    /// Position in the file.
-    pub at: LineColumn,
-    /// Description, as a sentence fragment.
-    pub message: String,
-    /// Suggested action, as a sentence; only for problems.
-    pub next: Option<String>,
-    /// The skills it affects.
-    pub about: NoteScope,
-}
-
-/// The skills that a note affects.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NoteScope {
-    /// No particular skills.
-    Any,
-    /// Skills whose name matches a pattern.
-    Names(Box<str>),
-    /// The skill at a path, or the skills below it.
-    Path(AbsPath),
-    /// Skills of a plugin, by its key.
-    Plugin(Box<str>),
-}
-
-impl SettingsFile {
-    /// Returns the problems of the file, each as a sentence fragment with file, line and column if
-    /// known.
-    pub fn problems(&self) -> Vec<String> {
-        let path = self.path.display();
-        let shown = |at: LineColumn| format!("`{path}:{}:{}`", at.line, at.column);
-        let effect = |broken: OnBrokenSettings| match broken {
-            OnBrokenSettings::Refuses => "the agent does not start",
-            OnBrokenSettings::Ignores => "the agent ignores it",
-        };
-        match &self.outcome {
-            SettingsOutcome::Broken(flaw, broken) => {
-                vec![format!("{} is {}; {}", shown(flaw.at), flaw.message, effect(*broken))]
-            }
-            SettingsOutcome::Fault(fault, _) if fault.kind == FaultKind::Outside => {
-                vec![format!("`{path}` {fault}; skillsd does not read it")]
-            }
-            SettingsOutcome::Fault(fault, broken) => {
-                vec![format!("`{path}` {fault}; {}", effect(*broken))]
-            }
-            SettingsOutcome::Missing
-            | SettingsOutcome::Read
-            | SettingsOutcome::Off(_)
-            | SettingsOutcome::Pending => {
-                let wrong = self.notes.iter().filter(|it| it.next.is_some());
-                wrong.map(|it| format!("{}: {}", shown(it.at), it.message)).collect()
-            }
-        }
-    }
-}
-
-/// A value in a settings file, with its position.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SettingsValue {
-    /// The value as written: a path, a URL or a plugin key.
-    pub text: Box<str>,
-    /// Position of the value.
-    pub source: SourceLocation,
-}
-
-/// Decisions of all settings files.
-#[derive(Debug, Default)]
-pub(super) struct Settings {
-    pub(super) consulted: Vec<SettingsFile>,
-    /// Owner and trust of each file that was read.
-    file_trusts: Vec<FileTrust>,
-    pub(super) paths: Vec<SettingsValue>,
-    pub(super) urls: Vec<SettingsValue>,
-    pub(super) rules: Vec<Rule>,
-    switched: Vec<SkillOverride>,
-    /// The plugins named, and whether each is enabled; the last entry for a plugin counts.
-    pub(super) plugins: Vec<(SettingsValue, bool)>,
-    /// Plugin options by plugin and name; the last value counts.
-    pub(super) plugin_options: BTreeMap<String, BTreeMap<String, String>>,
-    /// The setting that switches off the agent's bundled skills.
-    pub(super) bundled_off: Option<SourceLocation>,
-    /// True if the working directory is trusted, with the setting that decides.
-    pub(super) trusted: Option<(bool, SourceLocation)>,
-    /// The file that lists trusted directories, if the agent has one.
-    pub(super) trust_file: Option<AbsPath>,
-    /// Hash of the text of the worktree's `.skillsd.toml`, if it exists.
-    pub(super) own_file: Option<u64>,
-    /// Worktrees whose files must not be links that lead out of them.
-    pub(super) tops: Vec<AbsPath>,
-    pub(super) complete: bool,
-}
-
-impl Settings {
-    /// Reads a file on behalf of another file, and adds it to the files consulted.
-    pub(super) fn consult(
-        &mut self,
-        tree: &dyn Tree,
-        path: &AbsPath,
-        syntax: Syntax,
-        broken: OnBrokenSettings,
-    ) -> Option<Arc<TextFile>> {
-        let (outcome, text) = match tree.look(path) {
-            None => (SettingsOutcome::Pending, None),
-            // A directory at this path is not meant as a settings file.
-            Some(PathStatus::Missing | PathStatus::Directory { .. }) => {
-                (SettingsOutcome::Missing, None)
-            }
-            Some(PathStatus::Fault(fault)) => (SettingsOutcome::Fault(fault, broken), None),
-            Some(PathStatus::File | PathStatus::Special(_)) => {
-                match links::text(tree, &self.tops, path) {
-                    None => (SettingsOutcome::Pending, None),
-                    Some(Err(fault)) => (SettingsOutcome::Fault(fault, broken), None),
-                    Some(Ok(text)) => match text.document(syntax) {
-                        Err(flaw) => (SettingsOutcome::Broken(flaw.clone(), broken), None),
-                        Ok(_) => (SettingsOutcome::Read, Some(text)),
-                    },
-                }
-            }
-        };
-        self.complete &= outcome != SettingsOutcome::Pending;
-        if !self.consulted.iter().any(|it| it.path == *path) {
-            self.consulted.push(SettingsFile { path: path.clone(), outcome, notes: Vec::new() });
-        }
-        text
-    }
-
-    /// Returns the registry URLs; adds a note for each invalid one.
-    pub(super) fn addresses(&mut self) -> Vec<Address> {
-        let mut addresses = Vec::new();
-        for it in self.urls.clone() {
-            match Address::parse(&it.text) {
-                Ok(address) => addresses.push(address),
-                Err(error) => {
-                    let message = format!("`{}` is not the URL of a registry: it {error}", it.text);
-                    let next = "Write it as `https://host/path`.".to_owned();
-                    self.note(&it.source, message, Some(next));
-                }
-            }
-        }
-        addresses
-    }
-
-    /// Adds a note for each named directory that does not exist.
-    pub(super) fn missing_paths(&mut self, ctx: &DiscoveryContext, roots: &[SearchRoot]) {
-        for it in self.paths.clone() {
-            let path = setting_path(ctx, &it.text).unwrap_or_else(|(path, _)| path);
-            let missing =
-                |root: &&SearchRoot| root.outcome == RootOutcome::Missing && root.path == path;
-            if roots.iter().any(|root| missing(&root)) {
-                let message =
-                    format!("`skills.paths` names `{}`, which does not exist", path.display());
-                let next = "Create the directory, or remove the entry.".to_owned();
-                self.note(&it.source, message, Some(next));
-            }
-        }
-    }
-
-    /// Adds a note that affects no particular skill.
-    pub(super) fn note(&mut self, source: &SourceLocation, message: String, next: Option<String>) {
-        let about = NoteScope::Any;
-        self.add(source, SettingsNote { at: source.at, message, next, about });
-    }
-
-    /// Adds a note, unless the file already has an equal one.
-    fn note_once(&mut self, source: &SourceLocation, message: &str) {
-        let file = self.consulted.iter().find(|it| it.path == source.file);
-        let is_same = |it: &SettingsNote| it.at == source.at && it.message == message;
-        if !file.is_some_and(|it| it.notes.iter().any(is_same)) {
-            self.note(source, message.to_owned(), None);
-        }
-    }
-
-    /// Adds a note about some skills.
-    pub(super) fn note_about(
-        &mut self,
-        source: &SourceLocation,
-        about: NoteScope,
-        message: String,
-    ) {
-        self.add(source, SettingsNote { at: source.at, message, next: None, about });
-    }
-
-    fn add(&mut self, source: &SourceLocation, note: SettingsNote) {
-        if let Some(file) = self.consulted.iter_mut().find(|it| it.path == source.file) {
-            file.notes.push(note);
-        }
-    }
-}
 
 /// Reads the settings files of the context's agent.
 pub(super) fn read(

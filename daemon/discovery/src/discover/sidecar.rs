@@ -7,8 +7,9 @@ use skills_syntax::config_tree::Syntax;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::LineColumn;
 
+use super::disk::PathStatus;
 use super::links::LinkRule;
-use super::tree::{PathStatus, Tree};
+use super::tree::Tree;
 use super::{Candidate, Reason, SearchRoot, SkillState};
 
 /// Applies the metadata files of the skills that were found. Returns false if the tree could not

@@ -10,43 +10,10 @@ use std::os::unix::ffi::OsStrExt;
 use skills_agents::profile::{RootContent, WalkRule};
 use skills_syntax::path::AbsPath;
 
-use super::tree::{FileId, Item, ItemKind, Listing, PathStatus};
-use super::walk::{COMMAND, PLUGIN, SKILL_FILE, Walker, refusal};
+use super::candidate::SKILL_FILE;
+use super::disk::{FileId, Item, ItemKind, Listing};
+use super::walker::{COMMAND, EntryAction, PLUGIN, Walker, leads};
 use super::{Bound, SkipReason, SkippedEntry};
-
-/// System directories: they contain no skills and are practically endless.
-const SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
-
-/// A memory-backed directory that is searched, although it is below `/dev`.
-const MEMORY: &str = "/dev/shm";
-
-/// Directories that are not searched, as a root or through a link.
-pub(super) struct Bounds {
-    /// Canonical path of the user's home directory.
-    pub(super) home: Option<AbsPath>,
-    /// Canonical path of the top of the worktree.
-    pub(super) top: Option<AbsPath>,
-}
-
-impl Bounds {
-    /// Returns the reason if a directory is not searched, as a sentence fragment. `real` is
-    /// canonical.
-    fn refusal(&self, real: &AbsPath) -> Option<String> {
-        let is_below = |it: &&&str| real.starts_with(it) && !real.starts_with(MEMORY);
-        let what = if real.parent().is_none() {
-            "the root of the file system".to_owned()
-        } else if let Some(system) = SYSTEM.iter().find(is_below) {
-            format!("`{system}`")
-        } else if self.home.as_ref() == Some(real) {
-            "the home directory".to_owned()
-        } else if self.top.as_ref().is_some_and(|it| it != real && it.starts_with(&**real)) {
-            "a directory above the worktree".to_owned()
-        } else {
-            return None;
-        };
-        Some(format!("it leads to {what}, which is not searched for skills"))
-    }
-}
 
 /// The directories of a root that the walk may enter.
 pub(super) struct Survey {
@@ -165,65 +132,6 @@ impl Walker<'_> {
             && listing.items.iter().any(|it| it.name == PLUGIN);
         is_plugin || depth > 0 && !walk.into_skills && listing.items.iter().any(is_skill)
     }
-
-    /// Returns the reason if the directory is never searched.
-    pub(super) fn out_of_bounds(&mut self, path: &AbsPath) -> Option<String> {
-        let Some(real) = self.tree.canonical(path) else {
-            self.complete = false;
-            return None;
-        };
-        self.bounds.refusal(&real)
-    }
-
-    /// Classifies a directory entry: a directory to walk, or the reason to skip it.
-    pub(super) fn entry_action(
-        &mut self,
-        walk: &WalkRule,
-        dir: &AbsPath,
-        depth: u16,
-        item: &Item,
-    ) -> EntryAction {
-        let path = dir.child(&item.name);
-        let is_link = item.kind == ItemKind::Link;
-        match item.kind {
-            ItemKind::Directory => {}
-            ItemKind::File | ItemKind::Special(_) => return EntryAction::NotDirectory,
-            ItemKind::Link => match self.tree.look(&path) {
-                None => return EntryAction::Pending,
-                Some(PathStatus::Directory { .. }) => {}
-                Some(PathStatus::Fault(fault)) => {
-                    return EntryAction::Skip(SkipReason::Fault(fault));
-                }
-                Some(PathStatus::Missing | PathStatus::File | PathStatus::Special(_)) => {
-                    return EntryAction::NotDirectory;
-                }
-            },
-        }
-        let refusal = refusal(walk, &item.name, depth, is_link).or_else(|| {
-            let why = is_link.then(|| self.out_of_bounds(&path)).flatten();
-            why.map(SkipReason::OutOfBounds)
-        });
-        let refusal = refusal.or_else(|| {
-            let link_targets = self.link_targets.as_ref().filter(|_| is_link);
-            self.links.directory(link_targets, &path).map(SkipReason::Fault)
-        });
-        match refusal {
-            Some(reason) => EntryAction::Skip(reason),
-            None => EntryAction::Enter(path),
-        }
-    }
-}
-
-/// Classification of a directory entry.
-pub(super) enum EntryAction {
-    /// A directory to walk.
-    Enter(AbsPath),
-    /// An entry to skip.
-    Skip(SkipReason),
-    /// Not a directory.
-    NotDirectory,
-    /// The tree could not answer yet.
-    Pending,
 }
 
 impl Survey {
@@ -234,11 +142,6 @@ impl Survey {
             self.skips.push(SkippedEntry { path, reason: SkipReason::OverBudget(bound, most) });
         }
     }
-}
-
-/// Returns true if an entry may be a link to a directory.
-pub(super) fn leads(item: &Item) -> bool {
-    item.kind == ItemKind::Link && item.name != SKILL_FILE
 }
 
 /// Returns the number of files in a directory that are read.

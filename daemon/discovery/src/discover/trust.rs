@@ -1,4 +1,4 @@
-//! Trust: the user's decisions about directories, and the skills held back without trust.
+//! Trust: finds the user's decisions for roots, and holds back the skills of untrusted ones.
 //!
 //! A decision applies to a directory and everything below it. If the agent or the configuration
 //! requires trust, skills of an untrusted project are held back. Otherwise trust is only a flag
@@ -7,36 +7,12 @@
 //! Runs after name conflicts are resolved, as if the project were trusted, so that giving or
 //! revoking trust does not change which skill has a name.
 
-use std::collections::BTreeMap;
-
 use skills_agents::profile::TrustRule;
-use skills_syntax::path::AbsPath;
 
+use super::context::is_on;
 use super::owner::Owners;
-use super::settings::Settings;
+use super::settings::decisions::Settings;
 use super::{Candidate, DiscoveryContext, Policy, Reason, RootOutcome, SearchRoot, SkillState};
-
-/// The user's trust decisions by canonical path.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TrustDecisions(BTreeMap<AbsPath, bool>);
-
-impl TrustDecisions {
-    /// Creates the table from decisions.
-    pub fn new(decisions: impl IntoIterator<Item = (AbsPath, bool)>) -> Self {
-        Self(decisions.into_iter().collect())
-    }
-
-    /// Returns the decision for a path and the directory it was made for: the nearest ancestor with
-    /// a decision. `None` if no decision applies.
-    pub fn decision(&self, path: &AbsPath) -> Option<(&AbsPath, bool)> {
-        path.ancestors().find_map(|it| self.0.get_key_value(&it)).map(|(dir, it)| (dir, *it))
-    }
-
-    /// Returns all decisions, sorted by path.
-    pub fn iter(&self) -> impl Iterator<Item = (&AbsPath, bool)> {
-        self.0.iter().map(|(dir, it)| (dir, *it))
-    }
-}
 
 /// Sets `trust_path` and `trust_decision` of the roots that need trust.
 pub(super) fn mark(owners: &Owners<'_>, roots: &mut [SearchRoot]) {
@@ -111,30 +87,5 @@ pub(super) fn hold_back(
             next: next.clone(),
             winner: None,
         }));
-    }
-}
-
-/// Returns true if a variable is set to `1` or `true`.
-pub(super) fn is_on(ctx: &DiscoveryContext, variable: &str) -> bool {
-    let value = ctx.environment.get(variable);
-    value.is_some_and(|it| it == "1" || it.eq_ignore_ascii_case("true"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn path(text: &str) -> AbsPath {
-        AbsPath::new(text.as_ref()).unwrap()
-    }
-
-    #[test]
-    fn nearest_trust_decision_applies() {
-        let trusts = TrustDecisions::new([(path("/w"), true), (path("/w/vendor"), false)]);
-        let decision = |text: &str| trusts.decision(&path(text)).map(|it| it.1);
-        assert_eq!(decision("/w/.claude/skills"), Some(true));
-        assert_eq!(decision("/w/vendor/x"), Some(false));
-        assert_eq!(decision("/worktree"), None, "a name is not a path");
-        assert_eq!(decision("/"), None);
     }
 }

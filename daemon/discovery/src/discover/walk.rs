@@ -7,28 +7,17 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use skills_agents::profile::{
-    LinkPolicy, PathIdentity, Profile, RootContent, RootRule, Scope, Text, WalkRule,
-};
+use skills_agents::profile::{PathIdentity, RootContent, RootRule, Scope, WalkRule};
 use skills_syntax::path::AbsPath;
 
-use super::links::{LinkRule, LinkTargets};
-use super::plugins::PluginPathKind;
+use super::candidate::SKILL_FILE;
+use super::disk::{Fault, FaultKind, FileId, Item, ItemKind, Listing, PathStatus, SkillFile};
+use super::owner::Owner;
+use super::plugins::plugin::PluginPathKind;
 use super::provided::{ProvidedContents, ProvidedRoot};
-use super::survey::{Bounds, EntryAction, Survey, leads};
-use super::tree::{Fault, FaultKind, FileId, Item, ItemKind, Listing, PathStatus, SkillFile, Tree};
-use super::{
-    Bound, DiscoveryContext, Owner, RootOutcome, SearchRoot, SkipReason, SkippedEntry, Worktree,
-};
-
-/// File name that makes a directory a skill.
-pub(super) const SKILL_FILE: &str = "SKILL.md";
-
-/// Directory that holds the manifest of a plugin.
-pub(super) const PLUGIN: &str = ".claude-plugin";
-
-/// Extension of command files.
-pub(super) const COMMAND: &[u8] = b".md";
+use super::resolution::{RootOutcome, SearchRoot, SkipReason, SkippedEntry};
+use super::survey::Survey;
+use super::walker::{COMMAND, Command, EntryAction, FoundFile, PLUGIN, Walker, leads};
 
 /// Maximum number of repeated visits of directories through links. Beyond it each directory is
 /// walked once, at its path nearest to the root.
@@ -36,45 +25,6 @@ const MAX_REPEATED_VISITS: usize = 1_000;
 
 /// Maximum number of directories below one root with several paths before the same applies.
 const MAX_REPEATED_DIRS: usize = 100;
-
-/// A SKILL.md or command file that was found, before it is evaluated.
-pub(super) struct FoundFile {
-    pub(super) path: AbsPath,
-    pub(super) root: usize,
-    /// Identity of the directory that contains it.
-    pub(super) directory: Option<FileId>,
-    pub(super) file: Result<SkillFile, Fault>,
-    /// The name, if the agent's rules do not decide it.
-    pub(super) name: Option<Box<str>>,
-    /// True if the directory has an entry that may contain the file of [`Profile::sidecar`].
-    ///
-    /// [`Profile::sidecar`]: skills_agents::profile::Profile::sidecar
-    pub(super) may_have_sidecar: bool,
-    /// Name and directories, if it is a command.
-    pub(super) command: Option<Command>,
-}
-
-/// Name of a command.
-pub(super) struct Command {
-    /// The file name without its extension.
-    pub(super) name: String,
-    /// The directories between the root and the file.
-    pub(super) within: Vec<String>,
-}
-
-/// Walks roots one after the other and collects the files found.
-pub(super) struct Walker<'a> {
-    pub(super) tree: &'a dyn Tree,
-    pub(super) profile: &'a Profile,
-    pub(super) bounds: Bounds,
-    pub(super) links: &'a LinkRule<'a>,
-    /// Allowed link targets of the root being walked; `None` for the user's own roots.
-    pub(super) link_targets: Option<LinkTargets>,
-    pub(super) candidates: Vec<FoundFile>,
-    /// Plugin directories found in directories of skills.
-    plugins: Vec<AbsPath>,
-    pub(super) complete: bool,
-}
 
 /// State of the walk of one root.
 struct RootWalk<'a> {
@@ -99,37 +49,7 @@ struct RootWalk<'a> {
     is_over: bool,
 }
 
-impl<'a> Walker<'a> {
-    pub(super) fn new(
-        tree: &'a dyn Tree,
-        ctx: &'a DiscoveryContext,
-        worktree: &Worktree,
-        links: &'a LinkRule<'a>,
-    ) -> Self {
-        let mut complete = true;
-        let mut real = |path: &AbsPath| match tree.look(path) {
-            Some(PathStatus::Directory { .. }) => {
-                let real = tree.canonical(path);
-                complete &= real.is_some();
-                real
-            }
-            Some(_) => None,
-            None => {
-                complete = false;
-                None
-            }
-        };
-        let home = ctx.environment.get("HOME").and_then(|it| AbsPath::new(it.as_ref()).ok());
-        let bounds = Bounds { home: home.and_then(|it| real(&it)), top: real(&worktree.top) };
-        let (profile, candidates, plugins) = (&*ctx.profile, Vec::new(), Vec::new());
-        Self { tree, profile, bounds, links, link_targets: None, candidates, plugins, complete }
-    }
-
-    /// Sets the allowed link targets for the root that is walked next; see [`LinkRule::fence`].
-    pub(super) fn set_link_targets(&mut self, root: &AbsPath, is_own: bool, base: &AbsPath) {
-        self.link_targets = self.links.link_targets(root, is_own, base);
-    }
-
+impl Walker<'_> {
     pub(super) fn root(
         &mut self,
         path: &AbsPath,
@@ -634,34 +554,6 @@ impl<'a> RootWalk<'a> {
             return;
         }
         self.skips.push(SkippedEntry { path, reason });
-    }
-}
-
-/// Returns the reason if the directory `name`, at `depth` levels below the root, is not entered.
-pub(crate) fn refusal(walk: &WalkRule, name: &OsStr, depth: u16, link: bool) -> Option<SkipReason> {
-    let is = |it: &Text| name == it.as_ref();
-    if !walk.hidden && name.as_bytes().starts_with(b".") {
-        return Some(SkipReason::Hidden);
-    }
-    if walk.skipped.iter().any(is) {
-        return Some(SkipReason::SkippedName);
-    }
-    if depth == 0 && walk.reserved.iter().any(is) {
-        return Some(SkipReason::ReservedName);
-    }
-    if let Some(max) = walk.max_depth
-        && depth >= max
-    {
-        return Some(SkipReason::TooDeep(max));
-    }
-    if depth >= walk.budget.depth {
-        return Some(SkipReason::OverBudget(Bound::Depth, walk.budget.depth.into()));
-    }
-    match walk.directory_links {
-        LinkPolicy::Always => None,
-        LinkPolicy::FirstLevel if depth == 0 || !link => None,
-        LinkPolicy::Never if !link => None,
-        LinkPolicy::FirstLevel | LinkPolicy::Never => Some(SkipReason::Link),
     }
 }
 

@@ -6,8 +6,8 @@
 
 use skills_syntax::path::AbsPath;
 
-use super::Resolution;
-use super::tree::{PathStatus, Tree};
+use super::disk::PathStatus;
+use super::tree::Tree;
 
 /// The worktree of a working directory.
 pub(super) struct Worktree {
@@ -59,16 +59,6 @@ impl Repository {
 }
 
 impl Worktree {
-    /// Returns the worktree of a resolution.
-    pub(super) fn from_resolution(resolution: &Resolution) -> Self {
-        Self {
-            top: resolution.worktree.clone(),
-            in_git: resolution.in_git,
-            foreign: resolution.foreign.clone(),
-            repository: resolution.repository.clone(),
-        }
-    }
-
     /// Finds the top of the git worktree that contains `cwd`; outside git that is `cwd` itself.
     ///
     /// The search stops at an ancestor that belongs to neither the user nor root, as git's own does

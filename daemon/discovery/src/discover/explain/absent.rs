@@ -6,11 +6,14 @@ use skills_agents::profile::{LinkPolicy, LinkedWorktrees, NestedRule, RootRule};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::LineColumn;
 
-use super::super::walk::SKILL_FILE;
+use super::super::candidate::SKILL_FILE;
 use super::super::{RootOutcome, SearchRoot, SkippedEntry};
+use super::explanation::{Query, Verdict};
+use super::inquiry::Inquiry;
 use super::near_miss::{IgnoreRule, NearMiss, NearMissKind};
-use super::steps::OUT_OF_BOUNDS;
-use super::{Inquiry, Query, Verdict};
+
+/// Suggested action for a root that leads to a directory that is never searched.
+pub(super) const OUT_OF_BOUNDS: &str = "Change it to a directory of skills.";
 
 /// Reason why a path is not a skill of the agent.
 #[derive(Clone, Debug)]

@@ -7,8 +7,9 @@ use skills_agents::loaders::{LoadOutcome, load_as};
 use skills_agents::profile::{Difference, Profile, RootBase};
 use skills_syntax::path::AbsPath;
 
-use super::super::roots::root_paths;
-use super::super::{DiscoveryContext, Resolution, SkillState, Worktree};
+use super::super::root_paths::root_paths;
+use super::super::{DiscoveryContext, Resolution, SkillState};
+use super::explanation::{Step, StepKind};
 
 /// Rules for reading a file. For `description` and the `name_…` rules the changed value decides
 /// which one matters.
@@ -110,15 +111,30 @@ fn reads_otherwise(rule: &str, was: &LoadOutcome, is: &LoadOutcome) -> bool {
 
 /// Returns the roots that another profile would search in the same context.
 fn searched_by(profile: &Profile, ctx: &DiscoveryContext, resolution: &Resolution) -> Vec<AbsPath> {
-    let worktree = Worktree::from_resolution(resolution);
+    let worktree = resolution.git_worktree();
     let paths = profile.roots.iter().flat_map(|rule| root_paths(ctx, rule, &worktree, &[]));
     paths.filter_map(Result::ok).collect()
 }
 
 /// Describes a difference, as a sentence fragment.
-pub(super) fn sentence(profile: &Profile, difference: &Difference) -> String {
+fn sentence(profile: &Profile, difference: &Difference) -> String {
     let Difference { rule, base, here, source } = difference;
     let other = profile.base.as_ref().map_or("", |it| &*it.id);
     let source = source.trim_end_matches('.');
     format!("`{rule}` differs from `{other}`: {here}, where that has {base} ({source})")
+}
+
+/// Returns the step for a difference that affects `candidate`, or a whole directory.
+pub(super) fn difference_step(
+    ctx: &DiscoveryContext,
+    candidate: Option<usize>,
+    difference: &Difference,
+) -> Step {
+    Step {
+        kind: StepKind::Difference { candidate, rule: difference.rule },
+        reason: Some(sentence(&ctx.profile, difference)),
+        at: None,
+        file: None,
+        next: None,
+    }
 }

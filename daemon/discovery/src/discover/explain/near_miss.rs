@@ -9,8 +9,8 @@ use std::ffi::OsString;
 use skills_agents::profile::agents;
 use skills_syntax::path::AbsPath;
 
-use super::super::roots::root_paths;
-use super::super::{DiscoveryContext, Resolution, Worktree};
+use super::super::root_paths::root_paths;
+use super::super::{DiscoveryContext, Resolution};
 
 /// Near misses of a query, the most likely first, with distinct paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub struct IgnoreRule {
 /// context's own profile first.
 pub fn places(ctx: &DiscoveryContext, resolution: &Resolution) -> Vec<AbsPath> {
     let mut places: Vec<_> = resolution.roots.iter().map(|it| it.path.clone()).collect();
-    let worktree = Worktree::from_resolution(resolution);
+    let worktree = resolution.git_worktree();
     for profile in agents() {
         let rules = profile.roots.iter().filter(|it| it.has_skill_directories());
         let paths = rules.flat_map(|rule| root_paths(ctx, rule, &worktree, &[]));

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use super::super::walk::SKILL_FILE;
+use super::super::candidate::SKILL_FILE;
 use super::super::{Bound, SearchRoot, SkipReason, SkippedEntry};
 
 impl SkippedEntry {

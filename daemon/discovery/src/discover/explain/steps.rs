@@ -5,17 +5,16 @@ use skills_agents::loaders::load_for_all_agents;
 use skills_agents::profile::{LinkedWorktrees, RootBase};
 use skills_syntax::text::LineColumn;
 
-use super::super::roots::variable;
+use super::super::context::variable;
 use super::super::{
     Candidate, DiscoveryContext, NoteScope, Reason, Repository, Resolution, RootOutcome,
     SearchRoot, SettingsFile, SettingsNote, SettingsOutcome, SkillState, SkippedEntry,
 };
-use super::absent::Absence;
-use super::{Inquiry, Query, Step, StepKind, difference, difference_step};
+use super::absent::{Absence, OUT_OF_BOUNDS};
+use super::difference::{difference_step, mattering};
+use super::explanation::{Query, Step, StepKind};
+use super::inquiry::Inquiry;
 use crate::permission;
-
-/// Suggested action for a root that leads to a directory that is never searched.
-pub(super) const OUT_OF_BOUNDS: &str = "Change it to a directory of skills.";
 
 impl Inquiry<'_> {
     /// Returns the steps, starting with the rules that apply to the whole worktree.
@@ -114,7 +113,7 @@ impl Inquiry<'_> {
             file: None,
             next: it.diagnostic.help.clone(),
         }));
-        let mattering = difference::mattering(self.ctx, self.resolution, index);
+        let mattering = mattering(self.ctx, self.resolution, index);
         steps.extend(mattering.into_iter().map(|it| difference_step(self.ctx, Some(index), it)));
         if candidate.state != SkillState::Invalid && candidate.state != SkillState::Refused {
             self.others(index, steps);

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use skills_syntax::path::AbsPath;
 
-use super::{Settings, SettingsNote};
+use super::decisions::Settings;
+use super::file::SettingsNote;
 use crate::permission::{Action, Author, PATTERN_BYTES, RULES, Rule};
 
 /// Maximum number of notes per file.

@@ -6,19 +6,10 @@
 use skills_agents::profile::RootBase;
 use skills_syntax::path::AbsPath;
 
-use super::Settings;
-use crate::discover::Owner;
-use crate::discover::owner::Owners;
+use super::decisions::{FileTrust, Settings};
+use super::file::SettingsValue;
+use crate::discover::owner::{Owner, Owners};
 use crate::permission::SourceLocation;
-
-/// Owner and trust of one file.
-#[derive(Debug)]
-pub(super) struct FileTrust {
-    file: AbsPath,
-    owner: Owner,
-    /// End of a sentence about a setting that needs trust; `None` if the file may loosen.
-    until: Option<String>,
-}
 
 /// State of a plugin, and the setting that decides it.
 #[derive(Debug)]
@@ -88,8 +79,7 @@ impl Settings {
             let mut said = self.plugins.iter().rev();
             said.find(|(it, _)| &*it.text == key && counts(&it.source.file))
         };
-        let is_on =
-            |said: Option<&(super::SettingsValue, bool)>| said.map_or(by_default, |it| it.1);
+        let is_on = |said: Option<&(SettingsValue, bool)>| said.map_or(by_default, |it| it.1);
         match last(&|_| true) {
             None if by_default => PluginState::Yes,
             None => PluginState::Unsaid,

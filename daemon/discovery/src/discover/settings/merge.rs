@@ -7,7 +7,8 @@
 use skills_syntax::config_tree::{Entry, Node, Value};
 use skills_syntax::path::AbsPath;
 
-use super::{NoteScope, Settings};
+use super::decisions::Settings;
+use super::file::NoteScope;
 use crate::permission::{
     self, Action, Author, RULES, Rule, RulePrecedence, SourceLocation, wildcard,
 };

@@ -3,7 +3,8 @@
 use skills_syntax::config_tree::Node;
 use skills_syntax::path::AbsPath;
 
-use super::{NoteScope, Settings};
+use super::decisions::Settings;
+use super::file::NoteScope;
 use crate::permission::{Action, Author, Rule, SourceLocation};
 
 /// Adds the rules of one file. The rules of all files apply; precedence depends on the action, not

@@ -7,44 +7,12 @@ use skills_agents::profile::Scope;
 use skills_syntax::config_tree::{Node, Value};
 use skills_syntax::path::AbsPath;
 
-use super::{NoteScope, Settings, SettingsNote};
-use crate::discover::tree::{PathStatus, Tree};
+use super::decisions::{OverrideValue, Settings, SkillOverride, SkillSelector};
+use super::file::{NoteScope, SettingsNote};
+use crate::discover::disk::PathStatus;
+use crate::discover::tree::Tree;
 use crate::discover::{Candidate, Reason, SearchRoot, SkillState};
 use crate::permission::SourceLocation;
-
-/// One setting for one or more skills; the last one for a skill counts.
-#[derive(Debug)]
-pub(super) struct SkillOverride {
-    which: SkillSelector,
-    to: OverrideValue,
-    source: SourceLocation,
-    /// The key of the setting, for messages.
-    key: &'static str,
-}
-
-/// The skills that a setting selects.
-#[derive(Debug)]
-enum SkillSelector {
-    /// Skills with this name.
-    Name(Box<str>),
-    /// Skills with this name, ignoring case.
-    AnyCase(String),
-    /// The skill at this path.
-    Path(AbsPath),
-    /// Every skill.
-    All,
-}
-
-/// Values of a setting, from the least to the most restrictive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum OverrideValue {
-    On,
-    /// The model sees the name without the description.
-    NameOnly,
-    /// The user may invoke the skill, the model may not.
-    UserOnly,
-    Off,
-}
 
 /// Reads `skillOverrides`.
 pub(super) fn overrides(document: &Node, file: &AbsPath, settings: &mut Settings) {

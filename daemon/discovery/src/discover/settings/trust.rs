@@ -3,8 +3,9 @@
 use skills_syntax::config_tree::Node;
 use skills_syntax::path::AbsPath;
 
-use super::Settings;
-use crate::discover::tree::{PathStatus, Tree};
+use super::decisions::Settings;
+use crate::discover::disk::PathStatus;
+use crate::discover::tree::Tree;
 use crate::permission::SourceLocation;
 
 /// Reads the setting that disables folder trust.

@@ -1,0 +1,50 @@
+//! Inputs of discovery: profile, directories, environment variables and session state.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::sync::Arc;
+
+use skills_agents::profile::Profile;
+use skills_syntax::path::AbsPath;
+
+use super::overlay::Overlay;
+
+/// Environment variables that a view depends on, by name.
+pub type Environment = BTreeMap<String, OsString>;
+
+/// The inputs of [`discover`](super::discover): profile, directories, environment and session state.
+#[derive(Clone, Debug)]
+pub struct DiscoveryContext {
+    /// The agent's rules.
+    pub profile: Arc<Profile>,
+    /// The directory the agent works in.
+    pub cwd: AbsPath,
+    /// Directories added by the caller, in its order.
+    pub additional: Vec<AbsPath>,
+    /// Values of the variables that the profile names.
+    pub environment: Environment,
+    /// Skill directories and activations added by the session.
+    pub overlay: Arc<Overlay>,
+    /// Name of the subagent, for permission rules that apply to one subagent.
+    pub agent: Option<Box<str>>,
+}
+
+/// Returns the path that a variable of the context names.
+pub(super) fn variable(ctx: &DiscoveryContext, name: &str) -> Result<AbsPath, String> {
+    value(&ctx.environment, name)
+}
+
+/// Returns the path that a variable of an environment names.
+pub(super) fn value(environment: &Environment, name: &str) -> Result<AbsPath, String> {
+    let value = environment.get(name).map_or(OsStr::new(""), OsString::as_os_str);
+    if value.is_empty() {
+        return Err(format!("`{name}` is not set"));
+    }
+    AbsPath::new(value.as_ref()).map_err(|error| format!("`{name}`: {error}"))
+}
+
+/// Returns true if a variable is set to `1` or `true`.
+pub(super) fn is_on(ctx: &DiscoveryContext, variable: &str) -> bool {
+    let value = ctx.environment.get(variable);
+    value.is_some_and(|it| it == "1" || it.eq_ignore_ascii_case("true"))
+}

@@ -1,0 +1,172 @@
+//! Paths of a profile's rows on this machine.
+
+use std::path::PathBuf;
+
+use skills_agents::profile::{
+    AncestorStop, DisableSwitch, LinkedWorktrees, Profile, RootBase, RootRule,
+};
+use skills_syntax::path::AbsPath;
+
+use super::context::{DiscoveryContext, is_on, variable};
+use super::owner::Owner;
+use super::plugins::plugin::PluginPath;
+use super::settings::file::SettingsValue;
+use super::worktree::Worktree;
+
+/// Path of a root, or a path for messages together with the reason why the root is not searched.
+pub(super) type RootPath = Result<AbsPath, (AbsPath, String)>;
+
+/// One root of a row, before it is walked.
+pub(super) struct RootLocation {
+    pub(super) path: RootPath,
+    /// Owner of the file that declares the path; `None` if the profile's row declares it.
+    pub(super) declared: Option<Owner>,
+    /// The plugin path, if the root belongs to a plugin.
+    pub(super) held: Option<PluginPath>,
+    /// Description of its source if that is not the row; otherwise empty.
+    pub(super) origin: String,
+}
+
+impl RootLocation {
+    pub(super) fn at(path: RootPath, declared: Option<Owner>) -> Self {
+        Self { path, declared, held: None, origin: String::new() }
+    }
+
+    pub(super) fn held(held: &PluginPath) -> Self {
+        let path = match &held.off {
+            None => Ok(held.path.clone()),
+            Some(why) => Err((held.path.clone(), why.clone())),
+        };
+        Self { path, declared: None, held: Some(held.clone()), origin: String::new() }
+    }
+}
+
+/// Returns the paths of a row. `paths` are the directories named in the agent's settings files.
+pub(super) fn root_paths(
+    ctx: &DiscoveryContext,
+    rule: &RootRule,
+    worktree: &Worktree,
+    paths: &[SettingsValue],
+) -> Vec<RootPath> {
+    let found = match &rule.base {
+        RootBase::Settings => paths.iter().map(|it| setting_path(ctx, &it.text)).collect(),
+        other => {
+            let mut found = bases(ctx, other, worktree);
+            if let RootBase::Ancestors { .. } = other {
+                through_main(&ctx.profile, worktree, &mut found);
+            }
+            found
+        }
+    };
+    let off = |relative: &str| switched_off(ctx, &rule.switches, relative);
+    let below = |base: RootPath, relative: &str| match (base, off(relative)) {
+        (Ok(base), None) => Ok(base.child(relative)),
+        (Ok(base), Some(why)) => Err((base.child(relative), why)),
+        (Err((path, why)), _) => Err((path.child(relative), why)),
+    };
+    found
+        .into_iter()
+        .flat_map(|base| rule.relative.iter().map(move |it| below(base.clone(), it)))
+        .collect()
+}
+
+/// For a linked worktree, adds the same directories of the main worktree if the profile reads them.
+fn through_main(profile: &Profile, worktree: &Worktree, found: &mut Vec<RootPath>) {
+    let Some(main) = worktree.repository.main() else { return };
+    if profile.linked_worktrees != LinkedWorktrees::WithMain {
+        return;
+    }
+    let within = |it: &AbsPath| it.strip_prefix(&worktree.top).ok().map(|it| main.child(it));
+    let others: Vec<_> = found.iter().flatten().filter_map(within).map(Ok).collect();
+    // The nearer directory wins: it comes first, or last if the last one wins.
+    let at = if profile.duplicates.last_wins() { 0 } else { found.len() };
+    found.splice(at..at, others);
+}
+
+/// Returns the directories that relative paths start from; none for bases with their own search.
+pub(super) fn bases(ctx: &DiscoveryContext, base: &RootBase, worktree: &Worktree) -> Vec<RootPath> {
+    match base {
+        RootBase::Home => vec![variable(ctx, "HOME").map_err(|why| no_base("~", why))],
+        RootBase::Variable { name, below_home } => vec![
+            variable(ctx, name)
+                .or_else(|_| variable(ctx, "HOME").map(|home| home.child(below_home.as_ref())))
+                .map_err(|why| no_base("~", why)),
+        ],
+        RootBase::IfSet { name } => {
+            let named = ctx.environment.get(&**name).filter(|it| !it.is_empty());
+            named
+                .map(|_| variable(ctx, name).map_err(|why| no_base("~", why)))
+                .into_iter()
+                .collect()
+        }
+        RootBase::Absolute(path) => vec![
+            AbsPath::new(path.as_ref().as_ref()).map_err(|error| no_base(path, error.to_string())),
+        ],
+        RootBase::Additional => ctx.additional.iter().cloned().map(Ok).collect(),
+        RootBase::Ancestors { stop } => {
+            let found = ancestors(ctx, &worktree.top, worktree.in_git, *stop);
+            found.into_iter().map(Ok).collect()
+        }
+        RootBase::Settings
+        | RootBase::Plugins(_)
+        | RootBase::Extensions(_)
+        | RootBase::Provided(_)
+        | RootBase::BuiltIn(_) => Vec::new(),
+    }
+}
+
+/// Returns the directory that a setting names: `~/` is the home directory, other relative paths
+/// start at the working directory.
+pub(super) fn setting_path(ctx: &DiscoveryContext, text: &str) -> RootPath {
+    match text.strip_prefix("~/") {
+        Some(rest) => match variable(ctx, "HOME") {
+            Ok(home) => Ok(home.join_lexically(rest)),
+            Err(why) => Err(no_base(text, why)),
+        },
+        None => Ok(ctx.cwd.join_lexically(text)),
+    }
+}
+
+/// Returns the reason if a variable switches the path off.
+pub(super) fn switched_off(
+    ctx: &DiscoveryContext,
+    switches: &[DisableSwitch],
+    relative: &str,
+) -> Option<String> {
+    let is_on = |it: &&DisableSwitch| is_on(ctx, &it.variable);
+    let matches_wildcard =
+        |it: &&DisableSwitch| it.relative.as_ref().is_none_or(|it| it == relative);
+    let switch = switches.iter().filter(matches_wildcard).find(is_on)?;
+    Some(format!("`{}` switches it off", switch.variable))
+}
+
+fn ancestors(
+    ctx: &DiscoveryContext,
+    worktree: &AbsPath,
+    in_git: bool,
+    stop: AncestorStop,
+) -> Vec<AbsPath> {
+    let cwd = &ctx.cwd;
+    let last = match stop {
+        AncestorStop::Cwd => cwd.clone(),
+        AncestorStop::Worktree => worktree.clone(),
+        AncestorStop::WorktreeElseFilesystem if in_git => worktree.clone(),
+        AncestorStop::Home => {
+            let home = variable(ctx, "HOME").ok();
+            return cwd.ancestors().take_while(|it| Some(it) != home.as_ref()).collect();
+        }
+        AncestorStop::WorktreeElseFilesystem | AncestorStop::Filesystem => {
+            cwd.ancestors().last().unwrap_or_else(|| cwd.clone())
+        }
+    };
+    cwd.ancestors().take_while(|it| it.starts_with(&last)).collect()
+}
+
+/// Returns a placeholder path for a root without a base, so that `explain` can name it.
+fn no_base(shown: &str, why: String) -> (AbsPath, String) {
+    let path = PathBuf::from("/").join(shown);
+    let path = AbsPath::new(&path).unwrap_or_else(|_| {
+        AbsPath::new("/".as_ref()).expect("the root directory is an absolute path")
+    });
+    (path, why)
+}

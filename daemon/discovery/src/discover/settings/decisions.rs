@@ -1,0 +1,195 @@
+//! [`Settings`]: the decisions of all settings files of an agent, each with its file and position.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use skills_agents::profile::OnBrokenSettings;
+use skills_syntax::config_tree::Syntax;
+use skills_syntax::path::AbsPath;
+
+use super::file::{NoteScope, SettingsFile, SettingsNote, SettingsOutcome, SettingsValue};
+use crate::discover::context::DiscoveryContext;
+use crate::discover::disk::{PathStatus, TextFile};
+use crate::discover::links;
+use crate::discover::owner::Owner;
+use crate::discover::resolution::{RootOutcome, SearchRoot};
+use crate::discover::root_paths::setting_path;
+use crate::discover::tree::Tree;
+use crate::permission::{Rule, SourceLocation};
+use crate::remote::Address;
+
+/// Decisions of all settings files.
+#[derive(Debug, Default)]
+pub(in crate::discover) struct Settings {
+    pub(in crate::discover) consulted: Vec<SettingsFile>,
+    /// Owner and trust of each file that was read.
+    pub(super) file_trusts: Vec<FileTrust>,
+    pub(in crate::discover) paths: Vec<SettingsValue>,
+    pub(in crate::discover) urls: Vec<SettingsValue>,
+    pub(in crate::discover) rules: Vec<Rule>,
+    pub(super) switched: Vec<SkillOverride>,
+    /// The plugins named, and whether each is enabled; the last entry for a plugin counts.
+    pub(in crate::discover) plugins: Vec<(SettingsValue, bool)>,
+    /// Plugin options by plugin and name; the last value counts.
+    pub(in crate::discover) plugin_options: BTreeMap<String, BTreeMap<String, String>>,
+    /// The setting that switches off the agent's bundled skills.
+    pub(in crate::discover) bundled_off: Option<SourceLocation>,
+    /// True if the working directory is trusted, with the setting that decides.
+    pub(in crate::discover) trusted: Option<(bool, SourceLocation)>,
+    /// The file that lists trusted directories, if the agent has one.
+    pub(in crate::discover) trust_file: Option<AbsPath>,
+    /// Hash of the text of the worktree's `.skillsd.toml`, if it exists.
+    pub(in crate::discover) own_file: Option<u64>,
+    /// Worktrees whose files must not be links that lead out of them.
+    pub(in crate::discover) tops: Vec<AbsPath>,
+    pub(in crate::discover) complete: bool,
+}
+
+/// Owner and trust of one file.
+#[derive(Debug)]
+pub(super) struct FileTrust {
+    pub(super) file: AbsPath,
+    pub(super) owner: Owner,
+    /// End of a sentence about a setting that needs trust; `None` if the file may loosen.
+    pub(super) until: Option<String>,
+}
+
+/// One setting for one or more skills; the last one for a skill counts.
+#[derive(Debug)]
+pub(super) struct SkillOverride {
+    pub(super) which: SkillSelector,
+    pub(super) to: OverrideValue,
+    pub(super) source: SourceLocation,
+    /// The key of the setting, for messages.
+    pub(super) key: &'static str,
+}
+
+/// The skills that a setting selects.
+#[derive(Debug)]
+pub(super) enum SkillSelector {
+    /// Skills with this name.
+    Name(Box<str>),
+    /// Skills with this name, ignoring case.
+    AnyCase(String),
+    /// The skill at this path.
+    Path(AbsPath),
+    /// Every skill.
+    All,
+}
+
+/// Values of a setting, from the least to the most restrictive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum OverrideValue {
+    On,
+    /// The model sees the name without the description.
+    NameOnly,
+    /// The user may invoke the skill, the model may not.
+    UserOnly,
+    Off,
+}
+
+impl Settings {
+    /// Reads a file on behalf of another file, and adds it to the files consulted.
+    pub(in crate::discover) fn consult(
+        &mut self,
+        tree: &dyn Tree,
+        path: &AbsPath,
+        syntax: Syntax,
+        broken: OnBrokenSettings,
+    ) -> Option<Arc<TextFile>> {
+        let (outcome, text) = match tree.look(path) {
+            None => (SettingsOutcome::Pending, None),
+            // A directory at this path is not meant as a settings file.
+            Some(PathStatus::Missing | PathStatus::Directory { .. }) => {
+                (SettingsOutcome::Missing, None)
+            }
+            Some(PathStatus::Fault(fault)) => (SettingsOutcome::Fault(fault, broken), None),
+            Some(PathStatus::File | PathStatus::Special(_)) => {
+                match links::text(tree, &self.tops, path) {
+                    None => (SettingsOutcome::Pending, None),
+                    Some(Err(fault)) => (SettingsOutcome::Fault(fault, broken), None),
+                    Some(Ok(text)) => match text.document(syntax) {
+                        Err(flaw) => (SettingsOutcome::Broken(flaw.clone(), broken), None),
+                        Ok(_) => (SettingsOutcome::Read, Some(text)),
+                    },
+                }
+            }
+        };
+        self.complete &= outcome != SettingsOutcome::Pending;
+        if !self.consulted.iter().any(|it| it.path == *path) {
+            self.consulted.push(SettingsFile { path: path.clone(), outcome, notes: Vec::new() });
+        }
+        text
+    }
+
+    /// Returns the registry URLs; adds a note for each invalid one.
+    pub(in crate::discover) fn addresses(&mut self) -> Vec<Address> {
+        let mut addresses = Vec::new();
+        for it in self.urls.clone() {
+            match Address::parse(&it.text) {
+                Ok(address) => addresses.push(address),
+                Err(error) => {
+                    let message = format!("`{}` is not the URL of a registry: it {error}", it.text);
+                    let next = "Write it as `https://host/path`.".to_owned();
+                    self.note(&it.source, message, Some(next));
+                }
+            }
+        }
+        addresses
+    }
+
+    /// Adds a note for each named directory that does not exist.
+    pub(in crate::discover) fn missing_paths(
+        &mut self,
+        ctx: &DiscoveryContext,
+        roots: &[SearchRoot],
+    ) {
+        for it in self.paths.clone() {
+            let path = setting_path(ctx, &it.text).unwrap_or_else(|(path, _)| path);
+            let missing =
+                |root: &&SearchRoot| root.outcome == RootOutcome::Missing && root.path == path;
+            if roots.iter().any(|root| missing(&root)) {
+                let message =
+                    format!("`skills.paths` names `{}`, which does not exist", path.display());
+                let next = "Create the directory, or remove the entry.".to_owned();
+                self.note(&it.source, message, Some(next));
+            }
+        }
+    }
+
+    /// Adds a note that affects no particular skill.
+    pub(in crate::discover) fn note(
+        &mut self,
+        source: &SourceLocation,
+        message: String,
+        next: Option<String>,
+    ) {
+        let about = NoteScope::Any;
+        self.add(source, SettingsNote { at: source.at, message, next, about });
+    }
+
+    /// Adds a note, unless the file already has an equal one.
+    pub(super) fn note_once(&mut self, source: &SourceLocation, message: &str) {
+        let file = self.consulted.iter().find(|it| it.path == source.file);
+        let is_same = |it: &SettingsNote| it.at == source.at && it.message == message;
+        if !file.is_some_and(|it| it.notes.iter().any(is_same)) {
+            self.note(source, message.to_owned(), None);
+        }
+    }
+
+    /// Adds a note about some skills.
+    pub(in crate::discover) fn note_about(
+        &mut self,
+        source: &SourceLocation,
+        about: NoteScope,
+        message: String,
+    ) {
+        self.add(source, SettingsNote { at: source.at, message, next: None, about });
+    }
+
+    fn add(&mut self, source: &SourceLocation, note: SettingsNote) {
+        if let Some(file) = self.consulted.iter_mut().find(|it| it.path == source.file) {
+            file.notes.push(note);
+        }
+    }
+}

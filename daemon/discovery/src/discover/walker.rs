@@ -1,0 +1,218 @@
+//! [`Walker`]: the state of a walk over all roots, and the rules for entering a directory.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use skills_agents::profile::{LinkPolicy, Profile, Text, WalkRule};
+use skills_syntax::path::AbsPath;
+
+use super::candidate::SKILL_FILE;
+use super::context::DiscoveryContext;
+use super::disk::{Fault, FileId, Item, ItemKind, PathStatus, SkillFile};
+use super::links::{LinkRule, LinkTargets};
+use super::resolution::{Bound, SkipReason};
+use super::tree::Tree;
+use super::worktree::Worktree;
+
+/// Directory that holds the manifest of a plugin.
+pub(super) const PLUGIN: &str = ".claude-plugin";
+
+/// Extension of command files.
+pub(super) const COMMAND: &[u8] = b".md";
+
+/// System directories: they contain no skills and are practically endless.
+const SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
+
+/// A memory-backed directory that is searched, although it is below `/dev`.
+const MEMORY: &str = "/dev/shm";
+
+/// A SKILL.md or command file that was found, before it is evaluated.
+pub(super) struct FoundFile {
+    pub(super) path: AbsPath,
+    pub(super) root: usize,
+    /// Identity of the directory that contains it.
+    pub(super) directory: Option<FileId>,
+    pub(super) file: Result<SkillFile, Fault>,
+    /// The name, if the agent's rules do not decide it.
+    pub(super) name: Option<Box<str>>,
+    /// True if the directory has an entry that may contain the file of [`Profile::sidecar`].
+    ///
+    /// [`Profile::sidecar`]: skills_agents::profile::Profile::sidecar
+    pub(super) may_have_sidecar: bool,
+    /// Name and directories, if it is a command.
+    pub(super) command: Option<Command>,
+}
+
+/// Name of a command.
+pub(super) struct Command {
+    /// The file name without its extension.
+    pub(super) name: String,
+    /// The directories between the root and the file.
+    pub(super) within: Vec<String>,
+}
+
+/// Walks roots one after the other and collects the files found.
+pub(super) struct Walker<'a> {
+    pub(super) tree: &'a dyn Tree,
+    pub(super) profile: &'a Profile,
+    pub(super) bounds: Bounds,
+    pub(super) links: &'a LinkRule<'a>,
+    /// Allowed link targets of the root being walked; `None` for the user's own roots.
+    pub(super) link_targets: Option<LinkTargets>,
+    pub(super) candidates: Vec<FoundFile>,
+    /// Plugin directories found in directories of skills.
+    pub(super) plugins: Vec<AbsPath>,
+    pub(super) complete: bool,
+}
+
+impl<'a> Walker<'a> {
+    pub(super) fn new(
+        tree: &'a dyn Tree,
+        ctx: &'a DiscoveryContext,
+        worktree: &Worktree,
+        links: &'a LinkRule<'a>,
+    ) -> Self {
+        let mut complete = true;
+        let mut real = |path: &AbsPath| match tree.look(path) {
+            Some(PathStatus::Directory { .. }) => {
+                let real = tree.canonical(path);
+                complete &= real.is_some();
+                real
+            }
+            Some(_) => None,
+            None => {
+                complete = false;
+                None
+            }
+        };
+        let home = ctx.environment.get("HOME").and_then(|it| AbsPath::new(it.as_ref()).ok());
+        let bounds = Bounds { home: home.and_then(|it| real(&it)), top: real(&worktree.top) };
+        let (profile, candidates, plugins) = (&*ctx.profile, Vec::new(), Vec::new());
+        Self { tree, profile, bounds, links, link_targets: None, candidates, plugins, complete }
+    }
+
+    /// Sets the allowed link targets for the root that is walked next; see [`LinkRule::fence`].
+    pub(super) fn set_link_targets(&mut self, root: &AbsPath, is_own: bool, base: &AbsPath) {
+        self.link_targets = self.links.link_targets(root, is_own, base);
+    }
+
+    /// Returns the reason if the directory is never searched.
+    pub(super) fn out_of_bounds(&mut self, path: &AbsPath) -> Option<String> {
+        let Some(real) = self.tree.canonical(path) else {
+            self.complete = false;
+            return None;
+        };
+        self.bounds.refusal(&real)
+    }
+
+    /// Classifies a directory entry: a directory to walk, or the reason to skip it.
+    pub(super) fn entry_action(
+        &mut self,
+        walk: &WalkRule,
+        dir: &AbsPath,
+        depth: u16,
+        item: &Item,
+    ) -> EntryAction {
+        let path = dir.child(&item.name);
+        let is_link = item.kind == ItemKind::Link;
+        match item.kind {
+            ItemKind::Directory => {}
+            ItemKind::File | ItemKind::Special(_) => return EntryAction::NotDirectory,
+            ItemKind::Link => match self.tree.look(&path) {
+                None => return EntryAction::Pending,
+                Some(PathStatus::Directory { .. }) => {}
+                Some(PathStatus::Fault(fault)) => {
+                    return EntryAction::Skip(SkipReason::Fault(fault));
+                }
+                Some(PathStatus::Missing | PathStatus::File | PathStatus::Special(_)) => {
+                    return EntryAction::NotDirectory;
+                }
+            },
+        }
+        let refusal = refusal(walk, &item.name, depth, is_link).or_else(|| {
+            let why = is_link.then(|| self.out_of_bounds(&path)).flatten();
+            why.map(SkipReason::OutOfBounds)
+        });
+        let refusal = refusal.or_else(|| {
+            let link_targets = self.link_targets.as_ref().filter(|_| is_link);
+            self.links.directory(link_targets, &path).map(SkipReason::Fault)
+        });
+        match refusal {
+            Some(reason) => EntryAction::Skip(reason),
+            None => EntryAction::Enter(path),
+        }
+    }
+}
+
+/// Directories that are not searched, as a root or through a link.
+pub(super) struct Bounds {
+    /// Canonical path of the user's home directory.
+    pub(super) home: Option<AbsPath>,
+    /// Canonical path of the top of the worktree.
+    pub(super) top: Option<AbsPath>,
+}
+
+impl Bounds {
+    /// Returns the reason if a directory is not searched, as a sentence fragment. `real` is
+    /// canonical.
+    fn refusal(&self, real: &AbsPath) -> Option<String> {
+        let is_below = |it: &&&str| real.starts_with(it) && !real.starts_with(MEMORY);
+        let what = if real.parent().is_none() {
+            "the root of the file system".to_owned()
+        } else if let Some(system) = SYSTEM.iter().find(is_below) {
+            format!("`{system}`")
+        } else if self.home.as_ref() == Some(real) {
+            "the home directory".to_owned()
+        } else if self.top.as_ref().is_some_and(|it| it != real && it.starts_with(&**real)) {
+            "a directory above the worktree".to_owned()
+        } else {
+            return None;
+        };
+        Some(format!("it leads to {what}, which is not searched for skills"))
+    }
+}
+
+/// Classification of a directory entry.
+pub(super) enum EntryAction {
+    /// A directory to walk.
+    Enter(AbsPath),
+    /// An entry to skip.
+    Skip(SkipReason),
+    /// Not a directory.
+    NotDirectory,
+    /// The tree could not answer yet.
+    Pending,
+}
+
+/// Returns the reason if the directory `name`, at `depth` levels below the root, is not entered.
+pub(crate) fn refusal(walk: &WalkRule, name: &OsStr, depth: u16, link: bool) -> Option<SkipReason> {
+    let is = |it: &Text| name == it.as_ref();
+    if !walk.hidden && name.as_bytes().starts_with(b".") {
+        return Some(SkipReason::Hidden);
+    }
+    if walk.skipped.iter().any(is) {
+        return Some(SkipReason::SkippedName);
+    }
+    if depth == 0 && walk.reserved.iter().any(is) {
+        return Some(SkipReason::ReservedName);
+    }
+    if let Some(max) = walk.max_depth
+        && depth >= max
+    {
+        return Some(SkipReason::TooDeep(max));
+    }
+    if depth >= walk.budget.depth {
+        return Some(SkipReason::OverBudget(Bound::Depth, walk.budget.depth.into()));
+    }
+    match walk.directory_links {
+        LinkPolicy::Always => None,
+        LinkPolicy::FirstLevel if depth == 0 || !link => None,
+        LinkPolicy::Never if !link => None,
+        LinkPolicy::FirstLevel | LinkPolicy::Never => Some(SkipReason::Link),
+    }
+}
+
+/// Returns true if an entry may be a link to a directory.
+pub(super) fn leads(item: &Item) -> bool {
+    item.kind == ItemKind::Link && item.name != SKILL_FILE
+}
