@@ -4,7 +4,8 @@ use jsonc_parser::ast::Value as Json;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::{Entry, Locator, Node, Syntax, SyntaxError, Value};
+use super::node::{Entry, Node, Value};
+use super::source::{Locator, Syntax, SyntaxError};
 
 /// Parses JSON.
 pub(super) fn parse(locator: &Locator<'_>, syntax: Syntax) -> Result<Node, SyntaxError> {

@@ -3,7 +3,8 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Entry, Locator, Node, SyntaxError, Value};
+use super::node::{Entry, Node, Value};
+use super::source::{Locator, SyntaxError};
 
 /// Parses TOML.
 pub(super) fn parse(locator: &Locator<'_>) -> Result<Node, SyntaxError> {
