@@ -14,7 +14,7 @@ use skills_syntax::markdown::Body;
 use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
 
-use super::complete::{Suggestion, SuggestionKind};
+use crate::suggestion::{Suggestion, SuggestionKind};
 
 /// Maximum number of argument names considered.
 const MAX_NAMES: usize = 100;

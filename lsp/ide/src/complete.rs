@@ -11,6 +11,7 @@ use skills_syntax::text::Span;
 use super::keys::{KeyForm, escape_snippet, keys};
 use super::patterns::{Pattern, pattern, patterns};
 use super::quote_value::{leading_space, other_items, quote_suggestions};
+use super::suggestion::{Suggestion, SuggestionKind};
 use super::{arguments, describe};
 use crate::cursor_context::{CursorContext, InsertStyle, context_at};
 
@@ -21,42 +22,6 @@ pub struct Completion {
     pub span: Span,
     /// The suggestions, most likely first.
     pub items: Vec<Suggestion>,
-}
-
-/// One completion suggestion.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Suggestion {
-    /// The label shown in the list.
-    pub label: String,
-    /// Its kind.
-    pub kind: SuggestionKind,
-    /// Short text shown next to the label; may be empty.
-    pub detail: String,
-    /// The inserted plain text.
-    pub text: String,
-    /// The inserted text with tab stops, in LSP snippet syntax.
-    pub snippet: Option<String>,
-}
-
-/// The kind of a suggestion.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SuggestionKind {
-    /// A frontmatter field.
-    Field,
-    /// A value of a field.
-    Value,
-    /// A tool.
-    Tool,
-    /// A hook event.
-    Event,
-    /// A key inside `hooks` or `metadata`.
-    Key,
-    /// A variable of the body.
-    Variable,
-    /// A whole file.
-    File,
-    /// A file or a glob.
-    Path,
 }
 
 /// The kind of file being edited.

@@ -9,10 +9,11 @@ use skills_lint::{FsContext, MAX_MATCHES};
 use skills_syntax::parse::Document;
 use skills_syntax::text::Span;
 
-use super::complete::{Completion, Suggestion, SuggestionKind};
+use super::complete::Completion;
 use super::hints::files;
 use super::quote_value::{other_items, quote_suggestions};
 use crate::cursor_context::{CursorContext, context_at};
+use crate::suggestion::{Suggestion, SuggestionKind};
 
 /// Maximum number of globs offered.
 const MOST: usize = 30;

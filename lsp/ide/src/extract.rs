@@ -16,10 +16,10 @@ use skills_syntax::text::{Span, after_line_end};
 
 use super::anchors::{Anchor, anchors};
 use super::labels::{Definition, Labels};
-use super::refactor::{RefactorKind, Refactoring};
 use super::sections::{Section, sections};
 use super::tokens::{TokenKind, tokens};
 use crate::moves::{Move, Moves, relative};
+use crate::refactoring::{RefactorKind, Refactoring};
 
 /// A section with more lines than this can be extracted.
 const MIN_LINES: usize = 10;

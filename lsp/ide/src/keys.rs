@@ -3,8 +3,8 @@
 use skills_agents::field_table::hooks::{COMMON, EVENTS, GROUP, HookEvent, HookKey, KINDS};
 use skills_agents::field_table::{self, Field, FieldStatus, OnMissing, Shape};
 
-use super::complete::{Suggestion, SuggestionKind};
 use super::describe;
+use crate::suggestion::{Suggestion, SuggestionKind};
 
 /// The syntax in which a key is inserted.
 #[derive(Clone, Copy, Debug)]

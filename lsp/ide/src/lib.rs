@@ -26,21 +26,25 @@ pub mod moves;
 mod patterns;
 mod quote_value;
 mod refactor;
+mod refactoring;
 pub mod rename;
 mod sections;
 mod selection;
+mod suggestion;
 #[cfg(test)]
 mod tests;
 mod tokens;
 
 pub use arguments::{Argument, argument};
-pub use complete::{Completion, FileKind, Suggestion, SuggestionKind, complete, documentation};
+pub use complete::{Completion, FileKind, complete, documentation};
 pub use complete_paths::complete_paths;
 pub use convert::{Conversion, convert_command};
 pub use format::format;
 pub use hints::{Hint, hints};
 pub use hover::{Hover, hover};
 pub use lens::{Lens, LensTarget, lenses};
-pub use refactor::{RefactorKind, Refactoring, refactorings};
+pub use refactor::refactorings;
+pub use refactoring::{RefactorKind, Refactoring};
 pub use selection::selection_ranges;
+pub use suggestion::{Suggestion, SuggestionKind};
 pub use tokens::{Token, TokenKind, tokens};

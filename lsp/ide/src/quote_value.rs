@@ -6,8 +6,8 @@ use skills_syntax::parse::Document;
 use skills_syntax::quote::quote_scalar;
 use skills_syntax::text::Span;
 
-use super::complete::Suggestion;
 use crate::cursor_context::InsertStyle;
+use crate::suggestion::Suggestion;
 
 impl Suggestion {
     /// Returns the suggestion with `gap` inserted before its text.

@@ -6,33 +6,11 @@ use skills_agents::fields::Fields;
 use skills_lint::{FsContext, Subject};
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::{ScalarStyle, ValueKind};
-use skills_syntax::path::AbsPath;
 use skills_syntax::quote::quote_scalar;
 use skills_syntax::text::Span;
 
 use super::extract::extract_section;
-
-/// A refactoring that can be applied.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Refactoring {
-    /// The title, an imperative without a full stop.
-    pub title: String,
-    /// Its kind.
-    pub kind: RefactorKind,
-    /// The edits of the text; they do not overlap.
-    pub edits: Vec<Edit>,
-    /// A file to create, with its text.
-    pub creates: Option<(AbsPath, String)>,
-}
-
-/// The kind of a refactoring.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RefactorKind {
-    /// Moves text to a new file.
-    Extract,
-    /// Rewrites text in an equivalent form.
-    Rewrite,
-}
+use super::refactoring::{RefactorKind, Refactoring};
 
 /// Returns the refactorings available at `offset`.
 pub fn refactorings(subject: &Subject<'_>, fs: &dyn FsContext, offset: usize) -> Vec<Refactoring> {

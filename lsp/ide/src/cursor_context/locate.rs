@@ -1,13 +1,14 @@
 //! Determines the [`CursorContext`] of an offset in the frontmatter from the [`OpenState`] of the
 //! lines before it.
 
+use skills_agents::field_table::{self, Shape};
 use skills_syntax::parse::{Frontmatter, Line, block_header, lines, split_key};
 use skills_syntax::text::{Span, after_line_end, line_end};
 
+use super::context::{CursorContext, InsertStyle};
 use super::flow::{FeedResult, FlowState, FlowToken};
 use super::item::{BracketPair, item};
 use super::open_state::{OpenState, OpenValue, ValueForm};
-use super::{CursorContext, InsertStyle, holds_keys};
 
 /// Returns the context of `offset` in the `content` of a frontmatter.
 pub(super) fn in_frontmatter<'t>(
@@ -262,4 +263,15 @@ fn key<'t>(
     let end = behind.find(|it| !is_key(it)).map_or(within.end, |it| offset + it);
     let word = Span::new(within.start, end);
     CursorContext::Key { path, word, has_colon, in_flow: false }
+}
+
+/// Returns whether the children of `path` are keys rather than a value.
+fn holds_keys(path: &[&str]) -> bool {
+    match path {
+        [] | ["hooks"] | ["hooks", _] | ["hooks", _, "hooks"] => true,
+        [key] => {
+            field_table::find(key).is_none_or(|it| matches!(it.shape, Shape::TextMap | Shape::Any))
+        }
+        _ => false,
+    }
 }
