@@ -12,8 +12,8 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::daemon;
 use crate::fixture::{lay_out, lay_out_by};
+use crate::process::end_at;
 
 /// A temporary HOME with everything a command reads from its environment.
 #[derive(Debug)]
@@ -204,7 +204,7 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        daemon::end_at(&self.socket());
+        end_at(&self.socket());
     }
 }
 

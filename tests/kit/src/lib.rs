@@ -17,6 +17,8 @@ pub mod wire;
 
 pub mod daemon;
 
+mod process;
+
 pub mod registry_server;
 
 pub mod corpus;

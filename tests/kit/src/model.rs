@@ -9,6 +9,8 @@
 
 mod dialect;
 mod http;
+mod request;
+mod turn;
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,72 +20,8 @@ use serde_json::Value;
 
 use dialect::Dialect;
 
-/// One step of the script.
-#[derive(Debug, Clone)]
-pub enum Turn {
-    /// Calls a tool of the agent with these arguments.
-    Call(String, Value),
-    /// Calls a tool whose input is plain text and no JSON.
-    Write(String, String),
-    /// Answers with this text, which ends the turn.
-    Say(String),
-}
-
-impl Turn {
-    /// Returns a call of `tool`.
-    pub fn call(tool: &str, arguments: Value) -> Turn {
-        Turn::Call(tool.to_owned(), arguments)
-    }
-
-    /// Returns a call of `tool` with plain text.
-    pub fn write(tool: &str, input: &str) -> Turn {
-        Turn::Write(tool.to_owned(), input.to_owned())
-    }
-
-    /// Returns a text answer.
-    pub fn say(words: &str) -> Turn {
-        Turn::Say(words.to_owned())
-    }
-
-    fn tool(&self) -> Option<&str> {
-        match self {
-            Turn::Call(tool, _) | Turn::Write(tool, _) => Some(tool),
-            Turn::Say(_) => None,
-        }
-    }
-}
-
-/// A request received from an agent.
-#[derive(Debug, Clone)]
-pub struct ModelRequest {
-    /// The path, with its query.
-    pub path: String,
-    /// The body, or null if there was none.
-    pub body: Value,
-    /// True if it was answered from the script.
-    pub is_turn: bool,
-}
-
-impl ModelRequest {
-    /// Returns all text in the body, string after string, with line breaks as they are.
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        collect(&self.body, &mut text);
-        text
-    }
-}
-
-fn collect(value: &Value, text: &mut String) {
-    match value {
-        Value::String(string) => {
-            text.push_str(string);
-            text.push('\n');
-        }
-        Value::Array(values) => values.iter().for_each(|value| collect(value, text)),
-        Value::Object(fields) => fields.values().for_each(|value| collect(value, text)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
+pub use request::ModelRequest;
+pub use turn::Turn;
 
 #[derive(Debug)]
 struct ModelState {

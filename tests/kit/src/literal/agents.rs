@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{
-    AgentLocation, FoundSkill, Listed, SkillFields, directories, fields, is_hidden, is_link,
-    name_of, skill_in,
+use super::files::{
+    FoundSkill, Listed, SkillFields, directories, fields, is_hidden, is_link, name_of, skill_in,
 };
+use super::location::AgentLocation;
 
 /// Profiles implemented here.
 pub const AGENTS: [&str; 8] = [

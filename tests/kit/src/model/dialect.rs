@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{ModelRequest, Turn};
+use super::request::ModelRequest;
+use super::turn::Turn;
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::frontmatter::Frontmatter;
-use super::{AgentLocation, Skill, name_of, sub_dirs};
+use super::location::{AgentLocation, name_of, sub_dirs};
+use super::skill::Skill;
 
 /// Roots below each directory from the working directory up, and below HOME, in this order.
 const ROOTS: [&str; 8] = [

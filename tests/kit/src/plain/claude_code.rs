@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::frontmatter::{Frontmatter, body_of};
-use super::{AgentLocation, Skill, name_of, sub_dirs};
+use super::location::{AgentLocation, name_of, sub_dirs};
+use super::skill::Skill;
 
 /// Lists the skills of profile `claude-code` at `location`.
 pub fn claude_code(location: &AgentLocation) -> Vec<Skill> {
