@@ -21,7 +21,7 @@ pub struct Candidate {
     pub description: Option<Arc<str>>,
     /// The path of the SKILL.md: as reached, or canonical if the agent resolves links.
     pub path: AbsPath,
-    /// The index of its root in [`super::Resolution::roots`].
+    /// The index of its root in [`Resolution::roots`](super::Resolution::roots).
     pub root: usize,
     /// Identity of the directory that the file was found in; `None` if it has none. Files of the
     /// skill are served only from this directory, even if another one later appears at the path.
@@ -146,6 +146,6 @@ pub struct Reason {
     pub file: Option<AbsPath>,
     /// Suggested action, as a sentence.
     pub next: String,
-    /// The candidate that won the name, as an index into [`super::Resolution::candidates`].
+    /// The candidate that won the name, as an index into [`Resolution::candidates`](super::Resolution::candidates).
     pub winner: Option<usize>,
 }
