@@ -83,7 +83,7 @@ pub fn check_limits<'a>(
     }
     if expressions.len() == MAX_EXPRESSIONS {
         return Err(format!(
-            "the skill has more than {MAX_EXPRESSIONS} matchers that are expressions"
+            "the skill has more than {MAX_EXPRESSIONS} matchers that are regular expressions"
         ));
     }
     expressions.insert(matcher);

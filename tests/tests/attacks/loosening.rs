@@ -151,7 +151,10 @@ fn permission_map_of_a_repository_never_overrides_the_users() {
             assert_eq!(fixture.load("a"), ASKS, "{file} {allow}");
         }
         let told = fixture.explain("a");
-        assert!(told.contains("skillsd ignores until `skillsd trust $WORK/repo`"), "{told}");
+        assert!(
+            told.contains("skillsd ignores until you run `skillsd trust $WORK/repo`"),
+            "{told}"
+        );
         fixture.put(file, r#"{"permission": {"skill": {"a": "deny"}}}"#);
         assert_eq!(fixture.load("a"), DENIED, "{file}");
         fixture.put(file, r#"{"permission": {"skill": {"a": "allow"}}}"#);
