@@ -22,6 +22,23 @@ pub(crate) fn code_only(text: &str) -> String {
     code
 }
 
+/// Returns the string literals of `text`, without quotes, each with the code before it.
+pub(crate) fn literals(text: &str) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let length = token(&text[at..], text[..at].chars().next_back());
+        let literal = &text[at..at + length];
+        if length > 1 && literal.ends_with(['"', '#']) && !literal.starts_with('/') {
+            let hashes = literal.len() - literal.trim_end_matches('#').len();
+            let start = literal.find('"').map_or(0, |it| it + 1);
+            found.push((&text[..at], &literal[start..length - hashes - 1]));
+        }
+        at += length;
+    }
+    found
+}
+
 /// Returns the length in bytes of the comment or literal at the start of `rest`, or of one
 /// character.
 fn token(rest: &str, before: Option<char>) -> usize {
