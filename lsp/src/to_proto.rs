@@ -65,7 +65,7 @@ pub(crate) fn diagnostic(
     Diagnostic {
         range: range(document, found.span, encoding),
         severity: Some(severity(found.severity)),
-        code: Some(NumberOrString::String(finding.rule.id.to_owned())),
+        code: Some(NumberOrString::String(finding.rule.id.as_str().to_owned())),
         code_description: rules_page
             .and_then(|it| finding.rule.address(it).parse().ok())
             .map(|href| CodeDescription { href }),

@@ -111,7 +111,8 @@ fn fixes_remove_injected_faults_from_real_files() {
                     let place = path.display();
                     wrong.push(format!(
                         "{place} ({fault}): {} {}: {what}",
-                        finding.rule.id, fix.title
+                        finding.rule.id.as_str(),
+                        fix.title
                     ));
                 }
             }
@@ -127,8 +128,9 @@ fn fixes_remove_injected_faults_from_real_files() {
 
 /// Returns the fault of a fix: its finding remains, or a new one appears.
 fn fix_fault(finding: &Finding, before: &[Finding], after: &[Finding]) -> Option<String> {
-    let count = |all: &[Finding], id: &str| all.iter().filter(|it| it.rule.id == id).count();
-    let id = finding.rule.id;
+    let count =
+        |all: &[Finding], id: &str| all.iter().filter(|it| it.rule.id.as_str() == id).count();
+    let id = finding.rule.id.as_str();
     if count(after, id) >= count(before, id) {
         return Some("it is still there".to_owned());
     }
@@ -142,10 +144,10 @@ fn fix_fault(finding: &Finding, before: &[Finding], after: &[Finding]) -> Option
             | "yaml/odd-closing"
     );
     let new = after.iter().filter(is_grave).find(|it| {
-        let told = before.iter().any(|old| old.rule.id == it.rule.id);
+        let told = before.iter().any(|old| old.rule.id.as_str() == it.rule.id.as_str());
         !told && !hides
     })?;
-    Some(format!("it adds {}: {}", new.rule.id, new.diagnostic.message))
+    Some(format!("it adds {}: {}", new.rule.id.as_str(), new.diagnostic.message))
 }
 
 /// Checks that fix-all leaves no fix, and that its edits produce its text.
@@ -213,11 +215,15 @@ fn finding_table(top: &Path) -> String {
                 Severity::Information => "information",
                 Severity::Hint => "hint",
             };
-            *counts.entry((finding.rule.id, severity)).or_default() += 1;
+            *counts.entry((finding.rule.id.as_str(), severity)).or_default() += 1;
             if finding.diagnostic.severity <= Severity::Warning {
                 let (line, column) = lines.display(&text, finding.diagnostic.span.start);
                 let relative = file.strip_prefix(top).expect("it is below").display();
-                let _ = writeln!(list, "{relative}:{line}:{column} {severity} {}", finding.rule.id);
+                let _ = writeln!(
+                    list,
+                    "{relative}:{line}:{column} {severity} {}",
+                    finding.rule.id.as_str()
+                );
             }
         }
     }

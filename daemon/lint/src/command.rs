@@ -9,6 +9,7 @@ use skills_syntax::text::Span;
 
 use super::finding::Finding;
 use super::rule::Rule;
+use super::rule_id::RuleId;
 use super::subject::Cx;
 use crate::Tag;
 
@@ -18,7 +19,7 @@ const PASSING: &str = "//- /w/.claude/commands/deploy.md\n---\ndescription: Depl
 pub(super) static RULES: [&Rule; 3] = [&UNTYPABLE_NAME, &NAME_FIELD, &SHADOWED];
 
 static UNTYPABLE_NAME: Rule = Rule::new(
-    "command/name",
+    RuleId::CommandName,
     Severity::Warning,
     "The file's name cannot be typed as a command.",
     "The file name is the command: `/deploy` for `deploy.md`. Text after a space is an argument.",
@@ -33,7 +34,7 @@ static UNTYPABLE_NAME: Rule = Rule::new(
 );
 
 static NAME_FIELD: Rule = Rule::new(
-    "command/name-field",
+    RuleId::CommandNameField,
     Severity::Hint,
     "A command has a `name`.",
     "Claude Code names a command after its file and directories, and ignores the field.",
@@ -48,7 +49,7 @@ static NAME_FIELD: Rule = Rule::new(
 );
 
 static SHADOWED: Rule = Rule::new(
-    "command/shadowed",
+    RuleId::CommandShadowed,
     Severity::Warning,
     "A skill has the same name as the command.",
     "Claude Code runs the skill and never the command.",

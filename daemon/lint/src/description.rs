@@ -17,6 +17,7 @@ use skills_syntax::text::Span;
 use super::affected_agents::with_verb;
 use super::finding::{Finding, Fix, Offer};
 use super::rule::Rule;
+use super::rule_id::RuleId;
 use super::subject::Cx;
 
 const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
@@ -26,7 +27,7 @@ pub(super) static RULES: [&Rule; 9] =
     [&MISSING, &EMPTY, &TYPE, &LENGTH, &LISTING, &MARKUP, &NO_USE_CASE, &UNWRITTEN, &PERSON];
 
 static MISSING: Rule = Rule::new(
-    "description/missing",
+    RuleId::DescriptionMissing,
     Severity::Warning,
     "The skill has no description.",
     "The description is all that a model sees before it chooses a skill. Most agents drop a skill without one.",
@@ -38,7 +39,7 @@ static MISSING: Rule = Rule::new(
 .texts("---\nname: pdf\n---\nRead the file.\n", PASSING);
 
 static EMPTY: Rule = Rule::new(
-    "description/empty",
+    RuleId::DescriptionEmpty,
     Severity::Warning,
     "The description is empty.",
     "Most agents treat an empty description as missing.",
@@ -48,7 +49,7 @@ static EMPTY: Rule = Rule::new(
 .texts("---\nname: pdf\ndescription: \"\"\n---\nRead the file.\n", PASSING);
 
 static TYPE: Rule = Rule::new(
-    "description/type",
+    RuleId::DescriptionType,
     Severity::Warning,
     "The description is not a string.",
     "Numbers, booleans, lists and maps are not strings in YAML. Agents that require a string drop the skill.",
@@ -59,7 +60,7 @@ static TYPE: Rule = Rule::new(
 .texts("---\nname: pdf\ndescription: 42\n---\nRead the file.\n", PASSING);
 
 static LENGTH: Rule = Rule::new(
-    "description/length",
+    RuleId::DescriptionLength,
     Severity::Warning,
     "The description is longer than 1,024 characters.",
     "The specification allows no more. Codex shows its model the first 1,021 characters and `...`.",
@@ -69,7 +70,7 @@ static LENGTH: Rule = Rule::new(
 .texts(LONG, PASSING);
 
 static LISTING: Rule = Rule::new(
-    "description/listing",
+    RuleId::DescriptionListing,
     Severity::Warning,
     "Claude Code truncates the description and `when_to_use` in its skill listing.",
     "The listing shows 1,536 characters of both together; the rest never reaches the model.",
@@ -80,7 +81,7 @@ static LISTING: Rule = Rule::new(
 .texts(LISTED, PASSING);
 
 static MARKUP: Rule = Rule::new(
-    "description/markup",
+    RuleId::DescriptionMarkup,
     Severity::Information,
     "The description contains a tag in angle brackets.",
     "Agents put descriptions unescaped between tags of their own. Claude's apps reject uploads of such skills.",
@@ -93,7 +94,7 @@ static MARKUP: Rule = Rule::new(
 );
 
 static NO_USE_CASE: Rule = Rule::new(
-    "description/when",
+    RuleId::DescriptionWhen,
     Severity::Hint,
     "The description does not say when to use the skill.",
     "A model chooses skills by their descriptions; without a use case it has to guess.",
@@ -103,7 +104,7 @@ static NO_USE_CASE: Rule = Rule::new(
 .texts("---\nname: pdf\ndescription: PDF reader.\n---\nRead the file.\n", PASSING);
 
 static UNWRITTEN: Rule = Rule::new(
-    "description/unwritten",
+    RuleId::DescriptionUnwritten,
     Severity::Warning,
     "The description is a placeholder.",
     "A model does not choose a skill described as `[TODO: …]`. The packaging scripts of Codex and Gemini CLI reject it.",
@@ -116,7 +117,7 @@ static UNWRITTEN: Rule = Rule::new(
 );
 
 static PERSON: Rule = Rule::new(
-    "description/person",
+    RuleId::DescriptionPerson,
     Severity::Hint,
     "The description uses the first person.",
     "Agents put it into a system prompt, where `I` means the model.",

@@ -19,6 +19,7 @@ use super::affected_agents::{join_and, join_or, with_verb};
 use super::finding::Finding;
 use super::finding::Tag;
 use super::rule::Rule;
+use super::rule_id::RuleId;
 use super::subject::Cx;
 
 const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
@@ -34,7 +35,7 @@ pub(super) static RULES: [&Rule; 9] =
     [&UNKNOWN, &MISSPELLED, &INERT, &UNREAD, &TYPE, &VALUE, &DEPRECATED, &CONTRADICTION, &LENGTH];
 
 static UNKNOWN: Rule = Rule::new(
-    "field/unknown",
+    RuleId::FieldUnknown,
     Severity::Hint,
     "No agent reads the key.",
     "The key has no effect. Information for people belongs under `metadata`, which every agent accepts.",
@@ -45,7 +46,7 @@ static UNKNOWN: Rule = Rule::new(
 .texts("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\npriority: high\n---\nRead the file.\n", PASSING);
 
 static MISSPELLED: Rule = Rule::new(
-    "field/misspelled",
+    RuleId::FieldMisspelled,
     Severity::Warning,
     "The key looks like a misspelled field.",
     "Agents match keys exactly, so this key has no effect.",
@@ -59,7 +60,7 @@ static MISSPELLED: Rule = Rule::new(
 );
 
 static INERT: Rule = Rule::new(
-    "field/inert",
+    RuleId::FieldInert,
     Severity::Hint,
     "No agent reads the key at the top level.",
     "The specification provides `metadata` for it. Claude Code asks the user before it runs a skill with unknown keys.",
@@ -70,7 +71,7 @@ static INERT: Rule = Rule::new(
 .texts("---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nauthor: me\n---\nRead the file.\n", PASSING);
 
 static UNREAD: Rule = Rule::new(
-    "field/unread",
+    RuleId::FieldUnread,
     Severity::Hint,
     "No active agent reads the key.",
     "The key has no effect for the active agents; another agent may read it.",
@@ -83,7 +84,7 @@ static UNREAD: Rule = Rule::new(
 );
 
 static TYPE: Rule = Rule::new(
-    "field/type",
+    RuleId::FieldType,
     Severity::Warning,
     "A value does not have the field's type.",
     "Agents ignore the field, and some drop the whole skill.",
@@ -96,7 +97,7 @@ static TYPE: Rule = Rule::new(
 );
 
 static VALUE: Rule = Rule::new(
-    "field/value",
+    RuleId::FieldValue,
     Severity::Error,
     "The field does not accept the value.",
     "The agent ignores the field.",
@@ -111,7 +112,7 @@ static VALUE: Rule = Rule::new(
 );
 
 static DEPRECATED: Rule = Rule::new(
-    "field/deprecated",
+    RuleId::FieldDeprecated,
     Severity::Warning,
     "The value has a form that only older versions read.",
     "Newer versions ignore the field.",
@@ -125,7 +126,7 @@ static DEPRECATED: Rule = Rule::new(
 );
 
 static CONTRADICTION: Rule = Rule::new(
-    "field/contradiction",
+    RuleId::FieldContradiction,
     Severity::Warning,
     "Two fields contradict each other.",
     "One of them has no effect, or nothing can start the skill.",
@@ -140,7 +141,7 @@ static CONTRADICTION: Rule = Rule::new(
 );
 
 static LENGTH: Rule = Rule::new(
-    "field/length",
+    RuleId::FieldLength,
     Severity::Warning,
     "`compatibility` is empty or longer than 500 characters.",
     "The specification allows 1 to 500 characters.",

@@ -87,7 +87,7 @@ pub enum Tag {
 impl Finding {
     pub(super) fn new(rule: &'static Rule, span: Span, message: impl Into<String>) -> Self {
         let diagnostic = Diagnostic {
-            code: rule.id,
+            code: rule.id.as_str(),
             severity: rule.severity,
             span,
             message: message.into(),

@@ -15,10 +15,11 @@ use skills_syntax::text::Span;
 use super::finding::Finding;
 use super::finding::Tag;
 use super::rule::Rule;
+use super::rule_id::RuleId;
 use super::subject::Cx;
 
 const fn rule(
-    id: &'static str,
+    id: RuleId,
     severity: Severity,
     what: &'static str,
     why: &'static str,
@@ -38,7 +39,7 @@ pub(super) static RULES: [&Rule; 7] =
     [&EVENT, &MATCHER, &IGNORED_MATCHER, &MISSING_KEY, &KIND, &KEY, &TYPE];
 
 static EVENT: Rule = rule(
-    "hooks/event",
+    RuleId::HooksEvent,
     Severity::Error,
     "The hook event is unknown.",
     "The hooks below the event never run.",
@@ -48,7 +49,7 @@ static EVENT: Rule = rule(
 .fixable();
 
 static MATCHER: Rule = rule(
-    "hooks/matcher",
+    RuleId::HooksMatcher,
     Severity::Error,
     "The matcher is an invalid regular expression, or is too large.",
     "The matcher matches nothing, and its hooks never run.",
@@ -57,7 +58,7 @@ static MATCHER: Rule = rule(
 );
 
 static IGNORED_MATCHER: Rule = rule(
-    "hooks/ignored-matcher",
+    RuleId::HooksIgnoredMatcher,
     Severity::Hint,
     "The hook event does not support a matcher.",
     "The agent ignores the matcher; the hooks run every time.",
@@ -67,7 +68,7 @@ static IGNORED_MATCHER: Rule = rule(
 .fixable();
 
 static MISSING_KEY: Rule = rule(
-    "hooks/missing-key",
+    RuleId::HooksMissingKey,
     Severity::Error,
     "A required key of a hook is missing or empty.",
     "The hook does not run.",
@@ -76,7 +77,7 @@ static MISSING_KEY: Rule = rule(
 );
 
 static KIND: Rule = rule(
-    "hooks/kind",
+    RuleId::HooksKind,
     Severity::Error,
     "The hook type is unknown.",
     "The hook does not run.",
@@ -86,7 +87,7 @@ static KIND: Rule = rule(
 .fixable();
 
 static KEY: Rule = rule(
-    "hooks/key",
+    RuleId::HooksKey,
     Severity::Warning,
     "The hook key is unknown.",
     "The key has no effect.",
@@ -96,7 +97,7 @@ static KEY: Rule = rule(
 .fixable();
 
 static TYPE: Rule = rule(
-    "hooks/type",
+    RuleId::HooksType,
     Severity::Error,
     "A value in `hooks` has the wrong type.",
     "The hooks that use the value do not run.",

@@ -16,6 +16,7 @@ use skills_syntax::text::Span;
 use super::affected_agents::{depth_below_root, names, with_verb};
 use super::finding::Finding;
 use super::rule::Rule;
+use super::rule_id::RuleId;
 use super::skill_set::{MAX_NAMED, length_in_list};
 use super::subject::Cx;
 
@@ -25,7 +26,7 @@ const SOURCES: &[&Citation] =
 const PASSING: &str = "//- /w/.claude/skills/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
 const fn rule(
-    id: &'static str,
+    id: RuleId,
     severity: Severity,
     what: &'static str,
     why: &'static str,
@@ -50,7 +51,7 @@ pub(super) static RULES: [&Rule; 9] = [
 ];
 
 static SHADOWED: Rule = rule(
-    "index/shadowed",
+    RuleId::IndexShadowed,
     Severity::Warning,
     "Another skill with the same name takes precedence.",
     "The agent shows the other skill and never uses this one.",
@@ -59,7 +60,7 @@ static SHADOWED: Rule = rule(
 );
 
 static SHADOWING: Rule = rule(
-    "index/shadowing",
+    RuleId::IndexShadowing,
     Severity::Information,
     "The skill shadows another skill with the same name.",
     "The agent never uses the other skill. This can be intended: a project's skill replaces the user's.",
@@ -68,7 +69,7 @@ static SHADOWING: Rule = rule(
 );
 
 static DUPLICATE: Rule = rule(
-    "index/duplicate",
+    RuleId::IndexDuplicate,
     Severity::Warning,
     "A skill in a neighbouring directory has the same name.",
     "Agents keep one of them, and not all agents keep the same one.",
@@ -77,7 +78,7 @@ static DUPLICATE: Rule = rule(
 );
 
 static TOO_DEEP: Rule = rule(
-    "index/too-deep",
+    RuleId::IndexTooDeep,
     Severity::Warning,
     "The skill is nested deeper than an agent searches.",
     "Each agent searches a limited number of directory levels. A deeper skill does not exist for it, which is an error. Most agents do not search inside a skill. A skill inside another one can be intended as part of it, and is a warning.",
@@ -86,7 +87,7 @@ static TOO_DEEP: Rule = rule(
 );
 
 static MISPLACED: Rule = rule(
-    "index/misplaced",
+    RuleId::IndexMisplaced,
     Severity::Warning,
     "The skill is in a place that an agent does not search.",
     "Agents skip a SKILL.md directly in the skills directory, and a file named `skill.md`; both are errors. A skill in a hidden or excluded directory can be intended, and is a warning.",
@@ -95,7 +96,7 @@ static MISPLACED: Rule = rule(
 );
 
 static GIT_IGNORED: Rule = rule(
-    "index/git-ignored",
+    RuleId::IndexGitIgnored,
     Severity::Information,
     "Git ignores the skill.",
     "The skill stays on this machine, and agents that respect `.gitignore` do not find it.",
@@ -105,7 +106,7 @@ static GIT_IGNORED: Rule = rule(
 .sources(&[&GIT_IGNORE]);
 
 static LINK: Rule = rule(
-    "index/link",
+    RuleId::IndexLink,
     Severity::Information,
     "A symbolic link leads out of the skills directory, or the SKILL.md is a symbolic link.",
     "Some agents do not follow the link, and its target may be missing on other machines. Codex does not find a SKILL.md that is a symbolic link, which is an error.",
@@ -114,7 +115,7 @@ static LINK: Rule = rule(
 );
 
 static UNREADABLE: Rule = rule(
-    "index/unreadable",
+    RuleId::IndexUnreadable,
     Severity::Error,
     "The file or its directory cannot be read.",
     "It is a directory, a pipe, a device or a dangling symbolic link, or permission is denied. No agent shows the skill.",
@@ -123,7 +124,7 @@ static UNREADABLE: Rule = rule(
 );
 
 static OVER_BUDGET: Rule = rule(
-    "index/budget",
+    RuleId::IndexBudget,
     Severity::Information,
     "The agent's skill listing exceeds its budget.",
     "Claude Code shortens the descriptions of rarely used skills, then drops them; Codex shortens all of them.",

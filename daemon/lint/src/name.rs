@@ -15,11 +15,12 @@ use super::affected_agents::with_verb;
 use super::field;
 use super::finding::{Finding, Offer};
 use super::rule::Rule;
+use super::rule_id::RuleId;
 use super::skill_set::MAX_NAMED;
 use super::subject::Cx;
 
 const fn warning(
-    id: &'static str,
+    id: RuleId,
     what: &'static str,
     why: &'static str,
     repair: &'static str,
@@ -38,7 +39,7 @@ pub(super) static RULES: [&Rule; 9] =
     [&MISSING, &TYPE, &CHARSET, &HYPHENS, &LENGTH, &DIRECTORY, &RESERVED, &CASE, &SIMILAR];
 
 static MISSING: Rule = warning(
-    "name/missing",
+    RuleId::NameMissing,
     "The skill has no name.",
     "The Agent Skills specification requires a name. Claude Code and Codex use the directory's name; other agents drop the skill.",
     "Add `name:` with the directory's name.",
@@ -49,7 +50,7 @@ static MISSING: Rule = warning(
 .sources(&[&SPECIFICATION, &OPENCODE, &PLUGIN]);
 
 static TYPE: Rule = warning(
-    "name/type",
+    RuleId::NameType,
     "The name is not a string.",
     "`123`, `true` and lists are not strings in YAML. Agents that require a string drop the skill.",
     "Quote the name.",
@@ -59,7 +60,7 @@ static TYPE: Rule = warning(
 .sources(&[&OPENCODE, &PLUGIN]);
 
 static CHARSET: Rule = warning(
-    "name/charset",
+    RuleId::NameCharset,
     "The name contains characters other than `a-z`, `0-9` and `-`.",
     "The specification allows no others. A client may drop the skill or change its name, and a slash command cannot contain spaces.",
     "Rename the skill to lower-case words joined by hyphens.",
@@ -69,7 +70,7 @@ static CHARSET: Rule = warning(
 .sources(&[&SPECIFICATION, &PLUGIN]);
 
 static HYPHENS: Rule = warning(
-    "name/hyphens",
+    RuleId::NameHyphens,
     "The name starts or ends with a hyphen, or contains two in a row.",
     "The specification does not allow such names.",
     "Use single hyphens between words.",
@@ -78,7 +79,7 @@ static HYPHENS: Rule = warning(
 .fixable();
 
 static LENGTH: Rule = warning(
-    "name/length",
+    RuleId::NameLength,
     "The name is longer than 64 characters.",
     "Codex drops the skill, and the specification does not allow longer names.",
     "Shorten the name.",
@@ -88,7 +89,7 @@ static LENGTH: Rule = warning(
 .sources(&[&SPECIFICATION, &CODEX]);
 
 static DIRECTORY: Rule = warning(
-    "name/directory",
+    RuleId::NameDirectory,
     "The name differs from the directory's name.",
     "The specification requires them to be equal. Claude Code calls the skill by its directory's name, other agents by `name`.",
     "Rename the skill or its directory.",
@@ -97,7 +98,7 @@ static DIRECTORY: Rule = warning(
 .choosable();
 
 static RESERVED: Rule = Rule::new(
-    "name/reserved",
+    RuleId::NameReserved,
     Severity::Information,
     "The name contains a reserved word.",
     "Claude's apps and API reject uploads of skills with `anthropic` or `claude` in the name.",
@@ -111,7 +112,7 @@ static RESERVED: Rule = Rule::new(
 );
 
 static CASE: Rule = Rule::new(
-    "name/case",
+    RuleId::NameCase,
     Severity::Warning,
     "Another skill's name differs only in upper and lower case.",
     "They are one skill on a case-insensitive file system, and users cannot tell them apart.",
@@ -124,7 +125,7 @@ static CASE: Rule = Rule::new(
 );
 
 static SIMILAR: Rule = Rule::new(
-    "name/similar",
+    RuleId::NameSimilar,
     Severity::Hint,
     "Another skill's name differs by one letter.",
     "Models and users confuse the two.",

@@ -9,10 +9,11 @@ use skills_syntax::text::Span;
 
 use super::finding::Finding;
 use super::rule::Rule;
+use super::rule_id::RuleId;
 use super::subject::Cx;
 
 const fn rule(
-    id: &'static str,
+    id: RuleId,
     severity: Severity,
     what: &'static str,
     why: &'static str,
@@ -32,7 +33,7 @@ pub(super) static RULES: [&Rule; 7] =
     [&GLOB, &NOTHING, &EVERYTHING, &ABSOLUTE, &BACKSLASH, &BRACES, &NEGATION];
 
 static GLOB: Rule = rule(
-    "paths/glob",
+    RuleId::PathsGlob,
     Severity::Error,
     "The glob never matches.",
     "The glob activates the skill for no file.",
@@ -41,7 +42,7 @@ static GLOB: Rule = rule(
 );
 
 static NOTHING: Rule = rule(
-    "paths/nothing",
+    RuleId::PathsNothing,
     Severity::Information,
     "The glob matches no file in this worktree.",
     "The skill stays hidden until a matching file is touched.",
@@ -50,7 +51,7 @@ static NOTHING: Rule = rule(
 );
 
 static EVERYTHING: Rule = rule(
-    "paths/everything",
+    RuleId::PathsEverything,
     Severity::Information,
     "The glob matches every file.",
     "It only hides the skill until the first file is touched.",
@@ -59,7 +60,7 @@ static EVERYTHING: Rule = rule(
 );
 
 static ABSOLUTE: Rule = rule(
-    "paths/absolute",
+    RuleId::PathsAbsolute,
     Severity::Warning,
     "The glob is an absolute path or leaves the worktree.",
     "Agents match globs against paths relative to the session's working directory. This glob matches none of them.",
@@ -68,7 +69,7 @@ static ABSOLUTE: Rule = rule(
 );
 
 static BACKSLASH: Rule = rule(
-    "paths/backslash",
+    RuleId::PathsBackslash,
     Severity::Warning,
     "A backslash is used as a directory separator.",
     "In a glob, a backslash escapes the next character.",
@@ -78,7 +79,7 @@ static BACKSLASH: Rule = rule(
 .fixable();
 
 static BRACES: Rule = rule(
-    "paths/braces",
+    RuleId::PathsBraces,
     Severity::Warning,
     "Some agents do not expand these braces.",
     "All agents expand alternatives separated by commas. Some take ranges, single words and nested braces literally.",
@@ -88,7 +89,7 @@ static BRACES: Rule = rule(
 .fixable();
 
 static NEGATION: Rule = rule(
-    "paths/negation",
+    RuleId::PathsNegation,
     Severity::Warning,
     "The negated glob excludes nothing, or everything.",
     "`!` excludes files that an earlier glob matches. It has no effect without such a glob, or if a glob matches the file's directory. If it matches every file, nothing is left.",

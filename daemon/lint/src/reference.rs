@@ -14,13 +14,14 @@ use skills_syntax::text::Span;
 use super::finding::Finding;
 use super::fs_context::PathKind;
 use super::rule::Rule;
+use super::rule_id::RuleId;
 use super::subject::Cx;
 
 /// Rules of this family, in the order of the reference page.
 pub(super) static RULES: [&Rule; 2] = [&UNKNOWN, &BROKEN_LINK];
 
 static UNKNOWN: Rule = Rule::new(
-    "ref/unknown",
+    RuleId::RefUnknown,
     Severity::Warning,
     "A reference to a skill looks misspelled.",
     "The model looks for a skill with this name and does not find it.",
@@ -34,7 +35,7 @@ static UNKNOWN: Rule = Rule::new(
 );
 
 static BROKEN_LINK: Rule = Rule::new(
-    "ref/broken-link",
+    RuleId::RefBrokenLink,
     Severity::Warning,
     "A link in an instruction file points to a missing file of a skill.",
     "The model wastes a turn trying to read it, or invents its content.",

@@ -6,11 +6,13 @@
 use skills_agents::field_table::{Agent, Citation};
 use skills_syntax::diagnostic::Severity;
 
+use super::rule_id::RuleId;
+
 /// A lint rule.
 #[derive(Debug)]
 pub struct Rule {
-    /// Stable id, `family/kebab-name`.
-    pub id: &'static str,
+    /// Stable id.
+    pub id: RuleId,
     /// Usual severity. A finding's own severity depends on how the active profiles' agents load the
     /// file.
     pub severity: Severity,
@@ -41,7 +43,7 @@ pub struct Rule {
 impl Rule {
     /// Creates a row from its required columns.
     pub(super) const fn new(
-        id: &'static str,
+        id: RuleId,
         severity: Severity,
         what: &'static str,
         why: &'static str,
@@ -97,7 +99,7 @@ impl Rule {
 
     /// Returns the part of the id before the slash.
     pub fn family(&self) -> &'static str {
-        self.id.split_once('/').map_or(self.id, |(family, _)| family)
+        self.id.family()
     }
 
     /// Returns the URL of the rule's section. `page` is the URL of the reference page.
@@ -107,6 +109,6 @@ impl Rule {
 
     /// Returns the anchor of the rule's section on the reference page.
     pub fn anchor(&self) -> String {
-        self.id.replace('/', "")
+        self.id.as_str().replace('/', "")
     }
 }

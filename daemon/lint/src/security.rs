@@ -14,6 +14,7 @@ use super::body::commands;
 use super::finding::Finding;
 use super::hooks;
 use super::rule::Rule;
+use super::rule_id::RuleId;
 use super::subject::Cx;
 
 const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
@@ -23,7 +24,7 @@ pub(super) static RULES: [&Rule; 5] =
     [&HIDDEN_UNICODE, &LISTING_INJECTION, &SECRET, &PIPE_TO_SHELL, &HOME_PATH];
 
 static HIDDEN_UNICODE: Rule = Rule::new(
-    "security/hidden-unicode",
+    RuleId::SecurityHiddenUnicode,
     Severity::Warning,
     "The text contains invisible characters.",
     "Tags, direction overrides and zero-width characters tell the model something that a reader of the file does not see.",
@@ -37,7 +38,7 @@ static HIDDEN_UNICODE: Rule = Rule::new(
 );
 
 static LISTING_INJECTION: Rule = Rule::new(
-    INJECTION,
+    RuleId::SecurityListingInjection,
     Severity::Error,
     "The name or the description imitates part of the skill listing.",
     "Agents put both into their prompts unescaped. A tag that ends the listing, or a line that looks like another entry, speaks to the model in the agent's name.",
@@ -50,7 +51,7 @@ static LISTING_INJECTION: Rule = Rule::new(
 );
 
 static SECRET: Rule = Rule::new(
-    "security/secret",
+    RuleId::SecuritySecret,
     Severity::Warning,
     "The text seems to contain a key or a token.",
     "Models read skills, and people copy them.",
@@ -63,7 +64,7 @@ static SECRET: Rule = Rule::new(
 );
 
 static PIPE_TO_SHELL: Rule = Rule::new(
-    "security/pipe-to-shell",
+    RuleId::SecurityPipeToShell,
     Severity::Warning,
     "A command that an agent runs automatically pipes a download into a shell.",
     "The shell runs whatever the server sends, before anyone can review it.",
@@ -76,7 +77,7 @@ static PIPE_TO_SHELL: Rule = Rule::new(
 );
 
 static HOME_PATH: Rule = Rule::new(
-    "security/home-path",
+    RuleId::SecurityHomePath,
     Severity::Information,
     "The text contains a user's home directory.",
     "The path exists on one machine only, and reveals the author's user name.",

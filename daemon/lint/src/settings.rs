@@ -26,7 +26,7 @@ impl Settings<'_> {
     /// Applies the configured levels to the findings of the file at `path`. Removes findings at
     /// level `off`.
     pub(super) fn apply_levels(&self, path: Option<&AbsPath>, findings: &mut Vec<Finding>) {
-        findings.retain_mut(|finding| match self.levels.level(finding.rule.id, path) {
+        findings.retain_mut(|finding| match self.levels.level(finding.rule.id.as_str(), path) {
             Some(Level::Off) => false,
             Some(Level::As(severity)) => {
                 finding.diagnostic.severity = severity;

@@ -3,6 +3,7 @@
 use skills_syntax::diagnostic::Severity;
 
 use super::rule::Rule;
+use super::rule_id::RuleId;
 
 const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nRead the file.\n";
 
@@ -10,7 +11,7 @@ const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when as
 pub(super) static RULES: [&Rule; 2] = [&UNKNOWN_RULE, &TOO_MANY];
 
 pub(super) static UNKNOWN_RULE: Rule = Rule::new(
-    "skillsd/unknown-rule",
+    RuleId::SkillsdUnknownRule,
     Severity::Warning,
     "A comment suppresses an unknown rule.",
     "The comment has no effect, and the finding is still shown.",
@@ -22,7 +23,7 @@ pub(super) static UNKNOWN_RULE: Rule = Rule::new(
 );
 
 pub(super) static TOO_MANY: Rule = Rule::new(
-    "skillsd/too-many",
+    RuleId::SkillsdTooMany,
     Severity::Information,
     "The file has more findings than are shown.",
     "skillsd shows at most 100 findings of one file.",

@@ -12,8 +12,9 @@ use skills_syntax::parse::{Entry, Value, ValueKind};
 use skills_syntax::text::{Span, after_line_end};
 
 use super::finding::Finding;
+use super::rule_id::RuleId;
 use super::subject::Cx;
-use super::table::{RULES, find};
+use super::table::ids;
 
 /// First word of a suppression comment.
 const WORD: &str = "skillsd-ignore";
@@ -59,7 +60,7 @@ fn covers(scopes: &Scopes, finding: &Finding) -> bool {
 
 /// Returns whether `pattern` matches an existing rule.
 pub fn is_known(pattern: &str) -> bool {
-    find(pattern).is_some() || RULES.iter().any(|it| names(pattern, it.id))
+    pattern.parse::<RuleId>().is_ok() || ids().iter().any(|it| names(pattern, it))
 }
 
 /// Returns the suppressions of a text.
@@ -82,7 +83,7 @@ pub(super) fn apply(suppressions: &[Suppression], findings: &mut Vec<Finding>) {
     let by_pattern = by_pattern(suppressions);
     findings.retain(|it| {
         let family = format!("{}/*", it.rule.family());
-        let mut patterns = [it.rule.id, &family, "*"].into_iter();
+        let mut patterns = [it.rule.id.as_str(), &family, "*"].into_iter();
         !patterns.any(|pattern| by_pattern.get(pattern).is_some_and(|scopes| covers(scopes, it)))
     });
 }

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use super::rule::Rule;
+use super::rule_id::RuleId;
 use super::{
     body, command, description, field, hooks, index, name, paths, reference, security, skillsd,
     tools, yaml,
@@ -35,10 +36,24 @@ pub fn rules() -> &'static [&'static Rule] {
 
 /// Returns the ids of all rules, family by family.
 pub fn ids() -> Vec<&'static str> {
-    RULES.iter().map(|it| it.id).collect()
+    RULES.iter().map(|it| it.id.as_str()).collect()
 }
 
 /// Returns the rule with this id.
-pub fn find(id: &str) -> Option<&'static Rule> {
+pub fn find(id: RuleId) -> Option<&'static Rule> {
     RULES.iter().copied().find(|it| it.id == id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_id_has_one_row_and_one_text() {
+        let rows: Vec<RuleId> = RULES.iter().map(|it| it.id).collect();
+        assert_eq!(rows, RuleId::ALL);
+        for id in RuleId::ALL {
+            assert_eq!(id.as_str().parse(), Ok(*id));
+        }
+    }
 }

@@ -15,6 +15,7 @@ use skills_syntax::text::Span;
 
 use super::finding::Finding;
 use super::rule::Rule;
+use super::rule_id::RuleId;
 use super::subject::Cx;
 
 const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\nallowed-tools: Read Bash(pdftotext:*)\n---\nRead the file.\n";
@@ -23,7 +24,7 @@ const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when as
 pub(super) static RULES: [&Rule; 5] = [&UNKNOWN, &RENAMED, &PATTERN, &SEPARATOR, &MCP];
 
 static UNKNOWN: Rule = Rule::new(
-    "tools/unknown",
+    RuleId::ToolsUnknown,
     Severity::Information,
     "No agent has a tool with this name.",
     "An unknown tool grants nothing; the agent still asks for permission.",
@@ -38,7 +39,7 @@ static UNKNOWN: Rule = Rule::new(
 );
 
 static RENAMED: Rule = Rule::new(
-    "tools/renamed",
+    RuleId::ToolsRenamed,
     Severity::Hint,
     "The tool has a new name.",
     "Only some versions still accept the old name.",
@@ -53,7 +54,7 @@ static RENAMED: Rule = Rule::new(
 );
 
 static PATTERN: Rule = Rule::new(
-    "tools/pattern",
+    RuleId::ToolsPattern,
     Severity::Warning,
     "The pattern after a tool's name is malformed.",
     "The permission rule matches nothing, and may swallow the tools after it.",
@@ -67,7 +68,7 @@ static PATTERN: Rule = Rule::new(
 );
 
 static SEPARATOR: Rule = Rule::new(
-    "tools/separator",
+    RuleId::ToolsSeparator,
     Severity::Information,
     "Tools are separated by commas.",
     "The specification separates tools by spaces; a client that follows it reads `Read,` as the tool's name.",
@@ -82,7 +83,7 @@ static SEPARATOR: Rule = Rule::new(
 );
 
 static MCP: Rule = Rule::new(
-    "tools/mcp",
+    RuleId::ToolsMcp,
     Severity::Warning,
     "An MCP tool is not written as `mcp__server__tool`.",
     "Two underscores separate the parts; any other form matches no tool.",

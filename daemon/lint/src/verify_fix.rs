@@ -21,6 +21,7 @@ use skills_syntax::parse::{Closing, Opening};
 
 use super::finding::{Finding, Fix, Offer};
 use super::fs_context::NoFs;
+use super::rule_id::RuleId;
 use super::run_rules::run_rules;
 use super::settings::Settings;
 use super::shown::most_severe;
@@ -144,21 +145,20 @@ impl<'c, 'a> FixVerifier<'c, 'a> {
     fn is_fixed(&mut self, findings: &[&Finding], fixed: &str) -> bool {
         let before = self.head.take().unwrap_or_else(|| self.checked(self.head()));
         let after = self.checked(fixed);
-        let mut n_fixed: HashMap<&str, usize> = HashMap::new();
+        let mut n_fixed: HashMap<RuleId, usize> = HashMap::new();
         for finding in findings {
             *n_fixed.entry(finding.rule.id).or_default() += 1;
         }
         // A rule that needs more than the text has no findings here, before or after.
-        let is_gone = n_fixed.iter().all(|(id, n_fixed)| {
+        let is_gone = n_fixed.iter().all(|(&id, n_fixed)| {
             let n_before = before.count_of(id).all;
             n_before == 0
                 || after.count_of(id).all <= n_before.saturating_sub(*n_fixed)
                 || before.n_left_out > 0 && after.n_left_out + n_fixed <= before.n_left_out
         });
         // A name that becomes a string is checked by more rules, and the body is missing here.
-        let is_new = |(id, count): (&&str, &Count)| {
-            let family = id.split_once('/').map_or(*id, |(family, _)| family);
-            !matches!(family, "name" | "description" | "body")
+        let is_new = |(&id, count): (&RuleId, &Count)| {
+            !matches!(id.family(), "name" | "description" | "body")
                 && count.errors > before.count_of(id).errors
         };
         let is_fixed = is_gone && !after.counts.iter().any(is_new);
@@ -191,14 +191,14 @@ struct Count {
 /// Number of findings per rule.
 #[derive(Debug)]
 struct RuleCounts {
-    counts: HashMap<&'static str, Count>,
+    counts: HashMap<RuleId, Count>,
     /// Number of parser diagnostics that were left out.
     n_left_out: usize,
 }
 
 impl RuleCounts {
     fn of(found: &[Finding], n_left_out: usize) -> Self {
-        let mut counts: HashMap<&'static str, Count> = HashMap::new();
+        let mut counts: HashMap<RuleId, Count> = HashMap::new();
         for finding in found {
             let count = counts.entry(finding.rule.id).or_default();
             count.all += 1;
@@ -207,8 +207,8 @@ impl RuleCounts {
         Self { counts, n_left_out }
     }
 
-    fn count_of(&self, id: &str) -> Count {
-        self.counts.get(id).copied().unwrap_or_default()
+    fn count_of(&self, id: RuleId) -> Count {
+        self.counts.get(&id).copied().unwrap_or_default()
     }
 }
 
@@ -216,9 +216,9 @@ impl RuleCounts {
 fn hides(finding: &Finding) -> bool {
     matches!(
         finding.rule.id,
-        "yaml/unclosed-frontmatter"
-            | "yaml/missing-opening"
-            | "yaml/text-before-frontmatter"
-            | "yaml/odd-closing"
+        RuleId::YamlUnclosedFrontmatter
+            | RuleId::YamlMissingOpening
+            | RuleId::YamlTextBeforeFrontmatter
+            | RuleId::YamlOddClosing
     )
 }

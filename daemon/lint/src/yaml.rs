@@ -17,6 +17,7 @@ use skills_syntax::text::Span;
 
 use super::affected_agents::{names, with_verb};
 use super::finding::Finding;
+use super::rule_id::RuleId;
 use super::subject::Cx;
 use rules::{ALIAS, AMBIGUOUS_SCALAR, FLOW_VALUE, NOT_A_MAPPING, ODD_CLOSING};
 
@@ -28,7 +29,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     // A command needs no frontmatter.
     let is_body = cx.is_command && cx.frontmatter().is_none();
     for diagnostic in cx.document.diagnostics.iter().filter(|_| !is_body) {
-        let told = if diagnostic.code == NOT_A_MAPPING.id {
+        let told = if diagnostic.code == NOT_A_MAPPING.id.as_str() {
             // If no field can be read, agents report a missing field.
             let dropped = cx.profiles_where(|_, it| it.verdict == LoadVerdict::Dropped);
             Consequences::new(cx, dropped).finding(cx, diagnostic)
@@ -98,7 +99,8 @@ impl<'a> Consequences<'a> {
 
     /// Converts a parser diagnostic to a finding; returns `None` if no rule has its code.
     fn finding(&self, cx: &Cx<'_>, found: &Diagnostic) -> Option<Finding> {
-        let rule = rules::RULES.iter().find(|it| it.id == found.code)?;
+        let id: RuleId = found.code.parse().ok()?;
+        let rule = rules::RULES.iter().find(|it| it.id == id)?;
         let message = match found.severity {
             Severity::Error => self.with_consequences(&found.message),
             Severity::Warning | Severity::Information | Severity::Hint => found.message.clone(),

@@ -2,7 +2,7 @@
 
 use skills_agents::field_table::PATHS;
 use skills_agents::fields::Fields;
-use skills_lint::{Finding, FsContext, Subject};
+use skills_lint::{Finding, FsContext, RuleId, Subject};
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::Span;
 
@@ -46,7 +46,7 @@ pub fn lenses(
         let title = format!("used by {count}");
         lenses.push(Lens { span: at("name"), title, target: LensTarget::Users });
     }
-    for finding in findings.iter().filter(|it| it.rule.id == "index/shadowed") {
+    for finding in findings.iter().filter(|it| it.rule.id == RuleId::IndexShadowed) {
         for related in &finding.related {
             lenses.push(Lens {
                 span: at("name"),

@@ -24,7 +24,7 @@ use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
 use skills_discovery::discover::{Fault, FaultKind, FileId};
 use skills_discovery::levels::Levels;
 use skills_discovery::ranking::Ranking;
-use skills_lint::{Finding, Neighbour, Settings, SkillSet, Subject};
+use skills_lint::{Finding, Neighbour, RuleId, Settings, SkillSet, Subject};
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::Document;
 use skills_syntax::path::AbsPath;
@@ -199,7 +199,7 @@ fn mended(
         return None;
     }
     // With two byte order marks, the text's own fix removes the second.
-    let takes_mark = |it: &&Finding| it.rule.id == "yaml/byte-order-mark" && source.bom;
+    let takes_mark = |it: &&Finding| it.rule.id == RuleId::YamlByteOrderMark && source.bom;
     let n_marks = findings.iter().filter(takes_mark).count();
     let again = |text: &str| {
         let facts = FileFacts { size: text.len() as u64, ..source.record.facts };

@@ -6,6 +6,7 @@ use skills_agents::field_table::{
 use skills_syntax::diagnostic::Severity;
 
 use crate::rule::Rule;
+use crate::rule_id::RuleId;
 
 const SOURCES: &[&Citation] = &[&SPECIFICATION];
 
@@ -14,7 +15,7 @@ const PASSING: &str = "---\nname: pdf\ndescription: Reads PDF files. Use when as
 const LINKED: &str = "//- /w/pdf/SKILL.md\n---\nname: pdf\ndescription: Reads PDF files. Use when asked about one.\n---\nSee [forms](references/forms.md), run `scripts/read.py`.\n//- /w/pdf/references/forms.md\n# Forms\n//- /w/pdf/scripts/read.py\nprint()\n";
 
 const fn rule(
-    id: &'static str,
+    id: RuleId,
     severity: Severity,
     what: &'static str,
     why: &'static str,
@@ -44,7 +45,7 @@ pub(crate) static RULES: [&Rule; 14] = [
 ];
 
 pub(crate) static LONG: Rule = rule(
-    "body/long",
+    RuleId::BodyLong,
     Severity::Information,
     "The body is longer than 500 lines or about 5,000 tokens.",
     "Agents put the whole body into the context. Models read the end of a long text less well, and Claude Code keeps only 5,000 tokens after a compaction.",
@@ -56,7 +57,7 @@ pub(crate) static LONG: Rule = rule(
 .sources(&[&SPECIFICATION, &AUTHORING]);
 
 pub(crate) static EMPTY: Rule = rule(
-    "body/empty",
+    RuleId::BodyEmpty,
     Severity::Warning,
     "The body is empty.",
     "The skill gives the model no instructions, and opencode-agent-skills drops it.",
@@ -68,7 +69,7 @@ pub(crate) static EMPTY: Rule = rule(
 .sources(&[&SPECIFICATION, &PLUGIN]);
 
 pub(crate) static TOO_LARGE: Rule = rule(
-    "body/too-large",
+    RuleId::BodyTooLarge,
     Severity::Warning,
     "The file is larger than the read limit.",
     "skillsd ignores the text after the limit.",
@@ -79,7 +80,7 @@ pub(crate) static TOO_LARGE: Rule = rule(
 .whole_file();
 
 pub(crate) static BROKEN_LINK: Rule = rule(
-    "body/broken-link",
+    RuleId::BodyBrokenLink,
     Severity::Warning,
     "A link points to a file that does not exist.",
     "The model wastes a turn trying to read it, or invents its content.",
@@ -90,7 +91,7 @@ pub(crate) static BROKEN_LINK: Rule = rule(
 .fixable();
 
 pub(crate) static BROKEN_PATH: Rule = rule(
-    "body/broken-path",
+    RuleId::BodyBrokenPath,
     Severity::Warning,
     "A path in backticks names a missing file of the skill.",
     "The model tries to read or run it, and fails.",
@@ -101,7 +102,7 @@ pub(crate) static BROKEN_PATH: Rule = rule(
 .fixable();
 
 pub(crate) static ESCAPE: Rule = rule(
-    "body/escape",
+    RuleId::BodyEscape,
     Severity::Information,
     "A link points outside the skill's directory.",
     "Skills are copied and installed alone, without the files beside them.",
@@ -111,7 +112,7 @@ pub(crate) static ESCAPE: Rule = rule(
 );
 
 pub(crate) static NOT_EXECUTABLE: Rule = rule(
-    "body/not-executable",
+    RuleId::BodyNotExecutable,
     Severity::Information,
     "A script that is run by its path is not executable.",
     "The shell answers `Permission denied`.",
@@ -122,7 +123,7 @@ pub(crate) static NOT_EXECUTABLE: Rule = rule(
 .choosable();
 
 pub(crate) static UNREFERENCED_FILE: Rule = rule(
-    "body/unreferenced-file",
+    RuleId::BodyUnreferencedFile,
     Severity::Hint,
     "The body does not mention a file of the skill.",
     "The model does not know that the file exists.",
@@ -134,7 +135,7 @@ pub(crate) static UNREFERENCED_FILE: Rule = rule(
 .sources(&[&AUTHORING]);
 
 pub(crate) static UNCLOSED_FENCE: Rule = rule(
-    "body/unclosed-fence",
+    RuleId::BodyUnclosedFence,
     Severity::Warning,
     "A code block is not closed.",
     "The rest of the body becomes code.",
@@ -146,7 +147,7 @@ pub(crate) static UNCLOSED_FENCE: Rule = rule(
 .sources(&[&COMMON_MARK]);
 
 pub(crate) static NO_HINT: Rule = rule(
-    "body/no-hint",
+    RuleId::BodyNoHint,
     Severity::Hint,
     "The body uses arguments, but `argument-hint` is missing.",
     "Without a hint, the command menu does not show what to type.",
@@ -158,7 +159,7 @@ pub(crate) static NO_HINT: Rule = rule(
 .sources(&[&CLAUDE_SKILLS]);
 
 pub(crate) static UNKNOWN_VARIABLE: Rule = rule(
-    "body/unknown-variable",
+    RuleId::BodyUnknownVariable,
     Severity::Warning,
     "A variable looks misspelled.",
     "Claude Code leaves it as written, and a path that contains it does not exist.",
@@ -171,7 +172,7 @@ pub(crate) static UNKNOWN_VARIABLE: Rule = rule(
 .sources(&[&CLAUDE_SKILLS]);
 
 pub(crate) static COMMAND_NOT_RUN: Rule = rule(
-    "body/command-not-run",
+    RuleId::BodyCommandNotRun,
     Severity::Information,
     "Some agents do not replace a command by its output.",
     "Claude Code runs `` !`…` `` at the start of a line or after a space, before the model sees the body. opencode runs it when the user starts the skill with a slash. Other agents show the command itself.",
@@ -182,7 +183,7 @@ pub(crate) static COMMAND_NOT_RUN: Rule = rule(
 .sources(&[&CLAUDE_SKILLS, &OPENCODE]);
 
 pub(crate) static CURRENCY: Rule = rule(
-    "body/currency",
+    RuleId::BodyCurrency,
     Severity::Hint,
     "An amount of money looks like an argument.",
     "`$5` is the sixth argument in Claude Code and the fifth in opencode. Both replace it when the user passes arguments.",
@@ -194,7 +195,7 @@ pub(crate) static CURRENCY: Rule = rule(
 .sources(&[&CLAUDE_SKILLS, &OPENCODE]);
 
 pub(crate) static CODE_ARGUMENT: Rule = rule(
-    "body/code-argument",
+    RuleId::BodyCodeArgument,
     Severity::Information,
     "A number after `$` in a code block is read as an argument.",
     "If the user passes enough arguments, agents replace `$1` in code too: `awk '{print $1}'` then prints something else. Claude Code then no longer appends the arguments to the body.",

@@ -14,7 +14,7 @@ fn finding_profiles_match_the_agents_named_in_its_message() {
     let mut wrong = Vec::new();
     for rule in rules() {
         let findings = Fixture::new(rule.failing).check().into_iter();
-        for finding in findings.filter(|it| !BESIDE.contains(&it.rule.id)) {
+        for finding in findings.filter(|it| !BESIDE.contains(&it.rule.id.as_str())) {
             let message = &finding.diagnostic.message;
             n_told += finding.profiles.len();
             for profile in &settings.profiles {
@@ -22,7 +22,7 @@ fn finding_profiles_match_the_agents_named_in_its_message() {
                 let is_told = finding.profiles.iter().any(|it| **it == *profile.id);
                 let is_of_rule = !finding.rule.agents.is_empty();
                 if is_named && !is_told || is_told && !is_named && !is_of_rule {
-                    wrong.push(format!("{} {}: {message}", finding.rule.id, profile.id));
+                    wrong.push(format!("{} {}: {message}", finding.rule.id.as_str(), profile.id));
                 }
             }
         }

@@ -13,7 +13,7 @@ use crate::{Finding, Fix, Offer, Settings, rules};
 /// Returns the failing example of a rule, or a generated text if the example is a description.
 fn failing(rule: &crate::Rule) -> String {
     let head = "---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n---\n";
-    match rule.id {
+    match rule.id.as_str() {
         "body/long" => format!("{head}{}", "line\n".repeat(501)),
         "body/too-large" | "skillsd/too-many" => head.to_owned(),
         _ => rule.failing.to_owned(),
@@ -31,7 +31,7 @@ fn is_fixed(finding: &Finding) -> bool {
 }
 
 fn ids(findings: &[Finding]) -> Vec<&'static str> {
-    findings.iter().map(|it| it.rule.id).collect()
+    findings.iter().map(|it| it.rule.id.as_str()).collect()
 }
 
 #[test]
@@ -39,33 +39,34 @@ fn each_rule_reports_its_failing_example_only() {
     let mut wrong = Vec::new();
     for rule in rules() {
         let found = Fixture::new(&failing(rule)).check_with(&all_profiles());
-        let needs_more = matches!(rule.id, "body/too-large" | "skillsd/too-many");
-        if !needs_more && !found.iter().any(|it| it.rule.id == rule.id) {
-            wrong.push(format!("{} is not found: {:?}", rule.id, ids(&found)));
+        let needs_more = matches!(rule.id.as_str(), "body/too-large" | "skillsd/too-many");
+        if !needs_more && !found.iter().any(|it| it.rule.id.as_str() == rule.id.as_str()) {
+            wrong.push(format!("{} is not found: {:?}", rule.id.as_str(), ids(&found)));
         }
         if rule.fixable
             && !needs_more
-            && !found.iter().any(|it| it.rule.id == rule.id && is_fixed(it))
+            && !found.iter().any(|it| it.rule.id.as_str() == rule.id.as_str() && is_fixed(it))
         {
-            wrong.push(format!("{} has no fix", rule.id));
+            wrong.push(format!("{} has no fix", rule.id.as_str()));
         }
-        let own: Vec<_> = found.iter().filter(|it| it.rule.id == rule.id).collect();
+        let own: Vec<_> =
+            found.iter().filter(|it| it.rule.id.as_str() == rule.id.as_str()).collect();
         let is_offered = |it: &Finding| !it.fixes.is_empty() || !it.offers.is_empty();
         if own.iter().any(|it| is_offered(it)) && !rule.fixable && !rule.choosable {
-            wrong.push(format!("{} has a fix, and its row says nothing of it", rule.id));
+            wrong.push(format!("{} has a fix, and its row says nothing of it", rule.id.as_str()));
         }
         let chooses = own.iter().any(|it| is_offered(it) && !is_fixed(it));
         if rule.choosable && !chooses {
-            wrong.push(format!("{} has nothing to choose from", rule.id));
+            wrong.push(format!("{} has nothing to choose from", rule.id.as_str()));
         }
         let found = Fixture::new(rule.passing).check_with(&all_profiles());
         let most_severe: Vec<_> = found
             .iter()
-            .filter(|it| it.rule.id == rule.id)
+            .filter(|it| it.rule.id.as_str() == rule.id.as_str())
             .map(|it| &it.diagnostic.message)
             .collect();
         if !most_severe.is_empty() {
-            wrong.push(format!("{} in the passing text: {most_severe:?}", rule.id));
+            wrong.push(format!("{} in the passing text: {most_severe:?}", rule.id.as_str()));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -75,9 +76,9 @@ fn each_rule_reports_its_failing_example_only() {
 fn failing_examples_have_at_most_three_other_findings() {
     for rule in rules() {
         let found = Fixture::new(&failing(rule)).check();
-        let other = found.iter().filter(|it| it.rule.id != rule.id);
-        let other: Vec<_> = other.map(|it| it.rule.id).collect();
-        assert!(other.len() <= 3, "{}: {other:?}", rule.id);
+        let other = found.iter().filter(|it| it.rule.id.as_str() != rule.id.as_str());
+        let other: Vec<_> = other.map(|it| it.rule.id.as_str()).collect();
+        assert!(other.len() <= 3, "{}: {other:?}", rule.id.as_str());
     }
 }
 
@@ -90,7 +91,8 @@ fn fixed(finding: &Finding, failing: &str) -> Vec<(String, Fixture, Fixture)> {
         let world = || Fixture::new(failing).with_text(&fixed);
         // After a fix, the same fix is not offered again, or changes nothing.
         let same = |it: &Finding| {
-            it.rule.id == finding.rule.id && it.diagnostic.span == finding.diagnostic.span
+            it.rule.id.as_str() == finding.rule.id.as_str()
+                && it.diagnostic.span == finding.diagnostic.span
         };
         let after = world().check_with(&all_profiles());
         let again = after.iter().filter(|it| same(it)).flat_map(|it| &it.fixes);
@@ -134,12 +136,16 @@ fn each_fix_removes_its_finding_and_adds_none() {
         for finding in &found {
             offered.extend(finding.offers.iter().map(std::mem::discriminant));
             for (title, world, again) in fixed(finding, &failing) {
-                let id = finding.rule.id;
+                let id = finding.rule.id.as_str();
                 let after = world.check_with(&all_profiles());
-                let count = |all: &[Finding]| all.iter().filter(|it| it.rule.id == id).count();
+                let count =
+                    |all: &[Finding]| all.iter().filter(|it| it.rule.id.as_str() == id).count();
                 let text = world.text();
                 if count(&after) >= count(&found) {
-                    wrong.push(format!("{id} (in {}) stays after `{title}`:\n{text}", rule.id));
+                    wrong.push(format!(
+                        "{id} (in {}) stays after `{title}`:\n{text}",
+                        rule.id.as_str()
+                    ));
                 }
                 let before = ids(&found);
                 for new in ids(&after).into_iter().filter(|it| !before.contains(it)) {
@@ -174,8 +180,8 @@ fn at_most_100_findings_are_shown() {
     let n_found = Fixture::new(&text).check().len();
     let shown = Fixture::new(&text).shown(&Settings::default());
     assert_eq!(shown.len(), crate::MAX_SHOWN + 1);
-    assert!(shown.iter().any(|it| it.rule.id == "yaml/duplicate-key"));
+    assert!(shown.iter().any(|it| it.rule.id.as_str() == "yaml/duplicate-key"));
     let last = &shown[crate::MAX_SHOWN];
-    assert_eq!(last.rule.id, "skillsd/too-many");
+    assert_eq!(last.rule.id.as_str(), "skillsd/too-many");
     assert!(last.diagnostic.message.starts_with(&format!("{}", n_found - 100)));
 }

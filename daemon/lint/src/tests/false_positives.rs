@@ -5,8 +5,11 @@ use crate::testing::Fixture;
 #[track_caller]
 fn silent(id: &str, text: &str) {
     let found = Fixture::new(text).check();
-    let told: Vec<_> =
-        found.iter().filter(|it| it.rule.id == id).map(|it| &it.diagnostic.message).collect();
+    let told: Vec<_> = found
+        .iter()
+        .filter(|it| it.rule.id.as_str() == id)
+        .map(|it| &it.diagnostic.message)
+        .collect();
     assert!(told.is_empty(), "{id}: {told:?}\n{text}");
 }
 
@@ -53,7 +56,7 @@ fn windows_paths_to_skill_files_are_reported() {
     ] {
         let found = Fixture::new(&skill(text)).check();
         let [finding] = &found[..] else { panic!("{text}: not one of {found:?}") };
-        assert_eq!(finding.rule.id, rule);
+        assert_eq!(finding.rule.id.as_str(), rule);
         assert!(finding.fixes[0].edits[0].text.ends_with("references/a.md"), "{finding:?}");
     }
     for text in ["Match `\\d+.md`.", "Write `C:\\a.md`.", "See `references\\b.md`."] {
@@ -319,7 +322,7 @@ fn commands_need_no_frontmatter() {
         "---\ndescription: Pushes\nargument-hint: \"[branch]\"\n---\nPush $ARGUMENTS with !`git status`.\n",
     ] {
         let found = Fixture::new(&command(text)).check();
-        let told: Vec<_> = found.iter().map(|it| it.rule.id).collect();
+        let told: Vec<_> = found.iter().map(|it| it.rule.id.as_str()).collect();
         // Only Claude Code reads commands, so no agent shows the command instead of its output.
         assert_eq!(told, [""; 0], "{text}");
     }
@@ -329,7 +332,7 @@ fn commands_need_no_frontmatter() {
 fn commands_are_checked_like_skills() {
     let command = |text: &str| {
         let found = Fixture::new(&format!("//- /w/.claude/commands/push.md\n{text}")).check();
-        found.iter().map(|it| it.rule.id).collect::<Vec<_>>()
+        found.iter().map(|it| it.rule.id.as_str()).collect::<Vec<_>>()
     };
     assert_eq!(command("---\ndescription: Use: it\n---\nx\n"), ["yaml/unquoted-colon"]);
     assert_eq!(command("---\nalowed-tools: Read\n---\nx\n"), ["field/misspelled"]);
@@ -359,7 +362,7 @@ fn dollars_in_code_that_are_not_arguments_are_ignored() {
 fn empty_compatibility_is_reported_if_quoted() {
     let rules = |value: &str| -> Vec<_> {
         let found = Fixture::new(&front(&format!("compatibility:{value}"))).check();
-        found.iter().map(|it| it.rule.id).filter(|it| *it == "field/length").collect()
+        found.iter().map(|it| it.rule.id.as_str()).filter(|it| *it == "field/length").collect()
     };
     assert_eq!(rules(" \"\""), ["field/length"]);
     assert!(rules("").is_empty() && rules(" git").is_empty());

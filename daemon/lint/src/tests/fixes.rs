@@ -9,7 +9,7 @@ use crate::testing::Fixture;
 /// Checks a text and renders each finding as its rule and message.
 fn told(text: &str) -> Vec<String> {
     let found = Fixture::new(text).check();
-    found.iter().map(|it| format!("{} {}", it.rule.id, it.diagnostic.message)).collect()
+    found.iter().map(|it| format!("{} {}", it.rule.id.as_str(), it.diagnostic.message)).collect()
 }
 
 #[track_caller]
@@ -24,12 +24,12 @@ fn finds(text: &str, id: &str, message: &str) {
 #[track_caller]
 fn fixes(text: &str, id: &str, expected: &str) {
     let found = Fixture::new(text).check();
-    let finding = found.iter().find(|it| it.rule.id == id).expect("it is found");
+    let finding = found.iter().find(|it| it.rule.id.as_str() == id).expect("it is found");
     let fix = finding.only_fix().expect("it has one fix");
     let fixed = apply(text, &fix.edits);
     assert_eq!(fixed, expected);
     let left = Fixture::new(&fixed).check();
-    assert!(left.iter().all(|it| it.rule.id != id), "{:#?}", told(&fixed));
+    assert!(left.iter().all(|it| it.rule.id.as_str() != id), "{:#?}", told(&fixed));
 }
 
 fn hooks(lines: &str) -> String {
@@ -44,7 +44,7 @@ fn misspelled_hook_key_has_no_fix_if_the_key_exists() {
         "    - hooks:\n        - type: command\n          command: x\n          timeout: 5\n          timout: 5\n",
     );
     let found = Fixture::new(&text).check();
-    let finding = found.iter().find(|it| it.rule.id == "hooks/key").expect("it is found");
+    let finding = found.iter().find(|it| it.rule.id.as_str() == "hooks/key").expect("it is found");
     assert!(finding.fixes.is_empty(), "{finding:?}");
     let help = finding.diagnostic.help.as_deref().unwrap_or_default();
     assert_eq!(help, "`timeout` exists too; remove one of the two.");
@@ -136,7 +136,8 @@ fn private_key_is_found_with_lf_and_crlf() {
 fn indented_first_key_is_reported_at_the_key() {
     let text = "---\n  name: pdf\ndescription: Use when asked.\n---\nRead.\n";
     let found = Fixture::new(text).check();
-    let finding = found.iter().find(|it| it.rule.id == "yaml/syntax").expect("it is found");
+    let finding =
+        found.iter().find(|it| it.rule.id.as_str() == "yaml/syntax").expect("it is found");
     assert_eq!(finding.diagnostic.span.slice(text), "name");
 }
 
@@ -224,7 +225,8 @@ fn currency_fix_requires_all_agents_to_support_the_escape() {
     };
     let check = |path: &str, n_fixes: usize, n_offers: usize| {
         let found = skill(path);
-        let finding = found.iter().find(|it| it.rule.id == "body/currency").expect("it is found");
+        let finding =
+            found.iter().find(|it| it.rule.id.as_str() == "body/currency").expect("it is found");
         assert_eq!((finding.fixes.len(), finding.offers.len()), (n_fixes, n_offers), "{path}");
     };
     check("/w/.claude/commands/pdf.md", 1, 0);
@@ -240,7 +242,8 @@ fn anchor_with_an_alias_is_never_removed() {
         let lines = head(lines);
         fixes_to(&lines, &lines);
         let found = Fixture::new(&format!("---\n{lines}---\nRead.\n")).check();
-        let unknown = found.iter().find(|it| it.rule.id == "field/unknown").expect("it is found");
+        let unknown =
+            found.iter().find(|it| it.rule.id.as_str() == "field/unknown").expect("it is found");
         assert!(unknown.fixes.is_empty() && unknown.offers.is_empty(), "{unknown:?}");
     }
 }
@@ -249,12 +252,13 @@ fn anchor_with_an_alias_is_never_removed() {
 fn moved(frontmatter: &str) -> Option<String> {
     let text = format!("---\n{HEAD}{frontmatter}---\nRead.\n");
     let found = Fixture::new(&text).check();
-    let finding = found.iter().find(|it| it.rule.id == "field/unknown").expect("it is found");
+    let finding =
+        found.iter().find(|it| it.rule.id.as_str() == "field/unknown").expect("it is found");
     let mut fixes = finding.fixes.iter();
     let fix = fixes.find(|it| it.title == "Move the key under `metadata`")?;
     let fixed = apply(&text, &fix.edits);
     let again = Fixture::new(&fixed).check();
-    assert!(again.iter().all(|it| it.rule.id != "field/unknown"), "{fixed}");
+    assert!(again.iter().all(|it| it.rule.id.as_str() != "field/unknown"), "{fixed}");
     Some(fixed[4 + HEAD.len()..].split_once("---").expect("it is closed").0.to_owned())
 }
 
@@ -299,7 +303,8 @@ fn indented_field_loses_its_indentation() {
     // Directly below a sentence, the line can be part of it, so the fix is a draft.
     let text = format!("---\n{HEAD}  model: opus\n---\nRead.\n");
     let found = Fixture::new(&text).check();
-    let finding = found.iter().find(|it| it.rule.id == "yaml/syntax").expect("it is found");
+    let finding =
+        found.iter().find(|it| it.rule.id.as_str() == "yaml/syntax").expect("it is found");
     assert_eq!((finding.fixes.len(), finding.offers.len()), (0, 1), "{finding:?}");
 }
 
@@ -316,7 +321,7 @@ fn keys_below_an_emptied_line_get_metadata_back() {
     // With other keys among them, the intended place is unclear.
     let text = format!("---\n{HEAD}\n  version: 1.0.0\n  model: opus\n---\nRead.\n");
     let found = Fixture::new(&text).check();
-    assert!(found.iter().all(|it| it.rule.id != "yaml/syntax" || it.fixes.is_empty()));
+    assert!(found.iter().all(|it| it.rule.id.as_str() != "yaml/syntax" || it.fixes.is_empty()));
 }
 
 #[test]

@@ -11,8 +11,15 @@ fn check(paths: &[&str], expected: &[&str]) {
     let placing = ["index/too-deep", "index/misplaced"];
     let told: Vec<String> = found
         .iter()
-        .filter(|it| placing.contains(&it.rule.id))
-        .map(|it| format!("{:?} {}: {}", it.diagnostic.severity, it.rule.id, it.diagnostic.message))
+        .filter(|it| placing.contains(&it.rule.id.as_str()))
+        .map(|it| {
+            format!(
+                "{:?} {}: {}",
+                it.diagnostic.severity,
+                it.rule.id.as_str(),
+                it.diagnostic.message
+            )
+        })
         .collect();
     assert_eq!(told, expected);
 }
@@ -75,5 +82,5 @@ fn skill_of_a_plugin_is_not_too_deep() {
     let plugin = "/w/.claude/skills/tools/.claude-plugin/plugin.json";
     let fixture = format!("//- {pdf}\n{TEXT}//- {plugin}\n{{\"name\": \"tools\"}}\n");
     let found = Fixture::new(&fixture).check();
-    assert!(found.iter().all(|it| it.rule.id != "index/too-deep"), "{found:#?}");
+    assert!(found.iter().all(|it| it.rule.id.as_str() != "index/too-deep"), "{found:#?}");
 }

@@ -12,10 +12,10 @@ fn told(paths: impl IntoIterator<Item = (String, &'static str)>) -> Vec<String> 
         let _ = write!(fixture, "//- {path}\n{text}");
     }
     let found = Fixture::new(&fixture).check();
-    let told = found.iter().filter(|it| it.rule.id != "name/directory");
+    let told = found.iter().filter(|it| it.rule.id.as_str() != "name/directory");
     told.map(|it| {
         let n_related = it.related.len();
-        format!("{} +{n_related}: {}", it.rule.id, it.diagnostic.message)
+        format!("{} +{n_related}: {}", it.rule.id.as_str(), it.diagnostic.message)
     })
     .collect()
 }

@@ -30,7 +30,7 @@ fn as_profile(id: &str, text: &str) -> Vec<Finding> {
 #[track_caller]
 fn finds(id: &str, text: &str, place: &str, message: &str) -> Finding {
     let found = Fixture::new(text).check();
-    let mut told: Vec<_> = found.iter().filter(|it| it.rule.id == id).collect();
+    let mut told: Vec<_> = found.iter().filter(|it| it.rule.id.as_str() == id).collect();
     assert_eq!(told.len(), 1, "{id} in {text}\n{found:#?}");
     let finding = told.remove(0).clone();
     assert_eq!(finding.diagnostic.span.slice(text), place);
@@ -40,7 +40,7 @@ fn finds(id: &str, text: &str, place: &str, message: &str) -> Finding {
 
 #[track_caller]
 fn silent(id: &str, found: &[Finding]) {
-    let told: Vec<_> = found.iter().filter(|it| it.rule.id == id).collect();
+    let told: Vec<_> = found.iter().filter(|it| it.rule.id.as_str() == id).collect();
     assert!(told.is_empty(), "{told:#?}");
 }
 
@@ -79,7 +79,7 @@ fn agent_settings_under_metadata_can_be_a_map() {
     let text = front("metadata:\n  openclaw:\n    a: b");
     silent("field/type", &Fixture::new(&text).check());
     let dropped = as_profile("opencode-agent-skills", &text);
-    assert!(dropped.iter().any(|it| it.rule.id == "field/type"), "{dropped:#?}");
+    assert!(dropped.iter().any(|it| it.rule.id.as_str() == "field/type"), "{dropped:#?}");
     let other = front("metadata:\n  other:\n    a: b");
     finds("field/type", &other, "a: b", "a map instead of");
     // Claude Code does not read the field.
@@ -90,7 +90,7 @@ fn agent_settings_under_metadata_can_be_a_map() {
 fn file_without_final_newline_is_an_error_for_agents_that_need_one() {
     let text = "---\nname: pdf\ndescription: Reads. Use when asked.\n---";
     let found = as_profile("opencode-agent-skills", text);
-    let finding = found.iter().find(|it| it.rule.id == "body/empty").expect("it is found");
+    let finding = found.iter().find(|it| it.rule.id.as_str() == "body/empty").expect("it is found");
     assert_eq!(finding.diagnostic.severity, Severity::Error);
     assert!(finding.diagnostic.message.contains("drops this skill"), "{finding:#?}");
 }
@@ -177,7 +177,7 @@ fn linked_skill_file_is_reported_for_codex() {
     for dir in [".agents", ".codex"] {
         let found =
             Fixture::new(&format!("//- /w/{dir}/skills/pdf/SKILL.md <- /w/a.md\n{text}")).check();
-        let told: Vec<_> = found.iter().filter(|it| it.rule.id == "index/link").collect();
+        let told: Vec<_> = found.iter().filter(|it| it.rule.id.as_str() == "index/link").collect();
         let [finding] = told[..] else { panic!("not one of {found:#?}") };
         assert_eq!(finding.diagnostic.severity, Severity::Error);
         assert!(finding.diagnostic.message.contains("Codex drops this skill"), "{finding:#?}");
@@ -194,7 +194,8 @@ fn link_to_a_misspelled_skill_is_fixed() {
     let fixture =
         format!("//- /w/skills/pdf/SKILL.md\n{text}//- /w/skills/git-helper/SKILL.md\n{other}");
     let found = Fixture::new(&fixture).check();
-    let finding = found.iter().find(|it| it.rule.id == "body/broken-link").expect("it is found");
+    let finding =
+        found.iter().find(|it| it.rule.id.as_str() == "body/broken-link").expect("it is found");
     let fix = finding.only_fix().expect("it has one");
     assert_eq!(apply(text, &fix.edits), text.replace("helpr", "helper"));
 }
@@ -204,8 +205,9 @@ fn unknown_hook_type_does_not_hide_other_findings() {
     let told = |hook: &str| {
         let text = front(&format!("hooks:\n  PreToolUse:\n    - hooks:\n        - {hook}"));
         let found = Fixture::new(&text).check();
-        let told = found.iter().filter(|it| it.rule.id.starts_with("hooks/"));
-        told.map(|it| format!("{}: {}", it.rule.id, it.diagnostic.message)).collect::<Vec<_>>()
+        let told = found.iter().filter(|it| it.rule.id.as_str().starts_with("hooks/"));
+        told.map(|it| format!("{}: {}", it.rule.id.as_str(), it.diagnostic.message))
+            .collect::<Vec<_>>()
     };
     let kind = "hooks/kind: unknown hook type `Command`; did you mean `command`?";
     let needs = "hooks/missing-key: a hook of type `command` requires `command`";

@@ -12,7 +12,7 @@ use crate::{Settings, is_known};
 #[track_caller]
 fn check(text: &str, expected: &[&str]) {
     let found = Fixture::new(text).check();
-    let ids: Vec<_> = found.iter().map(|it| it.rule.id).collect();
+    let ids: Vec<_> = found.iter().map(|it| it.rule.id.as_str()).collect();
     assert_eq!(ids, expected, "{text}");
 }
 
@@ -94,7 +94,7 @@ fn levels_are_set_by_rule_family_and_path() {
     let run = |levels: Levels| {
         let settings = Settings { levels, ..Settings::default() };
         let found = Fixture::new(&text).check_with(&settings);
-        found.iter().map(|it| (it.rule.id, it.diagnostic.severity)).collect::<Vec<_>>()
+        found.iter().map(|it| (it.rule.id.as_str(), it.diagnostic.severity)).collect::<Vec<_>>()
     };
     let mut levels = Levels::default();
     levels.set("field/*", Level::Off);
@@ -122,7 +122,7 @@ fn too_many_notice_can_be_suppressed() {
         let settings = Settings { levels, ..Settings::default() };
         let shown = Fixture::new(&front(&format!("{comment}{keys}"))).shown(&settings);
         let last = shown.last().expect("there are some");
-        (shown.len(), last.rule.id, last.diagnostic.severity)
+        (shown.len(), last.rule.id.as_str(), last.diagnostic.severity)
     };
     let told = (101, "skillsd/too-many", Severity::Information);
     assert_eq!(last("", None), told);

@@ -17,7 +17,8 @@ fn typed_line_has_at_most_one_syntax_finding() {
                 it.rule.family() == "yaml"
                     && lines.position(it.diagnostic.span.start).line == cursor
             });
-            let messages: Vec<_> = on_line.map(|it| (it.rule.id, &it.diagnostic.message)).collect();
+            let messages: Vec<_> =
+                on_line.map(|it| (it.rule.id.as_str(), &it.diagnostic.message)).collect();
             assert!(messages.len() <= 1, "{text:?}: {messages:?}");
         }
     }
@@ -42,7 +43,7 @@ fn syntax_findings_while_typing_are_on_the_cursor_line() {
             let syntax = found
                 .iter()
                 .filter(|it| it.rule.family() == "yaml")
-                .filter(|it| it.rule.id != "yaml/unclosed-frontmatter");
+                .filter(|it| it.rule.id.as_str() != "yaml/unclosed-frontmatter");
             let told: Vec<_> = syntax
                 .map(|it| (lines.position(it.diagnostic.span.start).line, &it.diagnostic.message))
                 .collect();
@@ -56,7 +57,7 @@ fn syntax_findings_while_typing_are_on_the_cursor_line() {
 fn unclosed_frontmatter_reports_no_missing_fields() {
     for text in ["---\n", "---\nna", "---\nname: x\n", "---\nname: x\ndescription: Use it.\n"] {
         let found = Fixture::new("").with_text(text).check();
-        let ids: Vec<_> = found.iter().map(|it| it.rule.id).collect();
+        let ids: Vec<_> = found.iter().map(|it| it.rule.id.as_str()).collect();
         assert!(!ids.iter().any(|it| it.ends_with("/missing")), "{text:?}: {ids:?}");
     }
 }

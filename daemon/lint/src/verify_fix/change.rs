@@ -172,8 +172,8 @@ impl<'a> Change<'a> {
         let count = |of: &HashMap<&str, usize>, code: &str| of.get(code).copied().unwrap_or(0);
         let mut fixed: HashMap<&str, usize> = HashMap::new();
         for finding in self.findings {
-            if count(&old, finding.rule.id) > 0 {
-                *fixed.entry(finding.rule.id).or_default() += 1;
+            if count(&old, finding.rule.id.as_str()) > 0 {
+                *fixed.entry(finding.rule.id.as_str()).or_default() += 1;
             }
         }
         if before.n_left_out > 0 {

@@ -20,7 +20,7 @@ pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 }
 
 fn check_utf8(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let bad = cx.record.findings.iter().find(|it| it.diagnostic.code == NOT_UTF8.id);
+    let bad = cx.record.findings.iter().find(|it| it.diagnostic.code == NOT_UTF8.id.as_str());
     let Some(bad) = bad else { return };
     let dropped = cx.profiles_where(|it, _| it.bad_utf8 == EncodingPolicy::Drop);
     let message = match dropped.as_slice() {

@@ -10,6 +10,7 @@ use skills_syntax::quote;
 use skills_syntax::text::{Span, after_line_end};
 
 use crate::Finding;
+use crate::rule_id::RuleId;
 use crate::subject::Cx;
 
 /// Adds the fix to a finding about YAML, if it is unambiguous.
@@ -17,35 +18,37 @@ pub(super) fn add_fix(cx: &Cx<'_>, finding: Finding) -> Finding {
     let span = finding.diagnostic.span;
     let Some(frontmatter) = cx.frontmatter() else { return finding };
     match finding.rule.id {
-        "yaml/unquoted-colon" | "yaml/unquoted-start" | "yaml/comment-cuts-value" => {
-            let comment = (finding.rule.id == "yaml/comment-cuts-value").then_some(span);
+        RuleId::YamlUnquotedColon | RuleId::YamlUnquotedStart | RuleId::YamlCommentCutsValue => {
+            let comment = (finding.rule.id == RuleId::YamlCommentCutsValue).then_some(span);
             add_quotes(cx, frontmatter, span, comment, finding)
         }
-        "yaml/unclosed-frontmatter" => {
+        RuleId::YamlUnclosedFrontmatter => {
             let at = frontmatter.content.end;
             let before = if cx.text[..at].ends_with(['\n', '\r']) { "" } else { cx.line_break() };
             let text = format!("{before}---{}", cx.line_break());
             finding.fix("Close the frontmatter", Span::empty(at), text)
         }
-        "yaml/missing-opening" => {
+        RuleId::YamlMissingOpening => {
             let text = format!("---{}", cx.line_break());
             finding.fix("Open the frontmatter", Span::empty(0), text)
         }
-        "yaml/text-before-frontmatter" if cx.text[..frontmatter.open.start].trim().is_empty() => {
+        RuleId::YamlTextBeforeFrontmatter
+            if cx.text[..frontmatter.open.start].trim().is_empty() =>
+        {
             let span = Span::new(0, frontmatter.open.start);
             finding.fix("Remove the blank lines", span, "")
         }
-        "yaml/odd-closing" => close_properly(cx, frontmatter, finding),
-        "yaml/duplicate-key" => remove_duplicate(cx, frontmatter, finding),
-        "yaml/tab-indentation" if is_worth_all(cx, &finding) => {
+        RuleId::YamlOddClosing => close_properly(cx, frontmatter, finding),
+        RuleId::YamlDuplicateKey => remove_duplicate(cx, frontmatter, finding),
+        RuleId::YamlTabIndentation if is_worth_all(cx, &finding) => {
             finding.fix_all("Indent with spaces", tabs_to_spaces(cx, frontmatter))
         }
-        "yaml/control-character" => finding.fix("Remove the character", span, ""),
-        "yaml/unindented-continuation" => {
+        RuleId::YamlControlCharacter => finding.fix("Remove the character", span, ""),
+        RuleId::YamlUnindentedContinuation => {
             let line = cx.line(span.start);
             finding.fix("Indent the line", Span::empty(line.start), "  ")
         }
-        "yaml/syntax" => match fix_indent(cx, frontmatter, span) {
+        RuleId::YamlSyntax => match fix_indent(cx, frontmatter, span) {
             Some(it) if it.is_sure => finding.fix_all(it.title, it.edits),
             Some(it) => finding.fix_all(it.title, it.edits).into_drafts(),
             None => fix_colon(cx, finding),
@@ -93,7 +96,7 @@ fn add_quotes(
     }
     // All parsers read one word after an anchor or a tag; only a sentence is certainly a string.
     let is_word = written.split_whitespace().count() == 2;
-    let is_read = finding.rule.id == "yaml/unquoted-start" && frontmatter.strict.is_ok();
+    let is_read = finding.rule.id == RuleId::YamlUnquotedStart && frontmatter.strict.is_ok();
     let finding = finding.fix("Quote the value", span, quote::quote_scalar(written));
     if is_read && is_word { finding.into_drafts() } else { finding }
 }
@@ -176,8 +179,12 @@ fn remove_duplicate(cx: &Cx<'_>, frontmatter: &Frontmatter, finding: Finding) ->
 /// findings only the first one does.
 fn is_worth_all(cx: &Cx<'_>, finding: &Finding) -> bool {
     const MANY: usize = 16;
-    let mut tabs =
-        cx.document.diagnostics.iter().filter(|it| it.code == finding.rule.id).map(|it| it.span);
+    let mut tabs = cx
+        .document
+        .diagnostics
+        .iter()
+        .filter(|it| it.code == finding.rule.id.as_str())
+        .map(|it| it.span);
     tabs.next() == Some(finding.diagnostic.span) || tabs.count() < MANY
 }
 

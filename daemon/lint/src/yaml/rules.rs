@@ -6,11 +6,12 @@ use skills_agents::field_table::{
 use skills_syntax::diagnostic::Severity;
 
 use crate::rule::Rule;
+use crate::rule_id::RuleId;
 
 const READERS: &[&Citation] = &[&YAML, &OPENCODE, &CODEX, &GEMINI, &PLUGIN, &CORPUS];
 
 const fn error(
-    id: &'static str,
+    id: RuleId,
     what: &'static str,
     why: &'static str,
     repair: &'static str,
@@ -51,7 +52,7 @@ pub(crate) static RULES: [&Rule; 23] = [
 ];
 
 pub(crate) static NO_FRONTMATTER: Rule = error(
-    "yaml/no-frontmatter",
+    RuleId::YamlNoFrontmatter,
     "The file has no frontmatter.",
     "Most agents do not load a file without a name and a description as a skill.",
     "Start the file with `---`, then `name:` and `description:` lines, then `---`.",
@@ -62,7 +63,7 @@ pub(crate) static NO_FRONTMATTER: Rule = error(
 .sources(&[&SPECIFICATION]);
 
 pub(crate) static UNCLOSED_FRONTMATTER: Rule = error(
-    "yaml/unclosed-frontmatter",
+    RuleId::YamlUnclosedFrontmatter,
     "The frontmatter has no closing `---` line.",
     "Agents read fields only between two `---` lines.",
     "Add a `---` line after the last key.",
@@ -74,7 +75,7 @@ pub(crate) static UNCLOSED_FRONTMATTER: Rule = error(
 .sources(&[&SPECIFICATION]);
 
 pub(crate) static MISSING_OPENING: Rule = error(
-    "yaml/missing-opening",
+    RuleId::YamlMissingOpening,
     "The fields have no `---` line above them.",
     "Agents read the fields as part of the body.",
     "Add a `---` line above the fields.",
@@ -86,7 +87,7 @@ pub(crate) static MISSING_OPENING: Rule = error(
 .sources(&[&SPECIFICATION]);
 
 pub(crate) static TEXT_BEFORE_FRONTMATTER: Rule = error(
-    "yaml/text-before-frontmatter",
+    RuleId::YamlTextBeforeFrontmatter,
     "There is text before the opening `---` line.",
     "Agents expect `---` on the first line. Most do not even skip a blank line.",
     "Make `---` the first line of the file.",
@@ -98,7 +99,7 @@ pub(crate) static TEXT_BEFORE_FRONTMATTER: Rule = error(
 .sources(&[&SPECIFICATION, &GEMINI, &OPENCODE]);
 
 pub(crate) static ODD_CLOSING: Rule = error(
-    "yaml/odd-closing",
+    RuleId::YamlOddClosing,
     "The closing line of the frontmatter is not exactly `---`.",
     "`----`, `...` or an indented `---` end the frontmatter only for some agents.",
     "Close the frontmatter with a line that is exactly `---`.",
@@ -109,7 +110,7 @@ pub(crate) static ODD_CLOSING: Rule = error(
 .sources(&[&SPECIFICATION]);
 
 pub(crate) static SYNTAX: Rule = error(
-    "yaml/syntax",
+    RuleId::YamlSyntax,
     "The frontmatter is not valid YAML.",
     REJECTED,
     "Correct the line, or quote the value.",
@@ -118,7 +119,7 @@ pub(crate) static SYNTAX: Rule = error(
 );
 
 pub(crate) static DUPLICATE_KEY: Rule = error(
-    "yaml/duplicate-key",
+    RuleId::YamlDuplicateKey,
     "A key occurs twice.",
     "JavaScript and Rust parsers reject the frontmatter; Python's parser uses the last value.",
     "Keep one of the two.",
@@ -128,7 +129,7 @@ pub(crate) static DUPLICATE_KEY: Rule = error(
 .fixable();
 
 pub(crate) static TAB_INDENTATION: Rule = error(
-    "yaml/tab-indentation",
+    RuleId::YamlTabIndentation,
     "A line is indented with a tab.",
     "YAML allows only spaces as indentation.",
     "Indent with spaces.",
@@ -138,7 +139,7 @@ pub(crate) static TAB_INDENTATION: Rule = error(
 .fixable();
 
 pub(crate) static UNQUOTED_COLON: Rule = error(
-    "yaml/unquoted-colon",
+    RuleId::YamlUnquotedColon,
     "An unquoted value contains `: `.",
     "YAML reads the text before the colon as a key and rejects the frontmatter. This is the most frequent mistake.",
     "Quote the whole value.",
@@ -148,7 +149,7 @@ pub(crate) static UNQUOTED_COLON: Rule = error(
 .fixable();
 
 pub(crate) static COMMENT_CUTS_VALUE: Rule = Rule::new(
-    "yaml/comment-cuts-value",
+    RuleId::YamlCommentCutsValue,
     Severity::Warning,
     "A ` #` cuts off the rest of a value.",
     "YAML reads the text after ` #` as a comment. No agent sees that text, and none reports it.",
@@ -162,7 +163,7 @@ pub(crate) static COMMENT_CUTS_VALUE: Rule = Rule::new(
 );
 
 pub(crate) static UNQUOTED_START: Rule = error(
-    "yaml/unquoted-start",
+    RuleId::YamlUnquotedStart,
     "An unquoted value starts with a special character of YAML.",
     "`[`, `{`, `@`, `*`, `&`, `!`, `%` and the backtick start lists, maps, aliases, anchors, tags and directives, or are reserved.",
     "Quote the whole value.",
@@ -172,7 +173,7 @@ pub(crate) static UNQUOTED_START: Rule = error(
 .fixable();
 
 pub(crate) static FLOW_VALUE: Rule = Rule::new(
-    "yaml/flow-value",
+    RuleId::YamlFlowValue,
     Severity::Information,
     "An unquoted value in brackets is a list or a map in YAML.",
     "Since 2.1.47, Claude Code shows a list in brackets as written. Older versions and other agents get a list instead of a string.",
@@ -187,7 +188,7 @@ pub(crate) static FLOW_VALUE: Rule = Rule::new(
 );
 
 pub(crate) static AMBIGUOUS_SCALAR: Rule = Rule::new(
-    "yaml/ambiguous-scalar",
+    RuleId::YamlAmbiguousScalar,
     Severity::Hint,
     "Some parsers read a value as a string, others as a number, date or boolean.",
     "`yes` and `on` are booleans in YAML 1.1 and strings in YAML 1.2. Parsers differ in `1_000`, `1:30` and dates, and `1.10` becomes 1.1.",
@@ -201,7 +202,7 @@ pub(crate) static AMBIGUOUS_SCALAR: Rule = Rule::new(
 );
 
 pub(crate) static ALIAS: Rule = Rule::new(
-    "yaml/alias",
+    RuleId::YamlAlias,
     Severity::Warning,
     "The frontmatter uses a YAML alias.",
     "Agents with a simple parser see `*name` instead of its value.",
@@ -214,7 +215,7 @@ pub(crate) static ALIAS: Rule = Rule::new(
 );
 
 pub(crate) static RECURSIVE_ALIAS: Rule = error(
-    "yaml/recursive-alias",
+    RuleId::YamlRecursiveAlias,
     "An alias refers to a value that contains the alias.",
     REJECTED,
     "Replace the alias with its value.",
@@ -223,7 +224,7 @@ pub(crate) static RECURSIVE_ALIAS: Rule = error(
 );
 
 pub(crate) static UNINDENTED_CONTINUATION: Rule = error(
-    "yaml/unindented-continuation",
+    RuleId::YamlUnindentedContinuation,
     "A continuation line of a value is not indented.",
     REJECTED,
     "Indent every line of the value after the first.",
@@ -233,7 +234,7 @@ pub(crate) static UNINDENTED_CONTINUATION: Rule = error(
 .fixable();
 
 pub(crate) static CONTROL_CHARACTER: Rule = error(
-    "yaml/control-character",
+    RuleId::YamlControlCharacter,
     "The frontmatter contains a character that YAML does not allow.",
     REJECTED,
     "Remove the character.",
@@ -243,7 +244,7 @@ pub(crate) static CONTROL_CHARACTER: Rule = error(
 .fixable();
 
 pub(crate) static NOT_A_MAPPING: Rule = error(
-    "yaml/not-a-mapping",
+    RuleId::YamlNotAMapping,
     "The frontmatter has no `key: value` lines.",
     "Agents find no name and no description.",
     "Write `name: …` and `description: …` lines.",
@@ -253,7 +254,7 @@ pub(crate) static NOT_A_MAPPING: Rule = error(
 .whole_file();
 
 pub(crate) static TOO_DEEP: Rule = error(
-    "yaml/too-deep",
+    RuleId::YamlTooDeep,
     "Lists and maps are nested too deeply, or aliases expand to too much text.",
     "Parsers have limits; a frontmatter that reaches them is a mistake or an attack. skillsd follows no alias if aliases expand to more than a megabyte.",
     "Nest fewer lists and maps, and replace aliases with their values.",
@@ -267,7 +268,7 @@ pub(crate) static TOO_DEEP: Rule = error(
 );
 
 pub(crate) static NOT_UTF8: Rule = error(
-    "yaml/not-utf8",
+    RuleId::YamlNotUtf8,
     "The file is not valid UTF-8.",
     "Some agents drop the file; others show `\u{FFFD}` instead of the invalid bytes.",
     "Save the file as UTF-8.",
@@ -277,7 +278,7 @@ pub(crate) static NOT_UTF8: Rule = error(
 .whole_file();
 
 pub(crate) static BYTE_ORDER_MARK: Rule = Rule::new(
-    "yaml/byte-order-mark",
+    RuleId::YamlByteOrderMark,
     Severity::Hint,
     "The file starts with a byte order mark.",
     "The mark is invisible. Agents that do not skip it find no `---` on the first line and drop the skill.",
@@ -289,7 +290,7 @@ pub(crate) static BYTE_ORDER_MARK: Rule = Rule::new(
 .texts("\u{FEFF}---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n---\nRead the file.\n", PASSING);
 
 pub(crate) static CRLF: Rule = Rule::new(
-    "yaml/crlf",
+    RuleId::YamlCrlf,
     Severity::Hint,
     "The frontmatter has CRLF line endings.",
     "An agent that looks for `---` and a line feed finds no frontmatter and drops the skill.",
@@ -302,7 +303,7 @@ pub(crate) static CRLF: Rule = Rule::new(
 .texts("---\r\nname: pdf\r\ndescription: Reads PDF files. Use when asked.\r\n---\r\nRead the file.\r\n", PASSING);
 
 pub(crate) static LONE_CR: Rule = Rule::new(
-    "yaml/lone-cr",
+    RuleId::YamlLoneCr,
     Severity::Hint,
     "A line ends with a carriage return alone.",
     "YAML and editors accept it as a line ending. Codex, Gemini CLI and opencode need a line feed after `---`. Without it they find no frontmatter and drop the skill.",

@@ -27,7 +27,8 @@ pub(crate) async fn describe(
         return Err(unknown_rule(unknown));
     }
     let is_asked = |it: &&&Rule| {
-        params.rules.is_empty() || params.rules.iter().any(|name| levels::names(name, it.id))
+        params.rules.is_empty()
+            || params.rules.iter().any(|name| levels::names(name, it.id.as_str()))
     };
     let page = blocking(|| Ok(rules_page::address())).await?;
     let asked = skills_lint::rules().iter().filter(is_asked);
@@ -37,10 +38,10 @@ pub(crate) async fn describe(
 
 /// Returns the error for an unknown rule, with a suggestion.
 pub(super) fn unknown_rule(name: &str) -> RpcError {
-    let all = skills_lint::rules().iter().map(|it| it.id);
+    let all = skills_lint::rules().iter().map(|it| it.id.as_str());
     // The family is often left out.
-    let short = |it: &&Rule| it.id.ends_with(&format!("/{name}"));
-    let short = skills_lint::rules().iter().copied().find(|it| short(it)).map(|it| it.id);
+    let short = |it: &&Rule| it.id.as_str().ends_with(&format!("/{name}"));
+    let short = skills_lint::rules().iter().copied().find(|it| short(it)).map(|it| it.id.as_str());
     let meant = short.or_else(|| nearest(name, all, MIN_SIMILARITY).first().copied());
     let message = match meant {
         Some(meant) => format!("there is no rule `{name}`; did you mean `{meant}`?"),

@@ -95,7 +95,7 @@ pub(crate) fn rule(rule: &Rule, page: Option<&str>) -> wire::RuleDescription {
         version: it.version.to_owned(),
     };
     wire::RuleDescription {
-        rule: rule.id.to_owned(),
+        rule: rule.id.as_str().to_owned(),
         href: page.map(|it| rule.address(it)),
         severity: severity(rule.severity),
         what: rule.what.to_owned(),

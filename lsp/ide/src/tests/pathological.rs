@@ -95,6 +95,6 @@ fn suppressions_on_a_long_line_apply() {
     let text = format!("---\nname: a\n---\n{}\n", part.repeat((1 << 18) / part.len()));
     with_subject(&text, |subject| {
         let findings = check(subject, &Settings::default(), &OneFile(Vec::new()));
-        assert!(!findings.iter().any(|it| it.rule.id == "body/long"));
+        assert!(!findings.iter().any(|it| it.rule.id.as_str() == "body/long"));
     });
 }
