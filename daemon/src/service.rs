@@ -156,14 +156,14 @@ impl Service {
         let view = self.wait_for_sources(&request, view).await?;
         let top = &view.resolution.worktree;
         // Mistakes in it are also reported to calls that name a profile themselves.
-        self.settings.repository(top, StatCache::of_process().hear()).await;
+        self.settings.repository(top, StatCache::shared().hear()).await;
         Ok(view.with_health(&self.settings.health(Some(top))))
     }
 
     /// Applies changes of the user's configuration and of the store. Returns the watch generation
     /// that was current before.
     pub(crate) async fn refresh_settings(&self) -> Generation {
-        let generation = StatCache::of_process().hear();
+        let generation = StatCache::shared().hear();
         if let Some(edit) = self.settings.refresh(generation).await {
             // Enqueued before any later request.
             let config = self.settings.user();
@@ -252,7 +252,7 @@ impl Service {
     /// Returns the health of the configuration and the session store. The health of the view is
     /// separate.
     pub(crate) async fn config_health(&self, top: &AbsPath) -> Vec<Health> {
-        self.settings.repository(top, StatCache::of_process().hear()).await;
+        self.settings.repository(top, StatCache::shared().hear()).await;
         let mut health = self.settings.health(Some(top));
         health.extend(self.sessions.store().health());
         health

@@ -203,7 +203,7 @@ fn notes(result: &LoadResult) -> Vec<String> {
     match result.commands.len() {
         0 => {}
         1 => {
-            notes.push("The agent must run a command of this skill; `--json` shows it.".to_owned())
+            notes.push("The agent must run a command of this skill; `--json` shows it.".to_owned());
         }
         n_commands => notes.push(format!(
             "The agent must run {n_commands} commands of this skill; `--json` lists them."

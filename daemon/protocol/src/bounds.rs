@@ -65,7 +65,7 @@ impl Bound {
     }
 
     /// Returns the bound of a string, its unit, and a noun for the string.
-    fn of_text(self) -> Option<(usize, &'static str, &'static str)> {
+    fn text_bound(self) -> Option<(usize, &'static str, &'static str)> {
         match self {
             Self::Path => Some((PATH_BYTES, "bytes", "a path")),
             Self::Id => Some((ID_BYTES, "bytes", "an id")),
@@ -205,7 +205,7 @@ impl<'de> Visitor<'de> for Check<'_, '_> {
     }
 
     fn visit_str<E>(mut self, text: &str) -> Result<(), E> {
-        let Some((limit, unit, what)) = self.bound.of_text() else {
+        let Some((limit, unit, what)) = self.bound.text_bound() else {
             let is_ours = matches!(self.place, Place::Field(Place::Params, _));
             if self.bound == Bound::Encoding && is_ours {
                 self.found.is_percent = text == "percent";

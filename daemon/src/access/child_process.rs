@@ -47,7 +47,7 @@ const TRIES: usize = 40;
 /// Wait before such a retry.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// How long to wait for output that a process outside the group keeps open.
+/// Time to wait for output that a process outside the group keeps open.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// A program to run.

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a reading is reused. The kernel sums over all processors, so more frequent reads gain
+/// Time that a reading is reused. The kernel sums over all processors, so more frequent reads gain
 /// nothing.
 const FRESH: Duration = Duration::from_millis(100);
 

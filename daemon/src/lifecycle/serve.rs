@@ -47,7 +47,7 @@ const SESSIONS: &str = "sessions.db";
 /// the engine and the store, the daemon has at most 32.
 const MAX_BLOCKING_THREADS: usize = 14;
 
-/// How long work on the blocking pool may continue after everything else has ended.
+/// Time that work on the blocking pool may continue after everything else has ended.
 pub(crate) const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Options of `skillsd serve`.

@@ -309,9 +309,7 @@ enum ReadFailure {
 /// Starts watching a file. Must be called before the file is checked.
 fn watch(path: &Path, guard: &RemoteFsGuard) -> Validity {
     match (path.parent(), path.file_name()) {
-        (Some(dir), Some(name)) if !guard.is_remote() => {
-            StatCache::of_process().watch(dir, &[name])
-        }
+        (Some(dir), Some(name)) if !guard.is_remote() => StatCache::shared().watch(dir, &[name]),
         _ => Validity::default(),
     }
 }

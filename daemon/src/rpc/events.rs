@@ -124,7 +124,7 @@ impl Bus {
             (update.health, EventKind::HealthChanged),
         ] {
             if happened {
-                self.publish(about, &of_view(view, kind));
+                self.publish(about, &view_event(view, kind));
             }
         }
         for index in &update.invalid {
@@ -136,7 +136,7 @@ impl Bus {
                 path: Some(encode(&candidate.path, encoding)),
                 path_encoding: encoding,
                 message: Some(to_wire::invalid_message(candidate)),
-                ..of_view(view, EventKind::SkillsInvalid)
+                ..view_event(view, EventKind::SkillsInvalid)
             };
             self.publish(about, &event);
         }
@@ -170,7 +170,7 @@ impl Bus {
         let before = follower.hold.replace(hold);
         let is_news = shows_else.is_some_and(|it| it.resolution != view.resolution);
         if is_news && follower.kinds.has(EventKind::SkillsChanged) {
-            follower.mailbox.put(id, &of_view(view, EventKind::SkillsChanged));
+            follower.mailbox.put(id, &view_event(view, EventKind::SkillsChanged));
         }
         drop(table);
         // Dropping the lease takes another lock.
@@ -207,7 +207,7 @@ impl Bus {
 }
 
 /// Returns an event about a view.
-fn of_view(view: &View, kind: EventKind) -> Event {
+fn view_event(view: &View, kind: EventKind) -> Event {
     let encoding = encoding_of([&*view.key.cwd]);
     Event {
         clock: Some(view.clock.clone()),

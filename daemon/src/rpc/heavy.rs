@@ -43,7 +43,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// Removes the calls that nobody waits for any more.
+    /// Removes the calls whose client has gone.
     fn remove_cancelled(&mut self) {
         for (_, waiting) in &mut self.waiting {
             waiting.retain(|it| !it.is_closed());

@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     fn found(lengths: &[usize]) -> PagedResult {
-        // What stands around a text is two quotes, and the comma behind it.
+        // Two quotes and a comma surround each text.
         PagedResult::new("c", 0, lengths.iter().map(|it| "x".repeat(it - 3)))
     }
 
@@ -248,12 +248,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_behind_the_end_is_nothing() {
+    fn page_after_the_end_is_empty() {
         assert_eq!(found(&[10]).cut(Part { start: 9, limit: 1 }), (1..1, 0));
     }
 
     #[test]
-    fn what_was_found_is_told_from_anything_else() {
+    fn revision_differs_between_results() {
         let revision = |clock, n, items: &[&str]| PagedResult::new(clock, n, items).revision;
         let first = revision("c", 1, &["a", "b"]);
         assert_eq!(revision("c", 1, &["a", "b"]), first);

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_on_a_page_is_made_once_and_for_no_other() {
+    fn page_items_are_built_once_and_only_for_their_page() {
         let n_made = Cell::new(0);
         let make = |at: usize| {
             n_made.set(n_made.get() + 1);

@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_at_the_same_moment_one_wins() {
+    fn concurrent_claims_have_one_winner() {
         let (_top, location) = place();
         let barrier = Barrier::new(8);
         let results: Vec<_> = thread::scope(|scope| {

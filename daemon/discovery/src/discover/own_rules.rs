@@ -23,7 +23,7 @@ pub const REPOSITORY_FILE: &str = ".skillsd.toml";
 /// Adds the rules of skillsd's own configuration to the agent's settings.
 pub(super) fn add(worktree: &Worktree, tree: &dyn Tree, settings: &mut Settings) {
     let mut rules = tree.policy().rules.clone();
-    rules.extend(of_repository(&worktree.top.child(REPOSITORY_FILE), tree, settings));
+    rules.extend(repository_rules(&worktree.top.child(REPOSITORY_FILE), tree, settings));
     for rule in rules {
         let file = &rule.source.file;
         if !settings.consulted.iter().any(|it| it.path == *file) {
@@ -39,7 +39,7 @@ pub(super) fn add(worktree: &Worktree, tree: &dyn Tree, settings: &mut Settings)
 
 /// Reads the worktree's file. Valid rules of a file with mistakes still apply, because they only
 /// make stricter.
-fn of_repository(path: &AbsPath, tree: &dyn Tree, settings: &mut Settings) -> Vec<Rule> {
+fn repository_rules(path: &AbsPath, tree: &dyn Tree, settings: &mut Settings) -> Vec<Rule> {
     let text = match tree.look(path) {
         Some(PathStatus::File) => links::text(tree, &settings.tops, path),
         Some(_) => return Vec::new(),

@@ -16,7 +16,7 @@ pub fn is_canonical(name: &str) -> bool {
 
 pub(super) fn decide<'a>(rules: &'a [Rule], request: &SkillRequest<'_>) -> Decision<'a> {
     let name = plain(request.name);
-    let find = |action| of_all(rules, action).find(|it| matches(it, name));
+    let find = |action| blanket_rules(rules, action).find(|it| matches(it, name));
     if let Some(rule) = find(Action::Deny) {
         return Decision::by(Action::Deny, DecisionReason::Rule(rule));
     }
@@ -40,7 +40,7 @@ pub(super) fn decide<'a>(rules: &'a [Rule], request: &SkillRequest<'_>) -> Decis
 
 /// Documented: denying the bare tool name disables the tool.
 pub(super) fn tool_denial(rules: &[Rule]) -> Option<&Rule> {
-    of_all(rules, Action::Deny).find(|it| &*it.pattern == "*")
+    blanket_rules(rules, Action::Deny).find(|it| &*it.pattern == "*")
 }
 
 /// Patterns that an "always" answer may allow: this skill, or all skills with this prefix.
@@ -50,7 +50,7 @@ pub(super) fn suggestions(name: &str) -> Vec<Box<str>> {
 }
 
 /// The agent has no rules for subagents.
-fn of_all(rules: &[Rule], action: Action) -> impl Iterator<Item = &Rule> {
+fn blanket_rules(rules: &[Rule], action: Action) -> impl Iterator<Item = &Rule> {
     let theirs = rules.iter().filter(|it| it.author == Author::Agent && it.agent.is_none());
     theirs.filter(move |it| it.action == action)
 }

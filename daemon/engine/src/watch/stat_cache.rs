@@ -50,7 +50,7 @@ struct State {
 
 impl StatCache {
     /// Returns the cache of this process: inotify instances per user are few.
-    pub fn of_process() -> &'static Self {
+    pub fn shared() -> &'static Self {
         static CACHE: OnceLock<StatCache> = OnceLock::new();
         CACHE.get_or_init(Self::default)
     }

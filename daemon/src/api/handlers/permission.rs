@@ -229,7 +229,7 @@ impl<'a> PermissionSubject<'a> {
         let resolution = &self.view.resolution;
         let granted = service.grants(&resolution.worktree, self.session, kind).await;
         let each = patterns.iter().map(|it| self.one(kind, it, &granted));
-        // Of equally strict ones, the first.
+        // The first of equally strict rules wins.
         each.rev().max_by_key(|it| it.action).unwrap_or_else(|| self.one(kind, "", &granted))
     }
 

@@ -61,7 +61,7 @@ impl Service {
                     }
                     // For example if the profile is no longer configured.
                     Err(error) => {
-                        tracing::warn!(error = error.message, "failed to update a subscription")
+                        tracing::warn!(error = error.message, "failed to update a subscription");
                     }
                 }
             }

@@ -27,7 +27,7 @@ fn question_name(id: &str) -> String {
 /// Name of the form field with the answer.
 const ANSWER: &str = "answer";
 
-/// How the user behind a client can be asked.
+/// Ways to ask the user behind a client.
 pub(super) enum User {
     /// The client cannot ask.
     Unreachable,

@@ -20,7 +20,7 @@ use crate::rpc::dispatch::register;
 
 impl Link for DuplexStream {}
 
-/// What the handlers of these tests share with the test.
+/// State that the handlers of these tests share with the test.
 #[derive(Default)]
 struct Bench {
     gate: Notify,
@@ -163,7 +163,7 @@ fn headers_are_answered_with_headers() {
 }
 
 #[test]
-fn what_is_no_request_is_answered_with_the_reason() {
+fn invalid_request_is_answered_with_the_reason() {
     let heard = |text: &str| {
         let reply = malformed_reply(text);
         format!(

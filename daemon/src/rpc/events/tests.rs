@@ -1,4 +1,4 @@
-//! Who is told of what, without a connection.
+//! Tests of event delivery without a connection.
 
 use std::task::{Context, Poll, Waker};
 
@@ -23,7 +23,7 @@ fn taken(mailbox: &Mailbox) -> Vec<(String, EventKind, Option<String>)> {
 use skills_protocol::wire::EventParams;
 
 #[test]
-fn of_each_subscription_and_kind_the_latest_waits() {
+fn mailbox_keeps_the_latest_event_per_subscription_and_kind() {
     let (bus, mailbox) = (Arc::new(Bus::default()), Arc::new(Mailbox::default()));
     let all = bus.subscribe(Kinds::of(&[]), Interest::Everything, &mailbox);
     let kinds = Kinds::of(&[EventKind::HealthChanged]);
@@ -72,8 +72,8 @@ fn a_view_is_told_of_itself_its_worktree_and_its_session() {
             Arc::new(FollowedSession { session: it.to_owned(), context, environment })
         }),
     };
-    let of_view = |key| EventSubject { view: Some(key), worktree: Some(&here), session: None };
-    assert!(interest(None).covers(of_view(&own)) && !interest(None).covers(of_view(&other)));
+    let view_event = |key| EventSubject { view: Some(key), worktree: Some(&here), session: None };
+    assert!(interest(None).covers(view_event(&own)) && !interest(None).covers(view_event(&other)));
     let in_session = |worktree, session| EventSubject { view: None, worktree, session };
     assert!(interest(None).covers(in_session(Some(&here), Some("s"))));
     assert!(!interest(None).covers(in_session(Some(&elsewhere), Some("s"))));

@@ -141,7 +141,7 @@ impl<'a> Inquiry<'a> {
             let why = format!("`{}` {fault}", root.path.display());
             return Absence::new("root/readable", why, fault.next());
         }
-        let found = self.nested(path, stray).or_else(|| self.of_another_worktree(path, stray));
+        let found = self.nested(path, stray).or_else(|| self.explain_other_worktree(path, stray));
         found.unwrap_or_else(|| self.misplaced(path, thing))
     }
 
@@ -169,7 +169,7 @@ impl<'a> Inquiry<'a> {
     }
 
     /// Explains that the path belongs to another worktree.
-    fn of_another_worktree(&self, path: &AbsPath, stray: Option<&NearMiss>) -> Option<Absence> {
+    fn explain_other_worktree(&self, path: &AbsPath, stray: Option<&NearMiss>) -> Option<Absence> {
         let (agent, here) = (self.agent, &self.resolution.worktree);
         if let Some(main) = self.resolution.repository.main()
             && path.starts_with(&**main)

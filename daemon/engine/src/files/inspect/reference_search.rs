@@ -72,7 +72,7 @@ pub fn spoken(
     let query = Query { is_meant, places, skills: seen, top: worktree.top(), home };
     let fenced = Fenced::new(worktree.top(), views);
     let paths = paths.into_iter().take_while(|_| !cancel.is_cancelled());
-    paths.filter_map(|path| of_file(&fenced, path, &query)).collect()
+    paths.filter_map(|path| references_in_file(&fenced, path, &query)).collect()
 }
 
 /// Returns the user's home directory from the environment of these views.
@@ -161,7 +161,7 @@ pub fn names(views: &[Arc<View>]) -> HashSet<String> {
         .collect()
 }
 
-fn of_file<F: Fn(&str) -> bool>(
+fn references_in_file<F: Fn(&str) -> bool>(
     fenced: &Fenced<'_>,
     path: AbsPath,
     query: &Query<'_, F>,

@@ -72,7 +72,7 @@ impl Worktree {
         // The deepest `.gitignore` with a matching pattern decides.
         for dir in path.ancestors().skip(1).take_while(|it| it.starts_with(&**top)) {
             let mut ignores = self.ignores.lock().unwrap_or_else(PoisonError::into_inner);
-            let ignore = ignores.entry(dir.to_path_buf()).or_insert_with(|| of_directory(&dir));
+            let ignore = ignores.entry(dir.to_path_buf()).or_insert_with(|| gitignore_in(&dir));
             let Some(ignore) = ignore else { continue };
             let found = ignore.matched_path_or_any_parents(&**path, false);
             if !found.is_none() {
@@ -83,7 +83,7 @@ impl Worktree {
     }
 }
 
-fn of_directory(dir: &Path) -> Option<Gitignore> {
+fn gitignore_in(dir: &Path) -> Option<Gitignore> {
     patterns(dir, &dir.join(".gitignore"), Links::Refused)
 }
 

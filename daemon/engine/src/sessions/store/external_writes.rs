@@ -90,7 +90,7 @@ pub(super) fn log_of(path: &Path) -> PathBuf {
 fn watch(path: &Path) -> Validity {
     let log = log_of(path);
     match (path.parent(), path.file_name(), log.file_name()) {
-        (Some(dir), Some(file), Some(log)) => StatCache::of_process().watch(dir, &[file, log]),
+        (Some(dir), Some(file), Some(log)) => StatCache::shared().watch(dir, &[file, log]),
         _ => Validity::default(),
     }
 }

@@ -164,7 +164,7 @@ pub(super) fn open(path: Option<&Path>) -> Opened {
         path: Some(path.as_os_str().to_owned()),
     };
     match open_file(path) {
-        Ok(file) => of_file(file, None),
+        Ok(file) => opened_file(file, None),
         Err(Refusal::Damaged(why)) => {
             let aside = set_aside(path);
             match aside.and_then(|aside| Ok((aside, open_file(path)?))) {
@@ -174,7 +174,7 @@ pub(super) fn open(path: Option<&Path>) -> Opened {
                         aside.display()
                     );
                     let hint = "Remove the file that was set aside when you do not need it.";
-                    of_file(file, Some(unwell(message, hint)))
+                    opened_file(file, Some(unwell(message, hint)))
                 }
                 Err(refusal) => in_memory(Some(unwell(
                     format!(
@@ -213,7 +213,7 @@ fn opened(connection: Connection, unwell: Option<Health>) -> Opened {
     Opened { connection, place: None, unwell, again: false, stands_in: false }
 }
 
-fn of_file((connection, place): (Connection, FileIdentity), unwell: Option<Health>) -> Opened {
+fn opened_file((connection, place): (Connection, FileIdentity), unwell: Option<Health>) -> Opened {
     Opened { place: Some(place), ..opened(connection, unwell) }
 }
 

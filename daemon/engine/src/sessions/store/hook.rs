@@ -47,7 +47,10 @@ pub(super) fn replace(
 }
 
 /// Reads the hooks of a session, in the order of registration.
-pub(super) fn of_session(connection: &Connection, number: i64) -> Result<Vec<RegisteredHook>> {
+pub(super) fn hooks_of_session(
+    connection: &Connection,
+    number: i64,
+) -> Result<Vec<RegisteredHook>> {
     let mut query = connection.prepare_cached(
         "SELECT id, agent, path, name, plugin, place, event, matcher, handler, once
          FROM hook WHERE session = ?1 ORDER BY number",

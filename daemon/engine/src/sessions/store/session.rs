@@ -178,7 +178,7 @@ pub(crate) fn load(connection: &Connection, id: &str) -> Result<Option<Session>>
             into.entry(agent).or_insert_with(Vec::new).push(path);
         }
     }
-    session.hooks = hook::of_session(connection, number)?;
+    session.hooks = hook::hooks_of_session(connection, number)?;
     session.update_overlay();
     Ok(Some(session))
 }
