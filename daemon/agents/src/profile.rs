@@ -1,7 +1,7 @@
 //! Profiles: each agent's discovery rules, as data.
 //!
 //! A profile states where an agent searches, in which order and how deep, what it skips, how it
-//! loads a file and which skill wins a name. One table ([`builtin`]) drives discovery, `explain`
+//! loads a file and which skill wins a name. One table ([`builtin()`]) drives discovery, `explain`
 //! and the compatibility documents; `skills_discovery::discover` interprets it. A row is a
 //! statement about an agent, with the version and the kind of evidence behind it; this module
 //! decides nothing.

@@ -3,7 +3,7 @@
 //!
 //! [`discover`] is a pure function of a [`DiscoveryContext`] and a [`Tree`]. It walks the profile's
 //! search roots in the agent's order, evaluates every file found, resolves name conflicts, and
-//! records a reason for everything left out, so that [`explain`] does not read the disk again.
+//! records a reason for everything left out, so that [`explain()`] does not read the disk again.
 
 mod address;
 mod built_in;

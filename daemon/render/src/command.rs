@@ -1,5 +1,4 @@
-//! Finds embedded shell commands in a body: `` !`…` `` and code blocks that begin with ```` ```!
-//! ````.
+//! Finds embedded shell commands in a body: `` !`…` `` and code blocks whose info string is `!`.
 //!
 //! The search runs on the author's text before substitution: an argument can become part of an
 //! existing command but cannot create one.

@@ -91,7 +91,7 @@ impl<'a> Walker<'a> {
         Self { tree, profile, bounds, links, link_targets: None, candidates, plugins, complete }
     }
 
-    /// Sets the allowed link targets for the root that is walked next; see [`LinkRule::fence`].
+    /// Sets the allowed link targets for the root that is walked next; see `LinkRule::link_targets`.
     pub(super) fn set_link_targets(&mut self, root: &AbsPath, is_own: bool, base: &AbsPath) {
         self.link_targets = self.links.link_targets(root, is_own, base);
     }
