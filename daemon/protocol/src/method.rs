@@ -467,10 +467,10 @@ mod tests {
               (id ok cwd profile session agent freshness additionalDirs environment pathEncoding)
               {removed health}
             trust/get
-              (dir waiting cwd profile session agent freshness additionalDirs environment pathEncoding)
-              {dir pathEncoding trusted decided all waiting covers health}
+              (dir waiting contents cwd profile session agent freshness additionalDirs environment pathEncoding)
+              {dir pathEncoding trusted decided all waiting covers digest contents health}
             trust/set
-              (dir trusted cwd profile session agent freshness additionalDirs environment pathEncoding)
+              (dir trusted digest cwd profile session agent freshness additionalDirs environment pathEncoding)
               {dir pathEncoding trusted skills health}
             events/subscribe
               (kinds cwd profile session agent freshness additionalDirs environment pathEncoding)
