@@ -30,7 +30,7 @@ use crate::spawn::{DEADLINE, StartOptions, connect, connect_consent, connect_or_
 /// use skills_protocol::wire::ListParams;
 ///
 /// # async fn example() -> Result<(), skills_client::ClientError> {
-/// let client = Client::new(StartOptions::for_program("skillsd")?).named("my-agent", "1.0");
+/// let client = Client::new(StartOptions::for_program("skillsd")?).with_name("my-agent", "1.0");
 /// let params = ListParams { cwd: Some("/home/me/shop".to_owned()), ..ListParams::default() };
 /// for skill in client.call::<SkillsList>(&params).await?.skills {
 ///     println!("{}", skill.name);

@@ -39,7 +39,7 @@ visit() {
 start emacs -nw -Q -l "'$here/emacs-init.el'" "'$SKILL_FILE'"
 await "the finding is counted" 'Flymake\[[0-9]+ *[0-9]*\]'
 run flymake-show-buffer-diagnostics
-await "it is listed, on the line of the description" '^ *3 +[0-9]+ +(warning|error) .*inside a value without quotes'
+await "it is listed, on the line of the description" '^ *3 +[0-9]+ +(warning|error) .*inside an unquoted value'
 shot 1-finding
 keys C-x 1
 

@@ -82,7 +82,7 @@ close
 run 'call cursor(2, 8)'
 run 'lua vim.lsp.buf.rename("ship")'
 if [[ $NAME == neovim ]]; then
-	await "a rename is refused, with the reason" 'cannot rename files .*by hand'
+	await "a rename is refused, with the reason" 'cannot rename files .*manually'
 	shot 6-renamed
 else
 	await "a skill is renamed" '^name: ship'
@@ -101,7 +101,7 @@ fi
 
 run 'checkhealth skillsd'
 await ":checkhealth finds the program" 'skillsd [0-9]'
-await ":checkhealth finds the language server" 'the language server runs'
+await ":checkhealth finds the language server" 'the language server is running'
 shot 7-health
 run bwipeout!
 

@@ -168,7 +168,11 @@ fn not_kept_error(_: &mut ErrorFixture) -> ErrorResponse {
         let args = [&["trust"], no_daemon].concat();
         let (code, output) = crate::support::run_at_terminal(&home, &top, &args, "y");
         assert_eq!(code, Some(5), "{output}");
-        assert!(output.contains("is not kept") && output.contains("state directory"), "{output}");
+        assert!(
+            output.contains("failed to store the trust decision")
+                && output.contains("state directory"),
+            "{output}"
+        );
     }
     crate::support::run(&home, &top, &["stop"]);
     let live = Live::start_in(home);
@@ -243,7 +247,7 @@ fn invalid_script_arguments_are_named() {
     let mut fixture = ErrorFixture::new();
     let long = "x".repeat(200_000);
     for (args, expected) in [
-        (json!(["a", "b\0c"]), "argument 2 of `args` has a NUL character"),
+        (json!(["a", "b\0c"]), "argument 2 of `args` contains a NUL character"),
         (json!([long]), "argument 1 of `args` has 200000 bytes"),
     ] {
         let params = json!({"name": "own", "relative": "slow", "args": args});

@@ -96,7 +96,7 @@ fn search_finds_skills_by_name_and_description() {
     assert_eq!(names(with_conditional)[0], conditional);
 
     for (params, hint) in [
-        (json!({"cwd": top, "query": " "}), "Say what is wanted"),
+        (json!({"cwd": top, "query": " "}), "Send a name or a few words"),
         (json!({"cwd": top, "query": "x", "limit": 0}), "1 to 100"),
         (json!({"cwd": top, "query": "x".repeat(1_001)}), "Send less"),
     ] {
