@@ -53,7 +53,7 @@ async function withoutProgram() {
 
 async function foundProgram() {
   await it.configure({ "skillsd.path": "/no/such/skillsd" });
-  await it.shows(".notification-list-item-message", "names `/no/such/skillsd`, which cannot be run");
+  await it.shows(".notification-list-item-message", "is `/no/such/skillsd`, which is not executable");
   check("a setting that names no program is said", true);
   mkdirSync(`${HOME}/elsewhere`);
   symlinkSync(PROGRAM, `${HOME}/elsewhere/skillsd`);
@@ -61,7 +61,7 @@ async function foundProgram() {
   await it.page.waitForSelector(MARKS);
   check("the program that the setting names is taken at once", true);
   await it.configure({ "skillsd.path": HOME });
-  await it.shows(".notification-list-item-message", `names \`${HOME}\`, which cannot be run`);
+  await it.shows(".notification-list-item-message", `is \`${HOME}\`, which is not executable`);
   await it.gone(MARKS);
   symlinkSync(PROGRAM, `${BIN}/skillsd`);
   await it.configure({});
