@@ -67,6 +67,28 @@ fn check_from_another_directory_reads_no_linked_file() {
 }
 
 #[test]
+fn check_reads_no_link_that_replaced_a_file_after_its_view() {
+    let mut victim = Victim::new("");
+    let home = victim.live.home.path().to_path_buf();
+    lay_out(&home, &format!("//- /notes/telling.md\n{}", note_with_secret()));
+    for round in 0..20 {
+        let dir = victim.top.join(format!(".claude/skills/s{round}"));
+        fs::create_dir_all(&dir).expect("created");
+        let path = dir.join("SKILL.md");
+        fs::write(&path, format!("---\nname: s{round}\ndescription: Plain.\n---\n"))
+            .expect("written");
+        let list = json!({"cwd": victim.top, "profile": "claude-code"});
+        victim.live.wire.call("skills/list", &list);
+        fs::remove_file(&path).expect("it is there");
+        symlink(home.join("notes/telling.md"), &path).expect("linked");
+        let params = json!({"cwd": victim.top, "profile": "claude-code", "paths": [path],
+            "freshness": "cached", "fixAll": true});
+        let answer = format!("{:?}", victim.live.wire.try_call("skills/check", &params));
+        assert!(!answer.contains(SECRET), "{answer}");
+    }
+}
+
+#[test]
 fn check_from_another_directory_reads_no_linked_directory() {
     let mut victim = Victim::new("");
     let home = victim.live.home.path().to_path_buf();

@@ -1,17 +1,19 @@
 //! [`Fenced`]: reads texts without following links out of their worktree or directory.
 //!
-//!
 //! A file is confined to its own worktree, or else to its directory, regardless of the caller's
 //! worktree. The user's own configuration in the home directory may link anywhere. The rule for
 //! links is that of [`skills_discovery::discover`], applied to the opened file, so that a link
 //! replaced meanwhile has no effect.
 
+use std::fs::Metadata;
 use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skills_agents::command;
 use skills_agents::references::is_instruction_file;
+use skills_discovery::discover::{FileId, Resolution};
 use skills_syntax::path::AbsPath;
 
 use super::is_skill;
@@ -42,7 +44,7 @@ impl<'a> Fenced<'a> {
             return Err(ReadError::Outside(path.to_path_buf()));
         };
         let is_text = !is_link_to_other(path, &real);
-        if !(is_text && self.is_inside(path, &real) || self.is_read(path, &real)) {
+        if !(is_text && self.is_inside(path, &real) || self.is_read(path, &opened, &real)) {
             return Err(ReadError::Outside(real));
         }
         disk::read_opened(opened, limit)
@@ -76,14 +78,29 @@ impl<'a> Fenced<'a> {
     }
 
     /// Returns true if an agent's view reads the file, or a view reads the skill that it belongs to.
-    fn is_read(&self, path: &AbsPath, real: &Path) -> bool {
-        let candidates = self.views.iter().flat_map(|it| &it.resolution.candidates);
-        let mut read = candidates.filter(|it| it.file.is_some());
-        read.any(|it| {
-            let dir = it.dir();
-            let is_of = !it.is_command() && path.starts_with(&*dir);
-            it.path == *path && (it.path.canonicalize().is_ok_and(|it| it == real))
-                || is_of && dir.canonicalize().is_ok_and(|it| real.starts_with(it))
+    /// Outside the user's own roots, the file or the skill's directory must be the one that the view
+    /// recorded, so that a link put there since has no effect.
+    fn is_read(&self, path: &AbsPath, opened: &std::fs::File, real: &Path) -> bool {
+        self.views.iter().any(|view| {
+            let Resolution { candidates, roots, .. } = &*view.resolution;
+            candidates.iter().any(|it| {
+                let Some(file) = &it.file else { return false };
+                let is_own = roots[it.root].is_own();
+                if it.path == *path {
+                    let is_same = opened.metadata().is_ok_and(|it| id_of(&it) == file.id);
+                    if is_same || is_own && path.canonicalize().is_ok_and(|it| it == real) {
+                        return true;
+                    }
+                }
+                let dir = it.dir();
+                if it.is_command() || !path.starts_with(&*dir) {
+                    return false;
+                }
+                let Ok(dir) = dir.canonicalize() else { return false };
+                let is_recorded =
+                    || dir.metadata().is_ok_and(|found| Some(id_of(&found)) == it.directory);
+                real.starts_with(&dir) && (is_own || is_recorded())
+            })
         })
     }
 }
@@ -134,6 +151,10 @@ fn is_link_to_other(path: &AbsPath, real: &Path) -> bool {
 
 fn is_markdown(path: &Path) -> bool {
     path.extension().is_some_and(|it| it.eq_ignore_ascii_case("md"))
+}
+
+fn id_of(found: &Metadata) -> FileId {
+    FileId { device: found.dev(), inode: found.ino() }
 }
 
 /// Returns where an open file is, without links on the way.
