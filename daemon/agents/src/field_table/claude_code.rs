@@ -17,7 +17,7 @@ pub static WHEN_TO_USE: Field = Field {
     shape: Shape::Text,
     summary: "More on when to use the skill: phrases and requests that should trigger it.",
     details: "The listing appends it to the description and cuts both together. \
-              The one key with underscores.",
+              It is the only key with underscores.",
     default: None,
     values: &[],
     keys: &[],
@@ -38,7 +38,7 @@ pub static WHEN_TO_USE: Field = Field {
 pub static DISALLOWED_TOOLS: Field = Field {
     key: "disallowed-tools",
     shape: Shape::Words(Separators::CommasAndBlanks),
-    summary: "Tools that are taken away while the skill is active.",
+    summary: "Tools that the model cannot use while the skill is active.",
     details: "The restriction ends with the user's next message.",
     default: Some("none"),
     values: &[],
@@ -57,7 +57,7 @@ pub static ARGUMENT_HINT: Field = Field {
     key: "argument-hint",
     shape: Shape::Spelling,
     summary: "The arguments to type after the skill's name, shown during completion.",
-    details: "Quote it when it begins with a bracket: `[a] [b]` without quotes is not YAML.",
+    details: "Quote it if it begins with a bracket: `[a] [b]` without quotes is not valid YAML.",
     default: None,
     values: &[],
     keys: &[],
@@ -94,7 +94,7 @@ pub static ARGUMENTS: Field = Field {
 pub static DISABLE_MODEL_INVOCATION: Field = Field {
     key: "disable-model-invocation",
     shape: Shape::Switch,
-    summary: "Whether only the user may start the skill.",
+    summary: "Lets only the user start the skill, not the model.",
     details: "Set it for work with side effects: deploying, committing, sending. \
               The description is then not shown to the model.",
     default: Some("false"),
@@ -116,8 +116,8 @@ pub static DISABLE_MODEL_INVOCATION: Field = Field {
 pub static USER_INVOCABLE: Field = Field {
     key: "user-invocable",
     shape: Shape::Switch,
-    summary: "Whether the skill is in the menu of commands for the user.",
-    details: "Unset it for background knowledge; the model may still use the skill.",
+    summary: "Shows the skill in the user's command menu.",
+    details: "Set it to `false` for background knowledge; the model can still use the skill.",
     default: Some("true"),
     values: &[],
     keys: &[],
@@ -138,14 +138,14 @@ pub static MODEL: Field = Field {
     key: "model",
     shape: Shape::Choice { open: true, integer: false },
     summary: "The model that runs the skill's turn: an alias, a full id, or `inherit`.",
-    details: "Aliases stand for the current model of a family; a full id stays what it is.",
+    details: "An alias selects the current model of a family; a full id selects exactly one model.",
     default: Some("the session's model"),
     values: &[
         value("sonnet", "The current Sonnet."),
         value("opus", "The current Opus."),
         value("haiku", "The current Haiku."),
         value("fable", "The current Fable."),
-        value("inherit", "The model that is in use."),
+        value("inherit", "The session's model."),
     ],
     keys: &[],
     readers: &[
@@ -163,7 +163,7 @@ pub static EFFORT: Field = Field {
     key: "effort",
     shape: Shape::Choice { open: false, integer: true },
     summary: "The model's effort while the skill runs.",
-    details: "Older versions took an integer.",
+    details: "Older versions accept an integer.",
     default: Some("the session's level"),
     values: &[
         value("low", "The lowest level."),
@@ -192,14 +192,13 @@ const INLINE: [&str; 2] = ["inline", "inherit"];
 pub static CONTEXT: Field = Field {
     key: "context",
     shape: Shape::Choice { open: false, integer: false },
-    summary: "Where the skill runs: in the conversation, or in a subagent of its own.",
-    details: "A subagent sees the body as its whole task and nothing of the conversation; \
-              only its result comes back.",
-    default: Some("in the conversation"),
+    summary: "The context in which the skill runs: the session's, or that of a new subagent.",
+    details: "A subagent gets the body as its task and sees nothing of the session; only its result is returned.",
+    default: Some("in the session"),
     values: &[
-        value("fork", "In a subagent with a context of its own."),
-        value(INLINE[0], "In the conversation: the default, spelled out."),
-        value(INLINE[1], "In the conversation: the default, spelled out."),
+        value("fork", "Runs the skill in a subagent with its own context."),
+        value(INLINE[0], "Runs the skill in the session, as without the field."),
+        value(INLINE[1], "Runs the skill in the session, as without the field."),
     ],
     keys: &[],
     readers: &[
@@ -227,7 +226,7 @@ pub static AGENT: Field = Field {
         value("general-purpose", "The default."),
         NamedValue {
             name: "Explore",
-            summary: "Searches a code base without filling the conversation.",
+            summary: "Searches a code base without filling the session's context.",
             since: Some("2.0.17"),
         },
         NamedValue { name: "Plan", summary: "The subagent of plan mode.", since: Some("2.0.28") },
@@ -247,8 +246,8 @@ pub static AGENT: Field = Field {
 pub static BACKGROUND: Field = Field {
     key: "background",
     shape: Shape::Switch,
-    summary: "Whether a forked skill runs in the background; needs `context: fork`.",
-    details: "Unset it when the turn has to wait for the result.",
+    summary: "Runs a forked skill in the background; needs `context: fork`.",
+    details: "Set it to `false` if the turn must wait for the result.",
     default: Some("true"),
     values: &[],
     keys: &[],
@@ -264,9 +263,8 @@ pub static BACKGROUND: Field = Field {
 pub static PATHS: Field = Field {
     key: "paths",
     shape: Shape::Globs,
-    summary: "Globs of the files that the skill is about; without a match it is not listed.",
-    details: "Matched like lines of a `.gitignore`, against the path from the directory that \
-              the session was started in. \
+    summary: "Globs of the files that the skill is for; it is listed once a matching file is touched.",
+    details: "They match like lines of a `.gitignore`, relative to the directory in which the session started. \
               An empty value restricts nothing. \
               A comma separates globs, except inside braces.",
     default: Some("no restriction"),
@@ -278,7 +276,7 @@ pub static PATHS: Field = Field {
         FieldReader::new(Agent::ClaudeCode, Coercion::Words(Separators::CommasOutsideBraces))
             .note("A YAML list since 2.1.84."),
         FieldReader::new(Agent::VsCode, Coercion::Words(Separators::CommasOutsideBraces))
-            .note("Not in the table of its documentation."),
+            .note("The table in its documentation does not list the field."),
     ],
     safety: Safety::Safe,
     misspellings: &[],

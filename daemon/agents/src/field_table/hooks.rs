@@ -108,22 +108,21 @@ pub static GROUP: [HookKey; 2] = [
         "Selects events: words separated by `|`, or a regular expression; empty means \
          all.",
     ),
-    required("hooks", HookValueType::Handlers, "The handlers; they run concurrently."),
+    required("hooks", HookValueType::Handlers, "The handlers, which run concurrently."),
 ];
 
 /// The keys that every handler may have.
 pub static COMMON: [HookKey; 5] = [
-    required("type", HookValueType::Kind, "The kind of handler."),
+    required("type", HookValueType::Kind, "The type of the handler."),
     optional(
         "if",
         HookValueType::Text,
-        "A permission rule such as `Bash(git *)`; only on events of tools, on others the handler \
-         never runs.",
+        "A permission rule such as `Bash(git *)`, for tool events; on other events the handler never runs.",
     )
     .since("2.1.85"),
     optional("timeout", HookValueType::Number, "The timeout in seconds.").since("1.0.41"),
     optional("statusMessage", HookValueType::Text, "The spinner's text while it runs."),
-    optional("once", HookValueType::Switch, "Whether it is removed after it ran; in skills only.")
+    optional("once", HookValueType::Switch, "Removes the handler after its first run; only in skills.")
         .since("2.1.0"),
 ];
 
@@ -144,11 +143,11 @@ pub static KINDS: [HandlerKind; 5] = [
                 HookValueType::Texts,
                 "Arguments; the program is started without a shell.",
             ),
-            optional("async", HookValueType::Switch, "Whether it runs in the background."),
+            optional("async", HookValueType::Switch, "Runs the command in the background."),
             optional(
                 "asyncRewake",
                 HookValueType::Switch,
-                "Whether it runs in the background and wakes the agent when it ends with 2.",
+                "Runs the command in the background and wakes the agent if it exits with 2.",
             ),
             optional("shell", HookValueType::Text, "`bash` or `powershell`; ignored with `args`."),
         ],
@@ -163,12 +162,12 @@ pub static KINDS: [HandlerKind; 5] = [
             optional(
                 "headers",
                 HookValueType::TextMap,
-                "Headers; values may name variables: `$NAME`.",
+                "Headers; values may contain variables, as `$NAME`.",
             ),
             optional(
                 "allowedEnvVars",
                 HookValueType::Texts,
-                "The variables that headers may name; others are empty.",
+                "The variables that headers may contain; others are empty.",
             ),
         ],
         timeout: 600,
@@ -183,7 +182,7 @@ pub static KINDS: [HandlerKind; 5] = [
             optional(
                 "input",
                 HookValueType::Map,
-                "Arguments; texts may hold `${…}` paths of the event.",
+                "Arguments; strings may contain `${…}` paths into the event.",
             ),
         ],
         timeout: 600,
@@ -206,9 +205,8 @@ pub static KINDS: [HandlerKind; 5] = [
 
 /// The keys of the handlers that ask a model.
 static PROMPT: [HookKey; 2] = [
-    required("prompt", HookValueType::Text, "What to ask; `$ARGUMENTS` is the event as JSON."),
-    optional("model", HookValueType::Text, "The model to ask; a fast one when missing.")
-        .since("2.0.41"),
+    required("prompt", HookValueType::Text, "The prompt; `$ARGUMENTS` is the event as JSON."),
+    optional("model", HookValueType::Text, "The model; a fast one by default.").since("2.0.41"),
 ];
 
 /// The matcher subject of tool events.
@@ -262,8 +260,8 @@ impl HookEvent {
 
 /// The events, in the order of the reference. A skill may use all of them.
 pub static EVENTS: [HookEvent; 33] = [
-    event("SessionStart", Some("1.0.62"), "A session begins or goes on.")
-        .matches("how the session started", &["startup", "resume", "clear", "compact", "fork"]),
+    event("SessionStart", Some("1.0.62"), "A session starts or resumes.")
+        .matches("the kind of start", &["startup", "resume", "clear", "compact", "fork"]),
     event("Setup", Some("2.1.10"), "The program was started with `--init` or `--maintenance`.")
         .matches("the option", &["init", "maintenance"]),
     event("UserPromptSubmit", Some("1.0.54"), "The user sent a prompt; can block it."),
@@ -291,13 +289,13 @@ pub static EVENTS: [HookEvent; 33] = [
             "agent_completed",
         ],
     ),
-    event("MessageDisplay", Some("2.1.152"), "Text of the agent is being shown."),
+    event("MessageDisplay", Some("2.1.152"), "The agent's text is being shown."),
     event("SubagentStart", Some("2.0.43"), "A subagent starts.").matches(AGENT, AGENTS),
     event("SubagentStop", Some("1.0.41"), "A subagent has finished.").matches(AGENT, AGENTS),
     event("TaskCreated", Some("2.1.84"), "A task is being created."),
     event("TaskCompleted", Some("2.1.33"), "A task is being marked as done."),
     event("Stop", Some("1.0.38"), "The agent has finished its answer."),
-    event("StopFailure", Some("2.1.78"), "The turn ended with an error of the API.").matches(
+    event("StopFailure", Some("2.1.78"), "The turn ended with an API error.").matches(
         "the kind of error",
         &[
             "rate_limit",
@@ -314,24 +312,24 @@ pub static EVENTS: [HookEvent; 33] = [
     ),
     event("TeammateIdle", Some("2.1.33"), "A teammate of an agent team is about to go idle."),
     event("InstructionsLoaded", Some("2.1.69"), "A CLAUDE.md or a rule was loaded.").matches(
-        "why it was loaded",
+        "the reason for loading it",
         &["session_start", "nested_traversal", "path_glob_match", "include", "compact"],
     ),
     event("ConfigChange", Some("2.1.49"), "A configuration file changed.").matches(
-        "which configuration",
+        "the kind of configuration",
         &["user_settings", "project_settings", "local_settings", "policy_settings", "skills"],
     ),
     event("CwdChanged", Some("2.1.83"), "The working directory changed."),
     event("DirectoryAdded", Some("2.1.219"), "A working directory was added.")
-        .matches("how it was added", &["slash_command", "register_repo_root"]),
-    event("FileChanged", Some("2.1.83"), "A watched file changed; the matcher says which.")
+        .matches("the way it was added", &["slash_command", "register_repo_root"]),
+    event("FileChanged", Some("2.1.83"), "A watched file changed; the matcher names it.")
         .matches("the names of the files to watch", &[".envrc|.env"]),
-    event("WorktreeCreate", Some("2.1.50"), "A worktree is being made."),
+    event("WorktreeCreate", Some("2.1.50"), "A worktree is being created."),
     event("WorktreeRemove", Some("2.1.50"), "A worktree is being removed."),
-    event("PreCompact", Some("1.0.48"), "The conversation is about to be compacted.")
-        .matches("what asked for it", &["manual", "auto"]),
-    event("PostCompact", Some("2.1.76"), "The conversation was compacted.")
-        .matches("what asked for it", &["manual", "auto"]),
+    event("PreCompact", Some("1.0.48"), "The session is about to be compacted.")
+        .matches("the trigger", &["manual", "auto"]),
+    event("PostCompact", Some("2.1.76"), "The session was compacted.")
+        .matches("the trigger", &["manual", "auto"]),
     event("Elicitation", Some("2.1.76"), "An MCP server asks the user for something.")
         .matches(SERVER, &[]),
     event("ElicitationResult", Some("2.1.76"), "The user has answered an MCP server.")
@@ -340,7 +338,7 @@ pub static EVENTS: [HookEvent; 33] = [
         .unstated(),
     event("PostModelSwitch", Some("2.1.251"), "The model has changed.").unstated(),
     event("SessionEnd", Some("1.0.85"), "A session ends.").matches(
-        "why the session ended",
+        "the reason for the end",
         &["clear", "resume", "logout", "prompt_input_exit", "bypass_permissions_disabled", "other"],
     ),
 ];

@@ -14,9 +14,9 @@ pub fn page() -> String {
     let mut page = String::from(
         "<!-- Generated from the field table in daemon/agents/src/field_table; a test rewrites it. -->\n\n\
          # Frontmatter of a SKILL.md\n\n\
-         Every field that some agent reads, with each agent's reading and the sources.\n\
+         This page describes each field that an agent reads, how each agent reads it, and the sources.\n\
          The same as a JSON Schema: [skill-frontmatter.schema.json](schema/skill-frontmatter.schema.json).\n\
-         A version under \"since\" is the first that reads the field in a skill; a dash means that no source states it.\n\n",
+         \"Since\" is the first version that reads the field in a skill; a dash means that no source states it.\n\n",
     );
     agents(&mut page);
     overview(&mut page);
@@ -69,12 +69,12 @@ fn section(page: &mut String, field: &Field) {
     if let Some(default) = field.default {
         line!(page, "- Default: {}", value_or_words(field, default));
     }
-    line!(page, "- Runs without asking: {}", safety(field.safety));
+    line!(page, "- Approval before the skill runs in Claude Code: {}", safety(field.safety));
     let examples: Vec<_> = field.examples.iter().map(|it| code(it)).collect();
     line!(page, "- Example: {}", examples.join(" or "));
     if !field.misspellings.is_empty() {
         let names: Vec<_> = field.misspellings.iter().map(|it| code(it)).collect();
-        line!(page, "- No agent reads: {}", names.join(", "));
+        line!(page, "- Misspellings, which no agent reads: {}", names.join(", "));
     }
     line!(page);
     values(page, field);
@@ -134,9 +134,9 @@ fn readers(page: &mut String, readers: &[FieldReader]) {
 }
 
 fn hooks(page: &mut String) {
-    line!(page, "A group has these keys.\n");
+    line!(page, "A group has these keys:\n");
     hook_keys(page, &GROUP);
-    line!(page, "A handler has these keys and those of its kind.\n");
+    line!(page, "A handler has these keys and the keys of its type:\n");
     hook_keys(page, &COMMON);
     for kind in &KINDS {
         line!(page, "### `type: {}`\n", kind.name);
@@ -171,7 +171,7 @@ fn hooks(page: &mut String) {
 }
 
 fn hook_keys(page: &mut String, keys: &[HookKey]) {
-    line!(page, "| Key | Written as | Needed | Since | Meaning |\n|---|---|---|---|---|");
+    line!(page, "| Key | Type | Required | Since | Meaning |\n|---|---|---|---|---|");
     for it in keys {
         line!(
             page,
@@ -240,14 +240,16 @@ const fn shape(shape: Shape) -> &'static str {
     match shape {
         Shape::Text => "text",
         Shape::Spelling => "text, as written",
-        Shape::Switch => "switch",
-        Shape::Words(Separators::Blanks) => "words between blanks, or a list",
-        Shape::Words(_) => "words between commas or blanks, or a list",
-        Shape::Globs => "globs between commas, or a list",
+        Shape::Switch => "boolean",
+        Shape::Words(Separators::Blanks) => "words separated by spaces, or a list",
+        Shape::Words(_) => "words separated by commas or spaces, or a list",
+        Shape::Globs => "globs separated by commas, or a list",
         Shape::TextMap => "map from text to text",
         Shape::Choice { open: false, integer: false } => "one of the values",
         Shape::Choice { open: true, .. } => "one of the values, or another word",
-        Shape::Choice { open: false, integer: true } => "one of the values; once an integer",
+        Shape::Choice { open: false, integer: true } => {
+            "one of the values; an integer in older versions"
+        }
         Shape::Hooks => "map from events to lists of groups",
         Shape::Any => "anything",
     }
@@ -264,13 +266,13 @@ const fn reads(coercion: Coercion) -> &'static str {
         Coercion::Switch => "`true`, `yes`, `on`, `1` and their opposites, in any case",
         Coercion::Boolean => "`true` or `false` without quotes",
         Coercion::Words(Separators::Blanks) => {
-            "a list, or words between blanks outside parentheses"
+            "a list, or words separated by spaces outside parentheses"
         }
         Coercion::Words(Separators::CommasAndBlanks) => {
-            "a list, or words between commas and blanks outside parentheses"
+            "a list, or words separated by commas or spaces outside parentheses"
         }
         Coercion::Words(Separators::CommasOutsideBraces) => {
-            "a list, or globs between commas outside braces"
+            "a list, or globs separated by commas outside braces"
         }
         Coercion::ListOnly(_) => "a list of strings only",
         Coercion::TextMap => "a map; numbers and booleans as written",
@@ -307,7 +309,7 @@ fn limit(limit: TextLimit) -> String {
         OnViolation::Warned => "else a warning",
         OnViolation::Unstated => "the effect of other values is not documented",
         OnViolation::Cut => "longer text is cut",
-        OnViolation::Replaced => "else changed",
+        OnViolation::Replaced => "other characters are replaced",
         OnViolation::Dropped => "else the skill is dropped",
     };
     parts.push(breach.to_owned());
@@ -316,11 +318,11 @@ fn limit(limit: TextLimit) -> String {
 
 fn safety(safety: Safety) -> String {
     match safety {
-        Safety::Safe => "yes".to_owned(),
-        Safety::Asks => "no, the user is asked".to_owned(),
+        Safety::Safe => "not needed".to_owned(),
+        Safety::Asks => "needed".to_owned(),
         Safety::AsksUnless(values) => {
             let values: Vec<_> = values.iter().map(|it| code(it)).collect();
-            format!("only with {}", values.join(" or "))
+            format!("needed, except with {}", values.join(" or "))
         }
     }
 }
@@ -328,10 +330,10 @@ fn safety(safety: Safety) -> String {
 const fn takes(takes: HookValueType) -> &'static str {
     match takes {
         HookValueType::Text => "text",
-        HookValueType::Kind => "one of the kinds",
-        HookValueType::Switch => "switch",
+        HookValueType::Kind => "one of the types below",
+        HookValueType::Switch => "boolean",
         HookValueType::Number => "number",
-        HookValueType::Texts => "list of texts",
+        HookValueType::Texts => "list of strings",
         HookValueType::TextMap => "map from text to text",
         HookValueType::Map => "map",
         HookValueType::Handlers => "list of handlers",

@@ -27,7 +27,7 @@ pub fn schema() -> Json {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Frontmatter of a SKILL.md",
-        "description": "The YAML between the first two `---` lines of a SKILL.md. Made from skillsd's catalog of fields.",
+        "description": "The YAML between the first two `---` lines of a SKILL.md. Generated from skillsd's field table.",
         "type": "object",
         "required": required,
         "properties": properties,
@@ -35,7 +35,7 @@ pub fn schema() -> Json {
         "additionalProperties": true,
         "$defs": {
             "text": {
-                "description": "A text. Numbers, booleans and dates without quotes are read as the text they are written as.",
+                "description": "Text. Unquoted numbers, booleans and dates are read as text.",
                 "type": ["string", "number", "boolean"],
             },
             "switch": {
@@ -186,7 +186,7 @@ fn choice(values: &[NamedValue], open: bool, integer: bool) -> Json {
         options.push(json!({
             "type": "integer",
             "deprecated": true,
-            "description": "Only older versions take a number.",
+            "description": "Only older versions accept a number.",
         }));
     }
     json!({ "anyOf": options })
@@ -231,7 +231,7 @@ fn hooks() -> Json {
 }
 
 fn hook_group() -> Json {
-    object("A matcher and what runs when it matches.", GROUP.iter())
+    object("A matcher and the handlers that run if it matches.", GROUP.iter())
 }
 
 fn hook_handler() -> Json {

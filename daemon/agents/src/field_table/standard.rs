@@ -94,9 +94,9 @@ pub static NAME: Field = Field {
 pub static DESCRIPTION: Field = Field {
     key: "description",
     shape: Shape::Text,
-    summary: "What the skill does and when to use it; the model sees only this before it loads the skill.",
+    summary: "The skill's purpose and when to use it; the model sees only this before it loads the skill.",
     details: "At most 1,024 characters. \
-              Put the words first that a user would say; listings are cut at the end. \
+              Start with the words that a user would say; listings cut the end. \
               Quote it if it contains a colon and a space.",
     default: None,
     values: &[],
@@ -223,7 +223,7 @@ pub static METADATA: Field = Field {
             shape: Shape::Text,
             agents: &[],
         },
-        MapKey { name: "author", summary: "Who wrote the skill.", shape: Shape::Text, agents: &[] },
+        MapKey { name: "author", summary: "The skill's author.", shape: Shape::Text, agents: &[] },
     ],
     readers: &[
         FieldReader::new(Agent::AgentSkills, Coercion::TextMap),

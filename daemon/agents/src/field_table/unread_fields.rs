@@ -30,14 +30,14 @@ const fn unread(
 }
 
 pub(super) static VERSION: Field = unread("version", "The skill's version.", &["\"1.0\""]);
-pub(super) static AUTHOR: Field = unread("author", "Who wrote the skill.", &["example-org"]);
+pub(super) static AUTHOR: Field = unread("author", "The skill's author.", &["example-org"]);
 pub(super) static TAGS: Field =
-    unread("tags", "Words to find the skill by, for people.", &["[pdf, forms]"]);
+    unread("tags", "Words by which people find the skill.", &["[pdf, forms]"]);
 pub(super) static KEYWORDS: Field =
-    unread("keywords", "Words to find the skill by, for people.", &["[pdf, forms]"]);
+    unread("keywords", "Words by which people find the skill.", &["[pdf, forms]"]);
 pub(super) static CATEGORY: Field =
-    unread("category", "What kind of skill it is, for people.", &["documents"]);
+    unread("category", "The skill's category, for people.", &["documents"]);
 pub(super) static HOMEPAGE: Field =
-    unread("homepage", "Where to read more about the skill.", &["https://example.org/pdf"]);
+    unread("homepage", "The address of a page about the skill.", &["https://example.org/pdf"]);
 pub(super) static SOURCE: Field =
-    unread("source", "Where the skill was taken from.", &["https://example.org/skills"]);
+    unread("source", "The origin of the skill.", &["https://example.org/skills"]);

@@ -28,7 +28,7 @@ pub static VARIABLES: [Variable; 7] = [
         braces: false,
     },
     braced("CLAUDE_SKILL_DIR", "The directory of the skill."),
-    braced("CLAUDE_PROJECT_DIR", "The directory that the session was started in."),
+    braced("CLAUDE_PROJECT_DIR", "The directory in which the session started."),
     braced("CLAUDE_SESSION_ID", "The session's id."),
     braced("CLAUDE_EFFORT", "The level of effort."),
     braced("CLAUDE_PLUGIN_ROOT", "The directory of the plugin that the skill is part of."),

@@ -120,28 +120,28 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "plugins_enabled_only",
-        doc: "Whether a plugin of Claude Code counts only if its settings enable it.",
+        doc: "`true` ignores a Claude Code plugin that no settings file enables.",
         kind: RuleValueKind::YesNo,
         lines: |it| it.plugins().take(1).flat_map(|it| yes_no(it.enabled_only)).collect(),
         set: |it, setting| each_plugin_rule(it, |it| put_yes_no(&mut it.enabled_only, &setting)),
     },
     ProfileRule {
         name: "plugins_cache",
-        doc: "Whether Claude Code's plugin cache is searched independently, before installed plugins.",
+        doc: "`true` also searches Claude Code's plugin cache, before the installed plugins.",
         kind: RuleValueKind::YesNo,
         lines: |it| it.plugins().take(1).flat_map(|it| yes_no(it.cache)).collect(),
         set: |it, setting| each_plugin_rule(it, |it| put_yes_no(&mut it.cache, &setting)),
     },
     ProfileRule {
         name: "plugins_prefixed",
-        doc: "Whether skill names are prefixed with the plugin's name.",
+        doc: "`true` prefixes the names of a plugin's skills with the plugin's name.",
         kind: RuleValueKind::YesNo,
         lines: |it| it.plugins().take(1).flat_map(|it| yes_no(it.prefixed)).collect(),
         set: |it, setting| each_plugin_rule(it, |it| put_yes_no(&mut it.prefixed, &setting)),
     },
     ProfileRule {
         name: "plugins_beside_skills",
-        doc: "Whether a directory with a plugin manifest inside a skill directory is a plugin.",
+        doc: "`true` reads a directory with a plugin manifest in a directory of skills as a plugin.",
         kind: RuleValueKind::YesNo,
         lines: |it| it.plugins().take(1).flat_map(|it| yes_no(it.beside_skills)).collect(),
         set: |it, setting| each_plugin_rule(it, |it| put_yes_no(&mut it.beside_skills, &setting)),
@@ -205,7 +205,7 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "one_line",
-        doc: "Whether white space in names and descriptions is collapsed to single spaces.",
+        doc: "`true` collapses white space in names and descriptions to single spaces.",
         kind: RuleValueKind::YesNo,
         lines: |it| yes_no(it.one_line),
         set: |it, setting| put_yes_no(&mut it.one_line, &setting),
@@ -263,7 +263,7 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "warns_of_duplicates",
-        doc: "Whether the winner of a name carries a warning about the shadowed skills.",
+        doc: "`true` adds a warning about shadowed skills to the skill that takes precedence.",
         kind: RuleValueKind::YesNo,
         lines: |it| yes_no(it.warns_of_duplicates),
         set: |it, setting| put_yes_no(&mut it.warns_of_duplicates, &setting),
@@ -298,14 +298,14 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "conditional",
-        doc: "Whether a skill with `paths:` is listed only after a matching file is touched.",
+        doc: "`true` lists a skill with `paths:` only after a matching file is touched.",
         kind: RuleValueKind::YesNo,
         lines: |it| yes_no(it.conditional),
         set: |it, setting| put_yes_no(&mut it.conditional, &setting),
     },
     ProfileRule {
         name: "hides_from_model",
-        doc: "Whether `disable-model-invocation` hides a skill from the model.",
+        doc: "`true` hides a skill with `disable-model-invocation` from the model.",
         kind: RuleValueKind::YesNo,
         lines: |it| yes_no(it.hides_from_model),
         set: |it, setting| put_yes_no(&mut it.hides_from_model, &setting),
@@ -322,7 +322,7 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "nested_skips_ignored",
-        doc: "Whether git-ignored nested directories are skipped.",
+        doc: "`true` skips nested directories that git ignores.",
         kind: RuleValueKind::YesNo,
         lines: |it| match &it.nested {
             NestedRule::Never => Vec::new(),
@@ -350,7 +350,7 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "requires_trust",
-        doc: "Whether a project's skills require the user's trust.",
+        doc: "`true` loads a project's skills only if the user trusts the project.",
         kind: RuleValueKind::YesNo,
         lines: |it| yes_no(it.trust != TrustRule::NotAsked),
         set: |it, setting| match setting {
