@@ -12,6 +12,9 @@ use std::{env, fs, io};
 /// Search path used if no directory of the daemon's `PATH` is allowed.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
+/// Maximum length of a first line in bytes, which is the kernel's.
+const MAX_LINE: usize = 255;
+
 /// Directories from which no program is run: worktrees, and the skill's own directory.
 #[derive(Debug)]
 pub(crate) struct UntrustedDirs {
@@ -36,8 +39,10 @@ pub(crate) struct Interpreter {
 pub(crate) enum InterpreterError {
     #[error("names a program in a worktree")]
     Unchecked,
-    #[error("has a variable in it")]
-    Variable,
+    #[error("has a variable, quote or backslash in its argument")]
+    Expanded,
+    #[error("is longer than {MAX_LINE} bytes")]
+    TooLong,
     #[error(transparent)]
     Io(io::Error),
 }
@@ -83,24 +88,39 @@ impl UntrustedDirs {
         if name.is_empty() {
             return Ok(None);
         }
-        // `env -S` expands variables.
-        if argument.windows(2).any(|it| it == b"${") {
-            return Err(InterpreterError::Variable);
+        // `env -S` expands variables, and removes quotes and backslashes.
+        if argument.windows(2).any(|it| it == b"${")
+            || argument.iter().any(|it| b"'\"\\".contains(it))
+        {
+            return Err(InterpreterError::Expanded);
+        }
+        if line.len() > MAX_LINE {
+            return Err(InterpreterError::TooLong);
         }
         let name = OsStr::from_bytes(name);
         let written = cwd.join(name);
         let program = fs::canonicalize(&written).map_err(InterpreterError::Io)?;
-        let of_argument = argument.split(|it| it.is_ascii_whitespace() || b"'\"=:,".contains(it));
-        let mut paths = of_argument.filter(|it| it.contains(&b'/'));
-        let is_named = paths.any(|it| {
-            let path = cwd.join(OsStr::from_bytes(it));
-            self.leads_here(&path, &fs::canonicalize(&path).unwrap_or_default())
-        });
-        if is_named || self.leads_here(&written, &program) {
+        if self.is_named(argument, cwd) || self.leads_here(&written, &program) {
             return Err(InterpreterError::Unchecked);
         }
         let argument = (!argument.is_empty()).then(|| OsString::from_vec(argument.to_vec()));
         Ok(Some(Interpreter { program, name: name.to_owned(), argument }))
+    }
+
+    /// Returns whether any part of an argument is a path into one of these directories. Programs
+    /// split arguments in their own ways, for example `-S/bin/sh` or `PATH=/bin:/usr/bin`.
+    fn is_named(&self, argument: &[u8], cwd: &Path) -> bool {
+        let is_end = |it: usize| argument.get(it).is_none_or(|it| b" \t\r\x0b\x0c=:,".contains(it));
+        (0..=argument.len()).filter(|it| is_end(*it)).any(|end| {
+            let parts = (0..end).map(|start| &argument[start..end]);
+            parts.filter(|it| it.contains(&b'/')).any(|it| {
+                let part = Path::new(OsStr::from_bytes(it));
+                let real = fs::canonicalize(cwd.join(part)).unwrap_or_default();
+                // The script's own directory is a checked copy.
+                let is_own = part.is_relative() && real.starts_with(cwd);
+                !is_own && self.leads_here(part, &real)
+            })
+        })
     }
 
     /// Returns whether a path, as written or resolved, is in one of these directories.
@@ -155,6 +175,14 @@ mod tests {
         assert_eq!(taken(&home, &line).unwrap(), Some(expected));
         assert_eq!(taken(&home, "echo").unwrap(), None);
         assert_eq!(taken(&home, "#!").unwrap(), None);
+    }
+
+    #[test]
+    fn line_longer_than_the_kernels_limit_is_refused() {
+        let (_top, home) = home();
+        let line = |n: usize| format!("#!{} {}", home.join("bin/program").display(), "x".repeat(n));
+        assert!(taken(&home, &line(10)).is_ok());
+        assert!(matches!(taken(&home, &line(255)), Err(InterpreterError::TooLong)));
     }
 
     #[test]

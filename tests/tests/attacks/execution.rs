@@ -247,7 +247,10 @@ fn interpreter_that_leads_to_a_worktree_is_refused_however_it_is_spelled() {
     write_script(&other, "#!/bin/sh\necho foreign\n");
     let link = home.join("link");
     symlink(&fixture.top, &link).expect("made");
-    let (top, link, other) = (fixture.top.display(), link.display(), other.display());
+    let equals = home.join("li=nk");
+    symlink(&fixture.top, &equals).expect("made");
+    let (top, link, equals) = (fixture.top.display(), link.display(), equals.display());
+    let other = other.display().to_string();
     let inside = interpreter.strip_prefix("/").expect("absolute").display().to_string();
     let slashes = format!("/{}", inside.replace('/', "//"));
     let climbing = format!("{}{inside}", "../".repeat(30));
@@ -263,6 +266,14 @@ fn interpreter_that_leads_to_a_worktree_is_refused_however_it_is_spelled() {
         format!("#!/usr/bin/env {other}"),
         format!("#!/usr/bin/env -S PATH={link}:/usr/bin interpreter"),
         "#!/usr/bin/env -S ${SKILLSD_ORIGINAL_DIR}/../../../interpreter".to_owned(),
+        format!("#!/usr/bin/env -S{other}"),
+        format!("#!/usr/bin/env -vS{link}/interpreter"),
+        format!("#!/usr/bin/env -S{climbing}"),
+        format!("#!/usr/bin/env -iS{climbing}"),
+        format!("#!/usr/bin/env -S {}", other.replace("other", "ot\"\"her")),
+        format!("#!/usr/bin/env -S {}", other.replace("other", "ot''her")),
+        format!("#!/usr/bin/env -S sh\\_{other}"),
+        format!("#!/usr/bin/env -S PATH={equals}:/usr/bin interpreter"),
     ] {
         write_script(&fixture.skill.join("run.sh"), &format!("{first}\n"));
         fixture.live.wire.grant("trust/set", &json!({"dir": fixture.top, "trusted": true}));

@@ -172,7 +172,7 @@ fn first_line(snapshot: &Snapshot, relative: &Path, shown: &str) -> Result<Vec<u
 /// Returns the error for an interpreter that may not run.
 fn no_interpreter(error: &InterpreterError, shown: &str) -> RpcError {
     match error {
-        InterpreterError::Unchecked | InterpreterError::Variable => {
+        InterpreterError::Unchecked | InterpreterError::Expanded | InterpreterError::TooLong => {
             RpcError::not_allowed(format!("the first line of `{shown}` {error}"))
                 .with_hint("Use a system program, for example `/usr/bin/env python3`.")
         }
