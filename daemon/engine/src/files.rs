@@ -12,4 +12,5 @@ pub(crate) mod pool;
 pub(crate) mod records;
 pub(crate) mod remote_fs_guard;
 pub(crate) mod scanner;
+pub(crate) mod skill_file;
 pub(crate) mod unignored;

@@ -11,6 +11,8 @@
 
 pub mod cancel;
 
+mod lock;
+
 pub mod files;
 
 pub mod views;
@@ -41,7 +43,7 @@ use crate::files::scanner::Scanner;
 use crate::sources::change_notifier::ChangeNotifier;
 use crate::sources::source_set::Sources;
 use crate::views::activation::Matchers;
-use crate::views::event_loop::{Event, Published, Request};
+use crate::views::event::{Event, Published, Request};
 use crate::views::idle_check::{Events, IdleCheck};
 use crate::views::view_lease::ViewLeases;
 use crate::watch::hints::{HintQueue, StartHints};
@@ -49,14 +51,16 @@ use crate::watch::hints::{HintQueue, StartHints};
 pub use crate::files::counters::{Cause, Causes, Counters};
 pub use crate::files::remote_fs_guard::RemoteFsGuard;
 pub use crate::files::unignored::unignored;
-pub use crate::sources::mcp_client::{PromptAnswer, PromptContent, PromptError, PromptMessage};
-pub use crate::sources::source_set::{
-    McpOptions, RemoteOptions, SourceConfig, SourcePhase, SourceStatus,
+pub use crate::sources::mcp_client::prompt::{
+    PromptAnswer, PromptContent, PromptError, PromptMessage,
 };
+pub use crate::sources::source_config::{McpOptions, RemoteOptions, SourceConfig};
+pub use crate::sources::source_status::{SourcePhase, SourceStatus};
 pub use crate::views::activation::Activation;
-pub use crate::views::event_loop::Freshness;
+pub use crate::views::event::Freshness;
 pub use crate::views::journal::{Difference, Gone};
 pub use crate::views::status::{Rebuilds, Status, WorktreeStatus};
+pub use crate::views::update::{Listener, Update};
 pub use crate::views::view::{Health, View, ViewKey};
 pub use crate::views::view_lease::ViewLease;
 pub use crate::watch::writes::Writes;
@@ -82,32 +86,11 @@ pub struct Options {
     pub cache: Option<PathBuf>,
 }
 
-/// Callback for each change of a published view; runs on the event loop's thread and must not
-/// block.
-pub type Listener = Box<dyn Fn(&Update) + Send>;
-
-/// A change of a view.
-#[derive(Debug)]
-pub struct Update {
-    /// The new state.
-    pub view: Arc<View>,
-    /// True if a skill was added, removed or changed.
-    pub skills: bool,
-    /// Indexes of new or changed candidates that the agent now drops or that cannot be read at the
-    /// moment.
-    pub invalid: Vec<usize>,
-    /// True if the findings of any file changed or may have: the worktree's own configuration file
-    /// changed.
-    pub findings: bool,
-    /// True if the view's health changed.
-    pub health: bool,
-}
-
 impl Options {
     /// Returns options for the machine's own disk without a source of hints.
     pub fn new(boot_id: String) -> Self {
         let (disk, read_limit) = (Arc::new(RealDisk), DEFAULT_READ_LIMIT);
-        let idle = views::event_loop::VIEW_IDLE;
+        let idle = views::last_used::VIEW_IDLE;
         Self { hints: None, disk, read_limit, boot_id, listener: None, idle, cache: None }
     }
 }
@@ -173,7 +156,7 @@ impl Engine {
         let leases = ViewLeases::default();
         let notifier = Arc::new(ChangeNotifier::new(events.clone()));
         let us = rustix::process::geteuid().as_raw();
-        let state = views::event_loop::EngineState {
+        let state = views::event_loop::state::EngineState {
             scanner: Scanner::new(options.disk, source, hint_queue.clone(), us, options.read_limit),
             hint_queue,
             published: Arc::clone(&published),
@@ -187,7 +170,7 @@ impl Engine {
             numbers: 0,
             opened: 0,
             idle: options.idle,
-            cookies: views::event_loop::Cookies::default(),
+            cookies: views::event_loop::state::Cookies::default(),
             rebuilds: Rebuilds::default(),
             unused: false,
             turns: Arc::clone(&turns),

@@ -1,5 +1,6 @@
 //! Sessions of agents: touches, the skills that they add, and the store that persists them.
 
+pub mod registry;
 pub mod session;
 pub mod store;
 pub mod touch;

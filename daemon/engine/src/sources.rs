@@ -5,5 +5,8 @@ pub(crate) mod bundled;
 pub(crate) mod change_notifier;
 pub(crate) mod mcp_client;
 pub(crate) mod registries;
+pub(crate) mod source_config;
 pub(crate) mod source_limits;
 pub(crate) mod source_set;
+pub(crate) mod source_status;
+pub(crate) mod source_uses;

@@ -2,11 +2,14 @@
 //! activation matchers.
 
 pub(crate) mod activation;
+pub(crate) mod event;
 pub(crate) mod event_loop;
 pub(crate) mod idle_check;
 pub(crate) mod journal;
+pub(crate) mod last_used;
 pub mod search;
 pub(crate) mod status;
 pub(crate) mod tracked_tree;
+pub(crate) mod update;
 pub(crate) mod view;
 pub(crate) mod view_lease;

@@ -17,8 +17,10 @@ use std::time::{Duration, Instant};
 
 use skills_agents::profile;
 use skills_discovery::discover::DiscoveryContext;
-use skills_engine::sessions::session::{Invocation, Opening, Sessions, TouchDelta};
-use skills_engine::sessions::store::{Grant, Store};
+use skills_engine::sessions::registry::Sessions;
+use skills_engine::sessions::session::{Invocation, Opening, TouchDelta};
+use skills_engine::sessions::store::Store;
+use skills_engine::sessions::store::grant::Grant;
 use skills_engine::watch::notify_watcher::recommended;
 use skills_engine::{Engine, Freshness, Options, View, ViewKey};
 use skills_syntax::path::AbsPath;

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
 use skills_discovery::permission::RulePrecedence;
-use skills_engine::sessions::store::Content;
+use skills_engine::sessions::store::trust::Content;
 use skills_protocol::error::PermissionRule;
 use skills_protocol::wire::Reply;
 use skills_syntax::path::AbsPath;

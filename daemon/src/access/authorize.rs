@@ -14,7 +14,7 @@ use skills_discovery::permission::{
 };
 use skills_engine::View;
 use skills_engine::files::disk::content_hash;
-use skills_engine::sessions::store::Content;
+use skills_engine::sessions::store::trust::Content;
 use skills_protocol::error::{OUTSIDE_SKILL, RpcError};
 use skills_render::Invoker;
 

@@ -15,7 +15,7 @@ use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 use skills_discovery::discover::{Candidate, FileId};
 use skills_engine::files::disk::content_hash_of;
-use skills_engine::sessions::store::Content;
+use skills_engine::sessions::store::trust::Content;
 use skills_render::resources::DirEntries;
 
 /// Maximum size of a SKILL.md that is loaded.

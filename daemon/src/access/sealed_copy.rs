@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::process::{Pid, test_kill_process};
 use skills_engine::files::disk::content_hash;
-use skills_engine::sessions::store::Content;
+use skills_engine::sessions::store::trust::Content;
 use skills_protocol::error::RpcError;
 
 pub(crate) use self::hashes::{HashedFile, HashedUnit, Hashes};

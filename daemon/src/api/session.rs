@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use skills_agents::profile::NestedRule;
 use skills_discovery::discover::{Overlay, Resolution, SkillState};
-use skills_engine::sessions::session::{Matched, Opened, Opening, Session, TouchDelta};
+use skills_engine::sessions::registry::Opened;
+use skills_engine::sessions::session::{Matched, Opening, Session, TouchDelta};
 use skills_engine::sessions::touch;
 use skills_engine::sessions::touch::{Found, Search};
 use skills_engine::{Freshness, Health, View};

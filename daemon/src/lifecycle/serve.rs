@@ -17,7 +17,7 @@ use sd_notify::NotifyState;
 use skills_cli::exit::Exit;
 use skills_client::environment::{self, cache_directory, config_file};
 use skills_client::spawn::READY;
-use skills_engine::sessions::session::Sessions;
+use skills_engine::sessions::registry::Sessions;
 use skills_engine::sessions::store::Store;
 use skills_engine::watch::notify_watcher;
 use skills_engine::{Engine, EngineError, Options};

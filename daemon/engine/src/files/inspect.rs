@@ -34,6 +34,7 @@ use crate::cancel::Cancel;
 use crate::files::disk::{Disk as _, ReadError, RealDisk, content_hash};
 use crate::files::ignored::{Options, walk};
 use crate::files::scanner::read_fault;
+use crate::files::skill_file::{SKILL_FILE, is_skill_file};
 use crate::views::view::View;
 use fenced::Fenced;
 use fs_facts::FsFacts;
@@ -46,9 +47,6 @@ pub use worktree::{Worktree, directories};
 
 /// Threads of one check.
 const MOST_THREADS: usize = 4;
-
-/// The file that makes a directory a skill.
-const SKILL_FILE: &str = "SKILL.md";
 
 /// Input of a check.
 pub struct Task {
@@ -240,7 +238,7 @@ fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), Ins
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                files.extend(unreadable::skill_dir_of(&error, path, task));
+                files.extend(unreadable::skill_dir_of(&error, path, &task.views));
                 continue;
             }
         };
@@ -249,7 +247,7 @@ fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), Ins
             // A directory called SKILL.md is reported as a mistake.
             entry.file_name() == SKILL_FILE
         } else {
-            is_skill(entry.path()) || is_checked(entry.path()) && entry.path().is_file()
+            is_skill_file(entry.path()) || is_checked(entry.path()) && entry.path().is_file()
         };
         if counts {
             files.extend(AbsPath::new(entry.path()).ok());
@@ -264,11 +262,7 @@ fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), Ins
 }
 
 fn is_checked(path: &Path) -> bool {
-    is_skill(path) || command::is_command(path) || is_instruction_file(path)
-}
-
-fn is_skill(path: &Path) -> bool {
-    path.file_name().is_some_and(|it| it.eq_ignore_ascii_case(SKILL_FILE))
+    is_skill_file(path) || command::is_command(path) || is_instruction_file(path)
 }
 
 /// Reads a file as far as possible; returns none if it has gone meanwhile.
@@ -306,7 +300,7 @@ fn neighbours(sources: &[Source], views: &[Arc<View>]) -> Vec<Neighbour> {
     };
     let mut all: Vec<Neighbour> = sources
         .iter()
-        .filter(|it| is_skill(&it.path) && it.fault.is_none())
+        .filter(|it| is_skill_file(&it.path) && it.fault.is_none())
         .map(|it| {
             let name = name(&it.record, &it.path);
             Neighbour { name, path: it.path.clone(), file: it.file }

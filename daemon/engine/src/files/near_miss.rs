@@ -12,6 +12,7 @@ use skills_discovery::discover::{IgnoreRule, NearMiss, NearMissKind, NearMisses,
 use skills_syntax::path::AbsPath;
 
 use crate::files::ignored::Git;
+use crate::files::skill_file::SKILL_FILE;
 
 /// Limits of one search: entries read, and depth below each search place.
 const MOST_ENTRIES: usize = 50_000;
@@ -19,9 +20,6 @@ const DEEPEST: usize = 10;
 
 /// Maximum number of matches reported for one name.
 const MAX_MATCHES: usize = 4;
-
-/// The file that makes a directory a skill.
-const SKILL_FILE: &str = "SKILL.md";
 
 /// Directories of a worktree that never contain the user's own skills.
 const SKIPPED_DIRS: &[&str] = &[".git", "node_modules", "target", ".venv", "__pycache__"];

@@ -2,12 +2,7 @@
 //!
 //!
 //! A session is an immutable value that each step replaces. A step returns the new parts, which are
-//! written to the store. [`held`] keeps sessions in memory and saves them; [`compaction`] handles
-//! shortened chats.
-
-mod compaction;
-
-mod held;
+//! written to the store by [`Sessions`](crate::sessions::registry::Sessions).
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,11 +12,6 @@ use skills_agents::hooks::Hook;
 use skills_discovery::discover::Overlay;
 use skills_syntax::path::AbsPath;
 
-use crate::sessions::store::{ByAgent, Part};
-
-pub use compaction::Compacted;
-pub use held::{Opened, Sessions};
-
 /// Maximum number of skill directories per session; beyond it the least recently touched one is
 /// dropped. A later touch near it discovers it again. The limit is per session, not per worktree:
 /// otherwise one agent's touches would evict directories that other agents keep for their lifetime.
@@ -29,7 +19,7 @@ pub const MOST_NESTED: usize = 64;
 
 /// Maximum lag of the saved time of last use, in milliseconds, so that not every call causes a
 /// write.
-const USED_WITHIN: u64 = 60_000;
+pub(super) const USED_WITHIN: u64 = 60_000;
 
 /// A session.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,6 +53,9 @@ pub struct Session {
     /// Skills that the session adds to the agent's view.
     pub overlay: Arc<Overlay>,
 }
+
+/// Paths by agent name.
+pub type ByAgent = BTreeMap<String, Vec<AbsPath>>;
 
 /// The match that activated a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,6 +162,27 @@ pub struct Opening {
     pub auto: Option<bool>,
 }
 
+/// A changed part of a session.
+#[derive(Debug)]
+pub(crate) enum Part {
+    /// Its working directory, profile and other parameters.
+    Location,
+    /// Time of its last use.
+    Used,
+    /// A skill directory discovered or touched at this time.
+    Discovered(AbsPath, u64),
+    /// A skill directory dropped as the least recently touched.
+    Dropped(AbsPath),
+    /// An activated skill.
+    Activated(AbsPath, Matched),
+    /// Skills announced to an agent, with the index of the first.
+    Announced { agent: String, first: usize, paths: Vec<AbsPath> },
+    /// All hooks that an agent has from a skill.
+    Hooks { agent: String, path: AbsPath, hooks: Vec<RegisteredHook> },
+    /// A skill loaded by an agent.
+    Invoked { agent: String, invocation: Invocation, at: u64 },
+}
+
 /// Skill directories and skills found by a touch.
 #[derive(Clone, Debug, Default)]
 pub struct TouchDelta {
@@ -201,7 +215,7 @@ impl Default for Session {
 
 impl Session {
     /// Returns an empty session.
-    fn new(id: &str, at: u64) -> Self {
+    pub(super) fn new(id: &str, at: u64) -> Self {
         Self { id: id.to_owned(), created: at, used: at, ..Self::default() }
     }
 
@@ -213,7 +227,7 @@ impl Session {
     }
 
     /// Applies the parameters of an opening. Returns whether they differ from the current ones.
-    fn apply_opening(&mut self, opening: Opening) -> bool {
+    pub(super) fn apply_opening(&mut self, opening: Opening) -> bool {
         let before = self.clone();
         let Opening { cwd, profile, environment, additional, auto } = opening;
         (self.cwd, self.profile) = (cwd, profile);
@@ -223,7 +237,7 @@ impl Session {
     }
 
     /// Adds the results of a touch. Returns the new ones.
-    fn apply_touch(&mut self, met: TouchDelta, at: u64) -> (Vec<Part>, TouchDelta) {
+    pub(super) fn apply_touch(&mut self, met: TouchDelta, at: u64) -> (Vec<Part>, TouchDelta) {
         let mut parts = Vec::new();
         let mut new = TouchDelta::default();
         for dir in met.discovered {
@@ -256,7 +270,11 @@ impl Session {
     }
 
     /// Records skills as announced to an agent. Returns those not announced before.
-    fn announce(&mut self, agent: &str, paths: Vec<AbsPath>) -> (Vec<Part>, Vec<AbsPath>) {
+    pub(super) fn announce(
+        &mut self,
+        agent: &str,
+        paths: Vec<AbsPath>,
+    ) -> (Vec<Part>, Vec<AbsPath>) {
         let told = self.announced.entry(agent.to_owned()).or_default();
         let first = told.len();
         let mut new: Vec<AbsPath> = Vec::new();
@@ -273,7 +291,7 @@ impl Session {
     }
 
     /// Records a load as the agent's latest.
-    fn invoke(&mut self, agent: &str, invocation: Invocation, at: u64) -> Vec<Part> {
+    pub(super) fn invoke(&mut self, agent: &str, invocation: Invocation, at: u64) -> Vec<Part> {
         let loaded = self.invoked.entry(agent.to_owned()).or_default();
         loaded.retain(|it| *it != invocation.path);
         loaded.push(invocation.path.clone());
@@ -281,7 +299,12 @@ impl Session {
     }
 
     /// Replaces the hooks that an agent has from a skill.
-    fn register(&mut self, agent: &str, path: &AbsPath, hooks: Vec<RegisteredHook>) -> Vec<Part> {
+    pub(super) fn register(
+        &mut self,
+        agent: &str,
+        path: &AbsPath,
+        hooks: Vec<RegisteredHook>,
+    ) -> Vec<Part> {
         let before = self.hooks.len();
         let is_theirs = |it: &RegisteredHook| it.agent == agent && it.path == *path;
         self.hooks.retain(|it| !is_theirs(it) || it.is_done);
@@ -299,7 +322,7 @@ impl Session {
 
     /// Removes an agent's loaded skills with their hooks, or only the loads in `only`, and its
     /// announced skills if `announced` is set.
-    fn forget(&mut self, agent: &str, only: Option<&[AbsPath]>, announced: bool) {
+    pub(super) fn forget(&mut self, agent: &str, only: Option<&[AbsPath]>, announced: bool) {
         match only {
             None => {
                 self.invoked.remove(agent);

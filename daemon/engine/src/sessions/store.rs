@@ -10,87 +10,43 @@
 //!
 //! No table is an index of anything else; losing a table loses only its content.
 
+pub(super) mod clock;
+mod columns;
+mod error;
 mod external_writes;
 mod file;
-mod grant;
-mod hook;
+pub mod grant;
+pub(super) mod hook;
+mod notes;
 mod place;
-mod session;
-mod trust;
-mod usage;
+pub(super) mod session;
+pub mod trust;
+pub mod usage;
 mod writer;
 
-use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::Connection;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use self::error::is_corrupt;
 use self::external_writes::ExternalWrites;
-use self::usage::Uses;
-use self::writer::Job;
+use self::notes::Notes;
+use self::writer::{Job, Uses};
 use crate::files::remote_fs_guard::RemoteFsGuard;
+use crate::lock::lock;
 use crate::views::view::Health;
+use crate::watch::stat_cache::{Generation, Validity};
 
-pub(crate) use hook::finish as finish_hook;
-
-pub use grant::Grant;
-pub use trust::{Content, Said};
-pub use usage::Usage;
-
-pub(crate) use session::{
-    ByAgent, Part, automatic, drop_agent, drop_expired, drop_session, invoked, load, save,
-    set_aside, summaries,
-};
+pub use self::error::StoreError;
 
 /// Timeout of the final save at exit: the state directory may be on a server that is gone.
 const LAST_WORD: Duration = Duration::from_secs(2);
-
-/// Reasons why data could not be read or saved.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum StoreError {
-    /// SQLite failed.
-    #[error("{0}")]
-    Failed(String),
-    /// The file's content cannot be read.
-    #[error("it is damaged: {0}")]
-    Damaged(String),
-    /// The thread has ended.
-    #[error("the store has ended")]
-    Ended,
-    /// The disk did not answer in time.
-    #[error("the disk that it is on does not answer")]
-    Silent,
-}
-
-impl From<rusqlite::Error> for StoreError {
-    fn from(error: rusqlite::Error) -> Self {
-        use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange};
-        use rusqlite::Error::{InvalidColumnType, Utf8Error};
-        let is_row = matches!(
-            error,
-            FromSqlConversionFailure(..)
-                | IntegralValueOutOfRange(..)
-                | InvalidColumnType(..)
-                | Utf8Error(..)
-        );
-        if is_row || is_corrupt(&error) {
-            return Self::Damaged(error.to_string());
-        }
-        Self::Failed(error.to_string())
-    }
-}
-
-/// Returns true if the file itself is damaged, not only a row.
-fn is_corrupt(error: &rusqlite::Error) -> bool {
-    let code = error.sqlite_error_code();
-    matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
-}
 
 /// Handle to the store; cheap to clone. The first use starts its thread.
 #[derive(Clone)]
@@ -123,32 +79,6 @@ impl<T> HandedIn<T> {
             tracing::error!("the store has stopped; a change is not saved");
         }
         lock(&self.result).take()
-    }
-}
-
-/// Problems of the store.
-#[derive(Default)]
-struct Notes {
-    /// Problem of opening the file; permanent.
-    opening: Option<Health>,
-    /// Changes that could not be saved; cleared when none is left.
-    writing: Option<Health>,
-    /// Data lost or found damaged in use; permanent.
-    using: VecDeque<Health>,
-}
-
-/// Reports of lost or damaged data that are kept; the latest replace older ones.
-const MOST_TOLD: usize = 16;
-
-impl Notes {
-    /// Reports lost or damaged data, each once.
-    fn tell(&mut self, unwell: Health) {
-        tracing::warn!(path = ?unwell.path, "{}", unwell.message);
-        self.using.retain(|it| it.message != unwell.message);
-        if self.using.len() == MOST_TOLD {
-            self.using.pop_front();
-        }
-        self.using.push_back(unwell);
     }
 }
 
@@ -186,6 +116,31 @@ impl Store {
     /// Returns the files whose changes reveal writes by other processes.
     pub fn files(&self) -> Vec<PathBuf> {
         self.shared.path.iter().flat_map(|it| [external_writes::log_of(it), it.clone()]).collect()
+    }
+
+    /// Returns a counter that changes after another process has written, up to `heard`.
+    pub async fn writes_elsewhere(&self, heard: Generation) -> u64 {
+        let known = &self.shared.elsewhere;
+        if lock(&known.validity).holds(heard) {
+            return known.count();
+        }
+        let Some(path) = self.shared.path.clone() else { return 0 };
+        let reach = &self.shared.reach;
+        let validity =
+            if reach.is_remote() { Validity::default() } else { external_writes::watch(&path) };
+        let looks = reach.look(move || external_writes::stamp(&path)).await.flatten();
+        // A file that is gone existed when its thread started.
+        let was_there = looks.is_some() || self.shared.jobs.get().is_some();
+        if was_there && looks != *lock(&known.seen) {
+            // Any job makes the thread record the file's state.
+            let looked = self.perform(|_| Ok(())).await;
+            if let Err(error) = looked {
+                tracing::debug!(%error, "cannot check for writes by other processes");
+            }
+        } else {
+            *lock(&known.validity) = validity;
+        }
+        known.count()
     }
 
     /// Returns the store's problems.
@@ -321,21 +276,6 @@ impl Store {
 fn unanswered() -> Option<usize> {
     tracing::warn!("the disk does not answer; unsaved changes may be lost");
     None
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Each update under these locks is complete before anything can panic.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Returns the time in milliseconds since 1970.
-pub(crate) fn now() -> u64 {
-    millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
-}
-
-/// Returns a duration in milliseconds.
-pub(crate) fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use tokio::sync::watch;
 
-use crate::views::event_loop::Event;
+use crate::views::event::Event;
 use crate::views::idle_check::Events;
 
 /// Announces changes of external sources.

@@ -9,85 +9,27 @@
 mod keeper;
 mod meter;
 mod process;
+pub(crate) mod prompt;
 mod server;
+mod state;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
 
-use skills_agents::listing::{has_injection, one_line};
 use skills_agents::profile::Provider;
-use skills_discovery::discover::{
-    Prompt, ProvidedContents, ProvidedRoot, ProvidedSkill, server_path,
-};
-use skills_syntax::invisible_chars;
+use skills_discovery::discover::{ProvidedContents, ProvidedRoot, server_path};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 use crate::sources::change_notifier::ChangeNotifier;
 use crate::sources::mcp_client::keeper::Order;
-use crate::sources::source_set::{McpOptions, SourcePhase, SourceStatus};
+use crate::sources::mcp_client::prompt::{PromptAnswer, PromptError};
+use crate::sources::mcp_client::state::Shared;
+use crate::sources::source_config::McpOptions;
+use crate::sources::source_status::{SourcePhase, SourceStatus};
 use crate::views::view::Health;
-
-/// Result of a prompt request.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PromptAnswer {
-    /// The server's description.
-    pub description: Option<String>,
-    /// The messages, in order.
-    pub messages: Vec<PromptMessage>,
-}
-
-/// One message of a prompt.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PromptMessage {
-    /// True for the assistant's role.
-    pub assistant: bool,
-    /// The content.
-    pub content: PromptContent,
-}
-
-/// Content of a message.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PromptContent {
-    /// Text.
-    Text(String),
-    /// Any other content as its protocol JSON: an image, audio, a resource.
-    Other(serde_json::Value),
-}
-
-/// Reasons why a prompt request failed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PromptError {
-    /// The path is not a prompt of a configured server.
-    #[error("there is no MCP server for it")]
-    Unknown,
-    /// The server cannot be reached.
-    #[error("the MCP server `{server}` is not available: {why}")]
-    Unavailable {
-        /// Name of the server.
-        server: String,
-        /// The reason.
-        why: String,
-    },
-    /// The server returned an error, most often for a missing argument.
-    #[error("the MCP server `{server}` refused: {why}")]
-    Refused {
-        /// Name of the server.
-        server: String,
-        /// The server's message.
-        why: String,
-    },
-    /// The request timed out.
-    #[error("the MCP server `{server}` took longer than it may")]
-    TimedOut {
-        /// Name of the server.
-        server: String,
-    },
-}
 
 /// All configured servers.
 pub(crate) struct Mcp {
@@ -96,38 +38,9 @@ pub(crate) struct Mcp {
     options: Option<McpOptions>,
 }
 
-/// State shared by the event loop and the servers' thread.
-pub(crate) struct Shared {
-    notifier: Arc<ChangeNotifier>,
-    servers: Mutex<BTreeMap<String, Server>>,
-    /// Time of the last use, in seconds since `epoch`.
-    used: AtomicU64,
-    epoch: Instant,
-}
-
-/// State of one server.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Server {
-    pub(crate) phase: SourcePhase,
-    /// Its last prompts; none before the first list.
-    pub(crate) prompts: Option<Arc<[ProvidedSkill]>>,
-    /// Description of its failure.
-    pub(crate) error: Option<String>,
-    /// True if the server was ended for exceeding a limit.
-    pub(crate) is_over_limit: bool,
-    /// Suspicious content in its prompts, as a sentence fragment.
-    pub(crate) doubt: Option<String>,
-}
-
 impl Mcp {
     pub(crate) fn new(notifier: Arc<ChangeNotifier>) -> Self {
-        let shared = Shared {
-            notifier,
-            servers: Mutex::default(),
-            used: AtomicU64::new(0),
-            epoch: Instant::now(),
-        };
-        Self { shared: Arc::new(shared), keeper: None, options: None }
+        Self { shared: Arc::new(Shared::new(notifier)), keeper: None, options: None }
     }
 
     /// Applies a configuration. Servers with an unchanged configuration keep running.
@@ -278,72 +191,6 @@ impl Mcp {
             let _ = thread.join();
         }
     }
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Server>> {
-        // Each update under this lock is complete before anything can panic.
-        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Records a use of the servers.
-    pub(crate) fn touch(&self) {
-        self.used.store(self.epoch.elapsed().as_secs(), Ordering::Relaxed);
-    }
-
-    /// Returns the time since the last use.
-    pub(crate) fn unused(&self) -> std::time::Duration {
-        let used = std::time::Duration::from_secs(self.used.load(Ordering::Relaxed));
-        self.epoch.elapsed().saturating_sub(used)
-    }
-
-    /// Marks idle servers as starting. Returns whether there were any.
-    fn begin(&self) -> bool {
-        let mut any = false;
-        for server in self.lock().values_mut().filter(|it| it.phase == SourcePhase::Idle) {
-            server.phase = SourcePhase::Starting;
-            any = true;
-        }
-        any
-    }
-
-    /// Changes the state of a server, and announces it if it differs.
-    fn change(&self, name: &str, change: impl FnOnce(&mut Server)) {
-        let is_new = {
-            let mut servers = self.lock();
-            let Some(server) = servers.get_mut(name) else { return };
-            let before = server.clone();
-            change(server);
-            *server != before
-        };
-        if is_new {
-            self.notifier.tell();
-        }
-    }
-}
-
-/// Describes prompts whose names or descriptions contain invisible characters or forged listings.
-fn doubt(prompts: &[Prompt]) -> Option<String> {
-    let is_doubtful = |it: &&Prompt| {
-        let arguments = it.arguments.iter();
-        let arguments = arguments.flat_map(|it| [Some(&it.name), it.description.as_ref()]);
-        let mut texts = [Some(&it.name), it.description.as_ref()].into_iter().chain(arguments);
-        texts.any(|it| {
-            it.is_some_and(|it| !invisible_chars::runs(it).is_empty() || has_injection(it))
-        })
-    };
-    let doubtful: Vec<_> = prompts.iter().filter(is_doubtful).collect();
-    let name: String = one_line(&doubtful.first()?.name).chars().take(64).collect();
-    let count = doubtful.len();
-    Some(format!(
-        "has {count} prompts with characters that nobody sees or texts that forge a list, the first `{name}`"
-    ))
-}
-
-/// Returns prompts as skills.
-fn skills(prompts: &[Prompt]) -> Arc<[ProvidedSkill]> {
-    let hash = |bytes: &[u8]| *blake3::hash(bytes).as_bytes();
-    prompts.iter().map(|it| it.to_skill(hash)).collect()
 }
 
 impl fmt::Debug for Mcp {

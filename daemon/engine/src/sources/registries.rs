@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,11 +23,13 @@ use skills_discovery::discover::{ProvidedContents, ProvidedRoot};
 use skills_discovery::remote::Address;
 use skills_syntax::path::AbsPath;
 
+use crate::lock::lock;
 use crate::sources::change_notifier::ChangeNotifier;
 use crate::sources::registries::store::Store;
 use crate::sources::registries::update::Outcome;
+use crate::sources::source_config::RemoteOptions;
 use crate::sources::source_limits::{CATALOGS, CATALOGS_AT_ONCE, REFUSED_SHOWN};
-use crate::sources::source_set::{RemoteOptions, SourcePhase, SourceStatus};
+use crate::sources::source_status::{SourcePhase, SourceStatus};
 use crate::views::view::Health;
 
 /// Delay of the first retry after a failure; doubled by each further failure.
@@ -315,9 +317,4 @@ fn fetch_one(shared: &Shared, address: &Address) {
         catalog.due = Some(Instant::now() + wait);
     }
     shared.notifier.tell();
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Each update under these locks is complete before anything can panic.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,16 +2,14 @@
 //!
 //!
 //! Owned by the event loop; answers discovery from memory. Fetches and servers run on their own
-//! threads, which announce changes with [`Event::SourceChanged`](crate::views::event_loop::Event);
+//! threads, which announce changes with [`Event::SourceChanged`](crate::views::event::Event);
 //! dependent views are then resolved again. A fetched registry is a directory like any other.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use skills_agents::profile::Provider;
-use skills_config::McpServer;
 use skills_discovery::discover::{ProvidedContents, ProvidedRoot, ProvidedSkill};
 use skills_discovery::remote::Address;
 use skills_syntax::path::AbsPath;
@@ -20,112 +18,10 @@ use crate::sources::bundled;
 use crate::sources::change_notifier::ChangeNotifier;
 use crate::sources::mcp_client::Mcp;
 use crate::sources::registries::Remote;
+use crate::sources::source_config::SourceConfig;
+use crate::sources::source_status::{SourcePhase, SourceStatus};
+use crate::sources::source_uses::Uses;
 use crate::views::view::Health;
-
-/// Configuration of sources other than the agents' directories.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceConfig {
-    /// Profiles that list the bundled skills.
-    pub bundled: Vec<String>,
-    /// Registries.
-    pub remote: RemoteOptions,
-    /// MCP servers.
-    pub mcp: McpOptions,
-}
-
-/// Configuration of registries.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RemoteOptions {
-    /// Addresses in the user's configuration.
-    pub addresses: Vec<Address>,
-    /// Profiles that list them.
-    pub profiles: Vec<String>,
-    /// Interval between fetches.
-    pub interval: Duration,
-    /// True if other machines may be accessed without encryption.
-    pub unencrypted: bool,
-}
-
-/// Configuration of MCP servers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct McpOptions {
-    /// Servers by name.
-    pub servers: BTreeMap<String, McpServer>,
-    /// Profiles that list their prompts.
-    pub profiles: Vec<String>,
-    /// Timeout of a start and of a request.
-    pub timeout: Duration,
-    /// Time without use after which a server is stopped.
-    pub idle: Duration,
-}
-
-impl Default for SourceConfig {
-    /// Returns a configuration without sources.
-    fn default() -> Self {
-        let remote = RemoteOptions {
-            addresses: Vec::new(),
-            profiles: Vec::new(),
-            interval: Duration::from_hours(1),
-            unencrypted: false,
-        };
-        let mcp = McpOptions {
-            servers: BTreeMap::new(),
-            profiles: Vec::new(),
-            timeout: Duration::from_secs(10),
-            idle: Duration::from_mins(10),
-        };
-        Self { bundled: Vec::new(), remote, mcp }
-    }
-}
-
-/// External sources that a view depends on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Uses {
-    /// Registries.
-    pub(crate) remote: BTreeSet<Address>,
-    /// True if it depends on prompts of MCP servers.
-    pub(crate) mcp: bool,
-}
-
-impl Uses {
-    /// Returns true if a source in use changes by itself.
-    pub(crate) fn any(&self) -> bool {
-        self.mcp || !self.remote.is_empty()
-    }
-}
-
-/// Status of a source.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceStatus {
-    /// Kind of source.
-    pub provider: Provider,
-    /// Address of the registry, or the configured name of the server.
-    pub name: String,
-    /// State of the source.
-    pub phase: SourcePhase,
-    /// Number of its skills.
-    pub skills: usize,
-    /// Description of a failure, as a sentence fragment.
-    pub message: Option<String>,
-    /// Path of its files, if it has any.
-    pub path: Option<AbsPath>,
-}
-
-/// State of a source.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SourcePhase {
-    /// Not needed yet, or unused for a while.
-    #[default]
-    Idle,
-    /// Being started or fetched for the first time.
-    Starting,
-    /// Up to date.
-    Ready,
-    /// Unreachable; its last content is used.
-    Stale,
-    /// Unreachable, without content.
-    Failed,
-}
 
 /// External sources, owned by the event loop.
 pub(crate) struct Sources {

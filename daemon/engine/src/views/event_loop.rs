@@ -13,38 +13,21 @@
 //! `verified`, the disk is swept instead.
 
 mod health;
-
+pub(crate) mod state;
 mod views;
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use arc_swap::ArcSwap;
-use skills_discovery::discover::{DiscoveryContext, Policy};
-use skills_syntax::path::AbsPath;
-use tokio::sync::oneshot;
-
-use self::views::{Scan, ViewEntry};
-use crate::Listener;
-use crate::files::counters::Counters;
+use self::state::{EngineState, SLICE, Waiter};
 use crate::files::dir_index::{Node, NodeId};
-use crate::files::scanner::Scanner;
-use crate::sources::mcp_client::{PromptAnswer, PromptError};
-use crate::sources::source_set::{SourceConfig, Sources, Uses};
-use crate::views::idle_check::Latest;
-use crate::views::status::{Rebuilds, Status};
-use crate::views::view::{View, ViewKey};
-use crate::views::view_lease::ViewLeases;
-use crate::watch::hints::HintQueue;
+use crate::views::event::{Event, Freshness};
 
 /// Timeout of a cookie, after which the disk is swept instead. A cookie takes microseconds.
 const COOKIE_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// Time after which an unused view is dropped.
-pub(crate) const VIEW_IDLE: Duration = Duration::from_hours(1);
 
 /// Interval of sweeps over unwatched directories while a view is leased.
 const SWEEP_EVERY: Duration = Duration::from_secs(2);
@@ -52,179 +35,6 @@ const SWEEP_EVERY: Duration = Duration::from_secs(2);
 /// Time for which a file that has just become empty counts as being written. A program that
 /// truncates and rewrites a file needs some ten microseconds in between.
 const WRITING: Duration = Duration::from_millis(10);
-
-/// Time slice for resolving views before the next events are taken.
-const SLICE: Duration = Duration::from_millis(10);
-
-/// Published views, for answers without waiting.
-pub(crate) type Published = ArcSwap<HashMap<Arc<ViewKey>, Arc<View>>>;
-
-/// Events handled by the event loop.
-pub(crate) enum Event {
-    /// The hint queue is not empty.
-    Hints,
-    /// Requests a view.
-    View(Request),
-    /// Requests the clock once all earlier changes are visible.
-    Sync(oneshot::Sender<String>),
-    /// Keeps the worktree of this view until it is closed.
-    Pin(Request),
-    /// Closes a worktree; the reply says whether it was open.
-    Unpin(AbsPath, oneshot::Sender<bool>),
-    /// Requests the status.
-    Status(oneshot::Sender<Status>),
-    /// Sets the configured external sources.
-    SetSources(Box<SourceConfig>),
-    /// Sets the user's policy for skills.
-    Policy(Policy),
-    /// An external source has changed.
-    SourceChanged,
-    /// Asks whether any of these sources is being fetched for the first time.
-    IsFetching(Uses, oneshot::Sender<bool>),
-    /// Requests a prompt of an MCP server.
-    Prompt {
-        server: String,
-        prompt: String,
-        arguments: BTreeMap<String, String>,
-        reply: oneshot::Sender<Result<PromptAnswer, PromptError>>,
-    },
-    /// Extends watches to newly followed writes.
-    WatchWrites(oneshot::Sender<()>),
-    /// Sets the read limit for SKILL.md.
-    ReadLimit(u64),
-    /// Ends the loop.
-    Stop,
-}
-
-impl Event {
-    /// Returns true if the event always changes the status. For other events
-    /// [`EngineState::date_status`] checks the outcome, so that reads alone do not invalidate the
-    /// cached status.
-    fn changes_status(&self) -> bool {
-        match self {
-            Self::Hints
-            | Self::View(_)
-            | Self::Sync(_)
-            | Self::Status(_)
-            | Self::IsFetching(..) => false,
-            Self::Pin(_)
-            | Self::Unpin(..)
-            | Self::SetSources(_)
-            | Self::Policy(_)
-            | Self::SourceChanged
-            | Self::Prompt { .. }
-            | Self::WatchWrites(_)
-            | Self::ReadLimit(_)
-            | Self::Stop => true,
-        }
-    }
-}
-
-/// A request for a view.
-pub(crate) struct Request {
-    pub(crate) key: Arc<ViewKey>,
-    pub(crate) ctx: Arc<DiscoveryContext>,
-    pub(crate) freshness: Freshness,
-    pub(crate) reply: oneshot::Sender<Arc<View>>,
-}
-
-/// Freshness of an answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Freshness {
-    /// The latest published view.
-    Cached,
-    /// Includes every change finished before the request.
-    #[default]
-    Synced,
-    /// As `Synced`, and compared with the disk file by file.
-    Verified,
-}
-
-/// A request that waits for a cookie.
-pub(crate) enum Waiter {
-    View {
-        request: Request,
-        pin: bool,
-    },
-    Sync(oneshot::Sender<String>),
-    /// Asks if a source is still being fetched; the views contain what has arrived before the answer.
-    IsFetching(Uses, oneshot::Sender<bool>),
-}
-
-impl Waiter {
-    fn accepts_published(&self) -> bool {
-        matches!(self, Self::View { request, .. } if request.freshness == Freshness::Cached)
-    }
-}
-
-/// State of the event loop, owned by its thread.
-pub(crate) struct EngineState {
-    pub(crate) scanner: Scanner,
-    pub(crate) hint_queue: HintQueue,
-    pub(crate) published: Arc<Published>,
-    pub(crate) boot_id: String,
-    pub(crate) watch_limit: Option<u64>,
-    pub(crate) us: u32,
-    /// False if the engine was started without a source of hints; health does not report it then.
-    pub(crate) watching: bool,
-    pub(crate) views: HashMap<Arc<ViewKey>, ViewEntry>,
-    pub(crate) worktrees: BTreeMap<AbsPath, Worktree>,
-    pub(crate) tick: u64,
-    /// The last number assigned to a worktree.
-    pub(crate) numbers: u32,
-    /// Number of times that a worktree was pinned.
-    pub(crate) opened: u64,
-    /// Time after which an unused view is dropped.
-    pub(crate) idle: Duration,
-    pub(crate) cookies: Cookies,
-    pub(crate) rebuilds: Rebuilds,
-    pub(crate) unused: bool,
-    /// Counts changes of the status.
-    pub(crate) turns: Arc<AtomicU64>,
-    /// Number of events taken.
-    pub(crate) taken: u64,
-    /// Value of `taken` when all work was last done ([`super::idle_check`]).
-    pub(crate) done: Arc<AtomicU64>,
-    /// Work counters when the status was last invalidated.
-    pub(crate) dated: (Rebuilds, Counters, u64),
-    pub(crate) leases: ViewLeases,
-    /// Views not published because a file may be incomplete.
-    pub(crate) postponed: HashSet<Arc<ViewKey>>,
-    pub(crate) postponed_at: Instant,
-    /// Views being resolved, the next one first.
-    pub(crate) scans: VecDeque<Scan>,
-    /// End of the current slice.
-    pub(crate) until: Instant,
-    /// Waiters whose views have been resolved since.
-    pub(crate) served: Vec<Waiter>,
-    /// Time of the last periodic sweep of unwatched directories.
-    pub(crate) swept: Instant,
-    pub(crate) listener: Option<Listener>,
-    pub(crate) sources: Sources,
-    /// The user's policy for skills.
-    pub(crate) policy: Arc<Policy>,
-}
-
-/// A worktree with views.
-#[derive(Default)]
-pub(crate) struct Worktree {
-    number: u32,
-    pins: u32,
-    /// Sequence number of the last pin.
-    opened: u64,
-    /// The most recently used view.
-    latest: Latest,
-}
-
-/// The pending cookie and the requests that wait for one.
-#[derive(Default)]
-pub(crate) struct Cookies {
-    /// The last ticket. Its upper half increases after a timeout.
-    ticket: u64,
-    out: Option<Instant>,
-    waiting: Vec<Waiter>,
-    next: Vec<Waiter>,
-}
 
 impl EngineState {
     /// Runs until a stop event or until all senders are gone.
@@ -491,13 +301,5 @@ impl EngineState {
                 let _ = request.reply.send(view);
             }
         }
-    }
-}
-
-impl Cookies {
-    /// Abandons the pending ticket; a late return must not match a later one.
-    fn give_up(&mut self) {
-        self.out = None;
-        self.ticket = ((self.ticket >> 32) + 1) << 32;
     }
 }

@@ -10,9 +10,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SendError, Sender};
-use std::time::{Duration, Instant};
 
-use crate::views::event_loop::Event;
+use crate::views::event::Event;
 use crate::watch::hints::QueueProbe;
 
 /// Sender of events to the event loop; cheap to clone.
@@ -62,47 +61,5 @@ impl IdleCheck {
         // In this order: hints passed on by the first check are counted as sent.
         self.watch.as_ref().is_some_and(|it| it.is_still())
             && self.sent.load(Ordering::SeqCst) == self.done.load(Ordering::SeqCst)
-    }
-}
-
-/// Time of a view's last use, through the event loop or by callers that took the published view.
-pub(crate) struct LastUsed {
-    first: Instant,
-    /// Nanoseconds since `first`.
-    last: AtomicU64,
-    /// Number of this view, unique in the process.
-    number: u64,
-    /// Number of the most recently used view of the worktree.
-    latest: Latest,
-}
-
-/// Number of a worktree's most recently used view; shared by all of its views.
-pub(crate) type Latest = Arc<AtomicU64>;
-
-impl LastUsed {
-    /// Returns the record of a view used now, in a worktree with this most recent view.
-    pub(crate) fn new(latest: &Latest) -> Self {
-        static NUMBERS: AtomicU64 = AtomicU64::new(1);
-        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        let latest = Arc::clone(latest);
-        Self { first: Instant::now(), last: AtomicU64::new(0), number, latest }
-    }
-
-    /// Records a use now. Returns true if another view of the worktree was the most recent one
-    /// before.
-    pub(crate) fn now(&self) -> bool {
-        let since = u64::try_from(self.first.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.last.fetch_max(since, Ordering::Relaxed);
-        !self.is_latest() && self.latest.swap(self.number, Ordering::Relaxed) != self.number
-    }
-
-    /// Returns the time of the last use.
-    pub(crate) fn last(&self) -> Instant {
-        self.first + Duration::from_nanos(self.last.load(Ordering::Relaxed))
-    }
-
-    /// Returns true if this is the worktree's most recently used view.
-    pub(crate) fn is_latest(&self) -> bool {
-        self.latest.load(Ordering::Relaxed) == self.number
     }
 }

@@ -6,7 +6,7 @@ use skills_discovery::discover::SkillState;
 use skills_syntax::path::AbsPath;
 
 use crate::files::counters::Counters;
-use crate::sources::source_set::SourceStatus;
+use crate::sources::source_status::SourceStatus;
 use crate::views::view::Health;
 
 /// Status of the engine.

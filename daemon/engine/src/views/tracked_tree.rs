@@ -14,7 +14,8 @@ use skills_discovery::remote::Address;
 use skills_syntax::path::AbsPath;
 
 use crate::files::dir_index::{DirIndex, Need, NodeId, parent};
-use crate::sources::source_set::{Sources, Uses};
+use crate::sources::source_set::Sources;
+use crate::sources::source_uses::Uses;
 
 /// Answers from the directory index and records missing answers and visited nodes.
 pub(crate) struct TrackedTree<'a> {

@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use skills_discovery::discover::{DiscoveryContext, Overlay, Resolution, SkillState};
 use skills_syntax::path::AbsPath;
 
-use crate::sources::source_set::Uses;
+use crate::sources::source_uses::Uses;
 use crate::views::activation::Activation;
-use crate::views::idle_check::LastUsed;
 use crate::views::journal::{Difference, Journal};
+use crate::views::last_used::LastUsed;
 
 /// Identifies a view: all inputs of discovery besides the disk.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -9,7 +9,7 @@ use skills_agents::profile::Scope;
 use skills_discovery::discover::{Candidate, SearchRoot};
 use skills_engine::View;
 use skills_engine::files::disk::content_hash;
-use skills_engine::sessions::store::Content;
+use skills_engine::sessions::store::trust::Content;
 use skills_protocol::error::RpcError;
 use skills_render::Invoker;
 use skills_syntax::path::AbsPath;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use skills_engine::cancel::Cancel;
 use skills_engine::files::disk::content_hash;
-use skills_engine::sessions::store::Content;
+use skills_engine::sessions::store::trust::Content;
 use skills_render::count_commands;
 use skills_syntax::text::decode;
 

@@ -8,7 +8,7 @@ use skills_agents::profile::Scope;
 use skills_discovery::discover::Candidate;
 use skills_discovery::permission::{self, Action, Properties, RulePrecedence};
 use skills_engine::View;
-use skills_engine::sessions::store::Grant;
+use skills_engine::sessions::store::grant::Grant;
 use skills_protocol::error::{PermissionRule, RpcError};
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{

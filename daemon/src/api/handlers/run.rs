@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use skills_discovery::discover::FileId;
-use skills_engine::sessions::store::Content;
+use skills_engine::sessions::store::trust::Content;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Contextual, RunParams, RunResult};
 use skills_render::Invoker;

@@ -13,7 +13,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use skills_engine::sessions::session::Sessions;
+use skills_engine::sessions::registry::Sessions;
 use skills_engine::sessions::store::Store;
 use skills_engine::{Engine, Options};
 use skills_protocol::method::METHODS;

@@ -16,9 +16,9 @@ use skills_agents::references::is_instruction_file;
 use skills_discovery::discover::{FileId, Resolution};
 use skills_syntax::path::AbsPath;
 
-use super::is_skill;
 use crate::files::disk;
 use crate::files::disk::{File, ReadError};
+use crate::files::skill_file::is_skill_file;
 use crate::views::view::View;
 
 /// Confinement of reads from one worktree.
@@ -145,7 +145,7 @@ pub fn read_fenced(path: &AbsPath, top: Option<&AbsPath>, limit: u64) -> Result<
 
 /// Returns true if a skill or command is a link to something other than a Markdown file.
 fn is_link_to_other(path: &AbsPath, real: &Path) -> bool {
-    let is_skill = is_skill(path) || command::is_command(path) && !is_instruction_file(path);
+    let is_skill = is_skill_file(path) || command::is_command(path) && !is_instruction_file(path);
     is_skill && !is_markdown(real)
 }
 

@@ -14,6 +14,7 @@ use skills_syntax::path::AbsPath;
 use super::fenced::{own_top, users_home};
 use super::worktree::Worktree;
 use crate::files::disk;
+use crate::files::skill_file::SKILL_FILE;
 
 /// Maximum number of files listed for a skill; larger skills do not name each file.
 const MOST_FILES: usize = 500;
@@ -207,7 +208,7 @@ pub(super) fn list(dir: &Path) -> Option<Vec<String>> {
                 waiting.push((path, depth + 1));
             } else if kind.is_file() && !hidden {
                 let relative = path.strip_prefix(dir).ok()?.to_str()?;
-                if relative != super::SKILL_FILE {
+                if relative != SKILL_FILE {
                     files.push(relative.to_owned());
                 }
             }

@@ -2,11 +2,13 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use skills_discovery::discover::{Fault, FaultKind};
 use skills_syntax::path::AbsPath;
 
-use super::{SKILL_FILE, Task};
+use crate::files::skill_file::SKILL_FILE;
+use crate::views::view::View;
 
 /// Names of directories that contain skills.
 const NAMES: [&str; 2] = ["skills", "skill"];
@@ -14,10 +16,14 @@ const NAMES: [&str; 2] = ["skills", "skill"];
 /// Returns the directory that a walk could not list, if it may contain skills: `asked` itself, a
 /// directory at or below an agent's root, or one below a directory named like [`NAMES`]. Returns
 /// its SKILL.md instead if that is readable, because agents that know its name can read it.
-pub(super) fn skill_dir_of(error: &ignore::Error, asked: &Path, task: &Task) -> Option<AbsPath> {
+pub(super) fn skill_dir_of(
+    error: &ignore::Error,
+    asked: &Path,
+    views: &[Arc<View>],
+) -> Option<AbsPath> {
     let is_denied = error.io_error().is_some_and(|it| it.kind() == io::ErrorKind::PermissionDenied);
     let dir = path_of(error).filter(|_| is_denied)?;
-    let roots = task.views.iter().flat_map(|it| &it.resolution.roots);
+    let roots = views.iter().flat_map(|it| &it.resolution.roots);
     let is_named =
         |it: &Path| it.file_name().is_some_and(|it| NAMES.iter().any(|name| it == *name));
     let matters = dir == asked

@@ -14,19 +14,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::Connection;
 
-use super::{Store, lock};
-use crate::watch::stat_cache::{Generation, StatCache, Validity};
+use crate::lock::lock;
+use crate::watch::stat_cache::{StatCache, Validity};
 
 /// Metadata that reveals a change: inode, size and mtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp(u64, u64, i64, i64);
+pub(super) struct Stamp(u64, u64, i64, i64);
 
 /// Record of other processes' writes.
 #[derive(Debug, Default)]
 pub(super) struct ExternalWrites {
-    seen: Mutex<Option<Stamp>>,
+    pub(super) seen: Mutex<Option<Stamp>>,
     /// Validity of the last `stat` with the recorded metadata.
-    validity: Mutex<Validity>,
+    pub(super) validity: Mutex<Validity>,
     count: AtomicU64,
     readings: AtomicU64,
 }
@@ -39,6 +39,11 @@ impl ExternalWrites {
     /// Returns a number that orders reads; called by the store's thread.
     pub(super) fn next_reading(&self) -> u64 {
         self.readings.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Returns a counter that changes after another process has written.
+    pub(super) fn count(&self) -> u64 {
+        self.count.load(Ordering::Relaxed)
     }
 
     /// Records the state after a commit of this process.
@@ -54,32 +59,6 @@ impl ExternalWrites {
     }
 }
 
-impl Store {
-    /// Returns a counter that changes after another process has written, up to `heard`.
-    pub async fn writes_elsewhere(&self, heard: Generation) -> u64 {
-        let known = &self.shared.elsewhere;
-        if lock(&known.validity).holds(heard) {
-            return known.count.load(Ordering::Relaxed);
-        }
-        let Some(path) = self.shared.path.clone() else { return 0 };
-        let reach = &self.shared.reach;
-        let validity = if reach.is_remote() { Validity::default() } else { watch(&path) };
-        let looks = reach.look(move || stamp(&path)).await.flatten();
-        // A file that is gone existed when its thread started.
-        let was_there = looks.is_some() || self.shared.jobs.get().is_some();
-        if was_there && looks != *lock(&known.seen) {
-            // Any job makes the thread record the file's state.
-            let looked = self.perform(|_| Ok(())).await;
-            if let Err(error) = looked {
-                tracing::debug!(%error, "cannot check for writes by other processes");
-            }
-        } else {
-            *lock(&known.validity) = validity;
-        }
-        known.count.load(Ordering::Relaxed)
-    }
-}
-
 /// Returns the path of SQLite's write-ahead log.
 pub(super) fn log_of(path: &Path) -> PathBuf {
     let mut log = path.as_os_str().to_owned();
@@ -87,7 +66,7 @@ pub(super) fn log_of(path: &Path) -> PathBuf {
     log.into()
 }
 
-fn watch(path: &Path) -> Validity {
+pub(super) fn watch(path: &Path) -> Validity {
     let log = log_of(path);
     match (path.parent(), path.file_name(), log.file_name()) {
         (Some(dir), Some(file), Some(log)) => StatCache::shared().watch(dir, &[file, log]),
@@ -95,7 +74,7 @@ fn watch(path: &Path) -> Validity {
     }
 }
 
-fn stamp(path: &Path) -> Option<Stamp> {
+pub(super) fn stamp(path: &Path) -> Option<Stamp> {
     let found = fs::metadata(log_of(path)).or_else(|_| fs::metadata(path)).ok()?;
     Some(Stamp(found.ino(), found.len(), found.mtime(), found.mtime_nsec()))
 }
@@ -103,6 +82,8 @@ fn stamp(path: &Path) -> Option<Stamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sessions::store::Store;
+    use crate::watch::stat_cache::Generation;
 
     #[tokio::test]
     async fn external_writes_are_counted_and_own_writes_are_not() {

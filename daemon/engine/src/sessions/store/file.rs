@@ -15,7 +15,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::now;
+use super::clock::now;
 use super::place::FileIdentity;
 use crate::views::view::Health;
 

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use rusqlite::params;
 
-use super::{Store, StoreError, now};
+use super::Store;
+use super::clock::now;
+use super::error::StoreError;
 
 /// A granted permission.
 #[derive(Clone, Debug, PartialEq, Eq)]

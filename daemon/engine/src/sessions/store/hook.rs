@@ -4,7 +4,7 @@ use rusqlite::{Connection, Result, Row, params};
 use skills_agents::hooks::{CompiledMatcher, Hook};
 use skills_syntax::path::AbsPath;
 
-use super::session::{abs_path_of, bytes};
+use super::columns::{abs_path_of, bytes};
 use crate::sessions::session::RegisteredHook;
 
 /// Value of `once` for a hook that runs once and has run.

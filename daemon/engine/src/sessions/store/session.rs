@@ -1,37 +1,15 @@
 //! Rows of sessions: read as a whole, written in parts.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use rusqlite::types::{FromSqlError, Type};
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use skills_syntax::path::AbsPath;
 
+use super::columns::{abs_path_of, bytes};
 use super::hook;
-use crate::sessions::session::{Invocation, Loaded, Matched, RegisteredHook, Session, Summary};
-
-/// A changed part of a session.
-#[derive(Debug)]
-pub(crate) enum Part {
-    /// Its working directory, profile and other parameters.
-    Location,
-    /// Time of its last use.
-    Used,
-    /// A skill directory discovered or touched at this time.
-    Discovered(AbsPath, u64),
-    /// A skill directory dropped as the least recently touched.
-    Dropped(AbsPath),
-    /// An activated skill.
-    Activated(AbsPath, Matched),
-    /// Skills announced to an agent, with the index of the first.
-    Announced { agent: String, first: usize, paths: Vec<AbsPath> },
-    /// All hooks that an agent has from a skill.
-    Hooks { agent: String, path: AbsPath, hooks: Vec<RegisteredHook> },
-    /// A skill loaded by an agent.
-    Invoked { agent: String, invocation: Invocation, at: u64 },
-}
+use crate::sessions::session::{Invocation, Loaded, Matched, Part, Session, Summary};
 
 /// Prefix of a query that looks up the session's row by its id.
 macro_rules! by_id {
@@ -311,10 +289,6 @@ fn text_of(row: &Row<'_>, column: usize) -> Result<String> {
     Ok(String::from_utf8_lossy(bytes).into_owned())
 }
 
-pub(super) fn bytes(path: &Path) -> &[u8] {
-    path.as_os_str().as_bytes()
-}
-
 fn split(joined: &[u8]) -> impl Iterator<Item = &[u8]> {
     joined.split(|byte| *byte == 0).filter(|it| !it.is_empty())
 }
@@ -328,19 +302,3 @@ fn variable(text: &[u8]) -> Option<(String, OsString)> {
 fn abs_path(bytes: &[u8]) -> Option<AbsPath> {
     AbsPath::new(Path::new(std::ffi::OsStr::from_bytes(bytes))).ok()
 }
-
-/// Returns the path in a column.
-pub(super) fn path_of(row: &Row<'_>, column: usize) -> Result<PathBuf> {
-    Ok(PathBuf::from(OsString::from_vec(row.get(column)?)))
-}
-
-pub(super) fn abs_path_of(row: &Row<'_>, column: usize) -> Result<AbsPath> {
-    let path = path_of(row, column)?;
-    AbsPath::new(&path).map_err(|error| {
-        let error = FromSqlError::Other(Box::new(error));
-        rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, Box::new(error))
-    })
-}
-
-/// Paths by agent name.
-pub(crate) type ByAgent = BTreeMap<String, Vec<AbsPath>>;

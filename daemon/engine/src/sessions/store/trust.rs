@@ -14,8 +14,10 @@ use std::sync::Arc;
 use ignore::WalkBuilder;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::session::path_of;
-use super::{Store, StoreError, now};
+use super::Store;
+use super::clock::now;
+use super::columns::path_of;
+use super::error::StoreError;
 use crate::cancel::Cancel;
 use crate::files::disk::{self, ReadError, content_hash, content_hash_of};
 

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
-use rusqlite::{Connection, params};
-
-use super::session::path_of;
-use super::writer::Job;
-use super::{Store, StoreError, lock, now};
+use super::Store;
+use super::clock::now;
+use super::columns::path_of;
+use super::error::StoreError;
+use super::writer::{Job, Use};
+use crate::lock::lock;
 
 /// Usage of a skill.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,23 +18,6 @@ pub struct Usage {
     pub count: u64,
     /// Time of the last load, in milliseconds since 1970.
     pub last: u64,
-}
-
-/// One use to be counted.
-pub(super) struct Use {
-    path: Vec<u8>,
-    at: i64,
-}
-
-/// Uses not yet passed to the store's thread, in order.
-pub(super) type Uses = Mutex<Vec<Use>>;
-
-impl Use {
-    pub(super) fn count(&self, connection: &Connection) -> rusqlite::Result<()> {
-        let query = "INSERT INTO usage VALUES (?1, 1, ?2)
-                     ON CONFLICT DO UPDATE SET count = count + 1, last = ?2";
-        connection.prepare_cached(query)?.execute(params![self.path, self.at]).map(drop)
-    }
 }
 
 impl Store {

@@ -15,13 +15,15 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::{Connection, ErrorCode, params};
 use tokio::sync::oneshot;
 
+use super::error::StoreError;
 use super::external_writes::{ExternalWrites, Version};
+use super::file;
+use super::notes::Notes;
 use super::place::FileIdentity;
-use super::usage::Uses;
-use super::{Notes, StoreError, file, lock};
+use crate::lock::lock;
 use crate::views::view::Health;
 
 /// Maximum number of jobs per commit.
@@ -74,6 +76,23 @@ impl Job {
                 let _ = reply.send(committed.and(result));
             })
         }))
+    }
+}
+
+/// One use to be counted.
+pub(super) struct Use {
+    pub(super) path: Vec<u8>,
+    pub(super) at: i64,
+}
+
+/// Uses not yet passed to the store's thread, in order.
+pub(super) type Uses = Mutex<Vec<Use>>;
+
+impl Use {
+    fn count(&self, connection: &Connection) -> rusqlite::Result<()> {
+        let query = "INSERT INTO usage VALUES (?1, 1, ?2)
+                     ON CONFLICT DO UPDATE SET count = count + 1, last = ?2";
+        connection.prepare_cached(query)?.execute(params![self.path, self.at]).map(drop)
     }
 }
 

@@ -11,10 +11,11 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use crate::sources::mcp_client::prompt::{PromptAnswer, PromptError};
 use crate::sources::mcp_client::server;
 use crate::sources::mcp_client::server::{Ask, Bounds};
-use crate::sources::mcp_client::{PromptAnswer, PromptError, Shared};
-use crate::sources::source_set::McpOptions;
+use crate::sources::mcp_client::state::Shared;
+use crate::sources::source_config::McpOptions;
 
 /// Timeout for all servers to end, after which the runtime kills them.
 const PARTING: Duration = Duration::from_secs(3);

@@ -18,13 +18,14 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::sources::mcp_client::meter::{Excess, Meter};
 use crate::sources::mcp_client::process::Process;
-use crate::sources::mcp_client::{
-    PromptAnswer, PromptContent, PromptError, PromptMessage, Shared, doubt, skills,
+use crate::sources::mcp_client::prompt::{
+    PromptAnswer, PromptContent, PromptError, PromptMessage, doubt, skills,
 };
+use crate::sources::mcp_client::state::Shared;
 use crate::sources::source_limits::{
     MCP_PAGES, MCP_PENALTY, MCP_PROMPTS, MCP_RELIST_PAUSE, MCP_REQUESTS,
 };
-use crate::sources::source_set::SourcePhase;
+use crate::sources::source_status::SourcePhase;
 
 /// Delay of the first restart after a failure; doubled by each further failure.
 const FIRST_RETRY: Duration = Duration::from_secs(1);

@@ -9,8 +9,7 @@ use skills_discovery::discover::{
 };
 use skills_syntax::path::AbsPath;
 
-use super::EngineState;
-use super::views::Dependencies;
+use super::state::{Dependencies, EngineState};
 use crate::files::dir_index::{Node, Watch};
 use crate::views::status::{Status, WorktreeStatus};
 use crate::views::view::Health;

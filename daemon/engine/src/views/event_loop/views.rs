@@ -13,13 +13,12 @@ use std::time::Instant;
 use skills_discovery::discover::{Candidate, DiscoveryContext, Resolution, discover};
 use skills_syntax::path::AbsPath;
 
-use super::{EngineState, SLICE, Waiter};
-use crate::Update;
-use crate::files::dir_index::{Need, NodeId};
-use crate::sources::source_set::Uses;
-use crate::views::idle_check::LastUsed;
+use super::state::{Dependencies, EngineState, SLICE, Scan, ViewEntry, Waiter};
+use crate::sources::source_uses::Uses;
 use crate::views::journal::{Changes, Journal};
+use crate::views::last_used::LastUsed;
 use crate::views::tracked_tree::TrackedTree;
+use crate::views::update::Update;
 use crate::views::view::{View, ViewKey, ViewVersion};
 
 /// Maximum number of views; beyond it the least recently used is dropped.
@@ -32,54 +31,6 @@ const MOST_PINNED: usize = 256;
 /// missing answers of the last, so only a disk that grows faster than it is read reaches this
 /// limit.
 const MAX_ROUNDS: usize = 1000;
-
-/// A view with its dependencies and last use.
-pub(crate) struct ViewEntry {
-    pub(super) view: Arc<View>,
-    /// The nodes its resolution depends on.
-    pub(super) depends: Dependencies,
-    pub(super) last_used: Arc<LastUsed>,
-}
-
-/// A view that is being resolved.
-pub(crate) struct Scan {
-    key: Arc<ViewKey>,
-    ctx: Arc<DiscoveryContext>,
-    patient: bool,
-    /// Answers still to be loaded.
-    needs: Vec<Need>,
-    rounds: usize,
-    /// Requests answered when it is done.
-    waiters: Vec<Waiter>,
-}
-
-impl Scan {
-    /// Returns true if a caller still waits for it.
-    fn is_wanted(&self) -> bool {
-        self.waiters.iter().any(|it| match it {
-            Waiter::View { request, .. } => !request.reply.is_closed(),
-            Waiter::Sync(reply) => !reply.is_closed(),
-            Waiter::IsFetching(_, reply) => !reply.is_closed(),
-        })
-    }
-}
-
-/// A sorted set of nodes.
-#[derive(PartialEq)]
-pub(super) struct Dependencies(Vec<NodeId>);
-
-impl Dependencies {
-    fn new(mut visited: Vec<NodeId>) -> Self {
-        visited.sort_unstable();
-        visited.dedup();
-        visited.shrink_to_fit();
-        Self(visited)
-    }
-
-    pub(super) fn contains(&self, id: NodeId) -> bool {
-        self.0.binary_search(&id).is_ok()
-    }
-}
 
 impl EngineState {
     /// Resolves the views again that depend on a changed source or policy.
@@ -309,7 +260,7 @@ impl EngineState {
         }
         // Nodes of a view that is still being resolved are not in any view yet.
         if self.scans.is_empty() && std::mem::take(&mut self.unused) {
-            let used = self.views.values().flat_map(|it| it.depends.0.iter().copied()).collect();
+            let used = self.views.values().flat_map(|it| it.depends.iter()).collect();
             self.scanner.retain(&used);
             let live: BTreeSet<_> =
                 self.views.values().map(|it| it.view.resolution.worktree.clone()).collect();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use skills_engine::files::disk::content_hash;
-use skills_engine::sessions::session::Sessions;
+use skills_engine::sessions::registry::Sessions;
 use skills_engine::sessions::store::Store;
 use skills_protocol::wire;
 use skills_render::Invoker;

@@ -7,7 +7,7 @@ use skills_agents::field_table;
 use skills_agents::fields::{FieldValue, Fields};
 use skills_discovery::discover::{Candidate, SkillState};
 use skills_engine::View;
-use skills_engine::sessions::store::Content;
+use skills_engine::sessions::store::trust::Content;
 use skills_protocol::error::RpcError;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{CoveredSkill, TrustNeed, WaitingSkill};

@@ -6,46 +6,30 @@
 //! same order of changes; the caller is answered once it is on disk. Changes that cannot be written
 //! wait in the store, whose health says so. Unused sessions are on disk only.
 
+mod compaction;
 mod live;
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use skills_agents::hooks::Hook;
 use skills_agents::profile::Compaction;
 use skills_syntax::path::AbsPath;
 
-use self::live::{Live, is_heard};
-use super::compaction::{self, Compacted};
-use super::{HookOwner, Invocation, Loaded, Opening, RegisteredHook, Session, Summary, TouchDelta};
-use crate::sessions::store;
-use crate::sessions::store::{Part, Store, millis, now};
-use crate::views::event_loop::VIEW_IDLE;
+use self::live::{HEARD, is_heard};
+use crate::sessions::session::{
+    HookOwner, Invocation, Loaded, Opening, Part, RegisteredHook, Session, Summary, TouchDelta,
+};
+use crate::sessions::store::Store;
+use crate::sessions::store::clock::{millis, now};
+use crate::sessions::store::{hook, session as rows};
 
-/// Time after a session's last use during which changes of files still count as touches: as long as
-/// its view is kept.
-pub(crate) const HEARD: Duration = VIEW_IDLE;
+pub use self::compaction::Compacted;
+pub use self::live::Sessions;
 
 /// Maximum number of sessions that [`Sessions::wake`] loads, the most recently used first.
 const MOST_AWAKE: usize = 1024;
-
-/// All sessions; cheap to clone.
-#[derive(Clone)]
-pub struct Sessions {
-    store: Store,
-    shared: Arc<Shared>,
-}
-
-#[derive(Default)]
-struct Shared {
-    /// No other lock is taken under it, and nothing blocks.
-    live: Mutex<Live>,
-    /// Number of generated ids.
-    made: AtomicU64,
-    /// Time when expired sessions were last removed.
-    swept: AtomicU64,
-}
 
 impl Sessions {
     /// Returns the sessions of this store.
@@ -148,7 +132,7 @@ impl Sessions {
                 }
                 None => live.n_left += 1,
             }
-            (was_live, self.store.hand_in(move |it| store::finish_hook(it, &wanted)))
+            (was_live, self.store.hand_in(move |it| hook::finish(it, &wanted)))
         };
         handed_in.kept().await == Some(true) || was_live
     }
@@ -156,7 +140,7 @@ impl Sessions {
     /// Returns the skills that an agent has loaded, the latest last.
     pub async fn invoked(&self, id: &str, agent: Option<&str>) -> Vec<Loaded> {
         let (id, agent) = (id.to_owned(), agent.unwrap_or_default().to_owned());
-        let read = self.store.ask(move |it| store::invoked(it, &id, &agent)).await;
+        let read = self.store.ask(move |it| rows::invoked(it, &id, &agent)).await;
         read.inspect_err(|error| tracing::warn!(%error, "cannot read loaded skills"))
             .unwrap_or_default()
     }
@@ -184,14 +168,14 @@ impl Sessions {
             let mut live = self.live();
             live.n_left += 1;
             let was_live = live.sessions.remove(id).is_some();
-            (was_live, self.store.hand_in(move |it| store::drop_session(it, &wanted)))
+            (was_live, self.store.hand_in(move |it| rows::drop_session(it, &wanted)))
         };
         handed_in.kept().await.unwrap_or(false) || was_live
     }
 
     /// Returns a summary of all sessions, the most recently used first.
     pub async fn list(&self) -> Vec<Summary> {
-        let read = self.store.ask(store::summaries).await;
+        let read = self.store.ask(rows::summaries).await;
         let read = read.inspect_err(|error| tracing::warn!(%error, "cannot read sessions"));
         let (summaries, unread) = read.unwrap_or_default();
         for (id, why) in unread {
@@ -214,7 +198,7 @@ impl Sessions {
             let mut live = self.live();
             live.n_left += 1;
             live.sessions.retain(|_, it| it.used >= since);
-            self.store.hand_in(move |it| store::drop_expired(it, since))
+            self.store.hand_in(move |it| rows::drop_expired(it, since))
         };
         if let Some(count) = handed_in.kept().await.filter(|it| *it > 0) {
             tracing::info!(count, "deleted expired sessions");
@@ -244,7 +228,7 @@ impl Sessions {
             }
         }
         let since = now().saturating_sub(millis(HEARD));
-        let ids = self.store.ask(move |it| store::automatic(it, since, MOST_AWAKE)).await;
+        let ids = self.store.ask(move |it| rows::automatic(it, since, MOST_AWAKE)).await;
         let ids = ids.inspect_err(|error| tracing::warn!(%error, "cannot read sessions"));
         let mut awake = Vec::new();
         // One by one, so that other callers get their turn.
@@ -386,7 +370,7 @@ mod tests {
                     scope.spawn(move || hammer(round, thread));
                 }
             });
-            let question = sessions.store.ask(|it| store::load(it, "s"));
+            let question = sessions.store.ask(|it| rows::load(it, "s"));
             let on_disk = runtime().block_on(question).unwrap();
             // Times of touches are saved once a minute.
             let timeless = |mut session: Session| {

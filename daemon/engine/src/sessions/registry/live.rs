@@ -7,20 +7,44 @@
 //! back.
 
 use std::collections::HashMap;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use skills_syntax::path::AbsPath;
 
-use super::{HEARD, Sessions};
-use crate::sessions::session::{Session, USED_WITHIN};
-use crate::sessions::store;
-use crate::sessions::store::{HandedIn, Part, StoreError, millis, now};
+use crate::sessions::session::{Part, Session, USED_WITHIN};
+use crate::sessions::store::clock::{millis, now};
+use crate::sessions::store::session as rows;
+use crate::sessions::store::{HandedIn, Store, StoreError};
+use crate::views::last_used::VIEW_IDLE;
+
+/// Time after a session's last use during which changes of files still count as touches: as long as
+/// its view is kept.
+pub(super) const HEARD: Duration = VIEW_IDLE;
 
 /// Maximum number of sessions in memory; beyond it the least recently used are on disk only.
 const MOST_LIVE: usize = 2048;
 
 /// Prefix of the id of a session that could not be read.
 const ASIDE: &str = "damaged-";
+
+/// All sessions; cheap to clone.
+#[derive(Clone)]
+pub struct Sessions {
+    pub(super) store: Store,
+    pub(super) shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+pub(super) struct Shared {
+    /// No other lock is taken under it, and nothing blocks.
+    live: Mutex<Live>,
+    /// Number of generated ids.
+    pub(super) made: AtomicU64,
+    /// Time when expired sessions were last removed.
+    pub(super) swept: AtomicU64,
+}
 
 /// Sessions in memory.
 #[derive(Default)]
@@ -48,7 +72,7 @@ impl Sessions {
                 live.n_left
             };
             let wanted = id.to_owned();
-            let found = self.store.ask(move |it| store::load(it, &wanted)).await;
+            let found = self.store.ask(move |it| rows::load(it, &wanted)).await;
             if let Err(StoreError::Damaged(why)) = &found {
                 self.set_aside(id, why).await;
             }
@@ -74,7 +98,7 @@ impl Sessions {
         }
         let (wanted, aside) = (id.to_owned(), format!("{ASIDE}{} {id}", now()));
         let kept = aside.clone();
-        let done = self.store.perform(move |it| store::set_aside(it, &wanted, &kept)).await;
+        let done = self.store.perform(move |it| rows::set_aside(it, &wanted, &kept)).await;
         let shown: String = id.chars().take(64).collect();
         let what = match done {
             Ok(()) => "it is set aside and begins anew".to_owned(),
@@ -101,7 +125,7 @@ impl Sessions {
                 None => live.n_left += 1,
             }
             self.store.hand_in(move |it| {
-                store::drop_agent(it, &wanted, &agent, only.as_deref(), announced)
+                rows::drop_agent(it, &wanted, &agent, only.as_deref(), announced)
             })
         };
         handed_in.kept().await;
@@ -156,7 +180,7 @@ impl Sessions {
         let (parts, result) = change(Arc::make_mut(entry));
         let (session, saved) = (Arc::clone(entry), Arc::clone(entry));
         let handed_in = (!parts.is_empty())
-            .then(|| self.store.hand_in(move |it| store::save(it, &saved, &parts)));
+            .then(|| self.store.hand_in(move |it| rows::save(it, &saved, &parts)));
         Changed { session, result, handed_in }
     }
 
@@ -170,7 +194,7 @@ impl Sessions {
         let Some(entry) = live.sessions.get_mut(&session.id) else { return session };
         Arc::make_mut(entry).used = at;
         let (session, saved) = (Arc::clone(entry), Arc::clone(entry));
-        self.store.leave(move |it| store::save(it, &saved, &[Part::Used]));
+        self.store.leave(move |it| rows::save(it, &saved, &[Part::Used]));
         session
     }
 

@@ -3,7 +3,7 @@
 
 use skills_agents::profile::Compaction;
 
-use super::Loaded;
+use crate::sessions::session::Loaded;
 
 /// Estimated number of characters per token.
 const TOKEN: usize = 4;

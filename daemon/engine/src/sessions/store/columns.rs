@@ -1,0 +1,27 @@
+//! Paths as column values.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use rusqlite::types::{FromSqlError, Type};
+use rusqlite::{Result, Row};
+use skills_syntax::path::AbsPath;
+
+/// Returns the column value of a path.
+pub(super) fn bytes(path: &Path) -> &[u8] {
+    path.as_os_str().as_bytes()
+}
+
+/// Returns the path in a column.
+pub(super) fn path_of(row: &Row<'_>, column: usize) -> Result<PathBuf> {
+    Ok(PathBuf::from(OsString::from_vec(row.get(column)?)))
+}
+
+pub(super) fn abs_path_of(row: &Row<'_>, column: usize) -> Result<AbsPath> {
+    let path = path_of(row, column)?;
+    AbsPath::new(&path).map_err(|error| {
+        let error = FromSqlError::Other(Box::new(error));
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, Box::new(error))
+    })
+}

@@ -1,0 +1,31 @@
+//! Problems of the store, for its health.
+
+use std::collections::VecDeque;
+
+use crate::views::view::Health;
+
+/// Problems of the store.
+#[derive(Default)]
+pub(super) struct Notes {
+    /// Problem of opening the file; permanent.
+    pub(super) opening: Option<Health>,
+    /// Changes that could not be saved; cleared when none is left.
+    pub(super) writing: Option<Health>,
+    /// Data lost or found damaged in use; permanent.
+    pub(super) using: VecDeque<Health>,
+}
+
+/// Reports of lost or damaged data that are kept; the latest replace older ones.
+const MOST_TOLD: usize = 16;
+
+impl Notes {
+    /// Reports lost or damaged data, each once.
+    pub(super) fn tell(&mut self, unwell: Health) {
+        tracing::warn!(path = ?unwell.path, "{}", unwell.message);
+        self.using.retain(|it| it.message != unwell.message);
+        if self.using.len() == MOST_TOLD {
+            self.using.pop_front();
+        }
+        self.using.push_back(unwell);
+    }
+}

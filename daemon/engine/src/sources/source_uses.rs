@@ -1,0 +1,21 @@
+//! External sources that a view depends on.
+
+use std::collections::BTreeSet;
+
+use skills_discovery::remote::Address;
+
+/// External sources that a view depends on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Uses {
+    /// Registries.
+    pub(crate) remote: BTreeSet<Address>,
+    /// True if it depends on prompts of MCP servers.
+    pub(crate) mcp: bool,
+}
+
+impl Uses {
+    /// Returns true if a source in use changes by itself.
+    pub(crate) fn any(&self) -> bool {
+        self.mcp || !self.remote.is_empty()
+    }
+}

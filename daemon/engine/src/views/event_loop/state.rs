@@ -1,0 +1,172 @@
+//! State of the event loop: views, worktrees, waiting requests.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
+
+use skills_discovery::discover::{DiscoveryContext, Policy};
+use skills_syntax::path::AbsPath;
+use tokio::sync::oneshot;
+
+use crate::files::counters::Counters;
+use crate::files::dir_index::{Need, NodeId};
+use crate::files::scanner::Scanner;
+use crate::sources::source_set::Sources;
+use crate::sources::source_uses::Uses;
+use crate::views::event::{Freshness, Published, Request};
+use crate::views::last_used::{LastUsed, Latest};
+use crate::views::status::Rebuilds;
+use crate::views::update::Listener;
+use crate::views::view::{View, ViewKey};
+use crate::views::view_lease::ViewLeases;
+use crate::watch::hints::HintQueue;
+
+/// Time slice for resolving views before the next events are taken.
+pub(super) const SLICE: Duration = Duration::from_millis(10);
+
+/// A request that waits for a cookie.
+pub(crate) enum Waiter {
+    View {
+        request: Request,
+        pin: bool,
+    },
+    Sync(oneshot::Sender<String>),
+    /// Asks if a source is still being fetched; the views contain what has arrived before the answer.
+    IsFetching(Uses, oneshot::Sender<bool>),
+}
+
+impl Waiter {
+    pub(super) fn accepts_published(&self) -> bool {
+        matches!(self, Self::View { request, .. } if request.freshness == Freshness::Cached)
+    }
+}
+
+/// State of the event loop, owned by its thread.
+pub(crate) struct EngineState {
+    pub(crate) scanner: Scanner,
+    pub(crate) hint_queue: HintQueue,
+    pub(crate) published: Arc<Published>,
+    pub(crate) boot_id: String,
+    pub(crate) watch_limit: Option<u64>,
+    pub(crate) us: u32,
+    /// False if the engine was started without a source of hints; health does not report it then.
+    pub(crate) watching: bool,
+    pub(crate) views: HashMap<Arc<ViewKey>, ViewEntry>,
+    pub(crate) worktrees: BTreeMap<AbsPath, Worktree>,
+    pub(crate) tick: u64,
+    /// The last number assigned to a worktree.
+    pub(crate) numbers: u32,
+    /// Number of times that a worktree was pinned.
+    pub(crate) opened: u64,
+    /// Time after which an unused view is dropped.
+    pub(crate) idle: Duration,
+    pub(crate) cookies: Cookies,
+    pub(crate) rebuilds: Rebuilds,
+    pub(crate) unused: bool,
+    /// Counts changes of the status.
+    pub(crate) turns: Arc<AtomicU64>,
+    /// Number of events taken.
+    pub(crate) taken: u64,
+    /// Value of `taken` when all work was last done ([`crate::views::idle_check`]).
+    pub(crate) done: Arc<AtomicU64>,
+    /// Work counters when the status was last invalidated.
+    pub(crate) dated: (Rebuilds, Counters, u64),
+    pub(crate) leases: ViewLeases,
+    /// Views not published because a file may be incomplete.
+    pub(crate) postponed: HashSet<Arc<ViewKey>>,
+    pub(crate) postponed_at: Instant,
+    /// Views being resolved, the next one first.
+    pub(crate) scans: VecDeque<Scan>,
+    /// End of the current slice.
+    pub(crate) until: Instant,
+    /// Waiters whose views have been resolved since.
+    pub(crate) served: Vec<Waiter>,
+    /// Time of the last periodic sweep of unwatched directories.
+    pub(crate) swept: Instant,
+    pub(crate) listener: Option<Listener>,
+    pub(crate) sources: Sources,
+    /// The user's policy for skills.
+    pub(crate) policy: Arc<Policy>,
+}
+
+/// A worktree with views.
+#[derive(Default)]
+pub(crate) struct Worktree {
+    pub(super) number: u32,
+    pub(super) pins: u32,
+    /// Sequence number of the last pin.
+    pub(super) opened: u64,
+    /// The most recently used view.
+    pub(super) latest: Latest,
+}
+
+/// The pending cookie and the requests that wait for one.
+#[derive(Default)]
+pub(crate) struct Cookies {
+    /// The last ticket. Its upper half increases after a timeout.
+    pub(super) ticket: u64,
+    pub(super) out: Option<Instant>,
+    pub(super) waiting: Vec<Waiter>,
+    pub(super) next: Vec<Waiter>,
+}
+
+/// A view with its dependencies and last use.
+pub(crate) struct ViewEntry {
+    pub(super) view: Arc<View>,
+    /// The nodes its resolution depends on.
+    pub(super) depends: Dependencies,
+    pub(super) last_used: Arc<LastUsed>,
+}
+
+/// A view that is being resolved.
+pub(crate) struct Scan {
+    pub(super) key: Arc<ViewKey>,
+    pub(super) ctx: Arc<DiscoveryContext>,
+    pub(super) patient: bool,
+    /// Answers still to be loaded.
+    pub(super) needs: Vec<Need>,
+    pub(super) rounds: usize,
+    /// Requests answered when it is done.
+    pub(super) waiters: Vec<Waiter>,
+}
+
+impl Scan {
+    /// Returns true if a caller still waits for it.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.waiters.iter().any(|it| match it {
+            Waiter::View { request, .. } => !request.reply.is_closed(),
+            Waiter::Sync(reply) => !reply.is_closed(),
+            Waiter::IsFetching(_, reply) => !reply.is_closed(),
+        })
+    }
+}
+
+/// A sorted set of nodes.
+#[derive(PartialEq)]
+pub(super) struct Dependencies(Vec<NodeId>);
+
+impl Dependencies {
+    pub(super) fn new(mut visited: Vec<NodeId>) -> Self {
+        visited.sort_unstable();
+        visited.dedup();
+        visited.shrink_to_fit();
+        Self(visited)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = NodeId> {
+        self.0.iter().copied()
+    }
+
+    pub(super) fn contains(&self, id: NodeId) -> bool {
+        self.0.binary_search(&id).is_ok()
+    }
+}
+
+impl Cookies {
+    /// Abandons the pending ticket; a late return must not match a later one.
+    pub(super) fn give_up(&mut self) {
+        self.out = None;
+        self.ticket = ((self.ticket >> 32) + 1) << 32;
+    }
+}
