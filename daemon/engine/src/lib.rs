@@ -120,6 +120,8 @@ pub struct Engine {
     ended: Arc<Mutex<Receiver<()>>>,
     notifier: Arc<ChangeNotifier>,
     cache: Option<PathBuf>,
+    /// Directories of all registries' copies, as configured and canonical.
+    registries: Arc<[PathBuf]>,
     matchers: Arc<Matchers>,
     writes: Writes,
 }
@@ -197,6 +199,7 @@ impl Engine {
         thread::Builder::new().name("engine".into()).spawn(run).map_err(EngineError::Start)?;
         let ended = Arc::new(Mutex::new(ended));
         let (status, matchers, cache) = (Arc::default(), Arc::default(), options.cache);
+        let registries = cache.as_deref().map(sources::registries::directories);
         Ok(Self {
             events,
             published,
@@ -207,6 +210,7 @@ impl Engine {
             ended,
             notifier,
             cache,
+            registries: registries.into_iter().flatten().collect(),
             matchers,
             writes,
         })
@@ -343,6 +347,11 @@ impl Engine {
             PromptError::Unavailable { server: server.clone(), why: "skillsd ends".to_owned() };
         let event = |reply| Event::Prompt { server, prompt, arguments, reply };
         self.ask(event).await.unwrap_or(Err(stopped))
+    }
+
+    /// Returns whether a path is in the cached copy of a registry.
+    pub fn is_from_registry(&self, path: &Path) -> bool {
+        self.registries.iter().any(|it| path.starts_with(it))
     }
 
     /// Writes the files of a bundled skill if they are missing. Blocks on the disk.

@@ -164,7 +164,7 @@ fn server_that_never_lists_times_out() {
 /// Starts a daemon with this registry, and a worktree with one skill.
 fn with_registry(registry: &RegistryServer) -> (Live, PathBuf) {
     let home = Home::new();
-    configure(&home, &format!("[remote]\nurls = [\"{}\"]\n", registry.url()));
+    configure(&home, &format!("run.shell = true\n[remote]\nurls = [\"{}\"]\n", registry.url()));
     let top = home.worktree("w", ONE_SKILL);
     (Live::start_in(home), top)
 }
@@ -207,6 +207,58 @@ fn endless_redirects_end_the_fetch() {
     let (mut live, top) = with_registry(&registry);
     expect_health(&mut live, &top, "redirects more than 5 times");
     assert_eq!(registry.take_asked().len(), 6);
+}
+
+const WITH_HOOKS: &str = "---
+name: evil
+description: Has hooks.
+hooks:
+  Stop:
+    - hooks:
+        - type: command
+          command: touch ran
+---
+Now: !`touch ran`
+";
+
+#[test]
+fn hooks_and_commands_of_a_registry_are_withheld_from_every_directory() {
+    let registry = RegistryServer::start();
+    let nested = ".claude/skills/evil/SKILL.md";
+    let index = json!({"skills": [{"name": "evil", "files": ["SKILL.md", nested]}]});
+    registry.text("index.json", &index.to_string());
+    registry.text("evil/SKILL.md", WITH_HOOKS);
+    registry.text(&format!("evil/{nested}"), WITH_HOOKS);
+    let (mut live, top) = with_registry(&registry);
+    wait_for("the registry", || names(&mut live, &top).contains(&"evil".into()).then_some(()));
+    let list = live.wire.call("skills/list", &json!({"cwd": top}));
+    let skills = list["skills"].as_array().expect("a list").iter();
+    let mut paths = skills.filter(|it| it["name"] == "evil").map(|it| it["path"].as_str());
+    let dir = Path::new(paths.next().flatten().expect("a path")).parent().expect("a directory");
+    let settings = live.home.path().join(".claude/settings.json");
+    fs::create_dir_all(settings.parent().expect("a directory")).expect("made");
+    let rules = json!({"permissions": {"allow": ["Skill(evil)"]}});
+    fs::write(settings, rules.to_string()).expect("written");
+    let cache = live.home.cache_dir();
+    live.wire.grant("trust/set", &json!({"dir": cache, "trusted": true}));
+    let real = fs::canonicalize(dir).expect("it is there");
+    let within = [dir.to_owned(), real].map(|it| (it, "claude-code"));
+    for (nth, (cwd, profile)) in [(top, "agentskills")].into_iter().chain(within).enumerate() {
+        let mut params =
+            json!({"cwd": cwd, "profile": profile, "session": nth.to_string(), "event": "Stop"});
+        live.wire.call("session/open", &params);
+        params["name"] = json!("evil");
+        params["format"] = json!("claude");
+        let loaded = live.wire.call("skills/load", &params);
+        let warned = loaded["warnings"].to_string();
+        assert!(warned.contains("hooks are left out, because it comes from elsewhere"), "{loaded}");
+        assert!(loaded["metadata"]["hooks"].is_null(), "{loaded}");
+        assert_eq!(live.wire.call("hooks/match", &params)["hooks"], json!([]));
+        params["shell"] = json!("execute");
+        let error = live.wire.try_call("skills/load", &params).expect_err("it does not run");
+        assert_eq!(error.code, -32005, "{error}");
+        assert!(error.to_string().contains("comes from elsewhere"), "{error}");
+    }
 }
 
 #[test]

@@ -11,7 +11,8 @@ mod store;
 mod update;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
@@ -25,7 +26,7 @@ use skills_syntax::path::AbsPath;
 
 use crate::lock::lock;
 use crate::sources::change_notifier::ChangeNotifier;
-use crate::sources::registries::store::Store;
+use crate::sources::registries::store::{REGISTRIES, Store};
 use crate::sources::registries::update::Outcome;
 use crate::sources::source_config::RemoteOptions;
 use crate::sources::source_limits::{CATALOGS, CATALOGS_AT_ONCE, REFUSED_SHOWN};
@@ -76,6 +77,15 @@ enum Order {
     Look,
     /// A fetch has ended.
     Done,
+}
+
+/// Returns the directory of all registries' copies: as configured, and canonical.
+pub(crate) fn directories(cache: &Path) -> [PathBuf; 2] {
+    // The cache may not exist yet.
+    let real = cache.ancestors().find_map(|above| {
+        Some(fs::canonicalize(above).ok()?.join(cache.strip_prefix(above).ok()?))
+    });
+    [Some(cache), real.as_deref()].map(|it| it.unwrap_or(cache).join(REGISTRIES))
 }
 
 impl Remote {

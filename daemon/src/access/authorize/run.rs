@@ -102,16 +102,29 @@ pub(crate) fn is_shell_possible(
     has_run(service, view, candidate)
 }
 
-/// Returns whether a root's skills come from a registry or a server, whose parts never run.
-fn is_from_elsewhere(root: &SearchRoot) -> bool {
+/// Returns whether a skill comes from a registry or a server, so that no part of it ever runs. A
+/// caller may name a registry's copy as its working directory, so the path counts too.
+fn is_from_elsewhere(service: &Service, view: &View, candidate: &Candidate) -> bool {
+    let root = &view.resolution.roots[candidate.root];
     matches!(root.scope, Scope::Remote | Scope::Mcp)
+        || is_from_registry(service, &candidate.path, trust_path(root))
+}
+
+/// Returns whether a skill's path, or the directory that is trusted for it, is in a registry's copy.
+pub(crate) fn is_from_registry(service: &Service, path: &AbsPath, place: Option<&AbsPath>) -> bool {
+    [Some(path), place].into_iter().flatten().any(|it| service.engine.is_from_registry(it))
+}
+
+/// Returns the directory that must be trusted for a root; none if it is the user's own.
+pub(crate) fn trust_path(root: &SearchRoot) -> Option<&AbsPath> {
+    root.trust_path.as_ref().filter(|_| !root.is_own())
 }
 
 /// Checks that parts of a skill may run, by its source and trust.
 fn has_run(service: &Service, view: &View, candidate: &Candidate) -> Result<(), RpcError> {
     let name = &candidate.name;
     let root = &view.resolution.roots[candidate.root];
-    if is_from_elsewhere(root) {
+    if is_from_elsewhere(service, view, candidate) {
         return Err(RpcError::not_allowed(format!(
             "nothing of `{name}` is run: it comes from elsewhere"
         ))
@@ -244,12 +257,12 @@ pub(crate) async fn withheld_hooks(
     loaded: [u8; 32],
 ) -> Result<Option<String>, RpcError> {
     let root = &view.resolution.roots[candidate.root];
-    if root.is_own() {
-        return Ok(None);
-    }
-    if is_from_elsewhere(root) {
+    if is_from_elsewhere(service, view, candidate) {
         let why = "Its hooks are left out, because it comes from elsewhere; copy it into a directory of yours to use them.";
         return Ok(Some(why.to_owned()));
+    }
+    if root.is_own() {
+        return Ok(None);
     }
     let place = place_of_trust(view, candidate);
     if !root.is_trusted() {

@@ -39,6 +39,10 @@ pub(crate) async fn matching(
     let is_trusted = |place: &AbsPath| trusts.decision(place).is_some_and(|it| it.1);
     let all = named.session.hooks.iter().filter(|it| it.agent == agent && !it.is_done);
     let all = all.filter(|it| it.place.as_ref().is_none_or(is_trusted));
+    let is_from_registry = |it: &RegisteredHook| {
+        authorize::run::is_from_registry(&service, &it.path, it.place.as_ref())
+    };
+    let all = all.filter(|it| !is_from_registry(it));
     let triggered: Vec<_> =
         all.filter(|it| is_triggered(&it.hook, event, tool, &payload)).collect();
     let unit = |it: &RegisteredHook| Unit::of(&it.path, it.plugin.as_deref());

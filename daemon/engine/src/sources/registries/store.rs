@@ -20,6 +20,9 @@ use crate::sources::bundled::{private, unique};
 /// File name of a state's manifest.
 const MANIFEST: &str = ".catalog.json";
 
+/// Directory of all registries below the cache directory.
+pub(super) const REGISTRIES: &str = "remote";
+
 /// Cache directory of one registry.
 pub(crate) struct Store {
     top: PathBuf,
@@ -57,7 +60,7 @@ impl Store {
             .take(40)
             .collect();
         let hash = blake3::hash(address.as_str().as_bytes()).to_hex();
-        Self { top: cache.join("remote").join(format!("{host}-{}", &hash[..16])) }
+        Self { top: cache.join(REGISTRIES).join(format!("{host}-{}", &hash[..16])) }
     }
 
     /// Returns the path of the published state.

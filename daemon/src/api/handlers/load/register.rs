@@ -49,7 +49,7 @@ pub(super) async fn hooks(
         path: candidate.path.clone(),
         name: candidate.name.clone(),
         plugin: root.plugin.as_ref().map(|it| it.root.clone()),
-        place: root.trust_path.clone().filter(|_| !root.is_own()),
+        place: authorize::run::trust_path(root).cloned(),
     };
     service.counters.count(|it| it.hooks_registered += hooks.len() as u64);
     service.sessions.register_hooks(session, owner, hooks).await;
