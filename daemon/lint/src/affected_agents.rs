@@ -5,7 +5,6 @@
 
 use std::path::{Component, Path};
 
-use skills_agents::field_table::Agent;
 use skills_agents::profile::{self, Evidence, Profile, RootBase, RootRule};
 
 /// Returns the profiles of `active` that search the location of `path`.
@@ -114,11 +113,6 @@ pub(super) fn join_or(words: &[impl AsRef<str>]) -> String {
         [only] => only.clone(),
         [rest @ .., last] => format!("{} or {last}", rest.join(", ")),
     }
-}
-
-/// Returns whether one of the profiles belongs to an agent.
-pub(super) fn includes_agent(profiles: &[&Profile], agent: Agent) -> bool {
-    profiles.iter().any(|it| Agent::from_profile_id(&it.id) == Some(agent))
 }
 
 #[cfg(test)]

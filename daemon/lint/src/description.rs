@@ -2,8 +2,8 @@
 //! chooses a skill.
 
 use skills_agents::field_table::{
-    AUTHORING, Agent, CLAUDE_SKILLS, CODEX, DESCRIPTION, GEMINI, NAME, OPENCODE, PLUGIN,
-    SPECIFICATION, WHEN_TO_USE,
+    AUTHORING, Agent, CLAUDE_SKILLS, CODEX, DESCRIPTION, GEMINI, NAME, OPENCODE, OnViolation,
+    PLUGIN, SPECIFICATION, WHEN_TO_USE,
 };
 use skills_agents::profile::DescriptionRule;
 use skills_agents::scalar::YamlType;
@@ -272,7 +272,7 @@ fn not_text(cx: &Cx<'_>, entry: &Entry, what: YamlType) -> Finding {
 fn check_length(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) {
     let length = text.trim().chars().count();
     if length > MAX {
-        let cut = cx.profiles_where(|it, _| &*it.id == "codex");
+        let cut = cx.profiles_where(|it, _| it.reader.is_some_and(cuts_long_description));
         let who = match cut.as_slice() {
             [] => String::new(),
             them => format!("; {} only 1,021", with_verb(them, "shows", "show")),
@@ -280,7 +280,7 @@ fn check_length(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) 
         let message = format!("the description has {length} characters; the maximum is 1,024{who}");
         out.push(Finding::new(&LENGTH, span_after(cx, value, text, MAX), message));
     }
-    if !cx.applies_to(Agent::ClaudeCode) {
+    if !cx.applies_to(LISTING.agents) {
         return;
     }
     let more = cx.fields.and_then(|it| it.text(&WHEN_TO_USE)).unwrap_or_default();
@@ -294,6 +294,12 @@ fn check_length(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) 
         let message = format!("Claude Code lists only the first 1,536 of these {total} characters");
         out.push(Finding::new(&LISTING, span_after(cx, value, text, from), message));
     }
+}
+
+/// Returns whether the agent itself cuts a description that is longer than the specification allows.
+fn cuts_long_description(agent: Agent) -> bool {
+    let limit = DESCRIPTION.reader(agent).and_then(|it| it.limit);
+    limit.is_some_and(|it| it.breach == OnViolation::Cut && it.max == Some(MAX))
 }
 
 /// Returns the part of a value after `count` characters, or the value's first line if its text

@@ -372,9 +372,7 @@ fn check_field(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
 }
 
 fn readers<'a>(cx: &Cx<'a>, field: &Field) -> Vec<&'a skills_agents::profile::Profile> {
-    cx.profiles_where(|it, _| {
-        Agent::from_profile_id(&it.id).is_some_and(|it| field.reader(it).is_some())
-    })
+    cx.profiles_where(|it, _| it.reader.is_some_and(|it| field.reader(it).is_some()))
 }
 
 fn check_unread(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<Finding>) {
@@ -393,8 +391,7 @@ fn check_types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
     let Some(fields) = cx.fields else { return };
     let active = readers(cx, field);
     // A custom profile may read the field.
-    let is_known = |it: &&skills_agents::profile::Profile| Agent::from_profile_id(&it.id).is_some();
-    if active.is_empty() && cx.profiles().iter().all(is_known) {
+    if active.is_empty() && cx.profiles().iter().all(|it| it.reader.is_some()) {
         return;
     }
     // A fault makes one finding, whichever agents it affects.
@@ -404,7 +401,7 @@ fn check_types(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
         faults.entry(fault.span).or_insert((fault, Vec::new()));
     }
     for profile in active {
-        let Some(agent) = Agent::from_profile_id(&profile.id) else { continue };
+        let Some(agent) = profile.reader else { continue };
         let outcome = fields.read_as(field, agent).unwrap_or_default();
         for fault in outcome.faults {
             let found = faults.entry(fault.span).or_insert((fault, Vec::new()));
@@ -500,7 +497,7 @@ fn check_value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
 
 fn check_contradictions(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let Some(fields) = cx.fields else { return };
-    if !cx.applies_to(Agent::ClaudeCode) {
+    if !cx.applies_to(CONTRADICTION.agents) {
         return;
     }
     let forks = fields.text(&CONTEXT).is_some_and(|it| it == "fork");

@@ -106,7 +106,7 @@ static TYPE: Rule = rule(
 );
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    let (Some(fields), true) = (cx.fields, cx.applies_to(Agent::ClaudeCode)) else { return };
+    let (Some(fields), true) = (cx.fields, cx.applies_to(TYPE.agents)) else { return };
     let Some(outcome) = fields.read(&HOOKS) else { return };
     for fault in &outcome.faults {
         let message = format!("found {} instead of {}", fault.found.name(), fault.expected);

@@ -132,10 +132,6 @@ static OVER_BUDGET: Rule = rule(
     "//- /w/.claude/skills/pdf/SKILL.md budget\n---\nname: pdf\ndescription: Reads PDF files, their text, tables, forms, pictures, notes, outlines and fonts, turns them into other files, joins and cuts them, and draws what is on a page. Use when asked about a PDF file, a form, a scan or a page of one.\n---\nRead the file.\n",
 );
 
-/// Budget of a skill listing in characters: Claude Code's with its default context window, and
-/// Codex's if it does not know the window.
-const BUDGET: usize = 8000;
-
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let span = name_span(cx);
     check_location(cx, span, out);
@@ -393,19 +389,17 @@ fn check_budget(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     let Some(path) = cx.path else { return };
     for place in cx.skill_set().ranked(path) {
         let profile = &*place.ranking.profile;
-        if !matches!(Agent::from_profile_id(&profile.id), Some(Agent::ClaudeCode | Agent::Codex)) {
-            continue;
-        }
+        let Some(budget) = profile.reader.and_then(Agent::listing_budget) else { continue };
         let Some(own) = place.skills().find(|it| it.state.is_listed()) else { continue };
         let (n_listed, total) = place.list();
-        if total <= BUDGET {
+        if total <= budget {
             continue;
         }
         // Only descriptions above the average share are worth shortening.
         let own = length_in_list(own);
-        if own * n_listed > BUDGET {
+        if own * n_listed > budget {
             let message = format!(
-                "the skill listing of {} has {total} characters, over the budget of {BUDGET}; this skill uses {own}",
+                "the skill listing of {} has {total} characters, over the budget of {budget}; this skill uses {own}",
                 names(&[profile])
             );
             out.push(Finding::new(&OVER_BUDGET, span, message).about(&[profile]));

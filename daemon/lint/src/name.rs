@@ -253,7 +253,7 @@ fn check_value(cx: &Cx<'_>, span: Span, name: &str, out: &mut Vec<Finding>) {
         out.push(directory_mismatch(cx, span, name));
     }
     if let Some(word) = ["anthropic", "claude"].into_iter().find(|it| name.contains(it))
-        && cx.applies_to(Agent::ClaudeCode)
+        && cx.applies_to(RESERVED.agents)
     {
         out.push(Finding::new(
             &RESERVED,

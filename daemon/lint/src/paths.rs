@@ -98,7 +98,7 @@ static NEGATION: Rule = rule(
 );
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    if ![Agent::ClaudeCode, Agent::AgentSkills].into_iter().any(|it| cx.applies_to(it)) {
+    if !cx.applies_to(&[Agent::ClaudeCode, Agent::AgentSkills]) {
         return;
     }
     let globs = Globs::new(cx.items(&PATHS));

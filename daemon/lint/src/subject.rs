@@ -83,9 +83,7 @@ impl<'a> Cx<'a> {
         let is_nameless = is_command || fs.is_top();
         let directory = if is_nameless { "" } else { subject.directory() };
         let affected = if is_command {
-            // Only Claude Code reads commands.
-            let reads = |it: &&Profile| Agent::from_profile_id(&it.id) == Some(Agent::ClaudeCode);
-            active.iter().copied().filter(reads).collect()
+            active.iter().copied().filter(|it| it.reads_commands()).collect()
         } else {
             affected_agents::affected(active, path)
         };
@@ -173,20 +171,22 @@ impl<'a> Cx<'a> {
         (own.is_some() && *own == other.file) || self.path == Some(&other.path)
     }
 
-    /// Returns whether the file concerns an agent.
-    pub(super) fn applies_to(&self, agent: Agent) -> bool {
-        affected_agents::includes_agent(&self.profiles(), agent)
+    /// Returns whether the file concerns one of these agents.
+    pub(super) fn applies_to(&self, agents: &[Agent]) -> bool {
+        !self.profiles_of(agents).is_empty()
+    }
+
+    /// Returns the profiles of these agents.
+    pub(super) fn profiles_of(&self, agents: &[Agent]) -> Vec<&'a Profile> {
+        self.profiles_where(|it, _| it.reader.is_some_and(|it| agents.contains(&it)))
     }
 
     /// Sets the profiles of a finding whose rule is about certain agents.
     pub(super) fn attribute(&self, finding: &mut Finding) {
         let agents = finding.rule.agents;
         if finding.profiles.is_empty() && !agents.is_empty() {
-            let is_ours = |it: &&Profile| {
-                Agent::from_profile_id(&it.id).is_some_and(|it| agents.contains(&it))
-            };
-            let ours = self.profiles().into_iter().filter(is_ours);
-            finding.profiles = ours.map(|it| it.id.to_string()).collect();
+            let ours = self.profiles_of(agents);
+            finding.profiles = ours.iter().map(|it| it.id.to_string()).collect();
         }
     }
 

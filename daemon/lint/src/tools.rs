@@ -101,7 +101,7 @@ static MCP: Rule = Rule::new(
 const MIN_SIMILARITY: f64 = 0.75;
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    if ![Agent::ClaudeCode, Agent::AgentSkills].into_iter().any(|it| cx.applies_to(it)) {
+    if !cx.applies_to(&[Agent::ClaudeCode, Agent::AgentSkills]) {
         return;
     }
     for field in [&ALLOWED_TOOLS, &DISALLOWED_TOOLS] {
@@ -195,7 +195,7 @@ fn check_tool(cx: &Cx<'_>, item: &SpannedText, all: &HashSet<&str>) -> Option<Fi
                 finding.fix(format!("Change to `{near}`"), span, near)
             })
         }
-        (_, Some(other)) if cx.applies_to(Agent::ClaudeCode) => {
+        (_, Some(other)) if cx.applies_to(&[Agent::ClaudeCode]) => {
             let message =
                 format!("`{name}` is a tool of {}, not of Claude Code", other.agent.name());
             Some(Finding::new(&UNKNOWN, span, message).severity(Severity::Hint))
@@ -276,7 +276,7 @@ fn check_mcp(name: &str, span: Span) -> Option<Finding> {
 }
 
 fn check_separators(cx: &Cx<'_>, field: &'static Field, out: &mut Vec<Finding>) {
-    let (Some(fields), true) = (cx.fields, cx.applies_to(Agent::AgentSkills)) else { return };
+    let (Some(fields), true) = (cx.fields, cx.applies_to(SEPARATOR.agents)) else { return };
     let Some(entry) = fields.entry(field) else { return };
     let ValueKind::Scalar { style, .. } = &entry.value.kind else { return };
     let items = cx.items(field);

@@ -71,10 +71,17 @@ impl Agent {
         }
     }
 
-    /// Returns the agent of a profile, also for variants (`claude-code@founding`).
-    pub fn from_profile_id(id: &str) -> Option<Self> {
-        let name = id.split_once('@').map_or(id, |(name, _)| name);
-        Self::ALL.into_iter().find(|it| it.id() == name)
+    /// Returns the budget of the agent's skill listing in characters, if it has one: Claude Code
+    /// 2.1.240 with its default context window, and Codex 0.169.0 if it does not know the window.
+    pub const fn listing_budget(self) -> Option<usize> {
+        match self {
+            Self::ClaudeCode | Self::Codex => Some(8000),
+            Self::AgentSkills
+            | Self::OpenCode
+            | Self::OpenCodeAgentSkills
+            | Self::GeminiCli
+            | Self::VsCode => None,
+        }
     }
 }
 
@@ -86,7 +93,8 @@ mod tests {
     #[test]
     fn profile_and_agent_versions_match() {
         for profile in profile::agents() {
-            let agent = Agent::from_profile_id(&profile.id).unwrap();
+            let agent = profile.reader.unwrap();
+            assert_eq!(agent.id(), profile.id);
             assert_eq!(agent.name(), profile.agent);
             assert_eq!(agent.version(), profile.version);
         }
@@ -94,7 +102,7 @@ mod tests {
 
     #[test]
     fn profile_variant_maps_to_its_agent() {
-        assert_eq!(Agent::from_profile_id("claude-code@founding"), Some(Agent::ClaudeCode));
-        assert_eq!(Agent::from_profile_id("claude"), None);
+        let variant = profile::find("claude-code@founding").unwrap();
+        assert_eq!(variant.reader, Some(Agent::ClaudeCode));
     }
 }

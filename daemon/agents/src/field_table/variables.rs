@@ -24,7 +24,7 @@ pub static VARIABLES: [Variable; 7] = [
     Variable {
         name: "ARGUMENTS",
         summary: "The text typed after the skill's name; `$ARGUMENTS[0]` is its first word.",
-        agents: &[Agent::ClaudeCode, Agent::OpenCode],
+        agents: ARGUMENT_AGENTS,
         braces: false,
     },
     braced("CLAUDE_SKILL_DIR", "The directory of the skill."),
@@ -34,6 +34,19 @@ pub static VARIABLES: [Variable; 7] = [
     braced("CLAUDE_PLUGIN_ROOT", "The directory of the plugin that the skill is part of."),
     braced("CLAUDE_PLUGIN_DATA", "The directory where the plugin keeps its data."),
 ];
+
+/// The agents that replace `$ARGUMENTS` and `$1` in a body: Claude Code 2.1.240 and opencode
+/// 1.18.33.
+pub const ARGUMENT_AGENTS: &[Agent] = &[Agent::ClaudeCode, Agent::OpenCode];
+
+/// The agents for which a backslash before `$` prevents that: Claude Code 2.1.240. opencode 1.18.33
+/// keeps the backslash and still replaces the argument.
+pub const ARGUMENT_ESCAPE_AGENTS: &[Agent] = &[Agent::ClaudeCode];
+
+/// The agents that may put a command's output in place of `` !`command` `` in a body: Claude Code
+/// 2.1.240 before the model sees it, opencode 1.18.33 when the user starts the skill with a slash.
+/// The standard leaves it to the client.
+pub const COMMAND_AGENTS: &[Agent] = &[Agent::ClaudeCode, Agent::OpenCode, Agent::AgentSkills];
 
 /// Environment variables of shells that Claude Code starts; the body leaves them unchanged.
 pub static SHELL_VARIABLES: [&str; 10] = [

@@ -8,10 +8,11 @@ use super::read_rules::{
     DescriptionRule, DuplicatePolicy, EncodingPolicy, LoadStrategy, NameRule, OnInvalidYaml,
     PathIdentity, Requirement,
 };
-use super::root::{LinkedWorktrees, RootBase, RootRule, WalkRule};
+use super::root::{LinkedWorktrees, RootBase, RootContent, RootRule, WalkRule};
 use super::settings_rule::SettingsRule;
 use super::text::Text;
 use crate::fence::Fence;
+use crate::field_table::Agent;
 use crate::yaml_library::YamlLibrary;
 
 /// One agent's rules.
@@ -20,6 +21,9 @@ pub struct Profile {
     /// The name used on the wire and the command line, including the variant
     /// (`claude-code@founding`).
     pub id: Text,
+    /// The agent in the field table that the profile describes, also for variants; `None` for a
+    /// user-defined profile.
+    pub reader: Option<Agent>,
     /// The agent's display name.
     pub agent: Text,
     /// The agent's version that the rules describe.
@@ -112,6 +116,11 @@ impl Profile {
     /// Returns the plugin rule that also applies inside skill directories, if any.
     pub fn plugins_beside_skills(&self) -> Option<&PluginRule> {
         self.plugins().find(|it| it.beside_skills)
+    }
+
+    /// Returns whether the agent reads commands, the Markdown files in its command directories.
+    pub fn reads_commands(&self) -> bool {
+        self.roots.iter().any(|it| it.root_content == RootContent::Commands)
     }
 
     /// Returns whether the agent reserves a directory name in one of its search roots.

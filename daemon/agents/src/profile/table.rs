@@ -11,6 +11,7 @@ use super::{
     ScalarRule, Scope, Text, TrustRule, WalkRule, settings,
 };
 use crate::fence::Fence;
+use crate::field_table::Agent;
 use crate::profile::{OutputFormat, Quoting, Requirement};
 use crate::yaml_library::YamlLibrary;
 
@@ -84,6 +85,7 @@ fn agentskills() -> Profile {
     let root = |base, relative: &[&'static str], scope| root(base, relative, scope, &walk);
     Profile {
         id: "agentskills".into(),
+        reader: Some(Agent::AgentSkills),
         agent: "Agent Skills standard".into(),
         version: "69ef37e".into(),
         evidence: Evidence::Standard,
@@ -177,6 +179,7 @@ fn claude_code() -> Profile {
     };
     Profile {
         id: "claude-code".into(),
+        reader: Some(Agent::ClaudeCode),
         agent: "Claude Code".into(),
         version: "2.1.240".into(),
         evidence: Evidence::Documentation,
@@ -262,6 +265,7 @@ fn opencode() -> Profile {
     let own = [".opencode/skill", ".opencode/skills"];
     Profile {
         id: "opencode".into(),
+        reader: Some(Agent::OpenCode),
         agent: "opencode".into(),
         version: "1.18.33".into(),
         evidence: Evidence::Run,
@@ -364,6 +368,7 @@ fn opencode_agent_skills() -> Profile {
     let project = || RootBase::Ancestors { stop: AncestorStop::Cwd };
     Profile {
         id: "opencode-agent-skills".into(),
+        reader: Some(Agent::OpenCodeAgentSkills),
         agent: "opencode-agent-skills".into(),
         version: "0.7.0".into(),
         evidence: Evidence::Run,
@@ -441,6 +446,7 @@ fn codex() -> Profile {
     let home = || variable("CODEX_HOME", ".codex");
     Profile {
         id: "codex".into(),
+        reader: Some(Agent::Codex),
         agent: "Codex".into(),
         version: "0.169.0".into(),
         evidence: Evidence::Run,
@@ -512,6 +518,7 @@ fn gemini_cli() -> Profile {
     let project = || RootBase::Ancestors { stop: AncestorStop::Cwd };
     Profile {
         id: "gemini-cli".into(),
+        reader: Some(Agent::GeminiCli),
         agent: "Gemini CLI".into(),
         version: "0.61.0".into(),
         evidence: Evidence::Run,

@@ -254,8 +254,11 @@ impl<'a> ProfileBuilder<'a> {
     }
 
     fn derive(&mut self, draft: &ProfileDraft, base: &Arc<Profile>) -> Profile {
+        let agent = draft.id.split('@').next();
         let mut profile = Profile {
             id: draft.id.clone().into(),
+            // A user-defined profile may read fields that its base does not.
+            reader: base.reader.filter(|it| agent == Some(it.id())),
             evidence: Evidence::Configuration,
             base: Some(Arc::clone(base)),
             differences: Vec::new(),

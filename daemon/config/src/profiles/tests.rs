@@ -69,6 +69,9 @@ fn base_can_be_a_custom_or_changed_profile() {
     assert_eq!(b.paths, skills_agents::profile::PathIdentity::Canonical);
     assert_eq!(differences(b), "conditional: no -> yes (Your configuration, line 3.)\n");
     assert!(b.base.as_ref().is_some_and(|it| it.id == "a"));
+    // Only a built-in profile has a column in the field table.
+    assert_eq!(b.reader, None);
+    assert!(profiles.find("opencode").is_some_and(|it| it.reader.is_some()));
 }
 
 #[test]

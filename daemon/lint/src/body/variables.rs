@@ -1,6 +1,9 @@
 //! Checks of text that agents replace in a body: arguments, variables and commands.
 
-use skills_agents::field_table::variables::{SHELL_VARIABLES, VARIABLES, find_variable};
+use skills_agents::field_table::variables::{
+    ARGUMENT_AGENTS, ARGUMENT_ESCAPE_AGENTS, COMMAND_AGENTS, SHELL_VARIABLES, VARIABLES,
+    find_variable,
+};
 use skills_agents::field_table::{ARGUMENT_HINT, ARGUMENTS, Agent};
 use skills_syntax::suggest;
 use skills_syntax::text::Span;
@@ -11,16 +14,18 @@ use super::super::subject::Cx;
 use super::rules::{CODE_ARGUMENT, COMMAND_NOT_RUN, CURRENCY, NO_HINT, UNKNOWN_VARIABLE};
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    if cx.applies_to(Agent::ClaudeCode) {
+    if cx.applies_to(UNKNOWN_VARIABLE.agents) {
         check_variables(cx, out);
+    }
+    if cx.applies_to(NO_HINT.agents) {
         check_hint(cx, out);
     }
-    if cx.applies_to(Agent::ClaudeCode) || cx.applies_to(Agent::OpenCode) {
+    if cx.applies_to(ARGUMENT_AGENTS) {
         check_currency(cx, out);
         check_code(cx, out);
     }
     check_command(cx, out);
-    if cx.applies_to(Agent::ClaudeCode) {
+    if cx.applies_to(&[Agent::ClaudeCode]) {
         check_glued_commands(cx, out);
     }
 }
@@ -99,9 +104,7 @@ fn check_code(cx: &Cx<'_>, out: &mut Vec<Finding>) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let who = cx.profiles_where(|it, _| {
-        matches!(Agent::from_profile_id(&it.id), Some(Agent::ClaudeCode | Agent::OpenCode))
-    });
+    let who = cx.profiles_of(ARGUMENT_AGENTS);
     let replaces = with_verb(&who, "replaces", "replace");
     let message = format!(
         "{replaces} `{}` in this code{more} if the user passes enough arguments",
@@ -124,14 +127,15 @@ fn numbered_arguments(line: &str) -> impl Iterator<Item = Span> {
 
 /// Reports amounts of money in a skill that takes arguments; without arguments nothing is replaced.
 ///
-/// Only Claude Code supports the backslash as an escape. opencode keeps the backslash and still
-/// replaces the argument.
+/// A backslash is offered if it is an escape for one of the agents, and without asking if it is one
+/// for all.
 fn check_currency(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     if !takes_arguments(cx) {
         return;
     }
-    let escapes = cx.applies_to(Agent::ClaudeCode);
-    let is_escape_to_all = !cx.applies_to(Agent::OpenCode);
+    let escapes = cx.applies_to(ARGUMENT_ESCAPE_AGENTS);
+    let mut others = ARGUMENT_AGENTS.iter().filter(|it| !ARGUMENT_ESCAPE_AGENTS.contains(it));
+    let is_escape_to_all = !others.any(|it| cx.applies_to(&[*it]));
     for prose in &cx.body().prose {
         let written = prose.slice(cx.text);
         for (at, _) in written.match_indices('$') {
@@ -206,12 +210,8 @@ fn is_money(digits: &str, behind: &str) -> bool {
 /// space, or a code block opened with `!`.
 fn check_command(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let Some((span, _)) = commands(cx).into_iter().next() else { return };
-    let silent = cx.profiles_where(|it, _| {
-        !matches!(
-            Agent::from_profile_id(&it.id),
-            Some(Agent::ClaudeCode | Agent::OpenCode | Agent::AgentSkills)
-        )
-    });
+    let silent =
+        cx.profiles_where(|it, _| !it.reader.is_some_and(|it| COMMAND_AGENTS.contains(&it)));
     if silent.is_empty() {
         return;
     }
