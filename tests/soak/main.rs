@@ -15,6 +15,7 @@ mod sample;
 mod soak_state;
 
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
@@ -45,7 +46,8 @@ fn main() -> io::Result<ExitCode> {
     };
     let program = env!("CARGO_BIN_EXE_test-skillsd");
     let home = Home::new();
-    let daemon = Daemon::start(&home, program);
+    // The limit that commands and the systemd unit set.
+    let daemon = Daemon::start_with(&home, program, &[("MALLOC_ARENA_MAX", Path::new("2"))]);
     let soak = SoakState::new(&home, Duration::from_secs_f64(hours * 3600.0));
     let samples = thread::scope(|scope| {
         let soak = &soak;

@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use skills_agents::invariants;
 
@@ -28,14 +29,30 @@ const TARGETS: [Target; 9] = [
     ("shell_paths", fuzz::shell_paths::check),
 ];
 
+/// Targets whose found inputs are in an archive beside their directory.
+const ARCHIVED: [&str; 2] = ["file", "frontmatter"];
+
 fn fuzz_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz")
 }
 
-/// Returns the seeds of one target.
+/// Returns the seeds of one target: the files of its directory and of its archive.
 fn seeds(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let dir = fuzz_dir().join("seeds").join(target);
-    let entries = fs::read_dir(&dir).unwrap_or_else(|cause| panic!("{}: {cause}", dir.display()));
+    let mut seeds = files(&dir);
+    if ARCHIVED.contains(&target) {
+        let unpacked = tempfile::tempdir().expect("a directory can be made");
+        let archive = dir.with_extension("tar");
+        let mut tar = Command::new("tar");
+        tar.arg("-xf").arg(archive).arg("-C").arg(unpacked.path());
+        assert!(tar.status().expect("tar can be run").success(), "the archive of `{target}`");
+        seeds.extend(files(unpacked.path()));
+    }
+    seeds
+}
+
+fn files(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let entries = fs::read_dir(dir).unwrap_or_else(|cause| panic!("{}: {cause}", dir.display()));
     let paths = entries.map(|entry| entry.expect("our own tree can be read").path());
     paths.map(|path| (path.clone(), fs::read(path).expect("a seed is a file"))).collect()
 }
