@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use jsonrpsee::Methods;
 use skills_client::directory;
 use skills_client::environment::socket_location;
+use skills_discovery::discover::Environment;
 use skills_engine::files::inspect::Walks;
 use skills_engine::sessions::registry::Sessions;
 use skills_engine::sessions::session::Session;
@@ -37,7 +38,7 @@ use crate::lifecycle::settings::{ConfigChange, Settings, source_config};
 use crate::rpc::events::{Bus, EventSubject};
 use crate::rpc::heavy::HeavyCalls;
 use crate::rpc::page_cache::PageCache;
-use crate::rpc::peer::{Environment, Peer};
+use crate::rpc::peer::Peer;
 
 /// Maximum wait for sources that are fetched or started for the first time.
 const SOURCE_TIMEOUT: Duration = Duration::from_secs(5);

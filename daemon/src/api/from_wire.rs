@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use skills_agents::profile::{self, Profile, ProfileSet};
-use skills_discovery::discover::{DiscoveryContext, path_of};
+use skills_discovery::discover::{DiscoveryContext, Environment, path_of};
 use skills_engine::sessions::session::Session;
 use skills_engine::{Freshness, ViewKey};
 use skills_protocol::env::DISCOVERY;
@@ -19,8 +19,6 @@ use skills_protocol::error::RpcError;
 use skills_protocol::path::{PathEncoding, decode, decode_absolute};
 use skills_protocol::wire::{self, Context};
 use skills_syntax::path::AbsPath;
-
-use crate::rpc::peer::Environment;
 
 /// A decoded call: its view key, profile and required freshness.
 pub(crate) struct RequestContext {

@@ -5,13 +5,14 @@
 
 mod check;
 mod explain;
+mod position;
 pub(crate) mod rendered;
 mod session;
 mod snapshot;
+mod value;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
 
 use serde_json::{Map, Value};
 use skills_agents::fields;
@@ -19,21 +20,24 @@ use skills_agents::listing::INJECTION;
 use skills_agents::profile::{self, NameSource, Profile, Provider};
 use skills_agents::skill::{LocatedDiagnostic, SkillRecord};
 use skills_config::Config;
-use skills_discovery::discover::{Candidate, Reason, SkillState, address_of};
+use skills_discovery::discover::{Candidate, Reason, SkillState};
 use skills_discovery::permission;
-use skills_engine::{Gone, Health, SourcePhase, SourceStatus, View, WorktreeStatus};
+use skills_engine::{Gone, SourcePhase, SourceStatus, View, WorktreeStatus};
 use skills_protocol::error::{PermissionRule, RuleSource};
-use skills_protocol::path::{PathEncoding, encode, encode_os, encoding_of};
+use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
 use skills_syntax::diagnostic::{Diagnostic, Severity};
 use skills_syntax::parse::{Entry as YamlEntry, Frontmatter};
-use skills_syntax::path::AbsPath;
-use skills_syntax::text::{LineColumn, LineIndex, Span};
+use skills_syntax::text::LineColumn;
 
 pub(crate) use check::{checked_file, rule};
 pub(crate) use explain::{explanation, root_steps};
 pub(crate) use session::{discovered, loaded, matched, session, session_summary};
 pub(crate) use snapshot::{known_snapshot, references, snapshot};
+pub(crate) use value::{hash, health, path, state};
+
+use position::{PositionConverter, bytes_before_head};
+use value::{scope, severity};
 
 /// Converts a skill to a list entry.
 pub(crate) fn entry(view: &View, candidate: &Candidate) -> wire::Entry {
@@ -91,11 +95,6 @@ pub(crate) fn permission_action(action: permission::Action) -> wire::PermissionA
     }
 }
 
-/// Returns a path as text, or the address (`mcp://…`) of an entry that is not a file.
-pub(crate) fn path(path: &AbsPath, encoding: Option<PathEncoding>) -> String {
-    address_of(path).unwrap_or_else(|| encode(path, encoding))
-}
-
 /// Returns the field `name` if the agent takes the name from elsewhere.
 fn label(profile: &Profile, candidate: &Candidate, record: &SkillRecord) -> Option<String> {
     let field = record.name.as_ref().filter(|_| profile.name.source == NameSource::Directory)?;
@@ -128,17 +127,6 @@ pub(crate) fn invalid_message(candidate: &Candidate) -> String {
     }
 }
 
-/// Returns a hash in wire format.
-pub(crate) fn hash(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(7 + 2 * bytes.len());
-    text.push_str("blake3:");
-    for byte in bytes {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
-}
-
 fn diagnostic_counts(candidate: &Candidate) -> wire::DiagnosticCounts {
     let mut counts = wire::DiagnosticCounts::default();
     for finding in candidate.record().into_iter().flat_map(|it| &it.findings) {
@@ -163,58 +151,11 @@ fn effective_severity(diagnostic: &Diagnostic, candidate: &Candidate) -> Severit
     }
 }
 
-/// Converts a state.
-pub(crate) fn state(state: SkillState) -> wire::State {
-    match state {
-        SkillState::Active => wire::State::Active,
-        SkillState::Conditional => wire::State::Conditional,
-        SkillState::Activated => wire::State::Activated,
-        SkillState::Shadowed => wire::State::Shadowed,
-        SkillState::Invalid => wire::State::Invalid,
-        SkillState::Refused => wire::State::Refused,
-        SkillState::Hidden => wire::State::Hidden,
-        SkillState::Denied => wire::State::Denied,
-        SkillState::Untrusted => wire::State::Untrusted,
-        SkillState::Ignored => wire::State::Ignored,
-    }
-}
-
-fn scope(scope: profile::Scope) -> wire::Scope {
-    match scope {
-        profile::Scope::Managed => wire::Scope::Managed,
-        profile::Scope::User => wire::Scope::User,
-        profile::Scope::Project => wire::Scope::Project,
-        profile::Scope::Nested => wire::Scope::Nested,
-        profile::Scope::Additional => wire::Scope::Additional,
-        profile::Scope::Bundled => wire::Scope::Bundled,
-        profile::Scope::Remote => wire::Scope::Remote,
-        profile::Scope::Mcp => wire::Scope::Mcp,
-        profile::Scope::Plugin => wire::Scope::Plugin,
-        profile::Scope::Command => wire::Scope::Command,
-    }
-}
-
 /// Converts an entry that was removed from a list.
 pub(crate) fn removed(gone: &Gone) -> wire::Removed {
     let path_encoding = encoding_of([&*gone.path]);
     let path = encode(&gone.path, path_encoding);
     wire::Removed { name: gone.name.clone(), path, path_encoding }
-}
-
-/// Converts health messages.
-pub(crate) fn health(health: &[Health]) -> Vec<wire::Health> {
-    let convert = |it: &Health| {
-        let path = it.path.as_deref();
-        let encoding = encoding_of(path.map(Path::new));
-        wire::Health {
-            code: it.code.to_owned(),
-            message: it.message.clone(),
-            hint: (!it.hint.is_empty()).then(|| it.hint.to_owned()),
-            path: path.map(|path| encode_os(path, encoding)),
-            path_encoding: encoding,
-        }
-    };
-    health.iter().map(convert).collect()
 }
 
 /// Converts the status of an open worktree.
@@ -273,38 +214,6 @@ pub(crate) fn field_ranges(
     frontmatter.entries.iter().map(|it| (it.key.text.clone(), ranges(it))).collect()
 }
 
-/// Converts offsets in the head of a file to positions.
-struct PositionConverter<'a> {
-    head: &'a str,
-    index: LineIndex,
-    /// Number of bytes in the file before the head.
-    before: u64,
-}
-
-impl<'a> PositionConverter<'a> {
-    fn new(record: &'a SkillRecord) -> Self {
-        Self {
-            head: &record.head,
-            index: LineIndex::new(&record.head),
-            before: bytes_before_head(record),
-        }
-    }
-
-    fn range(&self, span: Span) -> wire::Range {
-        wire::Range { start: self.position(span.start), end: self.position(span.end) }
-    }
-
-    fn position(&self, offset: usize) -> wire::Position {
-        let (line, column) = self.index.display(self.head, offset);
-        wire::Position { line, column, offset: self.before + offset as u64 }
-    }
-}
-
-/// Offsets in a file include the byte order mark; a record's text does not.
-fn bytes_before_head(record: &SkillRecord) -> u64 {
-    if record.bom { '\u{FEFF}'.len_utf8() as u64 } else { 0 }
-}
-
 /// Converts the diagnostics of a skill's file.
 pub(crate) fn diagnostics(candidate: &Candidate) -> Vec<wire::Diagnostic> {
     let Some(record) = candidate.record() else { return Vec::new() };
@@ -326,15 +235,6 @@ pub(crate) fn diagnostics(candidate: &Candidate) -> Vec<wire::Diagnostic> {
             }),
         };
     record.findings.iter().map(convert).collect()
-}
-
-fn severity(severity: Severity) -> wire::Severity {
-    match severity {
-        Severity::Error => wire::Severity::Error,
-        Severity::Warning => wire::Severity::Warning,
-        Severity::Information => wire::Severity::Info,
-        Severity::Hint => wire::Severity::Hint,
-    }
 }
 
 /// Returns the names of the profiles, the default one first.
@@ -377,11 +277,6 @@ mod tests {
         assert_eq!(&text[value.start.offset as usize..value.end.offset as usize], "x");
         let key = ranges["name"].key;
         assert_eq!(&text[key.start.offset as usize..key.end.offset as usize], "name");
-    }
-
-    #[test]
-    fn hash_has_an_algorithm_prefix_and_is_hexadecimal() {
-        assert_eq!(hash(&[0x0f, 0xa0]), "blake3:0fa0");
     }
 
     #[test]

@@ -40,13 +40,7 @@ use crate::lifecycle::log;
 use crate::lifecycle::settings::Settings;
 use context::McpContext;
 use place::ClientPlace;
-use server::Server;
-
-/// Server name in the protocol.
-const NAME: &str = "skillsd";
-
-/// This program's version.
-const VERSION: &str = env!("CARGO_PKG_VERSION");
+use server::{Server, VERSION};
 
 /// Default log filter. `rmcp` is limited to errors because its log lines quote messages.
 const DEFAULT_LEVEL: &str = "info,rmcp=error,notify=error";

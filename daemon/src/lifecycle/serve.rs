@@ -202,7 +202,7 @@ pub(crate) fn sessions() -> Sessions {
 }
 
 /// Returns this process's values of the environment variables that discovery depends on.
-pub(crate) fn own_environment() -> crate::rpc::peer::Environment {
+pub(crate) fn own_environment() -> skills_discovery::discover::Environment {
     environment::discovery().into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 

@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use skills_discovery::discover::Environment;
 use skills_engine::{Update, View, ViewKey, ViewLease};
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{Context, Event, EventKind};
 use skills_syntax::path::AbsPath;
 
 use crate::api::to_wire;
-use crate::rpc::peer::Environment;
 
 pub(crate) use mailbox::Mailbox;
 

@@ -1,16 +1,13 @@
 //! [`Peer`]: the client of one connection, its rights, environment and subscriptions.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use jsonrpsee::ConnectionId;
+use skills_discovery::discover::Environment;
 
 use crate::rpc::events::{Mailbox, Subscription};
-
-/// Environment variables that discovery reads, as sent by a client.
-pub(crate) type Environment = BTreeMap<String, OsString>;
 
 /// The client of one connection, as its calls see it.
 #[derive(Debug)]

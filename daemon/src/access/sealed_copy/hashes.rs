@@ -14,7 +14,7 @@ use skills_engine::sessions::store::trust::Content;
 use skills_render::count_commands;
 use skills_syntax::text::decode;
 
-use super::{MAX_BYTES, MAX_FILES, SealError, Unit, hash, listed};
+use super::unit::{MAX_BYTES, MAX_FILES, SealError, Unit, hash, listed};
 use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, MAX_SKILL_BYTES};
 
 /// Maximum number of bytes read per call.

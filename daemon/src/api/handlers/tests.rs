@@ -13,6 +13,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use skills_discovery::discover::Environment;
 use skills_engine::sessions::registry::Sessions;
 use skills_engine::sessions::store::Store;
 use skills_engine::{Engine, Options};
@@ -22,7 +23,6 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex}
 
 use super::*;
 use crate::lifecycle::settings::Settings;
-use crate::rpc::peer::Environment;
 use crate::rpc::server::Server;
 
 /// A worktree, a home directory and a client of a server over both.

@@ -9,7 +9,8 @@ use skills_protocol::wire;
 use skills_syntax::edit;
 use skills_syntax::text::LineIndex;
 
-use super::{PositionConverter, hash, severity};
+use super::position::PositionConverter;
+use super::value::{hash, severity};
 
 /// Converts a checked file with its findings.
 pub(crate) fn checked_file(checked: &Checked, page: Option<&str>) -> wire::CheckedFile {

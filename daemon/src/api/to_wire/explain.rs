@@ -11,7 +11,8 @@ use skills_engine::View;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
 
-use super::{path, scope, state};
+use super::value;
+use super::value::{path, scope, state};
 
 /// Converts an explanation's verdict and steps.
 pub(crate) fn explanation(
@@ -176,7 +177,7 @@ fn skip_step(view: &View, path: &Path, rule: &str, root_idx: usize) -> wire::Ste
     let unreadable = root.skips.iter().any(|skip| *skip.path == *path && is_fault(&skip.reason));
     let outcome = if unreadable { wire::Outcome::Unreadable } else { wire::Outcome::Dropped };
     wire::Step {
-        root: Some(super::path(&root.path, encoding)),
+        root: Some(value::path(&root.path, encoding)),
         path: Some(encode(path, encoding)),
         path_encoding: encoding,
         ..by_rule(&view.ctx.profile, rule, wire::Step::new(wire::StepKind::Candidate, outcome))

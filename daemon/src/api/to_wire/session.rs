@@ -6,6 +6,8 @@ use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
 use skills_syntax::path::AbsPath;
 
+use super::value;
+
 /// Converts a session with all its state.
 pub(crate) fn session(
     session: &Session,
@@ -19,7 +21,7 @@ pub(crate) fn session(
     let encode_all = |paths: &[AbsPath]| paths.iter().map(|it| encode(it, encoding)).collect();
     wire::SessionResult {
         clock: view.clock.clone(),
-        health: super::health(health),
+        health: value::health(health),
         session: session.id.clone(),
         is_new,
         cwd: encode(&session.cwd, encoding),

@@ -12,7 +12,8 @@ use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
 use skills_syntax::text::LineIndex;
 
-use super::{PositionConverter, hash, health, path, state};
+use super::position::PositionConverter;
+use super::value::{hash, health, path, state};
 use crate::api::snapshot_index;
 use crate::api::snapshot_index::SnapshotIndex;
 use crate::rpc::paging::{Cursor, Page, Part, json_length};

@@ -3,28 +3,21 @@
 //! Failures are tool results with a message and a hint for the model; only an unknown tool is a
 //! protocol error.
 
+mod definition;
 mod file;
 mod load;
 mod seek;
 
-use std::sync::Arc;
-
 use rmcp::ErrorData;
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject, Tool,
-    ToolAnnotations,
-};
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Tool};
 use skills_client::ClientError;
 
 use super::consent::User;
 use super::context::McpContext;
+use definition::tool;
+use load::SKILL;
 
 pub(super) use load::{load_skill, meta, notes};
-
-/// Tool that loads a skill.
-const SKILL: &str = "skill";
 
 /// Tool that searches skills.
 const SEARCH: &str = "search_skills";
@@ -66,38 +59,4 @@ pub(super) async fn call(
         }
     };
     Ok(said.unwrap_or_else(|why| CallToolResult::error(vec![ContentBlock::text(why)]).into()))
-}
-
-/// Result of a tool, or the error message for the model.
-type ToolResult = Result<CallToolResult, String>;
-
-/// Returns the definition of a read-only tool that accesses only skills.
-fn tool(name: &'static str, title: &str, description: impl Into<String>, schema: &Value) -> Tool {
-    let schema = schema.as_object().cloned().unwrap_or_default();
-    let annotations = ToolAnnotations::with_title(title)
-        .read_only(true)
-        .destructive(false)
-        .idempotent(true)
-        .open_world(false);
-    Tool::new(name, description.into(), Arc::new(schema)).with_title(title).annotate(annotations)
-}
-
-/// Returns the JSON Schema of an object with these properties.
-fn object(properties: &Value, required: &[&str]) -> Value {
-    json!({
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": false,
-    })
-}
-
-/// Decodes the arguments sent by a model.
-fn arguments<T: DeserializeOwned>(arguments: Option<JsonObject>) -> Result<T, String> {
-    serde_json::from_value(Value::Object(arguments.unwrap_or_default()))
-        .map_err(|error| format!("invalid arguments: {error}"))
-}
-
-fn text(text: impl Into<String>) -> CallToolResult {
-    CallToolResult::success(vec![ContentBlock::text(text.into())])
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use skills_protocol::method::{SkillsRead, SkillsResources};
 use skills_protocol::wire::{By, ReadParams, ReadResult, ResourcesParams};
 
-use super::{ToolResult, arguments, object, text};
+use super::definition::{ToolResult, arguments, object, text};
 use crate::bridges::mcp::consent::{User, ask_first};
 use crate::bridges::mcp::context::{McpContext, error_text};
 use crate::bridges::mcp::names::{media_type, uri};

@@ -7,9 +7,12 @@ use skills_client::ClientError;
 use skills_protocol::method::{CatalogTool, SkillsLoad};
 use skills_protocol::wire::{By, LoadFormat, LoadParams, LoadResult, ShellCommand, ToolParams};
 
-use super::{SKILL, arguments, object, tool as plain_tool};
+use super::definition::{arguments, object, tool as plain_tool};
 use crate::bridges::mcp::consent::{User, ask_first};
 use crate::bridges::mcp::context::{McpContext, error_text};
+
+/// Tool that loads a skill.
+pub(super) const SKILL: &str = "skill";
 
 /// Metadata key of the remaining fields of a `skills/load` result, for clients that apply them.
 const META: &str = "skillsd/load";
