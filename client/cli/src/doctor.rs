@@ -31,7 +31,7 @@ use skills_client::environment;
 /// Arguments of `skillsd doctor`.
 #[derive(Debug, Clone, Args)]
 pub struct DoctorArgs {
-    /// Repair what is safe to repair, and report each repair
+    /// Apply all safe repairs, and report each one
     #[arg(long)]
     fix: bool,
 }

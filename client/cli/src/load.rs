@@ -35,7 +35,7 @@ pub struct LoadArgs {
     /// `opencode@founding` and `claude@founding` are the formats of the agents' first documents.
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
-    /// Who loads the skill: model, user
+    /// The caller: model, user
     #[arg(long, value_name = "WHO", default_value = "model", hide_possible_values = true)]
     by: Who,
     /// Treatment of commands in the skill: list, none, execute

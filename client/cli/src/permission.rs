@@ -57,9 +57,9 @@ enum Action {
         #[arg(value_name = "NAME")]
         name: String,
     },
-    /// List what is always allowed here
+    /// List the permissions granted here
     Granted,
-    /// Revoke something that is always allowed here
+    /// Revoke a permission granted here
     Revoke {
         /// Allowed pattern, from `skillsd permission granted`
         #[arg(value_name = "PATTERN")]
@@ -221,7 +221,7 @@ fn render_check(result: &PermissionCheckResult, terminal: &Terminal) -> (String,
 
 fn render_granted(result: &PermissionGrantedResult, _: &Terminal) -> (String, Vec<Health>) {
     if result.grants.is_empty() {
-        return ("Nothing is always allowed here\n".to_owned(), result.health.clone());
+        return ("No permission is granted here\n".to_owned(), result.health.clone());
     }
     let line = |kind: &str, pattern: &str| {
         format!("{}  {}\n", paint(style::NAME, plain(pattern)), paint(style::FAINT, plain(kind)))

@@ -382,7 +382,7 @@ fn help_fits_one_screen() {
             Usage: skillsd doctor [OPTIONS]
 
             Options:
-                  --fix   Repair what is safe to repair, and report each repair
+                  --fix   Apply all safe repairs, and report each one
               -h, --help  Print help (see more with '--help')
 
             Global options, see `help options`: --cwd --add-dir --profile --json --no-daemon --timeout --color
@@ -416,7 +416,7 @@ fn help_fits_one_screen() {
 
             Options:
                   --format <FORMAT>  Format of this agent [default: the profile's]
-                  --by <WHO>         Who loads the skill: model, user [default: model]
+                  --by <WHO>         The caller: model, user [default: model]
                   --shell <WHAT>     Treatment of commands in the skill: list, none, execute [default: list]
                   --wait             Wait for the answer if the user must approve first
               -h, --help             Print help (see more with '--help')
@@ -436,7 +436,7 @@ fn help_fits_one_screen() {
 
             Options:
                   --revoke  Revoke trust
-                  --list    Show what is trusted and what asks for trust; change nothing
+                  --list    List trusted directories and pending requests for trust; change nothing
               -h, --help    Print help (see more with '--help')
 
             Global options, see `help options`: --cwd --add-dir --profile --json --no-daemon --timeout --color

@@ -31,7 +31,7 @@ pub struct TrustArgs {
     /// Revoke trust
     #[arg(long, conflicts_with = "list")]
     revoke: bool,
-    /// Show what is trusted and what asks for trust; change nothing
+    /// List trusted directories and pending requests for trust; change nothing
     #[arg(long)]
     list: bool,
 }

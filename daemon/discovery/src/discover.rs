@@ -50,7 +50,7 @@ pub use disk::{
 };
 pub use explain::{
     Explanation, IgnoreRule, NearMiss, NearMissKind, NearMisses, Query, Step, StepKind, Verdict,
-    differences, explain, places, worktree_step,
+    differences, explain, is_skillsd_rule, places, worktree_step,
 };
 pub use nested::holder;
 pub use overlay::Overlay;

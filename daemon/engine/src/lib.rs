@@ -1,10 +1,8 @@
 //! The disk side of skillsd: watches, reads, and publishes what each agent sees.
 //!
-//!
 //! [`Engine`] is a handle to one thread, the event loop, which owns all mutable state. Handlers
 //! request a [`View`], an immutable snapshot; a `cached` request never leaves the caller's thread.
 //! This crate knows no sockets and no wire formats.
-//!
 //!
 //! Reading order: disk and hints (inputs), directory index (cache), scanner (updates it), event
 //! loop (schedules), views (outputs).
@@ -128,7 +126,6 @@ pub struct Engine {
 
 impl Engine {
     /// Starts an engine.
-    ///
     ///
     /// # Errors
     ///
@@ -343,8 +340,10 @@ impl Engine {
         arguments: BTreeMap<String, String>,
     ) -> Result<PromptAnswer, PromptError> {
         let (server, prompt) = prompt_of(path).ok_or(PromptError::Unknown)?;
-        let stopped =
-            PromptError::Unavailable { server: server.clone(), why: "skillsd ends".to_owned() };
+        let stopped = PromptError::Unavailable {
+            server: server.clone(),
+            why: "skillsd is shutting down".to_owned(),
+        };
         let event = |reply| Event::Prompt { server, prompt, arguments, reply };
         self.ask(event).await.unwrap_or(Err(stopped))
     }
@@ -355,7 +354,6 @@ impl Engine {
     }
 
     /// Writes the files of a bundled skill if they are missing. Blocks on the disk.
-    ///
     ///
     /// # Errors
     ///

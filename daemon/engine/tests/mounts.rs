@@ -1,6 +1,5 @@
 //! Mounts over directories of skills, and full or read-only disks under the session store.
 //!
-//!
 //! Each test runs itself again in a user namespace that permits mounting. Without namespaces the
 //! test is skipped with a message; under `CI=true` it fails.
 

@@ -1,7 +1,6 @@
 //! Changes beside skills and repeated requests wake no thread, while changes of skills still
 //! arrive.
 //!
-//!
 //! One test in its own process: it counts how often the watcher's and the event loop's threads have
 //! waited.
 

@@ -41,7 +41,7 @@ pub(crate) struct ApprovalRequest<'a> {
     pub(crate) metadata: Map<String, Value>,
     /// Hash of the text concerned.
     pub(crate) text: Option<[u8; 32]>,
-    /// Content to run that differs from what was trusted.
+    /// Content to run that differs from the trusted content.
     pub(crate) contents: Vec<Content>,
     /// True if the call continues one that was allowed once.
     pub(crate) continues: bool,
@@ -87,7 +87,7 @@ impl Service {
             Some(_) => format!(
                 "Answer with `skillsd permission reply {id} once` (or `always`, `reject`) or `permission/reply`, then retry."
             ),
-            None => "Use a daemon, which keeps the question until it is answered.".to_owned(),
+            None => "Use a daemon, which keeps the question until the user answers it.".to_owned(),
         };
         let mut error = RpcError::needs_asking(plain(&question.reason), id).with_hint(hint);
         if let (Some(data), Some(rule)) = (error.data.as_mut(), question.rule) {

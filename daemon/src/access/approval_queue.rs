@@ -36,7 +36,7 @@ pub(crate) struct Subject {
     pub(crate) profile: String,
     /// Hash of the text concerned: approval once does not cover another text.
     pub(crate) text: Option<[u8; 32]>,
-    /// Content to run that differs from what was trusted. A reply covers only this content, and
+    /// Content to run that differs from the trusted content. A reply covers only this content, and
     /// `always` trusts it from then on.
     pub(crate) contents: Vec<Content>,
 }

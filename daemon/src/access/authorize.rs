@@ -175,7 +175,11 @@ pub(crate) fn list_files(
         refusal(candidate, &decision)?;
     }
     if is_untrusted(view, candidate) {
-        return Err(untrusted(view, candidate, &format!("`{}` is not given away", candidate.name)));
+        return Err(untrusted(
+            view,
+            candidate,
+            &format!("skillsd does not serve `{}`", candidate.name),
+        ));
     }
     if candidate.state == SkillState::Refused { Err(refused(candidate)) } else { Ok(()) }
 }
@@ -189,15 +193,15 @@ pub(crate) fn is_untrusted(view: &View, candidate: &Candidate) -> bool {
 pub(crate) fn refused(candidate: &Candidate) -> RpcError {
     let why = candidate.reason.as_deref();
     let message = why.map_or("its file is a link", |it| &it.message);
-    RpcError::new(OUTSIDE_SKILL, format!("`{}` is not read: {message}", candidate.name))
+    RpcError::new(OUTSIDE_SKILL, format!("skillsd does not read `{}`: {message}", candidate.name))
         .with_hint(why.map_or("Replace the link by the file itself.", |it| &it.next))
 }
 
 /// Returns the error for an untrusted skill, with a hint how to trust it.
 pub(crate) fn untrusted(view: &View, candidate: &Candidate, what: &str) -> RpcError {
     let place = place_of_trust(view, candidate);
-    RpcError::untrusted(format!("{what}: what comes with `{place}` is not trusted"))
-        .with_hint(format!("Look at what is in it, and run `skillsd trust {place}` to trust it."))
+    RpcError::untrusted(format!("{what}: `{place}` is not trusted"))
+        .with_hint(format!("Review its content, and run `skillsd trust {place}` to trust it."))
 }
 
 /// Returns the directory that must be trusted for a skill.
@@ -287,7 +291,9 @@ pub(crate) fn why(decision: &Decision<'_>) -> String {
             format!("the rule `{}` in {} disables the skill tool", rule.pattern, at(rule))
         }
         DecisionReason::Canonical => "the agent has fetched it itself".to_owned(),
-        DecisionReason::Harmless => "no rule matches it, and nothing in it can do harm".to_owned(),
+        DecisionReason::Harmless => {
+            "no rule matches it, and it contains nothing that needs approval".to_owned()
+        }
         DecisionReason::Concern(Some(key)) => format!("no rule matches it, and it has `{key}`"),
         DecisionReason::Concern(None) => {
             "no rule matches it, and its effects are unknown".to_owned()

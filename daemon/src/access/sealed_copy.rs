@@ -155,7 +155,7 @@ pub(crate) fn remove_stale(directory: &Path) {
 pub(crate) fn refused(error: &SealError, name: &str) -> RpcError {
     match error {
         SealError::TooMuch => {
-            RpcError::too_large(format!("nothing of `{name}` is run: {error}"), MAX_BYTES)
+            RpcError::too_large(format!("skillsd runs nothing of `{name}`: {error}"), MAX_BYTES)
                 .with_hint("Move large or generated files out of the skill's directory.")
         }
         SealError::Unread(_) | SealError::Copy(_) => {

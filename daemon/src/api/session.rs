@@ -37,7 +37,7 @@ pub(crate) struct SessionContext {
 pub(crate) enum TouchScope {
     /// All: the agent itself reported the touch.
     Everything,
-    /// Those of the user and of trusted worktrees: the writer of a file is unknown.
+    /// The user's skills and those of trusted worktrees, because the writer of a file is unknown.
     Trusted,
 }
 

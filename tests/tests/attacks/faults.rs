@@ -157,7 +157,7 @@ fn grant_is_refused_while_the_state_dir_cannot_be_created() {
     fs::write(&state, "").expect("a file in its place");
     assert_eq!(fixture.trust("b"), Err(-32011));
     let told = fixture.store_health();
-    assert!(told.contains("cannot be reached any more"), "{told}");
+    assert!(told.contains("is no longer accessible"), "{told}");
     fs::remove_file(&state).expect("it is ours");
     fs::rename(&away, &state).expect("one file system");
     let mut fixture = fixture.restart();

@@ -546,7 +546,7 @@ fn commands_are_checked_like_skills() {
     assert_eq!((&one["checked"], finding_codes(&one).len()), (&json!(1), 1));
     let other = run(&home, &top, &["check", "docs/commands/no.md"]);
     assert_eq!(other.status.code(), Some(2));
-    assert!(stderr(&other).contains("neither called SKILL.md nor a command"), "{}", stderr(&other));
+    assert!(stderr(&other).contains("is not a SKILL.md, a command"), "{}", stderr(&other));
 }
 
 /// Returns a pre-commit hook's command words and its `files` pattern.

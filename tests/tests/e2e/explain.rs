@@ -220,7 +220,7 @@ fn every_reason_names_agent_place_rule_and_next_step() {
     ask("feature", "claude-code", "later");
     ask("shop", "codex", "feature/.agents/skills/good");
     expect![[r#"
-        agentskills lower: An Agent Skills client passes over `$WORK/shop/.agents/skills/lower/skill.md`: the file must be called `SKILL.md`, in capitals.
+        agentskills lower: An Agent Skills client skips `$WORK/shop/.agents/skills/lower/skill.md`: the file must be called `SKILL.md`, in capitals.
             file/name of Agent Skills standard 69ef37e (standard)
             next: Rename the file to `SKILL.md`.
         agentskills shop/.agents/skills/lower/SKILL.md: An Agent Skills client finds no skill at `$WORK/shop/.agents/skills/lower/SKILL.md`: `$WORK/shop/.agents/skills/lower/skill.md` must be called `SKILL.md`, in capitals.
@@ -250,18 +250,18 @@ fn every_reason_names_agent_place_rule_and_next_step() {
         agentskills flat: An Agent Skills client finds no skill called `flat`. There is `$WORK/shop/.agents/skills/flat.md`, but it is a file that belongs to no skill; a skill is a directory with a SKILL.md.
             file/there of Agent Skills standard 69ef37e (standard)
             next: Move it to `$WORK/shop/.agents/skills/flat/SKILL.md`.
-        codex linked: Codex passes over `$WORK/shop/.agents/skills/linked/SKILL.md`: the agent does not follow this symbolic link.
+        codex linked: Codex skips `$WORK/shop/.agents/skills/linked/SKILL.md`: the agent does not follow this symbolic link.
             walk/links of Codex 0.169.0 (running)
             next: Replace the link by the file itself, or link the whole directory.
-        agentskills dangling: An Agent Skills client passes over `$WORK/shop/.agents/skills/dangling`: it is a symbolic link to nothing: `../../../nowhere`.
+        agentskills dangling: An Agent Skills client skips `$WORK/shop/.agents/skills/dangling`: it is a dangling symbolic link to `../../../nowhere`.
             file/readable of Agent Skills standard 69ef37e (standard)
             next: Recreate the link's target, or remove the link.
         agentskills nowhere: An Agent Skills client finds no skill called `nowhere`.
-            next: Write it as `$WORK/shop/.agents/skills/nowhere/SKILL.md`, or ask for its path.
-        agentskills shop/.agents/skills/god: An Agent Skills client finds no skill at `$WORK/shop/.agents/skills/god`: nothing is there, but `$WORK/shop/.agents/skills/good` is.
+            next: Create `$WORK/shop/.agents/skills/nowhere/SKILL.md`, or pass the path of the SKILL.md that you expect.
+        agentskills shop/.agents/skills/god: An Agent Skills client finds no skill at `$WORK/shop/.agents/skills/god`: the path does not exist, but `$WORK/shop/.agents/skills/good` does.
             path/exists of Agent Skills standard 69ef37e (standard)
             next: Did you mean `$WORK/shop/.agents/skills/good`?
-        claude-code deep: Claude Code passes over `$WORK/shop/.claude/skills/group/deep`: the agent looks 1 level below the root, and this is deeper.
+        claude-code deep: Claude Code skips `$WORK/shop/.claude/skills/group/deep`: this is deeper than the 1 level below the root that the agent searches.
             walk/depth of Claude Code 2.1.240 (documentation)
             next: Move the directory to `$WORK/shop/.claude/skills/deep`.
         claude-code off: Claude Code ignores `off`: `skillOverrides` switches it off.
@@ -269,7 +269,7 @@ fn every_reason_names_agent_place_rule_and_next_step() {
             next: Remove that entry to use the skill again.
         claude-code denied: Claude Code may not use `denied`: the rule `denied` denies it (`$WORK/shop/.claude/settings.json:3:29`).
             permission/denied of Claude Code 2.1.240 (documentation) at $WORK/shop/.claude/settings.json:3:29
-            next: Change the rule if the skill is to be used.
+            next: Change the rule to use the skill.
         claude-code rust: Claude Code does not show `rust` yet: it waits until a file is touched that matches `*.rs`.
             paths of Claude Code 2.1.240 (documentation) at $WORK/shop/.claude/skills/rust/SKILL.md:4:1
             next: Touch a matching file, or remove `paths` to load it always.
@@ -279,10 +279,10 @@ fn every_reason_names_agent_place_rule_and_next_step() {
         claude-code misplaced: Claude Code finds no skill called `misplaced`. There is `$WORK/shop/docs/skills/misplaced`, but it is in none of the directories that Claude Code searches.
             roots/searched of Claude Code 2.1.240 (documentation)
             next: Move the skill's directory to `$WORK/shop/.claude/skills/misplaced`, or link it there.
-        claude-code nested: Claude Code finds no skill called `nested`. There is `$WORK/shop/pkg/.claude/skills/nested`, but it is below the working directory, and Claude Code looks there once a file near it is touched.
+        claude-code nested: Claude Code finds no skill called `nested`. There is `$WORK/shop/pkg/.claude/skills/nested`, but it is below the working directory; Claude Code searches there once a file near it is touched.
             nested/touched of Claude Code 2.1.240 (documentation)
             next: Let the agent read or edit a file in `$WORK/shop/pkg`, or start it there.
-        claude-code generated: Claude Code finds no skill called `generated`. There is `$WORK/shop/gen/.claude/skills/generated`, but git ignores `$WORK/shop/gen` (`$WORK/shop/.gitignore:1` says `/gen/`), and Claude Code passes over what git ignores below the working directory.
+        claude-code generated: Claude Code finds no skill called `generated`. There is `$WORK/shop/gen/.claude/skills/generated`, but git ignores `$WORK/shop/gen` (`$WORK/shop/.gitignore:1` has `/gen/`), and Claude Code skips ignored directories below the working directory.
             nested/ignored of Claude Code 2.1.240 (documentation) at $WORK/shop/.gitignore:1:1
             next: Remove that line, or work in `$WORK/shop/gen`.
         gemini-cli waiting: Gemini CLI does not load `waiting` yet: Gemini CLI loads a project's skills only from a trusted folder, and `$HOME/.gemini/trustedFolders.json` does not list it.
@@ -297,10 +297,10 @@ fn every_reason_names_agent_place_rule_and_next_step() {
         claude-code tools:build: Claude Code finds no skill called `tools:build`. There is `$HOME/plugins/tools/skills/build`, but its plugin is off: `$HOME/.claude/settings.json:2:23` switches `tools@market` off.
             plugin/enabled of Claude Code 2.1.240 (documentation)
             next: Set `tools@market` to `true` in the `enabledPlugins` of a settings file of the agent.
-        claude-code later: Claude Code finds no skill called `later`. There is `$WORK/shop/.claude/skills/later`, but it belongs to the main worktree `$WORK/shop`, and in the linked worktree `$WORK/feature` Claude Code reads that one alone, though its documents say otherwise.
+        claude-code later: Claude Code finds no skill called `later`. There is `$WORK/shop/.claude/skills/later`, but it belongs to the main worktree `$WORK/shop`; in the linked worktree `$WORK/feature`, Claude Code reads only the linked one, though its documents say otherwise.
             worktree/linked of Claude Code 2.1.240 (documentation)
             next: Commit it and merge it into the branch of `$WORK/feature`, or copy its directory there.
-        codex feature/.agents/skills/good: Codex finds no skill at `$WORK/feature/.agents/skills/good`: it belongs to the worktree `$WORK/feature`, and Codex reads that of the working directory, `$WORK/shop`.
+        codex feature/.agents/skills/good: Codex finds no skill at `$WORK/feature/.agents/skills/good`: it belongs to the worktree `$WORK/feature`; Codex reads only the one of the working directory, `$WORK/shop`.
             worktree/other of Codex 0.169.0 (running)
             next: Work in `$WORK/feature`, or copy the skill's directory to this worktree.
     "#]].assert_eq(&all);
@@ -314,7 +314,7 @@ fn explain_text_shows_reason_rule_and_next_step() {
     let text = |args: &[&str]| home.redact(&stdout(&run(&home, &shop, args)));
     let deep = text(&["explain", "deep", "--profile", "claude-code"]);
     for line in [
-        "the agent looks 1 level below the root, and this is deeper",
+        "this is deeper than the 1 level below the root that the agent searches",
         "rule walk/depth of Claude Code 2.1.240 (from its documentation)",
         "Next: Move the directory to `$WORK/shop/.claude/skills/deep`.",
     ] {

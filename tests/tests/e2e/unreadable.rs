@@ -88,7 +88,7 @@ fn unreadable_skill_directory_is_a_finding() {
     };
     let (code, text) = check();
     assert_eq!(code, Some(0), "what holds no skills may be shut: {text}");
-    let shut = ".claude/skills/shut:1:1: error[index/unreadable] shut is a directory that may not be read: permission denied";
+    let shut = ".claude/skills/shut:1:1: error[index/unreadable] shut is a directory that cannot be read: permission denied";
     for mode in [0o000, 0o600] {
         set_mode(&skill, mode);
         let (code, text) = check();

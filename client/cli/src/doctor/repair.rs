@@ -35,7 +35,7 @@ pub(super) enum Repair {
 }
 
 impl Repair {
-    /// Applies the repair, and returns a sentence that says what was done.
+    /// Applies the repair, and returns a sentence about it.
     pub(super) fn apply(&self) -> io::Result<String> {
         match self {
             Self::Close { path } => {

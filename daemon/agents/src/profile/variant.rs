@@ -25,27 +25,27 @@ const FOUNDING: &str = "founding documents";
 const OPENCODE: &[Row] = &[
     Row {
         rule: "roots",
-        source: "The readings of opencode's source: directories, `skills.paths` and `skills.urls` are all the sources there are; no skill is built in.",
+        source: "Founding notes on opencode's source: directories, `skills.paths` and `skills.urls` are the only sources; no skill is built in.",
         change: |it| it.roots.retain(|root| !matches!(root.base, RootBase::BuiltIn(_))),
     },
     Row {
         rule: "description",
-        source: "The readings of opencode's source: `name` and `description` are both required strings.",
+        source: "Founding notes on opencode's source: `name` and `description` are both required strings.",
         change: |it| it.description = DescriptionRule::Present,
     },
     Row {
         rule: "duplicates",
-        source: "The readings of opencode's source: the last one written wins.",
+        source: "Founding notes on opencode's source: of skills with one name, the last one read wins.",
         change: |it| it.duplicates = DuplicatePolicy::LastWins,
     },
     Row {
         rule: "warns_of_duplicates",
-        source: "The readings of opencode's source: the winner of a name comes with a warning that names both.",
+        source: "Founding notes on opencode's source: the skill that takes precedence carries a warning that names both.",
         change: |it| it.warns_of_duplicates = true,
     },
     Row {
         rule: "output",
-        source: "The readings of opencode's source: locations and base directories are `file://` URLs, and the tool's description holds the list.",
+        source: "Founding notes on opencode's source: locations and base directories are `file://` URLs, and the tool's description holds the list.",
         change: |it| it.output = OutputFormat::OpencodeFounding,
     },
 ];
@@ -53,7 +53,7 @@ const OPENCODE: &[Row] = &[
 const CLAUDE_CODE: &[Row] = &[
     Row {
         rule: "roots",
-        source: "The document on Claude Code: bundled skills first; managed, then user, then project directories up to HOME, then added ones, then commands; of plugins the commands first, and skills of any depth as `plugin:namespace:skill`.",
+        source: "Founding notes on Claude Code: bundled skills first; managed, then user, then project directories up to HOME, then added ones, then commands; of plugins the commands first, and skills of any depth as `plugin:namespace:skill`.",
         change: |it| {
             // Commands of plugins come first.
             it.roots.sort_by_key(|root| match (&root.base, root.root_content) {
@@ -75,7 +75,7 @@ const CLAUDE_CODE: &[Row] = &[
     },
     Row {
         rule: "plugin_manifest",
-        source: "The document on Claude Code: `skillsPath` and `skillsPaths` in the manifest.",
+        source: "Founding notes on Claude Code: `skillsPath` and `skillsPaths` in the manifest.",
         change: |it| {
             for root in &mut it.roots {
                 if let RootBase::Plugins(rule) = &mut root.base {
@@ -87,12 +87,12 @@ const CLAUDE_CODE: &[Row] = &[
     },
     Row {
         rule: "description",
-        source: "The document on Claude Code: the field, else the first heading, else the name.",
+        source: "Founding notes on Claude Code: the field, else the first heading, else the name.",
         change: |it| it.description = DescriptionRule::ElseFirstHeading,
     },
     Row {
         rule: "nested_taken",
-        source: "The document on Claude Code: a skill found below the working directory wins its name.",
+        source: "Founding notes on Claude Code: a skill found below the working directory wins its name.",
         change: |it| {
             if let NestedRule::OnTouch { taken, .. } = &mut it.nested {
                 *taken = NestedConflict::Wins;
@@ -101,7 +101,7 @@ const CLAUDE_CODE: &[Row] = &[
     },
     Row {
         rule: "output",
-        source: "The document on Claude Code: `${ARG1}`-style arguments too, descriptions cut at 250 characters, and a listing between `<system-reminder>` tags in which all share the room alike.",
+        source: "Founding notes on Claude Code: `${ARG1}`-style arguments too, descriptions cut at 250 characters, and a listing between `<system-reminder>` tags in which all skills share the budget equally.",
         change: |it| it.output = OutputFormat::ClaudeFounding,
     },
 ];

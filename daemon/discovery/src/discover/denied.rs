@@ -44,19 +44,19 @@ fn reason(precedence: RulePrecedence, decision: &Decision<'_>) -> Option<Reason>
     let is_off = matches!(decision.reason, permission::DecisionReason::ToolDisabled(_));
     let (name, message, next) = if is_off {
         let message = format!(
-            "the rule `{}` denies all skills, which switches the skill tool off, whatever is allowed beside it",
+            "the rule `{}` denies all skills, which disables the skill tool, even if other rules allow skills",
             rule.pattern
         );
         let next = match precedence {
             RulePrecedence::LastMatch => {
                 "Put that rule before the others, so that it is not the last."
             }
-            RulePrecedence::DenyFirst => "Deny skills by their names, and not the tool as a whole.",
+            RulePrecedence::DenyFirst => "Deny single skills by name instead of all.",
         };
         ("permission/tool-off", message, next)
     } else {
         let message = format!("the rule `{}` denies it", rule.pattern);
-        ("permission/denied", message, "Change the rule if the skill is to be used.")
+        ("permission/denied", message, "Change the rule to use the skill.")
     };
     Some(Reason {
         rule: name,

@@ -112,11 +112,11 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let detail = &self.detail;
         match self.kind {
-            FaultKind::Dangling => write!(f, "is a symbolic link to nothing: `{detail}`"),
-            FaultKind::Loop => write!(f, "is a symbolic link that leads in a loop"),
-            FaultKind::Denied => write!(f, "may not be read: permission denied"),
+            FaultKind::Dangling => write!(f, "is a dangling symbolic link to `{detail}`"),
+            FaultKind::Loop => write!(f, "is part of a loop of symbolic links"),
+            FaultKind::Denied => write!(f, "cannot be read: permission denied"),
             FaultKind::Shut => {
-                write!(f, "is a directory that may not be read: permission denied")
+                write!(f, "is a directory that cannot be read: permission denied")
             }
             FaultKind::IsDirectory => write!(f, "is a directory, not a file"),
             FaultKind::NotDirectory => write!(f, "is not a directory"),
@@ -124,7 +124,7 @@ impl fmt::Display for Fault {
             FaultKind::Changing => write!(f, "kept changing while it was read"),
             FaultKind::Vanished => write!(f, "disappeared while it was read"),
             FaultKind::TooLarge => write!(f, "is too large: {detail}"),
-            FaultKind::TooLong => write!(f, "has a path that is too long to be read"),
+            FaultKind::TooLong => write!(f, "has a path that is too long"),
             FaultKind::Io => write!(f, "could not be read: {detail}"),
             FaultKind::Unavailable => write!(f, "is not available: {detail}"),
             FaultKind::Outside => write!(f, "is a link to {detail}"),
@@ -159,15 +159,15 @@ impl Fault {
             }
             FaultKind::NotDirectory => "Replace the file by a directory.",
             FaultKind::Special => "Replace it by a regular file.",
-            FaultKind::Changing => "It is read again once it stops changing.",
-            FaultKind::Vanished => "Ask again; the list follows the disk.",
+            FaultKind::Changing => "skillsd reads it again once it stops changing.",
+            FaultKind::Vanished => "List the skills again.",
             FaultKind::TooLarge => "Make it smaller.",
             FaultKind::TooLong => "Shorten its name, or move it to a shorter path.",
             FaultKind::Io => "Check the file system that holds it.",
             FaultKind::Unavailable => "Run `skillsd status` to see the state of its source.",
             FaultKind::Outside => "Replace the link by the file itself.",
             FaultKind::LinkWaits => {
-                "Look at the target and run `skillsd trust` in the worktree, or remove the link."
+                "Review the target and run `skillsd trust` in the worktree, or remove the link."
             }
         }
     }

@@ -83,7 +83,7 @@ pub(super) fn evaluate(ctx: &DiscoveryContext, met: FoundFile) -> Candidate {
 /// Returns the reason why a built-in skill is not in skillsd's listing.
 fn built_in(profile: &Profile) -> Reason {
     let agent = profile.subject();
-    let message = format!("it is built into {agent}, which lists it and serves its text");
+    let message = format!("it is built into {agent}, which lists and loads it itself");
     let next = "Nothing needs to be done. A skill of your own with that name wins over it.";
     reason("agent/built-in", message, None, next)
 }

@@ -240,7 +240,7 @@ impl Finder<'_> {
             (Some(path), None) => path,
             (None, None) => {
                 let message =
-                    format!("`{name}@{market}` is installed, but its directory is not there");
+                    format!("`{name}@{market}` is installed, but its directory does not exist");
                 let next = "Install the plugin again, or remove the entry.".to_owned();
                 return self.settings.note(source, message, Some(next));
             }

@@ -46,7 +46,7 @@ pub(super) fn resolve_conflicts(
                     && !candidates[index].is_built_in();
                 let race = if is_race {
                     format!(
-                        "; {} intends this, but reads files concurrently and may take either",
+                        "; {} reads files concurrently and may use either one",
                         profile.subject()
                     )
                 } else {

@@ -1,11 +1,9 @@
 //! Directory index: cached directories by physical path, and the lookups they answer.
 //!
-//!
 //! A [`Node`] is one watched directory. It caches answers only: lookups of single names (`probes`),
 //! the directory's listing (`listing`), its SKILL.md (`files`) and agents' configuration files
 //! (`texts`). Only requested answers are cached, so watches and memory follow the paths that
 //! profiles read, not the size of a worktree.
-//!
 //!
 //! Invariant: a node is armed before it is read, and a hint invalidates a node's answers until they
 //! are read again. A node's path contains no symbolic link; [`DirIndex::locate`] resolves a path to
@@ -359,7 +357,6 @@ const RACY_NANOS_OF_SECONDS: i128 = 2_000_000_000 + RACY_NANOS;
 
 impl Seen {
     /// Returns the state found by a read that started at `at`.
-    ///
     ///
     /// The start counts: with a time taken after the read, a thread preempted in between would
     /// accept a file that can still change within the same tick.

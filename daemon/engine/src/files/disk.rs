@@ -1,6 +1,5 @@
 //! Disk access: the only module of this crate that opens files for reading.
 //!
-//!
 //! Every call takes an absolute path, follows links only where documented, and never blocks on an
 //! entry that is not a regular file. Tests replace the disk through the [`Disk`] trait.
 
@@ -384,7 +383,7 @@ impl Kind {
             FileType::Fifo => Self::Special("named pipe"),
             FileType::Socket => Self::Special("socket"),
             FileType::CharacterDevice | FileType::BlockDevice => Self::Special("device"),
-            FileType::Unknown => Self::Special("thing of an unknown kind"),
+            FileType::Unknown => Self::Special("file of an unknown type"),
         }
     }
 }

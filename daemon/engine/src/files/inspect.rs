@@ -1,6 +1,5 @@
 //! Checks of files on the disk: finds them, reads them and runs the lint rules.
 //!
-//!
 //! The index keeps no file bodies, so a check reads the files again, on the caller's thread and a
 //! few more. The rules are in [`skills_lint`]; this module provides their file system context and
 //! evaluates expensive facts at most once.
@@ -106,7 +105,7 @@ pub enum InspectError {
     #[error("the check was cancelled")]
     Cancelled,
     /// A file that is neither a skill nor refers to skills.
-    #[error("`{0}` is neither called SKILL.md nor a command or agents' instructions")]
+    #[error("`{0}` is not a SKILL.md, a command or an instruction file")]
     NoSkill(String),
 }
 
@@ -146,7 +145,6 @@ impl Source {
 }
 
 /// Checks all files of a task, in the order of their paths.
-///
 ///
 /// # Errors
 ///

@@ -1,6 +1,5 @@
 //! [`Names`]: a small sorted map from the names of a directory to cached answers.
 //!
-//!
 //! Most directories have one or two names, and there are as many such directories as skills: a
 //! sorted vector takes tens of bytes, the first leaf of a B-tree two thousand.
 

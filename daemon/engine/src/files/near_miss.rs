@@ -1,6 +1,5 @@
 //! Search for near misses of a skill name or path, for `explain`.
 //!
-//!
 //! Runs on a thread that may block, with bounds on entries and depth. Reads names only and opens no
 //! files except git's ignore files.
 
@@ -50,7 +49,6 @@ pub fn at(path: &AbsPath, worktree: &Worktree) -> NearMisses {
 
 /// Searches for files and directories called `name`: in each of the agents' `places`, then in the
 /// worktree.
-///
 ///
 /// For `plugin:name` and `dir:name` the part after the colon is searched.
 pub fn called(name: &str, places: &[AbsPath], worktree: &Worktree) -> NearMisses {

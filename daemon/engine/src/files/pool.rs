@@ -1,6 +1,5 @@
 //! Thread pool for scans and parsing; results keep the order of the inputs.
 //!
-//!
 //! Each input is prepared on the caller's thread, in order, and then processed by any thread:
 //! directories are armed one after the other and read in parallel.
 

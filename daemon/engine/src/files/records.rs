@@ -1,6 +1,5 @@
 //! [`Records`]: parsed skill records, shared by content hash.
 //!
-//!
 //! Worktrees of one repository contain the same skills, and skills are often copied. A record is a
 //! function of a file's bytes, so equal files share one record, which is parsed once and dropped
 //! with its last user.

@@ -1,7 +1,6 @@
 //! [`RemoteFsGuard`]: queries of the daemon's own files with a timeout, for homes on servers that
 //! may stop responding.
 //!
-//!
 //! A file on a local disk is queried directly, which takes a microsecond. A file on a remote file
 //! system is queried on a blocking thread with a timeout; after a timeout no further query starts
 //! until the late one has answered, and callers keep their cached value.
@@ -109,7 +108,7 @@ impl RemoteFsGuard {
             return answer.ok();
         }
         asked.give_up();
-        tracing::warn!("a remote file system does not answer; the last known state is used");
+        tracing::warn!("a remote file system does not respond; using its last known state");
         None
     }
 

@@ -1,6 +1,5 @@
 //! [`Scanner`]: keeps the directory index in line with the disk.
 //!
-//!
 //! [`Scanner::load_missing`] arms the watch of a directory before it reads it, so that no change is
 //! lost in between. Hints mark nodes ([`Scanner::mark`]); [`Scanner::refresh`] arms marked nodes
 //! again where the watch may be lost and reads them again, parents before children. Directories

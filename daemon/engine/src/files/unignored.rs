@@ -1,6 +1,5 @@
 //! Listing of a directory by ripgrep's ignore rules, as `rg --files --hidden` prints it.
 //!
-//!
 //! For agents that use ripgrep. Reads names and ignore files only; does not follow links.
 
 use std::path::{Path, PathBuf};

@@ -1,6 +1,5 @@
 //! [`Sessions`]: active sessions in memory, all sessions in the store.
 //!
-//!
 //! A session is replaced under a short lock, so that concurrent touches do not lose each other's
 //! changes. The change is handed to the store under the same lock, so that disk and memory have the
 //! same order of changes; the caller is answered once it is on disk. Changes that cannot be written

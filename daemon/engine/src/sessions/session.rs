@@ -1,6 +1,5 @@
 //! [`Session`]: the touched, discovered, activated and loaded skills of one agent's chat.
 //!
-//!
 //! A session is an immutable value that each step replaces. A step returns the new parts, which are
 //! written to the store by [`Sessions`](crate::sessions::registry::Sessions).
 

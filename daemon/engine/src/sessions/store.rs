@@ -1,12 +1,10 @@
 //! [`Store`]: persistent data in one SQLite file, owned by one thread.
 //!
-//!
 //! Callers send jobs and wait. The thread executes all pending jobs in one transaction, commits,
 //! and then answers: an answered change survives a kill at any later moment, and many small writes
 //! share a commit. If the disk rejects writes (full or read-only), changes of sessions
 //! ([`Store::keep`]) wait in memory until they can be saved, and [`Store::health`] says so;
 //! explicit user decisions ([`Store::perform`]) fail with an error.
-//!
 //!
 //! No table is an index of anything else; losing a table loses only its content.
 
@@ -65,7 +63,7 @@ struct Shared {
 }
 
 /// A change on its way to the disk.
-#[must_use = "whoever is answered before it is kept may lose it"]
+#[must_use = "a caller that is answered before the change is saved may lose it"]
 pub(crate) struct HandedIn<T> {
     answer: oneshot::Receiver<()>,
     result: Arc<Mutex<Option<T>>>,
@@ -100,7 +98,6 @@ impl Store {
     }
 
     /// Returns true if the store exists.
-    ///
     ///
     /// # Errors
     ///
@@ -265,7 +262,7 @@ impl Store {
             let work = move || writer::run(path.as_deref(), &notes, &elsewhere, &uses, &waiting);
             let started = thread.spawn(work);
             if let Err(error) = started {
-                // Later callers get an error that the store has ended.
+                // Later callers get an error that the session store has stopped.
                 tracing::error!(%error, "cannot start the store's thread");
             }
             jobs

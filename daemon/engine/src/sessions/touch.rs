@@ -1,10 +1,9 @@
 //! Discovery of skill directories near touched paths.
 //!
-//!
 //! A path is resolved both as named and with links resolved, so that neither a working directory
 //! reached by a link nor a link inside it hides a directory. The path need not exist. The search
 //! goes up from its directory and ends below the working directory; at each level it checks the
-//! agent's skill directories, with two system calls where there is one and one where there is none
+//! agent's skill directories, with two system calls for an existing one and one for a missing one
 //! ([`Levels`]). Directories that git ignores are left out.
 
 mod levels;

@@ -1,6 +1,5 @@
 //! Bundled skills: embedded in the program, extracted to files on first use.
 //!
-//!
 //! They are listed at their future paths without touching the disk. The first use writes all of
 //! their files ([`extract`]) to a directory named by the hash of their content, so that versions of
 //! skillsd do not mix.
@@ -74,7 +73,6 @@ fn record(text: &str) -> Arc<SkillRecord> {
 }
 
 /// Writes the files unless they exist with the right content.
-///
 ///
 /// They are written to a temporary directory that is then renamed. An existing directory with other
 /// content is moved away and deleted first.

@@ -1,6 +1,5 @@
 //! MCP servers as skill sources: processes that are started when a list needs their prompts.
 //!
-//!
 //! [`Mcp`] is the event loop's side and answers from memory. One thread with its own small runtime
 //! manages the servers ([`keeper`]), because a server that hangs, crashes or sends garbage must
 //! block neither the event loop nor a connection. The last prompts of a server stay listed while it
@@ -149,12 +148,12 @@ impl Mcp {
             code: "mcp",
             message: format!(
                 "the MCP server `{name}` {error}{}",
-                if it.prompts.is_some() { "; the prompts it had are listed" } else { "" }
+                if it.prompts.is_some() { "; its last prompts stay listed" } else { "" }
             ),
             hint: if it.is_over_limit {
-                "It is started again after five minutes; repair it, or remove it from `mcp.servers`."
+                "skillsd restarts it after five minutes; fix it, or remove it from `mcp.servers`."
             } else {
-                "It is started again by itself; check its `command` in `mcp.servers`."
+                "skillsd restarts it automatically; check its `command` in `mcp.servers`."
             },
             path: None,
         });
@@ -162,7 +161,7 @@ impl Mcp {
         let doubts = doubts.map(|(name, doubt)| Health {
             code: "mcp-prompt",
             message: format!("the MCP server `{name}` {doubt}"),
-            hint: "Tell whoever keeps the server, or remove it from `mcp.servers`.",
+            hint: "Report it to the server's maintainer, or remove the server from `mcp.servers`.",
             path: None,
         });
         health.chain(doubts).collect()

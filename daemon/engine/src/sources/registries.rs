@@ -1,6 +1,5 @@
 //! Registries: lists of skills fetched by URL, with their state and schedule.
 //!
-//!
 //! [`Remote`] is the event loop's side and answers from memory. Each fetch runs on its own thread,
 //! a few at a time; one more thread schedules them. A fetched registry is stored completely in the
 //! cache directory ([`store`]) before it becomes visible; the engine watches it like any other
@@ -114,10 +113,11 @@ impl Remote {
 
     /// Returns a registry as a root.
     pub(crate) fn provided(&self, address: &Address) -> ProvidedRoot {
-        let origin = format!("the catalog at `{address}`");
+        let origin = format!("the registry at `{address}`");
         let Some(path) = self.provided_path(address) else {
             let path = AbsPath::new("/".as_ref()).expect("the root directory is absolute");
-            let why = "there is no cache directory, because no variable names a home".to_owned();
+            let why =
+                "there is no cache directory: neither XDG_CACHE_HOME nor HOME is set".to_owned();
             return ProvidedRoot { path, origin, stock: ProvidedContents::Failed(why) };
         };
         let catalogs = lock(&self.shared.catalogs);
@@ -150,7 +150,7 @@ impl Remote {
             match self.shared.store(address) {
                 _ if catalogs.len() >= CATALOGS => {
                     catalog.phase = SourcePhase::Failed;
-                    catalog.error = Some(format!("there are {CATALOGS} catalogs already"));
+                    catalog.error = Some(format!("there are already {CATALOGS} registries"));
                 }
                 None => catalog.phase = SourcePhase::Failed,
                 Some(store) => {
@@ -198,8 +198,8 @@ impl Remote {
             let copy = if catalog.has_copy { "; the copy in the cache is used" } else { "" };
             health.push(Health {
                 code: "remote",
-                message: format!("the catalog `{address}` could not be fetched: {error}{copy}"),
-                hint: "It is tried again by itself; `skillsd status` shows how it is.",
+                message: format!("failed to fetch the registry `{address}`: {error}{copy}"),
+                hint: "skillsd retries automatically; `skillsd status` shows the state.",
                 path: None,
             });
         }
@@ -208,8 +208,8 @@ impl Remote {
         for refused in catalog.refused.iter().take(REFUSED_SHOWN).chain(&more) {
             health.push(Health {
                 code: "remote-skill",
-                message: format!("of the catalog `{address}`, {refused}"),
-                hint: "Tell whoever keeps the catalog.",
+                message: format!("in the registry `{address}`, {refused}"),
+                hint: "Report it to the registry's maintainer.",
                 path: None,
             });
         }
@@ -300,7 +300,7 @@ fn fetch_one(shared: &Shared, address: &Address) {
         let mut wait = interval;
         match result {
             Ok(Outcome { skills, refused, complete }) => {
-                tracing::debug!(%address, skills, ?elapsed, "catalog is up to date");
+                tracing::debug!(%address, skills, ?elapsed, "registry is up to date");
                 *catalog = Catalog {
                     phase: SourcePhase::Ready,
                     has_copy: true,
@@ -311,7 +311,7 @@ fn fetch_one(shared: &Shared, address: &Address) {
                 };
             }
             Err(error) => {
-                tracing::info!(%address, %error, ?elapsed, "catalog could not be fetched");
+                tracing::info!(%address, %error, ?elapsed, "failed to fetch a registry");
                 catalog.has_copy = store.has_copy();
                 catalog.phase =
                     if catalog.has_copy { SourcePhase::Stale } else { SourcePhase::Failed };

@@ -1,6 +1,5 @@
 //! Limits on data from MCP servers and registries, as `docs/sources.md` lists them.
 //!
-//!
 //! The limits of an index (skills, files) are in its reader, `skills_discovery::remote`.
 
 use std::time::Duration;

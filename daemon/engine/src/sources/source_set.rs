@@ -1,6 +1,5 @@
 //! [`Sources`]: the configured external sources and their state.
 //!
-//!
 //! Owned by the event loop; answers discovery from memory. Fetches and servers run on their own
 //! threads, which announce changes with [`Event::SourceChanged`](crate::views::event::Event);
 //! dependent views are then resolved again. A fetched registry is a directory like any other.

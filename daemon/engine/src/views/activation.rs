@@ -1,7 +1,6 @@
 //! [`Activation`]: pattern matcher of a view's conditional skills, shared by views with the same
 //! conditional skills.
 //!
-//!
 //! Activating a skill or discovering a directory changes the view but mostly not its patterns, so
 //! matchers are cached by content as long as a view uses them.
 

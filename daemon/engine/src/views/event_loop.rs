@@ -1,9 +1,7 @@
 //! The event loop: the thread that owns the index.
 //!
-//!
 //! Each turn takes the pending [`Event`]s, updates the directory index, resolves the views that
 //! depend on a change, publishes them, and answers. Only events cause work.
-//!
 //!
 //! **Read your writes.** A `synced` request waits for a cookie sent after the request arrived.
 //! Hints and cookies share one queue in the kernel's order, so every change finished before the

@@ -1,7 +1,6 @@
 //! [`IdleCheck`]: detects that the event loop has no work left, so that callers can use the
 //! published view without waking its thread.
 //!
-//!
 //! Every event is counted before it is sent, and the loop records the count at which all work was
 //! done and published. If both are equal and the watcher has no pending events, every change
 //! finished before the check is in the published views. An event counted during the check belongs
@@ -27,7 +26,6 @@ impl Events {
     }
 
     /// Sends an event.
-    ///
     ///
     /// # Errors
     ///

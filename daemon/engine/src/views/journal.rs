@@ -1,6 +1,5 @@
 //! [`Journal`]: bounded history of one view, the source of `since`.
 //!
-//!
 //! Each published state of a view is one step. A step stores the previous state of each candidate
 //! that it changed, so that a later state and the steps since an earlier one yield the exact
 //! difference; candidates that changed and changed back are not part of it. A query older than the

@@ -1,6 +1,5 @@
 //! [`SearchIndex`]: full-text index of one view's skills, in SQLite's FTS5 in memory.
 //!
-//!
 //! Built by the first search of a view and dropped with the view. It stores words, not texts.
 //! [`skills_discovery::search`] parses queries and weighs names against texts.
 
@@ -85,7 +84,7 @@ pub struct Hit {
 
 /// Failure of the full-text index.
 #[derive(Debug, thiserror::Error)]
-#[error("the index of the skills' texts fails")]
+#[error("the search index failed")]
 pub struct SearchError(#[from] rusqlite::Error);
 
 /// Full-text index of one view's skills.
@@ -126,7 +125,6 @@ impl SearchIndex {
     }
 
     /// Returns the best matches among the documents that `wanted` accepts, the best first.
-    ///
     ///
     /// Matches with equal scores keep the order of the documents.
     pub fn search(

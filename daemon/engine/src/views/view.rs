@@ -161,10 +161,8 @@ impl View {
 
     /// Returns the value that `make` computes from this view on the first call.
     ///
-    ///
     /// Keeps derived values with the view, such as its wire form, which the engine does not know.
     /// There is one slot.
-    ///
     ///
     /// # Panics
     ///

@@ -1,6 +1,5 @@
 //! [`ViewLease`]: keeps a view resolved and up to date until it is dropped.
 //!
-//!
 //! A lease counts from before its view is requested until it is dropped, so that a cancelled
 //! request leaves none behind.
 

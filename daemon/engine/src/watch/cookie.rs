@@ -1,6 +1,5 @@
 //! Cookies: changes to a file of the daemon that prove that earlier events have been delivered.
 //!
-//!
 //! Touching a file in the daemon's own directory queues one event behind the events of all earlier
 //! changes. One ticket is pending at a time. The upper half of a ticket is its generation, which
 //! increases after a timeout; each generation uses another file, so that a late event is never

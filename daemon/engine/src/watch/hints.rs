@@ -1,6 +1,5 @@
 //! Change hints: notices that something near a path may have changed.
 //!
-//!
 //! Events of a watcher are hints; the disk is the truth. The path of a hint only selects the
 //! directories to check. Hints and cookies share one [`HintQueue`] in the order of the source: a
 //! cookie is taken out after the hints of all changes made before the cookie.
@@ -159,7 +158,6 @@ impl HintQueue {
 
     /// Drops later hints about other names in the directory `dir`, so that a busy home directory
     /// does not wake the event loop. `None`: all names matter.
-    ///
     ///
     /// Filtering by name is safe where filtering by path is not: after a directory is renamed, its
     /// events still carry the right entry under the wrong directory.

@@ -1,12 +1,10 @@
 //! Watches directories with inotify; the only module that depends on it.
 //!
-//!
 //! Replaces `notify` on Linux, which identifies watches by path where the kernel identifies them by
 //! directory: it follows links, drops a shared watch with the first of its paths, and scans all
 //! watches for each removed directory (docs/adr/0005-inotify.md). Here a watch is one directory,
 //! armed without following links, with all paths it was armed by. Opens and closes are not watched,
 //! so the engine's reads cause no events; writes are watched only where files are read.
-//!
 //!
 //! The kernel queues an event before the call that causes it returns. Reading the queue to its end
 //! therefore yields the events of all finished changes: a cookie does exactly that, on the event

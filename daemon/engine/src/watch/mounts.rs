@@ -1,6 +1,5 @@
 //! Detection of mounts and unmounts, which watches on directories do not report.
 //!
-//!
 //! The kernel signals changes to holders of `/proc/self/mountinfo`; polling takes one system call
 //! and never blocks. It reports that the table changed, not where.
 

@@ -1,6 +1,5 @@
 //! Watches directories with `notify`; the only module that depends on it.
 //!
-//!
 //! For systems without inotify; Linux uses [`crate::watch::inotify`], and the tests run both. One
 //! watcher, directories only. Relevant behaviour of `notify` 8.2: it reports opens and closes,
 //! including our own (dropped here); on an event that a path was deleted or renamed it forgets the

@@ -1,7 +1,6 @@
 //! [`StatCache`]: proves that files have not changed since their last `stat`, for the few files
 //! that every call checks and that rarely change.
 //!
-//!
 //! Checking a file costs a system call with a path to walk; checking the watch costs one call for
 //! all files. The kernel queues an event before the causing call returns, so an empty queue proves
 //! that no finished change is missing. Files whose changes may go unreported are never proved
@@ -60,8 +59,8 @@ impl StatCache {
         Generation(self.lock().watch.as_mut().map(imp::Watch::hear))
     }
 
-    /// Watches everything that decides what is at these names in a directory. Call it before the
-    /// stat that the returned token is for.
+    /// Watches a directory, and all directories above it, for changes of these names. Call it
+    /// before the stat that the returned token is for.
     pub fn watch(&self, dir: &Path, names: &[&OsStr]) -> Validity {
         let mut state = self.lock();
         if state.asked < FEW {

@@ -1,7 +1,6 @@
 //! [`Writes`]: paths that the watcher reports as written, for sessions that count writes as
 //! touches.
 //!
-//!
 //! Hints cover only names that matter for listings; this covers every name below the followed
 //! directories. A path says that something may have been written there: after a directory is
 //! renamed, its files are reported under the old name or not at all. Only directories already

@@ -150,13 +150,13 @@ pub struct Step {
     /// Rule, or a skipped candidate: stable name of the rule that decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// Rule and settings: the agent.
+    /// Rule and settings: the agent; `skillsd` for its own limits and refusals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// Rule and settings: version of the agent in which it was verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Rule and settings: source of this knowledge.
+    /// Rule and settings: source of this knowledge; absent for rules of `skillsd`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
     /// Reason for the result, a sentence for users.

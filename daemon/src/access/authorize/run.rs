@@ -126,13 +126,13 @@ fn has_run(service: &Service, view: &View, candidate: &Candidate) -> Result<(), 
     let root = &view.resolution.roots[candidate.root];
     if is_from_elsewhere(service, view, candidate) {
         return Err(RpcError::not_allowed(format!(
-            "nothing of `{name}` is run: it comes from elsewhere"
+            "skillsd runs nothing of `{name}`: it comes from a registry or an MCP server"
         ))
         .with_hint("Copy it into one of your own directories to run parts of it."));
     }
     if !root.is_trusted() {
         service.counters.count(|it| it.untrusted += 1);
-        return Err(untrusted(view, candidate, &format!("nothing of `{name}` is run")));
+        return Err(untrusted(view, candidate, &format!("skillsd runs nothing of `{name}`")));
     }
     Ok(())
 }
@@ -258,7 +258,7 @@ pub(crate) async fn withheld_hooks(
 ) -> Result<Option<String>, RpcError> {
     let root = &view.resolution.roots[candidate.root];
     if is_from_elsewhere(service, view, candidate) {
-        let why = "Its hooks are left out, because it comes from elsewhere; copy it into a directory of yours to use them.";
+        let why = "Its hooks are left out, because it comes from a registry or an MCP server; copy it into your own directory to use them.";
         return Ok(Some(why.to_owned()));
     }
     if root.is_own() {
@@ -268,7 +268,7 @@ pub(crate) async fn withheld_hooks(
     if !root.is_trusted() {
         service.counters.count(|it| it.untrusted += 1);
         return Ok(Some(format!(
-            "Its hooks are left out, because what comes with `{place}` is not trusted; `skillsd trust {place}` trusts it."
+            "Its hooks are left out, because `{place}` is not trusted; run `skillsd trust {place}` to use them."
         )));
     }
     let mut contents = vec![content(candidate, loaded).await?];
@@ -286,7 +286,7 @@ pub(crate) async fn withheld_hooks(
     };
     Ok(has_changed.then(|| {
         format!(
-            "Its hooks are left out, because it has changed since `{place}` was trusted; `skillsd trust {place}` trusts it as it is."
+            "Its hooks are left out, because it has changed since `{place}` was trusted; run `skillsd trust {place}` again to use them."
         )
     }))
 }

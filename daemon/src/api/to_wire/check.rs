@@ -57,7 +57,7 @@ fn check_finding(
         let message = it.message.clone();
         wire::RelatedFile { path: encode(&it.path, encoding), path_encoding: encoding, message }
     };
-    // Of the offers, only this one is an edit of the file with a single right answer.
+    // The only offer that edits the file and has a single right result.
     let mark = |it: &skills_lint::Offer| {
         (*it == skills_lint::Offer::RemoveMark)
             .then(|| wire::CheckFix { title: it.title(), edits: vec![without_mark(places)] })

@@ -197,10 +197,15 @@ fn place_step(profile: &Profile, rule: &str, decisive: bool, step: &Step) -> wir
     }
 }
 
-/// Adds the rule of a step, with its agent and evidence.
+/// Adds the rule of a step, with its agent and evidence. A rule of skillsd's own names skillsd.
 fn by_rule(profile: &Profile, rule: &str, step: wire::Step) -> wire::Step {
+    let rule = Some(rule.to_owned());
+    if rule.as_deref().is_some_and(discover::is_skillsd_rule) {
+        let version = Some(env!("CARGO_PKG_VERSION").to_owned());
+        return wire::Step { rule, agent: Some("skillsd".to_owned()), version, ..step };
+    }
     wire::Step {
-        rule: Some(rule.to_owned()),
+        rule,
         agent: Some(profile.agent.clone().into_owned()),
         version: Some(profile.version.clone().into_owned()),
         evidence: Some(evidence(profile.evidence)),

@@ -27,7 +27,7 @@ pub(super) async fn list(mcp: &McpContext) -> Result<Vec<Resource>, ClientError>
     let listed = mcp.listed(&[]).await?;
     mcp.note_listed();
     let mut seen = BTreeSet::new();
-    // Prompts of MCP servers have no files. Of several skills with one name, the first is listed.
+    // Prompts of MCP servers have no files. The first of several skills with one name is listed.
     let files = listed.iter().filter(|it| it.scope != Scope::Mcp);
     Ok(files.filter(|it| seen.insert(it.name.clone())).map(resource).collect())
 }

@@ -19,8 +19,10 @@ fn assert_refused(victim: &mut Victim, path: &str, target: &str) {
     let reason = entry["reason"].as_str().expect("a reason");
     assert!(reason.contains(target), "{reason}");
     assert!(entry["description"].is_null(), "{entry}");
-    let explained = victim.explain(path);
-    assert!(explained.contains("link/outside"), "{explained}");
+    let explained: Value = serde_json::from_str(&victim.explain(path)).expect("it is JSON");
+    let steps = explained["steps"].as_array().expect("steps");
+    let refusal = steps.iter().find(|it| it["rule"] == "link/outside").expect("a refusal");
+    assert_eq!(refusal["agent"], "skillsd", "{refusal}");
 }
 
 #[test]

@@ -270,14 +270,17 @@ fn engine_prompt_returns_the_text_or_the_error() {
         engine_prompt(&fixture, &[], 20, &daily, Some("rain")),
         r#"Text("\"daily\" with {\"topic\":\"rain\"}")"#
     );
-    let refused = "the MCP server `notes` refused: `topic` is missing";
+    let refused = "the MCP server `notes` returned an error: `topic` is missing";
     assert_eq!(engine_prompt(&fixture, &[], 20, &daily, None), refused);
     let none = prompt_path("notes", "none");
-    let refused = "the MCP server `notes` refused: there is no such prompt";
+    let refused = "the MCP server `notes` returned an error: there is no such prompt";
     assert_eq!(engine_prompt(&fixture, &[], 20, &none, Some("x")), refused);
     let other = prompt_path("other", "daily");
-    assert_eq!(engine_prompt(&fixture, &[], 20, &other, None), "there is no MCP server for it");
-    let late = "the MCP server `notes` took longer than it may";
+    assert_eq!(
+        engine_prompt(&fixture, &[], 20, &other, None),
+        "no configured MCP server has this prompt"
+    );
+    let late = "the MCP server `notes` did not answer in time";
     assert_eq!(engine_prompt(&fixture, &["--slow", "60000"], 3, &daily, Some("x")), late);
     let gone = engine_prompt(&fixture, &["--die", "4"], 20, &daily, Some("x"));
     assert_eq!(gone, "the MCP server `notes` is not available: ended with exit status: 4");

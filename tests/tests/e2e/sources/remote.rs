@@ -137,7 +137,7 @@ fn registry_skills_are_in_the_first_list_of_their_profile() {
     assert_eq!((&source["state"], &source["skills"]), (&json!("ready"), &json!(2)));
     let explained = live.wire.call("skills/explain", &json!({"cwd": top, "name": "one"}));
     let said = explained["steps"].to_string();
-    assert!(said.contains(&format!("comes from the catalog at `{}`", registry.url())), "{said}");
+    assert!(said.contains(&format!("comes from the registry at `{}`", registry.url())), "{said}");
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn partly_fetched_registry_skill_keeps_its_old_version() {
     registry.text("index.json", &next.to_string());
     let mut live = restart_daemon(live);
     let unwell = wait_for_health(&mut live, &top);
-    assert!(unwell[0].1.contains("`two` is kept as it was"), "{unwell:?}");
+    assert!(unwell[0].1.contains("`two` keeps its previous version"), "{unwell:?}");
     assert!(read_skill(&mut live, &top, "two").contains("First."));
     assert!(!registry_cache(&live.home).join("current/two/more.md").exists());
     // The update is fetched later, although the index is unchanged.
@@ -266,8 +266,8 @@ fn damaged_cached_skill_is_fetched_again() {
 fn truncated_or_missing_registry_file_is_refused() {
     let half = b"---\nname: one\ndescription: Does one.\n---\nFir".to_vec();
     check_skill(Page::Lies(500, half), "SKILL.md`: ");
-    check_skill(Page::Status(404), "`$URL/one/SKILL.md` answers 404");
-    check_skill(Page::Status(500), "answers 500");
+    check_skill(Page::Status(404), "`$URL/one/SKILL.md` returned status 404");
+    check_skill(Page::Status(500), "returned status 500");
     check_skill(Page::Nothing, "$URL/one/SKILL.md`: ");
     check_skill(Page::Is(b"<html>Log in first.</html>".to_vec()), "does not begin with `---`");
 }
@@ -277,7 +277,10 @@ fn oversized_or_compressed_registry_file_is_refused() {
     check_skill(Page::Endless(5 << 20), "is longer than 4194304 bytes");
     check_skill(Page::Lies(5 << 30, b"---\n".to_vec()), "is longer than 4194304 bytes");
     let packed = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0];
-    check_skill(Page::Encoded("gzip", packed), "is sent as `gzip`, which was not asked for");
+    check_skill(
+        Page::Encoded("gzip", packed),
+        "has the encoding `gzip`, which skillsd did not request",
+    );
 }
 
 #[test]
@@ -295,9 +298,9 @@ fn registry_redirects_are_limited_to_the_same_host() {
 
 #[test]
 fn invalid_registry_index_is_refused_with_its_position() {
-    check_index(Page::Is(b"<html>".to_vec()), "is no index: line 1, column 1: not JSON");
-    check_index(Page::Is(b"[]".to_vec()), "is no index: it has no key `skills`");
-    check_index(Page::Status(503), "`$URL/index.json` answers 503");
+    check_index(Page::Is(b"<html>".to_vec()), "is invalid: line 1, column 1: not JSON");
+    check_index(Page::Is(b"[]".to_vec()), "is invalid: it has no key `skills`");
+    check_index(Page::Status(503), "`$URL/index.json` returned status 503");
     check_index(Page::Endless(2 << 20), "is longer than 1048576 bytes");
     check_index(Page::Lies(4000, b"{\"skills\":[]}".to_vec()), "$URL/index.json`: ");
 }

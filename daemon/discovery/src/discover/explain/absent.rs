@@ -61,7 +61,7 @@ impl<'a> Inquiry<'a> {
         if let Some((root, skip)) = passed {
             let absence = self.passed_over(*root, skip);
             let shown = skip.path.display();
-            let summary = format!("{agent} passes over `{shown}`: {}.", absence.why);
+            let summary = format!("{agent} skips `{shown}`: {}.", absence.why);
             return (verdict(summary, &absence), Some(absence), skips);
         }
         for stray in &self.around.met {
@@ -87,10 +87,10 @@ impl<'a> Inquiry<'a> {
             Some(near) => format!("Did you mean `{near}`?"),
             None => match self.own_place() {
                 Some(place) => format!(
-                    "Write it as `{}/{name}/{SKILL_FILE}`, or ask for its path.",
+                    "Create `{}/{name}/{SKILL_FILE}`, or pass the path of the SKILL.md that you expect.",
                     place.display()
                 ),
-                None => "Ask for the path of its SKILL.md.".to_owned(),
+                None => "Pass the path of its SKILL.md.".to_owned(),
             },
         };
         let summary = format!("{agent} finds no skill called `{name}`.");
@@ -154,7 +154,7 @@ impl<'a> Inquiry<'a> {
             stops && !it.is_command() && dir != *inner && inner.starts_with(&*dir)
         })?;
         let why = format!(
-            "it is inside the skill `{}`, and skills are not searched for skills",
+            "it is inside the skill `{}`, and skills are not searched for further skills",
             outer.name
         );
         let name = inner.file_name().unwrap_or_default();
@@ -181,7 +181,7 @@ impl<'a> Inquiry<'a> {
                 LinkedWorktrees::Alone | LinkedWorktrees::WithMain => "",
             };
             let why = format!(
-                "it belongs to the main worktree `{main}`, and in the linked worktree `{here_shown}` {agent} reads that one alone{but}"
+                "it belongs to the main worktree `{main}`; in the linked worktree `{here_shown}`, {agent} reads only the linked one{but}"
             );
             let next = format!(
                 "Commit it and merge it into the branch of `{here_shown}`, or copy its directory there."
@@ -199,7 +199,7 @@ impl<'a> Inquiry<'a> {
         }
         let (other_shown, here) = (other.display(), here.display());
         let why = format!(
-            "it belongs to the worktree `{other_shown}`, and {agent} reads that of the working directory, `{here}`"
+            "it belongs to the worktree `{other_shown}`; {agent} reads only the one of the working directory, `{here}`"
         );
         let next =
             format!("Work in `{other_shown}`, or copy the skill's directory to this worktree.");
@@ -221,7 +221,7 @@ impl<'a> Inquiry<'a> {
         let ignored = stray.and_then(|it| it.ignored.as_ref()).filter(|_| *skip_git_ignored);
         if let Some(IgnoreRule { dir, file, line, pattern }) = ignored {
             let why = format!(
-                "git ignores `{}` (`{}:{line}` says `{pattern}`), and {agent} passes over what git ignores below the working directory",
+                "git ignores `{}` (`{}:{line}` has `{pattern}`), and {agent} skips ignored directories below the working directory",
                 dir.display(),
                 file.display()
             );
@@ -233,7 +233,7 @@ impl<'a> Inquiry<'a> {
         Some(Absence::new(
             "nested/touched",
             format!(
-                "it is below the working directory, and {agent} looks there once a file near it is touched"
+                "it is below the working directory; {agent} searches there once a file near it is touched"
             ),
             format!("Let the agent read or edit a file in `{dir}`, or start it there."),
         ))
@@ -255,7 +255,7 @@ impl<'a> Inquiry<'a> {
                 return Absence::new(rule, why, next);
             }
             Some(NearMissKind::File) if !is_skill_file => {
-                let why = format!("it is a file that is no {SKILL_FILE}, {nowhere}");
+                let why = format!("it is not a {SKILL_FILE}, and it is {nowhere}");
                 let next = format!("Ask for a skill's name or the path of its {SKILL_FILE}.");
                 return Absence::new(rule, why, next);
             }
@@ -303,13 +303,13 @@ fn verdict(summary: String, absence: &Absence) -> Verdict {
 fn nothing(path: &AbsPath, alike: Option<&AbsPath>) -> Absence {
     let Some(alike) = alike else {
         let next = "Check the path; `skillsd list` shows all skills.";
-        return Absence::new("path/exists", "nothing is there".to_owned(), next);
+        return Absence::new("path/exists", "the path does not exist".to_owned(), next);
     };
     let is_file = path.file_name().is_some_and(|it| it.eq_ignore_ascii_case(SKILL_FILE));
     if is_file && alike.file_name().is_some_and(|it| it != SKILL_FILE) {
         return wrong_case(alike);
     }
-    let why = format!("nothing is there, but `{}` is", alike.display());
+    let why = format!("the path does not exist, but `{}` does", alike.display());
     Absence::new("path/exists", why, format!("Did you mean `{}`?", alike.display()))
 }
 
@@ -330,7 +330,7 @@ fn switched_off(root: &SearchRoot, why: &str) -> Absence {
         );
     }
     let Some(plugin) = &root.plugin else {
-        let next = "Set the variable, or take the switch away, and start the agent again.";
+        let next = "Set the variable, or remove the switch, and restart the agent.";
         let why = format!("`{}` is not searched: {why}", root.path.display());
         return Absence::new("root/known", why, next);
     };
@@ -354,7 +354,7 @@ fn not_a_skill(path: &AbsPath, root: &SearchRoot, thing: Option<&NearMissKind>) 
                 Some(stem) => {
                     format!("Move it to `{}/{SKILL_FILE}`.", root.path.child(stem).display())
                 }
-                None => format!("Put it beside a {SKILL_FILE}."),
+                None => "Move it into the directory of a skill.".to_owned(),
             },
         ),
         Some(NearMissKind::Directory(Some(name))) if name != SKILL_FILE => {
@@ -367,7 +367,10 @@ fn not_a_skill(path: &AbsPath, root: &SearchRoot, thing: Option<&NearMissKind>) 
         ),
         _ => Absence::new(
             rule,
-            format!("`{}` is searched, and no {SKILL_FILE} is at this path", root.path.display()),
+            format!(
+                "`{}` is searched, but there is no {SKILL_FILE} at this path",
+                root.path.display()
+            ),
             format!("Check the spelling: the file must be called `{SKILL_FILE}`."),
         ),
     }

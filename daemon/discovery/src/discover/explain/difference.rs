@@ -121,7 +121,7 @@ fn sentence(profile: &Profile, difference: &Difference) -> String {
     let Difference { rule, base, here, source } = difference;
     let other = profile.base.as_ref().map_or("", |it| &*it.id);
     let source = source.trim_end_matches('.');
-    format!("`{rule}` differs from `{other}`: {here}, where that has {base} ({source})")
+    format!("`{rule}` is {here}; in `{other}` it is {base} ({source})")
 }
 
 /// Returns the step for a difference that affects `candidate`, or a whole directory.

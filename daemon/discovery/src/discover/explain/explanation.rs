@@ -104,3 +104,16 @@ pub enum StepKind {
         rule: &'static str,
     },
 }
+
+/// Returns true for a rule of skillsd itself: limits and refusals that no agent has.
+pub fn is_skillsd_rule(rule: &str) -> bool {
+    matches!(
+        rule,
+        "link/outside"
+            | "link/untrusted"
+            | "root/bounds"
+            | "walk/bounds"
+            | "walk/budget"
+            | "worktree/proven"
+    )
+}

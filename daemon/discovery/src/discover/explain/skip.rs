@@ -76,7 +76,7 @@ impl SkipReason {
     pub fn message(&self) -> String {
         let too_many = |what: &str, max: &usize, found: &usize| {
             format!(
-                "the agent reads at most {max} {what} of a root and reports nothing beyond; this root has {found}, so it may miss some skills listed here"
+                "the agent silently stops after {max} {what} of a root; this root has {found}, so the agent may miss listed skills"
             )
         };
         match self {
@@ -85,7 +85,9 @@ impl SkipReason {
             Self::ReservedName => "the agent reserves this directory name".into(),
             Self::TooDeep(max) => {
                 let levels = if *max == 1 { "level" } else { "levels" };
-                format!("the agent looks {max} {levels} below the root, and this is deeper")
+                format!(
+                    "this is deeper than the {max} {levels} below the root that the agent searches"
+                )
             }
             Self::Link => "the agent does not follow this symbolic link".into(),
             Self::RootSkill => {
@@ -113,13 +115,13 @@ impl Bound {
     fn message(self, most: usize) -> String {
         let of = match self {
             Self::Depth => {
-                return format!("the limit for a root is {most} levels, and this is deeper");
+                return format!("this is deeper than the limit of {most} levels below a root");
             }
             Self::Directories => "directories",
             Self::Entries => "entries",
             Self::Files => "files that are read",
             Self::Links => "symbolic links",
         };
-        format!("the limit for a root is {most} {of}, and it is reached here")
+        format!("the limit of {most} {of} for a root is reached here")
     }
 }

@@ -169,12 +169,12 @@ pub fn worktree_step(ctx: &DiscoveryContext, resolution: &Resolution) -> Option<
                 None => format!("the bare repository `{}`", common.display()),
             };
             let reads = match ctx.profile.linked_worktrees {
-                LinkedWorktrees::Alone => format!("{agent} reads it alone"),
+                LinkedWorktrees::Alone => format!("{agent} reads only this one"),
                 LinkedWorktrees::AloneAgainstWord => {
-                    format!("{agent} reads it alone, though its documents say otherwise")
+                    format!("{agent} reads only this one, though its documents say otherwise")
                 }
                 LinkedWorktrees::WithMain => {
-                    format!("{agent} reads it, and behind it the main worktree")
+                    format!("{agent} reads this one first, then the main worktree")
                 }
             };
             ("worktree/linked", format!("`{top}` is a worktree linked to {to}; {reads}"), None)

@@ -38,7 +38,7 @@ fn built_in_skill_is_hidden_and_explained() {
         "opencode",
         "//- /w/.git dir",
         &expect![[r#"
-            hidden /builtin:/opencode/customize-opencode: it is built into opencode, which lists it and serves its text
+            hidden /builtin:/opencode/customize-opencode: it is built into opencode, which lists and loads it itself
         "#]],
     );
     check_explain(
@@ -51,7 +51,7 @@ fn built_in_skill_is_hidden_and_explained() {
             next: Nothing needs to be done. A skill of your own with that name wins over it.
             root /builtin:/opencode: comes from the program of opencode 1.18.33
               candidate /builtin:/opencode/customize-opencode
-                agent/built-in decisive=true: it is built into opencode, which lists it and serves its text
+                agent/built-in decisive=true: it is built into opencode, which lists and loads it itself
         "#]],
     );
 }
@@ -81,7 +81,7 @@ fn users_skill_wins_over_built_in_skill() {
         "gemini-cli",
         settings,
         &expect![[r#"
-            hidden /builtin:/gemini-cli/antigravity-support: it is built into Gemini CLI, which lists it and serves its text
+            hidden /builtin:/gemini-cli/antigravity-support: it is built into Gemini CLI, which lists and loads it itself
             ignored /builtin:/gemini-cli/skill-creator: `skills.disabled` switches it off
         "#]],
     );

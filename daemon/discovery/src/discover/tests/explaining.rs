@@ -72,11 +72,11 @@ fn path_query_explains_depth_place_and_spelling() {
         "/w/.claude/skills/group/deep/SKILL.md",
         TREE,
         &expect![[r#"
-            Claude Code finds no skill at `/w/.claude/skills/group/deep/SKILL.md`: the agent looks 1 level below the root, and this is deeper.
+            Claude Code finds no skill at `/w/.claude/skills/group/deep/SKILL.md`: this is deeper than the 1 level below the root that the agent searches.
             next: Move the directory to `/w/.claude/skills/deep`.
             root /home/u/.claude/skills
             root /w/.claude/skills
-              passed over /w/.claude/skills/group/deep walk/depth: the agent looks 1 level below the root, and this is deeper
+              passed over /w/.claude/skills/group/deep walk/depth: this is deeper than the 1 level below the root that the agent searches
         "#]],
     );
     check_explain(
@@ -111,9 +111,9 @@ fn path_query_explains_depth_place_and_spelling() {
         "/w/.claude/skills/none",
         TREE,
         &expect![[r#"
-            Claude Code finds no skill at `/w/.claude/skills/none`: `/w/.claude/skills` is searched, and no SKILL.md is at this path.
+            Claude Code finds no skill at `/w/.claude/skills/none`: `/w/.claude/skills` is searched, but there is no SKILL.md at this path.
             next: Check the spelling: the file must be called `SKILL.md`.
-            file/there decisive=true: `/w/.claude/skills` is searched, and no SKILL.md is at this path
+            file/there decisive=true: `/w/.claude/skills` is searched, but there is no SKILL.md at this path
             root /home/u/.claude/skills
             root /w/.claude/skills
         "#]],
@@ -141,7 +141,7 @@ fn unknown_name_suggests_similar_names() {
         TREE,
         &expect![[r#"
             Claude Code finds no skill called `zzz`.
-            next: Write it as `/w/.claude/skills/zzz/SKILL.md`, or ask for its path.
+            next: Create `/w/.claude/skills/zzz/SKILL.md`, or pass the path of the SKILL.md that you expect.
             root /home/u/.claude/skills
             root /w/.claude/skills
         "#]],
@@ -185,7 +185,7 @@ fn path_query_selects_the_innermost_skill() {
         let at = at.trim_end_matches('/');
         check_within("opencode", at, "opencode shows `y` to its model.");
         let none = format!(
-            "An Agent Skills client finds no skill at `{at}`: it is inside the skill `x`, and skills are not searched for skills."
+            "An Agent Skills client finds no skill at `{at}`: it is inside the skill `x`, and skills are not searched for further skills."
         );
         check_within("agentskills", at, &none);
     }

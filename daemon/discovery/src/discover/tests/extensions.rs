@@ -85,31 +85,31 @@ fn later_extension_wins_and_user_skills_win_over_both() {
         "/w",
         TREE,
         &expect![[r#"
-        active      again      /home/u/.gemini/extensions/again/skills/again/SKILL.md
-        shadowed    both       /home/u/.gemini/extensions/alpha/skills/both/SKILL.md
-            name/unique: `/home/u/.gemini/extensions/beta/skills/both/SKILL.md` has the same name and is found later
-        shadowed    one        /home/u/.gemini/extensions/alpha/skills/one/SKILL.md
-            name/unique: `/home/u/.gemini/skills/one/SKILL.md` has the same name and is found later
-        active      both       /home/u/.gemini/extensions/beta/skills/both/SKILL.md
-        active      linked     /src/linked/skills/SKILL.md
-        active      one        /home/u/.gemini/skills/one/SKILL.md
-        passed over /home/u/.gemini/extensions/beta/skills/group/deep: the agent looks 1 level below the root, and this is deeper
-    "#]],
+            active      again      /home/u/.gemini/extensions/again/skills/again/SKILL.md
+            shadowed    both       /home/u/.gemini/extensions/alpha/skills/both/SKILL.md
+                name/unique: `/home/u/.gemini/extensions/beta/skills/both/SKILL.md` has the same name and is found later
+            shadowed    one        /home/u/.gemini/extensions/alpha/skills/one/SKILL.md
+                name/unique: `/home/u/.gemini/skills/one/SKILL.md` has the same name and is found later
+            active      both       /home/u/.gemini/extensions/beta/skills/both/SKILL.md
+            active      linked     /src/linked/skills/SKILL.md
+            active      one        /home/u/.gemini/skills/one/SKILL.md
+            passed over /home/u/.gemini/extensions/beta/skills/group/deep: this is deeper than the 1 level below the root that the agent searches
+        "#]],
     );
     check(
         "gemini-cli",
         "/w/sub",
         TREE,
         &expect![[r#"
-        shadowed    both       /home/u/.gemini/extensions/alpha/skills/both/SKILL.md
-            name/unique: `/home/u/.gemini/extensions/beta/skills/both/SKILL.md` has the same name and is found later
-        shadowed    one        /home/u/.gemini/extensions/alpha/skills/one/SKILL.md
-            name/unique: `/home/u/.gemini/skills/one/SKILL.md` has the same name and is found later
-        active      both       /home/u/.gemini/extensions/beta/skills/both/SKILL.md
-        active      linked     /src/linked/skills/SKILL.md
-        active      one        /home/u/.gemini/skills/one/SKILL.md
-        passed over /home/u/.gemini/extensions/beta/skills/group/deep: the agent looks 1 level below the root, and this is deeper
-    "#]],
+            shadowed    both       /home/u/.gemini/extensions/alpha/skills/both/SKILL.md
+                name/unique: `/home/u/.gemini/extensions/beta/skills/both/SKILL.md` has the same name and is found later
+            shadowed    one        /home/u/.gemini/extensions/alpha/skills/one/SKILL.md
+                name/unique: `/home/u/.gemini/skills/one/SKILL.md` has the same name and is found later
+            active      both       /home/u/.gemini/extensions/beta/skills/both/SKILL.md
+            active      linked     /src/linked/skills/SKILL.md
+            active      one        /home/u/.gemini/skills/one/SKILL.md
+            passed over /home/u/.gemini/extensions/beta/skills/group/deep: this is deeper than the 1 level below the root that the agent searches
+        "#]],
     );
 }
 

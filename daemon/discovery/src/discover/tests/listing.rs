@@ -115,7 +115,7 @@ description: is never seen
             active      outer      /w/.agents/skills/outer/SKILL.md
             passed over /w/.agents/skills/SKILL.md: a SKILL.md directly in the root is not a skill; a skill is a directory of its own
             passed over /w/.agents/skills/.hidden: directories whose names begin with a dot are not searched
-            passed over /w/.agents/skills/1/2/3/4/5/x/7: the agent looks 6 levels below the root, and this is deeper
+            passed over /w/.agents/skills/1/2/3/4/5/x/7: this is deeper than the 6 levels below the root that the agent searches
             passed over /w/.agents/skills/lower/skill.md: the file must be called `SKILL.md`, in capitals
             passed over /w/.agents/skills/node_modules: directories of this name are never searched
         "#]],
@@ -145,10 +145,10 @@ description: reached twice
             shadowed    real       /w/.claude/skills/again/SKILL.md
                 name/standard: 2:7 the name `real` differs from its directory's name, which the standard does not allow
                 file/identity: it is the same file as `/w/.agents/skills/again/SKILL.md`
-            passed over /w/.agents/skills/nowhere: it is a symbolic link to nothing: `/w/.agents/skills/nowhere`
+            passed over /w/.agents/skills/nowhere: it is a dangling symbolic link to `/w/.agents/skills/nowhere`
             passed over /w/.agents/skills/real: it is the same directory as `/w/.agents/skills/again`, which was searched already
             passed over /w/.agents/skills/round: it is the same directory as `/w/.agents/skills`, which was searched already
-            passed over /w/.claude/skills/nowhere: it is a symbolic link to nothing: `/w/.claude/skills/nowhere`
+            passed over /w/.claude/skills/nowhere: it is a dangling symbolic link to `/w/.claude/skills/nowhere`
             passed over /w/.claude/skills/real: it is the same directory as `/w/.claude/skills/again`, which was searched already
             passed over /w/.claude/skills/round: it is the same directory as `/w/.claude/skills`, which was searched already
         "#]],
@@ -200,7 +200,7 @@ description: the administrator's
                 name/unique: `/etc/claude-code/.claude/skills/plain/SKILL.md` has the same name and is found earlier
             conditional rust       /w/.claude/skills/rust/SKILL.md
                 paths: waits until a file is touched that matches `**/*.rs`, `Cargo.toml`
-            passed over /w/.claude/skills/group/deep: the agent looks 1 level below the root, and this is deeper
+            passed over /w/.claude/skills/group/deep: this is deeper than the 1 level below the root that the agent searches
             passed over /w/.claude/skills/synced: the agent reserves this directory name
         "#]],
     );
@@ -252,7 +252,7 @@ description: still here
             active      colon      /w/.agents/skills/colon/SKILL.md
                 yaml/valid: 3:22 the frontmatter is not valid YAML: `: ` inside an unquoted value; problematic values are read as quoted
             invalid     dangling   /w/.agents/skills/dangling/SKILL.md
-                file/readable: SKILL.md is a symbolic link to nothing: `/w/.agents/skills/dangling/SKILL.md`
+                file/readable: SKILL.md is a dangling symbolic link to `/w/.agents/skills/dangling/SKILL.md`
             invalid     dir        /w/.agents/skills/dir/SKILL.md
                 file/readable: SKILL.md is a directory, not a file
             invalid     empty      /w/.agents/skills/empty/SKILL.md
@@ -261,7 +261,7 @@ description: still here
             invalid     list       /w/.agents/skills/list/SKILL.md
                 description/required: 3:14 `description` is a list or a map, not text
             invalid     loop       /w/.agents/skills/loop/SKILL.md
-                file/readable: SKILL.md is a symbolic link that leads in a loop
+                file/readable: SKILL.md is part of a loop of symbolic links
             invalid     nodesc     /w/.agents/skills/nodesc/SKILL.md
                 description/required: 1:1 the frontmatter has no `description`
             invalid     noname     /w/.agents/skills/noname/SKILL.md
@@ -271,7 +271,7 @@ description: still here
             invalid     pipe       /w/.agents/skills/pipe/SKILL.md
                 file/readable: SKILL.md is a named pipe, not a regular file
             invalid     secret     /w/.agents/skills/secret/SKILL.md
-                file/readable: SKILL.md may not be read: permission denied
+                file/readable: SKILL.md cannot be read: permission denied
         "#]],
     );
 }

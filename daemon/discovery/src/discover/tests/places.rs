@@ -121,9 +121,9 @@ description: misplaced
         nested,
         fixture,
         &expect![[r#"
-            Claude Code finds no skill at `/w/pkg/.claude/skills/a/SKILL.md`: it is below the working directory, and Claude Code looks there once a file near it is touched.
+            Claude Code finds no skill at `/w/pkg/.claude/skills/a/SKILL.md`: it is below the working directory; Claude Code searches there once a file near it is touched.
             next: Let the agent read or edit a file in `/w/pkg`, or start it there.
-            nested/touched decisive=true: it is below the working directory, and Claude Code looks there once a file near it is touched
+            nested/touched decisive=true: it is below the working directory; Claude Code searches there once a file near it is touched
         "#]],
     );
     check_explain(

@@ -55,14 +55,14 @@ fn enabled_plugins_of_version_two_are_found() {
         &with_skills(VERSION_2),
         &expect![[r#"
             `/home/u/.claude/settings.json:1:87`: `gone@market` is enabled, but not installed
-            `/home/u/.claude/plugins/installed_plugins.json:8:5`: `lost@market` is installed, but its directory is not there
+            `/home/u/.claude/plugins/installed_plugins.json:8:5`: `lost@market` is installed, but its directory does not exist
             `/home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json:1:19`: `skills` leads out of the plugin: `../out`
             active      tools:a    /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/a/SKILL.md
             active      tools:b    /home/u/.claude/plugins/cache/market/tools/1.0.0/more/b/SKILL.md
             active      cached:new /home/u/.claude/plugins/cache/market/cached/1.10.0/skills/new/SKILL.md
             active      tools:git:push /home/u/.claude/plugins/cache/market/tools/1.0.0/commands/git/push.md
             active      tools:extra /home/u/.claude/plugins/cache/market/tools/1.0.0/extra.md
-            passed over /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/deep/er: the agent looks 1 level below the root, and this is deeper
+            passed over /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/deep/er: this is deeper than the 1 level below the root that the agent searches
         "#]],
     );
 }
@@ -77,7 +77,7 @@ fn founding_variant_reads_other_keys_at_any_depth() {
         &fixture,
         &expect![[r#"
             `/home/u/.claude/settings.json:1:87`: `gone@market` is enabled, but not installed
-            `/home/u/.claude/plugins/installed_plugins.json:8:5`: `lost@market` is installed, but its directory is not there
+            `/home/u/.claude/plugins/installed_plugins.json:8:5`: `lost@market` is installed, but its directory does not exist
             active      tools:git:push /home/u/.claude/plugins/cache/market/tools/1.0.0/commands/git/push.md
             active      tools:extra /home/u/.claude/plugins/cache/market/tools/1.0.0/extra.md
             active      tools:a    /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/a/SKILL.md
@@ -108,7 +108,7 @@ fn disabled_plugin_is_explained_with_position() {
             settings /home/u/.claude/plugins/installed_plugins.json at 5:5: `off@market` is at `/home/u/.claude/plugins/cache/market/off/1.0.0`
             settings /home/u/.claude/plugins/installed_plugins.json at 6:5: `silent@market` is at `/home/u/.claude/plugins/cache/market/silent/1`
             settings /home/u/.claude/plugins/installed_plugins.json at 7:5: `other@market` is installed for `/elsewhere` only
-            settings /home/u/.claude/plugins/installed_plugins.json at 8:5: `lost@market` is installed, but its directory is not there
+            settings /home/u/.claude/plugins/installed_plugins.json at 8:5: `lost@market` is installed, but its directory does not exist
             settings /home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json at 1:19: `skills` names `./more`
             settings /home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json at 1:19: `skills` leads out of the plugin: `../out`
             settings /home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json at 1:51: `commands` names `./extra.md`

@@ -81,7 +81,7 @@ description: d
         "a",
         fixture,
         &expect![[r#"
-            opencode may not use `a`: the rule `*` denies all skills, which switches the skill tool off, whatever is allowed beside it (`/w/opencode.json:6:7`).
+            opencode may not use `a`: the rule `*` denies all skills, which disables the skill tool, even if other rules allow skills (`/w/opencode.json:6:7`).
             next: Put that rule before the others, so that it is not the last.
             settings /home/u/.config/opencode/opencode.json at 1:17: `permission.*` says `ask` for `*`
             settings /w/opencode.json at 6:7: `permission.skill` says `deny` for `*`
@@ -90,7 +90,7 @@ description: d
             root /builtin:/opencode: comes from the program of opencode 1.18.33
             root /w/.opencode/skill
               candidate /w/.opencode/skill/a/SKILL.md
-                permission/tool-off decisive=true at 6:7: the rule `*` denies all skills, which switches the skill tool off, whatever is allowed beside it
+                permission/tool-off decisive=true at 6:7: the rule `*` denies all skills, which disables the skill tool, even if other rules allow skills
                 body/required as opencode-agent-skills at 1:1: opencode-agent-skills drops this file: the body is empty
         "#]],
     );

@@ -41,7 +41,7 @@ fn effective_difference_is_explained() {
             Claude Code shows `a` to its model.
             root /w/.claude/skills
               candidate /w/.claude/skills/a/SKILL.md
-                differs in description: `description` differs from `claude-code`: else-first-heading, where that has else-first-body-line (The document on Claude Code: the field, else the first heading, else the name)
+                differs in description: `description` is else-first-heading; in `claude-code` it is else-first-body-line (Founding notes on Claude Code: the field, else the first heading, else the name)
                 description/required as agentskills at 1:1: An Agent Skills client drops this file: the frontmatter has no `description`
                 description/required as opencode-agent-skills at 1:1: opencode-agent-skills drops this file: the frontmatter has no `description`
                 description/required as codex at 1:1: Codex drops this file: the frontmatter has no `description`
@@ -104,7 +104,7 @@ name: b
         fixture,
         &expect![[r#"
             shadowed    a          /home/u/.claude/skills/a/SKILL.md
-                name/unique: `/w/.claude/skills/a/SKILL.md` has the same name and is found later; opencode intends this, but reads files concurrently and may take either
+                name/unique: `/w/.claude/skills/a/SKILL.md` has the same name and is found later; opencode reads files concurrently and may use either one
             active      a          /w/.claude/skills/a/SKILL.md
             hidden      b          /w/.claude/skills/b/SKILL.md
                 description/listed: the frontmatter has no `description`

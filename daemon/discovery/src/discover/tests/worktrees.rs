@@ -64,10 +64,10 @@ fn main_worktree_skill_is_explained_in_linked_worktree() {
         "/main/.claude/skills/there/SKILL.md",
         LINKED,
         &expect![[r#"
-            Claude Code finds no skill at `/main/.claude/skills/there/SKILL.md`: it belongs to the main worktree `/main`, and in the linked worktree `/linked` Claude Code reads that one alone, though its documents say otherwise.
+            Claude Code finds no skill at `/main/.claude/skills/there/SKILL.md`: it belongs to the main worktree `/main`; in the linked worktree `/linked`, Claude Code reads only the linked one, though its documents say otherwise.
             next: Commit it and merge it into the branch of `/linked`, or copy its directory there.
-            worktree/linked decisive=true: it belongs to the main worktree `/main`, and in the linked worktree `/linked` Claude Code reads that one alone, though its documents say otherwise
-            worktree/linked decisive=false at 1:1: `/linked` is a worktree linked to `/main`; Claude Code reads it alone, though its documents say otherwise
+            worktree/linked decisive=true: it belongs to the main worktree `/main`; in the linked worktree `/linked`, Claude Code reads only the linked one, though its documents say otherwise
+            worktree/linked decisive=false at 1:1: `/linked` is a worktree linked to `/main`; Claude Code reads only this one, though its documents say otherwise
             root /linked/.claude/skills
         "#]],
     );
@@ -82,10 +82,10 @@ fn main_worktree_skill_is_explained_in_linked_worktree() {
         LINKED,
         &met,
         &expect![[r#"
-            opencode finds no skill called `there`. There is `/main/.claude/skills/there`, but it belongs to the main worktree `/main`, and in the linked worktree `/linked` opencode reads that one alone.
+            opencode finds no skill called `there`. There is `/main/.claude/skills/there`, but it belongs to the main worktree `/main`; in the linked worktree `/linked`, opencode reads only the linked one.
             next: Commit it and merge it into the branch of `/linked`, or copy its directory there.
-            worktree/linked decisive=true: it belongs to the main worktree `/main`, and in the linked worktree `/linked` opencode reads that one alone
-            worktree/linked decisive=false at 1:1: `/linked` is a worktree linked to `/main`; opencode reads it alone
+            worktree/linked decisive=true: it belongs to the main worktree `/main`; in the linked worktree `/linked`, opencode reads only the linked one
+            worktree/linked decisive=false at 1:1: `/linked` is a worktree linked to `/main`; opencode reads only this one
             root /builtin:/opencode: comes from the program of opencode 1.18.33
             root /linked/.claude/skills
         "#]],
@@ -134,7 +134,7 @@ fn profile_may_read_main_worktree_behind_linked_one() {
     expect![[r#"
         active      deep       /main/pkg/.claude/skills/deep/SKILL.md
         shadowed    both       /main/.claude/skills/both/SKILL.md
-            name/unique: `/linked/.claude/skills/both/SKILL.md` has the same name and is found later; opencode intends this, but reads files concurrently and may take either
+            name/unique: `/linked/.claude/skills/both/SKILL.md` has the same name and is found later; opencode reads files concurrently and may use either one
         active      there      /main/.claude/skills/there/SKILL.md
         active      both       /linked/.claude/skills/both/SKILL.md
     "#]]
@@ -191,19 +191,19 @@ fn near_misses_on_disk_are_explained() {
             Rename the file to `SKILL.md`.
         Claude Code finds no skill at `/w/.claude/skills/b`: the directory has no SKILL.md, and none is below it.
             Write `/w/.claude/skills/b/SKILL.md`.
-        Claude Code finds no skill at `/w/.claude/skills/b`: nothing is there, but `/w/.claude/skills/B` is.
+        Claude Code finds no skill at `/w/.claude/skills/b`: the path does not exist, but `/w/.claude/skills/B` does.
             Did you mean `/w/.claude/skills/B`?
-        Claude Code finds no skill at `/w/.claude/skills/b`: nothing is there.
+        Claude Code finds no skill at `/w/.claude/skills/b`: the path does not exist.
             Check the path; `skillsd list` shows all skills.
         Claude Code finds no skill at `/w/.claude/skills/flat.md`: it is a file that belongs to no skill; a skill is a directory with a SKILL.md.
             Move it to `/w/.claude/skills/flat/SKILL.md`.
-        Claude Code finds no skill at `/w/gen/.claude/skills/g`: git ignores `/w/gen` (`/w/.gitignore:3` says `gen/`), and Claude Code passes over what git ignores below the working directory.
+        Claude Code finds no skill at `/w/gen/.claude/skills/g`: git ignores `/w/gen` (`/w/.gitignore:3` has `gen/`), and Claude Code skips ignored directories below the working directory.
             Remove that line, or work in `/w/gen`.
         opencode finds no skill at `/w/gen/.claude/skills/g`: it is in none of the directories that opencode searches.
             Move the skill's directory to `/w/.claude/skills/g`, or link it there.
-        Codex finds no skill at `/other/.claude/skills/o`: it belongs to the worktree `/other`, and Codex reads that of the working directory, `/w`.
+        Codex finds no skill at `/other/.claude/skills/o`: it belongs to the worktree `/other`; Codex reads only the one of the working directory, `/w`.
             Work in `/other`, or copy the skill's directory to this worktree.
-        Codex finds no skill at `/w/sub/.claude/skills/s`: it belongs to the worktree `/w/sub`, and Codex reads that of the working directory, `/w`.
+        Codex finds no skill at `/w/sub/.claude/skills/s`: it belongs to the worktree `/w/sub`; Codex reads only the one of the working directory, `/w`.
             Work in `/w/sub`, or copy the skill's directory to this worktree.
         Codex finds no skill at `/w/docs/skills/d/SKILL.md`: it is in none of the directories that Codex searches.
             Move the skill's directory to `/w/.codex/skills/d`, or link it there.
@@ -211,7 +211,7 @@ fn near_misses_on_disk_are_explained() {
             Move the skill's directory to `/w/.opencode/skills/d`, or link it there.
         Codex finds no skill at `/etc`: it is a directory without a SKILL.md, in none of the directories that Codex searches.
             Ask for a skill's name or the path of its SKILL.md, or run `skillsd explain --cwd /etc` to see what Codex finds in that directory.
-        Codex finds no skill at `/w/src/main.rs`: it is a file that is no SKILL.md, in none of the directories that Codex searches.
+        Codex finds no skill at `/w/src/main.rs`: it is not a SKILL.md, and it is in none of the directories that Codex searches.
             Ask for a skill's name or the path of its SKILL.md.
     "#]].assert_eq(&found.concat());
 }

@@ -1,6 +1,5 @@
 //! Location of the user's global ignore file: git's `core.excludesFile`.
 //!
-//!
 //! The `ignore` crate locates it too, but reads git's configuration files without a limit on their
 //! kind or size. Here they are read like ignore files: regular files of a bounded size. `include`
 //! directives are not followed.

@@ -1,6 +1,5 @@
 //! Reader of ignore files such as `.gitignore`.
 //!
-//!
 //! The content of a worktree is untrusted. An ignore file must be a regular file of a bounded size,
 //! is opened without blocking, and may be a link only as [`Links`] permits. Other files count as
 //! empty and are logged.

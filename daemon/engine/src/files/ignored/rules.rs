@@ -1,6 +1,5 @@
 //! Directory walks with ripgrep's ignore rules, evaluated level by level.
 //!
-//!
 //! The walker of the `ignore` crate implements them too, but opens and reads any file with a
 //! matching name, including devices and pipes. Walks of untrusted directories therefore disable its
 //! own ignore files and filter with [`Rules`] instead; see `patterns.rs`.

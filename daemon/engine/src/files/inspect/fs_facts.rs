@@ -168,7 +168,7 @@ pub fn leads_out(path: &AbsPath) -> bool {
 /// Makes a script of the skill at `path` executable for everyone who may read it.
 ///
 /// # Errors
-/// It is no script, it lies outside of the skill's directory or its worktree, or the system refuses.
+/// It is no script, it is outside the skill's directory's directory or its worktree, or the system refuses.
 pub fn make_executable(path: &AbsPath, relative: &str) -> io::Result<()> {
     let refused = |why| io::Error::new(io::ErrorKind::InvalidInput, why);
     let dir = path.parent().unwrap_or_else(|| path.clone()).canonicalize()?;
@@ -176,12 +176,12 @@ pub fn make_executable(path: &AbsPath, relative: &str) -> io::Result<()> {
     // Checks the opened file, because its path may change meanwhile.
     let real = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
     if !real.starts_with(&dir) || leads_out(path) {
-        return Err(refused("it lies outside of the skill"));
+        return Err(refused("it is outside the skill's directory"));
     }
     let metadata = file.metadata()?;
     let mut start = [0; 2];
     if !metadata.is_file() || file.read_exact(&mut start).is_err() || &start != b"#!" {
-        return Err(refused("it is no script"));
+        return Err(refused("it is not a script"));
     }
     let mut permissions = metadata.permissions();
     let readable = permissions.mode() & 0o444;

@@ -1,6 +1,5 @@
 //! [`Walks`]: cache of worktree walks, because an editor requests the same one at many keystrokes.
 //!
-//!
 //! Whole worktrees are not watched, so a cached walk may be outdated by up to its lifetime; callers
 //! that know of a change request a new one.
 

@@ -1,9 +1,7 @@
 //! Invalidation by hints and sweeps, and reading marked nodes again.
 //!
-//!
 //! A hint only says which directory to check. Unwatched directories are compared by their file
 //! times instead, which opens nothing and so causes no events.
-//!
 //!
 //! Invariant: when a directory is replaced by another one, every node below it is marked too. The
 //! old watches below are on directories that have moved away and report nothing about their

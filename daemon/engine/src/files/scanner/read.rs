@@ -1,6 +1,5 @@
 //! Disk reads of the scanner: listings, file contents, and the mapping of errors to faults.
 //!
-//!
 //! The functions take paths only, not the index, so that the pool can run many at a time. Each read
 //! takes its start time first ([`Seen::at`]).
 
@@ -29,7 +28,6 @@ pub(super) struct Listed {
 
 impl Node {
     /// Stores a listing next to the answers already cached.
-    ///
     ///
     /// Cached file answers stay: a hint or a sweep decides whether they still hold, so that
     /// dependent views are updated.
@@ -133,8 +131,7 @@ pub(super) fn read_text(disk: &dyn Disk, dir: &OsStr, name: &OsStr) -> FileState
     let at = SystemTime::now();
     match disk.read_in(Path::new(dir), name, TEXT_LIMIT).map(|it| it.0) {
         Ok(file) if file.truncated => {
-            let detail =
-                format!("{} bytes, of which at most {TEXT_LIMIT} are read", file.stat.size);
+            let detail = format!("{} bytes; the limit is {TEXT_LIMIT}", file.stat.size);
             let fault = Fault { kind: FaultKind::TooLarge, detail };
             FileState { seen: Some(Seen::at(at, file.stat)), result: Err(fault) }
         }

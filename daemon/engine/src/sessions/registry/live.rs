@@ -1,6 +1,5 @@
 //! Sessions in memory, and the order in which their changes reach the disk.
 //!
-//!
 //! Invariant: memory and disk have the changes of a session in the same order. Changes are handed
 //! to the store under the lock of the sessions in memory. A session read from disk is added to
 //! memory only if none has left memory since the read began; otherwise a closed session could come
@@ -101,12 +100,14 @@ impl Sessions {
         let done = self.store.perform(move |it| rows::set_aside(it, &wanted, &kept)).await;
         let shown: String = id.chars().take(64).collect();
         let what = match done {
-            Ok(()) => "it is set aside and begins anew".to_owned(),
-            Err(error) => format!("and it cannot be set aside: {error}"),
+            Ok(()) => "its data is set aside, and the session starts empty".to_owned(),
+            Err(error) => format!("its data cannot be set aside: {error}"),
         };
-        let message = format!("session `{shown}` could not be read ({why}); {what}");
-        self.store
-            .report_damage(message, "Nothing is needed: it is forgotten when sessions expire.");
+        let message = format!("session `{shown}` is damaged ({why}); {what}");
+        self.store.report_damage(
+            message,
+            "Nothing needs to be done: the data is deleted when sessions expire.",
+        );
     }
 
     pub(super) async fn forget(
@@ -205,7 +206,7 @@ impl Sessions {
 }
 
 /// A changed session and its pending write.
-#[must_use = "whoever is answered before it is kept may lose it"]
+#[must_use = "a caller that is answered before the change is saved may lose it"]
 struct Changed<T> {
     session: Arc<Session>,
     result: T,

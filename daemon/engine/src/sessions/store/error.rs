@@ -12,10 +12,10 @@ pub enum StoreError {
     #[error("it is damaged: {0}")]
     Damaged(String),
     /// The thread has ended.
-    #[error("the store has ended")]
+    #[error("the session store has stopped")]
     Ended,
     /// The disk did not answer in time.
-    #[error("the disk that it is on does not answer")]
+    #[error("the disk of the session store does not respond")]
     Silent,
 }
 

@@ -1,6 +1,5 @@
 //! The database file: opening, schema upgrades, and setting damaged files aside.
 //!
-//!
 //! A file that SQLite cannot read is renamed with a timestamp and a new one is created, so that
 //! damage does not stop the daemon and the data stays recoverable. A file of a newer skillsd is
 //! left unchanged.
@@ -170,28 +169,29 @@ pub(super) fn open(path: Option<&Path>) -> Opened {
             match aside.and_then(|aside| Ok((aside, open_file(path)?))) {
                 Ok((aside, file)) => {
                     let message = format!(
-                        "what sessions had done could not be read ({why}); it is set aside as `{}`, and sessions begin anew",
+                        "the session store was damaged ({why}) and is set aside as `{}`; sessions start empty",
                         aside.display()
                     );
-                    let hint = "Remove the file that was set aside when you do not need it.";
+                    let hint = "Delete the damaged file if you do not need it.";
                     opened_file(file, Some(unwell(message, hint)))
                 }
                 Err(refusal) => in_memory(Some(unwell(
                     format!(
-                        "what sessions had done could not be read ({why}) nor set aside ({}); nothing they do is saved",
+                        "the session store is damaged ({why}) and cannot be set aside ({}); changes of sessions are not saved",
                         refusal.reason()
                     ),
-                    "Move the file away, and run `skillsd stop`.",
+                    "Move the file away and run `skillsd stop`; the next command starts a new daemon.",
                 ))),
             }
         }
         Err(refusal @ Refusal::Newer(_)) => in_memory(Some(unwell(
-            format!("what sessions do is not saved: {}", refusal.reason()),
-            "Mend it, and run `skillsd stop`; the next call starts the daemon again.",
+            format!("changes of sessions are not saved: {}", refusal.reason()),
+            "Update skillsd, or move the file away; then run `skillsd stop`.",
         ))),
         Err(refusal) => {
-            let message = format!("what sessions do is not saved yet: {}", refusal.reason());
-            let hint = "Mend it: what is done until then is saved as soon as that is possible, and lost if skillsd ends before.";
+            let message = format!("changes of sessions are not saved yet: {}", refusal.reason());
+            let hint =
+                "Fix the cause. Until then changes are in memory only, and lost if skillsd exits.";
             Opened { again: true, ..in_memory(Some(unwell(message, hint))) }
         }
     }
@@ -202,7 +202,7 @@ impl Refusal {
         match self {
             Self::Damaged(why) | Self::Failed(why) => why.clone(),
             Self::Newer(version) => {
-                format!("the file is of a newer skillsd (version {version}, not {VERSION})")
+                format!("a newer skillsd wrote the file (version {version}, not {VERSION})")
             }
         }
     }
@@ -226,7 +226,7 @@ fn in_memory(unwell: Option<Health>) -> Opened {
     match connection {
         Ok(connection) => Opened { stands_in, ..opened(connection, unwell) },
         Err(refusal) => {
-            tracing::error!(error = refusal.reason(), "cannot open any store");
+            tracing::error!(error = refusal.reason(), "failed to open even a store in memory");
             Opened { connection: None, place: None, unwell, again: false, stands_in }
         }
     }

@@ -1,6 +1,5 @@
 //! [`FileIdentity`]: check that the open database is still the file at its path.
 //!
-//!
 //! If the directory is removed or the file is replaced or overwritten, SQLite keeps using the open
 //! file, and the next start opens another one. The writer checks before and after each batch.
 
@@ -53,7 +52,7 @@ impl FileIdentity {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Some(format!("`{shown}` was removed while skillsd ran"));
             }
-            Err(error) => return Some(format!("`{shown}` cannot be reached any more: {error}")),
+            Err(error) => return Some(format!("`{shown}` is no longer accessible: {error}")),
         }
         for (path, known) in &self.beside {
             if known.is_some() && identity(path).ok() != *known {

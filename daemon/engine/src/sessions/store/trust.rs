@@ -1,6 +1,5 @@
 //! Trusted directories by canonical path, and trusted file contents.
 //!
-//!
 //! Trust applies to a directory. Execution is bound to content: the SKILL.md and scripts must be as
 //! they were when the user granted trust, or approved later.
 
@@ -50,7 +49,6 @@ impl Content {
 
     /// Reads and hashes a whole file. Blocks on the disk.
     ///
-    ///
     /// # Errors
     ///
     /// The file cannot be read, is not a regular file, or is larger than [`Self::LARGEST`].
@@ -73,7 +71,6 @@ impl Content {
     /// Returns the content for a known hash of the whole file. Blocks on the disk for the canonical
     /// path.
     ///
-    ///
     /// # Errors
     ///
     /// The file does not exist.
@@ -83,7 +80,6 @@ impl Content {
 
     /// Returns a file's commands with a call's arguments filled in, as a content of their own:
     /// trust of the file does not cover them. Blocks on the disk for the canonical path.
-    ///
     ///
     /// # Errors
     ///
@@ -154,7 +150,7 @@ impl Store {
         .await
     }
 
-    /// Returns the decision for exactly this directory; none if there is none.
+    /// Returns the decision for exactly this directory, if any.
     pub async fn trust(&self, dir: &Path) -> Result<Option<bool>, StoreError> {
         let dir = dir.as_os_str().as_bytes().to_vec();
         let query = "SELECT trusted FROM trust WHERE dir = ?1";

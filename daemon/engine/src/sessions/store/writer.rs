@@ -1,7 +1,6 @@
 //! The store's thread: executes pending jobs in one transaction, and retries changes that the disk
 //! rejected.
 //!
-//!
 //! Pending changes are executed again before any new job and in the same transaction, so that
 //! changes keep their order and reads see all of them, saved or not. They are retried with every
 //! batch and every few seconds otherwise. A file that could not be opened is retried likewise;
@@ -266,7 +265,7 @@ impl Writer<'_> {
             tracing::error!(
                 count = n_over,
                 in_all = self.n_lost,
-                "what sessions have done waits for the disk, and the oldest of it is lost"
+                "too many unsaved changes of sessions; dropped the oldest"
             );
         }
     }
@@ -275,20 +274,20 @@ impl Writer<'_> {
     fn say(&mut self, trouble: Option<&StoreError>) {
         let unwell = match trouble {
             Some(error) => {
-                tracing::warn!(%error, owed = self.owed.len(), "what sessions have done could not be saved");
-                let message = format!("what sessions have done could not be saved yet: {error}");
+                tracing::warn!(%error, owed = self.owed.len(), "failed to save changes of sessions");
+                let message = format!("changes of sessions are not saved yet: {error}");
                 Some(self.unwell(message))
             }
             // The failure to open is reported by the retry.
-            None if self.closed.is_some() && self.n_lost > 0 => {
-                Some(self.unwell("what sessions do waits for the file to be opened".to_owned()))
-            }
+            None if self.closed.is_some() && self.n_lost > 0 => Some(self.unwell(
+                "changes of sessions are not saved until the store can be opened".to_owned(),
+            )),
             None => None,
         };
         if unwell.is_none() && self.n_lost > 0 {
             tracing::warn!(
                 lost = self.n_lost,
-                "what sessions do is saved again, but for what is lost"
+                "changes of sessions are saved again, except the dropped ones"
             );
             self.n_lost = 0;
         }
@@ -297,13 +296,12 @@ impl Writer<'_> {
 
     fn unwell(&self, mut message: String) -> Health {
         if self.n_lost > 0 {
-            let _ =
-                write!(message, ", and of what waited the oldest {} changes are lost", self.n_lost);
+            let _ = write!(message, "; the oldest {} changes are lost", self.n_lost);
         }
         Health {
             code: "store",
             message,
-            hint: "Make room on the disk, or give yourself write permission to the state directory; it is saved as soon as that is possible, and lost if skillsd ends before.",
+            hint: "Free disk space, or give yourself write permission to the state directory. Until then changes are lost if skillsd exits.",
             path: self.path.map(|it| it.as_os_str().to_owned()),
         }
     }
@@ -316,7 +314,7 @@ impl Writer<'_> {
         }
         let count = self.owed.len();
         if count > 0 {
-            tracing::error!(count, "what sessions have done could not be saved, and is lost");
+            tracing::error!(count, "changes of sessions could not be saved and are lost");
         }
         count
     }
@@ -340,13 +338,14 @@ impl Writer<'_> {
         // Connection first: closing any descriptor of the file releases its locks.
         self.connection = memory;
         self.place = None;
-        let mut hint = "What the file at this path says counts from now on; say again what you had trusted or allowed since.";
-        let mut message = format!("{why}; what it held may be lost");
+        let mut hint = "skillsd now uses the file at this path. Repeat trust and permissions that are missing in it.";
+        let mut message = format!("{why}; its content may be lost");
         if is_damaged {
             match file::set_aside(path) {
                 Ok(aside) => {
                     message = format!("{why}; it is set aside as `{}`", aside.display());
-                    hint = "Sessions and what you had trusted or allowed begin anew.";
+                    hint =
+                        "Sessions, trust and permissions start empty; grant again what you need.";
                 }
                 Err(_) => message = format!("{why}, and cannot be set aside"),
             }
@@ -380,7 +379,7 @@ impl Writer<'_> {
         self.tried = Some(Instant::now());
         match file::open_file(&path) {
             Ok((connection, place)) => {
-                tracing::info!(?path, "what sessions do is saved again");
+                tracing::info!(?path, "changes of sessions are saved again");
                 self.connection = connection;
                 self.place = Some(place);
                 self.version = Version::default();

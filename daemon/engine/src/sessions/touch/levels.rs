@@ -1,6 +1,5 @@
 //! [`Levels`]: cache of the agent directories in each directory that touches visit.
 //!
-//!
 //! Most directories of a worktree contain nothing of any agent, and agents touch the same ones
 //! repeatedly. A visit costs one `stat`, however many names are checked; an unchanged directory is
 //! answered from the cache, a changed one is listed once. A listing so recent that another change

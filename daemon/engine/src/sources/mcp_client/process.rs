@@ -1,6 +1,5 @@
 //! The process of one MCP server: start, and end of the whole process group.
 //!
-//!
 //! It leads its own process group, so that its children end with it. It gets few environment
 //! variables besides the configured ones, so that the daemon's environment does not leak.
 
@@ -88,7 +87,6 @@ impl Process {
 
     /// Ends the process group; its input has been closed already.
     ///
-    ///
     /// A server that exceeded a limit is killed at once.
     pub(super) async fn end(mut self) {
         if self.meter.excess().is_none() {
@@ -112,11 +110,11 @@ impl Process {
         }
     }
 
-    /// Returns the last line of its standard error for a message; empty if there is none.
+    /// Returns the last line of its standard error for a message; may be empty.
     pub(super) fn last_words(&self) -> String {
         let text = self.complaint.lock().unwrap_or_else(PoisonError::into_inner);
         let last = text.lines().rev().map(str::trim).find(|it| !it.is_empty());
-        last.map(|it| format!(" (it said: {it})")).unwrap_or_default()
+        last.map(|it| format!(" (its last output: {it})")).unwrap_or_default()
     }
 }
 

@@ -37,7 +37,7 @@ pub enum PromptContent {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PromptError {
     /// The path is not a prompt of a configured server.
-    #[error("there is no MCP server for it")]
+    #[error("no configured MCP server has this prompt")]
     Unknown,
     /// The server cannot be reached.
     #[error("the MCP server `{server}` is not available: {why}")]
@@ -48,7 +48,7 @@ pub enum PromptError {
         why: String,
     },
     /// The server returned an error, most often for a missing argument.
-    #[error("the MCP server `{server}` refused: {why}")]
+    #[error("the MCP server `{server}` returned an error: {why}")]
     Refused {
         /// Name of the server.
         server: String,
@@ -56,7 +56,7 @@ pub enum PromptError {
         why: String,
     },
     /// The request timed out.
-    #[error("the MCP server `{server}` took longer than it may")]
+    #[error("the MCP server `{server}` did not answer in time")]
     TimedOut {
         /// Name of the server.
         server: String,
@@ -77,7 +77,7 @@ pub(super) fn doubt(prompts: &[Prompt]) -> Option<String> {
     let name: String = one_line(&doubtful.first()?.name).chars().take(64).collect();
     let count = doubtful.len();
     Some(format!(
-        "has {count} prompts with characters that nobody sees or texts that forge a list, the first `{name}`"
+        "has {count} prompts with invisible characters or text that imitates a skill listing, for example `{name}`"
     ))
 }
 

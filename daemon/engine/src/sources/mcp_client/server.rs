@@ -139,7 +139,7 @@ impl Failure {
 
 impl From<Excess> for Failure {
     fn from(excess: Excess) -> Self {
-        Self { text: format!("{excess}, and was ended"), is_over_limit: true }
+        Self { text: format!("{excess}, and was stopped"), is_over_limit: true }
     }
 }
 
@@ -204,7 +204,7 @@ impl Keeper {
             }
             Ok(Err(error)) => {
                 let error = error.to_string();
-                format!("does not speak the protocol: {}", shortened(&error))
+                format!("does not speak MCP: {}", shortened(&error))
             }
             Err(_) => "did not answer in time".to_owned(),
         };
@@ -267,7 +267,7 @@ impl Keeper {
             }
             if client.is_closed() {
                 return End::Crashed(Failure::new(&meter, || {
-                    format!("ended the connection{}", process.last_words())
+                    format!("closed the connection{}", process.last_words())
                 }));
             }
         }
@@ -330,7 +330,7 @@ impl Keeper {
         let arguments = arguments.into_iter().map(|(name, it)| (name, it.into())).collect();
         let params = GetPromptRequestParams::new(prompt).with_arguments(arguments);
         let Ok(permit) = Arc::clone(&self.requests).try_acquire_owned() else {
-            let why = format!("{MCP_REQUESTS} prompts are being asked of it already");
+            let why = format!("{MCP_REQUESTS} requests for prompts are already running");
             // The caller may have hung up.
             let _ = reply.send(Err(PromptError::Unavailable { server, why }));
             return;
@@ -421,7 +421,7 @@ async fn list_pages(
 
 fn ended(status: std::io::Result<String>, process: &Process) -> String {
     let status = status.unwrap_or_else(|error| error.to_string());
-    format!("ended with {status}{}", process.last_words())
+    format!("exited with {status}{}", process.last_words())
 }
 
 fn answer(result: GetPromptResult) -> PromptAnswer {

@@ -1,6 +1,5 @@
 //! HTTP fetch of one file within limits; the only module of this crate that uses HTTP.
 //!
-//!
 //! Nothing is decompressed, so that the limits apply to the bytes received; redirects stay on the
 //! original host; one deadline covers the whole transfer.
 
@@ -18,9 +17,7 @@ use crate::sources::source_limits::{CONNECT_TIME, FILE_TIME, REDIRECTS};
 pub(crate) enum FetchError {
     #[error("its address {0}")]
     Address(#[from] AddressError),
-    #[error(
-        "it is not encrypted, which is allowed for this machine alone unless `remote.http` says otherwise"
-    )]
+    #[error("it is not encrypted; only this machine may be, unless `remote.http` is set")]
     Unencrypted,
     #[error("`{url}`: {}", plain(cause))]
     Http {
@@ -28,7 +25,7 @@ pub(crate) enum FetchError {
         #[source]
         cause: Box<ureq::Error>,
     },
-    #[error("`{url}` answers {status}")]
+    #[error("`{url}` returned status {status}")]
     Status { url: String, status: u16 },
     #[error("`{url}` redirects to `{to}`, which is not on the same host")]
     OtherHost { url: String, to: String },
@@ -36,9 +33,9 @@ pub(crate) enum FetchError {
     TooManyRedirects { url: String },
     #[error("`{url}` is longer than {limit} bytes")]
     TooLong { url: String, limit: u64 },
-    #[error("`{url}` is sent as `{encoding}`, which was not asked for")]
+    #[error("`{url}` has the encoding `{encoding}`, which skillsd did not request")]
     Encoded { url: String, encoding: String },
-    #[error("it took longer than it may")]
+    #[error("the download timed out")]
     Deadline,
 }
 
@@ -154,8 +151,8 @@ fn http(url: &str, cause: ureq::Error) -> FetchError {
 /// Returns the HTTP library's error in plain words.
 fn plain(cause: &ureq::Error) -> String {
     match cause {
-        ureq::Error::Timeout(_) => "it took longer than it may".to_owned(),
-        ureq::Error::HostNotFound => "there is no such host".to_owned(),
+        ureq::Error::Timeout(_) => "the download timed out".to_owned(),
+        ureq::Error::HostNotFound => "the host does not exist".to_owned(),
         other => other.to_string(),
     }
 }

@@ -1,6 +1,5 @@
 //! [`Store`]: copies of one registry in the cache directory.
 //!
-//!
 //! Each registry has a directory named by its address. Each state of it is an immutable directory,
 //! and the link `current` selects the published one, so that readers see changes atomically. A
 //! manifest in each state lists the hash of each file, to detect damage.

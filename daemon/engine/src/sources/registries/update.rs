@@ -1,6 +1,5 @@
 //! Update of one registry: fetches its index, then new and changed skills.
 //!
-//!
 //! A cached skill without a version is never fetched again; one with a version when that changes. A
 //! skill that cannot be fetched completely stays as it was, or is left out. A new state becomes
 //! visible only when it is complete.
@@ -30,13 +29,13 @@ pub(crate) struct Outcome {
 pub(crate) enum UpdateError {
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    #[error("its `index.json` is no index: {0}")]
+    #[error("its `index.json` is invalid: {0}")]
     Index(#[source] IndexError),
-    #[error("the cache cannot be written: {0}")]
+    #[error("failed to write the cache: {0}")]
     Cache(#[from] io::Error),
     #[error("another process is fetching it")]
     Busy,
-    #[error("skillsd ends")]
+    #[error("skillsd is shutting down")]
     Stopping,
 }
 
@@ -129,7 +128,7 @@ impl Update<'_> {
                 if let Some(kept) = kept {
                     self.stage.keep(&kept)?;
                     self.next.push(kept);
-                    self.refused.push(format!("`{name}` is kept as it was: {why}"));
+                    self.refused.push(format!("`{name}` keeps its previous version: {why}"));
                 } else {
                     self.refused.push(format!("`{name}` is left out: {why}"));
                 }

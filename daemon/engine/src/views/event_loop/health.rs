@@ -21,11 +21,11 @@ const MOST_UNREADABLE: usize = 10;
 /// again at every request.
 fn unreadable(root: &SearchRoot) -> impl Iterator<Item = Health> {
     let whole = match &root.outcome {
-        RootOutcome::Fault(fault) => Some((&root.path, fault, "a directory of skills")),
+        RootOutcome::Fault(fault) => Some((&root.path, fault, "a search root")),
         _ => None,
     };
     let parts = root.skips.iter().filter_map(|skip| match &skip.reason {
-        SkipReason::Fault(fault) => Some((&skip.path, fault, "a directory among the skills")),
+        SkipReason::Fault(fault) => Some((&skip.path, fault, "a directory in a search root")),
         _ => None,
     });
     let is_shut = |fault: &Fault| {
@@ -46,11 +46,11 @@ fn over_budget(root: &SearchRoot) -> impl Iterator<Item = Health> {
     root.skips.iter().filter(|it| it.reason.is_over_budget()).map(|skip| Health {
         code: "incomplete",
         message: format!(
-            "`{}` is not read to its end: {}",
+            "`{}` is only partly searched: {}",
             root.path.display(),
             skip.reason.message()
         ),
-        hint: "Move what holds no skills out of the directory of skills, or nest it less deep.",
+        hint: "Move directories without skills out of the search root, or reduce their depth.",
         path: Some(skip.path.to_path_buf().into()),
     })
 }
@@ -68,7 +68,7 @@ impl EngineState {
             health.push(Health {
                 code: "no-directory",
                 message: "the working directory does not exist, or is not a directory".into(),
-                hint: "Ask from a directory that exists; the user's own skills are listed all the same.",
+                hint: "Use a directory that exists; without one, only the user's own skills are listed.",
                 path: Some(cwd.to_path_buf().into()),
             });
         }
@@ -88,7 +88,7 @@ impl EngineState {
             health.extend(file.problems().into_iter().map(|message| Health {
                 code: "agent-settings",
                 message,
-                hint: "Mend the agent's configuration file; `skillsd explain` tells what each of them decides.",
+                hint: "Fix the agent's configuration file; `skillsd explain` shows the effect of each file.",
                 path: Some(path.clone()),
             }));
         }
@@ -96,7 +96,7 @@ impl EngineState {
             health.push(Health {
                 code: "incomplete",
                 message: "the disk changed faster than it could be read".into(),
-                hint: "Ask again.",
+                hint: "Retry when no process is changing these directories.",
                 path: None,
             });
         }
@@ -113,8 +113,8 @@ impl EngineState {
         if self.watching && !self.scanner.has_source() {
             health.push(Health {
                 code: "no-watcher",
-                message: "the disk cannot be watched and is read at every request instead".into(),
-                hint: "Raise the number of watchers with `sysctl fs.inotify.max_user_instances`.",
+                message: "the disk cannot be watched; skillsd reads it at every request".into(),
+                hint: "Raise `fs.inotify.max_user_instances` with `sysctl`.",
                 path: None,
             });
         }
@@ -123,9 +123,9 @@ impl EngineState {
             health.push(Health {
                 code: "watch-limit",
                 message: format!(
-                    "the share of the system's inotify watches that is ours is used up; {over_limit} directories are read at every request instead"
+                    "skillsd has used up its share of inotify watches; it reads {over_limit} directories at every request"
                 ),
-                hint: "Raise it with `sysctl fs.inotify.max_user_watches`.",
+                hint: "Raise `fs.inotify.max_user_watches` with `sysctl`.",
                 path: None,
             });
         }
@@ -138,9 +138,9 @@ impl EngineState {
             health.push(Health {
                 code: "file-system",
                 message: format!(
-                    "changes made elsewhere on this file system ({kind}) are not told; it is compared at every request instead"
+                    "this file system ({kind}) does not report changes by other machines; skillsd reads it at every request"
                 ),
-                hint: "Nothing has to be done; answers come faster from a local disk.",
+                hint: "Nothing needs to be done; a local disk is faster.",
                 path: Some(path.to_os_string()),
             });
         }
@@ -149,9 +149,8 @@ impl EngineState {
         if let Some((path, _)) = refused.filter(|_| self.scanner.has_source()) {
             health.push(Health {
                 code: "not-watched",
-                message: "a directory cannot be watched and is read at every request instead"
-                    .into(),
-                hint: "Give yourself read permission to it, if it is yours.",
+                message: "a directory cannot be watched; skillsd reads it at every request".into(),
+                hint: "Give yourself read permission if the directory is yours.",
                 path: Some(path.to_os_string()),
             });
         }

@@ -32,7 +32,8 @@ pub(crate) enum Waiter {
         pin: bool,
     },
     Sync(oneshot::Sender<String>),
-    /// Asks if a source is still being fetched; the views contain what has arrived before the answer.
+    /// Asks if a source is still being fetched. The views contain everything that arrived before
+    /// the answer.
     IsFetching(Uses, oneshot::Sender<bool>),
 }
 

@@ -1,6 +1,5 @@
 //! Views held by the event loop: resolving, publishing and dropping them.
 //!
-//!
 //! Discovery runs until it has no missing answers; the nodes it visited are then the view's
 //! dependencies. A view is published if it differs from the last one, and the listener is called
 //! after that.
