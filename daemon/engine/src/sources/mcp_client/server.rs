@@ -421,7 +421,7 @@ async fn list_pages(
 
 fn ended(status: std::io::Result<String>, process: &Process) -> String {
     let status = status.unwrap_or_else(|error| error.to_string());
-    format!("exited with {status}{}", process.last_words())
+    format!("ended with {status}{}", process.last_words())
 }
 
 fn answer(result: GetPromptResult) -> PromptAnswer {
