@@ -8,3 +8,51 @@ pub(crate) mod child_process;
 pub(crate) mod confined_dir;
 pub(crate) mod programs;
 pub(crate) mod sealed_copy;
+pub(crate) mod trust_cache;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use skills_client::directory;
+use skills_client::environment::socket_location;
+use skills_engine::Engine;
+use skills_engine::sessions::registry::Sessions;
+use skills_syntax::path::AbsPath;
+use tokio_util::sync::CancellationToken;
+
+use crate::access::approval_queue::ApprovalQueue;
+use crate::access::sealed_copy::COPIES;
+use crate::api::counters::Counters;
+use crate::lifecycle::settings::Settings;
+use crate::rpc::events::Bus;
+
+/// State behind all decisions about what an agent may get or run.
+pub(crate) struct Access {
+    /// The approval queue.
+    pub(crate) queue: ApprovalQueue,
+    pub(crate) engine: Engine,
+    pub(crate) sessions: Sessions,
+    pub(crate) settings: Arc<Settings>,
+    /// Usage counters per agent.
+    pub(crate) counters: Arc<Counters>,
+    /// Publishes events to subscribers.
+    pub(crate) bus: Arc<Bus>,
+    /// Cancelled when the daemon shuts down.
+    pub(crate) closing: CancellationToken,
+    /// Id of this run.
+    pub(crate) boot_id: String,
+    /// The user's home directory.
+    pub(crate) home: Option<AbsPath>,
+    /// True if a question stays pending when its call ends; false for a server within a command.
+    pub(crate) keeps_questions: bool,
+}
+
+impl Access {
+    /// Returns this process's directory for sealed copies, beside the socket.
+    pub(crate) fn copies(&self) -> io::Result<PathBuf> {
+        let location = socket_location().map_err(io::Error::other)?;
+        directory::prepare(&location).map_err(io::Error::other)?;
+        Ok(location.directory().join(format!("{COPIES}{}", self.boot_id)))
+    }
+}

@@ -4,6 +4,8 @@ pub(crate) mod auto_touch;
 pub(crate) mod counters;
 pub(crate) mod from_wire;
 pub(crate) mod handlers;
+pub(crate) mod parts;
+pub(crate) mod request;
 pub(crate) mod session;
 pub(crate) mod snapshot_index;
 pub(crate) mod to_wire;

@@ -7,8 +7,6 @@
 
 mod cli;
 
-mod service;
-
 mod rpc;
 
 mod api;

@@ -2,11 +2,13 @@
 
 pub(crate) mod config_notify;
 pub(crate) mod config_watch;
+pub(crate) mod daemon;
 pub(crate) mod in_process;
 pub(crate) mod inotify_queue;
 pub(crate) mod log;
 pub(crate) mod resident_memory;
 pub(crate) mod serve;
 pub(crate) mod settings;
+pub(crate) mod shutdown;
 pub(crate) mod shutdown_monitor;
 pub(crate) mod watchdog;

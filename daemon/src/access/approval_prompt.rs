@@ -17,11 +17,13 @@ use skills_protocol::wire::{Event, EventKind, Reply};
 use skills_syntax::path::AbsPath;
 use tokio::time::timeout;
 
+use crate::access::Access;
 use crate::access::approval_queue::{Question, Subject, UserReply};
-use crate::access::authorize::SKILL;
 use crate::rpc::events;
 use crate::rpc::peer::Peer;
-use crate::service::Service;
+
+/// Name of the permission for skills.
+pub(crate) const SKILL: &str = "skill";
 
 /// An action that may need the user's approval.
 #[derive(Clone, Debug)]
@@ -54,7 +56,7 @@ pub(crate) enum Consent {
     Refused(RpcError),
 }
 
-impl Service {
+impl Access {
     /// Asks the user, unless there is a grant or an earlier reply. If the caller does not wait, the
     /// refusal contains the id of the question, and the reply applies to the next equal call.
     pub(crate) async fn consent(
@@ -67,10 +69,10 @@ impl Service {
             return Ok(Consent::Given);
         }
         let question = about.question(Vec::new(), about.metadata.clone());
-        if about.continues && self.requests.take_given(&question.subject) {
+        if about.continues && self.queue.take_given(&question.subject) {
             return Ok(Consent::Given);
         }
-        if let Some(said) = self.requests.take_answer(&question.subject) {
+        if let Some(said) = self.queue.take_answer(&question.subject) {
             return Ok(self.apply_reply(&question, said));
         }
         let limit = self.approval_timeout();
@@ -79,15 +81,16 @@ impl Service {
             return Ok(self.apply_reply(&question, said));
         }
         let (id, is_new) =
-            self.requests.put(peer.nth(), question.clone(), limit).ok_or_else(too_many)?;
+            self.queue.put(peer.nth(), question.clone(), limit).ok_or_else(too_many)?;
         if is_new {
             self.asked_event(&id, &question);
         }
-        let hint = match &self.socket {
-            Some(_) => format!(
+        let hint = if self.keeps_questions {
+            format!(
                 "Answer with `skillsd permission reply {id} once` (or `always`, `reject`) or `permission/reply`, then retry."
-            ),
-            None => "Use a daemon, which keeps the question until the user answers it.".to_owned(),
+            )
+        } else {
+            "Use a daemon, which keeps the question until the user answers it.".to_owned()
         };
         let mut error = RpcError::needs_asking(plain(&question.reason), id).with_hint(hint);
         if let (Some(data), Some(rule)) = (error.data.as_mut(), question.rule) {
@@ -103,13 +106,13 @@ impl Service {
         question: Question,
         limit: Duration,
     ) -> Result<UserReply, RpcError> {
-        let asked = self.requests.wait(peer.nth(), question.clone(), limit);
+        let asked = self.queue.wait(peer.nth(), question.clone(), limit);
         let (id, mut waiting) = asked.ok_or_else(too_many)?;
         self.asked_event(&id, &question);
         // From here on the call only waits, so other calls of its connection proceed.
         let _waits = peer.waits();
         let mut withdrawn =
-            Withdrawn { service: self, id: &id, question: &question, is_over: false };
+            Withdrawn { access: self, id: &id, question: &question, is_over: false };
         let said = tokio::select! {
             biased;
             said = timeout(limit, &mut waiting.answer) => said,
@@ -135,7 +138,7 @@ impl Service {
         let name = question.name.clone().unwrap_or_else(|| question.subject.patterns.join(", "));
         let what = match said.reply {
             Some(Reply::Once) => {
-                self.requests.note_given(question.subject.clone());
+                self.queue.note_given(question.subject.clone());
                 return Consent::Given;
             }
             Some(Reply::Always) => return Consent::Given,
@@ -190,12 +193,12 @@ impl Service {
         said: UserReply,
         always: Vec<String>,
     ) -> Option<Vec<String>> {
-        let question = self.requests.get(id)?;
+        let question = self.queue.get(id)?;
         let for_good = said.reply == Some(Reply::Always);
         if for_good {
             self.allow_for_good(&question, always).await;
         }
-        let Some(question) = self.requests.answer(id, said.clone()) else {
+        let Some(question) = self.queue.answer(id, said.clone()) else {
             // Another answer came first; a grant of this one is still stored.
             return for_good.then(Vec::new);
         };
@@ -203,7 +206,7 @@ impl Service {
         let mut also = Vec::new();
         if for_good {
             for (id, question) in self.covered(&question.subject).await {
-                if self.requests.answer(&id, said.clone()).is_some() {
+                if self.queue.answer(&id, said.clone()).is_some() {
                     self.replied_event(&id, &question, said.reply);
                     also.push(id);
                 }
@@ -229,7 +232,7 @@ impl Service {
     async fn covered(&self, like: &Subject) -> Vec<(String, Question)> {
         let granted = self.grants(&like.worktree, None, &like.permission).await;
         let mut covered = Vec::new();
-        self.requests.each(|id, asked| {
+        self.queue.each(|id, asked| {
             let Question { subject, precedence, .. } = &asked.question;
             let is_same =
                 (&subject.worktree, &subject.permission) == (&like.worktree, &like.permission);
@@ -282,7 +285,7 @@ impl Service {
 /// Publishes, when dropped, that a question ended without a reply: it timed out or its caller is
 /// gone.
 struct Withdrawn<'a> {
-    service: &'a Service,
+    access: &'a Access,
     id: &'a str,
     question: &'a Question,
     is_over: bool,
@@ -291,7 +294,7 @@ struct Withdrawn<'a> {
 impl Drop for Withdrawn<'_> {
     fn drop(&mut self) {
         if !self.is_over {
-            self.service.replied_event(self.id, self.question, None);
+            self.access.replied_event(self.id, self.question, None);
         }
     }
 }

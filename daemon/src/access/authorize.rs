@@ -4,6 +4,7 @@
 //! configuration, trust, permission rules. Rules may require the user's approval. Running also
 //! needs the checks in [`run`].
 
+mod action;
 pub(crate) mod run;
 
 use serde_json::json;
@@ -13,17 +14,17 @@ use skills_discovery::permission::{
     self, Action, Decision, DecisionReason, Properties, RulePrecedence,
 };
 use skills_engine::View;
-use skills_engine::files::disk::content_hash;
 use skills_engine::sessions::store::trust::Content;
 use skills_protocol::error::{OUTSIDE_SKILL, RpcError};
 use skills_render::Invoker;
 
-use self::run::{Commands, Script};
-use crate::access::approval_prompt::{ApprovalRequest, Consent};
+use self::action::Act;
+pub(crate) use self::action::{Commands, Script, listed};
+use crate::access::Access;
+use crate::access::approval_prompt::{ApprovalRequest, Consent, SKILL};
 use crate::access::approval_queue::{Reader, ReaderScope};
 use crate::api::to_wire;
 use crate::rpc::peer::Peer;
-use crate::service::Service;
 
 /// Proof that an action was authorized.
 #[derive(Debug)]
@@ -57,59 +58,11 @@ pub(crate) struct Asking<'a> {
     pub(crate) continues: bool,
 }
 
-/// An action on a skill.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Act<'a> {
-    /// Gives its text to a model.
-    Load,
-    /// Returns one of its files.
-    Read,
-    /// Runs the commands in its body.
-    Shell(&'a Commands),
-    /// Runs one of its scripts.
-    Script(&'a Script),
-}
-
-impl Act<'_> {
-    /// Returns the action's name shown to the user.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Load => "load",
-            Self::Read => "read",
-            Self::Shell(_) => "shell",
-            Self::Script(_) => "run",
-        }
-    }
-
-    fn done(self, name: &str) -> String {
-        match self {
-            Self::Load => format!("`{name}` is loaded"),
-            Self::Read => format!("a file of `{name}` is read"),
-            Self::Shell(_) => format!("the commands of `{name}` are run"),
-            Self::Script(script) => format!("the script `{}` of `{name}` is run", script.relative),
-        }
-    }
-
-    /// Returns the hash of the text concerned.
-    fn text(self, candidate: &Candidate) -> Option<[u8; 32]> {
-        match self {
-            Self::Load | Self::Read => listed(candidate),
-            Self::Shell(commands) => Some(content_hash(&commands.joined())),
-            Self::Script(script) => Some(script.hash()),
-        }
-    }
-}
-
-/// Returns the hash of a skill's text as indexed.
-pub(crate) fn listed(candidate: &Candidate) -> Option<[u8; 32]> {
-    candidate.record().map(|it| it.facts.hash)
-}
-
 /// Authorizes a load.
-pub(crate) async fn load(service: &Service, asking: Asking<'_>) -> Result<Permit, RpcError> {
-    let permit = permission(service, asking, Act::Load, Vec::new()).await?;
+pub(crate) async fn load(access: &Access, asking: Asking<'_>) -> Result<Permit, RpcError> {
+    let permit = permission(access, asking, Act::Load, Vec::new()).await?;
     if permit.is_guarded || is_for_the_user(asking) {
-        service.requests.note_reader(reader(asking));
+        access.queue.note_reader(reader(asking));
     }
     Ok(permit)
 }
@@ -134,14 +87,14 @@ fn reader(asking: Asking<'_>) -> Reader {
 /// approval for all files; an agent that has the skill needs none. With `to_model`, a model reads
 /// the file: a skill that only the user may start must be loaded by the user first.
 pub(crate) async fn read(
-    service: &Service,
+    access: &Access,
     asking: Asking<'_>,
     to_model: bool,
 ) -> Result<(), RpcError> {
     let Asking { view, candidate, agent, session, .. } = asking;
     list_files(view, candidate, agent)?;
     let reader = reader(asking);
-    if service.requests.is_reader(&reader) || has_loaded(service, asking, session).await {
+    if access.queue.is_reader(&reader) || has_loaded(access, asking, session).await {
         return Ok(());
     }
     if to_model && is_for_the_user(asking) {
@@ -149,16 +102,16 @@ pub(crate) async fn read(
             "It has `disable-model-invocation`: its files can be read after the user has started it.",
         ));
     }
-    if permission(service, asking, Act::Read, Vec::new()).await?.is_guarded {
-        service.requests.note_reader(reader);
+    if permission(access, asking, Act::Read, Vec::new()).await?.is_guarded {
+        access.queue.note_reader(reader);
     }
     Ok(())
 }
 
 /// Returns whether the agent has loaded the skill in its session.
-async fn has_loaded(service: &Service, asking: Asking<'_>, session: Option<&str>) -> bool {
+async fn has_loaded(access: &Access, asking: Asking<'_>, session: Option<&str>) -> bool {
     let Some(session) = session else { return false };
-    let known = service.sessions.get(session).await;
+    let known = access.sessions.get(session).await;
     let loaded = known.as_ref().and_then(|it| it.invoked.get(asking.agent.unwrap_or_default()));
     loaded.is_some_and(|it| it.contains(&asking.candidate.path))
 }
@@ -214,7 +167,7 @@ fn place_of_trust(view: &View, candidate: &Candidate) -> String {
 /// Applies the permission rules of the user and the agents, and asks the user if they require it.
 /// Loads and reads by the user need no approval.
 async fn permission(
-    service: &Service,
+    access: &Access,
     asking: Asking<'_>,
     act: Act<'_>,
     contents: Vec<Content>,
@@ -229,7 +182,7 @@ async fn permission(
         && !(by == Invoker::User && matches!(act, Act::Load | Act::Read));
     match decision.action {
         Action::Deny => {
-            service.count_permission("denied");
+            access.count_permission("denied");
             refusal(candidate, &decision)?;
         }
         Action::Allow | Action::Ask => {}
@@ -268,14 +221,11 @@ async fn permission(
         contents,
         continues,
     };
-    match service.consent(peer, about, wait).await? {
+    match access.consent(peer, about, wait).await? {
         Consent::Given => Ok(permit),
         Consent::Refused(error) => Err(error),
     }
 }
-
-/// Name of the permission for skills.
-pub(crate) const SKILL: &str = "skill";
 
 /// Returns the reason for a decision, without capital and full stop.
 pub(crate) fn why(decision: &Decision<'_>) -> String {

@@ -16,26 +16,26 @@ use skills_protocol::wire::Context;
 use skills_syntax::path::AbsPath;
 use tokio::task::spawn_blocking;
 
-use crate::api::session::{SessionContext, TouchScope};
-use crate::service::Service;
+use crate::api::session::{SessionCalls, SessionContext, TouchScope};
 
 /// Maximum number of views opened at startup for automatic sessions. Each costs a first read of its
 /// skills.
 const MAX_RESUMED_VIEWS: usize = 64;
 
 /// Turns writes into touches until the daemon shuts down.
-pub(crate) async fn run(service: Arc<Service>) {
-    service.resume().await;
+pub(crate) async fn run(calls: Arc<SessionCalls>) {
+    let resolver = &calls.resolver;
+    calls.resume().await;
     loop {
         let written = tokio::select! {
-            () = service.closing.cancelled() => return,
-            written = service.engine.writes().next() => written,
+            () = resolver.shutdown.closing.cancelled() => return,
+            written = resolver.engine.writes().next() => written,
         };
-        let sessions = service.sessions.automatic();
-        service.engine.writes().retain(|dir| sessions.iter().any(|it| it.cwd == *dir));
+        let sessions = resolver.sessions.automatic();
+        resolver.engine.writes().retain(|dir| sessions.iter().any(|it| it.cwd == *dir));
         let files = spawn_blocking(move || files(written)).await.unwrap_or_default();
         for session in sessions {
-            if let Err(error) = service.touch_written(&session, &files).await {
+            if let Err(error) = calls.touch_written(&session, &files).await {
                 tracing::warn!(
                     session = session.id,
                     error = error.message,
@@ -53,27 +53,30 @@ fn files(written: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
     written.into_iter().filter(is_file).collect()
 }
 
-impl Service {
+impl SessionCalls {
     /// Resumes watching for the automatic sessions of the last daemon. Opens their worktrees one
     /// after the other, so that calls are answered in between.
     async fn resume(&self) {
-        let sessions = self.sessions.wake().await;
+        let sessions = self.resolver.sessions.wake().await;
         if sessions.is_empty() {
             return;
         }
-        self.refresh_settings().await;
+        self.resolver.refresh_settings().await;
         let mut opened: Vec<ViewKey> = Vec::new();
         for session in sessions {
             // A session whose profile no longer exists is resumed by a later call.
-            let Ok(asked) = self.context_for(None, Context::default(), Some(&session)) else {
+            let Ok(asked) = self.resolver.context_for(None, Context::default(), Some(&session))
+            else {
                 continue;
             };
             // Many sessions share a view.
             if !opened.contains(&asked.key) {
-                if opened.len() >= MAX_RESUMED_VIEWS || self.closing.is_cancelled() {
+                if opened.len() >= MAX_RESUMED_VIEWS
+                    || self.resolver.shutdown.closing.is_cancelled()
+                {
                     continue;
                 }
-                if let Err(error) = self.view_for(&asked).await {
+                if let Err(error) = self.resolver.view_for(&asked).await {
                     tracing::warn!(
                         session = session.id,
                         error = error.message,
@@ -83,17 +86,7 @@ impl Service {
                 }
                 opened.push(asked.key);
             }
-            self.follow_writes(&session).await;
-        }
-    }
-
-    /// Watches for writes below a session's directory, if the session is automatic.
-    pub(crate) async fn follow_writes(&self, session: &Session) {
-        if !session.auto || self.engine.writes().follows(&session.cwd) {
-            return;
-        }
-        if let Err(error) = self.engine.hear(session.cwd.clone()).await {
-            tracing::error!(%error, "failed to watch for writes");
+            self.resolver.follow_writes(&session).await;
         }
     }
 
@@ -102,22 +95,17 @@ impl Service {
         session: &Session,
         files: &BTreeSet<PathBuf>,
     ) -> Result<(), RpcError> {
-        let below = self.engine.writes().below(&session.cwd, files).into_iter();
+        let below = self.resolver.engine.writes().below(&session.cwd, files).into_iter();
         let paths: Vec<_> = below.filter_map(|it| AbsPath::new(&it).ok()).collect();
         if paths.is_empty() {
             return Ok(());
         }
         // Reads the current state: the session may have been closed meanwhile. A write by others is
         // not a use of it.
-        let Some(session) = self.sessions.found(&session.id).await else { return Ok(()) };
-        self.refresh_settings().await;
-        let asked = self.context_for(None, Context::default(), Some(&session))?;
-        self.touch(
-            SessionContext { session, request: asked, is_new: false },
-            paths,
-            TouchScope::Trusted,
-        )
-        .await?;
+        let Some(session) = self.resolver.sessions.found(&session.id).await else { return Ok(()) };
+        let call = self.resolver.decode_own(&session).await?;
+        let named = SessionContext { session, call, is_new: false };
+        self.touch(named, paths, TouchScope::Trusted).await?;
         Ok(())
     }
 }

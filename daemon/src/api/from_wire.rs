@@ -20,8 +20,8 @@ use skills_protocol::path::{PathEncoding, decode, decode_absolute};
 use skills_protocol::wire::{self, Context};
 use skills_syntax::path::AbsPath;
 
-/// A decoded call: its view key, profile and required freshness.
-pub(crate) struct RequestContext {
+/// The view that a call asks for: its key, profile and required freshness.
+pub(crate) struct ViewRequest {
     pub(crate) key: ViewKey,
     pub(crate) profile: Arc<Profile>,
     pub(crate) freshness: Freshness,
@@ -33,13 +33,13 @@ pub(crate) struct RequestContext {
 ///
 /// Missing parameters are taken from the session. `default_environment` is used if the call sends
 /// none; `own` supplies variables that clients do not send.
-pub(crate) fn request_context(
+pub(crate) fn view_request(
     context: Context,
     session: Option<&Session>,
     profiles: &ProfileSet,
     default_environment: &Environment,
     own: &Environment,
-) -> Result<RequestContext, RpcError> {
+) -> Result<ViewRequest, RpcError> {
     let encoding = context.path_encoding;
     let cwd = match (&context.cwd, session) {
         (Some(cwd), _) => absolute(cwd, encoding)?,
@@ -78,7 +78,7 @@ pub(crate) fn request_context(
         wire::Freshness::Verified => Freshness::Verified,
     };
     let agent = context.agent.filter(|it| !it.is_empty());
-    Ok(RequestContext { key, profile: Arc::clone(profile), freshness, agent })
+    Ok(ViewRequest { key, profile: Arc::clone(profile), freshness, agent })
 }
 
 /// Returns the discovery inputs for a view key.
@@ -193,8 +193,8 @@ mod tests {
         Context { cwd: Some(cwd.to_owned()), ..Context::default() }
     }
 
-    fn read(context: Context) -> Result<RequestContext, RpcError> {
-        request_context(context, None, &ProfileSet::default(), &own(), &Environment::new())
+    fn read(context: Context) -> Result<ViewRequest, RpcError> {
+        view_request(context, None, &ProfileSet::default(), &own(), &Environment::new())
     }
 
     #[track_caller]

@@ -1,6 +1,6 @@
 //! Method handlers, one file for each area.
 //!
-//! A handler decodes its parameters, asks the service for a view and converts the result. It does
+//! A handler decodes its parameters, asks the resolver for the call's context and converts the result. It does
 //! no discovery of its own; the rules are in the pure crates.
 
 mod catalog;
@@ -22,8 +22,6 @@ mod session;
 mod trust;
 mod worktree;
 
-use std::sync::Arc;
-
 use jsonrpsee::Methods;
 use skills_protocol::method::{
     CatalogRender, CatalogTool, EventsSubscribe, EventsUnsubscribe, HooksDone, HooksMatch,
@@ -35,54 +33,54 @@ use skills_protocol::method::{
     SkillsSearch, TrustGet, TrustSet, WorktreeClose, WorktreeList, WorktreeOpen,
 };
 
+use crate::api::parts::Parts;
 use crate::rpc::dispatch::register;
-use crate::service::Service;
 
 /// Registers every method of the protocol.
-pub(crate) fn register_all(methods: &mut Methods, service: &Arc<Service>) {
-    register::<Initialize, _, _, _>(methods, service, server::initialize);
-    register::<ServerStatus, _, _, _>(methods, service, server::status);
-    register::<ServerSync, _, _, _>(methods, service, server::sync);
-    register::<ServerShutdown, _, _, _>(methods, service, server::shutdown);
-    register::<WorktreeOpen, _, _, _>(methods, service, worktree::open);
-    register::<WorktreeClose, _, _, _>(methods, service, worktree::close);
-    register::<WorktreeList, _, _, _>(methods, service, worktree::list);
-    register::<SkillsList, _, _, _>(methods, service, list::list);
-    register::<SkillsDirs, _, _, _>(methods, service, list::dirs);
-    register::<SkillsGet, _, _, _>(methods, service, get::get);
-    register::<SkillsSearch, _, _, _>(methods, service, search::search);
-    register::<SkillsLoad, _, _, _>(methods, service, load::load);
-    register::<SkillsExplain, _, _, _>(methods, service, explain::explain);
-    register::<SkillsResources, _, _, _>(methods, service, files::resources);
-    register::<SkillsRead, _, _, _>(methods, service, files::read);
-    register::<SkillsCheck, _, _, _>(methods, service, check::check);
-    register::<RulesDescribe, _, _, _>(methods, service, rules::describe);
-    register::<SkillsReferences, _, _, _>(methods, service, index::references);
-    register::<IndexSnapshot, _, _, _>(methods, service, index::snapshot);
-    register::<PathsMatch, _, _, _>(methods, service, index::paths_match);
-    register::<EventsSubscribe, _, _, _>(methods, service, events::subscribe);
-    register::<EventsUnsubscribe, _, _, _>(methods, service, events::unsubscribe);
-    register::<PermissionCheck, _, _, _>(methods, service, permission::check);
-    register::<PermissionRequest, _, _, _>(methods, service, permission::request);
-    register::<PermissionReply, _, _, _>(methods, service, permission::reply);
-    register::<PermissionPending, _, _, _>(methods, service, permission::pending);
-    register::<PermissionGranted, _, _, _>(methods, service, permission::granted);
-    register::<PermissionRevoke, _, _, _>(methods, service, permission::revoke);
-    register::<HooksMatch, _, _, _>(methods, service, hooks::matching);
-    register::<HooksDone, _, _, _>(methods, service, hooks::done);
-    register::<TrustGet, _, _, _>(methods, service, trust::get);
-    register::<TrustSet, _, _, _>(methods, service, trust::set);
-    register::<SkillsRun, _, _, _>(methods, service, run::run);
-    register::<CatalogRender, _, _, _>(methods, service, catalog::render);
-    register::<CatalogTool, _, _, _>(methods, service, catalog::tool);
-    register::<SessionOpen, _, _, _>(methods, service, session::open);
-    register::<SessionGet, _, _, _>(methods, service, session::get);
-    register::<SessionClose, _, _, _>(methods, service, session::close);
-    register::<SessionList, _, _, _>(methods, service, session::list);
-    register::<SessionTouch, _, _, _>(methods, service, session::touch);
-    register::<SessionInvoked, _, _, _>(methods, service, session::invoked);
-    register::<SessionCompacted, _, _, _>(methods, service, session::compacted);
-    register::<SessionAgentEnd, _, _, _>(methods, service, session::agent_end);
+pub(crate) fn register_all(methods: &mut Methods, parts: &Parts) {
+    register::<Initialize, _, _, _>(methods, &parts.server, server::initialize);
+    register::<ServerStatus, _, _, _>(methods, &parts.server, server::status);
+    register::<ServerSync, _, _, _>(methods, &parts.server, server::sync);
+    register::<ServerShutdown, _, _, _>(methods, &parts.server, server::shutdown);
+    register::<WorktreeOpen, _, _, _>(methods, &parts.resolver, worktree::open);
+    register::<WorktreeClose, _, _, _>(methods, &parts.resolver, worktree::close);
+    register::<WorktreeList, _, _, _>(methods, &parts.resolver, worktree::list);
+    register::<SkillsList, _, _, _>(methods, &parts.resolver, list::list);
+    register::<SkillsDirs, _, _, _>(methods, &parts.resolver, list::dirs);
+    register::<SkillsGet, _, _, _>(methods, &parts.resolver, get::get);
+    register::<SkillsSearch, _, _, _>(methods, &parts.queries, search::search);
+    register::<SkillsLoad, _, _, _>(methods, &parts.guarded, load::load);
+    register::<SkillsExplain, _, _, _>(methods, &parts.resolver, explain::explain);
+    register::<SkillsResources, _, _, _>(methods, &parts.guarded, files::resources);
+    register::<SkillsRead, _, _, _>(methods, &parts.guarded, files::read);
+    register::<SkillsCheck, _, _, _>(methods, &parts.queries, check::check);
+    register::<RulesDescribe, _, _, _>(methods, &parts.queries, rules::describe);
+    register::<SkillsReferences, _, _, _>(methods, &parts.queries, index::references);
+    register::<IndexSnapshot, _, _, _>(methods, &parts.queries, index::snapshot);
+    register::<PathsMatch, _, _, _>(methods, &parts.queries, index::paths_match);
+    register::<EventsSubscribe, _, _, _>(methods, &parts.sessions, events::subscribe);
+    register::<EventsUnsubscribe, _, _, _>(methods, &parts.sessions, events::unsubscribe);
+    register::<PermissionCheck, _, _, _>(methods, &parts.guarded, permission::check);
+    register::<PermissionRequest, _, _, _>(methods, &parts.guarded, permission::request);
+    register::<PermissionReply, _, _, _>(methods, &parts.guarded, permission::reply);
+    register::<PermissionPending, _, _, _>(methods, &parts.guarded, permission::pending);
+    register::<PermissionGranted, _, _, _>(methods, &parts.guarded, permission::granted);
+    register::<PermissionRevoke, _, _, _>(methods, &parts.guarded, permission::revoke);
+    register::<HooksMatch, _, _, _>(methods, &parts.guarded, hooks::matching);
+    register::<HooksDone, _, _, _>(methods, &parts.guarded, hooks::done);
+    register::<TrustGet, _, _, _>(methods, &parts.guarded, trust::get);
+    register::<TrustSet, _, _, _>(methods, &parts.guarded, trust::set);
+    register::<SkillsRun, _, _, _>(methods, &parts.guarded, run::run);
+    register::<CatalogRender, _, _, _>(methods, &parts.sessions, catalog::render);
+    register::<CatalogTool, _, _, _>(methods, &parts.sessions, catalog::tool);
+    register::<SessionOpen, _, _, _>(methods, &parts.sessions, session::open);
+    register::<SessionGet, _, _, _>(methods, &parts.sessions, session::get);
+    register::<SessionClose, _, _, _>(methods, &parts.sessions, session::close);
+    register::<SessionList, _, _, _>(methods, &parts.sessions, session::list);
+    register::<SessionTouch, _, _, _>(methods, &parts.sessions, session::touch);
+    register::<SessionInvoked, _, _, _>(methods, &parts.sessions, session::invoked);
+    register::<SessionCompacted, _, _, _>(methods, &parts.sessions, session::compacted);
+    register::<SessionAgentEnd, _, _, _>(methods, &parts.sessions, session::agent_end);
 }
 
 #[cfg(test)]

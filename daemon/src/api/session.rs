@@ -13,21 +13,31 @@ use skills_discovery::discover::{Overlay, Resolution, SkillState};
 use skills_engine::sessions::registry::Opened;
 use skills_engine::sessions::session::{Matched, Opening, Session, TouchDelta};
 use skills_engine::sessions::touch;
-use skills_engine::sessions::touch::{Found, Search};
-use skills_engine::{Freshness, Health, View};
+use skills_engine::sessions::touch::{Found, Levels, Search};
+use skills_engine::{Freshness, View};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::Context;
 use skills_syntax::path::AbsPath;
 use tokio::task::spawn_blocking;
 
-use crate::api::from_wire::RequestContext;
+use crate::api::counters::Counters;
+use crate::api::from_wire::ViewRequest;
+use crate::api::request::{CallStart, DecodedCall, Resolver};
 use crate::rpc::peer::Peer;
-use crate::service::Service;
 
-/// The session of a call, and the call's context.
+/// Calls about sessions.
+pub(crate) struct SessionCalls {
+    pub(crate) resolver: Arc<Resolver>,
+    /// Usage counters per agent.
+    pub(crate) counters: Arc<Counters>,
+    /// Cached facts about directories that touches pass through.
+    levels: Levels,
+}
+
+/// The session of a call, and the call.
 pub(crate) struct SessionContext {
     pub(crate) session: Arc<Session>,
-    pub(crate) request: RequestContext,
+    pub(crate) call: DecodedCall,
     /// True if this call has created it.
     pub(crate) is_new: bool,
 }
@@ -50,7 +60,11 @@ pub(crate) struct Touched {
     pub(crate) new: TouchDelta,
 }
 
-impl Service {
+impl SessionCalls {
+    pub(crate) fn new(resolver: Arc<Resolver>, counters: Arc<Counters>) -> Self {
+        Self { resolver, counters, levels: Levels::default() }
+    }
+
     /// Returns the session that a call names, or an error if it does not exist.
     pub(crate) async fn require_session(
         &self,
@@ -58,12 +72,13 @@ impl Service {
         context: Context,
     ) -> Result<SessionContext, RpcError> {
         let id = session_id(&context)?;
-        let Some(session) = self.sessions.get(&id).await else {
+        let start = self.resolver.begin(Some(&id)).await;
+        let Some(session) = start.session.clone() else {
             return Err(RpcError::invalid_params(format!("there is no session `{id}`"))
                 .with_hint("Open it with `session/open` or `session/touch`; `session/list` lists the open sessions."));
         };
-        let asked = self.request_context(peer, context).await?;
-        Ok(SessionContext { session, request: asked, is_new: false })
+        let call = self.resolver.decode_from(start, peer, context).await?;
+        Ok(SessionContext { session, call, is_new: false })
     }
 
     /// Returns the session that a call names, and opens it in the call's directory if it does not
@@ -74,13 +89,29 @@ impl Service {
         context: Context,
     ) -> Result<SessionContext, RpcError> {
         let id = session_id(&context)?;
-        if let Some(session) = self.sessions.get(&id).await {
-            // A session keeps its directory and profile, wherever its agent is now.
-            let context = Context { cwd: None, profile: None, ..context };
-            let asked = self.request_context(peer, context).await?;
-            return Ok(SessionContext { session, request: asked, is_new: false });
+        let start = self.resolver.begin(Some(&id)).await;
+        let Some(session) = start.session.clone() else {
+            return self.open_from(start, peer, context, None).await;
+        };
+        // A session keeps its directory and profile, wherever its agent is now.
+        let context = Context { cwd: None, profile: None, ..context };
+        let call = self.resolver.decode_from(start, peer, context).await?;
+        Ok(SessionContext { session, call, is_new: false })
+    }
+
+    /// Decodes a call in its own directory, and opens the session that it names if that does not
+    /// exist.
+    pub(crate) async fn decode_in_session(
+        &self,
+        peer: &Peer,
+        context: Context,
+    ) -> Result<DecodedCall, RpcError> {
+        let id = session_id(&context)?;
+        let start = self.resolver.begin(Some(&id)).await;
+        if start.session.is_some() {
+            return self.resolver.decode_from(start, peer, context).await;
         }
-        self.open_session(peer, context, None).await
+        Ok(self.open_from(start, peer, context, None).await?.call)
     }
 
     /// Opens a session, or reopens an existing one.
@@ -90,43 +121,45 @@ impl Service {
         context: Context,
         auto: Option<bool>,
     ) -> Result<SessionContext, RpcError> {
-        let id = context.session.clone();
-        if id.is_some() {
+        if context.session.is_some() {
             session_id(&context)?;
         }
-        let mut asked = self.request_context(peer, context).await?;
-        let days = self.settings.user().sessions_keep;
-        self.sessions.expire(std::time::Duration::from_hours(days.saturating_mul(24))).await;
+        let start = self.resolver.begin(context.session.as_deref()).await;
+        self.open_from(start, peer, context, auto).await
+    }
+
+    async fn open_from(
+        &self,
+        start: CallStart,
+        peer: &Peer,
+        context: Context,
+        auto: Option<bool>,
+    ) -> Result<SessionContext, RpcError> {
+        let id = context.session.clone();
+        let mut call = self.resolver.decode_from(start, peer, context).await?;
+        let ViewRequest { key, profile, .. } = &call.request;
+        let days = call.config().sessions_keep;
+        let sessions = &self.resolver.sessions;
+        sessions.expire(std::time::Duration::from_hours(days.saturating_mul(24))).await;
         let opening = Opening {
-            cwd: asked.key.cwd.clone(),
-            profile: asked.profile.id.to_string(),
-            environment: asked.key.environment.clone(),
-            additional: asked.key.additional.clone(),
+            cwd: key.cwd.clone(),
+            profile: profile.id.to_string(),
+            environment: key.environment.clone(),
+            additional: key.additional.clone(),
             auto,
         };
-        let Opened { session, is_new, moved } = self.sessions.open(id, opening).await;
-        self.follow_writes(&session).await;
-        asked.key.overlay = Arc::clone(&session.overlay);
+        let Opened { session, is_new, moved } = sessions.open(id, opening).await;
+        self.resolver.follow_writes(&session).await;
+        call.enter(&session);
         if is_new || moved {
             // A subscription may have begun before the session existed.
             self.turn_followers(&session.id).await;
         }
         if moved {
-            let view = self.view_for(&asked).await?;
+            let view = self.resolver.view(&mut call).await?;
             self.session_changed(&session, &view);
         }
-        Ok(SessionContext { session, request: asked, is_new })
-    }
-
-    /// Returns a session's view, with the health of the configuration and the store.
-    pub(crate) async fn session_view(
-        &self,
-        asked: &RequestContext,
-    ) -> Result<(Arc<View>, Vec<Health>), RpcError> {
-        let view = self.view_for(asked).await?;
-        let mut health = view.health.clone();
-        health.extend(self.config_health(&view.resolution.worktree).await);
-        Ok((view, health))
+        Ok(SessionContext { session, call, is_new })
     }
 
     /// Processes touched files: discovers, activates and stores.
@@ -136,8 +169,9 @@ impl Service {
         paths: Vec<AbsPath>,
         scope: TouchScope,
     ) -> Result<Touched, RpcError> {
-        let SessionContext { session, request: mut asked, .. } = named;
-        let mut view = self.view_for(&asked).await?;
+        let SessionContext { session, mut call, .. } = named;
+        let mut view = self.resolver.view(&mut call).await?;
+        let mut asked = call.request;
         let mut found = self.discover_touched(&view, &asked, &session, paths).await?;
         let is_known = |it: &AbsPath| session.discovered.contains_key(it);
         if !found.roots.iter().all(is_known) {
@@ -145,7 +179,7 @@ impl Service {
             let nested = session.discovered.keys().chain(&found.roots).cloned().collect();
             let activated = session.activated.keys().cloned().collect();
             asked.key.overlay = Arc::new(Overlay::new(nested, activated));
-            view = self.view_for(&asked).await?;
+            view = self.resolver.view_for(&asked).await?;
         }
         let mut activated = self.find_activated(&view, &found);
         if scope == TouchScope::Trusted {
@@ -161,13 +195,13 @@ impl Service {
         let (session, new) = if met.discovered.is_empty() && met.activated.is_empty() {
             (session, TouchDelta::default())
         } else {
-            self.sessions.touch(&session, met).await
+            self.resolver.sessions.touch(&session, met).await
         };
         if session.overlay != asked.key.overlay {
             asked.key.overlay = Arc::clone(&session.overlay);
             // Changes made before the call are already in all views.
             asked.freshness = Freshness::Cached;
-            view = self.view_for(&asked).await?;
+            view = self.resolver.view_for(&asked).await?;
         }
         if !(new.discovered.is_empty() && new.activated.is_empty()) {
             self.turn_followers(&session.id).await;
@@ -188,7 +222,7 @@ impl Service {
     async fn discover_touched(
         &self,
         view: &View,
-        asked: &RequestContext,
+        asked: &ViewRequest,
         session: &Session,
         touched: Vec<AbsPath>,
     ) -> Result<Found, RpcError> {
@@ -214,7 +248,7 @@ impl Service {
 
     /// Returns the conditional skills that the touched paths activate.
     fn find_activated(&self, view: &View, found: &Found) -> Vec<(AbsPath, Matched)> {
-        let activation = self.engine.activation(view);
+        let activation = self.resolver.engine.activation(view);
         let mut all: Vec<(AbsPath, Matched)> = Vec::new();
         for (path, relative) in &found.places {
             for (candidate, pattern) in activation.hits(relative) {

@@ -10,14 +10,14 @@ use std::time::Duration;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
+use crate::api::request::Resolver;
 use crate::lifecycle::config_watch::ConfigWatch;
-use crate::service::Service;
 
 /// Debounce interval: one commit causes several writes, most of them our own.
 const DEBOUNCE: Duration = Duration::from_millis(50);
 
 /// Applies external writes until the daemon shuts down.
-pub(crate) async fn run(service: Arc<Service>) {
+pub(crate) async fn run(resolver: Arc<Resolver>) {
     let watch = match ConfigWatch::new() {
         Ok(watch) => watch,
         Err(error) => {
@@ -25,7 +25,7 @@ pub(crate) async fn run(service: Arc<Service>) {
             return;
         }
     };
-    let (files, mut watch) = (service.files_of_others(), Arc::new(watch));
+    let (files, mut watch) = (resolver.files_of_others(), Arc::new(watch));
     let mut is_followed = false;
     loop {
         if !is_followed {
@@ -33,17 +33,17 @@ pub(crate) async fn run(service: Arc<Service>) {
             // A home directory on a network file system may never answer.
             let follow = spawn_blocking(move || all.iter().for_each(|it| followed.follow(it)));
             tokio::select! {
-                () = service.closing.cancelled() => return,
+                () = resolver.shutdown.closing.cancelled() => return,
                 _ = follow => {}
             }
         }
         // Also covers changes made before the files were watched.
-        if service.bus.is_followed() {
-            service.refresh_settings().await;
+        if resolver.bus.is_followed() {
+            resolver.refresh_settings().await;
         }
         let Some(next) = Arc::get_mut(&mut watch) else { return };
         tokio::select! {
-            () = service.closing.cancelled() => return,
+            () = resolver.shutdown.closing.cancelled() => return,
             heard = next.next() => match heard {
                 Ok(is_more) => is_followed = !is_more,
                 Err(error) => {

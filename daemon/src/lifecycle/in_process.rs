@@ -13,44 +13,27 @@ use std::thread::{self, JoinHandle};
 
 use skills_client::blocking::Stream;
 use skills_client::directory;
-use skills_client::environment::{cache_directory, config_file, socket_location};
-use skills_engine::sessions::store::Store;
-use skills_engine::watch::notify_watcher;
-use skills_engine::{Engine, Options};
+use skills_client::environment::{config_file, socket_location};
 use tokio::runtime::{self, Handle};
 
 use crate::lifecycle::config_notify;
-use crate::lifecycle::serve::{SHUTDOWN_TIMEOUT, boot_id, own_environment, sessions};
+use crate::lifecycle::daemon::{Daemon, SHUTDOWN_TIMEOUT, boot_id};
 use crate::lifecycle::settings::Settings;
-use crate::rpc::events::Bus;
 use crate::rpc::server::Server;
-use crate::service::Service;
 
-/// Starts an engine in this process and returns a service over it. Watches for changes if there is
-/// a directory for the watcher's cookies.
-fn service(boot_id: String, cookies: Option<PathBuf>) -> io::Result<(Engine, Arc<Service>)> {
+/// Starts a daemon in this process. Watches for changes if there is a directory for the watcher's
+/// cookies.
+fn start(boot_id: String, cookies: Option<PathBuf>) -> io::Result<Daemon> {
     let settings = Settings::load(config_file());
-    let bus = Arc::<Bus>::default();
-    let news = Arc::clone(&bus);
-    let engine = Engine::start(Options {
-        listener: Some(Box::new(move |update| news.view_changed(update))),
-        hints: cookies.map(notify_watcher::recommended),
-        read_limit: settings.user().read_limit,
-        cache: cache_directory(),
-        ..Options::new(boot_id.clone())
-    })
-    .map_err(io::Error::other)?;
-    let (kept, environment) = (engine.clone(), own_environment());
-    let service = Service::new(kept, bus, boot_id, None, environment, settings, sessions());
-    Ok((engine, service))
+    Daemon::start(boot_id, None, settings, cookies).map_err(io::Error::other)
 }
 
 /// Runs a server on a thread of its own and returns a connection to it.
 pub(crate) fn connect() -> io::Result<Box<dyn Stream>> {
     let (ours, theirs) = UnixStream::pair()?;
     theirs.set_nonblocking(true)?;
-    let (engine, service) = service(boot_id(), None)?;
-    let server = Server::over(&service);
+    let daemon = start(boot_id(), None)?;
+    let server = daemon.server();
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let thread = thread::Builder::new().name("serve".to_owned()).spawn(move || {
         runtime.block_on(async {
@@ -59,12 +42,12 @@ pub(crate) fn connect() -> io::Result<Box<dyn Stream>> {
                 // The client sees the closed connection.
                 Err(error) => tracing::error!(%error, "failed to serve within this process"),
             }
-            service.sessions.store().finish().await;
+            daemon.parts.resolver.sessions.store().finish().await;
         });
         // Abandons disk access that does not answer.
         runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
         // Processes that the engine has started end before this process does.
-        engine.stop();
+        daemon.parts.resolver.engine.stop();
     })?;
     Ok(Box::new(Local { stream: ours, thread: Some(thread) }))
 }
@@ -106,10 +89,8 @@ impl Drop for Local {
 /// connections.
 #[derive(Clone)]
 pub(crate) struct InProcessServer {
-    engine: Engine,
-    store: Store,
+    daemon: Daemon,
     server: Arc<Server>,
-    service: Arc<Service>,
     /// True once the task that applies external writes runs.
     is_followed: Arc<AtomicBool>,
     cookies: Option<PathBuf>,
@@ -123,10 +104,9 @@ impl InProcessServer {
         if cookies.is_none() {
             tracing::warn!("no runtime directory; changes on disk are not watched");
         }
-        let (engine, service) = service(boot_id, cookies.clone())?;
-        let server = Server::over(&service);
-        let store = service.sessions.store().clone();
-        Ok(Self { engine, store, server, service, is_followed: Arc::default(), cookies })
+        let daemon = start(boot_id, cookies.clone())?;
+        let server = daemon.server();
+        Ok(Self { daemon, server, is_followed: Arc::default(), cookies })
     }
 
     /// Opens a connection with the right to grant, because only this process has it. Must be called
@@ -137,7 +117,7 @@ impl InProcessServer {
         let theirs = tokio::net::UnixStream::from_std(theirs)?;
         Handle::current().spawn(self.server.serve_consent(theirs));
         if !self.is_followed.swap(true, Ordering::Relaxed) {
-            Handle::current().spawn(config_notify::run(Arc::clone(&self.service)));
+            Handle::current().spawn(config_notify::run(Arc::clone(&self.daemon.parts.resolver)));
         }
         Ok(ours)
     }
@@ -145,8 +125,9 @@ impl InProcessServer {
     /// Stops the engine with its child processes and closes the store. Blocks, so it must not run
     /// on a runtime's worker.
     pub(crate) fn stop(self) {
-        self.engine.stop();
-        self.store.finish_blocking();
+        let resolver = &self.daemon.parts.resolver;
+        resolver.engine.stop();
+        resolver.sessions.store().finish_blocking();
         if let Some(cookies) = self.cookies {
             // An empty directory left behind does no harm.
             let _ = std::fs::remove_dir_all(cookies);

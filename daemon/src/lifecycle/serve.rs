@@ -9,18 +9,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use listenfd::ListenFd;
 use rustix::fs::Mode;
 use sd_notify::NotifyState;
 use skills_cli::exit::Exit;
-use skills_client::environment::{self, cache_directory, config_file};
+use skills_client::environment::{self, config_file};
 use skills_client::spawn::READY;
-use skills_engine::sessions::registry::Sessions;
-use skills_engine::sessions::store::Store;
-use skills_engine::watch::notify_watcher;
-use skills_engine::{Engine, EngineError, Options};
+use skills_engine::EngineError;
 use skills_protocol::socket::{SocketError, SocketLocation};
 use tokio::net::UnixListener;
 use tokio::runtime::{self, Runtime};
@@ -29,26 +25,20 @@ use tokio_util::sync::CancellationToken;
 
 use crate::access::sealed_copy;
 use crate::api::auto_touch;
+use crate::api::parts::Parts;
 use crate::bridges::lsp::served::LspSocket;
 use crate::lifecycle::config_notify;
+use crate::lifecycle::daemon::{Daemon, SHUTDOWN_TIMEOUT, boot_id};
 use crate::lifecycle::log;
 use crate::lifecycle::settings::Settings;
 use crate::lifecycle::shutdown_monitor::ShutdownMonitor;
 use crate::lifecycle::watchdog;
-use crate::rpc::events::Bus;
-use crate::rpc::server::{Rights, Server, drain};
+use crate::rpc::server::{Rights, drain};
 use crate::rpc::socket::{ClaimError, Endpoint, HandedOver, Listeners};
-use crate::service::Service;
-
-/// File name of the session store.
-const SESSIONS: &str = "sessions.db";
 
 /// Size of the blocking pool, for disk access and child processes. With the threads of heavy calls,
 /// the engine and the store, the daemon has at most 32.
 const MAX_BLOCKING_THREADS: usize = 14;
-
-/// Time that work on the blocking pool may continue after everything else has ended.
-pub(crate) const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Options of `skillsd serve`.
 #[derive(Debug, Clone)]
@@ -133,31 +123,21 @@ fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
     sealed_copy::remove_stale(location.directory());
     let boot_id = boot_id();
     let cookies = cookie_directory(&location, &boot_id);
-    let bus = Arc::<Bus>::default();
-    let news = Arc::clone(&bus);
-    let engine = Engine::start(Options {
-        listener: Some(Box::new(move |update| news.view_changed(update))),
-        hints: Some(notify_watcher::recommended(cookies.clone())),
-        read_limit: settings.user().read_limit,
-        cache: cache_directory(),
-        ..Options::new(boot_id.clone())
-    })?;
     let socket = Some(location.path().to_owned());
-    let sessions = sessions();
-    sessions.store().look();
-    let (ours, environment) = (engine.clone(), own_environment());
-    let service = Service::new(ours, bus, boot_id, socket, environment, settings, sessions);
+    let daemon = Daemon::start(boot_id, socket, settings, Some(cookies.clone()))?;
+    let resolver = &daemon.parts.resolver;
+    resolver.sessions.store().look();
     let runtime = runtime().map_err(ServeError::Start)?;
     let listeners = endpoint.take_listeners().expect("not taken yet");
-    let life = Life { location: &location, service: &service, spawned: options.spawned };
+    let life = Life { location: &location, daemon: &daemon, spawned: options.spawned };
     let result = runtime.block_on(life.live(&mut endpoint, listeners, editors));
     runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
-    engine.stop();
+    resolver.engine.stop();
     // A failure does no harm: the next daemon removes them.
     let _ = std::fs::remove_dir_all(cookies);
     result.map_err(ServeError::Start)?;
     tracing::info!("ended");
-    Ok(if service.has_failed() { Exit::Bug } else { Exit::Fine })
+    Ok(if resolver.shutdown.has_failed() { Exit::Bug } else { Exit::Fine })
 }
 
 /// Returns a cookie directory for this run alone, and removes those left by killed daemons. A
@@ -188,28 +168,10 @@ fn runtime() -> io::Result<Runtime> {
         .build()
 }
 
-/// Returns a unique id of this run: no two processes of a user share process id and nanosecond.
-pub(crate) fn boot_id() -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    format!("{:x}-{:x}", now.as_nanos(), std::process::id())
-}
-
-/// Returns the session store in the state directory; without such a directory, sessions end with
-/// this process.
-pub(crate) fn sessions() -> Sessions {
-    let path = environment::state_directory().map(|it| it.join(SESSIONS));
-    Sessions::new(Store::new(path))
-}
-
-/// Returns this process's values of the environment variables that discovery depends on.
-pub(crate) fn own_environment() -> skills_discovery::discover::Environment {
-    environment::discovery().into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-}
-
 /// The parts of the running daemon.
 struct Life<'a> {
     location: &'a SocketLocation,
-    service: &'a Arc<Service>,
+    daemon: &'a Daemon,
     spawned: bool,
 }
 
@@ -224,21 +186,22 @@ impl Life<'_> {
         listeners.consent.set_nonblocking(true)?;
         let listener = UnixListener::from_std(listeners.main)?;
         let consent = UnixListener::from_std(listeners.consent)?;
-        let server = Server::over(self.service);
-        watch_signals(self.service.closing.clone(), self.spawned)?;
+        let Parts { resolver, sessions, .. } = &self.daemon.parts;
+        let server = self.daemon.server();
+        watch_signals(self.daemon.closing().clone(), self.spawned)?;
         let monitor = ShutdownMonitor {
-            service: Arc::clone(self.service),
+            daemon: self.daemon.clone(),
             server: Arc::clone(&server),
             socket_identity: endpoint.socket_identity(),
             spawned: self.spawned,
         };
         tokio::spawn(monitor.run());
-        tokio::spawn(auto_touch::run(Arc::clone(self.service)));
-        tokio::spawn(config_notify::run(Arc::clone(self.service)));
-        let editors = editors.map(|it| tokio::spawn(it.serve(Arc::clone(self.service))));
+        tokio::spawn(auto_touch::run(Arc::clone(sessions)));
+        tokio::spawn(config_notify::run(Arc::clone(resolver)));
+        let editors = editors.map(|it| tokio::spawn(it.serve(self.daemon.clone())));
         self.tell_ready();
         if let Some(limit) = sd_notify::watchdog_enabled() {
-            tokio::spawn(watchdog::run(Arc::clone(self.service), limit));
+            tokio::spawn(watchdog::run(Arc::clone(resolver), limit));
         }
         let (asking, granting) = tokio::join!(
             server.accept(&listener, Rights::Ask),
@@ -253,7 +216,7 @@ impl Life<'_> {
             let _ = editors.await;
         }
         tokio::join!(drain(asking), drain(granting));
-        self.service.sessions.store().finish().await;
+        resolver.sessions.store().finish().await;
         Ok(())
     }
 

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
 use crate::lifecycle::config_watch::ConfigWatch;
+use crate::lifecycle::daemon::Daemon;
 use crate::rpc::server::Server;
 use crate::rpc::socket::SocketIdentity;
-use crate::service::Service;
 
 /// Polling interval if the socket's directory cannot be watched. A client that finds no socket
 /// waits at most this long, because we still hold the lock.
@@ -24,7 +24,7 @@ const IDLE_EXIT: Duration = Duration::from_mins(30);
 
 /// Monitors a running daemon.
 pub(crate) struct ShutdownMonitor {
-    pub(crate) service: Arc<Service>,
+    pub(crate) daemon: Daemon,
     pub(crate) server: Arc<Server>,
     pub(crate) socket_identity: SocketIdentity,
     /// True if a client started the daemon.
@@ -50,22 +50,22 @@ impl ShutdownMonitor {
             let limit = self.idle_limit();
             let interval = interval(limit, watch.is_some());
             tokio::select! {
-                () = self.service.closing.cancelled() => return,
+                () = self.daemon.closing().cancelled() => return,
                 () = wait_for_event(watch.as_mut()) => {}
                 () = elapsed(interval) => {}
             }
             // Applies changes of the log level and the limits without waiting for a call.
-            self.service.refresh_settings().await;
+            self.daemon.parts.resolver.refresh_settings().await;
             if self.shut_down_if_lost() {
                 return;
             }
             let now_served = self.server.served();
-            if self.service.open.load(Ordering::Relaxed) > 0 || now_served != served {
+            if self.daemon.parts.server.open.load(Ordering::Relaxed) > 0 || now_served != served {
                 (quiet_since, served) = (Instant::now(), now_served);
             }
             if limit.is_some_and(|it| quiet_since.elapsed() >= it) && !self.is_kept().await {
                 tracing::info!(idle = ?quiet_since.elapsed(), "exiting: idle without a client");
-                self.service.closing.cancel();
+                self.daemon.closing().cancel();
                 return;
             }
         }
@@ -76,13 +76,13 @@ impl ShutdownMonitor {
         let is_lost = self.socket_identity.is_lost();
         if is_lost {
             tracing::warn!("exiting: the socket was removed or replaced");
-            self.service.closing.cancel();
+            self.daemon.closing().cancel();
         }
         is_lost
     }
 
     fn idle_limit(&self) -> Option<Duration> {
-        match self.service.settings.user().idle_exit {
+        match self.daemon.parts.resolver.settings.user().idle_exit {
             Some(0) => None,
             Some(seconds) => Some(Duration::from_secs(seconds)),
             None => self.spawned.then_some(IDLE_EXIT),
@@ -91,7 +91,7 @@ impl ShutdownMonitor {
 
     /// Returns whether a client has pinned a worktree.
     async fn is_kept(&self) -> bool {
-        let status = self.service.engine.status().await;
+        let status = self.daemon.parts.resolver.engine.status().await;
         // Without an engine no worktree is pinned.
         status.is_ok_and(|it| it.worktrees.iter().any(|worktree| worktree.pinned))
     }

@@ -13,21 +13,21 @@ use sd_notify::NotifyState;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::service::Service;
+use crate::api::request::Resolver;
 
 /// Notifies the manager until the daemon shuts down; `limit` is the manager's timeout.
-pub(crate) async fn run(service: Arc<Service>, limit: Duration) {
+pub(crate) async fn run(resolver: Arc<Resolver>, limit: Duration) {
     let interval = interval(limit);
     tracing::debug!(?interval, "sending watchdog notifications");
     loop {
         let next = Instant::now() + interval;
-        if is_alive(service.engine.ping(), next).await {
+        if is_alive(resolver.engine.ping(), next).await {
             tell().await;
         } else {
             tracing::warn!(within = ?interval, "the engine does not answer; skipping a watchdog notification");
         }
         tokio::select! {
-            () = service.closing.cancelled() => return,
+            () = resolver.shutdown.closing.cancelled() => return,
             () = sleep_until(next) => {}
         }
     }

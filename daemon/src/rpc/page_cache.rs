@@ -18,9 +18,9 @@ use skills_engine::cancel::Cancel;
 use skills_protocol::error::RpcError;
 use tokio::time::sleep;
 
+use crate::rpc::heavy::HeavyCalls;
 use crate::rpc::paging::{Cursor, PAGE, Part};
 use crate::rpc::peer::Peer;
-use crate::service::Service;
 
 /// Time after the last page request for which a result stays cached.
 const KEPT: Duration = Duration::from_secs(30);
@@ -122,15 +122,15 @@ pub(crate) fn query_key(method: &str, views: &[Arc<View>], more: impl Hash) -> u
 
 /// Returns one page. Calls `find`, which reads the disk, if the result is not cached.
 pub(crate) async fn page(
-    service: &Arc<Service>,
+    (cache, heavy): (&Arc<PageCache>, &HeavyCalls),
     peer: &Peer,
     wanted: PageRequest<'_>,
     find: impl FnOnce(&Cancel) -> Result<PagedResult, RpcError> + Send + 'static,
 ) -> Result<ResultPage, RpcError> {
     let PageRequest { query_key, cursor, limit } = wanted;
-    let found = match cursor.and_then(|it| service.page_cache.of(query_key, it)) {
+    let found = match cursor.and_then(|it| cache.of(query_key, it)) {
         Some(found) => found,
-        None => Arc::new(service.heavy.run(peer, find).await?),
+        None => Arc::new(heavy.run(peer, find).await?),
     };
     let start = match cursor {
         Some(cursor) => Cursor::read(cursor, &found.revision)?.start,
@@ -141,9 +141,9 @@ pub(crate) async fn page(
     // A limit of 0 only asks if there are items.
     let goes_on = is_cut && limit > 0;
     if goes_on {
-        service.page_cache.keep(query_key, &found, service);
+        cache.keep(query_key, &found);
     } else {
-        service.page_cache.forget(query_key, &found);
+        cache.forget(query_key, &found);
     }
     let cursor = Cursor { start: range.end, since: None };
     let next_cursor = goes_on.then(|| cursor.text(&found.revision));
@@ -170,7 +170,7 @@ impl PageCache {
         Some(Arc::clone(&found.2))
     }
 
-    fn keep(&self, query_key: u64, found: &Arc<PagedResult>, service: &Arc<Service>) {
+    fn keep(self: &Arc<Self>, query_key: u64, found: &Arc<PagedResult>) {
         let mut kept = self.kept();
         kept.remove(query_key, found);
         if kept.answers.len() == MOST {
@@ -178,12 +178,12 @@ impl PageCache {
         }
         kept.answers.push((query_key, Instant::now(), Arc::clone(found)));
         if !std::mem::replace(&mut kept.is_tidied, true) {
-            let service = Arc::downgrade(service);
+            let cache = Arc::downgrade(self);
             tokio::spawn(async move {
                 loop {
                     sleep(KEPT).await;
-                    let Some(service) = service.upgrade() else { return };
-                    if service.page_cache.tidy() {
+                    let Some(cache) = cache.upgrade() else { return };
+                    if cache.tidy() {
                         return;
                     }
                 }

@@ -25,7 +25,6 @@ use crate::rpc::connection::{Connection, Link};
 use crate::rpc::dispatch::{Reply, refusing};
 use crate::rpc::outbox::Outbox;
 use crate::rpc::peer::Peer;
-use crate::service::Service;
 
 /// Time for calls in flight to finish when the daemon exits.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -71,20 +70,6 @@ impl Server {
     ) -> Arc<Self> {
         let limits = Box::new(limits);
         Arc::new(Self { methods, limits, closing, open, served: AtomicUsize::new(0) })
-    }
-
-    /// Creates a server for the methods of `service`, within its limits.
-    pub(crate) fn over(service: &Arc<Service>) -> Arc<Self> {
-        let settings = Arc::clone(&service.settings);
-        let limits = move || settings.limits();
-        Self::new(service.methods(), limits, service.closing.clone(), Arc::clone(&service.open))
-    }
-
-    /// Creates such a server for calls of this process, which do not count as connections.
-    pub(crate) fn uncounted(service: &Arc<Service>) -> Arc<Self> {
-        let settings = Arc::clone(&service.settings);
-        let limits = move || settings.limits();
-        Self::new(service.methods(), limits, service.closing.clone(), Arc::default())
     }
 
     /// Returns the number of connections so far.

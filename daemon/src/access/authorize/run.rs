@@ -8,68 +8,18 @@ use std::io;
 use skills_agents::profile::Scope;
 use skills_discovery::discover::{Candidate, SearchRoot};
 use skills_engine::View;
-use skills_engine::files::disk::content_hash;
 use skills_engine::sessions::store::trust::Content;
 use skills_protocol::error::RpcError;
 use skills_render::Invoker;
 use skills_syntax::path::AbsPath;
 
-use super::{Act, Asking, Permit, permission, place_of_trust, untrusted};
+use super::action::{Act, Commands, Script};
+use super::{Asking, Permit, permission, place_of_trust, untrusted};
+use crate::access::Access;
 use crate::access::programs::UntrustedDirs;
 use crate::access::sealed_copy;
 use crate::access::sealed_copy::{SealError, SealedCopy, Snapshot, Unit};
 use crate::rpc::blocking::blocking;
-use crate::service::Service;
-
-/// The commands in a skill's body, as read.
-#[derive(Debug)]
-pub(crate) struct Commands {
-    /// Hash of the text that contains them.
-    pub(crate) text: [u8; 32],
-    /// The commands after substitution.
-    pub(crate) all: Vec<String>,
-    /// True if text from the call is part of them.
-    pub(crate) filled: bool,
-    /// The files of the skill; none if it is the user's own.
-    pub(crate) files: Option<Content>,
-}
-
-impl Commands {
-    /// True if trust in the skill covers this; text from the call is never covered.
-    pub(super) fn is_trusted(&self, content: &Content) -> bool {
-        content.hash == self.text || self.files.as_ref() == Some(content)
-    }
-
-    /// Returns all commands as one unambiguous byte string.
-    pub(super) fn joined(&self) -> Vec<u8> {
-        joined(&self.all)
-    }
-}
-
-/// Returns texts as one unambiguous byte string.
-fn joined(texts: &[String]) -> Vec<u8> {
-    let each = |it: &String| [&it.len().to_le_bytes(), it.as_bytes()].concat();
-    texts.iter().flat_map(each).collect()
-}
-
-/// A script of a skill, as read.
-#[derive(Debug)]
-pub(crate) struct Script {
-    /// Its path relative to the skill's directory, as given by the caller.
-    pub(crate) relative: String,
-    /// Its arguments.
-    pub(crate) args: Vec<String>,
-    pub(crate) content: Content,
-    /// The files of the skill; none if it is the user's own.
-    pub(crate) files: Option<Content>,
-}
-
-impl Script {
-    /// Returns the hash of the script and its arguments.
-    pub(super) fn hash(&self) -> [u8; 32] {
-        content_hash(&[&self.content.hash[..], &joined(&self.args)].concat())
-    }
-}
 
 /// Checks that the configuration allows a kind of execution.
 fn is_on(is_on: bool, key: &str, what: &str) -> Result<(), RpcError> {
@@ -84,35 +34,35 @@ fn is_on(is_on: bool, key: &str, what: &str) -> Result<(), RpcError> {
 
 /// Checks that configuration and trust allow the skill's scripts to run at all.
 pub(crate) fn is_possible(
-    service: &Service,
+    access: &Access,
     view: &View,
     candidate: &Candidate,
 ) -> Result<(), RpcError> {
-    is_on(service.settings.user().run_scripts, "run.scripts", "scripts of skills")?;
-    has_run(service, view, candidate)
+    is_on(access.settings.user().run_scripts, "run.scripts", "scripts of skills")?;
+    has_run(access, view, candidate)
 }
 
 /// Checks that configuration and trust allow the skill's commands to run at all.
 pub(crate) fn is_shell_possible(
-    service: &Service,
+    access: &Access,
     view: &View,
     candidate: &Candidate,
 ) -> Result<(), RpcError> {
-    is_on(service.settings.user().run_shell, "run.shell", "the commands of skills")?;
-    has_run(service, view, candidate)
+    is_on(access.settings.user().run_shell, "run.shell", "the commands of skills")?;
+    has_run(access, view, candidate)
 }
 
 /// Returns whether a skill comes from a registry or a server, so that no part of it ever runs. A
 /// caller may name a registry's copy as its working directory, so the path counts too.
-fn is_from_elsewhere(service: &Service, view: &View, candidate: &Candidate) -> bool {
+fn is_from_elsewhere(access: &Access, view: &View, candidate: &Candidate) -> bool {
     let root = &view.resolution.roots[candidate.root];
     matches!(root.scope, Scope::Remote | Scope::Mcp)
-        || is_from_registry(service, &candidate.path, trust_path(root))
+        || is_from_registry(access, &candidate.path, trust_path(root))
 }
 
 /// Returns whether a skill's path, or the directory that is trusted for it, is in a registry's copy.
-pub(crate) fn is_from_registry(service: &Service, path: &AbsPath, place: Option<&AbsPath>) -> bool {
-    [Some(path), place].into_iter().flatten().any(|it| service.engine.is_from_registry(it))
+pub(crate) fn is_from_registry(access: &Access, path: &AbsPath, place: Option<&AbsPath>) -> bool {
+    [Some(path), place].into_iter().flatten().any(|it| access.engine.is_from_registry(it))
 }
 
 /// Returns the directory that must be trusted for a root; none if it is the user's own.
@@ -121,17 +71,17 @@ pub(crate) fn trust_path(root: &SearchRoot) -> Option<&AbsPath> {
 }
 
 /// Checks that parts of a skill may run, by its source and trust.
-fn has_run(service: &Service, view: &View, candidate: &Candidate) -> Result<(), RpcError> {
+fn has_run(access: &Access, view: &View, candidate: &Candidate) -> Result<(), RpcError> {
     let name = &candidate.name;
     let root = &view.resolution.roots[candidate.root];
-    if is_from_elsewhere(service, view, candidate) {
+    if is_from_elsewhere(access, view, candidate) {
         return Err(RpcError::not_allowed(format!(
             "skillsd runs nothing of `{name}`: it comes from a registry or an MCP server"
         ))
         .with_hint("Copy it into one of your own directories to run parts of it."));
     }
     if !root.is_trusted() {
-        service.counters.count(|it| it.untrusted += 1);
+        access.counters.count(|it| it.untrusted += 1);
         return Err(untrusted(view, candidate, &format!("skillsd runs nothing of `{name}`")));
     }
     Ok(())
@@ -141,12 +91,12 @@ fn has_run(service: &Service, view: &View, candidate: &Candidate) -> Result<(), 
 /// matter. Commands with text from a model's call need approval as substituted, also in the user's
 /// own skills.
 pub(crate) async fn shell(
-    service: &Service,
+    access: &Access,
     asking: Asking<'_>,
     commands: &Commands,
 ) -> Result<Permit, RpcError> {
     let Asking { peer, view, candidate, by, .. } = asking;
-    is_shell_possible(service, view, candidate)?;
+    is_shell_possible(access, view, candidate)?;
     let mut contents = Vec::new();
     if !view.resolution.roots[candidate.root].is_own() {
         contents.push(content(candidate, commands.text).await?);
@@ -159,20 +109,20 @@ pub(crate) async fn shell(
             blocking(move || Content::filled(&path, &joined).map_err(|it| gone(&path, &it)));
         contents.push(filled.await?);
     }
-    let contents = unknown(service, contents).await;
-    permission(service, asking, Act::Shell(commands), contents).await
+    let contents = unknown(access, contents).await;
+    permission(access, asking, Act::Shell(commands), contents).await
 }
 
 /// Authorizes a script as it was read.
 pub(crate) async fn script(
-    service: &Service,
+    access: &Access,
     asking: Asking<'_>,
     script: &Script,
 ) -> Result<Permit, RpcError> {
     let Asking { view, candidate, .. } = asking;
-    is_possible(service, view, candidate)?;
-    let contents = unknown(service, script.files.iter().cloned().collect()).await;
-    permission(service, asking, Act::Script(script), contents).await
+    is_possible(access, view, candidate)?;
+    let contents = unknown(access, script.files.iter().cloned().collect()).await;
+    permission(access, asking, Act::Script(script), contents).await
 }
 
 /// Returns the files that are trusted together with a skill; none if it is the user's own.
@@ -185,7 +135,7 @@ pub(crate) fn unit(view: &View, candidate: &Candidate) -> Option<Unit> {
 /// Returns a function that finds the directories from which no program is run: those of the call,
 /// and the skill's own unless it is the user's. The function blocks on the disk.
 pub(crate) fn unchecked(
-    service: &Service,
+    access: &Access,
     view: &View,
     candidate: &Candidate,
 ) -> impl FnOnce() -> UntrustedDirs + Send + 'static {
@@ -195,7 +145,7 @@ pub(crate) fn unchecked(
     let called = [&view.resolution.worktree, &view.ctx.cwd].into_iter().chain(&view.ctx.additional);
     let directories: Vec<_> =
         called.cloned().chain(own).chain(plugin).map(AbsPath::into_path_buf).collect();
-    let home = service.home();
+    let home = access.home.clone();
     move || UntrustedDirs::new(&directories, home.as_deref())
 }
 
@@ -211,11 +161,11 @@ pub(crate) async fn files(unit: Unit, name: &str) -> Result<Content, RpcError> {
 
 /// Writes a sealed copy of a snapshot.
 pub(crate) async fn copy(
-    service: &Service,
+    access: &Access,
     snapshot: Snapshot,
     name: &str,
 ) -> Result<SealedCopy, RpcError> {
-    let (place, name) = (service.copies(), name.to_owned());
+    let (place, name) = (access.copies(), name.to_owned());
     blocking(move || {
         let copied = place.and_then(|it| snapshot.copy(&it));
         copied.map_err(|error| sealed_copy::refused(&SealError::Copy(error), &name))
@@ -235,10 +185,10 @@ fn gone(path: &AbsPath, error: &io::Error) -> RpcError {
 }
 
 /// Returns those contents that differ from what the user has trusted.
-pub(crate) async fn unknown(service: &Service, contents: Vec<Content>) -> Vec<Content> {
+pub(crate) async fn unknown(access: &Access, contents: Vec<Content>) -> Vec<Content> {
     let mut unknown = Vec::new();
     for content in contents {
-        let known = service.sessions.store().is_trusted_content(content.clone()).await;
+        let known = access.sessions.store().is_trusted_content(content.clone()).await;
         // A failed look-up counts as unknown.
         if !known.unwrap_or(false) {
             unknown.push(content);
@@ -251,13 +201,13 @@ pub(crate) async fn unknown(service: &Service, contents: Vec<Content>) -> Vec<Co
 /// `loaded` is the hash of the text with the hooks. The user is not asked, because the text loads
 /// without them.
 pub(crate) async fn withheld_hooks(
-    service: &Service,
+    access: &Access,
     view: &View,
     candidate: &Candidate,
     loaded: [u8; 32],
 ) -> Result<Option<String>, RpcError> {
     let root = &view.resolution.roots[candidate.root];
-    if is_from_elsewhere(service, view, candidate) {
+    if is_from_elsewhere(access, view, candidate) {
         let why = "Its hooks are left out, because it comes from a registry or an MCP server; copy it into your own directory to use them.";
         return Ok(Some(why.to_owned()));
     }
@@ -266,7 +216,7 @@ pub(crate) async fn withheld_hooks(
     }
     let place = place_of_trust(view, candidate);
     if !root.is_trusted() {
-        service.counters.count(|it| it.untrusted += 1);
+        access.counters.count(|it| it.untrusted += 1);
         return Ok(Some(format!(
             "Its hooks are left out, because `{place}` is not trusted; run `skillsd trust {place}` to use them."
         )));
@@ -280,7 +230,7 @@ pub(crate) async fn withheld_hooks(
     let has_changed = match files {
         Ok(files) => {
             contents.extend(files);
-            !unknown(service, contents).await.is_empty()
+            !unknown(access, contents).await.is_empty()
         }
         Err(_) => true,
     };

@@ -8,6 +8,7 @@ use serde_json::value::to_raw_value;
 use skills_agents::field_table::WHEN_TO_USE;
 use skills_agents::fields::Fields;
 use skills_agents::profile::Scope;
+use skills_config::Config;
 use skills_discovery::discover::{Candidate, SearchRoot};
 use skills_engine::View;
 use skills_protocol::error::RpcError;
@@ -20,38 +21,35 @@ use skills_syntax::path::AbsPath;
 
 use crate::access::confined_dir::ConfinedDir;
 use crate::api::from_wire::format;
-use crate::api::session::SessionContext;
+use crate::api::request::RequestContext;
+use crate::api::session::SessionCalls;
 use crate::api::to_wire;
 use crate::api::to_wire::rendered;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
-use crate::service::Service;
 
 pub(crate) async fn render(
-    service: Arc<Service>,
+    sessions: Arc<SessionCalls>,
     peer: Arc<Peer>,
     mut params: CatalogParams,
 ) -> Outcome {
-    let mut context = params.take_context();
+    let context = params.take_context();
     let only_new = params.only_new == Some(true);
-    if only_new {
-        // `onlyNew` stores in the session which skills have been listed.
-        let SessionContext { session, .. } =
-            service.get_or_open_session(&peer, context.clone()).await?;
-        context.session = Some(session.id.clone());
-    }
     let agent = context.agent.clone().filter(|it| !it.is_empty());
-    let session = match &context.session {
-        Some(id) => service.sessions.get(id).await,
-        None => None,
+    let resolver = &sessions.resolver;
+    let request = if only_new {
+        // `onlyNew` stores in the session which skills have been listed.
+        resolver.complete(sessions.decode_in_session(&peer, context).await?).await?
+    } else {
+        resolver.resolve(&peer, context).await?
     };
-    let view = service.view(&peer, context).await?;
+    let RequestContext { config, session, view, .. } = request;
     let format = params.format.map_or(ListingFormat::of(view.ctx.profile.output), format::catalog);
     let listing_budget =
         format::listing_budget(params.context_tokens, params.budget_chars, params.empty_text);
     let query = params.query.as_deref().map(query).transpose()?;
-    let skills = listed(&service, &view).await;
+    let skills = listed(&sessions, &view).await;
     let known = session.as_deref().and_then(|it| it.announced.get(agent.as_deref().unwrap_or("")));
     let known: HashSet<&Path> = known.into_iter().flatten().map(|it| &**it).collect();
     let is_known = |it: &ListedSkill<'_>| known.contains(it.path);
@@ -75,12 +73,12 @@ pub(crate) async fn render(
     };
     // Checked before any skill is marked as announced.
     let length = to_raw_value(&catalog.text).map_or(0, |it| it.get().len());
-    fits(&service, length + AROUND, shown.len(), TOO_LONG)?;
+    fits(&config, length + AROUND, shown.len(), TOO_LONG)?;
     if let Some(session) = &session {
         // Skills dropped for lack of budget come last and stay unannounced.
         let named = shown.iter().take(catalog.n_listed).filter_map(|it| AbsPath::new(it.path).ok());
         let named = named.collect();
-        let new = service.sessions.announce(&session.id, agent.as_deref(), named).await;
+        let new = sessions.resolver.sessions.announce(&session.id, agent.as_deref(), named).await;
         if only_new && new.len() < catalog.n_listed && searched.is_none() {
             // A concurrent call of the same agent has announced the others.
             shown.retain(|it| new.iter().any(|new| **new == *it.path));
@@ -88,9 +86,9 @@ pub(crate) async fn render(
         }
     }
     let mut health = view.health.clone();
-    health.extend(service.sessions.store().health());
+    health.extend(sessions.resolver.sessions.store().health());
     let health = to_wire::health(&health);
-    service.counters.count(|it| it.descriptions_shortened += catalog.n_shortened as u64);
+    sessions.counters.count(|it| it.descriptions_shortened += catalog.n_shortened as u64);
     Answer::new(&rendered::catalog(catalog, &told, view.clock.clone(), health))
 }
 
@@ -102,8 +100,8 @@ const TOO_LONG_FOR_TOOL: &str = "Use a `style` with a budget, such as `claude`."
 const AROUND: usize = 1024;
 
 /// Refuses an oversized answer: a truncated one would differ from what the agent shows its model.
-fn fits(service: &Service, length: usize, n_skills: usize, hint: &str) -> Result<(), RpcError> {
-    let (length, limit) = (length as u64, service.settings.user().message_bytes_out);
+fn fits(config: &Config, length: usize, n_skills: usize, hint: &str) -> Result<(), RpcError> {
+    let (length, limit) = (length as u64, config.message_bytes_out);
     if length <= limit {
         return Ok(());
     }
@@ -149,30 +147,31 @@ fn scripts(dir: Option<&Path>) -> Vec<String> {
 }
 
 pub(crate) async fn tool(
-    service: Arc<Service>,
+    sessions: Arc<SessionCalls>,
     peer: Arc<Peer>,
     mut params: ToolParams,
 ) -> Outcome {
-    let view = service.view(&peer, params.take_context()).await?;
+    let RequestContext { config, view, .. } =
+        sessions.resolver.resolve(&peer, params.take_context()).await?;
     let style = params.style.map_or(view.ctx.profile.output, format::load);
     let listing_budget = format::listing_budget(params.context_tokens, params.budget_chars, None);
-    let skills = listed(&service, &view).await;
+    let skills = listed(&sessions, &view).await;
     let tool = describe(style, &skills, &listing_budget);
     let n_shortened = tool.as_ref().map_or(0, |it| it.n_shortened as u64);
-    service.counters.count(|it| it.descriptions_shortened += n_shortened);
+    sessions.counters.count(|it| it.descriptions_shortened += n_shortened);
     let answer = Answer::new(&ToolResult {
         clock: view.clock.clone(),
         health: to_wire::health(&view.health),
         tool: tool.map(rendered::tool),
     })?;
-    fits(&service, answer.len(), skills.len(), TOO_LONG_FOR_TOOL)?;
+    fits(&config, answer.len(), skills.len(), TOO_LONG_FOR_TOOL)?;
     Ok(answer)
 }
 
 /// Returns the listed skills with their use counts. With a limited budget, some agents shorten the
 /// descriptions of the least used skills.
-async fn listed<'v>(service: &Service, view: &'v View) -> Vec<ListedSkill<'v>> {
-    let used = service.sessions.store().usage().await;
+async fn listed<'v>(sessions: &SessionCalls, view: &'v View) -> Vec<ListedSkill<'v>> {
+    let used = sessions.resolver.sessions.store().usage().await;
     let used = used.inspect_err(|error| tracing::debug!(%error, "failed to read use counts"));
     let used = used.unwrap_or_default();
     let n_uses = |it: &Candidate| used.get(&*it.path).map_or(0, |it| it.count);

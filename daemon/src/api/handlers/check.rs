@@ -5,12 +5,11 @@
 use std::sync::Arc;
 
 use skills_agents::references::is_instruction_file;
-use skills_config::LevelRow;
+use skills_config::{Config, LevelRow};
 use skills_discovery::levels::Level;
 use skills_engine::View;
 use skills_engine::cancel::Cancel;
 use skills_engine::files::inspect::{InspectError, Task, inspect};
-use skills_engine::watch::stat_cache::Generation;
 use skills_protocol::error::RpcError;
 use skills_protocol::method::{Request as _, SkillsCheck};
 use skills_protocol::wire::{CheckParams, CheckResult, Context, Contextual, RuleLevel};
@@ -18,6 +17,8 @@ use skills_syntax::path::AbsPath;
 
 use crate::api::from_wire::absolute;
 use crate::api::handlers::rules::unknown_rule;
+use crate::api::parts::QueryParts;
+use crate::api::request::{RequestContext, Resolver};
 use crate::api::to_wire;
 use crate::bridges::rules_page;
 use crate::rpc::answer::{Answer, Outcome};
@@ -25,10 +26,9 @@ use crate::rpc::page_cache;
 use crate::rpc::page_cache::{PageRequest, PagedResult, query_key};
 use crate::rpc::paging;
 use crate::rpc::peer::Peer;
-use crate::service::Service;
 
 pub(crate) async fn check(
-    service: Arc<Service>,
+    parts: Arc<QueryParts>,
     peer: Arc<Peer>,
     mut params: CheckParams,
 ) -> Outcome {
@@ -37,14 +37,14 @@ pub(crate) async fn check(
     let paths = params.paths.iter().map(|it| absolute(it, encoding));
     let mut paths = paths.collect::<Result<Vec<_>, _>>()?;
     let own = params.levels.into_iter().map(level).collect::<Result<Vec<_>, _>>()?;
-    let Active { views, top, mut rows } =
-        active(&service, &peer, &context, params.profiles).await?;
+    let Active { views, top, mut rows, config } =
+        active(&parts.resolver, &peer, &context, params.profiles).await?;
     rows.extend(own);
     let first = Arc::clone(&views[0]);
     if paths.is_empty() {
         paths.push(first.ctx.cwd.clone());
     }
-    let read_limit = service.settings.user().read_limit;
+    let read_limit = config.read_limit;
     let settles = params.fix_all;
     let query_key = query_key(SkillsCheck::METHOD, &views, (&paths, &rows, read_limit, settles));
     let limit = paging::limit(params.limit)?;
@@ -61,7 +61,7 @@ pub(crate) async fn check(
         let files = found.map(|it| to_wire::checked_file(it, page.as_deref()));
         Ok(PagedResult::new(&clock, skills as u64, files))
     };
-    let page = page_cache::page(&service, &peer, wanted, find).await?;
+    let page = page_cache::page((&parts.page_cache, &parts.heavy), &peer, wanted, find).await?;
     let result = CheckResult {
         clock: page.whole().clock.clone(),
         health: to_wire::health(&first.health),
@@ -81,22 +81,23 @@ pub(super) struct Active {
     pub(super) top: AbsPath,
     /// Configured levels of single rules.
     pub(super) rows: Vec<LevelRow>,
+    /// The user's configuration.
+    pub(super) config: Arc<Config>,
 }
 
 /// Returns the inputs of the rules for a directory: for the given profiles or, if there are none,
 /// the configured ones.
 pub(super) async fn active(
-    service: &Service,
+    resolver: &Resolver,
     peer: &Peer,
     context: &Context,
     mut profiles: Vec<String>,
 ) -> Result<Active, RpcError> {
     // Any view of the directory knows its worktree, whose configuration may apply.
-    let any = service.view(peer, context.clone()).await?;
+    let request = resolver.resolve(peer, context.clone()).await?;
+    let RequestContext { config, repository, view: any, .. } = request;
     let top = any.resolution.worktree.clone();
-    let (user, repository) =
-        (service.settings.user(), service.settings.repository(&top, Generation::default()).await);
-    let files = [&*user, &*repository];
+    let files = [&*config, &*repository];
     if profiles.is_empty() {
         profiles = match &context.profile {
             // A context with a profile asks for that agent's view.
@@ -106,10 +107,14 @@ pub(super) async fn active(
     }
     let mut views = Vec::with_capacity(profiles.len());
     for profile in profiles {
+        if profile == *any.ctx.profile.id {
+            views.push(Arc::clone(&any));
+            continue;
+        }
         let context = Context { profile: Some(profile), ..context.clone() };
-        views.push(service.view(peer, context).await?);
+        views.push(resolver.resolve(peer, context).await?.view);
     }
-    Ok(Active { views, top, rows: skills_config::level_rows(files) })
+    Ok(Active { views, top, rows: skills_config::level_rows(files), config })
 }
 
 /// Decodes the level of a rule.

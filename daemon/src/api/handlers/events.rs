@@ -7,26 +7,28 @@ use skills_protocol::wire::{
     Contextual, SubscribeParams, SubscribeResult, UnsubscribeParams, UnsubscribeResult,
 };
 
+use crate::api::request::RequestContext;
+use crate::api::session::SessionCalls;
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::events::{FollowedSession, Interest, Kinds};
 use crate::rpc::peer::Peer;
-use crate::service::Service;
 
 pub(crate) async fn subscribe(
-    service: Arc<Service>,
+    sessions: Arc<SessionCalls>,
     peer: Arc<Peer>,
     mut params: SubscribeParams,
 ) -> Outcome {
     let context = params.take_context();
     let kinds = Kinds::of(&params.kinds);
-    let limit = service.settings.limits().subscriptions;
+    let limit = sessions.resolver.settings.limits().subscriptions;
     // Reserved before the first await, so that concurrent calls cannot exceed the limit together.
     let place = peer.place_for_subscription(limit);
     let place = place.ok_or_else(|| RpcError::too_many_subscriptions(limit))?;
     if context.cwd.is_none() && context.session.is_none() {
-        let subscription = service.bus.subscribe(kinds, Interest::Everything, peer.mailbox());
-        let health = to_wire::health(&service.settings.health(None));
+        let subscription =
+            sessions.resolver.bus.subscribe(kinds, Interest::Everything, peer.mailbox());
+        let health = to_wire::health(&sessions.resolver.settings.health(None));
         let subscription = place.fill(subscription).to_string();
         return Answer::new(&SubscribeResult {
             subscription,
@@ -40,22 +42,22 @@ pub(crate) async fn subscribe(
         Arc::new(FollowedSession { session, context, environment })
     });
     let session = context.session.clone();
-    let view = service.view(&peer, context).await?;
+    let RequestContext { view, .. } = sessions.resolver.resolve(&peer, context).await?;
     let interest = Interest::View {
         key: Arc::clone(&view.key),
         worktree: view.resolution.worktree.clone(),
         followed,
     };
     // Subscribes before reading the clock: a change in between is reported, possibly twice.
-    let subscription = service.bus.subscribe(kinds, interest, peer.mailbox());
-    let held = service.engine.hold((*view.key).clone(), (*view.ctx).clone()).await;
-    let (view, hold) = held.map_err(|error| service.engine_failed(&error))?;
-    service.bus.turn(subscription.id(), &view, hold, None);
+    let subscription = sessions.resolver.bus.subscribe(kinds, interest, peer.mailbox());
+    let held = sessions.resolver.engine.hold((*view.key).clone(), (*view.ctx).clone()).await;
+    let (view, hold) = held.map_err(|error| sessions.resolver.shutdown.engine_failed(&error))?;
+    sessions.resolver.bus.turn(subscription.id(), &view, hold, None);
     if let Some(session) = &session {
         // The session may have been touched in between.
-        service.turn_followers(session).await;
+        sessions.turn_followers(session).await;
     }
-    let config_health = service.settings.health(Some(&view.resolution.worktree));
+    let config_health = sessions.resolver.settings.health(Some(&view.resolution.worktree));
     let view = view.with_health(&config_health);
     Answer::new(&SubscribeResult {
         subscription: place.fill(subscription).to_string(),
@@ -66,7 +68,7 @@ pub(crate) async fn subscribe(
 }
 
 pub(crate) async fn unsubscribe(
-    _: Arc<Service>,
+    _: Arc<SessionCalls>,
     peer: Arc<Peer>,
     params: UnsubscribeParams,
 ) -> Outcome {

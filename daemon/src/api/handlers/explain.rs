@@ -11,18 +11,18 @@ use skills_protocol::wire::{Contextual, ExplainParams, ExplainResult, Verdict};
 use tokio::task::spawn_blocking;
 
 use crate::api::from_wire::{Target, target};
+use crate::api::request::{RequestContext, Resolver};
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::Peer;
-use crate::service::Service;
 
 pub(crate) async fn explain(
-    service: Arc<Service>,
+    resolver: Arc<Resolver>,
     peer: Arc<Peer>,
     mut params: ExplainParams,
 ) -> Outcome {
     let context = params.take_context();
-    let view = service.view(&peer, context).await?;
+    let RequestContext { view, .. } = resolver.resolve(&peer, context).await?;
     if params.name.is_none() && params.path.is_none() {
         return Answer::new(&explain_place(&view));
     }

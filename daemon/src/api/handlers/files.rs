@@ -19,12 +19,13 @@ use crate::access::authorize::Asking;
 use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, Found, Listing};
 use crate::api::from_wire::{format, target};
 use crate::api::handlers::get::{Files, files, find};
+use crate::api::parts::GuardedParts;
+use crate::api::request::RequestContext;
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
 use crate::rpc::response_cache::SKILL_FILE;
-use crate::service::Service;
 
 /// Maximum number of bytes read per call. Encoded as JSON they may take six times as much, which
 /// still fits one message.
@@ -34,20 +35,20 @@ const MAX_READ: u64 = 1024 * 1024;
 const DEFAULT_FILES: u32 = 1000;
 
 pub(crate) async fn resources(
-    service: Arc<Service>,
+    parts: Arc<GuardedParts>,
     peer: Arc<Peer>,
     mut params: ResourcesParams,
 ) -> Outcome {
     let context = params.take_context();
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
     let agent = context.agent.clone();
-    let view = service.view(&peer, context).await?;
+    let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
     authorize::list_files(
         &view,
         &view.resolution.candidates[find(&view, &target)?],
         agent.as_deref(),
     )?;
-    let Files::In(dir) = files(&service, &view, &target).await? else {
+    let Files::In(dir) = files(&parts.resolver.engine, &view, &target).await? else {
         return Answer::new(&ResourcesResult {
             clock: view.clock.clone(),
             health: to_wire::health(&view.health),
@@ -93,7 +94,7 @@ fn resource(dir: &Path, found: &Found) -> Resource {
 }
 
 pub(crate) async fn read(
-    service: Arc<Service>,
+    parts: Arc<GuardedParts>,
     peer: Arc<Peer>,
     mut params: ReadParams,
 ) -> Outcome {
@@ -108,7 +109,7 @@ pub(crate) async fn read(
             .with_hint("Read the file in parts, with `offset` and `length`."));
     }
     let (agent, session) = (context.agent.clone(), context.session.clone());
-    let view = service.view(&peer, context).await?;
+    let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
     let asking = Asking {
         peer: &peer,
         view: &view,
@@ -120,8 +121,8 @@ pub(crate) async fn read(
         agreed: false,
         continues: false,
     };
-    authorize::read(&service, asking, params.by == Some(By::Model)).await?;
-    let dir = match files(&service, &view, &target).await? {
+    authorize::read(&parts.access, asking, params.by == Some(By::Model)).await?;
+    let dir = match files(&parts.resolver.engine, &view, &target).await? {
         Files::In(dir) => dir,
         Files::None { why, hint } => return Err(RpcError::invalid_params(why).with_hint(hint)),
     };

@@ -5,28 +5,32 @@ use std::sync::Arc;
 
 use skills_agents::profile::{OutputFormat, Scope};
 use skills_discovery::discover::{Candidate, Resolution};
-use skills_engine::View;
+use skills_engine::{Engine, View};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Contextual, GetParams, GetResult};
 use tokio::task::spawn_blocking;
 
 use crate::api::from_wire::{Target, target};
+use crate::api::request::{RequestContext, Resolver};
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::Peer;
 use crate::rpc::response_cache::ResponseCache;
-use crate::service::Service;
 
 /// Maximum number of similar names suggested for an unknown one.
 const MAX_SUGGESTIONS: usize = 3;
 
-pub(crate) async fn get(service: Arc<Service>, peer: Arc<Peer>, mut params: GetParams) -> Outcome {
+pub(crate) async fn get(
+    resolver: Arc<Resolver>,
+    peer: Arc<Peer>,
+    mut params: GetParams,
+) -> Outcome {
     let context = params.take_context();
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
-    let view = service.view(&peer, context).await?;
+    let RequestContext { view, .. } = resolver.resolve(&peer, context).await?;
     let candidate_idx = find(&view, &target)?;
     // The caller is likely to use the skill next.
-    files(&service, &view, &target).await?;
+    files(&resolver.engine, &view, &target).await?;
     ResponseCache::of(&view).got(&view, candidate_idx, || Answer::new(&skill(&view, candidate_idx)))
 }
 
@@ -91,7 +95,7 @@ pub(crate) enum Files {
 
 /// Returns the location of the target's files, and extracts bundled ones.
 pub(crate) async fn files(
-    service: &Service,
+    engine: &Engine,
     view: &View,
     target: &Target<'_>,
 ) -> Result<Files, RpcError> {
@@ -112,15 +116,15 @@ pub(crate) async fn files(
                 hint: "`skills/get` returns its server's description of it.",
             });
         }
-        Scope::Bundled => extract(service).await?,
+        Scope::Bundled => extract(engine).await?,
         _ => {}
     }
     Ok(Files::In(candidate.dir().into_path_buf()))
 }
 
 /// Extracts the files of the bundled skills, which are otherwise only in the program.
-pub(crate) async fn extract(service: &Service) -> Result<(), RpcError> {
-    let engine = service.engine.clone();
+pub(crate) async fn extract(engine: &Engine) -> Result<(), RpcError> {
+    let engine = engine.clone();
     let extracted = spawn_blocking(move || engine.extract_bundled()).await;
     let extracted = extracted.map_err(|_| crate::rpc::refusal::panicked())?;
     extracted.map_err(|error| {

@@ -17,13 +17,13 @@ use skills_syntax::path::AbsPath;
 
 use crate::access::authorize;
 use crate::access::sealed_copy::{Hashes, Unit};
+use crate::api::parts::GuardedParts;
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::Peer;
-use crate::service::Service;
 
 pub(crate) async fn matching(
-    service: Arc<Service>,
+    parts: Arc<GuardedParts>,
     peer: Arc<Peer>,
     mut params: HooksMatchParams,
 ) -> Outcome {
@@ -31,37 +31,37 @@ pub(crate) async fn matching(
     let agent = context.agent.clone().unwrap_or_default();
     // The result depends on no file.
     context.freshness = Some(Freshness::Cached);
-    let named = service.require_session(&peer, context).await?;
+    let named = parts.sessions.require_session(&peer, context).await?;
     let payload = params.payload.unwrap_or(Value::Null);
     let (event, tool) = (params.event.as_str(), params.tool.as_deref());
-    let trusts = service.trusts().await;
+    let trusts = parts.resolver.trusts.decisions().await;
     // Trust may have been revoked since the hook was registered.
     let is_trusted = |place: &AbsPath| trusts.decision(place).is_some_and(|it| it.1);
     let all = named.session.hooks.iter().filter(|it| it.agent == agent && !it.is_done);
     let all = all.filter(|it| it.place.as_ref().is_none_or(is_trusted));
     let is_from_registry = |it: &RegisteredHook| {
-        authorize::run::is_from_registry(&service, &it.path, it.place.as_ref())
+        authorize::run::is_from_registry(&parts.access, &it.path, it.place.as_ref())
     };
     let all = all.filter(|it| !is_from_registry(it));
     let triggered: Vec<_> =
         all.filter(|it| is_triggered(&it.hook, event, tool, &payload)).collect();
     let unit = |it: &RegisteredHook| Unit::of(&it.path, it.plugin.as_deref());
     let units = triggered.iter().filter(|it| it.place.is_some()).map(|it| unit(it)).collect();
-    let unchanged = unchanged(&service, &peer, units).await?;
+    let unchanged = unchanged(&parts, &peer, units).await?;
     let is_handed_out = |it: &&&RegisteredHook| it.place.is_none() || unchanged.contains(&unit(it));
     let hooks: Vec<_> = triggered.iter().filter(is_handed_out).map(|it| matched(it)).collect();
-    service.counters.count(|it| it.hooks_matched += hooks.len() as u64);
+    parts.access.counters.count(|it| it.hooks_matched += hooks.len() as u64);
     Answer::new(&HooksMatchResult {
         session: named.session.id.clone(),
         hooks,
-        health: to_wire::health(&service.sessions.store().health()),
+        health: to_wire::health(&parts.resolver.sessions.store().health()),
     })
 }
 
 /// Returns the units whose files are unchanged since they were trusted. Unreadable ones are left
 /// out.
 async fn unchanged(
-    service: &Service,
+    parts: &GuardedParts,
     peer: &Peer,
     units: BTreeSet<Unit>,
 ) -> Result<BTreeSet<Unit>, RpcError> {
@@ -74,8 +74,8 @@ async fn unchanged(
         let content = |it: Unit| Some((hashes.unit(&it)?.content.clone(), it));
         Ok(units.into_iter().filter_map(content).collect::<Vec<_>>())
     };
-    for (content, unit) in service.heavy.run(peer, read).await? {
-        if authorize::run::unknown(service, vec![content]).await.is_empty() {
+    for (content, unit) in parts.heavy.run(peer, read).await? {
+        if authorize::run::unknown(&parts.access, vec![content]).await.is_empty() {
             unchanged.insert(unit);
         }
     }
@@ -102,8 +102,12 @@ fn matched(it: &RegisteredHook) -> MatchedHook {
     }
 }
 
-pub(crate) async fn done(service: Arc<Service>, _: Arc<Peer>, params: HooksDoneParams) -> Outcome {
-    let removed = params.ok && service.sessions.finish_hook(&params.id).await;
-    let health = to_wire::health(&service.sessions.store().health());
+pub(crate) async fn done(
+    parts: Arc<GuardedParts>,
+    _: Arc<Peer>,
+    params: HooksDoneParams,
+) -> Outcome {
+    let removed = params.ok && parts.resolver.sessions.finish_hook(&params.id).await;
+    let health = to_wire::health(&parts.resolver.sessions.store().health());
     Answer::new(&HooksDoneResult { removed, health })
 }

@@ -15,6 +15,8 @@ use skills_protocol::wire::{
 };
 
 use crate::api::handlers::check::{Active, active};
+use crate::api::parts::QueryParts;
+use crate::api::request::RequestContext;
 use crate::api::snapshot_index::SnapshotIndex;
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
@@ -24,21 +26,19 @@ use crate::rpc::paging;
 use crate::rpc::paging::{Cursor, Part};
 use crate::rpc::peer::Peer;
 use crate::rpc::response_cache::ResponseCache;
-use crate::service::Service;
 
 /// Default limits of files per pattern and of references.
 const FILES: u32 = 10;
 const REFERENCES: u32 = 1000;
 
 pub(crate) async fn snapshot(
-    service: Arc<Service>,
+    parts: Arc<QueryParts>,
     peer: Arc<Peer>,
     mut params: SnapshotParams,
 ) -> Outcome {
     let context = params.take_context();
-    let active = active(&service, &peer, &context, params.profiles).await?;
-    let Active { views, rows, .. } = &active;
-    let config = service.settings.user();
+    let active = active(&parts.resolver, &peer, &context, params.profiles).await?;
+    let Active { views, rows, config, .. } = &active;
     let mut clock: Vec<_> = views.iter().map(|it| it.clock.clone()).collect();
     // The configuration is part of the answer but of no view's clock.
     let mut hasher = DefaultHasher::new();
@@ -52,25 +52,25 @@ pub(crate) async fn snapshot(
     }
     let part = Part { start: cursor.map_or(0, |it| it.start), limit };
     let make = move |_: &Cancel| {
-        let Active { views, rows, .. } = &active;
+        let Active { views, rows, config, .. } = &active;
         let snapshot_index = ResponseCache::of(&views[0]).snapshot_index(views, SnapshotIndex::of);
         let result = to_wire::snapshot(views, &snapshot_index, rows, &config.profiles, clock, part);
         let n_places: usize = result.profiles.iter().map(|it| it.skills.len()).sum();
         Answer::with_capacity(&result, 1024 + result.skills.len() * 300 + n_places * 200)
     };
-    service.heavy.run(&peer, make).await
+    parts.heavy.run(&peer, make).await
 }
 
 pub(crate) async fn paths_match(
-    service: Arc<Service>,
+    parts: Arc<QueryParts>,
     peer: Arc<Peer>,
     mut params: PathsMatchParams,
 ) -> Outcome {
     let context = params.take_context();
     let PathsMatchParams { patterns, limit, .. } = params;
     let anew = context.freshness == Some(Freshness::Verified);
-    let view = service.view(&peer, context).await?;
-    let worktree = service.walks.worktree(&view.resolution.worktree, anew);
+    let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
+    let worktree = parts.walks.worktree(&view.resolution.worktree, anew);
     let most = limit.unwrap_or(FILES) as usize;
     let work = move |cancel: &Cancel| {
         let patterns = patterns.into_iter().take_while(|_| !cancel.is_cancelled());
@@ -84,13 +84,13 @@ pub(crate) async fn paths_match(
         });
         Ok(matches.collect())
     };
-    let matches = service.heavy.run(&peer, work).await?;
+    let matches = parts.heavy.run(&peer, work).await?;
     let health = to_wire::health(&view.health);
     Answer::new(&PathsMatchResult { clock: view.clock.clone(), health, matches })
 }
 
 pub(crate) async fn references(
-    service: Arc<Service>,
+    parts: Arc<QueryParts>,
     peer: Arc<Peer>,
     mut params: ReferencesParams,
 ) -> Outcome {
@@ -98,11 +98,11 @@ pub(crate) async fn references(
     let ReferencesParams { name, limit, cursor, .. } = params;
     let limit = limit.unwrap_or(REFERENCES) as usize;
     let anew = context.freshness == Some(Freshness::Verified);
-    let Active { views, .. } = active(&service, &peer, &context, Vec::new()).await?;
+    let Active { views, .. } = active(&parts.resolver, &peer, &context, Vec::new()).await?;
     let first = Arc::clone(&views[0]);
     let query_key = query_key(SkillsReferences::METHOD, &views, &name);
     let wanted = PageRequest { query_key, cursor: cursor.as_deref(), limit };
-    let (clock, walking) = (first.clock.clone(), Arc::clone(&service));
+    let (clock, walking) = (first.clock.clone(), Arc::clone(&parts));
     let find = move |cancel: &Cancel| {
         let worktree = walking.walks.worktree(&views[0].resolution.worktree, anew);
         let names = inspect::names(&views);
@@ -113,7 +113,7 @@ pub(crate) async fn references(
         let spoken = inspect::spoken(&worktree, &views, is_meant, cancel);
         Ok(PagedResult::new(&clock, 0, spoken.iter().flat_map(to_wire::references)))
     };
-    let page = page_cache::page(&service, &peer, wanted, find).await?;
+    let page = page_cache::page((&parts.page_cache, &parts.heavy), &peer, wanted, find).await?;
     let result = ReferencesResult {
         clock: page.whole().clock.clone(),
         health: to_wire::health(&first.health),

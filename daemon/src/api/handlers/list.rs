@@ -15,6 +15,7 @@ use skills_protocol::wire::{
     Contextual, DirsParams, DirsResult, Include, ListParams, ListResult, State,
 };
 
+use crate::api::request::{RequestContext, Resolver};
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::paging;
@@ -22,14 +23,13 @@ use crate::rpc::paging::{Cursor, PAGE, Part};
 use crate::rpc::peer::Peer;
 use crate::rpc::response_cache;
 use crate::rpc::response_cache::ResponseCache;
-use crate::service::Service;
 
 pub(crate) async fn list(
-    service: Arc<Service>,
+    resolver: Arc<Resolver>,
     peer: Arc<Peer>,
     mut params: ListParams,
 ) -> Outcome {
-    let view = service.view(&peer, params.take_context()).await?;
+    let RequestContext { view, .. } = resolver.resolve(&peer, params.take_context()).await?;
     let form = Form::of(&params.include);
     let clock = form.clock(&view);
     let cursor = params.cursor.as_deref().map(|it| Cursor::read(it, &clock)).transpose()?;
@@ -57,11 +57,11 @@ pub(crate) async fn list(
 }
 
 pub(crate) async fn dirs(
-    service: Arc<Service>,
+    resolver: Arc<Resolver>,
     peer: Arc<Peer>,
     mut params: DirsParams,
 ) -> Outcome {
-    let view = service.view(&peer, params.take_context()).await?;
+    let RequestContext { view, .. } = resolver.resolve(&peer, params.take_context()).await?;
     let dirs: Vec<_> = listed(&view, Form::DEFAULT)
         .map(|(_, candidate)| candidate.dir())
         // A skill with an address has no directory.

@@ -29,7 +29,7 @@ use self::choose::{Choice, choose};
 use self::read::{SkillContent, read};
 use crate::access::authorize;
 use crate::access::authorize::Asking;
-use crate::access::authorize::run::Commands;
+use crate::access::authorize::Commands;
 use crate::access::child_process;
 use crate::access::child_process::{InvalidArgument, Job, Ran, RunSlot};
 use crate::access::sealed_copy;
@@ -37,27 +37,31 @@ use crate::access::sealed_copy::{SealedCopy, Snapshot, Unit};
 use crate::api::from_wire::format;
 use crate::api::handlers::get::extract;
 use crate::api::handlers::run::ORIGINAL;
+use crate::api::parts::GuardedParts;
+use crate::api::request::RequestContext;
 use crate::api::to_wire;
 use crate::api::to_wire::rendered;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
-use crate::service::Service;
 
 /// Maximum lookups for a skill that changes between listing and reading.
 const TRIES: usize = 4;
 
 pub(crate) async fn load(
-    service: Arc<Service>,
+    parts: Arc<GuardedParts>,
     peer: Arc<Peer>,
     mut params: LoadParams,
 ) -> Outcome {
     let mut context = params.take_context();
     let (agent, session) = (context.agent.clone(), context.session.clone());
-    if session.as_deref().is_some_and(|it| !it.is_empty()) {
+    let call = if session.as_deref().is_some_and(|it| !it.is_empty()) {
         // Opened before any slow step: if the session is closed meanwhile, it stays closed.
-        service.get_or_open_session(&peer, context.clone()).await?;
-    }
+        parts.sessions.decode_in_session(&peer, context.clone()).await?
+    } else {
+        parts.resolver.decode(&peer, context.clone()).await?
+    };
+    let mut request = parts.resolver.complete(call).await?;
     let by = format::by(params.by);
     let wait = params.wait.unwrap_or_default();
     let continues = !params.shell_results.is_empty();
@@ -66,7 +70,7 @@ pub(crate) async fn load(
     let mut tries = 0;
     let (view, choice, material) = loop {
         tries += 1;
-        let view = service.view(&peer, context.clone()).await?;
+        let RequestContext { config, view, .. } = request;
         let format = params.format.map_or(view.ctx.profile.output, format::load);
         let choice = choose(&view, &params, by)?;
         let candidate = &view.resolution.candidates[choice.candidate_idx];
@@ -84,23 +88,26 @@ pub(crate) async fn load(
             agreed: is_agreed,
             continues,
         };
-        let permit = authorize::load(&service, asking).await?;
+        let permit = authorize::load(&parts.access, asking).await?;
         let is_guarded = permit.is_guarded();
         agreed = text;
         match view.resolution.roots[candidate.root].scope {
             Scope::Mcp => {
-                let mut loaded = prompt::load(&service, &view, candidate, &params, &permit).await?;
+                let mut loaded =
+                    prompt::load(&parts.resolver.engine, &view, candidate, &params, &permit)
+                        .await?;
                 let body = loaded.output.clone();
-                service
+                parts
+                    .sessions
                     .record_load(session, agent, &view, invocation(candidate, &params, body))
                     .await;
-                loaded.health.extend(to_wire::health(&service.sessions.store().health()));
+                loaded.health.extend(to_wire::health(&parts.resolver.sessions.store().health()));
                 return Answer::new(&loaded);
             }
-            Scope::Bundled => extract(&service).await?,
+            Scope::Bundled => extract(&parts.resolver.engine).await?,
             _ => {}
         }
-        let read_limit = service.settings.user().read_limit;
+        let read_limit = config.read_limit;
         let material = blocking({
             let view = Arc::clone(&view);
             move || read(&view, choice.candidate_idx, format, by, read_limit, &permit)
@@ -117,9 +124,10 @@ pub(crate) async fn load(
         }
         // The view is older than the file, whatever freshness the call asked for.
         context.freshness = Some(wire::Freshness::Verified);
+        request = parts.resolver.resolve(&peer, context.clone()).await?;
     };
     let asked = PreparedLoad {
-        service: &service,
+        parts: &parts,
         view: &view,
         params: &params,
         choice,
@@ -157,13 +165,13 @@ pub(crate) async fn load(
     }
     let candidate = &view.resolution.candidates[choice.candidate_idx];
     let (hooks, withheld) =
-        register::allowed(&service, &view, candidate, material.hash(), &mut loaded).await?;
+        register::allowed(&parts, &view, candidate, material.hash(), &mut loaded).await?;
     loaded.warnings.extend(withheld);
-    register::count(&service, &params, &loaded, agent.as_deref());
+    register::count(&parts, &params, &loaded, agent.as_deref());
     let invocation = invocation(candidate, &params, loaded.output.clone());
-    service.record_load(session.as_deref(), agent.as_deref(), &view, invocation).await;
+    parts.sessions.record_load(session.as_deref(), agent.as_deref(), &view, invocation).await;
     if let Some(session) = &session {
-        register::hooks(&service, session, agent.as_deref(), &view, candidate, hooks).await;
+        register::hooks(&parts, session, agent.as_deref(), &view, candidate, hooks).await;
     }
     let result = asked.result(loaded);
     // Prompt messages repeat the text.
@@ -173,7 +181,7 @@ pub(crate) async fn load(
 
 /// A load after its skill was read.
 struct PreparedLoad<'a> {
-    service: &'a Service,
+    parts: &'a GuardedParts,
     view: &'a View,
     params: &'a LoadParams,
     choice: Choice,
@@ -257,14 +265,14 @@ impl PreparedLoad<'_> {
         let filled = all(&self.render(results, SubstitutedInput::Words)) != all_here;
         let candidate = asking.candidate;
         // Checked first, so that no file is read if the commands may not run.
-        authorize::run::is_shell_possible(self.service, self.view, candidate)?;
+        authorize::run::is_shell_possible(&self.parts.access, self.view, candidate)?;
         let unit = authorize::run::unit(self.view, candidate);
         let files = match unit.clone() {
             Some(unit) => Some(authorize::run::files(unit, &candidate.name).await?),
             None => None,
         };
         let commands = Commands { text: self.material.hash(), all: all_here, filled, files };
-        authorize::run::shell(self.service, asking, &commands).await?;
+        authorize::run::shell(&self.parts.access, asking, &commands).await?;
         let cannot_run = |error: &io::Error| {
             RpcError::internal(format!("failed to run `{BASH}`: {error}"))
                 .with_hint("Check that it is installed and in the daemon's `PATH`.")
@@ -281,7 +289,7 @@ impl PreparedLoad<'_> {
             ))
             .with_hint("Load with `shell: \"list\"` and run them yourself."));
         }
-        let config = self.service.settings.user();
+        let config = self.parts.resolver.settings.user();
         let deadline = Instant::now() + Duration::from_secs(config.run_timeout);
         let mut warnings = Vec::new();
         let too_long = |command: &str, why: String| {
@@ -291,7 +299,7 @@ impl PreparedLoad<'_> {
                 .with_hint("Send less in `args`; put long or binary data into a file.")
         };
         let dir = candidate.dir().into_path_buf();
-        let unchecked = authorize::run::unchecked(self.service, self.view, candidate);
+        let unchecked = authorize::run::unchecked(&self.parts.access, self.view, candidate);
         let search_path = blocking(move || Ok(unchecked().search_path())).await?;
         let run_dir = copy.as_ref().map_or(&*dir, SealedCopy::skill);
         // The same commands in the same order, with other paths.
@@ -316,7 +324,7 @@ impl PreparedLoad<'_> {
                 timeout: deadline.saturating_duration_since(Instant::now()),
                 most: config.run_output as usize,
             };
-            self.service.counters.count(|it| it.commands_run += 1);
+            self.parts.access.counters.count(|it| it.commands_run += 1);
             let ran = child_process::run(job, place.clone()).await.map_err(|error| {
                 if child_process::is_arg_list_too_long(&error) {
                     return too_long(&command.command, error.to_string());
@@ -354,13 +362,13 @@ impl PreparedLoad<'_> {
             ))
             .with_hint("Retry to ask the user about its current content."))
         });
-        authorize::run::copy(self.service, snapshot.await?, name).await
+        authorize::run::copy(&self.parts.access, snapshot.await?, name).await
     }
 
     /// Returns the health of the view and the session store.
     fn health(&self) -> Vec<wire::Health> {
         let mut health = self.view.health.clone();
-        health.extend(self.service.sessions.store().health());
+        health.extend(self.parts.resolver.sessions.store().health());
         to_wire::health(&health)
     }
 
@@ -393,7 +401,7 @@ impl PreparedLoad<'_> {
                 files,
                 hash: to_wire::hash(&self.material.hash()),
                 shell: self.shell(),
-                agent_id: Some(format!("{}-{nth}", self.service.boot_id)),
+                agent_id: Some(format!("{}-{nth}", self.parts.access.boot_id)),
             },
         );
         result.warnings.extend(self.material.warnings.iter().cloned());

@@ -18,32 +18,33 @@ use skills_protocol::wire::{
     PermissionRequestResult, PermissionRevokeParams, PermissionRevokeResult, Reply,
 };
 
-use crate::access::approval_prompt::{ApprovalRequest, is_covered};
+use crate::access::Access;
+use crate::access::approval_prompt::{ApprovalRequest, SKILL, is_covered};
 use crate::access::approval_queue::{Pending, UserReply};
 use crate::access::authorize;
-use crate::access::authorize::SKILL;
+use crate::api::parts::GuardedParts;
+use crate::api::request::RequestContext;
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::Peer;
 use crate::rpc::refusal;
 use crate::rpc::response_cache::ResponseCache;
-use crate::service::Service;
 
 /// Maximum number of patterns in one call.
 const MAX_PATTERNS: usize = 100;
 
 pub(crate) async fn check(
-    service: Arc<Service>,
+    parts: Arc<GuardedParts>,
     peer: Arc<Peer>,
     mut params: PermissionCheckParams,
 ) -> Outcome {
     let context = params.take_context();
     let (agent, session) = (context.agent.clone(), context.session.clone());
     let patterns = check_patterns(&params.patterns)?;
-    let view = service.view(&peer, context).await?;
+    let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
     let wanted =
         PermissionSubject { view: &view, agent: agent.as_deref(), session: session.as_deref() };
-    let found = wanted.decide(&service, &params.permission, patterns).await;
+    let found = wanted.decide(&parts.access, &params.permission, patterns).await;
     Answer::new(&PermissionCheckResult {
         clock: view.clock.clone(),
         health: to_wire::health(&view.health),
@@ -55,17 +56,17 @@ pub(crate) async fn check(
 }
 
 pub(crate) async fn request(
-    service: Arc<Service>,
+    parts: Arc<GuardedParts>,
     peer: Arc<Peer>,
     mut params: PermissionRequestParams,
 ) -> Outcome {
     let context = params.take_context();
     let (agent, session) = (context.agent.clone(), context.session.clone());
     let patterns = check_patterns(&params.patterns)?;
-    let view = service.view(&peer, context).await?;
+    let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
     let wanted =
         PermissionSubject { view: &view, agent: agent.as_deref(), session: session.as_deref() };
-    let found = wanted.decide(&service, &params.permission, patterns).await;
+    let found = wanted.decide(&parts.access, &params.permission, patterns).await;
     let mut said = UserReply { reply: None, message: None };
     let action = match found.action {
         Action::Allow => PermissionAction::Allow,
@@ -73,11 +74,11 @@ pub(crate) async fn request(
         Action::Ask => {
             let about = wanted.about(&params.permission, patterns, &found);
             let question = about.question(params.always.clone(), params.metadata.clone());
-            let most = service.approval_timeout();
+            let most = parts.access.approval_timeout();
             let limit = params.timeout_ms.map_or(most, Duration::from_millis).min(most);
             // With a zero timeout the user is not asked.
             if !limit.is_zero() {
-                said = service.ask_and_wait(&peer, question, limit).await?;
+                said = parts.access.ask_and_wait(&peer, question, limit).await?;
             }
             match said.reply {
                 Some(Reply::Once | Reply::Always) => PermissionAction::Allow,
@@ -97,7 +98,7 @@ pub(crate) async fn request(
 }
 
 pub(crate) async fn reply(
-    service: Arc<Service>,
+    parts: Arc<GuardedParts>,
     peer: Arc<Peer>,
     params: PermissionReplyParams,
 ) -> Outcome {
@@ -107,8 +108,8 @@ pub(crate) async fn reply(
             "It may be answered or expired; `permission/pending` lists the pending ones.",
         )
     };
-    let question = service.requests.get(&id).ok_or_else(unknown)?;
-    if service.requests.is_asker(&id, peer.nth()) {
+    let question = parts.access.queue.get(&id).ok_or_else(unknown)?;
+    if parts.access.queue.is_asker(&id, peer.nth()) {
         return Err(refusal::own_question(&id));
     }
     let may = |it: &String| question.always.contains(it) || question.suggestions.contains(it);
@@ -127,24 +128,24 @@ pub(crate) async fn reply(
         .with_hint(hint));
     }
     let said = UserReply { reply: Some(reply), message };
-    let also = service.reply(&id, said, always).await.ok_or_else(unknown)?;
-    let health = to_wire::health(&service.sessions.store().health());
+    let also = parts.access.reply(&id, said, always).await.ok_or_else(unknown)?;
+    let health = to_wire::health(&parts.resolver.sessions.store().health());
     Answer::new(&PermissionReplyResult { id, also, health })
 }
 
 pub(crate) async fn pending(
-    service: Arc<Service>,
+    parts: Arc<GuardedParts>,
     _: Arc<Peer>,
     params: PermissionPendingParams,
 ) -> Outcome {
     let mut requests = Vec::new();
-    service.requests.each(|id, asked| {
+    parts.access.queue.each(|id, asked| {
         let session = &asked.question.subject.session;
         if params.session.is_none() || params.session == *session {
             requests.push(one(id, asked));
         }
     });
-    let health = to_wire::health(&service.settings.health(None));
+    let health = to_wire::health(&parts.resolver.settings.health(None));
     Answer::new(&PermissionPendingResult { requests, health })
 }
 
@@ -173,37 +174,37 @@ fn one(id: &str, asked: &Pending) -> PendingPermission {
 }
 
 pub(crate) async fn granted(
-    service: Arc<Service>,
+    parts: Arc<GuardedParts>,
     peer: Arc<Peer>,
     mut params: PermissionGrantedParams,
 ) -> Outcome {
     let context = params.take_context();
     let session = context.session.clone();
-    let view = service.view(&peer, context).await?;
+    let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
     let worktree = &view.resolution.worktree;
-    let grants = service.sessions.store().grants(worktree, session.as_deref()).await;
+    let grants = parts.resolver.sessions.store().grants(worktree, session.as_deref()).await;
     let grants = grants.map_err(|error| RpcError::internal(error.to_string()))?;
     let grant = |it: Grant| PermissionGrant { permission: it.permission, pattern: it.pattern };
     Answer::new(&PermissionGrantedResult {
         grants: grants.into_iter().map(grant).collect(),
-        health: to_wire::health(&service.health_of(&view)),
+        health: to_wire::health(&parts.resolver.health_of(&view)),
     })
 }
 
 pub(crate) async fn revoke(
-    service: Arc<Service>,
+    parts: Arc<GuardedParts>,
     peer: Arc<Peer>,
     mut params: PermissionRevokeParams,
 ) -> Outcome {
-    let view = service.view(&peer, params.take_context()).await?;
+    let RequestContext { view, .. } = parts.resolver.resolve(&peer, params.take_context()).await?;
     let PermissionRevokeParams { permission, pattern, .. } = params;
     let grant = Grant { session: None, permission, pattern };
-    let store = service.sessions.store();
+    let store = parts.resolver.sessions.store();
     let revoked = store.revoke(&view.resolution.worktree, grant).await;
     let revoked = revoked.map_err(|error| {
         RpcError::not_kept(format!("failed to revoke the grant, which stays in effect: {error}"))
     })?;
-    let health = to_wire::health(&service.health_of(&view));
+    let health = to_wire::health(&parts.resolver.health_of(&view));
     Answer::new(&PermissionRevokeResult { revoked, health })
 }
 
@@ -225,9 +226,9 @@ struct PermissionSubject<'a> {
 
 impl<'a> PermissionSubject<'a> {
     /// Decides on all patterns; the strictest decision applies.
-    async fn decide(&self, service: &Service, kind: &str, patterns: &[String]) -> PatternDecision {
+    async fn decide(&self, access: &Access, kind: &str, patterns: &[String]) -> PatternDecision {
         let resolution = &self.view.resolution;
-        let granted = service.grants(&resolution.worktree, self.session, kind).await;
+        let granted = access.grants(&resolution.worktree, self.session, kind).await;
         let each = patterns.iter().map(|it| self.one(kind, it, &granted));
         // The first of equally strict rules wins.
         each.rev().max_by_key(|it| it.action).unwrap_or_else(|| self.one(kind, "", &granted))

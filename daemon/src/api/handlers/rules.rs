@@ -8,18 +8,18 @@ use skills_protocol::error::RpcError;
 use skills_protocol::wire::{RulesDescribeParams, RulesDescribeResult};
 use skills_syntax::suggest::nearest;
 
+use crate::api::parts::QueryParts;
 use crate::api::to_wire;
 use crate::bridges::rules_page;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
-use crate::service::Service;
 
 /// Minimum similarity of a rule id suggested for an unknown one.
 const MIN_SIMILARITY: f64 = 0.6;
 
 pub(crate) async fn describe(
-    _: Arc<Service>,
+    _: Arc<QueryParts>,
     _: Arc<Peer>,
     params: RulesDescribeParams,
 ) -> Outcome {

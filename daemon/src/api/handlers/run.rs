@@ -15,7 +15,7 @@ use skills_render::resources::is_script;
 
 use crate::access::authorize;
 use crate::access::authorize::Asking;
-use crate::access::authorize::run::Script;
+use crate::access::authorize::Script;
 use crate::access::child_process;
 use crate::access::child_process::{InvalidArgument, Job, RunSlot};
 use crate::access::confined_dir::ConfinedDir;
@@ -25,23 +25,28 @@ use crate::access::sealed_copy::Snapshot;
 use crate::api::from_wire::target;
 use crate::api::handlers::files::{directory_gone, refused, relative};
 use crate::api::handlers::get::find;
+use crate::api::parts::GuardedParts;
+use crate::api::request::RequestContext;
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
-use crate::service::Service;
 
 /// Hint for arguments that cannot be passed to a program.
 const IN_A_FILE: &str = "Write long or binary data to a file and name that file in `args`.";
 
-pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunParams) -> Outcome {
+pub(crate) async fn run(
+    parts: Arc<GuardedParts>,
+    peer: Arc<Peer>,
+    mut params: RunParams,
+) -> Outcome {
     let context = params.take_context();
     let (agent, session) = (context.agent.clone(), context.session.clone());
     let target = target(params.name.as_deref(), params.path.as_deref(), params.path_encoding)?;
     let relative = relative(&params.relative, params.path_encoding)?;
     // Checked before the user is asked.
     check_params(&params)?;
-    let view = service.view(&peer, context).await?;
+    let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
     let candidate = &view.resolution.candidates[find(&view, &target)?];
     let (agent, session) = (agent.as_deref(), session.as_deref());
     let asking = Asking {
@@ -55,7 +60,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
         agreed: false,
         continues: false,
     };
-    authorize::run::is_possible(&service, &view, candidate)?;
+    authorize::run::is_possible(&parts.access, &view, candidate)?;
     let dir = candidate.dir().into_path_buf();
     let unit = authorize::run::unit(&view, candidate);
     let look = || {
@@ -72,7 +77,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
     let files = snapshot.map(|it| it.content().clone());
     let (relative_shown, args) = (params.relative.clone(), params.args.clone());
     let script = Script { relative: relative_shown, args, content, files };
-    authorize::run::script(&service, asking, &script).await?;
+    authorize::run::script(&parts.access, asking, &script).await?;
     let place = RunSlot::take().await.map_err(|error| failed(&params.relative, &error))?;
     // Time has passed since the user was asked.
     let (content, snapshot) = look().await?;
@@ -84,11 +89,11 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
         ))
         .with_hint("Retry to ask the user about its current content."));
     }
-    let unchecked = authorize::run::unchecked(&service, &view, candidate);
+    let unchecked = authorize::run::unchecked(&parts.access, &view, candidate);
     let (first_line, copy) = match snapshot {
         Some(snapshot) => {
             let line = first_line(&snapshot, &relative, &params.relative)?;
-            (line, Some(authorize::run::copy(&service, snapshot, &candidate.name).await?))
+            (line, Some(authorize::run::copy(&parts.access, snapshot, &candidate.name).await?))
         }
         // The user's own scripts run by their shebang line.
         None => (Vec::new(), None),
@@ -113,7 +118,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
         }
         None => (path.into_os_string(), None, args.collect()),
     };
-    let config = service.settings.user();
+    let config = parts.resolver.settings.user();
     let allowed = Duration::from_secs(config.run_timeout);
     let timeout = params.timeout_ms.map_or(allowed, Duration::from_millis).min(allowed);
     let environment = [
@@ -131,7 +136,7 @@ pub(crate) async fn run(service: Arc<Service>, peer: Arc<Peer>, mut params: RunP
         timeout,
         most: config.run_output as usize,
     };
-    service.counters.count(|it| it.scripts_run += 1);
+    parts.access.counters.count(|it| it.scripts_run += 1);
     let relative = &params.relative;
     let ran = child_process::run(job, place).await.map_err(|error| {
         if child_process::is_arg_list_too_long(&error) {

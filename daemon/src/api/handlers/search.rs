@@ -11,12 +11,13 @@ use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Contextual, SearchHit, SearchParams, SearchResult};
 
 use crate::api::handlers::list::Form;
+use crate::api::parts::QueryParts;
+use crate::api::request::RequestContext;
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
 use crate::rpc::response_cache::ResponseCache;
-use crate::service::Service;
 
 /// Default number of results.
 const DEFAULT_LIMIT: u32 = 10;
@@ -25,7 +26,7 @@ const DEFAULT_LIMIT: u32 = 10;
 const MOST: u32 = 100;
 
 pub(crate) async fn search(
-    service: Arc<Service>,
+    parts: Arc<QueryParts>,
     peer: Arc<Peer>,
     mut params: SearchParams,
 ) -> Outcome {
@@ -39,7 +40,7 @@ pub(crate) async fn search(
         return Err(RpcError::invalid_params("`query` is empty")
             .with_hint("Send a name or a few words about the task."));
     }
-    let view = service.view(&peer, context).await?;
+    let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
     let form = Form::of(&params.include);
     let is_indexed = ResponseCache::of(&view).has_search_index();
     let limit = limit as usize;
@@ -48,11 +49,8 @@ pub(crate) async fn search(
         Ok((view, hits))
     };
     // The first search of a view builds its index.
-    let (view, hits) = if is_indexed {
-        blocking(work).await?
-    } else {
-        service.heavy.run(&peer, |_| work()).await?
-    };
+    let (view, hits) =
+        if is_indexed { blocking(work).await? } else { parts.heavy.run(&peer, |_| work()).await? };
     let hits = hits.map_err(|error| {
         tracing::error!(%error, "a search failed");
         RpcError::internal(error.to_string())

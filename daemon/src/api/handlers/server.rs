@@ -16,10 +16,11 @@ use skills_protocol::wire::{
 };
 use tokio::time::{sleep, timeout};
 
+use crate::api::parts::ServerParts;
+use crate::api::request::RequestContext;
 use crate::api::{from_wire, to_wire};
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::Peer;
-use crate::service::Service;
 
 /// Name of the program.
 const NAME: &str = "skillsd";
@@ -31,7 +32,7 @@ const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub(crate) async fn initialize(
-    service: Arc<Service>,
+    parts: Arc<ServerParts>,
     peer: Arc<Peer>,
     params: InitializeParams,
 ) -> Outcome {
@@ -46,48 +47,54 @@ pub(crate) async fn initialize(
         protocol_version: PROTOCOL_VERSION.to_owned(),
         capabilities: ServerCapabilities {
             methods: METHODS.iter().map(|it| it.name.to_owned()).collect(),
-            profiles: to_wire::profile_names(&service.settings.user()),
+            profiles: to_wire::profile_names(&parts.resolver.settings.user()),
         },
-        limits: service.settings.limits(),
-        boot_id: service.boot_id.clone(),
+        limits: parts.resolver.settings.limits(),
+        boot_id: parts.access.boot_id.clone(),
     })
 }
 
-pub(crate) async fn status(service: Arc<Service>, _: Arc<Peer>, _: StatusParams) -> Outcome {
-    let heard = service.refresh_settings().await;
-    let status = service.engine.status().await.map_err(|error| service.engine_failed(&error))?;
+pub(crate) async fn status(parts: Arc<ServerParts>, _: Arc<Peer>, _: StatusParams) -> Outcome {
+    let heard = parts.resolver.refresh_settings().await;
+    let status = parts
+        .resolver
+        .engine
+        .status()
+        .await
+        .map_err(|error| parts.resolver.shutdown.engine_failed(&error))?;
     // Concurrently, so that a file system that does not answer delays the call only once.
-    let files = status.worktrees.iter().map(|it| service.settings.repository(&it.path, heard));
+    let files =
+        status.worktrees.iter().map(|it| parts.resolver.settings.repository(&it.path, heard));
     join_all(files).await;
-    let socket = service.socket.as_deref();
+    let socket = parts.socket.as_deref();
     let encoding = encoding_of(socket);
-    let mut config_health = service.settings.health(None);
-    config_health.extend(service.sessions.store().health());
+    let mut config_health = parts.resolver.settings.health(None);
+    config_health.extend(parts.resolver.sessions.store().health());
     Answer::new(&StatusResult {
         version: VERSION.to_owned(),
         protocol_version: PROTOCOL_VERSION.to_owned(),
         pid: std::process::id(),
-        uptime: service.started.elapsed().as_secs(),
-        rss: service.memory.resident(),
+        uptime: parts.started.elapsed().as_secs(),
+        rss: parts.memory.resident(),
         watches: Watches { used: status.watches as u64, limit: status.watch_limit },
-        connections: service.open.load(Ordering::Relaxed),
+        connections: parts.open.load(Ordering::Relaxed),
         worktrees: status.worktrees.iter().map(to_wire::worktree).collect(),
         rebuilds: rebuilds(&status),
         sources: status.sources.iter().map(to_wire::source).collect(),
-        boot_id: service.boot_id.clone(),
+        boot_id: parts.access.boot_id.clone(),
         socket: socket.map(|socket| encode(socket, encoding)),
         path_encoding: encoding,
-        config: service.settings.status(),
-        actions: actions(&service),
-        heavy_calls: service.heavy.counts(),
-        trusted: service.trusts().await.iter().filter(|it| it.1).count() as u64,
+        config: parts.resolver.settings.status(),
+        actions: actions(&parts),
+        heavy_calls: parts.heavy.counts(),
+        trusted: parts.resolver.trusts.decisions().await.iter().filter(|it| it.1).count() as u64,
         health: to_wire::health(&config_health),
     })
 }
 
-fn actions(service: &Service) -> Actions {
-    let mut actions = service.counters.now();
-    let n_changes = service.bus.n_changes();
+fn actions(parts: &ServerParts) -> Actions {
+    let mut actions = parts.access.counters.now();
+    let n_changes = parts.resolver.bus.n_changes();
     if n_changes > 0 {
         actions.changes.insert("disk".to_owned(), n_changes);
     }
@@ -112,32 +119,37 @@ fn rebuilds(status: &Status) -> Rebuilds {
 }
 
 pub(crate) async fn sync(
-    service: Arc<Service>,
+    parts: Arc<ServerParts>,
     peer: Arc<Peer>,
     mut params: SyncParams,
 ) -> Outcome {
     let context = params.take_context();
     if context.cwd.is_none() {
-        let clock = service.engine.sync().await.map_err(|error| service.engine_failed(&error))?;
-        service.refresh_settings().await;
-        let health = to_wire::health(&service.settings.health(None));
+        let clock = parts
+            .resolver
+            .engine
+            .sync()
+            .await
+            .map_err(|error| parts.resolver.shutdown.engine_failed(&error))?;
+        parts.resolver.refresh_settings().await;
+        let health = to_wire::health(&parts.resolver.settings.health(None));
         return Answer::new(&SyncResult { clock, health });
     }
-    let view = service.view(&peer, context).await?;
+    let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
     Answer::new(&SyncResult { clock: view.clock.clone(), health: to_wire::health(&view.health) })
 }
 
-pub(crate) async fn shutdown(service: Arc<Service>, _: Arc<Peer>, _: ShutdownParams) -> Outcome {
+pub(crate) async fn shutdown(parts: Arc<ServerParts>, _: Arc<Peer>, _: ShutdownParams) -> Outcome {
     tracing::info!("asked to stop");
     // Calls in flight are still answered. Calls that wait for approval are cancelled first, before
     // this call is answered.
-    service.closing.cancel();
+    parts.resolver.shutdown.closing.cancel();
     let all_told = async {
-        while service.requests.is_waited_for() {
+        while parts.access.queue.is_waited_for() {
             sleep(CANCEL_POLL).await;
         }
     };
     // A client that does not read gets its answer later.
     let _ = timeout(CANCEL_TIMEOUT, all_told).await;
-    Answer::new(&ShutdownResult { pid: std::process::id(), boot_id: service.boot_id.clone() })
+    Answer::new(&ShutdownResult { pid: std::process::id(), boot_id: parts.access.boot_id.clone() })
 }

@@ -20,42 +20,43 @@ use skills_protocol::wire::{
 use skills_syntax::path::AbsPath;
 
 use crate::api::from_wire;
-use crate::api::session::{SessionContext, TouchScope, Touched};
+use crate::api::session::{SessionCalls, SessionContext, TouchScope, Touched};
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::Peer;
 use crate::rpc::response_cache::ResponseCache;
-use crate::service::Service;
 
 /// Maximum number of paths in one touch.
 const MAX_PATHS: usize = 10_000;
 
 pub(crate) async fn open(
-    service: Arc<Service>,
+    sessions: Arc<SessionCalls>,
     peer: Arc<Peer>,
     mut params: SessionOpenParams,
 ) -> Outcome {
     let context = params.take_context();
-    let named = service.open_session(&peer, context, params.auto).await?;
-    session_result(&service, &named).await
+    let named = sessions.open_session(&peer, context, params.auto).await?;
+    session_result(&sessions, named).await
 }
 
 pub(crate) async fn get(
-    service: Arc<Service>,
+    sessions: Arc<SessionCalls>,
     peer: Arc<Peer>,
     mut params: SessionGetParams,
 ) -> Outcome {
-    let named = service.require_session(&peer, params.take_context()).await?;
-    session_result(&service, &named).await
+    let named = sessions.require_session(&peer, params.take_context()).await?;
+    session_result(&sessions, named).await
 }
 
-async fn session_result(service: &Service, named: &SessionContext) -> Outcome {
-    let (view, health) = service.session_view(&named.request).await?;
-    Answer::new(&to_wire::session(&named.session, &view, &health, named.is_new))
+async fn session_result(sessions: &SessionCalls, named: SessionContext) -> Outcome {
+    let SessionContext { session, mut call, is_new } = named;
+    let view = sessions.resolver.view(&mut call).await?;
+    let health = sessions.resolver.full_health(&view);
+    Answer::new(&to_wire::session(&session, &view, &health, is_new))
 }
 
 pub(crate) async fn close(
-    service: Arc<Service>,
+    sessions: Arc<SessionCalls>,
     _: Arc<Peer>,
     params: SessionCloseParams,
 ) -> Outcome {
@@ -63,34 +64,37 @@ pub(crate) async fn close(
         return Err(RpcError::invalid_params("`session` is missing")
             .with_hint("Send the id of the session to close."));
     };
-    let known = service.sessions.get(&session).await;
-    let closed = service.sessions.close(&session).await;
+    let known = sessions.resolver.sessions.get(&session).await;
+    let closed = sessions.resolver.sessions.close(&session).await;
     if let Some(known) = known {
-        service.session_closed(&known);
+        sessions.session_closed(&known);
     }
-    let health = to_wire::health(&service.sessions.store().health());
+    let health = to_wire::health(&sessions.resolver.sessions.store().health());
     Answer::new(&SessionCloseResult { session, closed, health })
 }
 
-pub(crate) async fn list(service: Arc<Service>, _: Arc<Peer>, _: SessionListParams) -> Outcome {
-    let sessions = service.sessions.list().await;
-    let sessions = sessions.iter().map(to_wire::session_summary).collect();
-    let health = to_wire::health(&service.sessions.store().health());
+pub(crate) async fn list(
+    sessions: Arc<SessionCalls>,
+    _: Arc<Peer>,
+    _: SessionListParams,
+) -> Outcome {
+    let known = &sessions.resolver.sessions;
+    let sessions = known.list().await.iter().map(to_wire::session_summary).collect();
+    let health = to_wire::health(&known.store().health());
     Answer::new(&SessionListResult { sessions, health })
 }
 
 pub(crate) async fn touch(
-    service: Arc<Service>,
+    sessions: Arc<SessionCalls>,
     peer: Arc<Peer>,
     mut params: SessionTouchParams,
 ) -> Outcome {
     let context = params.take_context();
     let paths = touched(&params.paths, context.path_encoding)?;
-    let named = service.get_or_open_session(&peer, context).await?;
+    let named = sessions.get_or_open_session(&peer, context).await?;
     let Touched { session, view, new } =
-        service.touch(named, paths, TouchScope::Everything).await?;
-    let mut health = view.health.clone();
-    health.extend(service.config_health(&view.resolution.worktree).await);
+        sessions.touch(named, paths, TouchScope::Everything).await?;
+    let health = sessions.resolver.full_health(&view);
     Answer::new(&SessionTouchResult {
         clock: view.clock.clone(),
         health: to_wire::health(&health),
@@ -133,25 +137,26 @@ fn discovered(view: &View, new: &TouchDelta) -> Vec<Discovered> {
 
 /// Decodes a call about an agent of a session, which depends on no file.
 async fn agent(
-    service: &Service,
+    sessions: &SessionCalls,
     peer: &Peer,
     context: Context,
 ) -> Result<(SessionContext, Option<String>), RpcError> {
     let agent = context.agent.clone().filter(|it| !it.is_empty());
     let freshness = context.freshness.or(Some(Freshness::Cached));
-    let named = service.require_session(peer, Context { freshness, ..context }).await?;
+    let named = sessions.require_session(peer, Context { freshness, ..context }).await?;
     Ok((named, agent))
 }
 
 pub(crate) async fn invoked(
-    service: Arc<Service>,
+    sessions: Arc<SessionCalls>,
     peer: Arc<Peer>,
     mut params: SessionInvokedParams,
 ) -> Outcome {
-    let (named, agent) = agent(&service, &peer, params.take_context()).await?;
+    let (mut named, agent) = agent(&sessions, &peer, params.take_context()).await?;
     let id = &named.session.id;
-    let loaded = service.sessions.invoked(id, agent.as_deref()).await;
-    let (view, health) = service.session_view(&named.request).await?;
+    let loaded = sessions.resolver.sessions.invoked(id, agent.as_deref()).await;
+    let view = sessions.resolver.view(&mut named.call).await?;
+    let health = sessions.resolver.full_health(&view);
     Answer::new(&SessionInvokedResult {
         clock: view.clock.clone(),
         health: to_wire::health(&health),
@@ -162,17 +167,18 @@ pub(crate) async fn invoked(
 }
 
 pub(crate) async fn compacted(
-    service: Arc<Service>,
+    sessions: Arc<SessionCalls>,
     peer: Arc<Peer>,
     mut params: SessionCompactedParams,
 ) -> Outcome {
-    let (named, agent) = agent(&service, &peer, params.take_context()).await?;
+    let (mut named, agent) = agent(&sessions, &peer, params.take_context()).await?;
     let id = &named.session.id;
-    let rule = named.request.profile.compaction;
-    let compacted = service.sessions.compacted(id, agent.as_deref(), rule).await;
-    let (view, health) = service.session_view(&named.request).await?;
+    let rule = named.call.request.profile.compaction;
+    let compacted = sessions.resolver.sessions.compacted(id, agent.as_deref(), rule).await;
+    let view = sessions.resolver.view(&mut named.call).await?;
+    let health = sessions.resolver.full_health(&view);
     if !compacted.forgotten.is_empty() {
-        service.session_changed(&named.session, &view);
+        sessions.session_changed(&named.session, &view);
     }
     Answer::new(&SessionCompactedResult {
         clock: view.clock.clone(),
@@ -186,17 +192,17 @@ pub(crate) async fn compacted(
 }
 
 pub(crate) async fn agent_end(
-    service: Arc<Service>,
+    sessions: Arc<SessionCalls>,
     peer: Arc<Peer>,
     mut params: SessionAgentEndParams,
 ) -> Outcome {
-    let (named, agent) = agent(&service, &peer, params.take_context()).await?;
-    let forgotten = service.sessions.agent_end(&named.session.id, agent.as_deref()).await;
+    let (mut named, agent) = agent(&sessions, &peer, params.take_context()).await?;
+    let forgotten = sessions.resolver.sessions.agent_end(&named.session.id, agent.as_deref()).await;
     if !forgotten.is_empty() {
-        let view = service.view_for(&named.request).await?;
-        service.session_changed(&named.session, &view);
+        let view = sessions.resolver.view(&mut named.call).await?;
+        sessions.session_changed(&named.session, &view);
     }
-    let health = to_wire::health(&service.sessions.store().health());
+    let health = to_wire::health(&sessions.resolver.sessions.store().health());
     Answer::new(&SessionAgentEndResult {
         session: named.session.id.clone(),
         agent,

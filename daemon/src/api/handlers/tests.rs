@@ -5,12 +5,14 @@ mod configured;
 mod counting;
 mod loading;
 mod paged;
+mod resolving;
 mod running;
 mod session;
 mod trusting;
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use skills_discovery::discover::Environment;
@@ -21,14 +23,13 @@ use skills_protocol::method::METHODS;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex};
 
-use super::*;
+use crate::lifecycle::daemon::{Daemon, DaemonOptions};
 use crate::lifecycle::settings::Settings;
-use crate::rpc::server::Server;
 
 /// A worktree, a home directory and a client of a server over both.
 struct Rig {
     top: TempDir,
-    service: Arc<Service>,
+    daemon: Daemon,
     client: BufReader<DuplexStream>,
     /// A connection with the right to grant, as the user.
     user: BufReader<DuplexStream>,
@@ -44,14 +45,15 @@ impl Rig {
         let settings = Settings::load(Some(config));
         let sessions = Sessions::new(Store::new(Some(top.path().join("state/sessions.db"))));
         let boot = "boot".to_owned();
-        let service =
-            Service::new(engine, Arc::default(), boot, None, environment, settings, sessions);
-        let serving = Server::over(&service);
+        let options =
+            DaemonOptions { boot_id: boot, socket: None, environment, settings, sessions };
+        let daemon = Daemon::new(engine, Arc::default(), options);
+        let serving = daemon.server();
         let (client, server) = duplex(1 << 20);
         tokio::spawn(serving.serve_stream(server));
         let (user, server) = duplex(1 << 20);
-        tokio::spawn(Server::uncounted(&service).serve_consent(server));
-        let rig = Self { top, service, client: BufReader::new(client), user: BufReader::new(user) };
+        tokio::spawn(daemon.uncounted_server().serve_consent(server));
+        let rig = Self { top, daemon, client: BufReader::new(client), user: BufReader::new(user) };
         for (path, text) in skills {
             rig.write(path, text);
         }
@@ -136,7 +138,7 @@ fn tree() -> Rig {
 #[tokio::test]
 async fn every_method_of_the_protocol_is_answered() {
     let mut rig = tree();
-    let methods = rig.service.methods();
+    let methods = rig.daemon.methods();
     let mut names: Vec<_> = methods.method_names().collect();
     let mut expected: Vec<_> = METHODS.iter().map(|it| it.name).collect();
     names.sort_unstable();
@@ -425,10 +427,10 @@ async fn status_reports_the_daemon() {
 #[tokio::test]
 async fn stopped_engine_shuts_the_daemon_down() {
     let mut rig = tree();
-    rig.service.engine.stop();
+    rig.daemon.parts.resolver.engine.stop();
     let error = rig.try_call("skills/list", json!({})).await.unwrap_err();
     assert_eq!(error["code"], -32603, "{error}");
-    assert!(rig.service.has_failed() && rig.service.closing.is_cancelled());
+    assert!(rig.daemon.parts.resolver.shutdown.has_failed() && rig.daemon.closing().is_cancelled());
 }
 
 #[tokio::test]

@@ -17,21 +17,22 @@ use skills_syntax::path::AbsPath;
 use self::scripts::Covered;
 use crate::access::sealed_copy::Hashes;
 use crate::api::from_wire;
+use crate::api::parts::GuardedParts;
+use crate::api::request::Resolver;
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
-use crate::service::Service;
 
 pub(crate) async fn get(
-    service: Arc<Service>,
+    parts: Arc<GuardedParts>,
     peer: Arc<Peer>,
     mut params: TrustGetParams,
 ) -> Outcome {
     let mut context = params.take_context();
     let has_target = params.dir.is_some() || context.cwd.is_some() || context.session.is_some();
     let dir = if has_target {
-        Some(trust_dir(&service, &peer, params.dir.as_deref(), context.clone()).await?)
+        Some(trust_dir(&parts.resolver, &peer, params.dir.as_deref(), context.clone()).await?)
     } else {
         None
     };
@@ -40,7 +41,7 @@ pub(crate) async fn get(
         if context.session.is_none() {
             context.cwd = context.cwd.or(params.dir);
         }
-        Some(service.view(&peer, context).await?)
+        Some(parts.resolver.resolve(&peer, context).await?.view)
     } else {
         None
     };
@@ -59,14 +60,14 @@ pub(crate) async fn get(
             }
             Ok((found, covered))
         };
-        service.heavy.run(&peer, read).await?
+        parts.heavy.run(&peer, read).await?
     } else {
         (Vec::new(), None)
     };
-    let (waiting, covers) = waiting::waiting(&service, found).await;
+    let (waiting, covers) = waiting::waiting(&parts.access, found).await;
     let (digest, contents) = covered.unzip();
-    service.refresh_trusts(Generation::default()).await;
-    let trusts = service.trusts().await;
+    parts.resolver.trusts.refresh(Generation::default()).await;
+    let trusts = parts.resolver.trusts.decisions().await;
     let said = dir.as_ref().and_then(|it| trusts.decision(it));
     let encoding = encoding_of(dir.iter().chain(said.map(|it| it.0)).map(|it| &**it));
     Answer::new(&TrustGetResult {
@@ -79,7 +80,7 @@ pub(crate) async fn get(
         covers,
         digest,
         contents: contents.unwrap_or_default(),
-        health: to_wire::health(&service.sessions.store().health()),
+        health: to_wire::health(&parts.resolver.sessions.store().health()),
     })
 }
 
@@ -89,12 +90,12 @@ fn one(dir: &AbsPath, trusted: bool) -> TrustedDir {
 }
 
 pub(crate) async fn set(
-    service: Arc<Service>,
+    parts: Arc<GuardedParts>,
     peer: Arc<Peer>,
     mut params: TrustSetParams,
 ) -> Outcome {
     let context = params.take_context();
-    let dir = trust_dir(&service, &peer, params.dir.as_deref(), context).await?;
+    let dir = trust_dir(&parts.resolver, &peer, params.dir.as_deref(), context).await?;
     let trusted = params.trusted;
     if trusted == Some(true) && dir.parent().is_none() {
         return Err(RpcError::invalid_params("`/` cannot be trusted")
@@ -109,7 +110,7 @@ pub(crate) async fn set(
             Err(RpcError::invalid_params(format!("`{}` is not a directory", dir.display()))
                 .with_hint("Trust the directory of a worktree."))
         };
-        service.heavy.run(&peer, read).await?
+        parts.heavy.run(&peer, read).await?
     } else {
         Covered::default()
     };
@@ -121,27 +122,27 @@ pub(crate) async fn set(
         .with_hint("Run `skillsd trust` again and look at what it shows."));
     }
     let skills = covered.n_skills;
-    let kept = service.sessions.store().set_trust(&dir, trusted, covered.contents).await;
+    let kept = parts.resolver.sessions.store().set_trust(&dir, trusted, covered.contents).await;
     kept.map_err(|error| {
         RpcError::not_kept(format!(
             "failed to store the trust decision on `{}`: {error}",
             dir.display()
         ))
     })?;
-    service.reload_trust().await;
+    parts.resolver.trusts.reload().await;
     let path_encoding = encoding_of([&*dir]);
     Answer::new(&TrustSetResult {
         dir: encode(&dir, path_encoding),
         path_encoding,
-        trusted: service.trusts().await.decision(&dir).is_some_and(|it| it.1),
+        trusted: parts.resolver.trusts.decisions().await.decision(&dir).is_some_and(|it| it.1),
         skills,
-        health: to_wire::health(&service.sessions.store().health()),
+        health: to_wire::health(&parts.resolver.sessions.store().health()),
     })
 }
 
 /// Returns the canonical directory of a call: the given one, or the worktree of its context.
 async fn trust_dir(
-    service: &Service,
+    resolver: &Resolver,
     peer: &Peer,
     dir: Option<&str>,
     context: Context,
@@ -149,7 +150,7 @@ async fn trust_dir(
     let encoding: Option<PathEncoding> = context.path_encoding;
     let dir = match dir {
         Some(dir) => from_wire::absolute(dir, encoding)?,
-        None => service.view(peer, context).await?.resolution.worktree.clone(),
+        None => resolver.resolve(peer, context).await?.view.resolution.worktree.clone(),
     };
     blocking(move || Ok(canonical(&dir))).await
 }

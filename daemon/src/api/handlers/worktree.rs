@@ -11,30 +11,34 @@ use skills_protocol::wire::{
 use skills_syntax::path::AbsPath;
 
 use crate::api::from_wire;
+use crate::api::request::{RequestContext, Resolver};
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::Peer;
-use crate::service::Service;
 
 pub(crate) async fn open(
-    service: Arc<Service>,
+    resolver: Arc<Resolver>,
     peer: Arc<Peer>,
     mut params: WorktreeOpenParams,
 ) -> Outcome {
-    let asked = service.request_context(&peer, params.take_context()).await?;
+    let asked = resolver.decode(&peer, params.take_context()).await?.request;
     let ctx = from_wire::ctx(&asked.key, asked.profile);
     // A missing directory cannot be watched, and would stay pinned forever.
-    let here = service.engine.view(asked.key.clone(), || ctx.clone(), asked.freshness).await;
-    let here = here.map_err(|error| service.engine_failed(&error))?;
+    let here = resolver.engine.view(asked.key.clone(), || ctx.clone(), asked.freshness).await;
+    let here = here.map_err(|error| resolver.shutdown.engine_failed(&error))?;
     if !here.resolution.cwd_exists {
         let message = format!("there is no directory `{}`", asked.key.cwd.display());
         return Err(RpcError::invalid_params(message)
             .with_hint("Open a worktree by a directory in it that exists."));
     }
-    let view =
-        service.engine.open(asked.key, ctx).await.map_err(|error| service.engine_failed(&error))?;
+    let view = resolver
+        .engine
+        .open(asked.key, ctx)
+        .await
+        .map_err(|error| resolver.shutdown.engine_failed(&error))?;
     let top = &view.resolution.worktree;
-    let status = service.engine.status().await.map_err(|error| service.engine_failed(&error))?;
+    let status =
+        resolver.engine.status().await.map_err(|error| resolver.shutdown.engine_failed(&error))?;
     let worktree = status.worktrees.iter().find(|it| it.path == *top).map(to_wire::worktree);
     Answer::new(&WorktreeOpenResult {
         clock: view.clock.clone(),
@@ -50,16 +54,19 @@ fn closed(top: &AbsPath) -> Worktree {
 }
 
 pub(crate) async fn close(
-    service: Arc<Service>,
+    resolver: Arc<Resolver>,
     peer: Arc<Peer>,
     mut params: WorktreeCloseParams,
 ) -> Outcome {
     // Only the worktree is needed, so its skills need not be fresh.
     let context = Context { freshness: Some(Freshness::Cached), ..params.take_context() };
-    let view = service.view(&peer, context).await?;
+    let RequestContext { view, .. } = resolver.resolve(&peer, context).await?;
     let top = view.resolution.worktree.clone();
-    let closed =
-        service.engine.close(top.clone()).await.map_err(|error| service.engine_failed(&error))?;
+    let closed = resolver
+        .engine
+        .close(top.clone())
+        .await
+        .map_err(|error| resolver.shutdown.engine_failed(&error))?;
     let encoding = encoding_of([&*top]);
     Answer::new(&WorktreeCloseResult {
         closed,
@@ -68,8 +75,9 @@ pub(crate) async fn close(
     })
 }
 
-pub(crate) async fn list(service: Arc<Service>, _: Arc<Peer>, _: WorktreeListParams) -> Outcome {
-    let status = service.engine.status().await.map_err(|error| service.engine_failed(&error))?;
+pub(crate) async fn list(resolver: Arc<Resolver>, _: Arc<Peer>, _: WorktreeListParams) -> Outcome {
+    let status =
+        resolver.engine.status().await.map_err(|error| resolver.shutdown.engine_failed(&error))?;
     Answer::new(&WorktreeListResult {
         worktrees: status.worktrees.iter().map(to_wire::worktree).collect(),
     })

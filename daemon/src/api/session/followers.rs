@@ -9,10 +9,10 @@ use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{Context, Event, EventKind};
 use skills_syntax::path::AbsPath;
 
+use super::SessionCalls;
 use crate::rpc::events::{EventSubject, FollowedSession};
-use crate::service::Service;
 
-impl Service {
+impl SessionCalls {
     /// Records that an agent has loaded a skill. Without a known session, only counts the use.
     pub(crate) async fn record_load(
         &self,
@@ -22,39 +22,41 @@ impl Service {
         invocation: Invocation,
     ) {
         let known = match session {
-            Some(id) => self.sessions.get(id).await,
+            Some(id) => self.resolver.sessions.get(id).await,
             None => None,
         };
         match known {
             Some(known) => {
-                let session = self.sessions.record_invocation(&known.id, agent, invocation).await;
+                let session =
+                    self.resolver.sessions.record_invocation(&known.id, agent, invocation).await;
                 if let Some(session) = session {
                     self.session_changed(&session, view);
                 }
             }
-            None => self.sessions.store().count_use(&invocation.path),
+            None => self.resolver.sessions.store().count_use(&invocation.path),
         }
     }
 
     /// Switches the subscriptions to a session to its current view.
     pub(crate) async fn turn_followers(&self, id: &str) {
         // A concurrent touch may change the session in between; the next round handles it.
-        while let Some(session) = self.sessions.get(id).await {
+        while let Some(session) = self.resolver.sessions.get(id).await {
             let mut is_done = true;
-            for (subscription, before, followed) in self.bus.following(id) {
+            for (subscription, before, followed) in self.resolver.bus.following(id) {
                 match self.follower_view(&followed, &session).await {
                     Ok(now) if now.key == before => {}
                     Ok(now) => {
                         is_done = false;
                         // The subscription holds this view, unless it is still being created.
-                        let Some(before) = self.engine.cached(&before) else { return };
-                        let held = self.engine.hold((*now.key).clone(), (*now.ctx).clone()).await;
+                        let Some(before) = self.resolver.engine.cached(&before) else { return };
+                        let held =
+                            self.resolver.engine.hold((*now.key).clone(), (*now.ctx).clone()).await;
                         match held {
                             Ok((view, hold)) => {
-                                self.bus.turn(subscription, &view, hold, Some(&before));
+                                self.resolver.bus.turn(subscription, &view, hold, Some(&before));
                             }
                             Err(error) => {
-                                self.engine_failed(&error);
+                                self.resolver.shutdown.engine_failed(&error);
                                 return;
                             }
                         }
@@ -79,10 +81,10 @@ impl Service {
         session: &Session,
     ) -> Result<Arc<View>, RpcError> {
         let theirs = by.environment.as_ref();
-        let mut asked = self.context_for(theirs, by.context.clone(), Some(session))?;
+        let mut asked = self.resolver.context_for(theirs, by.context.clone(), Some(session))?;
         // A view that does not exist yet is made fresh.
         asked.freshness = Freshness::Cached;
-        self.view_for(&asked).await
+        self.resolver.view_for(&asked).await
     }
 
     /// Notifies subscribers that a session has changed.
@@ -92,8 +94,8 @@ impl Service {
 
     /// Notifies subscribers that a session has been closed.
     pub(crate) fn session_closed(&self, session: &Session) {
-        let view = self.context_for(None, Context::default(), Some(session)).ok();
-        let view = view.and_then(|it| self.engine.cached(&it.key));
+        let view = self.resolver.context_for(None, Context::default(), Some(session)).ok();
+        let view = view.and_then(|it| self.resolver.engine.cached(&it.key));
         let worktree =
             view.map_or_else(|| session.cwd.clone(), |it| it.resolution.worktree.clone());
         self.publish_session_event(session, &worktree, None);
@@ -111,6 +113,6 @@ impl Service {
             path_encoding: encoding,
             ..Event::new(EventKind::SessionChanged)
         };
-        self.bus.publish(about, &event);
+        self.resolver.bus.publish(about, &event);
     }
 }

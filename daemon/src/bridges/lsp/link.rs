@@ -46,8 +46,8 @@ use tokio::time::timeout;
 
 use crate::bridges::lsp::dependency_watcher;
 use crate::bridges::rules_page;
+use crate::lifecycle::daemon::boot_id;
 use crate::lifecycle::in_process::FallbackServer;
-use crate::lifecycle::serve::boot_id;
 use crate::rpc::server::Server;
 
 /// Maximum size of a file that is read; larger ones are not edited by hand.

@@ -25,9 +25,9 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::link::{BackendMode, Link};
+use crate::lifecycle::daemon::Daemon;
 use crate::rpc::server::{Open, Server, is_ours};
 use crate::rpc::socket;
-use crate::service::Service;
 
 /// Pause after a failed accept; the usual cause is that no descriptor is left.
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
@@ -64,29 +64,29 @@ impl LspSocket {
     }
 
     /// Serves editors until the daemon shuts down.
-    pub(crate) async fn serve(self, service: Arc<Service>) -> io::Result<()> {
+    pub(crate) async fn serve(self, daemon: Daemon) -> io::Result<()> {
         self.listener.set_nonblocking(true)?;
         let listener = UnixListener::from_std(self.listener)?;
-        let server = Server::uncounted(&service);
+        let server = daemon.uncounted_server();
         let uid = rustix::process::getuid().as_raw();
         let mut tasks = JoinSet::new();
         loop {
             let accepted = tokio::select! {
                 biased;
-                () = service.closing.cancelled() => break,
+                () = daemon.closing().cancelled() => break,
                 accepted = listener.accept() => accepted,
                 Some(_) = tasks.join_next() => continue,
             };
             match accepted {
                 Ok((stream, _)) if is_ours(&stream, uid) => {
-                    let limit = service.settings.limits().connections;
-                    if service.open.load(Ordering::Relaxed) >= limit {
+                    let limit = daemon.parts.resolver.settings.limits().connections;
+                    if daemon.parts.server.open.load(Ordering::Relaxed) >= limit {
                         // LSP has no message for this; the editor reports that the server is gone.
                         tracing::warn!(limit, "refused an editor: too many connections");
                         continue;
                     }
-                    let open = Open::count(&service.open);
-                    let closing = service.closing.clone();
+                    let open = Open::count(&daemon.parts.server.open);
+                    let closing = daemon.closing().clone();
                     tasks.spawn(serve_editor(stream, Arc::clone(&server), closing, open));
                 }
                 Ok(_) => {}

@@ -8,7 +8,7 @@ use skills_agents::field_table::ARGUMENTS;
 use skills_agents::fields::Fields;
 use skills_agents::profile::OutputFormat;
 use skills_discovery::discover::{Candidate, address_of};
-use skills_engine::{PromptContent, PromptError, PromptMessage, View};
+use skills_engine::{Engine, PromptContent, PromptError, PromptMessage, View};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire;
 use skills_render::named_arguments;
@@ -17,18 +17,17 @@ use crate::access::authorize::Permit;
 use crate::api::from_wire::format;
 use crate::api::to_wire;
 use crate::api::to_wire::rendered;
-use crate::service::Service;
 
 /// Requests the prompt from the server.
 pub(super) async fn load(
-    service: &Service,
+    engine: &Engine,
     view: &View,
     candidate: &Candidate,
     params: &wire::LoadParams,
     _permit: &Permit,
 ) -> Result<wire::LoadResult, RpcError> {
     let arguments = arguments(candidate, params.args.as_deref().unwrap_or_default());
-    let answer = service.engine.prompt(&candidate.path, arguments).await;
+    let answer = engine.prompt(&candidate.path, arguments).await;
     let answer = answer.map_err(|error| failed(&error, candidate))?;
     let format = params.format.map_or(view.ctx.profile.output, format::load);
     let messages: Vec<_> = answer.messages.iter().map(message).collect();

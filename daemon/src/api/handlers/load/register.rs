@@ -12,19 +12,19 @@ use skills_protocol::wire::{By, LoadParams};
 use skills_render::{ExecutionContext, LoadedSkill};
 
 use crate::access::authorize;
-use crate::service::Service;
+use crate::api::parts::GuardedParts;
 
 /// Returns the hooks that a loaded skill registers, and warnings about others. Removes withheld
 /// hooks from `loaded`. `hash` is the hash of the text that contains them.
 pub(super) async fn allowed(
-    service: &Service,
+    parts: &GuardedParts,
     view: &View,
     candidate: &Candidate,
     hash: [u8; 32],
     loaded: &mut LoadedSkill,
 ) -> Result<(Vec<Hook>, Vec<String>), RpcError> {
     let Some(hooks) = &loaded.metadata.hooks else { return Ok((Vec::new(), Vec::new())) };
-    if let Some(why) = authorize::run::withheld_hooks(service, view, candidate, hash).await? {
+    if let Some(why) = authorize::run::withheld_hooks(&parts.access, view, candidate, hash).await? {
         loaded.metadata.hooks = None;
         return Ok((Vec::new(), vec![why]));
     }
@@ -33,14 +33,14 @@ pub(super) async fn allowed(
 
 /// Registers hooks with a session; does nothing if the session is unknown.
 pub(super) async fn hooks(
-    service: &Service,
+    parts: &GuardedParts,
     session: &str,
     agent: Option<&str>,
     view: &View,
     candidate: &Candidate,
     hooks: Vec<Hook>,
 ) {
-    if service.sessions.get(session).await.is_none() {
+    if parts.resolver.sessions.get(session).await.is_none() {
         return;
     }
     let root = &view.resolution.roots[candidate.root];
@@ -51,13 +51,13 @@ pub(super) async fn hooks(
         plugin: root.plugin.as_ref().map(|it| it.root.clone()),
         place: authorize::run::trust_path(root).cloned(),
     };
-    service.counters.count(|it| it.hooks_registered += hooks.len() as u64);
-    service.sessions.register_hooks(session, owner, hooks).await;
+    parts.access.counters.count(|it| it.hooks_registered += hooks.len() as u64);
+    parts.resolver.sessions.register_hooks(session, owner, hooks).await;
 }
 
 /// Counts a load by execution context and trigger.
 pub(super) fn count(
-    service: &Service,
+    parts: &GuardedParts,
     params: &LoadParams,
     loaded: &LoadedSkill,
     agent: Option<&str>,
@@ -72,7 +72,7 @@ pub(super) fn count(
         (Some(By::Model) | None, None) => "model",
     };
     let has_slash = params.name.as_deref().is_some_and(|it| it.trim_start().starts_with('/'));
-    service.counters.count(|it| {
+    parts.access.counters.count(|it| {
         it.invocations += 1;
         *it.contexts.entry(context.to_owned()).or_default() += 1;
         *it.triggers.entry(trigger.to_owned()).or_default() += 1;

@@ -119,7 +119,8 @@ async fn shutdown_cancels_waiting_calls_before_it_is_answered() {
         let call = json!({"jsonrpc": "2.0", "id": nth, "method": method, "params": params});
         rig.client.write_all(format!("{call}\n").as_bytes()).await.unwrap();
         while nth < 2
-            && rig.service.counters.now().permissions.get("asked") != Some(&(nth as u64 + 1))
+            && rig.daemon.parts.guarded.access.counters.now().permissions.get("asked")
+                != Some(&(nth as u64 + 1))
         {
             tokio::task::yield_now().await;
         }

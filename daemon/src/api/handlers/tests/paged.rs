@@ -18,8 +18,9 @@ impl Rig {
         let peer = Peer::new(0);
         let context = Context { cwd: Some(self.path("w")), ..Context::default() };
         let profiles = PROFILES.map(ToOwned::to_owned).to_vec();
-        let Active { views, .. } =
-            active(&self.service, &peer, &context, profiles).await.expect("there are views");
+        let Active { views, .. } = active(&self.daemon.parts.resolver, &peer, &context, profiles)
+            .await
+            .expect("there are views");
         let mut n_index_builds = 0;
         for _ in 0..2 {
             ResponseCache::of(&views[0]).snapshot_index(&views, |views| {

@@ -15,7 +15,7 @@ use skills_render::Invoker;
 use super::Rig;
 use crate::access::authorize;
 use crate::access::authorize::Asking;
-use crate::access::authorize::run::Commands;
+use crate::access::authorize::Commands;
 use crate::rpc::peer::Peer;
 
 const EXECUTE: &str = "[run]\nshell = true\n";
@@ -76,7 +76,7 @@ async fn trust_check_uses_the_text_that_was_read() {
     rig.trust_worktree().await;
     let peer = Peer::new(1);
     let context = wire::Context { cwd: Some(rig.path("w")), ..wire::Context::default() };
-    let view = rig.service.view(&peer, context).await.unwrap();
+    let view = rig.daemon.parts.resolver.resolve(&peer, context).await.unwrap().view;
     let candidate = view.resolution.candidates.iter().find(|it| it.name == "p").unwrap();
     let asking = Asking {
         peer: &peer,
@@ -95,10 +95,16 @@ async fn trust_check_uses_the_text_that_was_read() {
         let unit = authorize::run::unit(&view, candidate).unwrap();
         let files = Some(authorize::run::files(unit, "p").await.unwrap());
         let commands = Commands { text: hash, all: vec![command.to_owned()], filled: false, files };
-        let run = authorize::run::shell(&rig.service, asking, &commands).await;
+        let run = authorize::run::shell(&rig.daemon.parts.guarded.access, asking, &commands).await;
         assert_eq!(run.err().map(|it| it.code), (!is_trusted).then_some(-32003));
-        let hooks =
-            authorize::run::withheld_hooks(&rig.service, &view, candidate, hash).await.unwrap();
+        let hooks = authorize::run::withheld_hooks(
+            &rig.daemon.parts.guarded.access,
+            &view,
+            candidate,
+            hash,
+        )
+        .await
+        .unwrap();
         assert_eq!(hooks.is_none(), is_trusted, "{hooks:?}");
     }
 }
@@ -164,11 +170,11 @@ async fn script_that_changes_during_approval_is_not_run() {
     };
     rig.trust_worktree().await;
     script(&rig, "shown");
-    let service = Arc::clone(&rig.service);
+    let parts = Arc::clone(&rig.daemon.parts.guarded);
     let params = json!({"cwd": rig.path("w"), "name": "p", "relative": "x.sh", "wait": true});
     let params = serde_json::from_value(params).unwrap();
     let running =
-        tokio::spawn(crate::api::handlers::run::run(service, Arc::new(Peer::new(7)), params));
+        tokio::spawn(crate::api::handlers::run::run(parts, Arc::new(Peer::new(7)), params));
     let id = loop {
         let pending = rig.call("permission/pending", json!({})).await["requests"].clone();
         if let Some(asked) = pending.get(0) {

@@ -167,7 +167,7 @@ async fn sessions_with_equal_additions_share_a_view() {
     assert_eq!(one["clock"], two["clock"]);
     assert_eq!(touch_result(&one), touch_result(&two));
     rig.call("session/open", json!({"session": "three", "profile": "claude-code"})).await;
-    let status = rig.service.engine.status().await.unwrap();
+    let status = rig.daemon.parts.resolver.engine.status().await.unwrap();
     assert_eq!(status.worktrees[0].views, 2);
 }
 
@@ -175,7 +175,7 @@ async fn sessions_with_equal_additions_share_a_view() {
 async fn loaded_skills_are_kept_per_agent_and_returned_after_compaction() {
     let mut rig = monorepo();
     rig.call("session/open", json!({"session": "s", "profile": "claude-code"})).await;
-    let sessions = rig.service.sessions.clone();
+    let sessions = rig.daemon.parts.resolver.sessions.clone();
     let load = async |agent: Option<&str>, name: &str, body: &str| {
         let path = AbsPath::new(format!("/w/{name}/SKILL.md").as_ref()).unwrap();
         let (name, body) = (name.to_owned(), body.to_owned());
@@ -228,9 +228,11 @@ async fn automatic_touch_adds_nothing_from_an_untrusted_worktree() {
             session: Some("s".to_owned()),
             ..Context::default()
         };
-        let named = rig.service.get_or_open_session(&Peer::new(7), context).await.unwrap();
+        let named =
+            rig.daemon.parts.sessions.get_or_open_session(&Peer::new(7), context).await.unwrap();
         let paths = vec![written.clone()];
-        let touched = rig.service.touch(named, paths, TouchScope::Trusted).await.unwrap();
+        let touched =
+            rig.daemon.parts.sessions.touch(named, paths, TouchScope::Trusted).await.unwrap();
         touch_result.push((touched.new.activated.len(), touched.new.discovered.len()));
     }
     assert_eq!(touch_result, [(1, 0), (0, 0), (1, 2)]);

@@ -11,23 +11,23 @@ use super::*;
 async fn last_of_concurrent_trust_decisions_applies() {
     let mut rig = Rig::new(&[("w/.agents/skills/a/SKILL.md", &skill("a", ""))]);
     let top = AbsPath::new(rig.path("w").as_ref()).unwrap();
-    let service = Arc::clone(&rig.service);
+    let resolver = Arc::clone(&rig.daemon.parts.resolver);
     for round in 0..60 {
         let is_said = Arc::new(AtomicBool::new(false));
         // Like calls after an edit of the configuration.
         let followers = (0..3).map(|_| {
-            let (service, is_said) = (Arc::clone(&service), Arc::clone(&is_said));
+            let (resolver, is_said) = (Arc::clone(&resolver), Arc::clone(&is_said));
             tokio::spawn(async move {
                 while !is_said.load(Ordering::Relaxed) {
-                    service.update_policy().await;
+                    resolver.trusts.update_policy().await;
                     yield_now().await;
                 }
             })
         });
         let followers: Vec<_> = followers.collect();
         let trusted = round % 2 == 0;
-        service.sessions.store().set_trust(&top, Some(trusted), Vec::new()).await.unwrap();
-        service.reload_trust().await;
+        resolver.sessions.store().set_trust(&top, Some(trusted), Vec::new()).await.unwrap();
+        resolver.trusts.reload().await;
         is_said.store(true, Ordering::Relaxed);
         for follower in followers {
             follower.await.unwrap();

@@ -15,11 +15,11 @@ use skills_render::count_commands;
 use skills_render::resources::is_script;
 use skills_syntax::text::decode;
 
+use crate::access::Access;
 use crate::access::authorize;
 use crate::access::confined_dir::{ConfinedDir, MAX_SKILL_BYTES};
 use crate::access::sealed_copy::{HashedFile, HashedUnit, Hashes, Unit};
 use crate::api::to_wire;
-use crate::service::Service;
 
 /// A skill that runs something, or waits to be listed.
 pub(super) struct Asking {
@@ -34,7 +34,7 @@ pub(super) struct Asking {
 /// Returns the skills that would do more if they were trusted, in the view's order, and what trust
 /// covers. A trusted skill that has changed since waits as well, if it runs anything.
 pub(super) async fn waiting(
-    service: &Service,
+    access: &Access,
     found: Vec<Asking>,
 ) -> (Vec<WaitingSkill>, Vec<CoveredSkill>) {
     let (mut waiting, mut covers) = (Vec::new(), Vec::new());
@@ -44,7 +44,7 @@ pub(super) async fn waiting(
             covers.push(covered);
         }
         if let Some(contents) = contents {
-            if authorize::run::unknown(service, contents).await.is_empty() {
+            if authorize::run::unknown(access, contents).await.is_empty() {
                 continue;
             }
             skill.changed = true;

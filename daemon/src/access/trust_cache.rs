@@ -4,18 +4,29 @@
 //! passed to the engine while the cache is locked, so that with concurrent updates the newest is
 //! passed last.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use skills_discovery::discover::{Policy, TrustDecisions};
+use skills_discovery::discover::{Environment, Policy, TrustDecisions};
+use skills_engine::Engine;
+use skills_engine::sessions::registry::Sessions;
 use skills_engine::watch::stat_cache::Generation;
 use skills_syntax::path::AbsPath;
 
-use super::Service;
-use crate::lifecycle::settings::rules;
+use crate::lifecycle::settings::{Settings, rules};
+
+/// The user's trust decisions; read on first use.
+pub(crate) struct TrustCache {
+    engine: Engine,
+    sessions: Sessions,
+    settings: Arc<Settings>,
+    /// The daemon's own environment, part of the policy.
+    environment: Environment,
+    cached: OnceLock<Mutex<CachedTrust>>,
+}
 
 /// The decisions as last read from the store.
 #[derive(Debug, Default)]
-pub(crate) struct CachedTrust {
+struct CachedTrust {
     trusts: Arc<TrustDecisions>,
     /// Sequence number of the read; higher is newer.
     nth: u64,
@@ -23,45 +34,59 @@ pub(crate) struct CachedTrust {
     writes: u64,
 }
 
-impl Service {
-    /// Returns the user's trust decisions.
-    pub(crate) async fn trusts(&self) -> Arc<TrustDecisions> {
-        if self.trusts.get().is_none() {
-            self.read_trusts(0).await;
+impl TrustCache {
+    pub(crate) fn new(
+        engine: Engine,
+        sessions: Sessions,
+        settings: Arc<Settings>,
+        environment: Environment,
+    ) -> Self {
+        Self { engine, sessions, settings, environment, cached: OnceLock::new() }
+    }
+
+    /// Returns the decisions.
+    pub(crate) async fn decisions(&self) -> Arc<TrustDecisions> {
+        if !self.is_read() {
+            self.read(0).await;
         }
-        Arc::clone(&self.cached_trust().trusts)
+        Arc::clone(&self.cached().trusts)
+    }
+
+    /// Returns whether the store has been read.
+    pub(crate) fn is_read(&self) -> bool {
+        self.cached.get().is_some()
     }
 
     /// Reloads the decisions after one was stored.
-    pub(crate) async fn reload_trust(&self) {
-        let writes = self.cached_trust().writes;
-        self.read_trusts(writes).await;
+    pub(crate) async fn reload(&self) {
+        let writes = self.cached().writes;
+        self.read(writes).await;
     }
 
     /// Reloads the decisions if another process has stored some, for example a command without a
     /// daemon.
-    pub(crate) async fn refresh_trusts(&self, generation: Generation) {
+    pub(crate) async fn refresh(&self, generation: Generation) {
         let writes = self.sessions.store().writes_elsewhere(generation).await;
-        if self.cached_trust().writes != writes {
-            self.read_trusts(writes).await;
+        if self.cached().writes != writes {
+            self.read(writes).await;
         }
     }
 
     /// Reads the store and passes changed decisions to the engine.
-    async fn read_trusts(&self, writes: u64) {
+    async fn read(&self, writes: u64) {
         let read = match self.sessions.store().trusts().await {
             Ok(read) => read,
             Err(error) => {
                 // The cached decisions stay in use, and the next call tries again.
                 tracing::warn!(%error, "failed to read trust decisions");
-                self.cached_trust().writes = u64::MAX;
+                self.cached().writes = u64::MAX;
                 return;
             }
         };
         let said = read.said.into_iter();
         let trusts =
             TrustDecisions::new(said.filter_map(|(dir, it)| Some((AbsPath::new(&dir).ok()?, it))));
-        let mut cached = self.cached_trust();
+        let mut cached = self.cached();
         if read.nth < cached.nth {
             return;
         }
@@ -72,18 +97,18 @@ impl Service {
         }
     }
 
-    fn cached_trust(&self) -> MutexGuard<'_, CachedTrust> {
-        let cached = self.trusts.get_or_init(Mutex::default);
+    fn cached(&self) -> MutexGuard<'_, CachedTrust> {
+        let cached = self.cached.get_or_init(Mutex::default);
         cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Passes the user's permission rules and trust decisions to the engine, for all later
     /// requests.
     pub(crate) async fn update_policy(&self) {
-        if self.trusts.get().is_none() {
-            self.read_trusts(0).await;
+        if !self.is_read() {
+            self.read(0).await;
         }
-        self.send_policy(&self.cached_trust());
+        self.send_policy(&self.cached());
     }
 
     /// The caller keeps `cached` locked until the engine has it.

@@ -1,0 +1,103 @@
+//! [`Act`]: an action on a skill that needs authorization, and what it would run.
+
+use skills_discovery::discover::Candidate;
+use skills_engine::files::disk::content_hash;
+use skills_engine::sessions::store::trust::Content;
+
+/// An action on a skill.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Act<'a> {
+    /// Gives its text to a model.
+    Load,
+    /// Returns one of its files.
+    Read,
+    /// Runs the commands in its body.
+    Shell(&'a Commands),
+    /// Runs one of its scripts.
+    Script(&'a Script),
+}
+
+impl Act<'_> {
+    /// Returns the action's name shown to the user.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Read => "read",
+            Self::Shell(_) => "shell",
+            Self::Script(_) => "run",
+        }
+    }
+
+    pub(super) fn done(self, name: &str) -> String {
+        match self {
+            Self::Load => format!("`{name}` is loaded"),
+            Self::Read => format!("a file of `{name}` is read"),
+            Self::Shell(_) => format!("the commands of `{name}` are run"),
+            Self::Script(script) => format!("the script `{}` of `{name}` is run", script.relative),
+        }
+    }
+
+    /// Returns the hash of the text concerned.
+    pub(super) fn text(self, candidate: &Candidate) -> Option<[u8; 32]> {
+        match self {
+            Self::Load | Self::Read => listed(candidate),
+            Self::Shell(commands) => Some(content_hash(&commands.joined())),
+            Self::Script(script) => Some(script.hash()),
+        }
+    }
+}
+
+/// Returns the hash of a skill's text as indexed.
+pub(crate) fn listed(candidate: &Candidate) -> Option<[u8; 32]> {
+    candidate.record().map(|it| it.facts.hash)
+}
+
+/// The commands in a skill's body, as read.
+#[derive(Debug)]
+pub(crate) struct Commands {
+    /// Hash of the text that contains them.
+    pub(crate) text: [u8; 32],
+    /// The commands after substitution.
+    pub(crate) all: Vec<String>,
+    /// True if text from the call is part of them.
+    pub(crate) filled: bool,
+    /// The files of the skill; none if it is the user's own.
+    pub(crate) files: Option<Content>,
+}
+
+impl Commands {
+    /// True if trust in the skill covers this; text from the call is never covered.
+    pub(super) fn is_trusted(&self, content: &Content) -> bool {
+        content.hash == self.text || self.files.as_ref() == Some(content)
+    }
+
+    /// Returns all commands as one unambiguous byte string.
+    pub(super) fn joined(&self) -> Vec<u8> {
+        joined(&self.all)
+    }
+}
+
+/// Returns texts as one unambiguous byte string.
+fn joined(texts: &[String]) -> Vec<u8> {
+    let each = |it: &String| [&it.len().to_le_bytes(), it.as_bytes()].concat();
+    texts.iter().flat_map(each).collect()
+}
+
+/// A script of a skill, as read.
+#[derive(Debug)]
+pub(crate) struct Script {
+    /// Its path relative to the skill's directory, as given by the caller.
+    pub(crate) relative: String,
+    /// Its arguments.
+    pub(crate) args: Vec<String>,
+    pub(crate) content: Content,
+    /// The files of the skill; none if it is the user's own.
+    pub(crate) files: Option<Content>,
+}
+
+impl Script {
+    /// Returns the hash of the script and its arguments.
+    pub(super) fn hash(&self) -> [u8; 32] {
+        content_hash(&[&self.content.hash[..], &joined(&self.args)].concat())
+    }
+}

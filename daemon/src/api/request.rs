@@ -1,0 +1,330 @@
+//! [`RequestContext`]: a call with everything that it depends on.
+//!
+//! The [`Resolver`] reads the settings, the session and the view of a call, each once. Handlers
+//! reach views only through it, so that engine errors are reported uniformly. It logs each look-up
+//! at trace level, and a test counts them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use skills_config::Config;
+use skills_discovery::discover::Environment;
+use skills_engine::sessions::registry::Sessions;
+use skills_engine::sessions::session::Session;
+use skills_engine::watch::stat_cache::{Generation, StatCache};
+use skills_engine::{Engine, Freshness, Health, View, ViewKey};
+use skills_protocol::error::RpcError;
+use skills_protocol::wire::{Context, Event, EventKind};
+use skills_syntax::path::AbsPath;
+use tokio::time::timeout;
+
+use crate::access::trust_cache::TrustCache;
+use crate::api::from_wire;
+use crate::api::from_wire::ViewRequest;
+use crate::lifecycle::settings::{ConfigChange, Settings, source_config};
+use crate::lifecycle::shutdown::Shutdown;
+use crate::rpc::events::{Bus, EventSubject};
+use crate::rpc::peer::Peer;
+
+/// Maximum wait for sources that are fetched or started for the first time.
+const SOURCE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A call with everything that it depends on.
+pub(crate) struct RequestContext {
+    /// The user's configuration.
+    pub(crate) config: Arc<Config>,
+    /// The configuration of the worktree.
+    pub(crate) repository: Arc<Config>,
+    /// The session that the call names, if it exists.
+    pub(crate) session: Option<Arc<Session>>,
+    /// The view, with the health of the configuration.
+    pub(crate) view: Arc<View>,
+}
+
+/// State of the daemon when a call begins.
+pub(crate) struct CallStart {
+    generation: Generation,
+    config: Arc<Config>,
+    /// The session that the call names, if it exists.
+    pub(crate) session: Option<Arc<Session>>,
+}
+
+/// A call whose parameters are decoded.
+pub(crate) struct DecodedCall {
+    pub(crate) start: CallStart,
+    pub(crate) request: ViewRequest,
+    /// A worktree with its configuration, once it is read.
+    repository: Option<(AbsPath, Arc<Config>)>,
+    /// The view, once it is resolved.
+    view: Option<Arc<View>>,
+}
+
+impl DecodedCall {
+    /// Returns the user's configuration when the call began.
+    pub(crate) fn config(&self) -> &Config {
+        &self.start.config
+    }
+
+    /// Continues the call in a session.
+    pub(crate) fn enter(&mut self, session: &Arc<Session>) {
+        if self.request.key.overlay != session.overlay {
+            self.request.key.overlay = Arc::clone(&session.overlay);
+            self.view = None;
+        }
+        self.start.session = Some(Arc::clone(session));
+    }
+}
+
+/// Resolves calls to views.
+pub(crate) struct Resolver {
+    pub(crate) engine: Engine,
+    pub(crate) sessions: Sessions,
+    pub(crate) settings: Arc<Settings>,
+    /// The user's trust decisions.
+    pub(crate) trusts: TrustCache,
+    /// Publishes events to subscribers.
+    pub(crate) bus: Arc<Bus>,
+    pub(crate) shutdown: Shutdown,
+    /// The daemon's own environment variables, for clients that send none.
+    pub(crate) environment: Environment,
+}
+
+impl Resolver {
+    /// Resolves a call, and waits up to [`SOURCE_TIMEOUT`] for sources that load for the first
+    /// time. Without that, only a second call would get a complete list.
+    pub(crate) async fn resolve(
+        &self,
+        peer: &Peer,
+        context: Context,
+    ) -> Result<RequestContext, RpcError> {
+        let call = self.decode(peer, context).await?;
+        self.complete(call).await
+    }
+
+    /// Resolves a decoded call, like [`Resolver::resolve`].
+    pub(crate) async fn complete(&self, mut call: DecodedCall) -> Result<RequestContext, RpcError> {
+        let (view, repository) = self.view_and_repository(&mut call).await?;
+        let view = self.wait_for_sources(&call.request, view).await?;
+        let health = self.settings.health(Some(&view.resolution.worktree));
+        let CallStart { config, session, .. } = call.start;
+        let view = view.with_health(&health);
+        Ok(RequestContext { config, repository, session, view })
+    }
+
+    /// Returns the view of a decoded call, without the health of the configuration.
+    pub(crate) async fn view(&self, call: &mut DecodedCall) -> Result<Arc<View>, RpcError> {
+        Ok(self.view_and_repository(call).await?.0)
+    }
+
+    async fn view_and_repository(
+        &self,
+        call: &mut DecodedCall,
+    ) -> Result<(Arc<View>, Arc<Config>), RpcError> {
+        let view = match &call.view {
+            Some(view) => Arc::clone(view),
+            None => self.view_for(&call.request).await?,
+        };
+        let worktree = &view.resolution.worktree;
+        let config = match &call.repository {
+            Some((known, config)) if known == worktree => Arc::clone(config),
+            // Mistakes in it are also reported to calls that name a profile themselves.
+            Some(_) | None => self.read_repository(worktree, call.start.generation).await,
+        };
+        call.repository = Some((worktree.clone(), Arc::clone(&config)));
+        call.view = Some(Arc::clone(&view));
+        Ok((view, config))
+    }
+
+    /// Decodes a call: working directory, profile, environment and session.
+    pub(crate) async fn decode(
+        &self,
+        peer: &Peer,
+        context: Context,
+    ) -> Result<DecodedCall, RpcError> {
+        let start = self.begin(context.session.as_deref()).await;
+        self.decode_from(start, peer, context).await
+    }
+
+    /// Reads what a call depends on before its parameters.
+    pub(crate) async fn begin(&self, session: Option<&str>) -> CallStart {
+        let generation = self.refresh_settings().await;
+        let session = match session {
+            Some(id) => self.sessions.get(id).await,
+            None => None,
+        };
+        if let Some(session) = session.as_deref() {
+            self.follow_writes(session).await;
+        }
+        CallStart { generation, config: self.settings.user(), session }
+    }
+
+    /// Decodes a call that has begun, with the configured profile if the call names none.
+    pub(crate) async fn decode_from(
+        &self,
+        start: CallStart,
+        peer: &Peer,
+        context: Context,
+    ) -> Result<DecodedCall, RpcError> {
+        let session = start.session.as_deref();
+        if context.profile.is_some() || session.is_some() {
+            let request = self.decode_with(&start.config, peer.environment(), context, session)?;
+            return Ok(DecodedCall { start, request, repository: None, view: None });
+        }
+        let decode = |profile: Option<String>| {
+            let context = Context { profile, ..context.clone() };
+            self.decode_with(&start.config, peer.environment(), context, None)
+        };
+        let request = decode(start.config.profile.clone())?;
+        // Any view of the directory knows its worktree, and this one is usually the answer.
+        let view = self.view_for(&request).await?;
+        let worktree = view.resolution.worktree.clone();
+        let repository = self.read_repository(&worktree, start.generation).await;
+        let (request, view) = match &repository.profile {
+            Some(profile) if **profile != *request.profile.id => {
+                (decode(Some(profile.clone()))?, None)
+            }
+            Some(_) | None => (request, Some(view)),
+        };
+        Ok(DecodedCall { start, request, repository: Some((worktree, repository)), view })
+    }
+
+    /// Decodes a call of the daemon's own about a session.
+    pub(crate) async fn decode_own(&self, session: &Arc<Session>) -> Result<DecodedCall, RpcError> {
+        let mut start = self.begin(None).await;
+        let request = self.decode_with(&start.config, None, Context::default(), Some(session))?;
+        start.session = Some(Arc::clone(session));
+        Ok(DecodedCall { start, request, repository: None, view: None })
+    }
+
+    /// Decodes a context without waiting; `theirs` is the client's environment.
+    pub(crate) fn context_for(
+        &self,
+        theirs: Option<&Environment>,
+        context: Context,
+        session: Option<&Session>,
+    ) -> Result<ViewRequest, RpcError> {
+        self.decode_with(&self.settings.user(), theirs, context, session)
+    }
+
+    fn decode_with(
+        &self,
+        config: &Config,
+        theirs: Option<&Environment>,
+        context: Context,
+        session: Option<&Session>,
+    ) -> Result<ViewRequest, RpcError> {
+        let theirs = theirs.or(session.map(|it| &it.environment));
+        let environment = theirs.unwrap_or(&self.environment);
+        from_wire::view_request(context, session, &config.profiles, environment, &self.environment)
+    }
+
+    /// Applies changes of the user's configuration and of the store. Returns the watch generation
+    /// that was current before.
+    pub(crate) async fn refresh_settings(&self) -> Generation {
+        tracing::trace!("resolve the settings");
+        let generation = StatCache::shared().hear();
+        if let Some(edit) = self.settings.refresh(generation).await {
+            // Enqueued before any later request.
+            let config = self.settings.user();
+            self.engine.set_read_limit(config.read_limit);
+            self.engine.provide(source_config(&config));
+            self.trusts.update_policy().await;
+            self.publish_edit(edit);
+        } else if !self.trusts.is_read() {
+            // This is the first call.
+            self.trusts.update_policy().await;
+        }
+        self.trusts.refresh(generation).await;
+        generation
+    }
+
+    async fn read_repository(&self, worktree: &AbsPath, generation: Generation) -> Arc<Config> {
+        tracing::trace!("resolve the settings of the worktree");
+        self.settings.repository(worktree, generation).await
+    }
+
+    /// Notifies all subscribers of a changed user configuration, since it holds profiles and rules
+    /// that no view reports.
+    fn publish_edit(&self, edit: ConfigChange) {
+        let happened =
+            [(edit.config, EventKind::DiagnosticsChanged), (edit.health, EventKind::HealthChanged)];
+        for (_, kind) in happened.into_iter().filter(|it| it.0) {
+            self.bus.publish(EventSubject::default(), &Event::new(kind));
+        }
+    }
+
+    /// Returns the files that every call depends on and that other processes write.
+    pub(crate) fn files_of_others(&self) -> Vec<PathBuf> {
+        let kept = self.sessions.store().files();
+        self.settings.user_file().into_iter().map(Path::to_owned).chain(kept).collect()
+    }
+
+    /// Watches for writes below a session's directory, if the session is automatic.
+    pub(crate) async fn follow_writes(&self, session: &Session) {
+        if !session.auto || self.engine.writes().follows(&session.cwd) {
+            return;
+        }
+        if let Err(error) = self.engine.hear(session.cwd.clone()).await {
+            tracing::error!(%error, "failed to watch for writes");
+        }
+    }
+
+    /// Returns the health of a view without the health of the configuration, with that and the
+    /// health of the session store.
+    pub(crate) fn full_health(&self, view: &View) -> Vec<Health> {
+        let config = self.settings.health(Some(&view.resolution.worktree));
+        let store = self.sessions.store().health();
+        view.health.iter().cloned().chain(config).chain(store).collect()
+    }
+
+    /// Returns the health of this view and of the session store.
+    pub(crate) fn health_of(&self, view: &View) -> Vec<Health> {
+        view.health.iter().cloned().chain(self.sessions.store().health()).collect()
+    }
+
+    /// Looks up a view.
+    pub(crate) async fn view_for(&self, request: &ViewRequest) -> Result<Arc<View>, RpcError> {
+        tracing::trace!("resolve the view");
+        let view = self.view_of_key(request, &request.key).await?;
+        // Most subagents have no rules of their own and share a view.
+        match &request.agent {
+            Some(agent) if view.resolution.has_rules_of(agent) => {
+                let key = ViewKey { agent: request.agent.clone(), ..request.key.clone() };
+                self.view_of_key(request, &key).await
+            }
+            Some(_) | None => Ok(view),
+        }
+    }
+
+    async fn view_of_key(
+        &self,
+        request: &ViewRequest,
+        key: &ViewKey,
+    ) -> Result<Arc<View>, RpcError> {
+        let ViewRequest { profile, freshness, .. } = request;
+        if *freshness == Freshness::Cached
+            && let Some(view) = self.engine.cached(key)
+        {
+            return Ok(view);
+        }
+        let ctx = from_wire::ctx(key, Arc::clone(profile));
+        let view = self.engine.view(key.clone(), || ctx, *freshness).await;
+        view.map_err(|error| self.shutdown.engine_failed(&error))
+    }
+
+    async fn wait_for_sources(
+        &self,
+        request: &ViewRequest,
+        view: Arc<View>,
+    ) -> Result<Arc<View>, RpcError> {
+        if request.freshness == Freshness::Cached {
+            return Ok(view);
+        }
+        match timeout(SOURCE_TIMEOUT, self.engine.settled(Arc::clone(&view))).await {
+            Ok(settled) => settled.map_err(|error| self.shutdown.engine_failed(&error)),
+            // A later answer includes them; the health of this one reports them as pending.
+            Err(_) => Ok(view),
+        }
+    }
+}
