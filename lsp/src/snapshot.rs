@@ -1,4 +1,4 @@
-//! The skills visible from one workspace root, from disk and with unsaved buffers.
+//! The skills visible from one workspace root: as on disk, and with unsaved buffers applied.
 //!
 //! [`WorkspaceSnapshot`] is a snapshot from the backend, decoded. [`OverlaySnapshot`] replaces
 //! files with the editor's buffers: agents see the disk, editors see their buffers. Both are

@@ -1,4 +1,4 @@
-//! State shared by all threads: the worktrees, the end of the run, the quiet points, the counters.
+//! State shared by all threads of the soak test: worktrees, end of the run, quiet points, counters.
 
 use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,4 +1,5 @@
-//! Input of a command ([`CommandContext`]): its flags, its terminal and functions of the binary.
+//! Input of a command ([`CommandContext`]): its flags, its terminal, and functions that the program
+//! passes in.
 
 use std::cell::RefCell;
 use std::io;

@@ -147,8 +147,8 @@ pub enum Command {
     /// Register skillsd with systemd and with installed agents
     ///
     /// Shows each change as a diff and asks before it writes: units of systemd's user manager, and
-    /// hooks and the MCP server of Claude Code, Codex, Gemini CLI and opencode. Keeps a copy of each
-    /// changed file beside it.
+    /// hooks and the MCP server of Claude Code, Codex, Gemini CLI and opencode. Keeps a copy of
+    /// each changed file beside it.
     Install(install::InstallArgs),
     /// Remove what `install` added
     Uninstall(install::InstallArgs),

@@ -1,4 +1,5 @@
-//! Parser for configuration files: converts TOML to [`Config`](crate::Config) and collects all problems.
+//! Parser for configuration files: converts TOML to [`Config`](crate::Config) and collects all
+//! problems.
 //!
 //! Every problem has a position and, if possible, a suggestion. One pass finds all problems; the
 //! caller decides whether to use a file that has any.

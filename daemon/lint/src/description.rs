@@ -296,7 +296,8 @@ fn check_length(cx: &Cx<'_>, value: &Value, text: &str, out: &mut Vec<Finding>) 
     }
 }
 
-/// Returns whether the agent itself cuts a description that is longer than the specification allows.
+/// Returns whether the agent itself cuts a description that is longer than the specification
+/// allows.
 fn cuts_long_description(agent: Agent) -> bool {
     let limit = DESCRIPTION.reader(agent).and_then(|it| it.limit);
     limit.is_some_and(|it| it.breach == OnViolation::Cut && it.max == Some(MAX))

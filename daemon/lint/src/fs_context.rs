@@ -66,7 +66,8 @@ pub trait FsContext {
         None
     }
 
-    /// Returns the first worktree files that a glob matches, as far as known, at most [`MAX_MATCHES`].
+    /// Returns the first worktree files that a glob matches, as far as known, at most
+    /// [`MAX_MATCHES`].
     fn first_matches(&self, glob: &str) -> Vec<String> {
         let _ = glob;
         Vec::new()

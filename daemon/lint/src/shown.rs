@@ -1,4 +1,4 @@
-//! Limit on the number of findings shown for one text.
+//! Limits the number of findings shown for one text.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! [`Subject`]: the text to check. [`Cx`]: the context of one check, with the look-ups that rules
-//! share.
+//! [`Subject`]: the SKILL.md or command to check, as text, syntax tree and skill record. [`Cx`]:
+//! the context of one check, with the look-ups that rules share.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};

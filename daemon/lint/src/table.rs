@@ -1,4 +1,4 @@
-//! All rules, family by family.
+//! The rule table: the rules of all families.
 
 use std::sync::LazyLock;
 

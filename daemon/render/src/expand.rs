@@ -1,4 +1,4 @@
-//! Expands a body: substitutes arguments, variables and command results.
+//! Expands a skill's body: substitutes arguments, variables and command results.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Method handlers, one file for each area.
 //!
-//! A handler decodes its parameters, asks the resolver for the call's context and converts the result. It does
-//! no discovery of its own; the rules are in the pure crates.
+//! A handler decodes its parameters, asks the resolver for the call's context and converts the
+//! result. It does no discovery of its own; the rules are in the pure crates.
 
 mod catalog;
 mod check;

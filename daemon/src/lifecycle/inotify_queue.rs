@@ -1,6 +1,6 @@
-//! [`InotifyQueue`]: an inotify queue read asynchronously, without a thread. For the few directories that
-//! the daemon, or the files open in an editor, depend on. The engine watches many and has its own
-//! reader.
+//! [`InotifyQueue`]: an inotify queue read asynchronously, without a thread. For the few
+//! directories that the daemon, or the files open in an editor, depend on. The engine watches many
+//! and has its own reader.
 
 use std::io;
 use std::mem::MaybeUninit;

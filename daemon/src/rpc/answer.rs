@@ -1,8 +1,8 @@
 //! [`Answer`]: the result of a call as serialised JSON.
 //!
 //! Handlers pass their results to the connection as JSON text in the extensions of jsonrpsee's
-//! response. jsonrpsee itself would copy and parse each result again, which costs more than the rest
-//! of the call for a list of a thousand skills.
+//! response. jsonrpsee itself would copy and parse each result again, which costs more than the
+//! rest of the call for a list of a thousand skills.
 
 use bytes::Bytes;
 use serde::Serialize;

@@ -4,8 +4,8 @@
 //! that is ready immediately is answered in the same poll; slow calls run concurrently and are
 //! answered as they finish. Long computations belong on the blocking pool.
 //!
-//! Invariants: the number of calls in flight stays within the limit, and no answer is produced while
-//! the peer leaves a full outbox unread.
+//! Invariants: the number of calls in flight stays within the limit, and no answer is produced
+//! while the peer leaves a full outbox unread.
 
 use std::future::{self, Future};
 use std::io;
@@ -40,7 +40,8 @@ const RARE: usize = 64 * 1024;
 pub(crate) trait Link: AsyncRead + AsyncWrite + Unpin + Send + 'static {
     /// Returns a future that completes when the peer can neither send nor receive.
     ///
-    /// End of input alone does not complete it: a shell pipe closes its input and waits for the answer.
+    /// End of input alone does not complete it: a shell pipe closes its input and waits for the
+    /// answer.
     fn hang_up(&self) -> BoxFuture<'static, ()> {
         future::pending().boxed()
     }
@@ -119,7 +120,8 @@ impl<S: Link> Connection<S> {
             self.begin_calls(cx);
             let held_back = !self.has_room();
             let written = self.outbox.poll_write_out(&mut self.stream, cx)?;
-            // Events of a peer that does not read stay in the mailbox, where later ones replace them.
+            // Events of a peer that does not read stay in the mailbox, where later ones replace
+            // them.
             if written.is_ready() && self.send_events(cx) {
                 continue;
             }
@@ -256,8 +258,8 @@ impl<S: Link> Connection<S> {
     }
 }
 
-/// Ends the subscriptions of a connection when dropped. Calls that are still being cancelled on other
-/// threads may keep the [`Peer`] alive a little longer.
+/// Ends the subscriptions of a connection when dropped. Calls that are still being cancelled on
+/// other threads may keep the [`Peer`] alive a little longer.
 struct EndsSubscriptions(Arc<Peer>);
 
 impl Drop for EndsSubscriptions {

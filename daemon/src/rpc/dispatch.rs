@@ -1,4 +1,5 @@
-//! Dispatch of one message: decodes a request, starts its handler and turns the outcome into a reply.
+//! Dispatch of one message: decodes a request, starts its handler and turns the outcome into a
+//! reply.
 //!
 //! jsonrpsee owns the method table and the callbacks; this module connects it to our framing and
 //! knows no stream.

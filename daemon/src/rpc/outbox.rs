@@ -2,8 +2,8 @@
 //!
 //! Small messages share one buffer, so that answers that are ready together leave in one write. The
 //! text of a large answer is not copied: it is queued, shared with other connections that send it,
-//! and written with its head and tail in one vectored write. The outbox has no limit of its own; the
-//! connection produces no answers while [`Outbox::is_full`].
+//! and written with its head and tail in one vectored write. The outbox has no limit of its own;
+//! the connection produces no answers while [`Outbox::is_full`].
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};

@@ -1,8 +1,8 @@
 //! [`PageCache`]: results of disk searches that are answered in pages, kept until the last page.
 //!
-//! No clock covers everything that such a result depends on, so all pages are cut from one result. A
-//! cursor carries the result's revision. If the result is no longer cached, the search runs again;
-//! if its revision differs by then, the caller must start again without the cursor.
+//! No clock covers everything that such a result depends on, so all pages are cut from one result.
+//! A cursor carries the result's revision. If the result is no longer cached, the search runs
+//! again; if its revision differs by then, the caller must start again without the cursor.
 //!
 //! Invariant: the pages of one answer never mix two different results.
 

@@ -1,7 +1,7 @@
 //! Pages of long lists: their size limits and cursors.
 //!
-//! A [`Cursor`] carries the clock of its list, so that all pages come from one clock. If the list has
-//! changed since, the caller must start again without the cursor.
+//! A [`Cursor`] carries the clock of its list, so that all pages come from one clock. If the list
+//! has changed since, the caller must start again without the cursor.
 
 use skills_protocol::error::RpcError;
 
@@ -40,8 +40,8 @@ impl Page {
         Self { part, at: 0, n_taken: 0, size: 0, next: None }
     }
 
-    /// Takes the items of the next list that belong to this page. `make` returns the item at an index
-    /// and its size in bytes as JSON; it is called only for items of this page.
+    /// Takes the items of the next list that belong to this page. `make` returns the item at an
+    /// index and its size in bytes as JSON; it is called only for items of this page.
     pub(crate) fn take<W>(&mut self, len: usize, make: impl Fn(usize) -> (W, usize)) -> Vec<W> {
         let begin = self.at;
         self.at += len;

@@ -74,8 +74,8 @@ impl Peer {
         self.environment.get()
     }
 
-    /// Stores the environment for later calls. Only the first `initialize` counts, so that the views of
-    /// the connection stay the same.
+    /// Stores the environment for later calls. Only the first `initialize` counts, so that the
+    /// views of the connection stay the same.
     pub(crate) fn introduce(&self, environment: Environment) {
         self.environment.get_or_init(|| environment);
     }

@@ -1,6 +1,7 @@
 //! [`ResponseCache`]: serialised answers and look-up tables of one view.
 //!
-//! A view is immutable, so each entry is built at most once, on first use, and dropped with the view.
+//! A view is immutable, so each entry is built at most once, on first use, and dropped with the
+//! view.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
@@ -109,8 +110,8 @@ impl ResponseCache {
         Ok(index)
     }
 
-    /// Returns the index of a snapshot of `views`, the first of which owns this cache. Calls `make` on
-    /// first use and blocks while it is built.
+    /// Returns the index of a snapshot of `views`, the first of which owns this cache. Calls `make`
+    /// on first use and blocks while it is built.
     pub(crate) fn snapshot_index(
         &self,
         views: &[Arc<View>],

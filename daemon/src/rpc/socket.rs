@@ -117,8 +117,8 @@ impl ClaimError {
 }
 
 impl Endpoint {
-    /// Claims the sockets: creates the directory and the sockets, or takes over those of the service
-    /// manager.
+    /// Claims the sockets: creates the directory and the sockets, or takes over those of the
+    /// service manager.
     pub(crate) fn claim(
         location: &SocketLocation,
         handed_over: HandedOver,
@@ -132,8 +132,8 @@ impl Endpoint {
         patience: Duration,
     ) -> Result<Self, ClaimError> {
         directory::prepare(location)?;
-        // With sockets from the service manager, another holder of the lock is no longer reachable, so
-        // this waits for it to exit.
+        // With sockets from the service manager, another holder of the lock is no longer reachable,
+        // so this waits for it to exit.
         let socket = location.path();
         let is_ours = handed_over.main.as_ref().is_some_and(|it| listens_at(it, socket));
         let lock =

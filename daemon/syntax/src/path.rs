@@ -1,4 +1,4 @@
-//! Absolute paths.
+//! [`AbsPath`]: an absolute path without `.` and `..`, and the reasons to refuse other paths.
 //!
 //! Every path that enters this crate is absolute and free of `.` and `..`; the current directory is
 //! not used after start-up. Nothing here accesses the disk.

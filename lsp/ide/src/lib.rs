@@ -3,9 +3,9 @@
 //!
 //! All functions are pure: they take a text, an offset and an
 //! [`FsContext`](skills_lint::FsContext), and return values without LSP types. Fields, tools,
-//! events and variables come from the field table ([`skills_agents::field_table`]); none is repeated
-//! here. The text under the cursor is analysed line by line, because a text that is being typed is
-//! rarely valid YAML.
+//! events and variables come from the field table ([`skills_agents::field_table`]); none is
+//! repeated here. The text under the cursor is analysed line by line, because a text that is being
+//! typed is rarely valid YAML.
 
 mod anchors;
 mod arguments;

@@ -1,4 +1,4 @@
-//! `workspace/symbol`: all skills of all workspace roots, each once.
+//! `workspace/symbol`: all skills of all workspace roots, each listed once.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -1,4 +1,4 @@
-//! Computes the files to watch for open documents, outside the index.
+//! Computes the files outside the index that must be watched for the open documents.
 
 use std::collections::BTreeSet;
 

@@ -272,8 +272,8 @@ fn digest_of_another_directory_is_refused() {
 /// Bytes of the plugin in [`large_plugin`].
 const LARGE: u64 = 8 * 1024 * 1024;
 
-/// Writes a plugin of 8 MiB with 50 skills of scripts into a worktree. Trust in each skill is for the
-/// whole plugin.
+/// Writes a plugin of 8 MiB with 50 skills of scripts into a worktree. Trust in each skill is for
+/// the whole plugin.
 fn large_plugin() -> (Live, PathBuf) {
     let (live, top) = scripts();
     let plugin = top.join("vendor/large");

@@ -1,4 +1,4 @@
-//! Content of a checked file, read again.
+//! Content of a checked file, read again to show excerpts and to apply fixes.
 //!
 //! Only regular files are read: reading a pipe could block for ever, and a device has no end.
 

@@ -1,10 +1,10 @@
 //! Analysis of a shell command: the files that it reads, writes, searches or runs.
 //!
-//! Agents use their shell as much as their own file tools. [`grammar`] parses the text as bash, with
-//! quoting, pipelines, here-documents and nested commands; [`table`] describes the operands of some
-//! two hundred commands. Paths come from the text alone and are made absolute; the disk is not read.
-//! For an unknown variable or a glob, the directory before it is used. The analysis never fails: a
-//! command that it does not understand touches no files.
+//! Agents use their shell as much as their own file tools. [`grammar`] parses the text as bash,
+//! with quoting, pipelines, here-documents and nested commands; [`table`] describes the operands of
+//! some two hundred commands. Paths come from the text alone and are made absolute; the disk is not
+//! read. For an unknown variable or a glob, the directory before it is used. The analysis never
+//! fails: a command that it does not understand touches no files.
 
 mod apply;
 mod git;

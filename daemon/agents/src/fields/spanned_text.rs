@@ -1,4 +1,4 @@
-//! [`SpannedText`]: the text of a scalar, and its reading as a switch.
+//! [`SpannedText`]: the text of a scalar, and its reading as a boolean.
 
 use skills_syntax::parse::{Frontmatter, Value};
 use skills_syntax::text::Span;

@@ -1,4 +1,4 @@
-//! Text repairs with their edits ([`Repair`]).
+//! Repairs of a broken frontmatter's text, with their edits ([`Repair`]).
 
 use skills_syntax::text::Span;
 

@@ -1,4 +1,4 @@
-//! The rows of the profile table.
+//! The profile table: one row for each built-in agent, with all its discovery and loading rules.
 //!
 //! The evidence for a row is given with the agent's version; a comment states the source of a rule
 //! that has another one.

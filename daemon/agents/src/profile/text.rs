@@ -1,4 +1,4 @@
-//! [`Text`]: the strings of a profile.
+//! [`Text`]: a string of a profile, built in or from the user's configuration.
 
 use std::borrow::Cow;
 

@@ -146,6 +146,7 @@ pub struct Reason {
     pub file: Option<AbsPath>,
     /// Suggested action, as a sentence.
     pub next: String,
-    /// The candidate that won the name, as an index into [`Resolution::candidates`](super::Resolution::candidates).
+    /// The candidate that won the name, as an index into
+    /// [`Resolution::candidates`](super::Resolution::candidates).
     pub winner: Option<usize>,
 }

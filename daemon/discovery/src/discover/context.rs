@@ -12,7 +12,8 @@ use super::overlay::Overlay;
 /// Environment variables that a view depends on, by name.
 pub type Environment = BTreeMap<String, OsString>;
 
-/// The inputs of [`discover`](super::discover): profile, directories, environment and session state.
+/// The inputs of [`discover`](super::discover): profile, directories, environment and session
+/// state.
 #[derive(Clone, Debug)]
 pub struct DiscoveryContext {
     /// The agent's rules.

@@ -1,9 +1,10 @@
 //! Skills that are in none of the agent's directories: bundled skills, registries and MCP prompts.
 //!
 //! A profile defines their position in the scan order
-//! ([`RootBase::Provided`](skills_agents::profile::RootBase)); the [`Tree`](super::Tree) supplies them as
-//! [`ProvidedRoot`] roots. A registry's directory is walked like any other; bundled skills and prompts
-//! are listed without files. A prompt's path is one that no file can have, see [`super::address`].
+//! ([`RootBase::Provided`](skills_agents::profile::RootBase)); the [`Tree`](super::Tree) supplies
+//! them as [`ProvidedRoot`] roots. A registry's directory is walked like any other; bundled skills
+//! and prompts are listed without files. A prompt's path is one that no file can have, see
+//! [`super::address`].
 
 use std::fmt::Write;
 use std::sync::Arc;

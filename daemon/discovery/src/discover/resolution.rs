@@ -16,8 +16,8 @@ use super::settings::file::{SettingsFile, SettingsValue};
 use super::worktree::{Repository, Worktree};
 use crate::permission::{Rule, SourceLocation};
 
-/// The result of [`discover`](super::discover): every root and skill considered, with the reason for everything left
-/// out.
+/// The result of [`discover`](super::discover): every root and skill considered, with the reason
+/// for everything left out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolution {
     /// Top of the git worktree; the working directory if it is not in git.

@@ -1,4 +1,4 @@
-//! Paths of a profile's rows on this machine.
+//! Resolves the search roots of a profile to paths on this machine.
 
 use std::path::PathBuf;
 

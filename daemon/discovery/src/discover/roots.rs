@@ -1,4 +1,4 @@
-//! Search roots: walks the paths of a profile's rows in the agent's order.
+//! Search roots: walks all search roots of a profile in the agent's order.
 
 use std::path::Path;
 

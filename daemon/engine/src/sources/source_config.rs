@@ -1,4 +1,5 @@
-//! Configuration of external sources.
+//! [`SourceConfig`]: configuration of external sources of skills: registries, MCP servers and
+//! bundled skills.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! State of external sources, for `status`.
+//! State of each registry and MCP server, for `skillsd status`.
 
 use skills_agents::profile::Provider;
 use skills_syntax::path::AbsPath;

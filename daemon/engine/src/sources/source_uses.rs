@@ -1,4 +1,4 @@
-//! External sources that a view depends on.
+//! The external sources (registries, MCP servers, bundled skills) that a view depends on.
 
 use std::collections::BTreeSet;
 

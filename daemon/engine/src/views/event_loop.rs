@@ -1,4 +1,4 @@
-//! The event loop: the thread that owns the index.
+//! The event loop: the thread that owns the index and answers requests for views.
 //!
 //! Each turn takes the pending [`Event`]s, updates the directory index, resolves the views that
 //! depend on a change, publishes them, and answers. Only events cause work.

@@ -1,4 +1,4 @@
-//! Rows of the rules `body/*`.
+//! The rule table's rows for `body/*`.
 
 use skills_agents::field_table::{
     AUTHORING, Agent, CLAUDE_SKILLS, COMMON_MARK, Citation, OPENCODE, PLUGIN, SPECIFICATION,

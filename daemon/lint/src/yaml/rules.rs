@@ -1,4 +1,4 @@
-//! Rows of the rules `yaml/*`.
+//! The rule table's rows for `yaml/*`.
 
 use skills_agents::field_table::{
     Agent, CLAUDE_CHANGES, CODEX, CORPUS, Citation, GEMINI, OPENCODE, PLUGIN, SPECIFICATION, YAML,

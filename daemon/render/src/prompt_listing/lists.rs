@@ -1,4 +1,4 @@
-//! Listings without a budget.
+//! Renders the prompt listings of agents that set no size limit.
 
 use skills_agents::listing::one_line;
 

@@ -60,7 +60,8 @@ fn is_from_elsewhere(access: &Access, view: &View, candidate: &Candidate) -> boo
         || is_from_registry(access, &candidate.path, trust_path(root))
 }
 
-/// Returns whether a skill's path, or the directory that is trusted for it, is in a registry's copy.
+/// Returns whether a skill's path, or the directory that is trusted for it, is in a registry's
+/// copy.
 pub(crate) fn is_from_registry(access: &Access, path: &AbsPath, place: Option<&AbsPath>) -> bool {
     [Some(path), place].into_iter().flatten().any(|it| access.engine.is_from_registry(it))
 }

@@ -1,4 +1,4 @@
-//! `rules/describe`: descriptions of rules with reasons and repairs.
+//! `rules/describe`: descriptions of lint rules with their consequences and remedies.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The four tools: their descriptions and what they do.
+//! The four MCP tools that the bridge offers to a model: definitions and calls.
 //!
 //! Failures are tool results with a message and a hint for the model; only an unknown tool is a
 //! protocol error.

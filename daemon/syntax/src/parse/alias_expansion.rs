@@ -1,4 +1,4 @@
-//! Bounds the expanded size of aliases: a few lines can expand to gigabytes.
+//! Limits the expanded size of YAML aliases, because a few lines can expand to gigabytes.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
 //! Owner and trust of a settings file, which decide whether the file may loosen anything.
 //!
-//! A repository's file only makes stricter until the user trusts the repository; then it applies as
+//! Until the user trusts the repository, its file can only make rules stricter; then it applies as
 //! the agent reads it.
 
 use skills_agents::profile::RootBase;

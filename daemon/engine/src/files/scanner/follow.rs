@@ -1,4 +1,5 @@
-//! Invalidation by hints and sweeps, and reading marked nodes again.
+//! Updates of the directory index: marks directories that change hints or file times report as
+//! changed, and reads them again.
 //!
 //! A hint only says which directory to check. Unwatched directories are compared by their file
 //! times instead, which opens nothing and so causes no events.

@@ -1,4 +1,4 @@
-//! Paths as column values.
+//! Conversion between paths and SQLite column values.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -1,4 +1,4 @@
-//! [`FileIdentity`]: check that the open database is still the file at its path.
+//! [`FileIdentity`]: checks that the open database is still the file at its path.
 //!
 //! If the directory is removed or the file is replaced or overwritten, SQLite keeps using the open
 //! file, and the next start opens another one. The writer checks before and after each batch.

@@ -1,4 +1,4 @@
-//! State shared by the event loop and the servers' thread.
+//! State of the MCP servers, shared by the event loop and the thread that manages them.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
