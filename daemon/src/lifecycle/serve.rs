@@ -38,7 +38,7 @@ use crate::rpc::socket::{ClaimError, Endpoint, HandedOver, Listeners};
 
 /// Size of the blocking pool, for disk access and child processes. With the threads of heavy calls,
 /// the engine and the store, the daemon has at most 32.
-const MAX_BLOCKING_THREADS: usize = 14;
+const MAX_BLOCKING_THREADS: usize = 12;
 
 /// Options of `skillsd serve`.
 #[derive(Debug, Clone)]

@@ -84,7 +84,9 @@ where
         async move {
             let peer = extensions.remove::<Arc<Peer>>().expect("`Call::begin` put it there");
             let outcome: Outcome = match method::parse_params(params.as_str()) {
-                Ok(_) if R::GRANTS && !peer.may_grant() => Err(refusal::needs_consent(R::METHOD)),
+                Ok(_) if R::GRANTS && !peer.may_grant() => {
+                    Err(refusal::needs_consent(&format!("`{}`", R::METHOD)))
+                }
                 Ok(params) => handler(cx, peer, params).await,
                 Err(error) => Err(error),
             };

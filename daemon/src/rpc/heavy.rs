@@ -2,7 +2,8 @@
 //!
 //! A heavy call reads many files or makes a large answer. Each runs on a thread of its own, below
 //! the priority of the threads that serve, and few run at a time. Waiting calls begin in turns by
-//! connection, so that a connection with many of them delays another by one call at most.
+//! connection, so that a connection with many of them delays another by one call at most. Calls of
+//! the user and matches of hooks have limits of their own, so that no other call delays them.
 //! Invariant: a call whose client has hung up or cancelled never begins, or ends early by its
 //! [`Cancel`]; it counts as running until its thread has ended.
 
@@ -19,10 +20,10 @@ use tokio::sync::oneshot;
 use crate::rpc::peer::Peer;
 use crate::rpc::refusal;
 
-/// Heavy calls that run at a time.
+/// Heavy calls of one kind that run at a time.
 const MOST: usize = 2;
 
-/// Heavy calls of one connection that run at a time.
+/// Heavy calls of one kind and one connection that run at a time.
 const MOST_OF_ONE: usize = 1;
 
 /// Nice value added to the thread of a heavy call.
@@ -32,12 +33,25 @@ const NICE: i32 = 10;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HeavyCalls(Arc<Mutex<Queue>>);
 
+/// Kinds of heavy calls. A call waits only for calls of its own kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Agents,
+    /// Calls of connections that may answer for the user.
+    User,
+    /// Matches of hooks, which an agent waits for before it uses a tool.
+    Hooks,
+}
+
+/// The kind of a call, and the number of its connection.
+type Caller = (Kind, u64);
+
 #[derive(Debug, Default)]
 struct Queue {
-    /// The connections of the calls that run.
-    running: Vec<u64>,
-    /// The connections with calls that wait, the next one first.
-    waiting: VecDeque<(u64, VecDeque<oneshot::Sender<Turn>>)>,
+    /// The callers of the calls that run.
+    running: Vec<Caller>,
+    /// The callers with calls that wait, the next one first.
+    waiting: VecDeque<(Caller, VecDeque<oneshot::Sender<Turn>>)>,
     n_begun: u64,
     n_cancelled: u64,
 }
@@ -57,14 +71,14 @@ impl Queue {
 struct Turn {
     /// None if it was dropped.
     of: Option<HeavyCalls>,
-    connection: u64,
+    caller: Caller,
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
         if let Some(calls) = self.of.take() {
             let mut queue = calls.queue();
-            let running = queue.running.iter().position(|it| *it == self.connection);
+            let running = queue.running.iter().position(|it| *it == self.caller);
             running.map(|it| queue.running.swap_remove(it));
             calls.begin_waiting(&mut queue);
         }
@@ -94,9 +108,27 @@ impl HeavyCalls {
         peer: &Peer,
         work: impl FnOnce(&Cancel) -> Result<T, RpcError> + Send + 'static,
     ) -> Result<T, RpcError> {
+        let kind = if peer.may_grant() { Kind::User } else { Kind::Agents };
+        self.run_as((kind, peer.nth()), work).await
+    }
+
+    /// Runs `work` for a match of hooks, which waits only for other matches.
+    pub(crate) async fn run_for_hooks<T: Send + 'static>(
+        &self,
+        peer: &Peer,
+        work: impl FnOnce(&Cancel) -> Result<T, RpcError> + Send + 'static,
+    ) -> Result<T, RpcError> {
+        self.run_as((Kind::Hooks, peer.nth()), work).await
+    }
+
+    async fn run_as<T: Send + 'static>(
+        &self,
+        caller: Caller,
+        work: impl FnOnce(&Cancel) -> Result<T, RpcError> + Send + 'static,
+    ) -> Result<T, RpcError> {
         let mut on_drop =
             CancelOnDrop { cancel: Cancel::default(), of: self.clone(), is_done: false };
-        let turn = self.turn(peer.nth()).await?;
+        let turn = self.turn(caller).await?;
         let cancel = on_drop.cancel.clone();
         let (reply, answer) = oneshot::channel();
         let run = move || {
@@ -130,14 +162,14 @@ impl HeavyCalls {
         }
     }
 
-    async fn turn(&self, connection: u64) -> Result<Turn, RpcError> {
+    async fn turn(&self, caller: Caller) -> Result<Turn, RpcError> {
         let (give, given) = oneshot::channel();
         {
             let mut queue = self.queue();
             queue.remove_cancelled();
-            match queue.waiting.iter_mut().find(|it| it.0 == connection) {
+            match queue.waiting.iter_mut().find(|it| it.0 == caller) {
                 Some((_, waiting)) => waiting.push_back(give),
-                None => queue.waiting.push_back((connection, VecDeque::from([give]))),
+                None => queue.waiting.push_back((caller, VecDeque::from([give]))),
             }
             self.begin_waiting(&mut queue);
         }
@@ -146,15 +178,19 @@ impl HeavyCalls {
 
     /// Gives turns to calls that wait, as many as may run.
     fn begin_waiting(&self, queue: &mut Queue) {
-        while queue.running.len() < MOST {
-            let n_of = |running: &[u64], of: u64| running.iter().filter(|it| **it == of).count();
-            let may = |it: &(u64, _)| n_of(&queue.running, it.0) < MOST_OF_ONE;
+        loop {
+            let running = &queue.running;
+            let may = |it: &(Caller, _)| {
+                let of_kind = running.iter().filter(|other| other.0 == it.0.0);
+                let of_one = running.iter().filter(|other| **other == it.0);
+                of_kind.count() < MOST && of_one.count() < MOST_OF_ONE
+            };
             let Some(next) = queue.waiting.iter().position(may) else { return };
-            let Some((connection, mut waiting)) = queue.waiting.remove(next) else { return };
+            let Some((caller, mut waiting)) = queue.waiting.remove(next) else { return };
             while let Some(give) = waiting.pop_front() {
-                match give.send(Turn { of: Some(self.clone()), connection }) {
+                match give.send(Turn { of: Some(self.clone()), caller }) {
                     Ok(()) => {
-                        queue.running.push(connection);
+                        queue.running.push(caller);
                         queue.n_begun += 1;
                         break;
                     }
@@ -163,7 +199,7 @@ impl HeavyCalls {
                 }
             }
             if !waiting.is_empty() {
-                queue.waiting.push_back((connection, waiting));
+                queue.waiting.push_back((caller, waiting));
             }
         }
     }
@@ -265,10 +301,10 @@ mod tests {
     #[tokio::test]
     async fn cancelled_calls_leave_the_queue_while_others_run() {
         let calls = HeavyCalls::default();
-        let _running = calls.turn(1).await.unwrap();
+        let _running = calls.turn((Kind::Agents, 1)).await.unwrap();
         for _ in 0..1000 {
             // The first poll puts the call into the queue, and dropping it cancels the call.
-            assert!(timeout(Duration::ZERO, calls.turn(1)).await.is_err());
+            assert!(timeout(Duration::ZERO, calls.turn((Kind::Agents, 1))).await.is_err());
         }
         let n_queued: usize = calls.queue().waiting.iter().map(|it| it.1.len()).sum();
         assert!(n_queued <= 1, "{n_queued} cancelled calls are queued");

@@ -12,9 +12,9 @@ pub(crate) fn not_a_request(cause: &serde_json::Error) -> RpcError {
     )
 }
 
-/// Returns the error for a granting method on a connection that may not grant.
-pub(crate) fn needs_consent(method: &str) -> RpcError {
-    let message = format!("`{method}` needs the consent socket; this connection cannot call it");
+/// Returns the error for a call that only the consent socket answers, as code in a sentence.
+pub(crate) fn needs_consent(call: &str) -> RpcError {
+    let message = format!("{call} needs the consent socket; this connection cannot call it");
     RpcError::new(NEEDS_ASKING, message).with_hint(
         "Ask the user to run `skillsd trust` or `skillsd permission reply` in a terminal; editors connect to `v1-consent.sock`.",
     )

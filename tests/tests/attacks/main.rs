@@ -12,6 +12,7 @@ mod budgets;
 mod consent;
 mod execution;
 mod faults;
+mod heavy_calls;
 mod links;
 mod listing;
 mod loosening;

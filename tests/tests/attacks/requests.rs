@@ -25,7 +25,7 @@ Tidy.
 ";
 
 /// Starts a daemon with a read timeout.
-fn start_with_timeout() -> Live {
+pub(super) fn start_with_timeout() -> Live {
     let live = Live::start();
     live.wire.set_patience(PATIENCE);
     live
@@ -293,7 +293,7 @@ fn cli_splits_long_lists_into_several_calls() {
 const LOADED_LIMIT: Duration = Duration::from_secs(5);
 
 /// Lays out `count` skills, with bodies that a check has to read.
-fn many_skills(live: &Live, count: usize) -> PathBuf {
+pub(super) fn many_skills(live: &Live, count: usize) -> PathBuf {
     let top = live.home.worktree("many", "");
     for nth in 0..count {
         let name = format!("s{nth}");
@@ -313,12 +313,12 @@ fn process_status(pid: u32, name: &str) -> u64 {
     line.split_whitespace().nth(1).and_then(|it| it.parse().ok()).expect("a number")
 }
 
-fn heavy_call_counts(wire: &mut Wire) -> Value {
+pub(super) fn heavy_call_counts(wire: &mut Wire) -> Value {
     wire.call("server/status", &json!({}))["heavyCalls"].clone()
 }
 
 /// Opens connections and sends the same call many times on each, without waiting for answers.
-fn send_many(
+pub(super) fn send_many(
     live: &Live,
     connections: usize,
     calls: usize,

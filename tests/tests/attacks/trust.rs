@@ -51,7 +51,7 @@ fn fixture_requiring_trust() -> (Live, PathBuf) {
     (Live::start_in(home), top)
 }
 
-fn configured(config: &str) -> Home {
+pub(super) fn configured(config: &str) -> Home {
     let home = Home::new();
     fs::create_dir_all(home.config_dir().join("skillsd")).expect("made");
     fs::write(home.config_dir().join("skillsd/config.toml"), config).expect("written");
@@ -64,7 +64,7 @@ fn code_of(live: &mut Live, method: &str, params: &Value) -> i64 {
 }
 
 /// Returns the parameters of calls about the skill in a directory.
-fn skill_params(top: &Path, dir: &str, more: &Value) -> Value {
+pub(super) fn skill_params(top: &Path, dir: &str, more: &Value) -> Value {
     let path = top.join(".claude/skills").join(dir).join("SKILL.md");
     let mut params = json!({"cwd": top, "profile": "claude-code", "path": path, "by": "user"});
     params.as_object_mut().expect("an object").extend(more.as_object().expect("one").clone());
@@ -171,9 +171,9 @@ fn scripts() -> (Live, PathBuf) {
     (Live::start_in(home), top)
 }
 
-fn shown(live: &mut Live, top: &Path) -> Value {
+fn shown(live: &Live, top: &Path) -> Value {
     let asked = json!({"dir": top, "cwd": top, "profile": "claude-code", "contents": true});
-    live.wire.call("trust/get", &asked)
+    live.daemon.connect_consent(Framing::Lines).call("trust/get", &asked)
 }
 
 fn is_trusted(live: &mut Live, top: &Path) -> bool {
@@ -230,10 +230,10 @@ fn trust_shows_skills_of_all_profiles() {
 #[test]
 fn digest_changes_with_every_file_that_trust_covers() {
     let (mut live, top) = scripts();
-    let first = shown(&mut live, &top);
+    let first = shown(&live, &top);
     let mut seen = vec![first["digest"].clone()];
     assert!(seen[0].as_str().is_some_and(|it| it.starts_with("blake3:")), "{first}");
-    assert_eq!(shown(&mut live, &top)["digest"], seen[0], "nothing has changed");
+    assert_eq!(shown(&live, &top)["digest"], seen[0], "nothing has changed");
     let paths = [
         ".claude/skills/deploy/go",
         ".claude/skills/deploy/helper",
@@ -245,7 +245,7 @@ fn digest_changes_with_every_file_that_trust_covers() {
         let path = top.join(relative);
         fs::create_dir_all(path.parent().expect("a parent")).expect("made");
         fs::write(&path, relative).expect("written");
-        let digest = shown(&mut live, &top)["digest"].clone();
+        let digest = shown(&live, &top)["digest"].clone();
         assert!(!seen.contains(&digest), "{relative}");
         let old = json!({"dir": top, "trusted": true, "digest": seen.last()});
         let mut user = live.daemon.connect_consent(Framing::Lines);
@@ -262,7 +262,7 @@ fn digest_changes_with_every_file_that_trust_covers() {
 fn digest_of_another_directory_is_refused() {
     let (mut live, top) = scripts();
     let other = live.home.worktree("other", SCRIPT);
-    let digest = shown(&mut live, &other)["digest"].clone();
+    let digest = shown(&live, &other)["digest"].clone();
     let set = json!({"dir": top, "trusted": true, "digest": digest});
     let mut user = live.daemon.connect_consent(Framing::Lines);
     assert_eq!(user.try_call("trust/set", &set).expect_err("it is another's").code, -32005);
@@ -328,18 +328,23 @@ fn plugin_files_are_read_once_for_all_its_skills() {
 #[test]
 fn abandoned_trust_calls_stop_and_count_as_heavy() {
     let (mut live, top) = large_plugin();
-    let asked = json!({"cwd": top, "profile": "claude-code", "waiting": true, "contents": true});
-    let mut agent = live.daemon.connect(Framing::Lines);
-    for _ in 0..200 {
-        agent.start("trust/get", &asked);
+    let of_agent = live.daemon.connect(Framing::Lines);
+    let of_user = live.daemon.connect_consent(Framing::Lines);
+    for (mut client, contents) in [(of_agent, false), (of_user, true)] {
+        let begun = heavy_calls(&mut live);
+        let asked =
+            json!({"cwd": top, "profile": "claude-code", "waiting": true, "contents": contents});
+        for _ in 0..200 {
+            client.start("trust/get", &asked);
+        }
+        wait_for("a call to begin", || (heavy_calls(&mut live) > begun).then_some(()));
+        drop(client);
+        wait_for("the work to end", || {
+            let heavy = live.wire.call("server/status", &json!({}))["heavyCalls"].clone();
+            (heavy["running"] == 0 && heavy["waiting"] == 0).then_some(())
+        });
+        assert!(heavy_calls(&mut live) - begun < 150, "most of 200 never began");
     }
-    wait_for("a call to begin", || (heavy_calls(&mut live) > 0).then_some(()));
-    drop(agent);
-    wait_for("the work to end", || {
-        let heavy = live.wire.call("server/status", &json!({}))["heavyCalls"].clone();
-        (heavy["running"] == 0 && heavy["waiting"] == 0).then_some(())
-    });
-    assert!(heavy_calls(&mut live) < 150, "most of 200 never began");
 }
 
 #[test]

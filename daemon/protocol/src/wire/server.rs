@@ -165,9 +165,10 @@ pub struct Actions {
     pub hooks_matched: u64,
 }
 
-/// Counts of heavy calls: checks, references, snapshots, pattern matches and first searches. At
-/// most two run at a time, for different connections; the others wait, with connections taking
-/// turns.
+/// Counts of heavy calls: checks, references, snapshots, pattern matches, first searches, and reads
+/// of files for trust and hooks. At most two run at a time, for different connections; the others
+/// wait, with connections taking turns. Calls on the consent socket wait only for each other, and
+/// so do calls of `hooks/match`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct HeavyCallCounts {

@@ -20,7 +20,7 @@ skills_params! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         waiting: Option<bool>,
         /// True to return everything that trust in the directory would cover, with its digest; false
-        /// if absent.
+        /// if absent. Only the consent socket answers it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         contents: Option<bool>,
     }

@@ -74,7 +74,7 @@ async fn unchanged(
         let content = |it: Unit| Some((hashes.unit(&it)?.content.clone(), it));
         Ok(units.into_iter().filter_map(content).collect::<Vec<_>>())
     };
-    for (content, unit) in parts.heavy.run(peer, read).await? {
+    for (content, unit) in parts.heavy.run_for_hooks(peer, read).await? {
         if authorize::run::unknown(&parts.access, vec![content]).await.is_empty() {
             unchanged.insert(unit);
         }

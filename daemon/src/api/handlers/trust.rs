@@ -23,12 +23,17 @@ use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
+use crate::rpc::refusal;
 
 pub(crate) async fn get(
     parts: Arc<GuardedParts>,
     peer: Arc<Peer>,
     mut params: TrustGetParams,
 ) -> Outcome {
+    // The digest is for `trust/set`, and its files may be many.
+    if params.contents == Some(true) && !peer.may_grant() {
+        return Err(refusal::needs_consent("`trust/get` with `contents`"));
+    }
     let mut context = params.take_context();
     let has_target = params.dir.is_some() || context.cwd.is_some() || context.session.is_some();
     let dir = if has_target {
