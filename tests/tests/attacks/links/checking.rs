@@ -123,6 +123,27 @@ fn check_of_an_unpacked_archive_reads_no_linked_file() {
 }
 
 #[test]
+fn check_outside_of_git_reads_no_link_into_the_callers_directory() {
+    let mut victim = Victim::new("");
+    let home = victim.live.home.path().to_path_buf();
+    let downloads = home.join("Downloads");
+    lay_out(&downloads, &format!("//- /taxes/telling.md\n{}", note_with_secret()));
+    let skill = downloads.join("archive/skill/SKILL.md");
+    fs::create_dir_all(skill.parent().expect("a parent")).expect("made");
+    symlink(downloads.join("taxes/telling.md"), &skill).expect("made");
+    symlink(downloads.join("taxes/telling.md"), downloads.join("archive/CLAUDE.md")).expect("made");
+    let paths = [downloads.join("archive"), skill.clone(), downloads.join("archive/CLAUDE.md")];
+    for cwd in [&downloads, &home] {
+        for path in &paths {
+            let params = json!({"cwd": cwd, "profile": "claude-code", "paths": [path]});
+            let answer = format!("{:?}", victim.live.wire.try_call("skills/check", &params));
+            assert!(!answer.contains(SECRET), "{}: {answer}", cwd.display());
+        }
+    }
+    assert_no_check_leaks(&mut victim, &paths);
+}
+
+#[test]
 fn linked_instructions_in_an_installed_skill_are_not_read() {
     let mut victim = Victim::new("");
     let home = victim.live.home.path().to_path_buf();

@@ -129,3 +129,29 @@ fn trusted_directory_swapped_for_a_link_returns_own_files_or_an_error() {
     let n_own = read_while_swapped(&mut victim, &aside);
     assert!(n_own > 0, "nothing was ever answered");
 }
+
+#[test]
+fn nested_worktree_swapped_for_a_link_during_a_check_returns_no_other_files() {
+    let text = "//- /sub/docs/SKILL.md\n---\nname: docs\ndescription: Is swapped.\n---\nown body\n";
+    let mut victim = Victim::new(text);
+    std::fs::create_dir(victim.top.join("sub/.git")).expect("made");
+    let other = victim.live.home.path().join("other");
+    let secret =
+        format!("//- /docs/SKILL.md\n---\nname: {SECRET}\n{SECRET}: 1\ndescription: Tells.\n---\n");
+    lay_out(&other, &secret);
+    std::fs::create_dir(other.join(".git")).expect("made");
+    victim.link("aside", "other");
+    let (top, sub) = (victim.top.clone(), victim.top.join("sub"));
+    let wire = &mut victim.live.wire;
+    let mut n_checked = 0;
+    while_swapping(&sub, &top.join("aside"), || {
+        for _ in 0..rounds() {
+            let params = json!({"cwd": top, "profile": "claude-code", "freshness": "cached",
+                "paths": [sub.join("docs/SKILL.md")]});
+            let answer = format!("{:?}", wire.try_call("skills/check", &params));
+            assert!(!answer.contains(SECRET), "{answer}");
+            n_checked += usize::from(answer.starts_with("Ok"));
+        }
+    });
+    assert!(n_checked > 0, "nothing was ever checked");
+}

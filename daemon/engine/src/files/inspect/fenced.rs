@@ -30,8 +30,10 @@ pub(super) struct Fenced<'a> {
 }
 
 impl<'a> Fenced<'a> {
+    /// Creates the confinement for a caller's worktree. Outside of git a caller's directory confines
+    /// nothing: all of it may be the user's.
     pub(super) fn new(top: Option<&'a AbsPath>, views: &'a [Arc<View>]) -> Self {
-        Self { top, home: users_home(), views }
+        Self { top: top.filter(|it| is_git_top(it)), home: users_home(), views }
     }
 
     /// Reads at most `limit` bytes of a file.
@@ -54,8 +56,9 @@ impl<'a> Fenced<'a> {
     fn is_inside(&self, path: &AbsPath, real: &Path) -> bool {
         let holds_home = |top: &Path| self.home.as_ref().is_some_and(|it| it.starts_with(top));
         let asked = self.top.filter(|it| path.starts_with(&***it));
-        let top = own_top(path, asked, self.home.as_deref()).or(asked.cloned());
-        if let Some(top) = top.and_then(|it| it.canonicalize().ok())
+        let own = own_top(path, asked, self.home.as_deref());
+        let top = own.or_else(|| asked.and_then(|it| it.canonicalize().ok()));
+        if let Some(top) = top
             && !holds_home(&top)
         {
             return real.starts_with(top);
@@ -105,29 +108,34 @@ impl<'a> Fenced<'a> {
     }
 }
 
-/// Returns the top of the git worktree that a path is in, up to `floor`. A directory that a link
-/// puts into a worktree belongs to the worktree of the link. Blocks on the disk.
+/// Returns the canonical top of the git worktree that a path is in, up to `floor`. A directory that
+/// a link puts into a worktree belongs to the worktree of the link. Callers compare with the returned
+/// path, because a later look may find another directory. Blocks on the disk.
 pub(super) fn own_top(
     path: &AbsPath,
     floor: Option<&AbsPath>,
     home: Option<&Path>,
-) -> Option<AbsPath> {
+) -> Option<PathBuf> {
     let above =
         path.ancestors().take_while(|it| floor.is_none_or(|floor| it.starts_with(&**floor)));
-    let tops: Vec<_> = above.filter(|it| it.join(".git").symlink_metadata().is_ok()).collect();
-    let mut own: Option<(AbsPath, PathBuf)> = None;
+    let tops: Vec<_> = above.filter(is_git_top).collect();
+    let mut own: Option<PathBuf> = None;
     for top in tops.into_iter().rev() {
         let Ok(real) = top.canonicalize() else { break };
         let leads_out = |outer: &Path| {
             let holds_home = home.is_some_and(|it| it.starts_with(outer));
             !holds_home && !real.starts_with(outer)
         };
-        if own.as_ref().is_some_and(|it| leads_out(&it.1)) {
+        if own.as_ref().is_some_and(|it| leads_out(it)) {
             break;
         }
-        own = Some((top, real));
+        own = Some(real);
     }
-    own.map(|it| it.0)
+    own
+}
+
+fn is_git_top(dir: &AbsPath) -> bool {
+    dir.join(".git").symlink_metadata().is_ok()
 }
 
 /// Returns the canonical home directory of the user whom this process serves.
@@ -140,7 +148,7 @@ pub(super) fn users_home() -> Option<PathBuf> {
 /// # Errors
 /// The file cannot be read, or a link leads to it that is not followed.
 pub fn read_fenced(path: &AbsPath, top: Option<&AbsPath>, limit: u64) -> Result<File, ReadError> {
-    Fenced::new(top, &[]).read(path, limit)
+    Fenced { top, home: users_home(), views: &[] }.read(path, limit)
 }
 
 /// Returns true if a skill or command is a link to something other than a Markdown file.

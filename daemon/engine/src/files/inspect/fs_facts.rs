@@ -159,10 +159,9 @@ pub fn entry(path: &Path) -> Option<Entry> {
 /// worktree. Blocks on the disk.
 pub fn leads_out(path: &AbsPath) -> bool {
     let Some(top) = own_top(path, None, users_home().as_deref()) else { return false };
-    let is_outside = |real: &Path| top.canonicalize().map_or(true, |it| !real.starts_with(it));
     let there = path.ancestors().find(|it| it.symlink_metadata().is_ok());
     // A dangling link may lead anywhere.
-    there.is_some_and(|it| it.canonicalize().map_or(true, |real| is_outside(&real)))
+    there.is_some_and(|it| it.canonicalize().map_or(true, |real| !real.starts_with(&top)))
 }
 
 /// Makes a script of the skill at `path` executable for everyone who may read it.
