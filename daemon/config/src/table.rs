@@ -186,7 +186,8 @@ config! {
     /// Require trust (`skillsd trust`) before anything from a worktree is used.
     ///
     /// Running scripts from a worktree always requires trust. With this key, listing and loading
-    /// its skills require trust too. Gemini CLI requires it by default.
+    /// its skills require trust too, and answers contain only their names and paths. Gemini CLI
+    /// requires trust by default.
     require_trust: bool = false,
         "require_trust", ValueKind::Switch, Some("false"), "true", USER, NextCall;
     /// Maximum number of bytes read from a SKILL.md.

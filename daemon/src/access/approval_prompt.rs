@@ -312,9 +312,11 @@ impl ApprovalRequest<'_> {
         let mut metadata = metadata;
         if let Some(candidate) = candidate {
             let path = candidate.path.to_string_lossy();
+            let with_text = view.resolution.with_text(candidate);
+            let description = with_text.and_then(|it| it.description.as_deref());
             for (key, value) in [
                 ("name", json!(candidate.name)),
-                ("description", json!(candidate.description)),
+                ("description", json!(description)),
                 ("path", json!(path)),
                 ("act", json!(self.act)),
             ] {

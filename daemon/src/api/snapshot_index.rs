@@ -66,9 +66,14 @@ impl SnapshotIndex {
         self.files.len()
     }
 
-    /// Returns a file by its index.
-    pub(crate) fn file<'v>(&self, views: &'v [Arc<View>], number: usize) -> &'v Candidate {
-        candidate(views, self.files[number])
+    /// Returns a file by its index, with a view that has it.
+    pub(crate) fn file<'v>(
+        &self,
+        views: &'v [Arc<View>],
+        number: usize,
+    ) -> (&'v View, &'v Candidate) {
+        let file = self.files[number];
+        (&views[file.0 as usize], candidate(views, file))
     }
 
     /// Returns the candidates by view.

@@ -46,12 +46,14 @@ pub(crate) fn entry(view: &View, candidate: &Candidate) -> wire::Entry {
     let dir = candidate.dir();
     let encoding = encoding_of([&*candidate.path, &*dir, &*root.path]);
     let record = candidate.record();
+    let with_text = view.resolution.with_text(candidate);
+    let shown = with_text.and_then(Candidate::record);
     // Only the agent itself can load its built-in skills.
     let invocable = record.filter(|_| !candidate.is_built_in());
     let hidden = |record: &SkillRecord| profile.hides_from_model && record.disable_model_invocation;
     wire::Entry {
         name: candidate.name.clone(),
-        description: candidate.description.as_deref().map(str::to_owned),
+        description: with_text.and_then(|it| it.description.as_deref()).map(str::to_owned),
         path: path(&candidate.path, encoding),
         dir: path(&dir, encoding),
         path_encoding: encoding,
@@ -59,14 +61,14 @@ pub(crate) fn entry(view: &View, candidate: &Candidate) -> wire::Entry {
         root: path(&root.path, encoding),
         state: state(candidate.state),
         reason: candidate.reason.as_ref().map(|reason| reason_text(reason, candidate)),
-        paths: record
+        paths: shown
             .map(|it| it.paths.iter().map(ToString::to_string).collect())
             .unwrap_or_default(),
         label: match &root.label {
             Some(label) => Some(label.to_string()),
-            None => record.and_then(|it| label(profile, candidate, it)),
+            None => shown.and_then(|it| label(profile, candidate, it)),
         },
-        namespace: candidate.namespace.clone(),
+        namespace: with_text.and_then(|it| it.namespace.clone()),
         model_invocable: invocable.is_some_and(|it| !hidden(it)),
         user_invocable: invocable.is_some_and(|it| it.user_invocable),
         trusted: root.is_trusted(),

@@ -100,11 +100,11 @@ impl ResponseCache {
         if let Some(index) = &*kept {
             return Ok(Arc::clone(index));
         }
-        let documents = view
-            .resolution
-            .candidates
-            .iter()
-            .map(|it| Document::new(&it.name, it.description.as_deref(), it.record()));
+        let documents = view.resolution.candidates.iter().map(|it| {
+            let with_text = view.resolution.with_text(it);
+            let description = with_text.and_then(|it| it.description.as_deref());
+            Document::new(&it.name, description, with_text.and_then(Candidate::record))
+        });
         let index = Arc::new(SearchIndex::new(documents)?);
         *kept = Some(Arc::clone(&index));
         Ok(index)

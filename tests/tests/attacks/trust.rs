@@ -105,6 +105,77 @@ fn shadowed_and_hidden_skills_of_an_untrusted_worktree_are_withheld() {
     }
 }
 
+/// A word in each text of [`TELLING`] except its name.
+const TOLD: &str = "xylophone";
+
+const TELLING: &str = "//- /.claude/skills/telling/SKILL.md
+---
+name: telling
+description: Plays the xylophone.
+when_to_use: For the xylophone.
+tags: [xylophone]
+paths: [xylophone/**]
+metadata:
+  namespace: xylophone
+x-xylophone: true
+---
+Plays the xylophone.
+//- /.claude/skills/broken/SKILL.md
+---
+name: broken
+description: Plays the xylophone.
+allowed-tools: {xylophone: [}
+---
+";
+
+/// Returns the answers of all methods that show texts of skills.
+fn answers_about(live: &mut Live, top: &Path, profile: &str) -> Vec<(&'static str, Value)> {
+    let file = top.join(".claude/skills/telling/SKILL.md");
+    let methods = [
+        ("skills/list", json!({"include": ["all"]})),
+        ("skills/get", json!({"path": file})),
+        ("skills/search", json!({"query": TOLD, "include": ["all"]})),
+        ("skills/search", json!({"query": "telling", "include": ["all"]})),
+        ("index/snapshot", json!({"profiles": [profile]})),
+        ("catalog/render", json!({})),
+        ("catalog/tool", json!({})),
+    ];
+    let call = |(method, mut params): (&'static str, Value)| {
+        (params["cwd"], params["profile"]) = (json!(top), json!(profile));
+        (method, live.wire.call(method, &params))
+    };
+    methods.into_iter().map(call).collect()
+}
+
+#[test]
+fn descriptions_and_frontmatter_of_untrusted_skills_are_withheld() {
+    let home = configured("require_trust = true\n");
+    write_skill(&home.path().join(".claude/skills/mine"), "mine", "Plays the harp.");
+    let top = home.worktree("w", TELLING);
+    let mut live = Live::start_in(home);
+    for profile in ["claude-code", "agentskills", "opencode"] {
+        for (method, answer) in answers_about(&mut live, &top, profile) {
+            let text = answer.to_string();
+            assert!(!text.contains(TOLD), "{profile} {method}: {text}");
+            if method == "skills/list" {
+                let entry = entry(&entries(&answer), "telling/SKILL.md").clone();
+                assert_eq!(
+                    (&entry["name"], &entry["description"]),
+                    (&json!("telling"), &Value::Null)
+                );
+                assert!(text.contains("harp"), "{profile}: {text}");
+            }
+        }
+    }
+    let mut user = live.daemon.connect_consent(Framing::Lines);
+    user.call("trust/set", &json!({"dir": top, "trusted": true}));
+    for (method, answer) in answers_about(&mut live, &top, "claude-code") {
+        let text = answer.to_string();
+        let is_listing = method.starts_with("catalog/");
+        assert!(is_listing || text.contains(TOLD), "{method}: {text}");
+    }
+}
+
 #[test]
 fn shadowed_skill_of_an_untrusted_gemini_folder_is_withheld() {
     let home = Home::new();

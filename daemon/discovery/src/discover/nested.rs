@@ -37,6 +37,7 @@ pub(super) fn walk(ctx: &DiscoveryContext, walker: &mut Walker<'_>, roots: &mut 
             trust_path: None,
             trust_decision: None,
             is_held_back: false,
+            withholds_text: false,
             plugin: None,
         });
     }

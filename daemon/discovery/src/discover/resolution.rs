@@ -56,6 +56,11 @@ pub struct Resolution {
 }
 
 impl Resolution {
+    /// Returns a skill to take its texts from; none if they are withheld.
+    pub fn with_text<'a>(&self, candidate: &'a Candidate) -> Option<&'a Candidate> {
+        (!self.roots[candidate.root].withholds_text).then_some(candidate)
+    }
+
     /// Returns the plugin that contains a skill.
     pub fn plugin_of(&self, candidate: &Candidate) -> Option<&Plugin> {
         self.roots[candidate.root].plugin.as_deref()
@@ -127,6 +132,9 @@ pub struct SearchRoot {
     /// True if the agent or the user requires trust and the root is not trusted, so that none of
     /// its content is returned.
     pub is_held_back: bool,
+    /// True if it is held back because the user requires trust, so that not even descriptions of its
+    /// skills are returned.
+    pub withholds_text: bool,
 }
 
 impl SearchRoot {

@@ -163,6 +163,7 @@ impl Search<'_, '_> {
             origin,
             trust_decision: None,
             is_held_back: false,
+            withholds_text: false,
         });
     }
 

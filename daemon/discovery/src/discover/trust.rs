@@ -57,6 +57,7 @@ pub(super) fn hold_back(
     };
     for root in roots.iter_mut().filter(|it| !it.is_own()) {
         root.is_held_back = !root.trust_decision.unwrap_or(is_given);
+        root.withholds_text = policy.requires_trust && root.is_held_back;
     }
     for candidate in candidates {
         let root = &roots[candidate.root];

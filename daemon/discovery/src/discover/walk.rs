@@ -310,6 +310,7 @@ impl Walker<'_> {
             trust_path: None,
             trust_decision: None,
             is_held_back: false,
+            withholds_text: false,
         }
     }
 

@@ -93,9 +93,9 @@ pub struct SnapshotSkill {
     pub file: Option<String>,
     /// Name in the frontmatter, or else the directory's name.
     pub name: String,
-    /// Description in the frontmatter; null if none.
+    /// Description in the frontmatter; null if none or withheld.
     pub description: Option<String>,
-    /// Its glob patterns.
+    /// Its glob patterns; empty if withheld.
     #[serde(default)]
     pub paths: Vec<String>,
     /// Hash of the file, `blake3:` and hexadecimal digits; null if it could not be read.

@@ -199,7 +199,8 @@ pub struct GetResult {
     /// The skill as in a list; its fields are part of this object.
     #[serde(flatten)]
     pub skill: Entry,
-    /// The complete frontmatter as JSON, with keys in file order.
+    /// The complete frontmatter as JSON, with keys in file order. Empty, as `ranges` and `findings`,
+    /// if `require_trust` is set and the skill is not trusted.
     pub frontmatter: Map<String, Value>,
     /// Ranges of each top-level key and its value.
     pub ranges: BTreeMap<String, FieldRanges>,

@@ -181,7 +181,7 @@ async fn listed<'v>(sessions: &SessionCalls, view: &'v View) -> Vec<ListedSkill<
 fn one<'a>(view: &'a View, candidate: &'a Candidate, n_uses: u64) -> ListedSkill<'a> {
     let root = &view.resolution.roots[candidate.root];
     // Settings may limit a skill to its name.
-    let shown = Some(candidate).filter(|it| !it.name_only);
+    let shown = view.resolution.with_text(candidate).filter(|it| !it.name_only);
     ListedSkill {
         name: &candidate.name,
         description: shown.and_then(|it| it.description.as_deref()).unwrap_or_default(),

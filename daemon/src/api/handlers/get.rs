@@ -36,7 +36,8 @@ pub(crate) async fn get(
 
 fn skill(view: &View, candidate_idx: usize) -> GetResult {
     let candidate = &view.resolution.candidates[candidate_idx];
-    let document = candidate.record().map(|it| (it, it.document()));
+    let with_text = view.resolution.with_text(candidate);
+    let document = with_text.and_then(Candidate::record).map(|it| (it, it.document()));
     let frontmatter =
         document.as_ref().and_then(|(record, it)| Some((*record, it.frontmatter.as_ref()?)));
     GetResult {
@@ -49,7 +50,7 @@ fn skill(view: &View, candidate_idx: usize) -> GetResult {
         ranges: frontmatter
             .map(|(record, it)| to_wire::field_ranges(it, record))
             .unwrap_or_default(),
-        findings: to_wire::diagnostics(candidate),
+        findings: with_text.map(to_wire::diagnostics).unwrap_or_default(),
     }
 }
 

@@ -32,7 +32,10 @@ pub(crate) fn snapshot(
 ) -> wire::SnapshotResult {
     let is_first = part.start == 0;
     let mut page = Page::of(part);
-    let skills = page.take(snapshot_index.n_files(), |it| skill(snapshot_index.file(views, it)));
+    let skills = page.take(snapshot_index.n_files(), |it| {
+        let (view, candidate) = snapshot_index.file(views, it);
+        skill(view, candidate)
+    });
     let mut profile = |(view, profile): (&Arc<View>, &snapshot_index::Profile)| {
         let candidates = &view.resolution.candidates;
         let skills = page.take(candidates.len(), |it| {
@@ -81,8 +84,9 @@ fn level(row: &LevelRow) -> wire::RuleLevel {
 }
 
 /// Returns a file and its size as JSON.
-fn skill(candidate: &Candidate) -> (wire::SnapshotSkill, usize) {
+fn skill(view: &View, candidate: &Candidate) -> (wire::SnapshotSkill, usize) {
     let record = candidate.record();
+    let with_text = view.resolution.with_text(candidate).and(record);
     let path_encoding = encoding_of([&*candidate.path]);
     let text = |it: &skills_agents::skill::RecordField| it.text.to_string();
     let written = record.and_then(|it| it.name.as_ref()).map(text).filter(|it| !it.is_empty());
@@ -92,8 +96,8 @@ fn skill(candidate: &Candidate) -> (wire::SnapshotSkill, usize) {
         path_encoding,
         file: candidate.file.as_ref().map(|it| it.id.to_string()),
         name: written.or_else(own).unwrap_or_default(),
-        description: record.and_then(|it| it.description.as_ref()).map(text),
-        paths: record
+        description: with_text.and_then(|it| it.description.as_ref()).map(text),
+        paths: with_text
             .map(|it| it.paths.iter().map(ToString::to_string).collect())
             .unwrap_or_default(),
         hash: record.map(|it| hash(&it.facts.hash)),
