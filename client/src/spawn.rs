@@ -17,7 +17,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
-use skills_protocol::env::SKILLSD_SOCKET;
+use skills_protocol::env::{DISCOVERY, HOME, SKILLSD_SOCKET, XDG_CONFIG_HOME};
 use skills_protocol::method::Initialize;
 use skills_protocol::socket::{SocketLocation, SocketSource};
 use skills_protocol::wire::InitializeParams;
@@ -273,6 +273,11 @@ fn start(options: &StartOptions, timeout: Duration) -> Result<(), ClientError> {
         .stdout(Stdio::piped())
         // A file, because a pipe breaks when this process exits, and then every log line fails.
         .stderr(log.try_clone().map_err(failed)?);
+    // The daemon serves all shells of the user. A directory that only one of them names is not the
+    // user's own for the others.
+    for name in DISCOVERY.iter().filter(|it| ![HOME, XDG_CONFIG_HOME].contains(it)) {
+        command.env_remove(name);
+    }
     if env::var_os(MALLOC_ARENA_MAX).is_none() {
         command.env(MALLOC_ARENA_MAX, "2");
     }

@@ -5,11 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use skills_testkit::daemon::listener;
 use skills_testkit::fixture::write_skill;
-use skills_testkit::{Framing, Home, Screen, wait_for};
+use skills_testkit::{Daemon, Framing, Home, Screen, Wire, wait_for};
 
 use super::names::trust;
-use crate::support::{Live, entries, entry, skillsd};
+use crate::support::{Live, entries, entry, exe, skillsd};
 
 const UNTRUSTED: i64 = -32004;
 
@@ -102,6 +103,41 @@ fn shadowed_and_hidden_skills_of_an_untrusted_worktree_are_withheld() {
         );
         let params = skill_params(&top, name, &json!({"relative": "notes.md"}));
         assert_eq!(code_of(&mut live, "skills/read", &params), 0, "{name}");
+    }
+}
+
+#[test]
+fn daemon_started_by_a_command_takes_no_directory_from_the_shell() {
+    let cases = [
+        ("claude-code", "CLAUDE_CONFIG_DIR", "skills"),
+        ("codex", "CODEX_HOME", "skills"),
+        ("opencode", "OPENCODE_CONFIG_DIR", "skills"),
+        ("gemini-cli", "GEMINI_CLI_HOME", ".gemini/skills"),
+    ];
+    let home = Home::new();
+    let top = home.worktree("w", "");
+    let dir = home.path().join("elsewhere");
+    for (_, _, skills) in cases {
+        write_skill(&dir.join(skills).join("a"), "a", "d");
+    }
+    let variables = cases.map(|it| (it.1, &*dir));
+    let is_trusted = |(profile, ..): (&str, &str, &str)| {
+        let args = ["list", "--all", "--profile", profile, "--json"];
+        let listed = skillsd(&home, &args).current_dir(&top).envs(variables).output();
+        let listed = listed.expect("our program can be run").stdout;
+        let listed: Value = serde_json::from_slice(&listed).expect("JSON");
+        entry(&entries(&listed), "skills/a/SKILL.md")["trusted"].clone()
+    };
+    for case in cases {
+        assert_eq!(is_trusted(case), false, "{case:?}");
+    }
+    Wire::connect(&home.socket(), Framing::Lines)
+        .expect("the first command has started a daemon")
+        .call("server/shutdown", &json!({}));
+    wait_for("the daemon to end", || listener(&home.socket()).is_none().then_some(()));
+    let _daemon = Daemon::start_with(&home, exe(), &variables);
+    for case in cases {
+        assert_eq!(is_trusted(case), true, "{case:?}");
     }
 }
 
