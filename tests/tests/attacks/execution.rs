@@ -8,7 +8,7 @@ use std::thread;
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
-use skills_testkit::Home;
+use skills_testkit::{Framing, Home};
 
 use crate::support::{Live, env_number, run_at_terminal};
 
@@ -497,8 +497,7 @@ fn scripts_that_wait_for_their_turn_have_no_copy() {
         let places = all.filter(|it| it.to_string_lossy().contains("copies."));
         places.map(|it| dirs(&it).len()).sum::<usize>()
     };
-    let mut wires: Vec<_> =
-        (0..12).map(|_| fixture.live.daemon.connect(skills_testkit::Framing::Lines)).collect();
+    let mut wires: Vec<_> = (0..12).map(|_| fixture.live.daemon.connect(Framing::Lines)).collect();
     let params = fixture.script("run.sh");
     let calls: Vec<_> = wires.iter_mut().map(|it| it.start("skills/run", &params)).collect();
     skills_testkit::wait_for("eight copies", || (n_copies() >= 8).then_some(()));
@@ -511,4 +510,57 @@ fn scripts_that_wait_for_their_turn_have_no_copy() {
         assert_eq!(wire.answer(call).expect("it runs")["exitCode"], 0);
     }
     assert_eq!(n_copies(), 0);
+}
+
+#[test]
+fn trust_revoked_while_a_script_waits_for_its_turn_stops_it() {
+    let text = "//- /.claude/skills/s/SKILL.md
+---
+name: s
+description: Runs.
+---
+Now: !`echo command >> ../ran`
+//- /.claude/skills/s/wait.sh mode=0755
+#!/bin/sh
+while [ ! -e \"$SKILLSD_ORIGINAL_DIR/../go\" ]; do sleep 0.05; done
+//- /.claude/skills/s/run.sh mode=0755
+#!/bin/sh
+echo script >> \"$SKILLSD_ORIGINAL_DIR/../../../../ran\"
+";
+    for (code, revokes_trust) in [(-32004, true), (-32005, false)] {
+        let fixture = ExecutionFixture::with(text);
+        let Live { wire, daemon, home } = &fixture.live;
+        let connect = |_| daemon.connect(Framing::Lines);
+        let mut busy: Vec<_> = (0..8).map(connect).collect();
+        let wait = fixture.script("wait.sh");
+        let waits: Vec<_> = busy.iter_mut().map(|it| it.start("skills/run", &wait)).collect();
+        let mut status = daemon.connect(Framing::Lines);
+        let mut n_run = || {
+            let status = status.call("server/status", &json!({}));
+            status["actions"]["scriptsRun"].as_u64().expect("a number")
+        };
+        skills_testkit::wait_for("eight scripts", || (n_run() == 8).then_some(()));
+        let (mut script, mut shell) = (connect(0), connect(0));
+        let run = script.start("skills/run", &fixture.script("run.sh"));
+        let load = json!({"cwd": fixture.top, "profile": "claude-code", "name": "s",
+            "format": "claude", "shell": "execute"});
+        let load = shell.start("skills/load", &load);
+        // Long enough to pass the first checks; a call that is later is refused by them.
+        thread::sleep(std::time::Duration::from_millis(500));
+        if revokes_trust {
+            wire.grant("trust/set", &json!({"dir": fixture.top, "trusted": null}));
+        } else {
+            let config = home.config_dir().join("skillsd/config.toml");
+            fs::write(config, "run.scripts = false\nrun.shell = false\n").expect("written");
+        }
+        fs::write(fixture.skill.join("../go"), "").expect("written");
+        let refused = script.answer(run).expect_err("it may no longer run");
+        assert_eq!(refused.code, code, "{refused}");
+        let refused = shell.answer(load).expect_err("they may no longer run");
+        assert_eq!(refused.code, code, "{refused}");
+        for (wire, call) in busy.iter_mut().zip(waits) {
+            wire.answer(call).expect("it was allowed");
+        }
+        assert!(!home.work().join("ran").exists(), "something has run");
+    }
 }

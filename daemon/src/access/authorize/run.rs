@@ -52,6 +52,24 @@ pub(crate) fn is_shell_possible(
     has_run(access, view, candidate)
 }
 
+/// Reads the settings and trust decisions again, because a view is older after a wait, and checks
+/// that the skill is still trusted.
+pub(crate) async fn is_still_trusted(
+    service: &Service,
+    view: &View,
+    candidate: &Candidate,
+) -> Result<(), RpcError> {
+    service.refresh_settings().await;
+    let root = &view.resolution.roots[candidate.root];
+    let trusts = service.trusts().await;
+    let is_trusted = |it: &AbsPath| trusts.decision(it).is_some_and(|it| it.1);
+    if root.is_own() || root.trust_path.as_ref().is_some_and(is_trusted) {
+        return Ok(());
+    }
+    service.counters.count(|it| it.untrusted += 1);
+    Err(untrusted(view, candidate, &format!("skillsd runs nothing of `{}`", candidate.name)))
+}
+
 /// Returns whether a skill comes from a registry or a server, so that no part of it ever runs. A
 /// caller may name a registry's copy as its working directory, so the path counts too.
 fn is_from_elsewhere(access: &Access, view: &View, candidate: &Candidate) -> bool {

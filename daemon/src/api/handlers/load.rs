@@ -278,6 +278,9 @@ impl PreparedLoad<'_> {
                 .with_hint("Check that it is installed and in the daemon's `PATH`.")
         };
         let place = RunSlot::take().await.map_err(|error| cannot_run(&error))?;
+        // Time has passed since trust was checked.
+        authorize::run::is_still_trusted(self.service, self.view, candidate).await?;
+        authorize::run::is_shell_possible(self.service, self.view, candidate)?;
         let copy = match unit {
             Some(unit) => Some(self.copy(unit, &commands, &candidate.name).await?),
             None => None,

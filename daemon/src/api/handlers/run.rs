@@ -79,7 +79,9 @@ pub(crate) async fn run(
     let script = Script { relative: relative_shown, args, content, files };
     authorize::run::script(&parts.access, asking, &script).await?;
     let place = RunSlot::take().await.map_err(|error| failed(&params.relative, &error))?;
-    // Time has passed since the user was asked.
+    // Time has passed since the user was asked, and since trust was checked.
+    authorize::run::is_still_trusted(&service, &view, candidate).await?;
+    authorize::run::is_possible(&service, &view, candidate)?;
     let (content, snapshot) = look().await?;
     let files = snapshot.as_ref().map(Snapshot::content);
     if content != script.content || files != script.files.as_ref() {
