@@ -71,7 +71,7 @@ pub(crate) fn register_all(methods: &mut Methods, parts: &Parts) {
     register::<TrustGet, _, _, _>(methods, &parts.guarded, trust::get);
     register::<TrustSet, _, _, _>(methods, &parts.guarded, trust::set);
     register::<SkillsRun, _, _, _>(methods, &parts.guarded, run::run);
-    register::<CatalogRender, _, _, _>(methods, &parts.sessions, catalog::render);
+    register::<CatalogRender, _, _, _>(methods, &parts.queries, catalog::render);
     register::<CatalogTool, _, _, _>(methods, &parts.sessions, catalog::tool);
     register::<SessionOpen, _, _, _>(methods, &parts.sessions, session::open);
     register::<SessionGet, _, _, _>(methods, &parts.sessions, session::get);

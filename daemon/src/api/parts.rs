@@ -24,9 +24,10 @@ pub(crate) struct Parts {
     pub(crate) server: Arc<ServerParts>,
 }
 
-/// Parts of calls that search or check many files.
+/// Parts of calls that search, check or render many files.
 pub(crate) struct QueryParts {
     pub(crate) resolver: Arc<Resolver>,
+    pub(crate) sessions: Arc<SessionCalls>,
     pub(crate) heavy: HeavyCalls,
     /// Cached walks over worktrees, for searches in their files.
     pub(crate) walks: Walks,

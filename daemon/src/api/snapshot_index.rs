@@ -12,6 +12,7 @@ use std::sync::Arc;
 use skills_discovery::discover::Candidate;
 use skills_discovery::ranking::RankTable;
 use skills_engine::View;
+use skills_engine::cancel::Cancel;
 
 /// Index of all files that at least one of several views contains.
 #[derive(Debug)]
@@ -32,12 +33,15 @@ pub(crate) struct Profile {
 }
 
 impl SnapshotIndex {
-    /// Builds the index of these views.
-    pub(crate) fn of(views: &[Arc<View>]) -> Self {
+    /// Builds the index of these views; none once the call is cancelled.
+    pub(crate) fn of(views: &[Arc<View>], cancel: &Cancel) -> Option<Self> {
         // Hashes paths as bytes; hashing by component is slower.
         let mut numbers: HashMap<&OsStr, u32> = HashMap::new();
         let mut files = Vec::new();
         for (view_idx, view) in (0..).zip(views) {
+            if cancel.is_cancelled() {
+                return None;
+            }
             for (candidate_idx, candidate) in (0..).zip(&view.resolution.candidates) {
                 numbers.entry(candidate.path.as_os_str()).or_insert_with(|| {
                     files.push((view_idx, candidate_idx));
@@ -49,16 +53,19 @@ impl SnapshotIndex {
         for (number, file) in (0..).zip(&files) {
             numbers.insert(candidate(views, *file).path.as_os_str(), number);
         }
-        let profile = |view: &Arc<View>| Profile {
-            ranks: RankTable::of(&view.ctx, &view.resolution),
-            files: view
-                .resolution
-                .candidates
-                .iter()
-                .map(|it| numbers[it.path.as_os_str()])
-                .collect(),
+        let profile = |view: &Arc<View>| {
+            (!cancel.is_cancelled()).then(|| Profile {
+                ranks: RankTable::of(&view.ctx, &view.resolution),
+                files: view
+                    .resolution
+                    .candidates
+                    .iter()
+                    .map(|it| numbers[it.path.as_os_str()])
+                    .collect(),
+            })
         };
-        Self { profiles: views.iter().map(profile).collect(), files: files.into() }
+        let profiles = views.iter().map(profile).collect::<Option<_>>()?;
+        Some(Self { profiles, files: files.into() })
     }
 
     /// Returns the number of files.

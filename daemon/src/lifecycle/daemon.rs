@@ -110,6 +110,7 @@ impl Daemon {
         let sessions = Arc::new(SessionCalls::new(Arc::clone(&resolver), counters));
         let queries = Arc::new(QueryParts {
             resolver: Arc::clone(&resolver),
+            sessions: Arc::clone(&sessions),
             heavy: heavy.clone(),
             walks: Walks::default(),
             page_cache: Arc::<PageCache>::default(),

@@ -111,24 +111,24 @@ impl ResponseCache {
     }
 
     /// Returns the index of a snapshot of `views`, the first of which owns this cache. Calls `make`
-    /// on first use and blocks while it is built.
+    /// on first use and blocks while it is built. Keeps nothing if `make` returns none.
     pub(crate) fn snapshot_index(
         &self,
         views: &[Arc<View>],
-        make: impl FnOnce(&[Arc<View>]) -> SnapshotIndex,
-    ) -> Arc<SnapshotIndex> {
+        make: impl FnOnce(&[Arc<View>]) -> Option<SnapshotIndex>,
+    ) -> Option<Arc<SnapshotIndex>> {
         let mut kept = self.snapshot_indexes.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|it| it.of.iter().all(|it| it.strong_count() > 0));
         if let Some(kept) = kept.iter().find(|it| it.is_of(views)) {
-            return Arc::clone(&kept.snapshot_index);
+            return Some(Arc::clone(&kept.snapshot_index));
         }
-        let snapshot_index = Arc::new(make(views));
+        let snapshot_index = Arc::new(make(views)?);
         if kept.len() == MAX_SNAPSHOT_INDEXES {
             kept.remove(0);
         }
         let of = views.iter().map(Arc::downgrade).collect();
         kept.push(KeptSnapshotIndex { of, snapshot_index: Arc::clone(&snapshot_index) });
-        snapshot_index
+        Some(snapshot_index)
     }
 
     /// Returns the candidate that wins `name`.

@@ -198,6 +198,57 @@ fn undecodable_session_row_is_reported_and_set_aside() {
 }
 
 #[test]
+fn undecodable_trust_and_grant_rows_are_reported_and_left_out() {
+    let mut fixture = FaultFixture::new();
+    fixture.trust("b").expect("it is kept");
+    let (first, second) = (fixture.first.clone(), fixture.second.clone());
+    let third = fixture.live.home.worktree("c", "");
+    for name in ["build", "deploy"] {
+        let dir = third.join(format!(".claude/skills/{name}"));
+        fs::create_dir_all(&dir).expect("made");
+        let text =
+            format!("---\nname: {name}\ndescription: Use it.\nallowed-tools: Bash\n---\nUse.\n");
+        fs::write(dir.join("SKILL.md"), text).expect("written");
+        let load = json!({"cwd": third, "profile": "claude-code", "name": name});
+        let error =
+            fixture.live.wire.try_call("skills/load", &load).expect_err("the user is asked");
+        let reply = json!({"id": error.data["requestId"], "reply": "always"});
+        fixture.consent.call("permission/reply", &reply);
+    }
+    let FaultFixture { consent, live: Live { mut wire, daemon, home }, .. } = fixture;
+    wire.call("server/shutdown", &json!({}));
+    drop((wire, consent));
+    daemon.wait();
+    // Makes one directory relative and one pattern no UTF-8, which SQLite's check does not detect.
+    let file = home.state_dir().join("skillsd/sessions.db");
+    let mut bytes = fs::read(&file).expect("it is there");
+    for (row, at, byte) in
+        [(second.to_str().expect("UTF-8"), 0, b'x'), ("skilldeploy", "skill".len(), 0xff)]
+    {
+        let places: Vec<_> =
+            (0..bytes.len()).filter(|it| bytes[*it..].starts_with(row.as_bytes())).collect();
+        assert!(!places.is_empty(), "{row}");
+        for it in places {
+            bytes[it + at] = byte;
+        }
+    }
+    fs::write(&file, bytes).expect("it is ours");
+    let live = Live::start_in(home);
+    let consent = live.daemon.connect_consent(Framing::Lines);
+    let mut fixture = FaultFixture { consent, live, first, second };
+    let (first, second) = (fixture.first.clone(), fixture.second.clone());
+    assert_eq!((fixture.is_trusted(&first), fixture.is_trusted(&second)), (true, false));
+    let asked = json!({"cwd": third, "profile": "claude-code"});
+    let granted = fixture.live.wire.call("permission/granted", &asked);
+    assert_eq!(granted["grants"], json!([{"permission": "skill", "pattern": "build"}]));
+    let told = fixture.store_health();
+    assert!(told.contains("the trust decision on `x"), "{told}");
+    assert!(told.contains("the grant of `\u{fffd}eploy`"), "{told}");
+    fixture.trust("b").expect("it is kept");
+    assert!(fixture.is_trusted(&second));
+}
+
+#[test]
 fn concurrent_always_replies_are_stored() {
     let mut live = Live::start();
     let top = live.home.worktree("w", "");

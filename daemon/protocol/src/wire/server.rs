@@ -165,8 +165,8 @@ pub struct Actions {
     pub hooks_matched: u64,
 }
 
-/// Counts of heavy calls: checks, references, snapshots, pattern matches, first searches, and reads
-/// of files for trust and hooks. At most two run at a time, for different connections; the others
+/// Counts of heavy calls: checks, references, snapshots, prompt listings, pattern matches, first
+/// searches, and reads of files for trust and hooks. At most two run at a time, for different connections; the others
 /// wait, with connections taking turns. Calls on the consent socket wait only for each other, and
 /// so do calls of `hooks/match`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

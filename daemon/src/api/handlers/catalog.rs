@@ -1,7 +1,7 @@
 //! `catalog/render` and `catalog/tool`: the prompt listing as an agent gives it to its model.
 
-use std::collections::HashSet;
-use std::path::Path;
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::value::to_raw_value;
@@ -11,85 +11,145 @@ use skills_agents::profile::Scope;
 use skills_config::Config;
 use skills_discovery::discover::{Candidate, SearchRoot};
 use skills_engine::View;
+use skills_engine::cancel::Cancel;
+use skills_engine::sessions::session::Session;
+use skills_engine::sessions::store::usage::Usage;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{CatalogParams, Contextual, ToolParams, ToolResult};
 use skills_render::prompt_listing::plugin_search::{self, FoundSkill, SkillQuery};
-use skills_render::prompt_listing::{ListedSkill, ListingFormat, PromptListing, write_listing};
+use skills_render::prompt_listing::{
+    ListedSkill, ListingBudget, ListingFormat, PromptListing, write_listing,
+};
 use skills_render::resources::is_script;
 use skills_render::tool as describe;
 use skills_syntax::path::AbsPath;
 
 use crate::access::confined_dir::ConfinedDir;
 use crate::api::from_wire::format;
+use crate::api::parts::QueryParts;
 use crate::api::request::RequestContext;
 use crate::api::session::SessionCalls;
 use crate::api::to_wire;
 use crate::api::to_wire::rendered;
 use crate::rpc::answer::{Answer, Outcome};
-use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
 
 pub(crate) async fn render(
-    sessions: Arc<SessionCalls>,
+    parts: Arc<QueryParts>,
     peer: Arc<Peer>,
     mut params: CatalogParams,
 ) -> Outcome {
     let context = params.take_context();
     let only_new = params.only_new == Some(true);
     let agent = context.agent.clone().filter(|it| !it.is_empty());
-    let resolver = &sessions.resolver;
+    let resolver = &parts.resolver;
     let request = if only_new {
         // `onlyNew` stores in the session which skills have been listed.
-        resolver.complete(sessions.decode_in_session(&peer, context).await?).await?
+        resolver.complete(parts.sessions.decode_in_session(&peer, context).await?).await?
     } else {
         resolver.resolve(&peer, context).await?
     };
     let RequestContext { config, session, view, .. } = request;
-    let format = params.format.map_or(ListingFormat::of(view.ctx.profile.output), format::catalog);
-    let listing_budget =
-        format::listing_budget(params.context_tokens, params.budget_chars, params.empty_text);
-    let query = params.query.as_deref().map(query).transpose()?;
-    let skills = listed(&sessions, &view).await;
-    let known = session.as_deref().and_then(|it| it.announced.get(agent.as_deref().unwrap_or("")));
-    let known: HashSet<&Path> = known.into_iter().flatten().map(|it| &**it).collect();
-    let is_known = |it: &ListedSkill<'_>| known.contains(it.path);
-    let told = rendered::ListingTotals {
-        n_skills: skills.len(),
-        is_initial: !skills.iter().any(is_known),
+    let listing = Listing {
+        format: params.format.map_or(ListingFormat::of(view.ctx.profile.output), format::catalog),
+        budget: format::listing_budget(
+            params.context_tokens,
+            params.budget_chars,
+            params.empty_text,
+        ),
+        query: params.query.as_deref().map(query).transpose()?,
+        use_counts: use_counts(&parts.sessions).await,
+        view: Arc::clone(&view),
+        session,
+        agent,
+        only_new,
     };
-    let names: Vec<_> = skills.iter().map(|it| it.name).collect();
-    let answers = |it: &ListedSkill<'_>| {
-        query.as_ref().is_none_or(|query| query.matches(it.name, it.description))
+    let make = move |cancel: &Cancel| {
+        let rendered = listing.render(None, cancel);
+        Ok((listing, rendered))
     };
-    let is_wanted = |it: &ListedSkill<'_>| (!only_new || !is_known(it)) && answers(it);
-    let mut shown: Vec<_> = skills.into_iter().filter(is_wanted).collect();
-    let searched = query.as_ref().filter(|_| format == ListingFormat::Plugin);
-    let mut catalog = match searched {
-        Some(query) if shown.is_empty() && listing_budget.empty_text => {
-            PromptListing { text: query.no_results_text(&names), ..PromptListing::default() }
-        }
-        Some(_) => found(&view, &shown).await?,
-        None => write_listing(format, &shown, &listing_budget),
-    };
+    let (listing, mut rendered) = parts.heavy.run(&peer, make).await?;
     // Checked before any skill is marked as announced.
-    let length = to_raw_value(&catalog.text).map_or(0, |it| it.get().len());
-    fits(&config, length + AROUND, shown.len(), TOO_LONG)?;
-    if let Some(session) = &session {
+    fits(&config, rendered.length + AROUND, rendered.shown.len(), TOO_LONG)?;
+    if let Some(session) = &listing.session {
+        let n_listed = rendered.catalog.n_listed;
         // Skills dropped for lack of budget come last and stay unannounced.
-        let named = shown.iter().take(catalog.n_listed).filter_map(|it| AbsPath::new(it.path).ok());
-        let named = named.collect();
-        let new = sessions.resolver.sessions.announce(&session.id, agent.as_deref(), named).await;
-        if only_new && new.len() < catalog.n_listed && searched.is_none() {
+        let named = rendered.shown.iter().take(n_listed).cloned().collect();
+        let new = resolver.sessions.announce(&session.id, listing.agent.as_deref(), named).await;
+        if only_new && new.len() < n_listed && !listing.is_search() {
             // A concurrent call of the same agent has announced the others.
-            shown.retain(|it| new.iter().any(|new| **new == *it.path));
-            catalog = write_listing(format, &shown, &listing_budget);
+            let make = move |cancel: &Cancel| Ok(listing.render(Some(&new), cancel));
+            rendered = parts.heavy.run(&peer, make).await?;
         }
     }
+    let Rendered { catalog, totals, .. } = rendered;
     let mut health = view.health.clone();
-    health.extend(sessions.resolver.sessions.store().health());
+    health.extend(resolver.sessions.store().health());
     let health = to_wire::health(&health);
-    sessions.counters.count(|it| it.descriptions_shortened += catalog.n_shortened as u64);
-    Answer::new(&rendered::catalog(catalog, &told, view.clock.clone(), health))
+    parts.sessions.counters.count(|it| it.descriptions_shortened += catalog.n_shortened as u64);
+    Answer::new(&rendered::catalog(catalog, &totals, view.clock.clone(), health))
+}
+
+/// A call of `catalog/render`, with the data for it that is not on the disk.
+struct Listing {
+    view: Arc<View>,
+    use_counts: UseCounts,
+    session: Option<Arc<Session>>,
+    agent: Option<String>,
+    only_new: bool,
+    query: Option<SkillQuery>,
+    format: ListingFormat,
+    budget: ListingBudget,
+}
+
+/// A rendered prompt listing.
+struct Rendered {
+    catalog: PromptListing,
+    totals: rendered::ListingTotals,
+    /// The files of its skills, in its order.
+    shown: Vec<AbsPath>,
+    /// Length of its text as JSON, in bytes.
+    length: usize,
+}
+
+impl Listing {
+    /// Returns whether the answer has the format of the plugin's search.
+    fn is_search(&self) -> bool {
+        self.query.is_some() && self.format == ListingFormat::Plugin
+    }
+
+    /// Renders the listing, with only these skills if `only` is given. Blocks on the disk.
+    fn render(&self, only: Option<&[AbsPath]>, cancel: &Cancel) -> Rendered {
+        let skills = listed(&self.view, &self.use_counts);
+        let session = self.session.as_deref();
+        let known = session.and_then(|it| it.announced.get(self.agent.as_deref().unwrap_or("")));
+        let known: HashSet<&Path> = known.into_iter().flatten().map(|it| &**it).collect();
+        let is_known = |it: &ListedSkill<'_>| known.contains(it.path);
+        let totals = rendered::ListingTotals {
+            n_skills: skills.len(),
+            is_initial: !skills.iter().any(is_known),
+        };
+        let names: Vec<_> = skills.iter().map(|it| it.name).collect();
+        let is_wanted = |it: &ListedSkill<'_>| {
+            (!self.only_new || !is_known(it))
+                && self.query.as_ref().is_none_or(|query| query.matches(it.name, it.description))
+                && only.is_none_or(|only| only.iter().any(|path| **path == *it.path))
+        };
+        let shown: Vec<_> = skills.into_iter().filter(is_wanted).collect();
+        let catalog = match self.query.as_ref().filter(|_| self.is_search()) {
+            Some(query) if shown.is_empty() && self.budget.empty_text => {
+                PromptListing { text: query.no_results_text(&names), ..PromptListing::default() }
+            }
+            Some(_) => found(&self.view, &shown, cancel),
+            None => write_listing(self.format, &shown, &self.budget),
+        };
+        Rendered {
+            length: to_raw_value(&catalog.text).map_or(0, |it| it.get().len()),
+            shown: shown.iter().filter_map(|it| AbsPath::new(it.path).ok()).collect(),
+            catalog,
+            totals,
+        }
+    }
 }
 
 /// Hints for a prompt listing that exceeds the message limit.
@@ -117,11 +177,10 @@ fn query(text: &str) -> Result<SkillQuery, RpcError> {
     })
 }
 
-/// Formats the search results of opencode-agent-skills, with the skills' scripts.
-async fn found(view: &View, shown: &[ListedSkill<'_>]) -> Result<PromptListing, RpcError> {
-    let dirs: Vec<_> = shown.iter().map(|it| it.path.parent().map(Path::to_owned)).collect();
-    let scripts = blocking(move || Ok(dirs.iter().map(|it| scripts(it.as_deref())).collect()));
-    let scripts: Vec<Vec<String>> = scripts.await?;
+/// Formats the search results of opencode-agent-skills, with the skills' scripts. Blocks on the disk.
+fn found(view: &View, shown: &[ListedSkill<'_>], cancel: &Cancel) -> PromptListing {
+    let dirs = shown.iter().map(|it| it.path.parent()).take_while(|_| !cancel.is_cancelled());
+    let scripts: Vec<_> = dirs.map(scripts).collect();
     let roots = &view.resolution.roots;
     let label = |of: &ListedSkill<'_>| {
         let root = roots.iter().find(|it| *it.path == *of.root && it.scope == of.scope);
@@ -136,7 +195,7 @@ async fn found(view: &View, shown: &[ListedSkill<'_>]) -> Result<PromptListing, 
         })
         .collect();
     let text = plugin_search::format_results(&found);
-    Ok(PromptListing { text, n_listed: shown.len(), ..PromptListing::default() })
+    PromptListing { text, n_listed: shown.len(), ..PromptListing::default() }
 }
 
 /// Lists the scripts in a directory; none if it cannot be read.
@@ -155,7 +214,8 @@ pub(crate) async fn tool(
         sessions.resolver.resolve(&peer, params.take_context()).await?;
     let style = params.style.map_or(view.ctx.profile.output, format::load);
     let listing_budget = format::listing_budget(params.context_tokens, params.budget_chars, None);
-    let skills = listed(&sessions, &view).await;
+    let use_counts = use_counts(&sessions).await;
+    let skills = listed(&view, &use_counts);
     let tool = describe(style, &skills, &listing_budget);
     let n_shortened = tool.as_ref().map_or(0, |it| it.n_shortened as u64);
     sessions.counters.count(|it| it.descriptions_shortened += n_shortened);
@@ -170,12 +230,18 @@ pub(crate) async fn tool(
 
 /// Returns the listed skills with their use counts. With a limited budget, some agents shorten the
 /// descriptions of the least used skills.
-async fn listed<'v>(sessions: &SessionCalls, view: &'v View) -> Vec<ListedSkill<'v>> {
+fn listed<'v>(view: &'v View, use_counts: &UseCounts) -> Vec<ListedSkill<'v>> {
+    let n_uses = |it: &Candidate| use_counts.get(&*it.path).map_or(0, |it| it.count);
+    view.resolution.listed().map(|it| one(view, it, n_uses(it))).collect()
+}
+
+/// Use counts by the skill's file.
+type UseCounts = BTreeMap<PathBuf, Usage>;
+
+async fn use_counts(sessions: &SessionCalls) -> UseCounts {
     let used = sessions.resolver.sessions.store().usage().await;
     let used = used.inspect_err(|error| tracing::debug!(%error, "failed to read use counts"));
-    let used = used.unwrap_or_default();
-    let n_uses = |it: &Candidate| used.get(&*it.path).map_or(0, |it| it.count);
-    view.resolution.listed().map(|it| one(view, it, n_uses(it))).collect()
+    used.unwrap_or_default()
 }
 
 fn one<'a>(view: &'a View, candidate: &'a Candidate, n_uses: u64) -> ListedSkill<'a> {

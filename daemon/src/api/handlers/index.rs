@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use skills_engine::cancel::Cancel;
 use skills_engine::files::inspect;
+use skills_protocol::error::RpcError;
 use skills_protocol::method::{Request as _, SkillsReferences};
 use skills_protocol::wire::{
     Contextual, Freshness, PathMatches, PathsMatchParams, PathsMatchResult, ReferencesParams,
@@ -51,9 +52,12 @@ pub(crate) async fn snapshot(
         return Answer::new(&to_wire::known_snapshot(views, clock));
     }
     let part = Part { start: cursor.map_or(0, |it| it.start), limit };
-    let make = move |_: &Cancel| {
+    let make = move |cancel: &Cancel| {
         let Active { views, rows, config, .. } = &active;
-        let snapshot_index = ResponseCache::of(&views[0]).snapshot_index(views, SnapshotIndex::of);
+        let snapshot_index = ResponseCache::of(&views[0])
+            .snapshot_index(views, |it| SnapshotIndex::of(it, cancel))
+            .filter(|_| !cancel.is_cancelled())
+            .ok_or_else(RpcError::cancelled)?;
         let result = to_wire::snapshot(views, &snapshot_index, rows, &config.profiles, clock, part);
         let n_places: usize = result.profiles.iter().map(|it| it.skills.len()).sum();
         Answer::with_capacity(&result, 1024 + result.skills.len() * 300 + n_places * 200)

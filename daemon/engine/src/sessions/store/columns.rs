@@ -1,4 +1,4 @@
-//! Conversion between paths and SQLite column values.
+//! Conversion of paths and damaged texts to and from SQLite column values.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -24,4 +24,11 @@ pub(super) fn abs_path_of(row: &Row<'_>, column: usize) -> Result<AbsPath> {
         let error = FromSqlError::Other(Box::new(error));
         rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, Box::new(error))
     })
+}
+
+/// Returns a text that may not be valid UTF-8.
+pub(super) fn text_of(row: &Row<'_>, column: usize) -> Result<String> {
+    let value = row.get_ref(column)?;
+    let bytes = value.as_bytes_or_null().ok().flatten().unwrap_or_default();
+    Ok(String::from_utf8_lossy(bytes).into_owned())
 }

@@ -3,10 +3,11 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rusqlite::params;
+use rusqlite::{Row, params};
 
 use super::Store;
 use super::clock::now;
+use super::columns::text_of;
 use super::error::StoreError;
 
 /// A granted permission.
@@ -50,25 +51,41 @@ impl Store {
         .await
     }
 
-    /// Returns the permissions of a worktree and of this session, in the order of granting.
+    /// Returns the permissions of a worktree and of this session, in the order of granting. A row
+    /// that cannot be decoded allows nothing, and health reports it.
     pub async fn grants(
         &self,
         worktree: &Path,
         session: Option<&str>,
     ) -> Result<Vec<Grant>, StoreError> {
+        let shown = worktree.display().to_string();
         let worktree = worktree.as_os_str().as_bytes().to_vec();
         let session = session.map(str::to_owned);
-        self.ask(move |connection| {
+        let read = self.ask(move |connection| {
             let mut query = connection.prepare(
                 "SELECT session, permission, pattern FROM granted
                  WHERE worktree = ?1 AND (session IS NULL OR session = ?2) ORDER BY number",
             )?;
-            let rows = query.query_map(params![worktree, session], |row| {
-                let (session, permission, pattern) = (row.get(0)?, row.get(1)?, row.get(2)?);
-                Ok(Grant { session, permission, pattern })
-            })?;
-            rows.collect()
-        })
-        .await
+            let mut rows = query.query(params![worktree, session])?;
+            let (mut grants, mut damaged) = (Vec::new(), Vec::new());
+            while let Some(row) = rows.next()? {
+                match grant_of(row) {
+                    Ok(grant) => grants.push(grant),
+                    Err(error) => damaged.push((text_of(row, 2)?, error.to_string())),
+                }
+            }
+            Ok((grants, damaged))
+        });
+        let (grants, damaged) = read.await?;
+        for (pattern, error) in damaged {
+            let message = format!("failed to read the grant of `{pattern}` in `{shown}`: {error}");
+            self.report_damage(message, "Allow it again when skillsd asks.");
+        }
+        Ok(grants)
     }
+}
+
+fn grant_of(row: &Row<'_>) -> rusqlite::Result<Grant> {
+    let (session, permission, pattern) = (row.get(0)?, row.get(1)?, row.get(2)?);
+    Ok(Grant { session, permission, pattern })
 }

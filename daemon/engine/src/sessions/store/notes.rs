@@ -21,8 +21,11 @@ const MOST_TOLD: usize = 16;
 impl Notes {
     /// Reports lost or damaged data, each once.
     pub(super) fn tell(&mut self, unwell: Health) {
-        tracing::warn!(path = ?unwell.path, "{}", unwell.message);
+        let n_before = self.using.len();
         self.using.retain(|it| it.message != unwell.message);
+        if self.using.len() == n_before {
+            tracing::warn!(path = ?unwell.path, "{}", unwell.message);
+        }
         if self.using.len() == MOST_TOLD {
             self.using.pop_front();
         }

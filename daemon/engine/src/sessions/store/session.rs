@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-use rusqlite::{Connection, OptionalExtension, Result, Row, params};
+use rusqlite::{Connection, OptionalExtension, Result, params};
 use skills_syntax::path::AbsPath;
 
-use super::columns::{abs_path_of, bytes};
+use super::columns::{abs_path_of, bytes, text_of};
 use super::hook;
 use crate::sessions::session::{Invocation, Loaded, Matched, Part, Session, Summary};
 
@@ -280,13 +280,6 @@ pub(crate) fn summaries(connection: &Connection) -> Result<(Vec<Summary>, Vec<Un
         }
     }
     Ok((read, unread))
-}
-
-/// Returns a text that may not be valid UTF-8.
-fn text_of(row: &Row<'_>, column: usize) -> Result<String> {
-    let value = row.get_ref(column)?;
-    let bytes = value.as_bytes_or_null().ok().flatten().unwrap_or_default();
-    Ok(String::from_utf8_lossy(bytes).into_owned())
 }
 
 fn split(joined: &[u8]) -> impl Iterator<Item = &[u8]> {

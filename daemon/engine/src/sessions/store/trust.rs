@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::Store;
 use super::clock::now;
-use super::columns::path_of;
+use super::columns::{abs_path_of, text_of};
 use super::error::StoreError;
 use crate::cancel::Cancel;
 use crate::files::disk::{self, ReadError, content_hash, content_hash_of};
@@ -157,19 +157,33 @@ impl Store {
         self.ask(move |it| it.query_row(query, [dir], |row| row.get(0)).optional()).await
     }
 
-    /// Reads all decisions, by path. Creates no file.
+    /// Reads all decisions, by path. Creates no file. A row that cannot be decoded trusts nothing,
+    /// and health reports it.
     pub async fn trusts(&self) -> Result<Said, StoreError> {
         if !self.is_there().await? {
             return Ok(Said::default());
         }
         let elsewhere = Arc::clone(&self.shared.elsewhere);
-        self.ask(move |connection| {
+        let read = self.ask(move |connection| {
             let nth = elsewhere.next_reading();
             let mut query = connection.prepare("SELECT dir, trusted FROM trust ORDER BY dir")?;
-            let rows = query.query_map((), |row| Ok((path_of(row, 0)?, row.get(1)?)))?;
-            Ok(Said { nth, said: rows.collect::<Result<_, _>>()? })
-        })
-        .await
+            let mut rows = query.query(())?;
+            let (mut said, mut damaged) = (Vec::new(), Vec::new());
+            while let Some(row) = rows.next()? {
+                let (dir, trusted) = (abs_path_of(row, 0), row.get(1));
+                if let Some(error) = dir.as_ref().err().or(trusted.as_ref().err()) {
+                    damaged.push((text_of(row, 0)?, error.to_string()));
+                }
+                said.extend(dir.map(|it| (it.into_path_buf(), trusted.unwrap_or(false))));
+            }
+            Ok((Said { nth, said }, damaged))
+        });
+        let (said, damaged) = read.await?;
+        for (dir, error) in damaged {
+            let message = format!("failed to read the trust decision on `{dir}`: {error}");
+            self.report_damage(message, "Run `skillsd trust` again in that directory.");
+        }
+        Ok(said)
     }
 
     /// Trusts files with these contents.

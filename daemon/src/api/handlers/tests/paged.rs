@@ -1,6 +1,7 @@
 //! Paged answers: the data of the first page is kept for all pages.
 
 use serde_json::{Value, json};
+use skills_engine::cancel::Cancel;
 use skills_protocol::error::INVALID_PARAMS;
 use skills_protocol::wire::Context;
 
@@ -25,7 +26,7 @@ impl Rig {
         for _ in 0..2 {
             ResponseCache::of(&views[0]).snapshot_index(&views, |views| {
                 n_index_builds += 1;
-                SnapshotIndex::of(views)
+                SnapshotIndex::of(views, &Cancel::default())
             });
         }
         n_index_builds
@@ -57,6 +58,30 @@ async fn snapshot_index_is_built_once_for_all_pages() {
     assert_eq!(rig.n_index_builds().await, 0, "the pages have built the index");
     rig.write("w/.agents/skills/g/SKILL.md", &skill("g", ""));
     assert_eq!(rig.n_index_builds().await, 1);
+}
+
+#[tokio::test]
+async fn cancelled_snapshot_builds_no_index_and_keeps_nothing() {
+    let rig = tree();
+    let context = Context { cwd: Some(rig.path("w")), ..Context::default() };
+    let profiles = PROFILES.map(ToOwned::to_owned).to_vec();
+    let Active { views, .. } =
+        active(&rig.daemon.parts.resolver, &Peer::new(0), &context, profiles)
+            .await
+            .expect("there are views");
+    let cancel = Cancel::default();
+    cancel.cancel();
+    let cache = ResponseCache::of(&views[0]);
+    assert!(cache.snapshot_index(&views, |it| SnapshotIndex::of(it, &cancel)).is_none());
+    assert_eq!(rig.n_index_builds().await, 1, "the next call builds it");
+}
+
+#[tokio::test]
+async fn catalog_is_a_heavy_call() {
+    let mut rig = tree();
+    let n_before = rig.daemon.parts.queries.heavy.counts().begun;
+    rig.call("catalog/render", json!({})).await;
+    assert_eq!(rig.daemon.parts.queries.heavy.counts().begun, n_before + 1);
 }
 
 #[tokio::test]
