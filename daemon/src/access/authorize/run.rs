@@ -6,7 +6,7 @@
 use std::io;
 
 use skills_agents::profile::Scope;
-use skills_discovery::discover::{Candidate, SearchRoot};
+use skills_discovery::discover::{Candidate, SearchRoot, TrustDecisions};
 use skills_engine::View;
 use skills_engine::sessions::store::trust::Content;
 use skills_protocol::error::RpcError;
@@ -52,21 +52,20 @@ pub(crate) fn is_shell_possible(
     has_run(access, view, candidate)
 }
 
-/// Reads the settings and trust decisions again, because a view is older after a wait, and checks
-/// that the skill is still trusted.
-pub(crate) async fn is_still_trusted(
-    service: &Service,
+/// Checks that the skill is still trusted by `trusts`, read anew, because a view is older after a
+/// wait.
+pub(crate) fn is_still_trusted(
+    access: &Access,
+    trusts: &TrustDecisions,
     view: &View,
     candidate: &Candidate,
 ) -> Result<(), RpcError> {
-    service.refresh_settings().await;
     let root = &view.resolution.roots[candidate.root];
-    let trusts = service.trusts().await;
     let is_trusted = |it: &AbsPath| trusts.decision(it).is_some_and(|it| it.1);
     if root.is_own() || root.trust_path.as_ref().is_some_and(is_trusted) {
         return Ok(());
     }
-    service.counters.count(|it| it.untrusted += 1);
+    access.counters.count(|it| it.untrusted += 1);
     Err(untrusted(view, candidate, &format!("skillsd runs nothing of `{}`", candidate.name)))
 }
 

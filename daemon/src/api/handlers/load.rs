@@ -279,8 +279,11 @@ impl PreparedLoad<'_> {
         };
         let place = RunSlot::take().await.map_err(|error| cannot_run(&error))?;
         // Time has passed since trust was checked.
-        authorize::run::is_still_trusted(self.service, self.view, candidate).await?;
-        authorize::run::is_shell_possible(self.service, self.view, candidate)?;
+        let access = &self.parts.access;
+        self.parts.resolver.refresh_settings().await;
+        let trusts = self.parts.resolver.trusts.decisions().await;
+        authorize::run::is_still_trusted(access, &trusts, self.view, candidate)?;
+        authorize::run::is_shell_possible(access, self.view, candidate)?;
         let copy = match unit {
             Some(unit) => Some(self.copy(unit, &commands, &candidate.name).await?),
             None => None,

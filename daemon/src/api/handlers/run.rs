@@ -80,8 +80,10 @@ pub(crate) async fn run(
     authorize::run::script(&parts.access, asking, &script).await?;
     let place = RunSlot::take().await.map_err(|error| failed(&params.relative, &error))?;
     // Time has passed since the user was asked, and since trust was checked.
-    authorize::run::is_still_trusted(&service, &view, candidate).await?;
-    authorize::run::is_possible(&service, &view, candidate)?;
+    parts.resolver.refresh_settings().await;
+    let trusts = parts.resolver.trusts.decisions().await;
+    authorize::run::is_still_trusted(&parts.access, &trusts, &view, candidate)?;
+    authorize::run::is_possible(&parts.access, &view, candidate)?;
     let (content, snapshot) = look().await?;
     let files = snapshot.as_ref().map(Snapshot::content);
     if content != script.content || files != script.files.as_ref() {
