@@ -190,7 +190,7 @@ fn undecodable_session_row_is_reported_and_set_aside() {
     assert_eq!(ids.len(), 1, "{listed}");
     assert_eq!(ids[0]["session"], "sound", "{listed}");
     let told = listed["health"].to_string();
-    assert!(told.contains("session `attacked` could not be read"), "{told}");
+    assert!(told.contains("session `attacked` is damaged"), "{told}");
     let opened = wire.call("session/open", &json!({"cwd": top, "session": "attacked"}));
     assert_eq!(opened["isNew"], true, "it begins anew");
     let sound = wire.call("session/open", &json!({"cwd": top, "session": "sound"}));

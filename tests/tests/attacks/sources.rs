@@ -146,7 +146,7 @@ fn prompts_with_hidden_or_forged_text_are_reported() {
         configure(&home, &format!("[mcp.servers.notes]\ncommand = \"{exe}\"\nargs = {args}\n"));
         let mut live = Live::start_in(home);
         expect_health(&mut live, &top, "`notes` has 1 prompts");
-        expect_health(&mut live, &top, "the first `bad`");
+        expect_health(&mut live, &top, "for example `bad`");
     }
 }
 
@@ -251,13 +251,13 @@ fn hooks_and_commands_of_a_registry_are_withheld_from_every_directory() {
         params["format"] = json!("claude");
         let loaded = live.wire.call("skills/load", &params);
         let warned = loaded["warnings"].to_string();
-        assert!(warned.contains("hooks are left out, because it comes from elsewhere"), "{loaded}");
+        assert!(warned.contains("hooks are left out, because it comes from a registry"), "{loaded}");
         assert!(loaded["metadata"]["hooks"].is_null(), "{loaded}");
         assert_eq!(live.wire.call("hooks/match", &params)["hooks"], json!([]));
         params["shell"] = json!("execute");
         let error = live.wire.try_call("skills/load", &params).expect_err("it does not run");
         assert_eq!(error.code, -32005, "{error}");
-        assert!(error.to_string().contains("comes from elsewhere"), "{error}");
+        assert!(error.to_string().contains("comes from a registry"), "{error}");
     }
 }
 
