@@ -251,7 +251,10 @@ fn hooks_and_commands_of_a_registry_are_withheld_from_every_directory() {
         params["format"] = json!("claude");
         let loaded = live.wire.call("skills/load", &params);
         let warned = loaded["warnings"].to_string();
-        assert!(warned.contains("hooks are left out, because it comes from a registry"), "{loaded}");
+        assert!(
+            warned.contains("hooks are left out, because it comes from a registry"),
+            "{loaded}"
+        );
         assert!(loaded["metadata"]["hooks"].is_null(), "{loaded}");
         assert_eq!(live.wire.call("hooks/match", &params)["hooks"], json!([]));
         params["shell"] = json!("execute");
