@@ -1,10 +1,8 @@
 //! The life of the daemon: start, configuration and its reload, logging, liveness and shutdown.
 
 pub(crate) mod config_notify;
-pub(crate) mod config_watch;
 pub(crate) mod daemon;
 pub(crate) mod in_process;
-pub(crate) mod inotify_queue;
 pub(crate) mod log;
 pub(crate) mod resident_memory;
 pub(crate) mod serve;

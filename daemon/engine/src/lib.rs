@@ -44,7 +44,9 @@ use crate::views::activation::Matchers;
 use crate::views::event::{Event, Published, Request};
 use crate::views::idle_check::{Events, IdleCheck};
 use crate::views::view_lease::ViewLeases;
-use crate::watch::hints::{HintQueue, StartHints};
+use crate::watch::backend::StartWatch;
+use crate::watch::hints::HintQueue;
+use crate::watch::service::WatchService;
 
 pub use crate::files::counters::{Cause, Causes, Counters};
 pub use crate::files::remote_fs_guard::RemoteFsGuard;
@@ -68,8 +70,8 @@ const END: Duration = Duration::from_secs(4);
 
 /// Options of an engine.
 pub struct Options {
-    /// Source of hints; without one the disk is read at every request.
-    pub hints: Option<Box<dyn StartHints>>,
+    /// Starter of the watches; without one the disk is read at every request.
+    pub hints: Option<StartWatch>,
     /// Disk implementation.
     pub disk: Arc<dyn Disk>,
     /// Read limit for a SKILL.md, in bytes.
@@ -122,6 +124,7 @@ pub struct Engine {
     registries: Arc<[PathBuf]>,
     matchers: Arc<Matchers>,
     writes: Writes,
+    watch: WatchService,
 }
 
 impl Engine {
@@ -129,8 +132,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// The thread cannot be started. A source of hints that fails to start is not an error: the
-    /// engine then reads the disk at every request, and the health of every view says so.
+    /// The thread cannot be started. Watches that fail to start are not an error: the engine
+    /// then reads the disk at every request, and the health of every view says so.
     pub fn start(options: Options) -> Result<Self, EngineError> {
         let (queue, receiver) = mpsc::channel();
         let events = Events::new(queue);
@@ -143,20 +146,25 @@ impl Engine {
         });
         let writes = hint_queue.writes().clone();
         let watching = options.hints.is_some();
-        let source = options.hints.and_then(|it| match it.start(hint_queue.clone()) {
-            Ok(source) => Some(source),
-            Err(error) => {
-                tracing::warn!(%error, "cannot watch the disk; reading it at every request");
-                None
-            }
+        let start = |it| WatchService::start(it, hint_queue.clone());
+        let watch = options.hints.map(start).transpose().unwrap_or_else(|error| {
+            tracing::warn!(%error, "cannot watch the disk; reading it at every request");
+            None
         });
+        let watch = watch.unwrap_or_default();
         let done = Arc::default();
-        let idle_check = IdleCheck::new(&events, &done, source.as_ref().and_then(|it| it.still()));
+        let idle_check = IdleCheck::new(&events, &done, watch.clone());
         let leases = ViewLeases::default();
         let notifier = Arc::new(ChangeNotifier::new(events.clone()));
         let us = rustix::process::geteuid().as_raw();
         let state = views::event_loop::state::EngineState {
-            scanner: Scanner::new(options.disk, source, hint_queue.clone(), us, options.read_limit),
+            scanner: Scanner::new(
+                options.disk,
+                watch.clone(),
+                hint_queue.clone(),
+                us,
+                options.read_limit,
+            ),
             hint_queue,
             published: Arc::clone(&published),
             boot_id: options.boot_id,
@@ -210,6 +218,7 @@ impl Engine {
             registries: registries.into_iter().flatten().collect(),
             matchers,
             writes,
+            watch,
         })
     }
 
@@ -233,6 +242,11 @@ impl Engine {
             self.turns.fetch_add(1, Ordering::Release);
         }
         Some(view)
+    }
+
+    /// Returns the watches of this process.
+    pub fn watch(&self) -> &WatchService {
+        &self.watch
     }
 
     /// Returns the collector of reported writes.

@@ -8,14 +8,14 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use skills_agents::profile;
 use skills_discovery::discover::{DiscoveryContext, Resolution};
 use skills_engine::files::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
-use skills_engine::watch::hints::{
-    ArmError, HintQueue, HintSource, QueueProbe, StartHints, WatchScope,
-};
-use skills_engine::watch::notify_watcher::{Notify, recommended};
+use skills_engine::watch::backend::{ArmError, StartWatch, Subscriber, WatchBackend, WatchScope};
+use skills_engine::watch::hints::HintQueue;
+use skills_engine::watch::notify_watcher::{portable, recommended};
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 use skills_syntax::path::AbsPath;
 
@@ -117,45 +117,40 @@ impl Disk for RemoteDisk {
     }
 }
 
-/// A real source of hints with reduced quality.
+/// A real watcher with hints of reduced quality.
 struct Worse {
     mode: Mode,
-    real: Box<dyn StartHints>,
-}
-
-struct WorseSource {
-    mode: Mode,
-    real: Box<dyn HintSource>,
+    real: Arc<dyn WatchBackend>,
     hint_queue: HintQueue,
-    armed: usize,
+    armed: AtomicUsize,
 }
 
-impl StartHints for Worse {
-    fn start(self: Box<Self>, hint_queue: HintQueue) -> io::Result<Box<dyn HintSource>> {
-        let Self { mode, real } = *self;
+/// Returns the starter of a watcher with hints of this quality.
+fn worse(mode: Mode, real: StartWatch) -> StartWatch {
+    Box::new(move |hint_queue| {
         let heard = match mode {
             Mode::Lost | Mode::Remote => HintQueue::new(|| {}),
             Mode::Plain | Mode::Portable | Mode::Limited => hint_queue.clone(),
         };
-        let real = real.start(heard)?;
-        Ok(Box::new(WorseSource { mode, real, hint_queue, armed: 0 }))
-    }
+        let real = real(heard)?;
+        Ok(Arc::new(Worse { mode, real, hint_queue, armed: AtomicUsize::new(0) }))
+    })
 }
 
-impl HintSource for WorseSource {
-    fn arm(&mut self, path: &Path, scope: WatchScope) -> Result<(), ArmError> {
-        self.armed += 1;
-        if self.mode == Mode::Limited && self.armed.is_multiple_of(3) {
+impl WatchBackend for Worse {
+    fn arm(&self, path: &Path, scope: WatchScope, by: Subscriber) -> Result<(), ArmError> {
+        let armed = self.armed.fetch_add(1, Ordering::Relaxed) + 1;
+        if self.mode == Mode::Limited && armed.is_multiple_of(3) {
             return Err(ArmError::Limit);
         }
-        self.real.arm(path, scope)
+        self.real.arm(path, scope, by)
     }
 
-    fn disarm(&mut self, path: &Path) {
-        self.real.disarm(path);
+    fn disarm(&self, path: &Path, by: Subscriber) {
+        self.real.disarm(path, by);
     }
 
-    fn cookie(&mut self, ticket: u64) -> io::Result<()> {
+    fn cookie(&self, ticket: u64) -> io::Result<()> {
         if self.mode == Mode::Lost {
             self.hint_queue.lost();
             return Ok(());
@@ -168,12 +163,12 @@ impl HintSource for WorseSource {
         self.real.cookie(ticket)
     }
 
-    fn still(&self) -> Option<Arc<dyn QueueProbe>> {
-        self.real.still().filter(|_| self.mode == Mode::Plain)
+    fn drain(&self) -> bool {
+        self.mode == Mode::Plain && self.real.drain()
     }
 }
 
-fn engine(hints: Option<Box<dyn StartHints>>, disk: Arc<dyn Disk>) -> Engine {
+fn engine(hints: Option<StartWatch>, disk: Arc<dyn Disk>) -> Engine {
     Engine::start(Options { hints, disk, ..Options::new("boot".into()) }).unwrap()
 }
 
@@ -318,15 +313,15 @@ fn shown(resolution: &Resolution) -> Vec<String> {
 async fn converge(mode: Mode, seed: u64, rounds: usize) {
     let world = World::new();
     let root = world.top.parent().unwrap();
-    let real: Box<dyn StartHints> = match mode {
-        Mode::Portable => Box::new(Notify { cookie_dir: world.cookies.clone() }),
+    let real = match mode {
+        Mode::Portable => portable(world.cookies.clone()),
         Mode::Plain | Mode::Lost | Mode::Limited | Mode::Remote => {
             recommended(world.cookies.clone())
         }
     };
     let disk: Arc<dyn Disk> =
         if mode == Mode::Remote { Arc::new(RemoteDisk) } else { Arc::new(RealDisk) };
-    let live = engine(Some(Box::new(Worse { mode, real })), disk);
+    let live = engine(Some(worse(mode, real)), disk);
     let mut random = Random(seed);
     let mut history = Vec::new();
     for round in 0..rounds {

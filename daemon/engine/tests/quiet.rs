@@ -114,6 +114,16 @@ async fn unrelated_writes_wake_no_thread() {
 
     wakes_nobody(|| beside.iter().for_each(|it| write_again_and_again(it)));
 
+    // Writes beside a watched file wake no thread either.
+    let service = engine.watch();
+    let name = [std::ffi::OsStr::new("config")];
+    fs::write(home.join("config"), "").unwrap();
+    let end = Instant::now() + Duration::from_mins(1);
+    while !service.watch(&home, &name).holds(service.now()) {
+        assert!(Instant::now() < end, "the file is never proved unchanged");
+    }
+    wakes_nobody(|| beside.iter().for_each(|it| write_again_and_again(it)));
+
     // Requests by either agent wake no thread either.
     let end = Instant::now() + Duration::from_mins(1);
     loop {

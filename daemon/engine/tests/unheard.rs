@@ -14,9 +14,7 @@ use std::time::Duration;
 use skills_agents::profile;
 use skills_discovery::discover::DiscoveryContext;
 use skills_engine::files::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
-use skills_engine::watch::hints::{
-    ArmError, HintQueue, HintSource, QueueProbe, StartHints, WatchScope,
-};
+use skills_engine::watch::backend::{ArmError, StartWatch, Subscriber, WatchBackend, WatchScope};
 use skills_engine::watch::notify_watcher::recommended;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
 use skills_syntax::path::AbsPath;
@@ -34,45 +32,36 @@ fn pass(moment: &ViewVersion, path: &Path) {
 /// Directories that cannot be watched.
 type Over = Arc<Mutex<Vec<PathBuf>>>;
 
-/// The system's hints with a watch limit for some directories.
+/// The system's watcher with a watch limit for some directories.
 struct Limited {
     over: Over,
     arming: ViewVersion,
-    real: Box<dyn StartHints>,
+    real: Arc<dyn WatchBackend>,
 }
 
-struct LimitedSource {
-    over: Over,
-    arming: ViewVersion,
-    real: Box<dyn HintSource>,
+fn limited(over: Over, arming: ViewVersion, real: StartWatch) -> StartWatch {
+    Box::new(move |hint_queue| Ok(Arc::new(Limited { over, arming, real: real(hint_queue)? })))
 }
 
-impl StartHints for Limited {
-    fn start(self: Box<Self>, hint_queue: HintQueue) -> io::Result<Box<dyn HintSource>> {
-        let Self { over, arming, real } = *self;
-        Ok(Box::new(LimitedSource { over, arming, real: real.start(hint_queue)? }))
-    }
-}
-
-impl HintSource for LimitedSource {
-    fn arm(&mut self, path: &Path, scope: WatchScope) -> Result<(), ArmError> {
+impl WatchBackend for Limited {
+    fn arm(&self, path: &Path, scope: WatchScope, by: Subscriber) -> Result<(), ArmError> {
         pass(&self.arming, path);
         if self.over.lock().unwrap().iter().any(|it| it == path) {
             return Err(ArmError::Limit);
         }
-        self.real.arm(path, scope)
+        self.real.arm(path, scope, by)
     }
 
-    fn disarm(&mut self, path: &Path) {
-        self.real.disarm(path);
+    fn disarm(&self, path: &Path, by: Subscriber) {
+        self.real.disarm(path, by);
     }
 
-    fn cookie(&mut self, ticket: u64) -> io::Result<()> {
+    fn cookie(&self, ticket: u64) -> io::Result<()> {
         self.real.cookie(ticket)
     }
 
-    fn still(&self) -> Option<Arc<dyn QueueProbe>> {
-        self.real.still()
+    fn drain(&self) -> bool {
+        self.real.drain()
     }
 }
 
@@ -131,7 +120,7 @@ impl World {
         *self.over.lock().unwrap() = over.iter().map(|it| self.top.join(it)).collect();
         let over = Arc::clone(&self.over);
         let (arming, real) = (Arc::clone(&self.arming), recommended(self.cookies.clone()));
-        let hints: Option<Box<dyn StartHints>> = Some(Box::new(Limited { over, arming, real }));
+        let hints = Some(limited(over, arming, real));
         let disk = Arc::new(Busy { listing: Arc::clone(&self.listing) });
         Engine::start(Options { hints, disk, ..Options::new("boot".into()) }).unwrap()
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use skills_discovery::discover::{Environment, Policy, TrustDecisions};
 use skills_engine::Engine;
 use skills_engine::sessions::registry::Sessions;
-use skills_engine::watch::stat_cache::Generation;
+use skills_engine::watch::stamp::Stamp;
 use skills_syntax::path::AbsPath;
 
 use crate::lifecycle::settings::{Settings, rules};
@@ -65,8 +65,9 @@ impl TrustCache {
 
     /// Reloads the decisions if another process has stored some, for example a command without a
     /// daemon.
-    pub(crate) async fn refresh(&self, generation: Generation) {
-        let writes = self.sessions.store().writes_elsewhere(generation).await;
+    pub(crate) async fn refresh(&self, now: Stamp) {
+        let watch = self.engine.watch();
+        let writes = self.sessions.store().writes_elsewhere(watch, now).await;
         if self.cached().writes != writes {
             self.read(writes).await;
         }

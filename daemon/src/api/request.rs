@@ -12,7 +12,7 @@ use skills_config::Config;
 use skills_discovery::discover::Environment;
 use skills_engine::sessions::registry::Sessions;
 use skills_engine::sessions::session::Session;
-use skills_engine::watch::stat_cache::{Generation, StatCache};
+use skills_engine::watch::stamp::Stamp;
 use skills_engine::{Engine, Freshness, Health, View, ViewKey};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Context, Event, EventKind};
@@ -44,7 +44,7 @@ pub(crate) struct RequestContext {
 
 /// State of the daemon when a call begins.
 pub(crate) struct CallStart {
-    generation: Generation,
+    now: Stamp,
     config: Arc<Config>,
     /// The session that the call names, if it exists.
     pub(crate) session: Option<Arc<Session>>,
@@ -129,7 +129,7 @@ impl Resolver {
         let config = match &call.repository {
             Some((known, config)) if known == worktree => Arc::clone(config),
             // Mistakes in it are also reported to calls that name a profile themselves.
-            Some(_) | None => self.read_repository(worktree, call.start.generation).await,
+            Some(_) | None => self.read_repository(worktree, call.start.now).await,
         };
         call.repository = Some((worktree.clone(), Arc::clone(&config)));
         call.view = Some(Arc::clone(&view));
@@ -148,7 +148,7 @@ impl Resolver {
 
     /// Reads what a call depends on before its parameters.
     pub(crate) async fn begin(&self, session: Option<&str>) -> CallStart {
-        let generation = self.refresh_settings().await;
+        let now = self.refresh_settings().await;
         let session = match session {
             Some(id) => self.sessions.get(id).await,
             None => None,
@@ -156,7 +156,7 @@ impl Resolver {
         if let Some(session) = session.as_deref() {
             self.follow_writes(session).await;
         }
-        CallStart { generation, config: self.settings.user(), session }
+        CallStart { now, config: self.settings.user(), session }
     }
 
     /// Decodes a call that has begun, with the configured profile if the call names none.
@@ -179,7 +179,7 @@ impl Resolver {
         // Any view of the directory knows its worktree, and this one is usually the answer.
         let view = self.view_for(&request).await?;
         let worktree = view.resolution.worktree.clone();
-        let repository = self.read_repository(&worktree, start.generation).await;
+        let repository = self.read_repository(&worktree, start.now).await;
         let (request, view) = match &repository.profile {
             Some(profile) if **profile != *request.profile.id => {
                 (decode(Some(profile.clone()))?, None)
@@ -219,12 +219,13 @@ impl Resolver {
         from_wire::view_request(context, session, &config.profiles, environment, &self.environment)
     }
 
-    /// Applies changes of the user's configuration and of the store. Returns the watch generation
-    /// that was current before.
-    pub(crate) async fn refresh_settings(&self) -> Generation {
+    /// Applies changes of the user's configuration and of the store. Returns the stamp from
+    /// before.
+    pub(crate) async fn refresh_settings(&self) -> Stamp {
         tracing::trace!("resolve the settings");
-        let generation = StatCache::shared().hear();
-        if let Some(edit) = self.settings.refresh(generation).await {
+        let watch = self.engine.watch();
+        let now = watch.now();
+        if let Some(edit) = self.settings.refresh(watch, now).await {
             // Enqueued before any later request.
             let config = self.settings.user();
             self.engine.set_read_limit(config.read_limit);
@@ -235,13 +236,14 @@ impl Resolver {
             // This is the first call.
             self.trusts.update_policy().await;
         }
-        self.trusts.refresh(generation).await;
-        generation
+        self.trusts.refresh(now).await;
+        now
     }
 
-    async fn read_repository(&self, worktree: &AbsPath, generation: Generation) -> Arc<Config> {
+    /// Returns the current configuration of a worktree's own file.
+    pub(crate) async fn read_repository(&self, worktree: &AbsPath, now: Stamp) -> Arc<Config> {
         tracing::trace!("resolve the settings of the worktree");
-        self.settings.repository(worktree, generation).await
+        self.settings.repository(worktree, self.engine.watch(), now).await
     }
 
     /// Notifies all subscribers of a changed user configuration, since it holds profiles and rules

@@ -11,46 +11,46 @@ use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
 use crate::api::request::Resolver;
-use crate::lifecycle::config_watch::ConfigWatch;
 
 /// Debounce interval: one commit causes several writes, most of them our own.
 const DEBOUNCE: Duration = Duration::from_millis(50);
 
 /// Applies external writes until the daemon shuts down.
 pub(crate) async fn run(resolver: Arc<Resolver>) {
-    let watch = match ConfigWatch::new() {
-        Ok(watch) => watch,
-        Err(error) => {
-            tracing::warn!(%error, "external changes are applied at the next call only");
-            return;
-        }
+    let watch = resolver.engine.watch();
+    let Some(mut watched) = watch.subscribe() else {
+        tracing::warn!("external changes are applied at the next call only");
+        return;
     };
-    let (files, mut watch) = (resolver.files_of_others(), Arc::new(watch));
+    let files = resolver.files_of_others();
     let mut is_followed = false;
     loop {
         if !is_followed {
-            let (followed, all) = (Arc::clone(&watch), files.clone());
+            let Some(mut next) = watch.subscribe() else { return };
+            let all = files.clone();
             // A home directory on a network file system may never answer.
-            let follow = spawn_blocking(move || all.iter().for_each(|it| followed.follow(it)));
+            let follow = spawn_blocking(move || {
+                for file in &all {
+                    next.follow(file);
+                }
+                next
+            });
             tokio::select! {
                 () = resolver.shutdown.closing.cancelled() => return,
-                _ = follow => {}
+                // Replaces the former watches, which may be on replaced files.
+                followed = follow => match followed {
+                    Ok(followed) => watched = followed,
+                    Err(error) => tracing::warn!(%error, "cannot watch the configuration and the store"),
+                }
             }
         }
         // Also covers changes made before the files were watched.
         if resolver.bus.is_followed() {
             resolver.refresh_settings().await;
         }
-        let Some(next) = Arc::get_mut(&mut watch) else { return };
         tokio::select! {
             () = resolver.shutdown.closing.cancelled() => return,
-            heard = next.next() => match heard {
-                Ok(is_more) => is_followed = !is_more,
-                Err(error) => {
-                    tracing::warn!(%error, "stopped watching the configuration and the store; changes are applied at the next call");
-                    return;
-                }
-            },
+            replaces = watched.changed() => is_followed = !replaces,
         }
         sleep(DEBOUNCE).await;
     }

@@ -1,27 +1,26 @@
 //! [`Settings`]: the current configuration, from the user's file and one at the top of each
 //! worktree.
 //!
-//! A file is checked with one `stat` whenever a call depends on it (none if the `StatCache` has
-//! seen no event), and read again when it has changed, so the first call after an edit uses the
+//! A file is checked with one `stat` whenever a call depends on it (none if the watch
+//! service has no event), and read again when it has changed, so the first call after an edit uses the
 //! edit. After an edit with mistakes the last valid configuration stays in use and health reports
 //! the mistakes. If no valid one was read before, the correct parts apply: a mistake in one line
 //! must not disable the rules in the others. The last configuration also stays in use if the file
 //! system does not answer. `skills_config` defines the keys.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use skills_config::{Config, ConfigSource, Problem};
 use skills_discovery::discover::{Policy, REPOSITORY_FILE};
 use skills_discovery::permission::Rule;
 use skills_engine::files::disk::{self, ReadError};
 use skills_engine::files::inspect::read_fenced;
-use skills_engine::watch::stat_cache::{Generation, StatCache, Validity};
+use skills_engine::watch::service::WatchService;
+use skills_engine::watch::stamp::{FileVersion, Stamp};
 use skills_engine::{Health, McpOptions, RemoteFsGuard, RemoteOptions, SourceConfig};
 use skills_protocol::limits::Limits;
 use skills_protocol::path::{encode, encoding_of};
@@ -32,10 +31,6 @@ use crate::lifecycle::log;
 
 /// Maximum size of a file; a sensible one is a hundredth of it.
 const MAX_BYTES: u64 = 256 * 1024;
-
-/// Minimum age of a change for its timestamp to be distinct from the next one's: file system clocks
-/// tick more slowly than editors save.
-const MIN_AGE: Duration = Duration::from_millis(50);
 
 /// Maximum number of mistakes reported per file.
 const MAX_PROBLEMS: usize = 10;
@@ -64,13 +59,13 @@ pub(crate) struct ConfigChange {
 /// A file as it was last read.
 #[derive(Clone, Debug, Default)]
 struct CachedFile {
-    stamp: FileStamp,
+    version: FileVersion,
     guard: RemoteFsGuard,
-    /// True if another change could have the same stamp, because the file was very young when read,
+    /// True if another change could give the same version, because the file was very young when read,
     /// or if the read failed for a reason that may pass without a change of the file.
     fresh: bool,
-    /// Validity of the last check that found the stamp unchanged.
-    validity: Validity,
+    /// Stamp of the last check that found the version unchanged.
+    stamp: Stamp,
     /// The configuration in use: the last one without mistakes, or the correct parts of the first.
     config: Arc<Config>,
     /// True if `config` comes from the file, not from the defaults.
@@ -78,10 +73,6 @@ struct CachedFile {
     /// Mistakes in the current file.
     faults: Vec<String>,
 }
-
-/// Identity of a file's version; none if its metadata cannot be read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct FileStamp(Option<(u64, u64, u64, i64, i64, i64, i64)>);
 
 impl Settings {
     /// Reads the user's file at startup.
@@ -105,15 +96,15 @@ impl Settings {
 
     /// Reads the user's file again if it has changed. Returns the kind of change; none if it was
     /// not read.
-    pub(crate) async fn refresh(&self, generation: Generation) -> Option<ConfigChange> {
+    pub(crate) async fn refresh(&self, watch: &WatchService, now: Stamp) -> Option<ConfigChange> {
         let path = self.user_file.as_ref()?;
-        if lock(&self.user).validity.holds(generation) {
+        if lock(&self.user).stamp.holds(now) {
             return None;
         }
         let kept = lock(&self.user).clone();
-        let validity = watch(path, &kept.guard);
+        let stamp = kept.watch(path, watch);
         if kept.is_current(path).await {
-            lock(&self.user).set_validity(kept.stamp, validity);
+            lock(&self.user).set_stamp(kept.version, stamp);
             return None;
         }
         let (config, faults) = (Arc::clone(&kept.config), kept.faults.clone());
@@ -132,19 +123,24 @@ impl Settings {
     }
 
     /// Returns the current configuration of a worktree's own file.
-    pub(crate) async fn repository(&self, top: &AbsPath, generation: Generation) -> Arc<Config> {
+    pub(crate) async fn repository(
+        &self,
+        top: &AbsPath,
+        watch: &WatchService,
+        now: Stamp,
+    ) -> Arc<Config> {
         if let Some(kept) = lock(&self.repositories).get(top)
-            && kept.validity.holds(generation)
+            && kept.stamp.holds(now)
         {
             return Arc::clone(&kept.config);
         }
         let path = top.join(REPOSITORY_FILE);
         let kept = lock(&self.repositories).get(top).cloned();
         if let Some(kept) = &kept {
-            let validity = watch(&path, &kept.guard);
+            let stamp = kept.watch(&path, watch);
             if kept.is_current(&path).await {
                 if let Some(it) = lock(&self.repositories).get_mut(top) {
-                    it.set_validity(kept.stamp, validity);
+                    it.set_stamp(kept.version, stamp);
                 }
                 return Arc::clone(&kept.config);
             }
@@ -181,10 +177,10 @@ impl Settings {
         let path = self.user_file.as_deref()?;
         let path_encoding = encoding_of([path]);
         let kept = lock(&self.user);
-        let state = match (kept.faults.is_empty(), kept.stamp.0) {
+        let state = match (kept.faults.is_empty(), kept.version.exists()) {
             (false, _) => ConfigState::Broken,
-            (true, Some(_)) => ConfigState::Good,
-            (true, None) => ConfigState::Absent,
+            (true, true) => ConfigState::Good,
+            (true, false) => ConfigState::Absent,
         };
         Some(ConfigStatus { path: encode(path, path_encoding), path_encoding, state })
     }
@@ -270,13 +266,13 @@ async fn read_with_timeout(
 
 /// Reads a file that may name the profiles in `own` as well as the built-in ones.
 fn read(path: &Path, source: ConfigSource, before: &CachedFile, own: &[String]) -> CachedFile {
-    let validity = Validity::default();
-    // Taken before the read: a later change then gives a different stamp.
-    let stamp = FileStamp::of(path);
-    let fresh = stamp.is_young();
+    let stamp = Stamp::default();
+    // Taken before the read: a later change then gives a different version.
+    let version = FileVersion::of(path);
+    let fresh = version.is_young();
     let guard = RemoteFsGuard::of(path);
     match text(path, source) {
-        Ok(None) => CachedFile { stamp, guard, fresh, ..CachedFile::default() },
+        Ok(None) => CachedFile { version, guard, fresh, ..CachedFile::default() },
         Ok(Some(bytes)) => {
             let rules = skills_lint::ids();
             let names = skills_config::KnownNames { rules: Some(&rules), profiles: own };
@@ -284,7 +280,7 @@ fn read(path: &Path, source: ConfigSource, before: &CachedFile, own: &[String]) 
             let faults: Vec<_> = parsed.problems.iter().map(fault).collect();
             let counts = faults.is_empty() || !before.has_counted;
             let config = if counts { Arc::new(parsed.config) } else { Arc::clone(&before.config) };
-            CachedFile { stamp, guard, fresh, validity, config, has_counted: true, faults }
+            CachedFile { version, guard, fresh, stamp, config, has_counted: true, faults }
         }
         Err(fault) => {
             let (config, has_counted) = (Arc::clone(&before.config), before.has_counted);
@@ -293,7 +289,7 @@ fn read(path: &Path, source: ConfigSource, before: &CachedFile, own: &[String]) 
                 ReadFailure::Failed(error) => (format!("cannot read the file: {error}"), true),
             };
             let fresh = fresh || may_pass;
-            CachedFile { stamp, guard, fresh, validity, config, has_counted, faults: vec![fault] }
+            CachedFile { version, guard, fresh, stamp, config, has_counted, faults: vec![fault] }
         }
     }
 }
@@ -304,14 +300,6 @@ enum ReadFailure {
     Stays(String),
     /// The system failed, for example out of descriptors; the read is retried.
     Failed(io::Error),
-}
-
-/// Starts watching a file. Must be called before the file is checked.
-fn watch(path: &Path, guard: &RemoteFsGuard) -> Validity {
-    match (path.parent(), path.file_name()) {
-        (Some(dir), Some(name)) if !guard.is_remote() => StatCache::shared().watch(dir, &[name]),
-        _ => Validity::default(),
-    }
 }
 
 fn text(path: &Path, source: ConfigSource) -> Result<Option<Vec<u8>>, ReadFailure> {
@@ -348,37 +336,29 @@ impl CachedFile {
         }
         let file = path.to_owned();
         // On timeout, the cached configuration is used.
-        self.guard.look(move || FileStamp::of(&file)).await.is_none_or(|it| it == self.stamp)
+        self.guard.look(move || FileVersion::of(&file)).await.is_none_or(|it| it == self.version)
     }
 
-    /// Stores the validity of a check, unless the file has been read again meanwhile.
-    fn set_validity(&mut self, looked: FileStamp, validity: Validity) {
-        if self.stamp == looked {
-            self.validity = validity;
+    /// Starts watching the file. Must be called before the file is checked.
+    fn watch(&self, path: &Path, watch: &WatchService) -> Stamp {
+        match (path.parent(), path.file_name()) {
+            (Some(dir), Some(name)) if !self.guard.is_remote() => watch.watch(dir, &[name]),
+            _ => Stamp::default(),
         }
     }
-}
 
-impl FileStamp {
-    fn is_young(self) -> bool {
-        let Some((.., seconds, nanoseconds)) = self.0 else { return false };
-        let since = Duration::new(seconds.unsigned_abs(), u32::try_from(nanoseconds).unwrap_or(0));
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        // Treats a time in the future as recent.
-        now.checked_sub(since).is_none_or(|age| age < MIN_AGE)
-    }
-
-    fn of(path: &Path) -> Self {
-        let found = fs::metadata(path).ok();
-        Self(found.map(|it| {
-            let (modified, changed) = (it.mtime(), it.ctime());
-            (it.dev(), it.ino(), it.size(), modified, it.mtime_nsec(), changed, it.ctime_nsec())
-        }))
+    /// Stores the stamp of a check, unless the file has been read again meanwhile.
+    fn set_stamp(&mut self, checked: FileVersion, stamp: Stamp) {
+        if self.version == checked {
+            self.stamp = stamp;
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use tempfile::TempDir;
 
     use super::*;
@@ -391,6 +371,14 @@ mod tests {
         }
         let settings = Settings::load(Some(path.clone()));
         (top, settings, path)
+    }
+
+    async fn refresh(settings: &Settings) {
+        settings.refresh(&WatchService::default(), Stamp::default()).await;
+    }
+
+    async fn repository(settings: &Settings, top: &AbsPath) -> Arc<Config> {
+        settings.repository(top, &WatchService::default(), Stamp::default()).await
     }
 
     fn state(settings: &Settings) -> ConfigState {
@@ -410,7 +398,7 @@ mod tests {
         let (_top, settings, path) = settings(Some("limits.connections = 9\n"));
         assert_eq!(settings.limits().connections, 9);
         fs::write(&path, "limits.connections = 10\nlimits.conections = 11\n").unwrap();
-        settings.refresh(Generation::default()).await;
+        refresh(&settings).await;
         assert_eq!(settings.limits().connections, 9);
         assert_eq!(state(&settings), ConfigState::Broken);
         let health = settings.health(None);
@@ -418,11 +406,11 @@ mod tests {
         let expected = "line 2, column 8: unknown key `limits.conections` (Did you mean `limits.connections`?)";
         assert_eq!(health[0].message, expected);
         fs::write(&path, "limits.connections = 12\n").unwrap();
-        settings.refresh(Generation::default()).await;
+        refresh(&settings).await;
         assert_eq!(settings.limits().connections, 12);
         assert_eq!(state(&settings), ConfigState::Good);
         fs::remove_file(&path).unwrap();
-        settings.refresh(Generation::default()).await;
+        refresh(&settings).await;
         assert_eq!(settings.limits(), Limits::default());
         assert_eq!(state(&settings), ConfigState::Absent);
     }
@@ -432,17 +420,11 @@ mod tests {
         let (top, settings, _) = settings(None);
         let worktree = AbsPath::new(top.path()).unwrap();
         let file = top.path().join(REPOSITORY_FILE);
-        assert_eq!(settings.repository(&worktree, Generation::default()).await.profile, None);
+        assert_eq!(repository(&settings, &worktree).await.profile, None);
         fs::write(&file, "profile = \"claude-code\"\n").unwrap();
-        assert_eq!(
-            settings.repository(&worktree, Generation::default()).await.profile.as_deref(),
-            Some("claude-code")
-        );
+        assert_eq!(repository(&settings, &worktree).await.profile.as_deref(), Some("claude-code"));
         fs::write(&file, "daemon.idle_exit = 1\n").unwrap();
-        assert_eq!(
-            settings.repository(&worktree, Generation::default()).await.profile.as_deref(),
-            Some("claude-code")
-        );
+        assert_eq!(repository(&settings, &worktree).await.profile.as_deref(), Some("claude-code"));
         assert_eq!(settings.health(Some(&worktree)).len(), 1);
         let other = AbsPath::new(Path::new("/elsewhere")).unwrap();
         assert!(settings.health(Some(&other)).is_empty());
@@ -464,7 +446,7 @@ mod tests {
                 counts(&settings);
                 // An edit that still has a mistake removes nothing.
                 fs::write(&path, format!("{mistake}log.level = \"debug\"\n")).unwrap();
-                settings.refresh(Generation::default()).await;
+                refresh(&settings).await;
                 counts(&settings);
             }
         }
@@ -477,13 +459,13 @@ mod tests {
         assert_eq!(state(&settings), ConfigState::Broken);
         let text = "permission.skill = { \"a\" = \"deny\" }\nbogus = 1\n";
         fs::write(&path, text).unwrap();
-        settings.refresh(Generation::default()).await;
+        refresh(&settings).await;
         assert_eq!(settings.user().permission_skill.len(), 1, "the correct lines apply");
         // An unreadable file does not replace the configuration in use either.
         fs::write(&path, &too_long).unwrap();
-        settings.refresh(Generation::default()).await;
+        refresh(&settings).await;
         fs::write(&path, "bogus = 1\n").unwrap();
-        settings.refresh(Generation::default()).await;
+        refresh(&settings).await;
         assert_eq!(settings.user().permission_skill.len(), 1, "the last configuration stays");
     }
 

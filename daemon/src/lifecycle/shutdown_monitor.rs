@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use skills_engine::watch::backend::WatchScope;
+use skills_engine::watch::subscription::Subscription;
 use tokio::time::sleep;
 
-use crate::lifecycle::config_watch::ConfigWatch;
 use crate::lifecycle::daemon::Daemon;
 use crate::rpc::server::Server;
 use crate::rpc::socket::SocketIdentity;
@@ -36,12 +37,7 @@ impl ShutdownMonitor {
     pub(crate) async fn run(self) {
         let mut quiet_since = Instant::now();
         let mut served = self.server.served();
-        let mut watch = self.socket_identity.directory().and_then(|dir| {
-            let watched = ConfigWatch::watch(dir);
-            watched
-                .inspect_err(|error| tracing::warn!(%error, "cannot watch the socket's directory; polling instead"))
-                .ok()
-        });
+        let mut watch = self.watch_socket();
         // Changes to the socket before the watch began cause no event.
         if self.shut_down_if_lost() {
             return;
@@ -71,6 +67,17 @@ impl ShutdownMonitor {
         }
     }
 
+    /// Watches the socket's directory; none if that fails.
+    fn watch_socket(&self) -> Option<Subscription> {
+        let dir = self.socket_identity.directory()?;
+        let mut watch = self.daemon.parts.resolver.engine.watch().subscribe();
+        watch.take_if(|it| !it.entries(dir, WatchScope::Names));
+        if watch.is_none() {
+            tracing::warn!("cannot watch the socket's directory; polling instead");
+        }
+        watch
+    }
+
     /// Shuts the daemon down if its socket is gone, and returns whether it does.
     fn shut_down_if_lost(&self) -> bool {
         let is_lost = self.socket_identity.is_lost();
@@ -98,14 +105,9 @@ impl ShutdownMonitor {
 }
 
 /// Waits for an event in the socket's directory; forever if it is not watched.
-async fn wait_for_event(watch: Option<&mut ConfigWatch>) {
+async fn wait_for_event(watch: Option<&mut Subscription>) {
     match watch {
-        Some(watch) => {
-            if let Err(error) = watch.next().await {
-                tracing::warn!(%error, "stopped watching the socket's directory");
-                std::future::pending::<()>().await;
-            }
-        }
+        Some(watch) => drop(watch.changed().await),
         None => std::future::pending().await,
     }
 }

@@ -23,7 +23,7 @@ use skills_discovery::discover::{
 
 use crate::files::disk::{Kind, Stat};
 use crate::files::name_map::Names;
-use crate::watch::hints::WatchScope;
+use crate::watch::backend::WatchScope;
 
 /// Maximum number of symbolic links followed for one path, as on Linux.
 const MAX_LINKS: usize = 40;

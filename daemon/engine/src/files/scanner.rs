@@ -25,8 +25,10 @@ use crate::files::dir_index::{DirIndex, Need, NodePath, Probe, Watch, join};
 use crate::files::disk::{Disk, Kind};
 use crate::files::pool;
 use crate::files::records::Records;
-use crate::watch::hints::{ArmError, HintQueue, HintSource, WatchScope};
+use crate::watch::backend::{ArmError, WatchScope};
+use crate::watch::hints::HintQueue;
 use crate::watch::mounts::Mounts;
+use crate::watch::service::WatchService;
 
 pub(crate) use self::read::read_fault;
 
@@ -38,7 +40,7 @@ pub(crate) struct Scanner {
     pub(crate) dir_index: DirIndex,
     pub(crate) counters: Counters,
     disk: Arc<dyn Disk>,
-    source: Option<Box<dyn HintSource>>,
+    watch: WatchService,
     hint_queue: HintQueue,
     us: u32,
     read_limit: u64,
@@ -61,7 +63,7 @@ pub(crate) struct Scanner {
 impl Scanner {
     pub(crate) fn new(
         disk: Arc<dyn Disk>,
-        source: Option<Box<dyn HintSource>>,
+        watch: WatchService,
         hint_queue: HintQueue,
         us: u32,
         read_limit: u64,
@@ -72,7 +74,7 @@ impl Scanner {
             dir_index,
             counters,
             disk,
-            source,
+            watch,
             hint_queue,
             us,
             read_limit,
@@ -86,9 +88,9 @@ impl Scanner {
         }
     }
 
-    /// Returns true if a source of hints exists.
-    pub(crate) fn has_source(&self) -> bool {
-        self.source.is_some()
+    /// Returns true if directories can be watched.
+    pub(crate) fn is_watching(&self) -> bool {
+        self.watch.is_watching()
     }
 
     /// Returns true if some directories may be unwatched, or the system failed to read them.
@@ -96,10 +98,9 @@ impl Scanner {
         self.needs_sweep
     }
 
-    /// Writes a cookie; returns false if no source of hints can report it.
-    pub(crate) fn cookie(&mut self, ticket: u64) -> bool {
-        let Some(source) = &mut self.source else { return false };
-        source.cookie(ticket).inspect_err(|error| tracing::warn!(%error, "no cookie")).is_ok()
+    /// Sends a cookie; returns false if nothing can report it.
+    pub(crate) fn cookie(&self, ticket: u64) -> bool {
+        self.watch.cookie(ticket)
     }
 
     /// Extends watches to writes in directories that a client has since subscribed to.
@@ -228,18 +229,16 @@ impl Scanner {
             Watch::Armed | Watch::PartlyWatched(_) | Watch::OverLimit | Watch::Refused => return,
         }
         node.scope = scope;
-        node.watch = match &mut self.source {
+        node.watch = match self.watch.arm(Path::new(path), scope) {
             None => Watch::Refused,
-            Some(source) => match source.arm(Path::new(path), scope) {
-                Ok(()) => Watch::Armed,
-                // The parent's watch reports the removal.
-                Err(ArmError::Missing) => Watch::Unarmed,
-                Err(ArmError::Limit) => Watch::OverLimit,
-                Err(ArmError::Io(error)) => {
-                    tracing::debug!(path = %Path::new(path).display(), %error, "not watched");
-                    Watch::Refused
-                }
-            },
+            Some(Ok(())) => Watch::Armed,
+            // The parent's watch reports the removal.
+            Some(Err(ArmError::Missing)) => Watch::Unarmed,
+            Some(Err(ArmError::Limit)) => Watch::OverLimit,
+            Some(Err(ArmError::Io(error))) => {
+                tracing::debug!(path = %Path::new(path).display(), %error, "not watched");
+                Watch::Refused
+            }
         };
         let seen = see(&*self.disk, path);
         // A directory that was missing when armed is a different one when it appears.

@@ -39,7 +39,8 @@ use self::writer::{Job, Uses};
 use crate::files::remote_fs_guard::RemoteFsGuard;
 use crate::lock::lock;
 use crate::views::view::Health;
-use crate::watch::stat_cache::{Generation, Validity};
+use crate::watch::service::WatchService;
+use crate::watch::stamp::Stamp;
 
 pub use self::error::StoreError;
 
@@ -115,27 +116,27 @@ impl Store {
         self.shared.path.iter().flat_map(|it| [external_writes::log_of(it), it.clone()]).collect()
     }
 
-    /// Returns a counter that changes after another process has written, up to `heard`.
-    pub async fn writes_elsewhere(&self, heard: Generation) -> u64 {
+    /// Returns a counter that changes after another process has written, up to `now`.
+    pub async fn writes_elsewhere(&self, watch: &WatchService, now: Stamp) -> u64 {
         let known = &self.shared.elsewhere;
-        if lock(&known.validity).holds(heard) {
+        if lock(&known.stamp).holds(now) {
             return known.count();
         }
         let Some(path) = self.shared.path.clone() else { return 0 };
         let reach = &self.shared.reach;
-        let validity =
-            if reach.is_remote() { Validity::default() } else { external_writes::watch(&path) };
-        let looks = reach.look(move || external_writes::stamp(&path)).await.flatten();
+        let stamp =
+            if reach.is_remote() { Stamp::default() } else { external_writes::watch(watch, &path) };
+        let found = reach.look(move || external_writes::version(&path)).await.unwrap_or_default();
         // A file that is gone existed when its thread started.
-        let was_there = looks.is_some() || self.shared.jobs.get().is_some();
-        if was_there && looks != *lock(&known.seen) {
+        let was_there = found.exists() || self.shared.jobs.get().is_some();
+        if was_there && found != *lock(&known.seen) {
             // Any job makes the thread record the file's state.
             let looked = self.perform(|_| Ok(())).await;
             if let Err(error) = looked {
                 tracing::debug!(%error, "cannot check for writes by other processes");
             }
         } else {
-            *lock(&known.validity) = validity;
+            *lock(&known.stamp) = stamp;
         }
         known.count()
     }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SendError, Sender};
 
 use crate::views::event::Event;
-use crate::watch::hints::QueueProbe;
+use crate::watch::service::WatchService;
 
 /// Sender of events to the event loop; cheap to clone.
 #[derive(Clone)]
@@ -41,23 +41,17 @@ impl Events {
 pub(crate) struct IdleCheck {
     sent: Arc<AtomicU64>,
     done: Arc<AtomicU64>,
-    /// None if the watcher has no such probe.
-    watch: Option<Arc<dyn QueueProbe>>,
+    watch: WatchService,
 }
 
 impl IdleCheck {
-    pub(crate) fn new(
-        events: &Events,
-        done: &Arc<AtomicU64>,
-        watch: Option<Arc<dyn QueueProbe>>,
-    ) -> Self {
+    pub(crate) fn new(events: &Events, done: &Arc<AtomicU64>, watch: WatchService) -> Self {
         Self { sent: Arc::clone(&events.sent), done: Arc::clone(done), watch }
     }
 
     /// Returns true if every change finished before this call is in the views published now.
     pub(crate) fn holds(&self) -> bool {
         // In this order: hints passed on by the first check are counted as sent.
-        self.watch.as_ref().is_some_and(|it| it.is_still())
-            && self.sent.load(Ordering::SeqCst) == self.done.load(Ordering::SeqCst)
+        self.watch.drain() && self.sent.load(Ordering::SeqCst) == self.done.load(Ordering::SeqCst)
     }
 }

@@ -3,71 +3,17 @@
 //! Events of a watcher are hints; the disk is the truth. The path of a hint only selects the
 //! directories to check. Hints and cookies share one [`HintQueue`] in the order of the source: a
 //! cookie is taken out after the hints of all changes made before the cookie.
-//! before the cookie was placed has been taken out as well.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::watch::routes::Routes;
 use crate::watch::writes::Writes;
 
 /// Maximum number of queued paths; more are replaced by a single "hints lost".
 const MAX_WAITING: usize = 16 * 1024;
-
-/// A source of hints: watches directories.
-pub trait HintSource: Send {
-    /// Watches the directory at `path` with at least this scope. A second call renews the watch.
-    fn arm(&mut self, path: &Path, scope: WatchScope) -> Result<(), ArmError>;
-
-    /// Stops watching the directory that was armed as `path`.
-    fn disarm(&mut self, path: &Path);
-
-    /// Sends a cookie: `ticket` enters the queue behind the hints of all earlier changes, during
-    /// the call or later.
-    fn cookie(&mut self, ticket: u64) -> io::Result<()>;
-
-    /// Returns a probe that any thread can use instead of a cookie to detect pending hints; none if
-    /// this source needs cookies.
-    fn still(&self) -> Option<Arc<dyn QueueProbe>> {
-        None
-    }
-}
-
-/// Detects pending hints without blocking.
-pub trait QueueProbe: Send + Sync {
-    /// Returns true if the queue has received the hints of all changes finished before, its waker
-    /// has been called for them, and nothing was mounted. Detecting a mount queues a hint for it.
-    fn is_still(&self) -> bool;
-}
-
-/// Events that a directory is watched for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WatchScope {
-    /// Entries added, removed, replaced or changed in attributes. Enough if no file in it is read;
-    /// repeated writes to a file there cause no events.
-    Names,
-    /// Writes to its files as well.
-    Everything,
-}
-
-/// Reasons why a directory is not watched.
-#[derive(Debug)]
-pub enum ArmError {
-    /// The directory does not exist.
-    Missing,
-    /// The system's limit on watches is reached.
-    Limit,
-    /// The operating system refused.
-    Io(io::Error),
-}
-
-/// Starts a source of hints that feeds a queue.
-pub trait StartHints: Send {
-    /// Starts the source.
-    fn start(self: Box<Self>, hint_queue: HintQueue) -> io::Result<Box<dyn HintSource>>;
-}
 
 /// Hints taken out of the queue.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -91,12 +37,14 @@ impl Hints {
     }
 }
 
-/// Queue of hints between the watcher's thread and the event loop; cheap to clone.
+/// Receiver of the backend's events: queues hints for the event loop, and passes the events of single
+/// files to their subscriptions. Cheap to clone.
 #[derive(Clone)]
 pub struct HintQueue {
     shared: Arc<Mutex<Shared>>,
     wake: Arc<dyn Fn() + Send + Sync>,
     writes: Writes,
+    routes: Routes,
 }
 
 #[derive(Default)]
@@ -110,12 +58,18 @@ struct Shared {
 impl HintQueue {
     /// Returns an empty queue that calls `wake` when hints arrive.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
-        Self { shared: Arc::default(), wake: Arc::new(wake), writes: Writes::default() }
+        let (writes, routes) = (Writes::default(), Routes::default());
+        Self { shared: Arc::default(), wake: Arc::new(wake), writes, routes }
     }
 
     /// Returns the collector of reported writes.
     pub(crate) fn writes(&self) -> &Writes {
         &self.writes
+    }
+
+    /// Returns the subscriptions of single files.
+    pub(crate) fn routes(&self) -> &Routes {
+        &self.routes
     }
 
     /// Queues a change at `path`, or of the entry `path` of a directory.
@@ -130,11 +84,13 @@ impl HintQueue {
 
     /// Queues a loss of hints.
     pub fn lost(&self) {
+        self.routes.tell_all();
         self.wake_after(|shared| shared.hints.lost = true);
     }
 
     /// Queues a mount or unmount.
     pub fn mounted(&self) {
+        self.routes.tell_all();
         self.wake_after(|shared| shared.hints.mounted = true);
     }
 

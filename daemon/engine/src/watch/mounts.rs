@@ -18,6 +18,11 @@ impl Mounts {
         mounts
     }
 
+    /// Returns the file to poll for `PRI`.
+    pub(crate) fn file(&self) -> Option<&File> {
+        self.0.as_ref()
+    }
+
     /// Returns true if something was mounted or unmounted since the last call.
     pub(crate) fn have_changed(&mut self) -> bool {
         let Some(file) = &self.0 else { return false };

@@ -7,55 +7,67 @@
 //! engine renews the watches); it reports a directory under the name it had when it was armed (so
 //! event paths are hints only).
 
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use notify::event::{EventKind, ModifyKind};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
+use crate::lock::lock;
+use crate::watch::backend::{ArmError, StartWatch, Subscriber, WatchBackend, WatchScope};
 use crate::watch::cookie::{Awaited, Cookies};
-use crate::watch::hints::{ArmError, HintQueue, HintSource, StartHints, WatchScope};
+use crate::watch::hints::HintQueue;
 
-/// Watcher that uses the system's mechanism through `notify`.
-pub struct Notify {
-    /// Directory of cookie files: the daemon's own, never a repository's.
-    pub cookie_dir: PathBuf,
-}
-
-/// Returns the source of hints for this system. Sources that need cookies write them to
-/// `cookie_dir`.
+/// Returns the starter of the backend for this system. Backends that need cookies write them to
+/// `cookie_dir`: the daemon's own directory, never a repository's.
 #[cfg(target_os = "linux")]
-pub fn recommended(_cookie_dir: PathBuf) -> Box<dyn StartHints> {
-    Box::new(crate::watch::inotify::InotifyWatch)
+pub fn recommended(_cookie_dir: PathBuf) -> StartWatch {
+    crate::watch::inotify::inotify()
 }
 
-/// Returns the source of hints for this system. Sources that need cookies write them to
-/// `cookie_dir`.
+/// Returns the starter of the backend for this system. Backends that need cookies write them to
+/// `cookie_dir`: the daemon's own directory, never a repository's.
 #[cfg(not(target_os = "linux"))]
-pub fn recommended(cookie_dir: PathBuf) -> Box<dyn StartHints> {
-    Box::new(Notify { cookie_dir })
+pub fn recommended(cookie_dir: PathBuf) -> StartWatch {
+    portable(cookie_dir)
 }
 
-impl StartHints for Notify {
-    fn start(self: Box<Self>, hint_queue: HintQueue) -> io::Result<Box<dyn HintSource>> {
-        let cookies = Cookies::new(self.cookie_dir)?;
-        let cookie_dir = cookies.dir().to_owned();
-        let handler = Handler { hint_queue, cookie_dir, awaited: cookies.awaited() };
+/// Returns the starter of a backend that uses the system's mechanism through `notify`.
+pub fn portable(cookie_dir: PathBuf) -> StartWatch {
+    Box::new(move |hint_queue| {
+        let cookies = Cookies::new(cookie_dir)?;
+        let (cookie_dir, armed) = (cookies.dir().to_owned(), Armed::default());
+        let subscribers = Arc::clone(&armed);
+        let handler = Handler { hint_queue, cookie_dir, awaited: cookies.awaited(), subscribers };
         let mut watcher =
             notify::recommended_watcher(move |event| handler.handle(event)).map_err(io_error)?;
         watcher.watch(cookies.dir(), RecursiveMode::NonRecursive).map_err(io_error)?;
-        Ok(Box::new(NotifySource { watcher, cookies }))
-    }
+        let (watcher, cookies) = (Mutex::new(watcher), Mutex::new(cookies));
+        Ok(Arc::new(NotifySource { watcher, cookies, armed }))
+    })
 }
+
+/// Subscribers of watched directories: the directory index, and files. Not locked during a call to
+/// the watcher, whose thread calls the handler.
+type Armed = Arc<Mutex<HashMap<PathBuf, [bool; 2]>>>;
 
 struct NotifySource {
-    watcher: RecommendedWatcher,
-    cookies: Cookies,
+    watcher: Mutex<RecommendedWatcher>,
+    cookies: Mutex<Cookies>,
+    armed: Armed,
 }
 
-impl HintSource for NotifySource {
-    fn arm(&mut self, path: &Path, _: WatchScope) -> Result<(), ArmError> {
-        self.watcher.watch(path, RecursiveMode::NonRecursive).map_err(|error| match error.kind {
+impl WatchBackend for NotifySource {
+    fn arm(&self, path: &Path, scope: WatchScope, by: Subscriber) -> Result<(), ArmError> {
+        if scope == WatchScope::File {
+            // The watch on its directory reports writes.
+            return Ok(());
+        }
+        lock(&self.armed).entry(path.to_owned()).or_default()[by as usize] = true;
+        let watched = lock(&self.watcher).watch(path, RecursiveMode::NonRecursive);
+        watched.map_err(|error| match error.kind {
             notify::ErrorKind::MaxFilesWatch => ArmError::Limit,
             notify::ErrorKind::PathNotFound => ArmError::Missing,
             notify::ErrorKind::Io(error) => match error.kind() {
@@ -66,13 +78,26 @@ impl HintSource for NotifySource {
         })
     }
 
-    fn disarm(&mut self, path: &Path) {
+    fn disarm(&self, path: &Path, by: Subscriber) {
+        {
+            let mut armed = lock(&self.armed);
+            let Some(subscribers) = armed.get_mut(path) else { return };
+            subscribers[by as usize] = false;
+            if *subscribers != [false; 2] {
+                return;
+            }
+            armed.remove(path);
+        }
         // Fails if the watch is already gone.
-        let _ = self.watcher.unwatch(path);
+        let _ = lock(&self.watcher).unwatch(path);
     }
 
-    fn cookie(&mut self, ticket: u64) -> io::Result<()> {
-        self.cookies.place(ticket)
+    fn cookie(&self, ticket: u64) -> io::Result<()> {
+        lock(&self.cookies).place(ticket)
+    }
+
+    fn drain(&self) -> bool {
+        false
     }
 }
 
@@ -80,6 +105,7 @@ struct Handler {
     hint_queue: HintQueue,
     cookie_dir: PathBuf,
     awaited: Awaited,
+    subscribers: Armed,
 }
 
 impl Handler {
@@ -105,12 +131,25 @@ impl Handler {
         for path in event.paths {
             if path.parent() == Some(&self.cookie_dir) {
                 self.cookie(&path, event.kind);
-            } else if replaces {
+                continue;
+            }
+            let [index, files] = self.subscribers(&path);
+            if files {
+                self.hint_queue.routes().tell(&path, replaces);
+            }
+            if index && replaces {
                 self.hint_queue.replaced(&path);
-            } else {
+            } else if index {
                 self.hint_queue.changed(&path);
             }
         }
+    }
+
+    fn subscribers(&self, path: &Path) -> [bool; 2] {
+        let armed = lock(&self.subscribers);
+        let of = |it: &Path| armed.get(it).copied().unwrap_or_default();
+        let (own, above) = (of(path), path.parent().map(of).unwrap_or_default());
+        [own[0] || above[0], own[1] || above[1]]
     }
 
     fn cookie(&self, path: &Path, kind: EventKind) {

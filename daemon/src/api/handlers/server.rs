@@ -55,7 +55,7 @@ pub(crate) async fn initialize(
 }
 
 pub(crate) async fn status(parts: Arc<ServerParts>, _: Arc<Peer>, _: StatusParams) -> Outcome {
-    let heard = parts.resolver.refresh_settings().await;
+    let now = parts.resolver.refresh_settings().await;
     let status = parts
         .resolver
         .engine
@@ -63,8 +63,7 @@ pub(crate) async fn status(parts: Arc<ServerParts>, _: Arc<Peer>, _: StatusParam
         .await
         .map_err(|error| parts.resolver.shutdown.engine_failed(&error))?;
     // Concurrently, so that a file system that does not answer delays the call only once.
-    let files =
-        status.worktrees.iter().map(|it| parts.resolver.settings.repository(&it.path, heard));
+    let files = status.worktrees.iter().map(|it| parts.resolver.read_repository(&it.path, now));
     join_all(files).await;
     let socket = parts.socket.as_deref();
     let encoding = encoding_of(socket);

@@ -6,7 +6,7 @@ mod waiting;
 use std::sync::Arc;
 
 use skills_engine::cancel::Cancel;
-use skills_engine::watch::stat_cache::Generation;
+use skills_engine::watch::stamp::Stamp;
 use skills_protocol::error::RpcError;
 use skills_protocol::path::{PathEncoding, encode, encoding_of};
 use skills_protocol::wire::{
@@ -71,7 +71,7 @@ pub(crate) async fn get(
     };
     let (waiting, covers) = waiting::waiting(&parts.access, found).await;
     let (digest, contents) = covered.unzip();
-    parts.resolver.trusts.refresh(Generation::default()).await;
+    parts.resolver.trusts.refresh(Stamp::default()).await;
     let trusts = parts.resolver.trusts.decisions().await;
     let said = dir.as_ref().and_then(|it| trusts.decision(it));
     let encoding = encoding_of(dir.iter().chain(said.map(|it| it.0)).map(|it| &**it));

@@ -17,13 +17,16 @@ use skills_agents::references::TextSearch;
 use skills_client::ClientError;
 use skills_client::client::Client;
 use skills_client::connection::Connection;
-use skills_client::environment::config_file;
+use skills_client::environment::{config_file, socket_location};
 use skills_client::fallback::Fallback;
 use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::StartOptions;
 use skills_client::subscription::{Subscription, SubscriptionEvent};
 use skills_discovery::discover::Entry;
 use skills_engine::files::inspect;
+use skills_engine::watch::hints::HintQueue;
+use skills_engine::watch::notify_watcher::recommended;
+use skills_engine::watch::service::WatchService;
 use skills_lint::SkillDirFacts;
 use skills_lsp::{Answer, Backend, DocumentLocation, OnChange, WalkOptions, WatchTarget};
 use skills_protocol::method::{
@@ -68,8 +71,8 @@ pub(crate) enum BackendMode {
     Daemon(StartOptions),
     /// A server in this process from the start.
     InProcessServer,
-    /// The daemon that this process is, on its own workers.
-    Served(Arc<Server>, Handle),
+    /// The daemon that this process is, on its own workers, and its watches.
+    Served(Arc<Server>, Handle, WatchService),
 }
 
 /// The language server's backend.
@@ -80,6 +83,8 @@ struct Inner {
     caller: OnceCell<Caller>,
     /// The server in this process.
     own: Arc<FallbackServer>,
+    /// Watches of a process that is not the daemon; started by the first document.
+    watch: OnceLock<WatchService>,
     /// Answers while the daemon hangs.
     fallback: Arc<Fallback>,
     /// True once the daemon could not be reached or started.
@@ -121,6 +126,7 @@ impl Link {
             caller: OnceCell::new(),
             fallback,
             own,
+            watch: OnceLock::new(),
             is_alone: AtomicBool::new(false),
             name: format!("editor-{}", boot_id()),
             client_sessions: OnceLock::new(),
@@ -198,6 +204,24 @@ impl Inner {
         }
     }
 
+    /// Returns the watches of this process.
+    fn watch_service(&self) -> WatchService {
+        if let BackendMode::Served(_, _, watch) = &self.backend_mode {
+            return watch.clone();
+        }
+        let start = || {
+            let cookies = socket_location().map_err(io::Error::other)?.directory().join(&self.name);
+            WatchService::start(recommended(cookies), HintQueue::new(|| {}))
+        };
+        let started = self.watch.get_or_init(|| {
+            start().unwrap_or_else(|error| {
+                tracing::info!(%error, "cannot watch files that open documents depend on");
+                WatchService::default()
+            })
+        });
+        started.clone()
+    }
+
     /// Opens a new connection. A connection has room for few subscriptions, so each subscribed
     /// directory takes its own.
     async fn connect(&self) -> Caller {
@@ -214,7 +238,7 @@ impl Inner {
             }
         }
         let stream = match &self.backend_mode {
-            BackendMode::Served(server, daemon) => pair(server, daemon),
+            BackendMode::Served(server, daemon, _) => pair(server, daemon),
             BackendMode::Daemon(_) | BackendMode::InProcessServer => {
                 let own = Arc::clone(&self.own);
                 let connected = spawn_blocking(move || own.connect()).await;
@@ -296,7 +320,9 @@ impl Backend for Link {
     }
 
     fn watch(&self, targets: Vec<WatchTarget>, on_change: OnChange) -> Box<dyn Any + Send> {
-        let task = tokio::spawn(dependency_watcher::watch(targets, config_file(), on_change));
+        let service = self.0.watch_service();
+        let watch = dependency_watcher::watch(service, targets, config_file(), on_change);
+        let task = tokio::spawn(watch);
         Box::new(Follow(vec![task.abort_handle()]))
     }
 

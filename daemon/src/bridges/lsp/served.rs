@@ -15,6 +15,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
+use skills_engine::watch::service::WatchService;
 use skills_lsp::Backend;
 use skills_protocol::socket::SocketLocation;
 use tokio::net::{UnixListener, UnixStream};
@@ -68,6 +69,7 @@ impl LspSocket {
         self.listener.set_nonblocking(true)?;
         let listener = UnixListener::from_std(self.listener)?;
         let server = daemon.uncounted_server();
+        let watch = daemon.parts.resolver.engine.watch().clone();
         let uid = rustix::process::getuid().as_raw();
         let mut tasks = JoinSet::new();
         loop {
@@ -87,7 +89,8 @@ impl LspSocket {
                     }
                     let open = Open::count(&daemon.parts.server.open);
                     let closing = daemon.closing().clone();
-                    tasks.spawn(serve_editor(stream, Arc::clone(&server), closing, open));
+                    let (server, watch) = (Arc::clone(&server), watch.clone());
+                    tasks.spawn(serve_editor(stream, server, watch, closing, open));
                 }
                 Ok(_) => {}
                 Err(error) => {
@@ -108,6 +111,7 @@ impl LspSocket {
 async fn serve_editor(
     stream: UnixStream,
     server: Arc<Server>,
+    watch: WatchService,
     closing: CancellationToken,
     open: Open,
 ) {
@@ -116,7 +120,9 @@ async fn serve_editor(
     let (ending, ended) = oneshot::channel::<()>();
     let serve = move || {
         let _ending = ending;
-        if let Err(error) = serve_on_thread(stream, server, daemon, &closing) {
+        if let Err(error) =
+            serve_on_thread(stream, BackendMode::Served(server, daemon, watch), &closing)
+        {
             tracing::warn!(%error, "failed to serve an editor");
         }
         drop(open);
@@ -133,8 +139,7 @@ const MAX_BLOCKING_THREADS: usize = 4;
 /// Serves one editor on this thread. Its calls to the daemon run on the daemon's workers.
 fn serve_on_thread(
     stream: UnixStream,
-    server: Arc<Server>,
-    daemon: Handle,
+    backend_mode: BackendMode,
     closing: &CancellationToken,
 ) -> io::Result<()> {
     let stream = stream.into_std()?;
@@ -144,7 +149,7 @@ fn serve_on_thread(
         .build()?;
     let served = runtime.block_on(async {
         let (input, output) = UnixStream::from_std(stream)?.into_split();
-        let link = Arc::new(Link::new(BackendMode::Served(server, daemon)));
+        let link = Arc::new(Link::new(backend_mode));
         let serving = skills_lsp::serve(input, output, Arc::clone(&link) as Arc<dyn Backend>);
         if closing.run_until_cancelled(serving).await.is_some() {
             link.close().await;

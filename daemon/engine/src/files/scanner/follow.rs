@@ -22,7 +22,8 @@ use crate::files::counters::Cause;
 use crate::files::dir_index::{FileState, Node, NodeId, NodePath, Seen, Watch, join, parent};
 use crate::files::disk::{Disk, Kind, Stat};
 use crate::files::name_map::Names;
-use crate::watch::hints::{Hints, WatchScope};
+use crate::watch::backend::WatchScope;
+use crate::watch::hints::Hints;
 
 impl Scanner {
     /// Marks the nodes that hints concern.
@@ -242,10 +243,8 @@ impl Scanner {
 
     fn forget(&mut self, gone: Vec<(NodePath, Box<Node>)>) {
         for (path, node) in gone {
-            if let Some(source) = &mut self.source {
-                source.disarm(Path::new(&path));
-                self.freed = true;
-            }
+            self.watch.disarm(Path::new(&path));
+            self.freed = true;
             self.hint_queue.set_interest(Path::new(&path), None);
             if let Some(id) = node.armed_as {
                 self.part(id, &path);

@@ -110,7 +110,7 @@ impl EngineState {
             let needs_sweep = self.scanner.dir_index.iter().filter(|(_, it)| it.needs_sweep());
             needs_sweep.filter(|(_, it)| depends.contains(it.id))
         };
-        if self.watching && !self.scanner.has_source() {
+        if self.watching && !self.scanner.is_watching() {
             health.push(Health {
                 code: "no-watcher",
                 message: "the disk cannot be watched; skillsd reads it at every request".into(),
@@ -146,7 +146,7 @@ impl EngineState {
         }
         // Directories passed only on the way to a root are not reported.
         let refused = nodes().find(|(_, it)| it.watch == Watch::Refused && read(it));
-        if let Some((path, _)) = refused.filter(|_| self.scanner.has_source()) {
+        if let Some((path, _)) = refused.filter(|_| self.scanner.is_watching()) {
             health.push(Health {
                 code: "not-watched",
                 message: "a directory cannot be watched; skillsd reads it at every request".into(),
