@@ -56,6 +56,9 @@ pub(crate) enum Consent {
     Refused(RpcError),
 }
 
+/// Metadata about a skill; only the daemon sets it.
+const FACTS: [&str; 4] = ["name", "description", "path", "act"];
+
 impl Access {
     /// Asks the user, unless there is a grant or an earlier reply. If the caller does not wait, the
     /// refusal contains the id of the question, and the reply applies to the next equal call.
@@ -310,19 +313,17 @@ impl ApprovalRequest<'_> {
             (true, false) => self.patterns.clone(),
         };
         let mut metadata = metadata;
+        if self.permission == SKILL {
+            // The caller's metadata is never taken for facts about the skill.
+            FACTS.into_iter().for_each(|it| _ = metadata.remove(it));
+        }
         if let Some(candidate) = candidate {
             let path = candidate.path.to_string_lossy();
             let with_text = view.resolution.with_text(candidate);
             let description = with_text.and_then(|it| it.description.as_deref());
-            for (key, value) in [
-                ("name", json!(candidate.name)),
-                ("description", json!(description)),
-                ("path", json!(path)),
-                ("act", json!(self.act)),
-            ] {
-                // The caller's metadata never overrides facts about the skill.
-                metadata.insert(key.to_owned(), value);
-            }
+            let facts =
+                [json!(candidate.name), json!(description), json!(path), json!(self.act)];
+            metadata.extend(FACTS.map(str::to_owned).into_iter().zip(facts));
         }
         Question {
             subject: Subject {

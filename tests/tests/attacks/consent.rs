@@ -419,17 +419,26 @@ fn agent_cannot_describe_the_skill_that_it_asks_for() {
     let (mut live, top) = fixture();
     let forged = json!({"name": "weather", "description": "Shows the weather.",
         "path": "/usr/share/weather/SKILL.md", "act": "look", "note": "own"});
-    let params = json!({"cwd": top, "profile": "claude-code", "permission": "skill",
-        "patterns": ["deploy"], "metadata": forged, "timeoutMs": 2000});
-    let request = live.wire.start("permission/request", &params);
-    let mut other = live.daemon.connect(Framing::Lines);
-    let metadata = skills_testkit::wait::wait_for("the question", || {
-        let pending = other.call("permission/pending", &json!({}));
-        Some(pending["requests"].as_array()?.first()?["metadata"].clone())
-    });
     let path = top.join(".claude/skills/deploy/SKILL.md");
-    let expected = json!({"name": "deploy", "description": "Deploys.", "path": path, "act": "",
+    let known = json!({"name": "deploy", "description": "Deploys.", "path": path, "act": "",
         "note": "own"});
-    assert_eq!(metadata, expected);
-    live.wire.answer(request).expect("it is answered");
+    let unknown = json!({"note": "own"});
+    let mut other = live.daemon.connect(Framing::Lines);
+    for (patterns, expected) in [
+        (json!(["deploy"]), &known),
+        (json!(["deploy", "ask"]), &unknown),
+        (json!(["no such skill"]), &unknown),
+    ] {
+        let params = json!({"cwd": top, "profile": "claude-code", "permission": "skill",
+            "patterns": patterns, "metadata": forged});
+        let request = live.wire.start("permission/request", &params);
+        let asked = skills_testkit::wait::wait_for("the question", || {
+            let pending = other.call("permission/pending", &json!({}));
+            pending["requests"].as_array()?.first().cloned()
+        });
+        assert_eq!(&asked["metadata"], expected, "{patterns}");
+        let reply = json!({"id": asked["id"], "reply": "reject"});
+        other.grant("permission/reply", &reply);
+        live.wire.answer(request).expect("it is answered");
+    }
 }
