@@ -41,6 +41,9 @@ const PASSED_VARIABLES: [&str; 13] = [
 /// Maximum length of one argument in bytes: Linux allows 32 pages including the terminator.
 const MAX_ARG_BYTES: usize = 128 * 1024 - 1;
 
+/// Exit code of shells and `env` if a program is not in `PATH`.
+pub(crate) const NOT_FOUND: i32 = 127;
+
 /// Retries of a program whose file is still open for writing.
 const TRIES: usize = 40;
 

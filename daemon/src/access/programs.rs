@@ -6,8 +6,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
+
+use skills_engine::Health;
 
 /// Search path used if no directory of the daemon's `PATH` is allowed.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -21,6 +24,28 @@ pub(crate) struct UntrustedDirs {
     directories: Vec<PathBuf>,
     /// The user's canonical home directory.
     home: Option<PathBuf>,
+}
+
+/// Where programs are searched for.
+#[derive(Debug)]
+pub(crate) struct SearchPath {
+    /// Value of `PATH`. Never empty, because an empty one means the working directory.
+    pub(crate) path: OsString,
+    /// Existing directories of the daemon's `PATH` that are left out.
+    pub(crate) left_out: Vec<PathBuf>,
+}
+
+impl SearchPath {
+    /// Reports the directories that are left out.
+    pub(crate) fn health(&self) -> impl Iterator<Item = Health> {
+        self.left_out.iter().map(|dir| Health {
+            code: "path-entry",
+            message: "programs in a directory of `PATH` are not run: it is in a worktree"
+                .to_owned(),
+            hint: "Install the programs outside worktrees, or below a hidden directory of your home directory.",
+            path: Some(dir.clone().into_os_string()),
+        })
+    }
 }
 
 /// The interpreter of a script.
@@ -58,20 +83,22 @@ impl UntrustedDirs {
         Self { directories: all.filter(|it| !holds_home(it)).collect(), home }
     }
 
-    /// Returns the daemon's `PATH` with canonical paths and without these directories. Never empty,
-    /// because an empty one means the working directory.
-    pub(crate) fn search_path(&self) -> OsString {
+    /// Returns the daemon's `PATH` with canonical paths and without these directories.
+    pub(crate) fn search_path(&self) -> SearchPath {
         let path = env::var_os("PATH").unwrap_or_default();
-        let mut kept: Vec<PathBuf> = Vec::new();
+        let (mut kept, mut left_out): (Vec<PathBuf>, Vec<_>) = Default::default();
         for dir in env::split_paths(&path).filter(|it| it.is_absolute()) {
             let Ok(real) = fs::canonicalize(&dir) else { continue };
             let can_be_said = !real.as_os_str().as_bytes().contains(&b':');
-            if can_be_said && !self.leads_here(&dir, &real) && !kept.contains(&real) {
+            if self.leads_here(&dir, &real) {
+                left_out.push(dir);
+            } else if can_be_said && !kept.contains(&real) {
                 kept.push(real);
             }
         }
         let joined = env::join_paths(kept).unwrap_or_default();
-        if joined.is_empty() { DEFAULT_PATH.into() } else { joined }
+        let path = if joined.is_empty() { DEFAULT_PATH.into() } else { joined };
+        SearchPath { path, left_out }
     }
 
     /// Parses a script's first line, without its line end. The script runs in `cwd`.
@@ -130,10 +157,16 @@ impl UntrustedDirs {
         })
     }
 
-    /// Returns whether a path is in a git worktree. Worktrees that contain the home directory, or
-    /// are in a hidden directory of it, do not count: version managers are installed that way.
+    /// Returns whether a path is in a git worktree. Worktrees of root do not count, nor those that
+    /// contain the home directory or are in a hidden directory of it: package and version managers
+    /// are installed that way.
     fn is_in_worktree(&self, path: &Path) -> bool {
-        let top = path.ancestors().find(|it| fs::symlink_metadata(it.join(".git")).is_ok());
+        let counts_root = rustix::process::geteuid().is_root();
+        let has_git = |it: &&Path| {
+            let git = fs::symlink_metadata(it.join(".git"));
+            git.is_ok_and(|it| counts_root || it.uid() != 0)
+        };
+        let top = path.ancestors().find(has_git);
         let (Some(top), Some(home)) = (top, &self.home) else { return top.is_some() };
         let below_home = path.strip_prefix(home).map(Path::as_os_str).unwrap_or_default();
         !home.starts_with(top) && !below_home.as_bytes().starts_with(b".")
@@ -204,7 +237,7 @@ mod tests {
         for dir in [Path::new("/"), &home] {
             let unchecked = UntrustedDirs::new(&[dir.to_owned()], Some(&home));
             assert!(unchecked.interpreter(line.as_bytes(), &home).is_ok());
-            assert!(!unchecked.search_path().is_empty());
+            assert!(!unchecked.search_path().path.is_empty());
         }
     }
 }

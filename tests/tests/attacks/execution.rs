@@ -25,6 +25,9 @@ Now: !`sh \"${CLAUDE_SKILL_DIR}/helper\"`
 echo trusted
 ";
 
+/// The user `nobody`.
+const NOBODY: u32 = 65_534;
+
 /// Number of runs of one race; the long run sets 100000.
 fn rounds() -> usize {
     env_number("SKILLSD_ATTACK_ROUNDS").unwrap_or(200)
@@ -376,6 +379,49 @@ fn programs_are_not_searched_for_where_a_path_leads_to_a_worktree() {
         println!("{variant}");
         assert_not_planted(&ran);
     }
+}
+
+/// Returns the directories of `PATH` that `skillsd doctor` reports as left out.
+fn left_out(home: &Home, program: &Path, path: &str) -> Vec<Value> {
+    let mut command = home.command(program);
+    let output = command.args(["doctor", "--no-daemon", "--json"]).env("PATH", path).output();
+    let output = output.expect("our program can be run");
+    let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let findings = found["findings"].as_array().expect("a list").iter();
+    findings.filter(|it| it["code"] == "path-entry").map(|it| it["path"].clone()).collect()
+}
+
+#[test]
+fn directories_left_out_of_path_are_named_by_the_failed_run_and_doctor() {
+    let (home, top) = home_with_planted();
+    let path = format!("{}:{}", top.display(), own_path());
+    let params = json!({"cwd": top, "profile": "claude-code", "name": "s", "relative": "run.sh"});
+    let ran = call_with_path(&home, &path, &top, &top, &params);
+    assert_not_planted(&ran);
+    assert_eq!(ran["health"][0]["code"], "path-entry", "{ran}");
+    assert_eq!(ran["health"][0]["path"], json!(top), "{ran}");
+    assert_eq!(left_out(&home, crate::support::exe(), &path), [json!(top)]);
+}
+
+#[test]
+fn worktree_of_root_in_path_is_the_administrators() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let home = Home::owned_by(NOBODY);
+    fs::create_dir_all(home.config_dir().join("skillsd")).expect("made");
+    fs::write(home.config_dir().join("skillsd/config.toml"), "run.shell = true\n")
+        .expect("written");
+    let program = home.work().join("skillsd");
+    fs::copy(crate::support::exe(), &program).expect("our program can be copied");
+    let tools = home.work().join("tools");
+    fs::create_dir_all(tools.join(".git")).expect("made");
+    assert_eq!(
+        left_out(&home, &program, &format!("{}:/usr/bin", tools.display())),
+        [] as [Value; 0]
+    );
+    std::os::unix::fs::chown(tools.join(".git"), Some(NOBODY), None).expect("we are root");
+    assert_eq!(left_out(&home, &program, &format!("{}:/usr/bin", tools.display())), [json!(tools)]);
 }
 
 #[test]

@@ -31,7 +31,7 @@ use crate::access::authorize;
 use crate::access::authorize::Asking;
 use crate::access::authorize::Commands;
 use crate::access::child_process;
-use crate::access::child_process::{InvalidArgument, Job, Ran, RunSlot};
+use crate::access::child_process::{InvalidArgument, Job, NOT_FOUND, Ran, RunSlot};
 use crate::access::sealed_copy;
 use crate::access::sealed_copy::{SealedCopy, Snapshot, Unit};
 use crate::api::from_wire::format;
@@ -297,7 +297,7 @@ impl PreparedLoad<'_> {
         }
         let config = self.parts.resolver.settings.user();
         let deadline = Instant::now() + Duration::from_secs(config.run_timeout);
-        let mut warnings = Vec::new();
+        let (mut warnings, mut is_missing) = (Vec::new(), false);
         let too_long = |command: &str, why: String| {
             let first = command.lines().next().unwrap_or_default();
             let shown: String = first.chars().take(SHOWN).collect();
@@ -325,7 +325,7 @@ impl PreparedLoad<'_> {
                 environment: vec![
                     ("CLAUDE_SKILL_DIR", run_dir.as_os_str().to_owned()),
                     (ORIGINAL, dir.as_os_str().to_owned()),
-                    ("PATH", search_path.clone()),
+                    ("PATH", search_path.path.clone()),
                 ],
                 timeout: deadline.saturating_duration_since(Instant::now()),
                 most: config.run_output as usize,
@@ -345,8 +345,13 @@ impl PreparedLoad<'_> {
                 .with_hint("Raise `run.timeout` in your `config.toml`, or run them yourself."));
             }
             warnings.extend(exit_warning(&command.command, &ran));
+            is_missing |= ran.exit_code == Some(NOT_FOUND);
             results.insert(command.id.clone(), format_output(&ran));
         }
+        let left_out = search_path.left_out.iter().filter(|_| is_missing);
+        warnings.extend(left_out.map(|it| {
+            format!("`{}` is left out of `PATH`, because it is in a worktree.", it.display())
+        }));
         Ok(warnings)
     }
 

@@ -17,7 +17,7 @@ use crate::access::authorize;
 use crate::access::authorize::Asking;
 use crate::access::authorize::Script;
 use crate::access::child_process;
-use crate::access::child_process::{InvalidArgument, Job, RunSlot};
+use crate::access::child_process::{InvalidArgument, Job, NOT_FOUND, RunSlot};
 use crate::access::confined_dir::ConfinedDir;
 use crate::access::programs::InterpreterError;
 use crate::access::sealed_copy;
@@ -129,7 +129,7 @@ pub(crate) async fn run(
         ("CLAUDE_SKILL_DIR", run_dir.clone().into_os_string()),
         ("SKILL_DIR", run_dir.clone().into_os_string()),
         (ORIGINAL, dir.into_os_string()),
-        ("PATH", search_path),
+        ("PATH", search_path.path.clone()),
     ];
     let job = Job {
         program,
@@ -157,9 +157,13 @@ pub(crate) async fn run(
         ))
         .with_hint("Raise `timeoutMs`, up to `run.timeout`."));
     }
+    let mut health = view.health.clone();
+    if ran.exit_code == Some(NOT_FOUND) {
+        health.extend(search_path.health());
+    }
     Answer::new(&RunResult {
         clock: view.clock.clone(),
-        health: to_wire::health(&view.health),
+        health: to_wire::health(&health),
         exit_code: ran.exit_code,
         stdout: ran.stdout,
         stderr: ran.stderr,

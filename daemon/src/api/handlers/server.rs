@@ -16,10 +16,12 @@ use skills_protocol::wire::{
 };
 use tokio::time::{sleep, timeout};
 
+use crate::access::programs::UntrustedDirs;
 use crate::api::parts::ServerParts;
 use crate::api::request::RequestContext;
 use crate::api::{from_wire, to_wire};
 use crate::rpc::answer::{Answer, Outcome};
+use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
 
 /// Name of the program.
@@ -69,6 +71,12 @@ pub(crate) async fn status(parts: Arc<ServerParts>, _: Arc<Peer>, _: StatusParam
     let encoding = encoding_of(socket);
     let mut config_health = parts.resolver.settings.health(None);
     config_health.extend(parts.resolver.sessions.store().health());
+    let config = parts.resolver.settings.user();
+    if config.run_scripts || config.run_shell {
+        let home = parts.access.home.clone();
+        let found = blocking(move || Ok(UntrustedDirs::new(&[], home.as_deref()).search_path()));
+        config_health.extend(found.await?.health());
+    }
     Answer::new(&StatusResult {
         version: VERSION.to_owned(),
         protocol_version: PROTOCOL_VERSION.to_owned(),
