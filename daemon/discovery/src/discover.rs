@@ -77,7 +77,7 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
     own_rules::add(&worktree, tree, &mut settings);
     complete &= settings.complete;
     let policy = tree.policy();
-    let links = links::LinkRule::new(ctx, &worktree, &owners, tree, &policy);
+    let links = links::LinkRule::new(ctx, &worktree, &owners, &policy);
     let mut walker = walker::Walker::new(tree, ctx, &worktree, &links);
     let mut roots = roots::search(ctx, &worktree, &owners, &mut settings, &mut walker, tree);
     nested::walk(ctx, &mut walker, &mut roots);
@@ -86,7 +86,6 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
     settings.keep_limits();
     complete &= walker.complete;
     trust::mark(&owners, &mut roots);
-    complete &= owners.is_complete();
     let judged = |mut it: walker::FoundFile| {
         let within = it.command.as_mut().map(|it| std::mem::take(&mut it.within));
         let (may_have_sidecar, root) = (it.may_have_sidecar, &roots[it.root]);
@@ -96,7 +95,7 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
     };
     let mut judged: Vec<_> = walker.candidates.into_iter().map(judged).collect();
     complete &= sidecar::apply(&ctx.profile, tree, &links, &roots, &mut judged);
-    complete &= links.complete.get();
+    complete &= owners.is_complete();
     let mut candidates: Vec<_> = judged.into_iter().map(|it| it.1).collect();
     if !complete {
         // The caller runs discovery again once the tree can answer.

@@ -315,7 +315,7 @@ impl ApprovalRequest<'_> {
         let mut metadata = metadata;
         if self.permission == SKILL {
             // The caller's metadata is never taken for facts about the skill.
-            FACTS.into_iter().for_each(|it| _ = metadata.remove(it));
+            metadata.retain(|key, _| !FACTS.contains(&&**key));
         }
         if let Some(candidate) = candidate {
             let path = candidate.path.to_string_lossy();

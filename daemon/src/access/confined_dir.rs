@@ -218,16 +218,8 @@ impl ConfinedDir {
 
     /// Hashes a whole file and returns it with its real path.
     pub(crate) fn content(&self, relative: &Path) -> Result<Content, ConfinedDirError> {
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = self.resolve(relative, flags)?;
-        let size = regular(&file)?.st_size.cast_unsigned();
-        if size > Content::LARGEST {
-            return Err(ConfinedDirError::TooLarge(size));
-        }
-        let path = real(&file)?;
-        // Limits the read, since a growing file may have no end.
-        let hash = content_hash_of(File::from(file).take(size)).map_err(ConfinedDirError::Io)?;
-        Ok(Content { path, hash })
+        let (file, size) = self.open_file(relative, Content::LARGEST)?;
+        Ok(Content { path: real(&file)?, hash: hash_of(file, size)? })
     }
 
     /// Returns the hash and size of a whole file of at most `most` bytes, without keeping it in
@@ -237,15 +229,15 @@ impl ConfinedDir {
         relative: &Path,
         most: u64,
     ) -> Result<([u8; 32], u64), ConfinedDirError> {
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = self.resolve(relative, flags)?;
+        let (file, size) = self.open_file(relative, most)?;
+        Ok((hash_of(file, size)?, size))
+    }
+
+    /// Opens a regular file of at most `most` bytes, and returns its size.
+    fn open_file(&self, relative: &Path, most: u64) -> Result<(OwnedFd, u64), ConfinedDirError> {
+        let file = self.resolve(relative, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
         let size = regular(&file)?.st_size.cast_unsigned();
-        if size > most {
-            return Err(ConfinedDirError::TooLarge(size));
-        }
-        // Limits the read, since a growing file may have no end.
-        let hash = content_hash_of(File::from(file).take(size)).map_err(ConfinedDirError::Io)?;
-        Ok((hash, size))
+        if size > most { Err(ConfinedDirError::TooLarge(size)) } else { Ok((file, size)) }
     }
 
     /// Returns the real path of a regular file, and whether it is executable.
@@ -379,6 +371,11 @@ fn id_of(stat: &Stat) -> FileId {
 /// Returns the canonical path of an open file.
 fn real(file: &OwnedFd) -> Result<PathBuf, ConfinedDirError> {
     std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).map_err(ConfinedDirError::Io)
+}
+
+/// Hashes a file, up to its size when it was opened, since a growing file may have no end.
+fn hash_of(file: OwnedFd, size: u64) -> Result<[u8; 32], ConfinedDirError> {
+    content_hash_of(File::from(file).take(size)).map_err(ConfinedDirError::Io)
 }
 
 fn regular(file: impl AsFd) -> Result<Stat, ConfinedDirError> {

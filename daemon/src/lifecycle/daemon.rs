@@ -1,5 +1,7 @@
 //! [`Daemon`]: the composition of the daemon's parts, in the background or within another process.
 
+use std::env;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -174,7 +176,9 @@ fn sessions() -> Sessions {
     Sessions::new(Store::new(path))
 }
 
-/// Returns this process's values of the environment variables that discovery depends on.
+/// Returns this process's environment. The user's profiles may depend on any variable; a call uses
+/// only those that its profile names.
 fn own_environment() -> Environment {
-    environment::discovery().into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    let named = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value));
+    env::vars_os().filter_map(named).collect()
 }

@@ -322,3 +322,15 @@ fn root_over_its_budget_is_reported_by_explain_and_status() {
     let status = attack_setup.live.wire.call("server/status", &json!({})).to_string();
     assert!(status.contains("incomplete") && status.contains("64 levels"), "{status}");
 }
+
+#[test]
+fn trust_covers_skills_no_deeper_than_a_search_root() {
+    let live = Live::start();
+    let top = live.home.worktree("w", "");
+    let deep = top.join("d/".repeat(70));
+    for (dir, name) in [(&top, "near"), (&deep, "deep")] {
+        write_skill(&dir.join(".claude/skills").join(name), name, "Does it. Use it when asked.");
+    }
+    let set = live.wire.grant("trust/set", &json!({"dir": top, "trusted": true}));
+    assert_eq!(set["skills"], 1, "{set}");
+}

@@ -394,7 +394,7 @@ fn left_out(home: &Home, program: &Path, path: &str) -> Vec<Value> {
 #[test]
 fn directories_left_out_of_path_are_named_by_the_failed_run_and_doctor() {
     let (home, top) = home_with_planted();
-    let path = format!("{}:{}", top.display(), own_path());
+    let path = format!("{}:/usr/bin:/bin", top.display());
     let params = json!({"cwd": top, "profile": "claude-code", "name": "s", "relative": "run.sh"});
     let ran = call_with_path(&home, &path, &top, &top, &params);
     assert_not_planted(&ran);

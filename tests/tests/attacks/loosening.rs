@@ -362,6 +362,26 @@ fn skills_below_a_variable_of_the_daemon_stay_the_users() {
 }
 
 #[test]
+fn variable_of_a_users_profile_has_the_daemons_value() {
+    let home = Home::new();
+    let root = "{ base = \"$ACME_HOME\", relative = \"skills\" }";
+    let profile = format!("[profiles.acme]\nbase = \"agentskills\"\nroots = [{root}]\n");
+    fs::create_dir_all(home.config_dir().join("skillsd")).expect("made");
+    fs::write(home.config_dir().join("skillsd/config.toml"), profile).expect("written");
+    let [dir, beside] = ["acme", "beside"].map(|it| home.path().join(it));
+    write_skill(&dir.join("skills/a"), "a", "d");
+    write_skill(&beside.join("skills/b"), "b", "d");
+    let daemon = Daemon::start_with(&home, exe(), &[("ACME_HOME", &dir)]);
+    let wire = daemon.connect(Framing::Header);
+    let mut fixture = SettingsFixture::of("acme", Live { wire, daemon, home });
+    assert_eq!(entry(&fixture.all(), "a/SKILL.md")["trusted"], true);
+    fixture.set("ACME_HOME", &dir);
+    assert_eq!(entry(&fixture.all(), "a/SKILL.md")["trusted"], true);
+    fixture.set("ACME_HOME", &beside);
+    assert_eq!(entry(&fixture.all(), "b/SKILL.md")["trusted"], false);
+}
+
+#[test]
 fn skills_below_a_variable_that_only_the_client_has_are_untrusted() {
     let variables = [
         ("claude-code", "CLAUDE_CONFIG_DIR", ""),

@@ -8,14 +8,14 @@
 //! Links in the user's own skill directories are always followed. All targets are compared as
 //! canonical paths, before the file is read.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use skills_agents::profile::{self, RootBase};
 use skills_syntax::path::AbsPath;
 
 use super::disk::{Fault, FaultKind, PathStatus, TextFile};
-use super::owner::Owners;
+use super::owner::{Owners, real};
 use super::root_paths::bases;
 use super::tree::Tree;
 use super::worktree::Worktree;
@@ -26,15 +26,12 @@ pub(super) struct LinkRule<'a> {
     ctx: &'a DiscoveryContext,
     worktree: &'a Worktree,
     owners: &'a Owners<'a>,
-    tree: &'a dyn Tree,
     policy: &'a Policy,
     /// Skill directories in the home directory and in directories named by variables.
     usual: OnceCell<Vec<UserSkillDir<'a>>>,
     /// Canonical paths of those that belong to the user; computed at the first link that leaves its
     /// worktree.
     users: OnceCell<Vec<AbsPath>>,
-    /// False once the tree could not answer a query.
-    pub(super) complete: Cell<bool>,
 }
 
 /// A skill directory at its default path.
@@ -59,11 +56,10 @@ impl<'a> LinkRule<'a> {
         ctx: &'a DiscoveryContext,
         worktree: &'a Worktree,
         owners: &'a Owners<'a>,
-        tree: &'a dyn Tree,
         policy: &'a Arc<Policy>,
     ) -> Self {
         let (usual, users) = (OnceCell::new(), OnceCell::new());
-        Self { ctx, worktree, owners, tree, policy, usual, users, complete: Cell::new(true) }
+        Self { ctx, worktree, owners, policy, usual, users }
     }
 
     /// Returns the allowed link targets of a root; `None` if links may lead anywhere, because the
@@ -83,13 +79,13 @@ impl<'a> LinkRule<'a> {
         // The user's own directory may be a link into the worktree.
         let is_inside = is_users || tops.iter().any(|it| root.starts_with(&***it));
         let within = if is_inside {
-            tops.into_iter().map(|it| self.real(it)).collect()
+            tops.into_iter().map(|it| self.owners.real(it)).collect()
         } else {
-            vec![self.real(base)]
+            vec![self.owners.real(base)]
         };
         let place = match root.strip_prefix(&self.worktree.top) {
-            Ok(relative) => self.real(&self.worktree.top).child(relative),
-            Err(_) => self.real(root),
+            Ok(relative) => self.owners.real(&self.worktree.top).child(relative),
+            Err(_) => self.owners.real(root),
         };
         let is_trusted = self.policy.trusts.decision(&place).is_some_and(|(_, it)| it);
         Some(LinkTargets { within, is_trusted })
@@ -102,7 +98,7 @@ impl<'a> LinkRule<'a> {
         path: &AbsPath,
     ) -> Option<Fault> {
         let link_targets = link_targets.filter(|it| !it.is_trusted)?;
-        let target = self.real(path);
+        let target = self.owners.real(path);
         let kind = FaultKind::LinkWaits;
         (!self.holds(link_targets, &target))
             .then(|| Fault { kind, detail: target.display().to_string() })
@@ -110,7 +106,7 @@ impl<'a> LinkRule<'a> {
 
     /// Returns the reason if a file reached by a link is not read.
     pub(super) fn file(&self, link_targets: Option<&LinkTargets>, path: &AbsPath) -> Option<Fault> {
-        let target = self.real(path);
+        let target = self.owners.real(path);
         let is_markdown = target.extension().is_some_and(|it| it.eq_ignore_ascii_case("md"));
         let not_markdown = || outside(&target, "which is not a Markdown file");
         let dir = path.parent().unwrap_or_else(|| path.clone());
@@ -125,9 +121,9 @@ impl<'a> LinkRule<'a> {
         dir: &AbsPath,
         path: &AbsPath,
     ) -> Option<Fault> {
-        let (link_targets, target) = (link_targets?, self.real(path));
+        let (link_targets, target) = (link_targets?, self.owners.real(path));
         let is_outside =
-            !target.starts_with(&*self.real(dir)) && !self.holds(link_targets, &target);
+            !target.starts_with(&*self.owners.real(dir)) && !self.holds(link_targets, &target);
         is_outside.then(|| outside(&target, "outside of the worktree and your skill directories"))
     }
 
@@ -170,17 +166,10 @@ impl<'a> LinkRule<'a> {
 
     fn find_users(&self) -> Vec<AbsPath> {
         let chosen = self.usual().iter().filter(|it| self.is_chosen(it));
-        let mut found: Vec<_> = chosen.map(|it| self.real(&it.dir)).collect();
+        let mut found: Vec<_> = chosen.map(|it| self.owners.real(&it.dir)).collect();
         found.sort();
         found.dedup();
         found
-    }
-
-    fn real(&self, path: &AbsPath) -> AbsPath {
-        real(self.tree, path).unwrap_or_else(|| {
-            self.complete.set(false);
-            path.clone()
-        })
     }
 }
 
@@ -190,7 +179,8 @@ pub(super) fn text(
     tops: &[AbsPath],
     path: &AbsPath,
 ) -> Option<Result<Arc<TextFile>, Fault>> {
-    if tops.iter().any(|it| path.starts_with(&**it)) {
+    let is_inside = tops.iter().any(|it| path.starts_with(&**it));
+    if is_inside && !matches!(tree.look(path)?, PathStatus::Missing | PathStatus::Fault(_)) {
         let target = real(tree, path)?;
         let tops: Option<Vec<_>> = tops.iter().map(|it| real(tree, it)).collect();
         if !tops?.iter().any(|it| target.starts_with(&**it)) {
@@ -210,16 +200,6 @@ pub(super) fn settings_tops(owners: &Owners<'_>, worktree: &Worktree) -> Vec<Abs
 /// Returns the tops of the worktree and of its main worktree.
 fn tops(worktree: &Worktree) -> Vec<&AbsPath> {
     std::iter::once(&worktree.top).chain(worktree.repository.main()).collect()
-}
-
-/// Returns the canonical path, or the path itself if nothing exists there.
-fn real(tree: &dyn Tree, path: &AbsPath) -> Option<AbsPath> {
-    match tree.look(path)? {
-        PathStatus::Missing | PathStatus::Fault(_) => Some(path.clone()),
-        PathStatus::Directory { .. } | PathStatus::File | PathStatus::Special(_) => {
-            tree.canonical(path)
-        }
-    }
 }
 
 fn outside(target: &AbsPath, why: &str) -> Fault {

@@ -178,21 +178,12 @@ impl<'a> Owners<'a> {
         top.or_else(|| file.parent()).unwrap_or_else(|| file.clone())
     }
 
-    /// Returns the canonical path. For a missing path, resolves the nearest existing ancestor and
-    /// appends the rest as written.
+    /// Returns the [`real`] path, or the path as written if the tree cannot answer.
     pub(super) fn real(&self, path: &AbsPath) -> AbsPath {
-        for above in path.ancestors() {
-            match self.tree.look(&above) {
-                None => break,
-                Some(PathStatus::Missing | PathStatus::Fault(_)) => continue,
-                Some(PathStatus::Directory { .. } | PathStatus::File | PathStatus::Special(_)) => {}
-            }
-            let Some(real) = self.tree.canonical(&above) else { break };
-            let rest = path.strip_prefix(&above).unwrap_or("".as_ref());
-            return real.child(rest);
-        }
-        self.complete.set(false);
-        path.clone()
+        real(self.tree, path).unwrap_or_else(|| {
+            self.complete.set(false);
+            path.clone()
+        })
     }
 
     /// Returns the owner of a path below `HOME`. A hidden directory of the home directory belongs
@@ -256,4 +247,18 @@ impl<'a> Owners<'a> {
     pub(super) fn holds_home(&self, top: &AbsPath) -> bool {
         self.users_home.as_ref().is_some_and(|home| home.starts_with(&**top))
     }
+}
+
+/// Returns the canonical path; `None` if the tree cannot answer. For a missing path, resolves the
+/// nearest existing ancestor and appends the rest as written.
+pub(super) fn real(tree: &dyn Tree, path: &AbsPath) -> Option<AbsPath> {
+    for above in path.ancestors() {
+        match tree.look(&above)? {
+            PathStatus::Missing | PathStatus::Fault(_) => {}
+            PathStatus::Directory { .. } | PathStatus::File | PathStatus::Special(_) => {
+                return Some(tree.canonical(&above)?.child(path.strip_prefix(&above).ok()?));
+            }
+        }
+    }
+    None
 }

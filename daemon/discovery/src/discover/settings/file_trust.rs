@@ -63,14 +63,15 @@ impl Settings {
     }
 
     /// Returns the end of a sentence about a setting that needs trust; `None` if the file may
-    /// loosen.
+    /// loosen. A file of unknown owner may not.
     pub(in crate::discover) fn until_trusted(&self, file: &AbsPath) -> Option<String> {
-        self.file_trust(file)?.until.clone()
+        let unknown = || Some(", which skillsd ignores, because its owner is unknown".to_owned());
+        self.file_trust(file).map_or_else(unknown, |it| it.until.clone())
     }
 
     /// Returns true if a file may loosen anything.
     pub(in crate::discover) fn may_loosen(&self, file: &AbsPath) -> bool {
-        self.file_trust(file).is_some_and(|it| it.until.is_none())
+        self.until_trusted(file).is_none()
     }
 
     /// Returns the state of a plugin; `by_default` applies if no file mentions it.

@@ -5,24 +5,24 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Read as _};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ignore::WalkBuilder;
 use rusqlite::{Connection, OptionalExtension, params};
+use skills_agents::profile::WalkBudget;
 
 use super::Store;
 use super::clock::now;
 use super::columns::{abs_path_of, text_of};
 use super::error::StoreError;
 use crate::cancel::Cancel;
-use crate::files::disk::{self, ReadError, content_hash, content_hash_of};
+use crate::files::disk::content_hash;
 
 /// Maximum number of directory entries searched for skills. Skills beyond it are not recorded and
 /// need approval before they run.
-const MOST: usize = 1_000_000;
+const MOST: usize = 200_000;
 
 /// A file and the hash of its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,27 +46,6 @@ impl Content {
     /// Maximum size of a trusted file, in bytes. Larger files need approval before they run and are
     /// not read.
     pub const LARGEST: u64 = 256 * 1024 * 1024;
-
-    /// Reads and hashes a whole file. Blocks on the disk.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be read, is not a regular file, or is larger than [`Self::LARGEST`].
-    pub fn read(path: &Path) -> io::Result<Self> {
-        let path = fs::canonicalize(path)?;
-        let file = disk::open(&path).map_err(|error| match error {
-            ReadError::Io(error) => error,
-            ReadError::NotRegular(_) | ReadError::Outside(_) | ReadError::Changing => {
-                io::Error::other("it is not a regular file")
-            }
-        })?;
-        // Bounds the read of a file that grows meanwhile.
-        let size = file.metadata()?.len();
-        if size > Self::LARGEST {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
-        Ok(Self { hash: content_hash_of(file.take(size))?, path })
-    }
 
     /// Returns the content for a known hash of the whole file. Blocks on the disk for the canonical
     /// path.
@@ -93,27 +72,36 @@ impl Content {
         Ok(Self { path: path.into(), hash })
     }
 
-    /// Returns the files of skills and commands in a directory, by the paths found. Ends early once
-    /// `cancel` is set. Blocks on the disk.
+    /// Returns the files of skills and commands in a directory, by the paths found. Searches level
+    /// by level, as deep as a search root, so that a huge directory does not hide those near the
+    /// top. Ends early once `cancel` is set. Blocks on the disk.
     pub fn skills_below(dir: &Path, cancel: &Cancel) -> Vec<PathBuf> {
-        let walk = WalkBuilder::new(dir)
-            .standard_filters(false)
-            .filter_entry(|it| it.file_name() != ".git")
-            .build();
-        let mut found = Vec::new();
-        for entry in walk.flatten().take(MOST).take_while(|_| !cancel.is_cancelled()) {
-            let path = entry.path();
-            let is_link = entry.path_is_symlink();
-            let skill = match path.file_name().and_then(|it| it.to_str()) {
-                Some("SKILL.md") => path.to_owned(),
-                Some(_) if path.extension().is_some_and(|it| it == "md") && in_commands(path) => {
-                    path.to_owned()
+        let (mut found, mut n_left) = (Vec::new(), MOST);
+        let mut level = vec![dir.to_owned()];
+        for _ in 0..=WalkBudget::DEFAULT.depth {
+            let mut below = Vec::new();
+            for dir in level.iter().take_while(|_| !cancel.is_cancelled()) {
+                for entry in fs::read_dir(dir).into_iter().flatten().flatten().take(n_left) {
+                    n_left -= 1;
+                    let (path, name, kind) =
+                        (entry.path(), entry.file_name(), entry.file_type().ok());
+                    let is_command =
+                        || path.extension().is_some_and(|it| it == "md") && in_commands(&path);
+                    if name == ".git" {
+                        continue;
+                    }
+                    if name == "SKILL.md" || is_command() {
+                        found.push(path.clone());
+                    } else if kind.is_some_and(|it| it.is_symlink()) {
+                        // A skill's directory may be a link; links deeper in it are not followed.
+                        found.push(path.join("SKILL.md"));
+                    }
+                    if kind.is_some_and(|it| it.is_dir()) {
+                        below.push(path);
+                    }
                 }
-                // A skill's directory may be a link; links deeper in it are not followed.
-                Some(_) if is_link => path.join("SKILL.md"),
-                Some(_) | None => continue,
-            };
-            found.push(skill);
+            }
+            level = below;
         }
         found
     }
