@@ -26,7 +26,7 @@ pub(crate) struct UntrustedDirs {
     home: Option<PathBuf>,
 }
 
-/// Where programs are searched for.
+/// Directories that are searched for programs.
 #[derive(Debug)]
 pub(crate) struct SearchPath {
     /// Value of `PATH`. Never empty, because an empty one means the working directory.
