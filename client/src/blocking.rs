@@ -19,6 +19,7 @@ use skills_protocol::method::Request;
 use tokio_util::codec::Decoder;
 
 use crate::ClientError;
+use crate::error::parse;
 
 /// Default time limit for an answer. Indexing a very large worktree takes seconds.
 pub const TIMEOUT: Duration = Duration::from_mins(1);
@@ -97,9 +98,7 @@ impl<S: Stream> BlockingConnection<S> {
 
     /// Waits for the answer to a call.
     pub fn receive<M: Request>(&mut self, sent: Sent) -> Result<M::Result, ClientError> {
-        let result = self.receive_text(sent)?;
-        serde_json::from_str(result.get())
-            .map_err(|source| ClientError::Form { method: M::METHOD, source })
+        parse(M::METHOD, &self.receive_text(sent)?)
     }
 
     /// Waits for the answer to a call and returns its result as raw JSON.

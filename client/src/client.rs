@@ -10,14 +10,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
+use skills_protocol::PROTOCOL_VERSION;
 use skills_protocol::method::{Initialize, Request};
 use skills_protocol::socket::SocketLocation;
 use skills_protocol::wire::{ClientInfo, InitializeParams};
-use skills_protocol::{PROTOCOL_VERSION, compatible};
 use tokio::sync::Mutex;
 
 use crate::ClientError;
 use crate::connection::Connection;
+use crate::error::{check_version, parse};
 use crate::fallback::Fallback;
 use crate::spawn::{DEADLINE, StartOptions, connect, connect_consent, connect_or_start, pauses};
 
@@ -126,8 +127,7 @@ impl Client {
     /// The methods are the types of [`skills_protocol::method`], one for each row of the table.
     pub async fn call<M: Request>(&self, params: &M::Params) -> Result<M::Result, ClientError> {
         let result = self.call_text::<M>(params).await?;
-        serde_json::from_str(result.get())
-            .map_err(|source| ClientError::Form { method: M::METHOD, source })
+        parse(M::METHOD, &result)
     }
 
     /// Calls a method like [`Self::call`] and returns its result as raw JSON.
@@ -203,11 +203,7 @@ async fn introduce(connection: &Connection, info: &ClientInfo) -> Result<(), Cli
         protocol_version: Some(PROTOCOL_VERSION.to_owned()),
         ..InitializeParams::default()
     };
-    let theirs = connection.call::<Initialize>(&params).await?.protocol_version;
-    if compatible(PROTOCOL_VERSION, &theirs) {
-        return Ok(());
-    }
-    Err(ClientError::Version { ours: PROTOCOL_VERSION.to_owned(), theirs })
+    check_version(&connection.call::<Initialize>(&params).await?.protocol_version)
 }
 
 #[cfg(test)]

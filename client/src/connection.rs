@@ -25,6 +25,7 @@ use tokio_util::codec::FramedRead;
 
 use crate::ClientError;
 use crate::blocking::{MAX_ANSWER, put};
+use crate::error::parse;
 
 /// Capacity of the queue of messages to write; callers wait when it is full.
 const OUTBOX: usize = 64;
@@ -145,8 +146,7 @@ impl Connection {
     /// Calls a method. Dropping the future cancels the call.
     pub async fn call<M: Request>(&self, params: &M::Params) -> Result<M::Result, ClientError> {
         let result = self.call_text::<M>(params).await?;
-        serde_json::from_str(result.get())
-            .map_err(|source| ClientError::Form { method: M::METHOD, source })
+        parse(M::METHOD, &result)
     }
 
     /// Calls a method and returns its result as raw JSON. Dropping the future cancels the call.

@@ -7,9 +7,12 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use skills_protocol::error::RpcError;
 use skills_protocol::frame::FrameError;
 use skills_protocol::socket::SocketError;
+use skills_protocol::{PROTOCOL_VERSION, compatible};
 
 use crate::directory::DirectoryError;
 
@@ -202,4 +205,17 @@ fn process(pid: Option<i32>) -> String {
 
 fn within(waited: Option<Duration>) -> String {
     waited.map_or_else(|| "in time".to_owned(), |it| format!("within {} s", it.as_secs_f64()))
+}
+/// Parses the result or the event of a method.
+pub fn parse<T: DeserializeOwned>(method: &'static str, text: &RawValue) -> Result<T, ClientError> {
+    serde_json::from_str(text.get()).map_err(|source| ClientError::Form { method, source })
+}
+
+/// Checks that a server's protocol version is compatible with this library's.
+pub fn check_version(theirs: &str) -> Result<(), ClientError> {
+    if compatible(PROTOCOL_VERSION, theirs) {
+        return Ok(());
+    }
+    let ours = PROTOCOL_VERSION.to_owned();
+    Err(ClientError::Version { ours, theirs: theirs.to_owned() })
 }

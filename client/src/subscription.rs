@@ -15,6 +15,7 @@ use skills_protocol::wire::{
 use crate::ClientError;
 use crate::client::Client;
 use crate::connection::Connection;
+use crate::error::parse;
 use crate::spawn::pauses;
 
 /// Follows the changes of a view across daemon restarts.
@@ -57,10 +58,8 @@ impl Subscription {
                 continue;
             };
             let note = connection.next_note_of(EventsEvent::METHOD, name).await;
-            let event = note.and_then(|it| it.params).map(|params| {
-                serde_json::from_str(params.get())
-                    .map_err(|source| ClientError::Form { method: EventsEvent::METHOD, source })
-            });
+            let event =
+                note.and_then(|it| it.params).map(|params| parse(EventsEvent::METHOD, &params));
             match event.transpose()? {
                 Some(EventParams { result, .. }) => return Ok(SubscriptionEvent::Event(result)),
                 None => self.active = None,

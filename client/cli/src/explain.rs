@@ -4,11 +4,11 @@ pub(super) mod tree;
 
 mod missing;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 
 use clap::Args;
-use skills_protocol::method::SkillsExplain;
+use skills_protocol::method::{Request as _, SkillsExplain};
 use skills_protocol::wire::{ExplainParams, ExplainResult, State};
 
 use crate::call_context::{CallContext, SessionFlag, Target};
@@ -20,7 +20,7 @@ use crate::server_connection::ServerConnection;
 use crate::style::{self, mark, paint};
 use crate::terminal::Terminal;
 use crate::text::{pad, plain, width, wrap};
-use skills_client::ClientError;
+use skills_client::error::parse;
 
 /// Arguments of `skillsd explain`.
 #[derive(Debug, Clone, Args)]
@@ -42,10 +42,11 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ExplainArgs) -> Result<Exit, C
     if cx.global.json {
         let text = server.call_text::<SkillsExplain>(&params)?;
         cx.terminal.print(&format!("{text}\n"))?;
-        return exit_of_text(text.get(), args);
+        let result: ExplainResult = parse(SkillsExplain::METHOD, &text)?;
+        return Ok(exit_of(result.verdict.state, args));
     }
     let result = server.call::<SkillsExplain>(&params)?;
-    cx.terminal.print(&render(&result, args.target.is_some(), cx.terminal))?;
+    cx.terminal.print(&render(&result, args.target.as_deref(), cx.terminal))?;
     cx.terminal.print_health(&result.health);
     Ok(exit_of(result.verdict.state, args))
 }
@@ -63,7 +64,7 @@ fn run_all(
     for profile in context.selected_profiles(&server.initialize_result()?.capabilities.profiles) {
         let params = params(&context.with_profile(&profile), args);
         let text = server.call_text::<SkillsExplain>(&params)?;
-        let result = parse(text.get())?;
+        let result: ExplainResult = parse(SkillsExplain::METHOD, &text)?;
         if exit_of(result.verdict.state, args) == Exit::Findings {
             exit = Exit::Findings;
         }
@@ -93,15 +94,6 @@ fn params(context: &CallContext, args: &ExplainArgs) -> ExplainParams {
     params
 }
 
-fn parse(text: &str) -> Result<ExplainResult, ClientError> {
-    serde_json::from_str(text)
-        .map_err(|source| ClientError::Form { method: "skills/explain", source })
-}
-
-fn exit_of_text(text: &str, args: &ExplainArgs) -> Result<Exit, CommandError> {
-    Ok(exit_of(parse(text)?.verdict.state, args))
-}
-
 fn exit_of(state: Option<State>, args: &ExplainArgs) -> Exit {
     // Without a target, no skill can be missing.
     let fine = args.target.is_none() || state.is_some_and(State::is_listed);
@@ -109,17 +101,21 @@ fn exit_of(state: Option<State>, args: &ExplainArgs) -> Exit {
 }
 
 /// Renders the verdict, the tree of steps, and the advice.
-pub(super) fn render(result: &ExplainResult, has_target: bool, terminal: &Terminal) -> String {
+pub(super) fn render(
+    result: &ExplainResult,
+    target: Option<&OsStr>,
+    terminal: &Terminal,
+) -> String {
     let mut text = String::new();
     let lines = wrap(
         &terminal.prose(&result.verdict.summary),
         terminal.width.map(|width| width - width.min(2)),
     );
     for (nth, line) in lines.iter().enumerate() {
-        let lead = match (has_target, nth) {
-            (false, _) => String::new(),
-            (true, 0) => format!("{} ", mark(result.verdict.state)),
-            (true, _) => "  ".to_owned(),
+        let lead = match (target, nth) {
+            (None, _) => String::new(),
+            (Some(_), 0) => format!("{} ", mark(result.verdict.state)),
+            (Some(_), _) => "  ".to_owned(),
         };
         let _ = writeln!(text, "{lead}{}", paint(style::HEADING, line));
     }
@@ -217,7 +213,7 @@ mod tests {
             Some(State::Invalid),
             "`api-changes` is invalid: line 3 is not YAML",
         );
-        let text = uncolored(&render(&result, true, &terminal(Some(40))));
+        let text = uncolored(&render(&result, Some("deploy".as_ref()), &terminal(Some(40))));
         expect![[r#"
             ✗ `api-changes` is invalid: line 3 is
               not YAML

@@ -170,7 +170,7 @@ pub enum Command {
 
 /// Runs a command, prints its errors, and returns the exit code.
 pub fn run(global: &GlobalArgs, command: &Command, binary: Binary<'_>) -> ExitCode {
-    let terminal = Terminal::detect(global.color, global.json);
+    let terminal = Terminal::detect(global);
     let outcome = execute(global, command, binary, &terminal);
     let exit = outcome.unwrap_or_else(|error| {
         terminal.print_error(&error);
@@ -189,7 +189,7 @@ pub fn context(global: &GlobalArgs) -> Result<Context, CommandError> {
 
 /// Prints an error of a command and returns its exit code.
 pub fn refuse(global: &GlobalArgs, error: &CommandError) -> ExitCode {
-    Terminal::detect(global.color, global.json).print_error(error);
+    Terminal::detect(global).print_error(error);
     error.exit().into()
 }
 
@@ -201,7 +201,8 @@ pub fn refuse_arguments(error: &clap::Error) -> ! {
     if text == harmless {
         error.exit()
     }
-    Terminal::detect(Color::Never, false).print_usage(&harmless);
+    Terminal::detect(&GlobalArgs { color: Color::Never, ..GlobalArgs::default() })
+        .print_usage(&harmless);
     std::process::exit(error.exit_code())
 }
 

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use rustix::process::Pid;
 use serde_json::value::RawValue;
+use skills_protocol::PROTOCOL_VERSION;
 use skills_protocol::method::{Initialize, Request};
 use skills_protocol::wire::{ClientInfo, Health, InitializeParams, InitializeResult};
-use skills_protocol::{PROTOCOL_VERSION, compatible};
 
 use crate::context::{CommandContext, Local, Notes};
 use crate::exit::Exit;
@@ -22,6 +22,7 @@ use crate::global::GlobalArgs;
 use crate::terminal::Progress;
 use crate::terminal::Terminal;
 use skills_client::blocking::{BlockingConnection, Sent, Stream, TIMEOUT, set_timeout};
+use skills_client::error::{check_version, parse};
 use skills_client::pages::{Paged, Pages};
 use skills_client::spawn::{StartOptions, connect, connect_consent, connect_or_start, pauses};
 use skills_client::{ClientError, environment, peer};
@@ -206,8 +207,7 @@ impl ServerConnection {
         params: &M::Params,
     ) -> Result<M::Result, ClientError> {
         let result = self.call_text::<M>(params)?;
-        serde_json::from_str(result.get())
-            .map_err(|source| ClientError::Form { method: M::METHOD, source })
+        parse(M::METHOD, &result)
     }
 
     /// Calls a paged method and returns the joined pages.
@@ -309,7 +309,8 @@ impl ServerConnection {
                 if let Some(socket) = &self.socket {
                     set_timeout(socket, self.limits.answer)?;
                 }
-                Introduction::Done(Box::new(check_version(result)?))
+                check_version(&result.protocol_version)?;
+                Introduction::Done(Box::new(result))
             }
             done => done,
         };
@@ -334,14 +335,6 @@ impl ServerConnection {
     pub(super) fn wait_for_end(&mut self) -> Result<(), ClientError> {
         self.connection.wait_for_end()
     }
-}
-
-fn check_version(result: InitializeResult) -> Result<InitializeResult, ClientError> {
-    if compatible(PROTOCOL_VERSION, &result.protocol_version) {
-        return Ok(result);
-    }
-    let ours = PROTOCOL_VERSION.to_owned();
-    Err(ClientError::Version { ours, theirs: result.protocol_version })
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::json;
 use skills_protocol::error::TOO_MANY_CONNECTIONS;
-use skills_protocol::method::ServerShutdown;
+use skills_protocol::method::{Request as _, ServerShutdown};
 use skills_protocol::wire::{ShutdownParams, ShutdownResult};
 
 use crate::context::CommandContext;
@@ -18,6 +18,7 @@ use crate::failure::CommandError;
 use crate::server_connection::ServerConnection;
 use crate::style::{self, paint};
 use skills_client::ClientError;
+use skills_client::error::parse;
 
 /// Time limit for the answer. A daemon that finishes its calls first takes as long.
 const TIMEOUT: Duration = Duration::from_secs(6);
@@ -53,8 +54,7 @@ pub(super) fn run(cx: &CommandContext<'_>) -> Result<Exit, CommandError> {
         cx.terminal.print(&format!("{text}\n"))?;
         return Ok(Exit::Fine);
     }
-    let result: ShutdownResult = serde_json::from_str(text.get())
-        .map_err(|source| ClientError::Form { method: "server/shutdown", source })?;
+    let result: ShutdownResult = parse(ServerShutdown::METHOD, &text)?;
     let mark = paint(style::GOOD, "✓");
     cx.terminal.print(&format!("{mark} skillsd has stopped (pid {})\n", result.pid))?;
     Ok(Exit::Fine)

@@ -17,7 +17,7 @@ use skills_protocol::path::{PathEncoding, decode, encode, encoding_of};
 use skills_protocol::wire::Health;
 
 use crate::failure::CommandError;
-use crate::global::Color;
+use crate::global::{Color, GlobalArgs};
 use crate::style::{self, paint};
 use crate::text::{continued, hang, plain, plain_exact, plain_json, plain_lines, plain_painted};
 
@@ -90,12 +90,12 @@ impl Sink {
 }
 
 impl Terminal {
-    /// Detects the properties of the standard streams. `is_json`: standard output receives JSON.
-    pub(super) fn detect(color: Color, is_json: bool) -> Self {
+    /// Detects the properties of the standard streams.
+    pub(super) fn detect(global: &GlobalArgs) -> Self {
         let home = std::env::var_os(skills_protocol::env::HOME).map(PathBuf::from);
         let home = home.filter(|home| home.is_absolute() && home.parent().is_some());
-        let out = Sink::new(io::stdout(), color, is_json);
-        let err = Sink::new(io::stderr(), color, false);
+        let out = Sink::new(io::stdout(), global.color, global.json);
+        let err = Sink::new(io::stderr(), global.color, false);
         let links = io::stdout().is_terminal() && out.colored && links::are_supported();
         Self { width: columns(), home, links, out, err }
     }

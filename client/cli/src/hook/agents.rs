@@ -4,9 +4,6 @@
 //! and for Claude Code taken from its hooks reference. Other tools, such as those of MCP servers,
 //! are read by the names of their input fields; see [`super::payload`].
 
-use super::shell::Op;
-use super::shell::Op::{Read, Search, Write};
-
 /// An agent with supported hooks.
 #[derive(Debug)]
 pub(super) struct Agent {
@@ -48,7 +45,7 @@ pub(super) enum Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Input {
     /// A path, or a list of paths.
-    Path(&'static str, Op),
+    Path(&'static str),
     /// A pattern, and the field with its base directory; the directory before the first wildcard is
     /// touched.
     Pattern(&'static str, &'static str),
@@ -95,16 +92,16 @@ const AGENTS: &[Agent] = &[
             ("SubagentStop", Event::AgentEnd),
         ],
         tools: &[
-            ("Read", &[Path("file_path", Read)]),
-            ("Edit", &[Path("file_path", Write)]),
-            ("MultiEdit", &[Path("file_path", Write)]),
-            ("Write", &[Path("file_path", Write)]),
-            ("NotebookRead", &[Path("notebook_path", Read)]),
-            ("NotebookEdit", &[Path("notebook_path", Write)]),
-            ("Glob", &[Path("path", Search), Pattern("pattern", "path")]),
-            ("Grep", &[Path("path", Search), Pattern("glob", "path")]),
-            ("LS", &[Path("path", Search)]),
-            ("LSP", &[Path("filePath", Read)]),
+            ("Read", &[Path("file_path")]),
+            ("Edit", &[Path("file_path")]),
+            ("MultiEdit", &[Path("file_path")]),
+            ("Write", &[Path("file_path")]),
+            ("NotebookRead", &[Path("notebook_path")]),
+            ("NotebookEdit", &[Path("notebook_path")]),
+            ("Glob", &[Path("path"), Pattern("pattern", "path")]),
+            ("Grep", &[Path("path"), Pattern("glob", "path")]),
+            ("LS", &[Path("path")]),
+            ("LSP", &[Path("filePath")]),
             ("Bash", &[Shell("command", "")]),
             ("Monitor", &[Shell("command", "")]),
             ("Task", &[]),
@@ -135,9 +132,9 @@ const AGENTS: &[Agent] = &[
             // Codex sends a patch through the shell or through its own tool.
             ("Bash", &[Shell("command", "workdir")]),
             ("apply_patch", &[Patch("command"), Patch("input")]),
-            ("Edit", &[Patch("command"), Path("file_path", Write)]),
-            ("Write", &[Patch("command"), Path("file_path", Write)]),
-            ("view_image", &[Path("path", Read)]),
+            ("Edit", &[Patch("command"), Path("file_path")]),
+            ("Write", &[Patch("command"), Path("file_path")]),
+            ("view_image", &[Path("path")]),
         ],
         reply: Reply::HookSpecific(&["SessionStart", "PreToolUse", "PostToolUse"]),
     },
@@ -153,14 +150,14 @@ const AGENTS: &[Agent] = &[
             ("PreCompress", Event::CompactedManually),
         ],
         tools: &[
-            ("read_file", &[Path("file_path", Read), Path("absolute_path", Read)]),
+            ("read_file", &[Path("file_path"), Path("absolute_path")]),
             ("read_many_files", &[Pattern("include", ""), Pattern("paths", "")]),
-            ("write_file", &[Path("file_path", Write)]),
-            ("replace", &[Path("file_path", Write)]),
-            ("list_directory", &[Path("dir_path", Search), Path("path", Search)]),
-            ("glob", &[Path("dir_path", Search), Pattern("pattern", "dir_path")]),
-            ("grep_search", &[Path("dir_path", Search), Pattern("include_pattern", "dir_path")]),
-            ("search_file_content", &[Path("dir_path", Search), Path("path", Search)]),
+            ("write_file", &[Path("file_path")]),
+            ("replace", &[Path("file_path")]),
+            ("list_directory", &[Path("dir_path"), Path("path")]),
+            ("glob", &[Path("dir_path"), Pattern("pattern", "dir_path")]),
+            ("grep_search", &[Path("dir_path"), Pattern("include_pattern", "dir_path")]),
+            ("search_file_content", &[Path("dir_path"), Path("path")]),
             ("run_shell_command", &[Shell("command", "dir_path")]),
             ("activate_skill", &[]),
         ],
@@ -180,16 +177,16 @@ const AGENTS: &[Agent] = &[
             ("tool.execute.after", Event::Tool),
         ],
         tools: &[
-            ("read", &[Path("filePath", Read)]),
-            ("edit", &[Path("filePath", Write)]),
-            ("multiedit", &[Path("filePath", Write)]),
-            ("write", &[Path("filePath", Write)]),
+            ("read", &[Path("filePath")]),
+            ("edit", &[Path("filePath")]),
+            ("multiedit", &[Path("filePath")]),
+            ("write", &[Path("filePath")]),
             ("patch", &[Patch("patchText")]),
             ("apply_patch", &[Patch("patchText")]),
-            ("glob", &[Path("path", Search), Pattern("pattern", "path")]),
-            ("grep", &[Path("path", Search), Pattern("include", "path")]),
-            ("list", &[Path("path", Search)]),
-            ("lsp", &[Path("filePath", Read)]),
+            ("glob", &[Path("path"), Pattern("pattern", "path")]),
+            ("grep", &[Path("path"), Pattern("include", "path")]),
+            ("list", &[Path("path")]),
+            ("lsp", &[Path("filePath")]),
             ("bash", &[Shell("command", "workdir")]),
             ("task", &[]),
             ("skill", &[]),

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::agents::{Agent, Event, Input};
-use super::shell::{CommandDirs, Op, Touched, absolute, files, patched};
+use super::shell::{CommandDirs, absolute, files, patched};
 
 /// Input of a hook. Agents send different fields, so each field is optional and checked when it is
 /// used.
@@ -43,18 +43,6 @@ const PATHS: &[&str] = &[
     "destination",
 ];
 
-/// Operation of an unknown tool, by words in its name.
-const TOOL_VERBS: &[(&[&str], Op)] = &[
-    (
-        &[
-            "write", "edit", "create", "delete", "remove", "move", "rename", "patch", "replace",
-            "insert",
-        ],
-        Op::Write,
-    ),
-    (&["search", "grep", "find", "list", "glob", "tree"], Op::Search),
-];
-
 /// Words in the names of tools that run shell commands.
 const SHELLS: &[&str] = &["bash", "shell", "terminal", "exec", "run_command", "run_cmd"];
 
@@ -72,8 +60,8 @@ impl Payload {
         }
     }
 
-    /// Returns the files that the tool uses, with the operation on each.
-    pub(super) fn files(&self, agent: &Agent, dirs: &CommandDirs) -> Vec<Touched> {
+    /// Returns the files that the tool uses.
+    pub(super) fn files(&self, agent: &Agent, dirs: &CommandDirs) -> Vec<PathBuf> {
         let Value::Object(fields) = &self.tool_input else {
             // A tool with a plain text input takes a patch.
             return self.tool_input.as_str().map_or_else(Vec::new, |it| patched(it, &dirs.cwd));
@@ -83,24 +71,23 @@ impl Payload {
             Some((_, inputs)) => inputs.iter().flat_map(|it| read(*it, fields, dirs)).collect(),
             None => self.guess_files(fields, dirs),
         };
-        let mut files: Vec<Touched> = Vec::new();
-        for touched in found {
-            if !files.contains(&touched) {
-                files.push(touched);
+        let mut files: Vec<PathBuf> = Vec::new();
+        for path in found {
+            if !files.contains(&path) {
+                files.push(path);
             }
         }
         files
     }
 
-    fn guess_files(&self, fields: &Map<String, Value>, dirs: &CommandDirs) -> Vec<Touched> {
+    fn guess_files(&self, fields: &Map<String, Value>, dirs: &CommandDirs) -> Vec<PathBuf> {
         let name = self.tool_name.to_lowercase();
         let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
         if has(SHELLS) {
             let commands = ["command", "cmd", "script"].into_iter();
             return commands.flat_map(|it| read(Input::Shell(it, "cwd"), fields, dirs)).collect();
         }
-        let op = TOOL_VERBS.iter().find(|(words, _)| has(words)).map_or(Op::Read, |(_, op)| *op);
-        PATHS.iter().flat_map(|field| read(Input::Path(field, op), fields, dirs)).collect()
+        PATHS.iter().flat_map(|field| read(Input::Path(field), fields, dirs)).collect()
     }
 }
 
@@ -113,22 +100,21 @@ fn texts<'a>(fields: &'a Map<String, Value>, name: &str) -> Vec<&'a str> {
     }
 }
 
-fn read(input: Input, fields: &Map<String, Value>, dirs: &CommandDirs) -> Vec<Touched> {
+fn read(input: Input, fields: &Map<String, Value>, dirs: &CommandDirs) -> Vec<PathBuf> {
     match input {
-        Input::Path(field, op) => {
-            let paths = texts(fields, field).into_iter().filter_map(|text| path(&dirs.cwd, text));
-            paths.map(|path| Touched { path, op }).collect()
+        Input::Path(field) => {
+            texts(fields, field).into_iter().filter_map(|text| path(&dirs.cwd, text)).collect()
         }
         Input::Pattern(field, dir) => {
             let dir = texts(fields, dir).first().and_then(|dir| path(&dirs.cwd, dir));
             let dir = dir.unwrap_or_else(|| dirs.cwd.clone());
-            let before = texts(fields, field).into_iter().filter_map(|pattern| {
+            let before = |pattern: &str| {
                 let end = pattern.find(['*', '?', '[', '{', '!']).unwrap_or(pattern.len());
                 // A pattern without a wildcard is a path.
                 let end = if end == pattern.len() { end } else { pattern[..end].rfind('/')? };
                 path(&dir, &pattern[..end])
-            });
-            before.map(|path| Touched { path, op: Op::Search }).collect()
+            };
+            texts(fields, field).into_iter().filter_map(before).collect()
         }
         Input::Shell(field, dir) => {
             let cwd = texts(fields, dir).first().and_then(|dir| path(&dirs.cwd, dir));
@@ -166,8 +152,7 @@ mod tests {
         let payload: Payload = serde_json::from_value(payload.clone()).expect("fits");
         let dirs = CommandDirs { cwd: "/w".into(), top: "/w".into(), home: None };
         let files = payload.files(agent(name).expect("known"), &dirs);
-        let shown: Vec<String> =
-            files.iter().map(|it| format!("{:?} {}", it.op, it.path.display())).collect();
+        let shown: Vec<String> = files.iter().map(|it| it.display().to_string()).collect();
         assert_eq!(shown, expected);
     }
 
@@ -175,13 +160,13 @@ mod tests {
     fn unknown_tool_is_read_by_its_input_fields() {
         let mcp = |tool: &str, input: Value| json!({"tool_name": tool, "tool_input": input});
         let read = mcp("mcp__fs__read_text_file", json!({"path": "a.txt", "head": 3}));
-        check("claude-code", &read, &["Read /w/a.txt"]);
+        check("claude-code", &read, &["/w/a.txt"]);
         let edit = mcp("mcp_fs_edit_file", json!({"file": "file:///x/b.txt", "edits": [{}]}));
-        check("gemini-cli", &edit, &["Write /x/b.txt"]);
+        check("gemini-cli", &edit, &["/x/b.txt"]);
         let many = mcp("mcp__fs__read_multiple_files", json!({"paths": ["a", "b", 3]}));
-        check("codex", &many, &["Read /w/a", "Read /w/b"]);
+        check("codex", &many, &["/w/a", "/w/b"]);
         let shell = mcp("mcp__box__run_shell", json!({"command": "cat a.txt", "cwd": "sub"}));
-        check("opencode", &shell, &["Read /w/sub/a.txt"]);
+        check("opencode", &shell, &["/w/sub/a.txt"]);
         let fetch = mcp("WebFetch", json!({"url": "https://example.org/a", "path": "http://x/y"}));
         check("claude-code", &fetch, &[]);
     }
@@ -189,13 +174,9 @@ mod tests {
     #[test]
     fn pattern_touches_the_directory_before_its_wildcard() {
         let glob = |input: Value| json!({"tool_name": "Glob", "tool_input": input});
-        check("claude-code", &glob(json!({"pattern": "src/**/*.rs"})), &["Search /w/src"]);
-        check("claude-code", &glob(json!({"pattern": "*.rs", "path": "/x"})), &["Search /x"]);
-        check(
-            "claude-code",
-            &glob(json!({"pattern": "a/b*", "path": "x"})),
-            &["Search /w/x", "Search /w/x/a"],
-        );
+        check("claude-code", &glob(json!({"pattern": "src/**/*.rs"})), &["/w/src"]);
+        check("claude-code", &glob(json!({"pattern": "*.rs", "path": "/x"})), &["/x"]);
+        check("claude-code", &glob(json!({"pattern": "a/b*", "path": "x"})), &["/w/x", "/w/x/a"]);
         check("claude-code", &glob(json!({"pattern": "*"})), &[]);
     }
 
@@ -203,9 +184,9 @@ mod tests {
     fn list_of_words_is_a_command() {
         let words = json!({"tool_name": "Bash", "tool_input":
             {"command": ["bash", "-lc", "cd a && cat b"]}});
-        check("codex", &words, &["Search /w/a", "Read /w/a/b"]);
+        check("codex", &words, &["/w/a", "/w/a/b"]);
         let words = json!({"tool_name": "Bash", "tool_input": {"command": ["cat", "b"]}});
-        check("codex", &words, &["Read /w/b"]);
+        check("codex", &words, &["/w/b"]);
     }
 
     #[test]

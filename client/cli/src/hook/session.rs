@@ -11,17 +11,18 @@ use skills_protocol::method::{
 use skills_protocol::path::encode;
 use skills_protocol::wire::{
     SessionAgentEndParams, SessionCloseParams, SessionCompactedParams, SessionGetParams,
-    SessionOpenParams, SessionTouchParams, TouchOp,
+    SessionOpenParams, SessionTouchParams,
 };
 
 use super::agents::Agent;
 use super::payload::Payload;
-use super::shell::{self, Op, Touched};
+use super::shell;
 use super::skill_text;
 use crate::call_context::CallContext;
 use crate::failure::CommandError;
 use crate::global::GlobalArgs;
 use skills_client::blocking::{BlockingConnection, set_timeout};
+use skills_client::error::parse;
 use skills_client::spawn::{StartOptions, connect_or_start};
 use skills_client::{ClientError, environment};
 
@@ -113,28 +114,16 @@ impl AgentSession {
     }
 
     /// Reports touched files, and returns a text about new skills.
-    pub(super) fn touch(&mut self, files: &[Touched]) -> Result<Option<String>, CommandError> {
+    pub(super) fn touch(&mut self, files: &[PathBuf]) -> Result<Option<String>, CommandError> {
         let mut all = Vec::new();
-        for (op, word) in [
-            (Op::Read, TouchOp::Read),
-            (Op::Write, TouchOp::Write),
-            (Op::Search, TouchOp::Search),
-            (Op::Exec, TouchOp::Exec),
-        ] {
-            let paths: Vec<&Path> =
-                files.iter().filter(|it| it.op == op).map(|it| it.path.as_path()).collect();
-            if paths.is_empty() {
-                continue;
-            }
-            let mut params = SessionTouchParams { op: Some(word), ..SessionTouchParams::default() };
-            self.start.fill(&mut params, None);
-            params.session = Some(self.session.clone());
-            params.agent.clone_from(&self.agent);
-            let encoding = params.path_encoding;
-            for paths in paths.chunks(LIST_ITEMS) {
-                params.paths = paths.iter().map(|path| encode(path, encoding)).collect();
-                all.push(self.ask::<SessionTouch>(&params)?);
-            }
+        let mut params = SessionTouchParams::default();
+        self.start.fill(&mut params, None);
+        params.session = Some(self.session.clone());
+        params.agent.clone_from(&self.agent);
+        let encoding = params.path_encoding;
+        for paths in files.chunks(LIST_ITEMS) {
+            params.paths = paths.iter().map(|path| encode(path, encoding)).collect();
+            all.push(self.ask::<SessionTouch>(&params)?);
         }
         Ok(skill_text::new_skills(&all))
     }
@@ -145,8 +134,7 @@ impl AgentSession {
             Err(error) if error.is_broken_connection() => self.try_ask::<M>(params)?,
             answer => answer?,
         };
-        let form = |source| ClientError::Form { method: M::METHOD, source };
-        Ok(serde_json::from_str(text.get()).map_err(form)?)
+        Ok(parse(M::METHOD, &text)?)
     }
 
     fn try_ask<M: Request>(&self, params: &M::Params) -> Result<Box<RawValue>, ClientError> {

@@ -1,4 +1,4 @@
-//! Analysis of a shell command: the files that it reads, writes, searches or runs.
+//! Analysis of a shell command: the files that it names.
 //!
 //! Agents use their shell as much as their own file tools. [`grammar`] parses the text as bash,
 //! with quoting, pipelines, here-documents and nested commands; [`table`] describes the operands of
@@ -16,19 +16,20 @@ mod walk;
 mod word;
 
 #[cfg(feature = "invariants")]
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::path::PathBuf;
 
 use touched::MAX_FILES;
-pub(crate) use touched::{CommandDirs, Op, Touched, absolute, patched};
+pub(crate) use touched::{CommandDirs, absolute, patched};
 
 /// Returns the files that `command` touches, each once, in order of occurrence.
-pub(crate) fn files(command: &str, dirs: &CommandDirs) -> Vec<Touched> {
+pub(crate) fn files(command: &str, dirs: &CommandDirs) -> Vec<PathBuf> {
     let mut walk = walk::Walk::new(dirs);
     walk.text(command);
-    let mut files: Vec<Touched> = Vec::new();
-    for touched in walk.found {
-        if files.len() < MAX_FILES && !files.contains(&touched) {
-            files.push(touched);
+    let mut files: Vec<PathBuf> = Vec::new();
+    for path in walk.found {
+        if files.len() < MAX_FILES && !files.contains(&path) {
+            files.push(path);
         }
     }
     files
@@ -39,7 +40,7 @@ pub(crate) fn files(command: &str, dirs: &CommandDirs) -> Vec<Touched> {
 pub fn shell_files(command: &str, cwd: &Path, top: &Path, home: &Path) -> Vec<PathBuf> {
     let home = Some(home.to_owned());
     let dirs = CommandDirs { cwd: cwd.to_owned(), top: top.to_owned(), home };
-    files(command, &dirs).into_iter().map(|it| it.path).collect()
+    files(command, &dirs)
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use super::git;
 use super::operands::{Parsed, parse};
 use super::table::{Row, Shape, UNKNOWN, has, row_of};
-use super::touched::Op;
 use super::walk::{Walk, is_file_test};
 use super::word::Word;
 
@@ -15,7 +14,7 @@ impl Walk<'_> {
         if whole.contains('/') {
             let is_system = ["/usr/", "/bin/", "/sbin/"].iter().any(|dir| whole.starts_with(dir));
             if !is_system {
-                self.touch(name, Op::Exec);
+                self.touch(name);
             }
         }
         let base = whole.rsplit('/').next().unwrap_or_default();
@@ -44,58 +43,33 @@ impl Walk<'_> {
     fn operands(&mut self, row: &Row, parsed: &Parsed) {
         self.option_paths(parsed);
         let operands = parsed.operands.as_slice();
-        let op = |op: Op| if parsed.is_given(row.writes) { Op::Write } else { op };
+        let after = |n: usize| operands.get(n..).unwrap_or_default();
         match row.shape {
-            Shape::Paths(read) => self.touch_all(operands, op(read)),
+            Shape::Paths => self.touch_all(operands),
             Shape::Listing => self.or_here(operands),
-            Shape::Pattern(given, read) => {
-                let skip = usize::from(!parsed.is_given(given));
-                let paths = operands.iter().skip(skip);
+            Shape::Pattern(given) => {
+                let paths = after(usize::from(!parsed.is_given(given)));
                 // awk accepts assignments between its files.
-                for word in paths.filter(|word| !is_assignment(word)) {
-                    self.touch(word, op(read));
-                }
+                paths.iter().filter(|word| !is_assignment(word)).for_each(|it| self.touch(it));
             }
             Shape::Grep(given) => {
-                let skip = usize::from(!parsed.is_given(given));
-                let paths: Vec<Word> = operands.iter().skip(skip).cloned().collect();
+                let paths = after(usize::from(!parsed.is_given(given)));
                 let is_grep = row.names.starts_with("grep");
                 let is_deep = !is_grep || parsed.is_given("-r -R --recursive");
                 if !paths.is_empty() || (is_deep && !self.is_piped()) {
-                    self.or_here(&paths);
+                    self.or_here(paths);
                 }
             }
-            Shape::Skip(n, read) => {
-                let paths: Vec<Word> = operands.iter().skip(n).cloned().collect();
-                // `source file args` only runs the file.
-                let most = if read == Op::Exec { 1 } else { paths.len() };
-                self.touch_all(&paths[..most.min(paths.len())], read);
-            }
-            Shape::Copies | Shape::Moves => {
-                let is_local = |word: &&Word| !is_remote(word);
-                let target = parsed.paths.iter().any(|(_, op, _)| *op == Op::Write);
-                let (last, others) = match operands.split_last() {
-                    Some((last, others)) if !target => (Some(last), others),
-                    _ => (None, operands),
-                };
-                let read = if row.shape == Shape::Moves { Op::Write } else { Op::Read };
-                for word in others.iter().filter(is_local) {
-                    self.touch(word, read);
-                }
-                if let Some(last) = last.filter(is_local) {
-                    self.touch(last, Op::Write);
-                }
+            Shape::Skip(n) => self.touch_all(after(n)),
+            Shape::Copies => {
+                operands.iter().filter(|it| !is_remote(it)).for_each(|it| self.touch(it));
             }
             Shape::Script(given) => {
-                let runs = !parsed.is_given(given);
-                let script = operands.first().filter(|_| runs);
-                if let Some(script) = script {
-                    self.touch(script, Op::Exec);
-                }
-                let rest = &operands[usize::from(script.is_some())..];
-                self.guess(rest, op(Op::Read));
+                let script = operands.first().filter(|_| !parsed.is_given(given));
+                self.touch_all(script.map(std::slice::from_ref).unwrap_or_default());
+                self.guess(after(usize::from(script.is_some())));
             }
-            Shape::Guess(read) => self.guess(operands, op(read)),
+            Shape::Guess => self.guess(operands),
             Shape::Tar => self.tar(parsed),
             Shape::Cd => {
                 let to = operands.first();
@@ -104,7 +78,7 @@ impl Walk<'_> {
                     return;
                 }
                 if let Some(to) = to.filter(|to| to.text().is_some()) {
-                    self.touch(to, Op::Search);
+                    self.touch(to);
                 }
                 match to {
                     Some(to) => self.change_directory(Some(to)),
@@ -118,36 +92,34 @@ impl Walk<'_> {
 
     /// Records the paths that are values of options.
     pub(super) fn option_paths(&mut self, parsed: &Parsed) {
-        for (word, op, _) in &parsed.paths {
-            self.touch(word, *op);
-        }
+        self.touch_all(&parsed.paths);
     }
 
     /// Records every word as a path.
-    pub(super) fn touch_all(&mut self, words: &[Word], op: Op) {
+    pub(super) fn touch_all(&mut self, words: &[Word]) {
         for word in words {
-            self.touch(word, op);
+            self.touch(word);
         }
     }
 
     /// Records the words that look like paths.
-    pub(super) fn guess(&mut self, words: &[Word], op: Op) {
+    pub(super) fn guess(&mut self, words: &[Word]) {
         for word in words.iter().filter(|word| word.looks_like_path()) {
             // `tests/a.py::name`, `src/a.rs:12`.
             let is_place = |rest: &str| {
                 rest.starts_with(':') || rest.starts_with(|c: char| c.is_ascii_digit())
             };
             match word.split(':') {
-                Some((path, rest)) if is_place(&rest.start()) => self.touch(&path, op),
-                _ => self.touch(word, op),
+                Some((path, rest)) if is_place(&rest.start()) => self.touch(&path),
+                _ => self.touch(word),
             }
         }
     }
 
     fn or_here(&mut self, words: &[Word]) {
-        self.touch_all(words, Op::Search);
+        self.touch_all(words);
         if words.is_empty() {
-            self.touch_text(".", Op::Search);
+            self.touch_text(".");
         }
     }
 
@@ -163,7 +135,7 @@ impl Walk<'_> {
         self.option_paths(&options);
         let command = &rest[start..];
         if !words.is_empty() && !command.first().is_some_and(|first| has(words, &first.start())) {
-            self.guess(command, Op::Read);
+            self.guess(command);
             return;
         }
         let mut command = &command[n.min(command.len())..];
@@ -178,10 +150,8 @@ impl Walk<'_> {
             self.text(&only.start());
             return;
         }
-        let directory = options.paths.iter().rfind(|(_, op, _)| *op == Op::Search);
-        let directory = directory.map(|(word, _, _)| word.clone());
         self.in_subshell(|walk| {
-            if let Some(directory) = &directory {
+            if let Some(directory) = &options.directory {
                 walk.change_directory(Some(directory));
             }
             walk.nested(command, document);
@@ -195,7 +165,7 @@ impl Walk<'_> {
             .first()
             .is_some_and(|name| !name.start().contains('/') && name.looks_like_path());
         if is_script && !is_known {
-            self.touch(&command[0], Op::Exec);
+            self.touch(&command[0]);
         }
         self.run(command, document);
     }
@@ -210,8 +180,8 @@ impl Walk<'_> {
                 self.in_subshell(|walk| walk.text(&text));
             }
             (Some((script, arguments)), _) => {
-                self.touch(script, Op::Exec);
-                self.guess(arguments, Op::Read);
+                self.touch(script);
+                self.guess(arguments);
             }
             (None, Some(document)) => self.in_subshell(|walk| walk.text(document)),
             (None, None) => {}
@@ -248,12 +218,9 @@ impl Walk<'_> {
                     }
                     at += length + 1;
                 }
-                "-newer" | "-anewer" | "-cnewer" | "-samefile" => {
-                    self.touch_all(rest.get(at + 1..at + 2).unwrap_or_default(), Op::Read);
-                    at += 1;
-                }
-                "-fprint" | "-fprintf" | "-fls" => {
-                    self.touch_all(rest.get(at + 1..at + 2).unwrap_or_default(), Op::Write);
+                "-newer" | "-anewer" | "-cnewer" | "-samefile" | "-fprint" | "-fprintf"
+                | "-fls" => {
+                    self.touch_all(rest.get(at + 1..at + 2).unwrap_or_default());
                     at += 1;
                 }
                 _ => {}
@@ -265,17 +232,15 @@ impl Walk<'_> {
     fn test_words(&mut self, words: &[Word]) {
         for pair in words.windows(2) {
             if is_file_test(&pair[0].start()) {
-                self.touch(&pair[1], Op::Read);
+                self.touch(&pair[1]);
             }
         }
     }
 
     fn pairs(&mut self, words: &[Word]) {
         for (name, value) in words.iter().filter_map(|word| word.split('=')) {
-            match name.start().as_str() {
-                "if" => self.touch(&value, Op::Read),
-                "of" => self.touch(&value, Op::Write),
-                _ => {}
+            if has("if of", &name.start()) {
+                self.touch(&value);
             }
         }
     }
@@ -299,11 +264,11 @@ impl Walk<'_> {
         let creates = letters.contains(['c', 'r', 'u']) || parsed.is_given("--create --append");
         let takes_file = letters.contains('f');
         if let Some((archive, rest)) = operands.split_first().filter(|_| takes_file) {
-            self.touch(archive, if creates { Op::Write } else { Op::Read });
+            self.touch(archive);
             operands = rest;
         }
         if creates {
-            self.touch_all(operands, Op::Read);
+            self.touch_all(operands);
         }
     }
 }
@@ -320,7 +285,7 @@ fn command_start(row: &Row, words: &[Word]) -> usize {
         if !is_option && !is_assignment(word) {
             break;
         }
-        let takes = has(row.valued, &text) || row.paths.iter().any(|(name, _)| *name == text);
+        let takes = row.is_valued(&text);
         at += 1 + usize::from(is_option && takes);
     }
     at.min(words.len())

@@ -2,7 +2,6 @@
 
 use super::operands::parse;
 use super::table::{Row, Shape, has};
-use super::touched::Op;
 use super::walk::Walk;
 use super::word::Word;
 
@@ -47,7 +46,7 @@ pub(super) fn run(walk: &mut Walk<'_>, words: &[Word]) {
     let Some((command, rest)) = words.get(at..).and_then(<[Word]>::split_first) else { return };
     walk.in_subshell(|walk| {
         if let Some(directory) = &directory {
-            walk.touch(directory, Op::Search);
+            walk.touch(directory);
             walk.change_directory(Some(directory));
         }
         subcommand(walk, &command.start(), rest);
@@ -55,13 +54,13 @@ pub(super) fn run(walk: &mut Walk<'_>, words: &[Word]) {
 }
 
 fn subcommand(walk: &mut Walk<'_>, command: &str, rest: &[Word]) {
-    let paths: &'static [(&'static str, Op)] = match command {
-        "commit" | "tag" => &[("-F", Op::Read), ("--file", Op::Read)],
-        "grep" => &[("-f", Op::Read)],
-        "archive" | "format-patch" | "bundle" => &[("-o", Op::Write), ("--output", Op::Write)],
-        _ => &[],
+    let paths = match command {
+        "commit" | "tag" => "-F --file",
+        "grep" => "-f",
+        "archive" | "format-patch" | "bundle" => "-o --output",
+        _ => "",
     };
-    let row = Row { names: "", valued: valued(command), paths, writes: "", shape: Shape::Git };
+    let row = Row { names: "", valued: valued(command), paths, dirs: "", shape: Shape::Git };
     let parsed = parse(&row, rest);
     walk.option_paths(&parsed);
     let n = parsed.before_dashes.unwrap_or(parsed.operands.len());
@@ -73,45 +72,38 @@ fn subcommand(walk: &mut Walk<'_>, command: &str, rest: &[Word]) {
             for word in before {
                 touch_revision_or_path(walk, word, parsed.before_dashes.is_none());
             }
-            let op = if command == "reset" { Op::Write } else { Op::Read };
-            walk.touch_all(after, op);
+            walk.touch_all(after);
         }
         "add" | "stage" | "check-ignore" | "check-attr" | "hash-object" | "ls-files" | "status"
-        | "apply" | "am" | "diff-files" | "update-index" | "commit" => {
-            walk.touch_all(before, Op::Read);
-            walk.touch_all(after, Op::Read);
-        }
-        "rm" | "mv" | "restore" | "clean" => {
-            walk.touch_all(before, Op::Write);
-            walk.touch_all(after, Op::Write);
-        }
+        | "apply" | "am" | "diff-files" | "update-index" | "commit" | "rm" | "mv" | "restore"
+        | "clean" => walk.touch_all(&parsed.operands),
         "checkout" => {
-            walk.touch_all(after, Op::Write);
+            walk.touch_all(after);
             if parsed.before_dashes.is_none() {
-                walk.guess(before, Op::Write);
+                walk.guess(before);
             }
         }
         "grep" => {
             let skip = usize::from(!parsed.is_given("-e -f")).min(before.len());
             // Revisions may come between the pattern and `--`.
             if parsed.before_dashes.is_none() {
-                walk.guess(&before[skip..], Op::Search);
+                walk.guess(&before[skip..]);
             }
-            walk.touch_all(after, Op::Search);
+            walk.touch_all(after);
             if parsed.operands.len() <= skip {
-                walk.touch_text(".", Op::Search);
+                walk.touch_text(".");
             }
         }
         "worktree" => {
             let is_of_path =
                 before.first().is_some_and(|word| has("add move remove repair", &word.start()));
             if is_of_path {
-                walk.touch_all(before.get(1..2).unwrap_or_default(), Op::Write);
+                walk.touch_all(before.get(1..2).unwrap_or_default());
             }
         }
-        "clone" => walk.touch_all(before.get(1..2).unwrap_or_default(), Op::Write),
-        "init" => walk.touch_all(before.get(..1).unwrap_or_default(), Op::Write),
-        _ => walk.touch_all(after, Op::Read),
+        "clone" => walk.touch_all(before.get(1..2).unwrap_or_default()),
+        "init" => walk.touch_all(before.get(..1).unwrap_or_default()),
+        _ => walk.touch_all(after),
     }
 }
 
@@ -120,9 +112,9 @@ fn touch_revision_or_path(walk: &mut Walk<'_>, word: &Word, may_be_path: bool) {
     match word.split(':') {
         Some((_, path)) => match path.path(None) {
             Some(path) if path.starts_with("./") || path.starts_with("../") => {
-                walk.touch_text(&path, Op::Read);
+                walk.touch_text(&path);
             }
-            Some(path) if !path.is_empty() => walk.touch_from_top(&path, Op::Read),
+            Some(path) if !path.is_empty() => walk.touch_from_top(&path),
             _ => {}
         },
         // `a..b`, `origin/main` and `feature/x` are revisions; a name with an extension is a file.
@@ -130,7 +122,7 @@ fn touch_revision_or_path(walk: &mut Walk<'_>, word: &Word, may_be_path: bool) {
             let text = word.start();
             let has_ending = text.rsplit('/').next().is_some_and(|name| name.contains('.'));
             if has_ending && !text.contains("..") && word.looks_like_path() {
-                walk.touch(word, Op::Read);
+                walk.touch(word);
             }
         }
         None => {}

@@ -1,15 +1,17 @@
 //! Splits the words of one command into options, their values and operands.
 
 use super::table::{Row, has};
-use super::touched::Op;
 use super::word::Word;
 
 /// Options and operands of one command.
+#[derive(Default)]
 pub(super) struct Parsed {
     /// Options that were given, as the row names them.
     pub(super) given: Vec<String>,
     /// Paths that are values of options.
-    pub(super) paths: Vec<(Word, Op, String)>,
+    pub(super) paths: Vec<Word>,
+    /// The directory to which the command changes first.
+    pub(super) directory: Option<Word>,
     pub(super) operands: Vec<Word>,
     /// Number of operands before `--`.
     pub(super) before_dashes: Option<usize>,
@@ -20,13 +22,20 @@ impl Parsed {
     pub(super) fn is_given(&self, list: &str) -> bool {
         self.given.iter().any(|option| has(list, option))
     }
+
+    /// Records an option with its value.
+    fn take(&mut self, row: &Row, name: String, value: Option<Word>) {
+        if has(row.dirs, &name) {
+            self.directory.clone_from(&value);
+        }
+        self.paths.extend(value.filter(|_| has(row.paths, &name) || has(row.dirs, &name)));
+        self.given.push(name);
+    }
 }
 
 /// Splits `words` by the options that `row` lists.
 pub(super) fn parse(row: &Row, words: &[Word]) -> Parsed {
-    let mut parsed =
-        Parsed { given: Vec::new(), paths: Vec::new(), operands: Vec::new(), before_dashes: None };
-    let path = |name: &str| row.paths.iter().find(|(of, _)| *of == name).map(|(_, op)| *op);
+    let mut parsed = Parsed::default();
     let mut at = 0;
     while let Some(word) = words.get(at) {
         at += 1;
@@ -44,33 +53,25 @@ pub(super) fn parse(row: &Row, words: &[Word]) -> Parsed {
             Some((name, value)) => (name.start(), Some(value)),
             None => (text.clone(), None),
         };
-        let is_whole = text.starts_with("--") || has(row.valued, &name) || path(&name).is_some();
+        let is_whole = text.starts_with("--") || row.is_valued(&name);
         if is_whole {
-            let is_valued = has(row.valued, &name) || path(&name).is_some();
             let value = value.or_else(|| {
-                let next = words.get(at).filter(|_| is_valued).cloned();
+                let next = words.get(at).filter(|_| row.is_valued(&name)).cloned();
                 at += usize::from(next.is_some());
                 next
             });
-            if let (Some(op), Some(value)) = (path(&name), value) {
-                parsed.paths.push((value, op, name.clone()));
-            }
-            parsed.given.push(name);
+            parsed.take(row, name, value);
             continue;
         }
         // `-abc`, where an option may take the rest of the word or the next word as its value.
         for (nth, (byte, letter)) in text.char_indices().enumerate().skip(1) {
             let name = format!("-{letter}");
-            let is_valued = has(row.valued, &name) || path(&name).is_some();
-            parsed.given.push(name.clone());
-            if !is_valued
-                && has(row.writes, &name)
-                && text[byte + letter.len_utf8()..].starts_with('.')
-            {
+            if !row.is_valued(&name) {
+                parsed.given.push(name);
                 // `-i.bak`.
-                break;
-            }
-            if !is_valued {
+                if text[byte + letter.len_utf8()..].starts_with('.') {
+                    break;
+                }
                 continue;
             }
             let rest = word.without(nth + 1);
@@ -80,9 +81,7 @@ pub(super) fn parse(row: &Row, words: &[Word]) -> Parsed {
             } else {
                 Some(rest)
             };
-            if let (Some(op), Some(value)) = (path(&name), value) {
-                parsed.paths.push((value, op, name));
-            }
+            parsed.take(row, name, value);
             break;
         }
     }

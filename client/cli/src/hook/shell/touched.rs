@@ -1,31 +1,9 @@
-//! Files that a shell command touches: the operation, the absolute path, and the directories that
-//! relative paths start from.
+//! Absolute paths of the files that a shell command or a patch touches.
 
 use std::path::{Component, Path, PathBuf};
 
 /// Maximum number of files reported for one command or patch.
 pub(super) const MAX_FILES: usize = 512;
-
-/// An operation on a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Op {
-    /// Reads the file.
-    Read,
-    /// Writes, removes or renames the file.
-    Write,
-    /// Searches or lists the file or directory.
-    Search,
-    /// Executes the file.
-    Exec,
-}
-
-/// One touched file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Touched {
-    /// Absolute path.
-    pub(crate) path: PathBuf,
-    pub(crate) op: Op,
-}
 
 /// Directories that the paths of a command are resolved against.
 #[derive(Debug, Clone)]
@@ -56,12 +34,12 @@ pub(crate) fn absolute(cwd: &Path, path: &str) -> Option<PathBuf> {
 }
 
 /// Returns the files that a patch in the form of `apply_patch` changes.
-pub(crate) fn patched(patch: &str, cwd: &Path) -> Vec<Touched> {
+pub(crate) fn patched(patch: &str, cwd: &Path) -> Vec<PathBuf> {
     const HEADS: [&str; 4] =
         ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
     let lines = patch.lines().filter_map(|line| {
         let path = HEADS.iter().find_map(|head| line.strip_prefix(head))?;
-        Some(Touched { path: absolute(cwd, path.trim())?, op: Op::Write })
+        absolute(cwd, path.trim())
     });
     lines.take(MAX_FILES).collect()
 }

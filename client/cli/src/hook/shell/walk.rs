@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use tree_sitter::Node;
 
 use super::grammar::{Budget, parse, shortened};
-use super::touched::{CommandDirs, Op, Touched, absolute, patched};
+use super::touched::{CommandDirs, absolute, patched};
 use super::word::Word;
 
 /// Maximum depth of nested commands and nodes.
@@ -33,7 +33,7 @@ struct ShellState {
 /// Walk over one command, with the files found so far.
 pub(super) struct Walk<'a> {
     pub(super) dirs: &'a CommandDirs,
-    pub(super) found: Vec<Touched>,
+    pub(super) found: Vec<PathBuf>,
     state: ShellState,
     depth: usize,
     nodes_left: usize,
@@ -85,9 +85,9 @@ impl<'a> Walk<'a> {
     }
 
     /// Records a path relative to the current directory.
-    pub(super) fn touch(&mut self, word: &Word, op: Op) {
+    pub(super) fn touch(&mut self, word: &Word) {
         let Some(path) = word.path(self.dirs.home.as_deref()) else { return };
-        self.touch_text(if path.is_empty() { "." } else { &path }, op);
+        self.touch_text(if path.is_empty() { "." } else { &path });
     }
 
     /// Returns whether the command reads the output of another.
@@ -96,19 +96,19 @@ impl<'a> Walk<'a> {
     }
 
     /// Records a path given as text.
-    pub(super) fn touch_text(&mut self, path: &str, op: Op) {
+    pub(super) fn touch_text(&mut self, path: &str) {
         let path = match &self.state.cwd {
             Some(cwd) => absolute(cwd, path),
             None if path.starts_with('/') => absolute(&self.dirs.cwd, path),
             None => None,
         };
-        self.found.extend(path.map(|path| Touched { path, op }));
+        self.found.extend(path);
     }
 
     /// Records a path relative to the top of the worktree.
-    pub(super) fn touch_from_top(&mut self, path: &str, op: Op) {
+    pub(super) fn touch_from_top(&mut self, path: &str) {
         let path = absolute(&self.dirs.top, path);
-        self.found.extend(path.map(|path| Touched { path, op }));
+        self.found.extend(path);
     }
 
     /// Changes the directory; `None` if the new one is unknown.
@@ -275,7 +275,7 @@ impl<'a> Walk<'a> {
         let word = self.word(to, text);
         let is_descriptor = sign.ends_with('&') && word.start().bytes().all(|b| b.is_ascii_digit());
         if !is_descriptor && !sign.is_empty() {
-            self.touch(&word, if sign == "<" { Op::Read } else { Op::Write });
+            self.touch(&word);
         }
     }
 
@@ -358,7 +358,7 @@ impl<'a> Walk<'a> {
                         self.inner(child, text);
                         if is_of_file {
                             let word = self.word(child, text);
-                            self.touch(&word, Op::Read);
+                            self.touch(&word);
                         }
                     }
                 }
