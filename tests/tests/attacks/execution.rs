@@ -25,7 +25,7 @@ Now: !`sh \"${CLAUDE_SKILL_DIR}/helper\"`
 echo trusted
 ";
 
-/// User id of `nobody`.
+/// An unprivileged user.
 const NOBODY: u32 = 65_534;
 
 /// Number of runs of one race; the long run sets 100000.
