@@ -321,8 +321,7 @@ impl ApprovalRequest<'_> {
             let path = candidate.path.to_string_lossy();
             let with_text = view.resolution.with_text(candidate);
             let description = with_text.and_then(|it| it.description.as_deref());
-            let facts =
-                [json!(candidate.name), json!(description), json!(path), json!(self.act)];
+            let facts = [json!(candidate.name), json!(description), json!(path), json!(self.act)];
             metadata.extend(FACTS.map(str::to_owned).into_iter().zip(facts));
         }
         Question {
