@@ -37,7 +37,8 @@ pub fn check(input: &[u8]) {
     let Ok(address) = Address::parse(address.trim()) else { return };
     let again = Address::parse(address.as_str());
     assert_eq!(again.as_ref(), Ok(&address), "{address}");
-    assert!(!address.as_str().contains(['@', '?', '#', ' ', '\r', '\n']), "{address}");
+    assert!(!address.as_str().contains(['?', '#', ' ', '\r', '\n']), "{address}");
+    assert!(!address.authority().contains('@'), "{address}");
     assert!(address.authority().starts_with(address.host()), "{address}");
     let below = address.below(&location);
     assert!(below.starts_with(&format!("{address}/")), "{below}");

@@ -105,7 +105,7 @@ fn explain_names_the_line_that_denies_the_skill_tool() {
     let explained = fixture.explain("a");
     let summary = explained["verdict"]["summary"].as_str().expect("a sentence");
     assert!(
-        summary.contains("opencode.json:3:5") && summary.contains("skill tool off"),
+        summary.contains("opencode.json:3:5") && summary.contains("disables the skill tool"),
         "{summary}"
     );
     let steps = explained["steps"].as_array().expect("steps");

@@ -102,12 +102,12 @@ fn endless_device_as_skill_file_is_invalid() {
 
 #[test]
 fn dangling_link_as_skill_file_is_invalid() {
-    check("//- /.agents/skills/bad/SKILL.md link=nowhere\n", &["link to nothing"]);
+    check("//- /.agents/skills/bad/SKILL.md link=nowhere\n", &["dangling symbolic link"]);
 }
 
 #[test]
 fn link_to_itself_as_skill_file_is_invalid() {
-    check("//- /.agents/skills/bad/SKILL.md link=SKILL.md\n", &["leads in a loop"]);
+    check("//- /.agents/skills/bad/SKILL.md link=SKILL.md\n", &["loop of symbolic links"]);
 }
 
 #[test]

@@ -154,8 +154,8 @@ fn list_all_names_unusable_entries_with_reasons() {
     let top = home.worktree("w", &format!("{TREE}{odd}"));
     let all = home.redact(&stdout(&run(&home, &top, &["list", "--all"])));
     for (name, reason) in [
-        ("gone", "link to nothing"),
-        ("round", "leads in a loop"),
+        ("gone", "dangling symbolic link"),
+        ("round", "loop of symbolic links"),
         ("small/skill.md", "in capitals"),
     ] {
         let is_told = |line: &str| line.contains(name) && line.contains(reason);

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::fmt::Write;
+use std::net::Ipv6Addr;
 
 /// URL of a registry: `http` or `https`, a host and a path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -68,7 +69,7 @@ impl Address {
             return Err(AddressError::Credentials);
         }
         let (host, port) = split_port(authority);
-        if host.is_empty() || port.is_some_and(|it| it.parse::<u16>().is_err()) {
+        if !is_host(host) || port.is_some_and(|it| it.parse::<u16>().is_err()) {
             return Err(AddressError::Host);
         }
         let mut text = text.to_owned();
@@ -152,6 +153,14 @@ fn split_port(authority: &str) -> (&str, Option<&str>) {
     }
 }
 
+/// Returns true if brackets enclose an IPv6 address and stand nowhere else.
+fn is_host(host: &str) -> bool {
+    match host.strip_prefix('[') {
+        Some(rest) => rest.strip_suffix(']').is_some_and(|it| it.parse::<Ipv6Addr>().is_ok()),
+        None => !host.is_empty() && !host.contains([':', '[', ']']),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,6 +194,9 @@ mod tests {
         check("https://", Err(AddressError::Scheme));
         check("https:///x", Err(AddressError::Host));
         check("https://a:port/", Err(AddressError::Host));
+        check("https://[::1]x/", Err(AddressError::Host));
+        check("https://[example.org]/", Err(AddressError::Host));
+        check("https://a[::1]:80/", Err(AddressError::Host));
         check("https://me:secret@example.org", Err(AddressError::Credentials));
         check("https://example.org/?x", Err(AddressError::Query));
         check("https://example.org/a b", Err(AddressError::Character(' ')));
