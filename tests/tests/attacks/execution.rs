@@ -28,9 +28,9 @@ echo trusted
 /// An unprivileged user.
 const NOBODY: u32 = 65_534;
 
-/// Number of runs of one race; the long run sets 100000.
+/// Number of runs of one race; the long run sets `SKILLSD_TEST_ROUNDS=100000`.
 fn rounds() -> usize {
-    env_number("SKILLSD_ATTACK_ROUNDS").unwrap_or(200)
+    env_number("SKILLSD_TEST_ROUNDS").unwrap_or(200)
 }
 
 /// Returns the text of a field.
