@@ -1,8 +1,8 @@
 //! [`Address`]: the URL of a registry, and of the files in it.
 
+use core::net::Ipv6Addr;
 use std::fmt;
 use std::fmt::Write;
-use std::net::Ipv6Addr;
 
 /// URL of a registry: `http` or `https`, a host and a path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
