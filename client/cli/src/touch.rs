@@ -27,7 +27,7 @@ pub struct TouchArgs {
     /// The agent's session; opened if it does not exist
     #[arg(long, value_name = "SESSION")]
     session: String,
-    /// Operation on the files: read, write, search or exec
+    /// Operation on the files: read, write, search or exec; has no effect yet
     #[arg(long, value_name = "OP", value_parser = op)]
     op: Option<TouchOp>,
 }

@@ -54,7 +54,7 @@ skills_params! {
         /// Files or directories, absolute; they may no longer exist.
         #[serde(default, deserialize_with = "crate::wire::null_is_default")]
         paths: Vec<String>,
-        /// Operation on the files.
+        /// Operation on the files. It is accepted and has no effect yet.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         op: Option<TouchOp>,
     }

@@ -167,7 +167,8 @@ pub fn leads_out(path: &AbsPath) -> bool {
 /// Makes a script of the skill at `path` executable for everyone who may read it.
 ///
 /// # Errors
-/// It is no script, it is outside the skill's directory's directory or its worktree, or the system refuses.
+/// The file is not a script, it is outside the skill's directory or its worktree, or the system
+/// refuses.
 pub fn make_executable(path: &AbsPath, relative: &str) -> io::Result<()> {
     let refused = |why| io::Error::new(io::ErrorKind::InvalidInput, why);
     let dir = path.parent().unwrap_or_else(|| path.clone()).canonicalize()?;
