@@ -78,13 +78,13 @@ where
         for task in background {
             tasks.spawn(task);
         }
-        let mut reader = Reader { service, answers, outbox, tasks, uris };
+        let mut reader = MessageReader { service, answers, outbox, tasks, uris };
         let stop = tokio::select! {
             stop = reader.read(self.input) => stop,
             // The client does not read any more, so there is nothing left to do.
             _ = &mut writer => return,
         };
-        let Reader { service, answers, outbox, mut tasks, .. } = reader;
+        let MessageReader { service, answers, outbox, mut tasks, .. } = reader;
         // The writer ends when all senders are dropped.
         drop((service, answers, outbox));
         match stop {
@@ -104,7 +104,7 @@ where
 }
 
 /// The reading half of a connection.
-struct Reader<S, A> {
+struct MessageReader<S, A> {
     service: S,
     /// Receives the client's responses to the server's requests.
     answers: A,
@@ -114,7 +114,7 @@ struct Reader<S, A> {
     uris: Arc<UriMapper>,
 }
 
-impl<S, A> Reader<S, A>
+impl<S, A> MessageReader<S, A>
 where
     S: Service<Request, Response = Option<Response>>,
     S::Future: Send + 'static,
@@ -129,7 +129,7 @@ where
                 Ok(Frame::Message(bytes)) => parse(&bytes, &self.uris),
                 Ok(Frame::TooLong { length }) => {
                     tracing::warn!(length, "skipped a message above the length limit");
-                    Incoming::Invalid(Response::from_error(Id::Null, Error::invalid_request()))
+                    ClientMessage::Invalid(Response::from_error(Id::Null, Error::invalid_request()))
                 }
                 Err(error) => {
                     tracing::error!(%error, "failed to read from the client");
@@ -137,14 +137,14 @@ where
                 }
             };
             match message {
-                Incoming::Call(request) => {
+                ClientMessage::Call(request) => {
                     if let Some(stop) = self.call(request).await {
                         return stop;
                     }
                 }
                 // Fails only after `exit`, when reading has stopped.
-                Incoming::Answer(response) => drop(self.answers.send(response).await),
-                Incoming::Invalid(response) => send_response(&self.outbox, response).await,
+                ClientMessage::Answer(response) => drop(self.answers.send(response).await),
+                ClientMessage::Invalid(response) => send_response(&self.outbox, response).await,
             }
         }
         Stop::EndOfInput
@@ -183,32 +183,35 @@ where
 }
 
 /// A message from the client.
-enum Incoming {
+enum ClientMessage {
     Call(Request),
     Answer(Response),
     /// Not a valid message; holds the error response.
     Invalid(Response),
 }
 
-fn parse(bytes: &[u8], uris: &UriMapper) -> Incoming {
+fn parse(bytes: &[u8], uris: &UriMapper) -> ClientMessage {
     let mut message: Value = match serde_json::from_slice(bytes) {
         Ok(message) => message,
         Err(error) => {
             tracing::warn!(%error, "received a message that is not JSON");
-            return Incoming::Invalid(Response::from_error(Id::Null, Error::parse_error()));
+            return ClientMessage::Invalid(Response::from_error(Id::Null, Error::parse_error()));
         }
     };
     uris.map_incoming(&mut message);
     let id = message.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
     let is_answer = message.get("method").is_none();
     let read = if is_answer {
-        serde_json::from_value(message).map(Incoming::Answer)
+        serde_json::from_value(message).map(ClientMessage::Answer)
     } else {
-        serde_json::from_value(message).map(Incoming::Call)
+        serde_json::from_value(message).map(ClientMessage::Call)
     };
     read.unwrap_or_else(|error| {
         tracing::warn!(%error, "received JSON that is not an LSP message");
-        Incoming::Invalid(Response::from_error(id.unwrap_or_default(), Error::invalid_request()))
+        ClientMessage::Invalid(Response::from_error(
+            id.unwrap_or_default(),
+            Error::invalid_request(),
+        ))
     })
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct Document {
 
 /// A change of a document.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Edit {
+pub(crate) enum DocumentEdit {
     /// Replaces the whole text.
     All { text: String },
     /// Replaces `span` with `text`.
@@ -134,13 +134,13 @@ impl Document {
     }
 
     /// Applies one edit. A span outside the text is clamped.
-    pub(crate) fn apply(&mut self, edit: Edit) {
+    pub(crate) fn apply(&mut self, edit: DocumentEdit) {
         match edit {
-            Edit::All { text } => {
+            DocumentEdit::All { text } => {
                 self.lines = LineIndex::new(&text);
                 self.text = text;
             }
-            Edit::Part { span, text } => {
+            DocumentEdit::Part { span, text } => {
                 let start = self.text.floor_char_boundary(span.start);
                 let end = self.text.floor_char_boundary(span.end.max(start));
                 self.text.replace_range(start..end, &text);
@@ -160,7 +160,7 @@ mod tests {
         let uri = "file:///a".parse().unwrap();
         let mut document = Document::new(uri, 1, Revision::default(), text.to_owned());
         document.parsed();
-        document.apply(Edit::Part { span: Span { start, end }, text: new.to_owned() });
+        document.apply(DocumentEdit::Part { span: Span { start, end }, text: new.to_owned() });
         assert_eq!(document.text(), expected);
         assert_eq!(*document.lines(), LineIndex::new(expected));
         assert_eq!(*document.parsed(), parse(expected));

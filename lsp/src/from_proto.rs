@@ -17,7 +17,7 @@ use tower_lsp::ls_types::{
     TextDocumentContentChangeEvent, Uri, WorkspaceClientCapabilities,
 };
 
-use crate::document::{Document, Edit};
+use crate::document::{Document, DocumentEdit};
 use crate::editor_settings::{EditorSettings, LevelOverride};
 use crate::settings::{Encoding, Features, Refreshes, SHOW_REFERENCES, Settings};
 use crate::watched_files;
@@ -216,11 +216,11 @@ pub(crate) fn edit(
     document: &Document,
     change: TextDocumentContentChangeEvent,
     encoding: Encoding,
-) -> Edit {
+) -> DocumentEdit {
     let text = change.text;
     match change.range {
-        Some(range) => Edit::Part { span: span(document, range, encoding), text },
-        None => Edit::All { text },
+        Some(range) => DocumentEdit::Part { span: span(document, range, encoding), text },
+        None => DocumentEdit::All { text },
     }
 }
 

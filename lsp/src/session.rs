@@ -19,7 +19,7 @@ use tokio::sync::Notify;
 use tower_lsp::ls_types::Uri;
 
 use crate::backend::{Backend, NoBackend};
-use crate::document::{Document, Edit, Revision};
+use crate::document::{Document, DocumentEdit, Revision};
 use crate::editor_settings::EditorSettings;
 use crate::from_proto;
 use crate::options::{self, SettingsProblem};
@@ -193,7 +193,7 @@ impl Session {
         &self,
         uri: Uri,
         version: i32,
-        edits: impl Iterator<Item = impl FnOnce(&Document, Settings) -> Edit>,
+        edits: impl Iterator<Item = impl FnOnce(&Document, Settings) -> DocumentEdit>,
     ) {
         let mut state = self.lock();
         let settings = state.settings;

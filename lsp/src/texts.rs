@@ -29,7 +29,7 @@ pub(crate) struct Texts<'a> {
 
 /// Identifies a file independently of the path that leads to it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum FileIdentity {
+pub(crate) enum FileKey {
     File(FileId),
     /// The file is not on the disk, or its identity is unknown.
     Path(AbsPath),
@@ -38,7 +38,7 @@ pub(crate) enum FileIdentity {
 /// A file that mentions a skill.
 pub(crate) struct ReferencingFile {
     pub(crate) path: AbsPath,
-    pub(crate) identity: FileIdentity,
+    pub(crate) identity: FileKey,
     /// True if it is the skill's own file.
     pub(crate) is_own: bool,
     pub(crate) document: Arc<Document>,
@@ -54,11 +54,11 @@ impl ReferencingFile {
     /// Searches a document for mentions of a skill. `snapshot` is that of the document's own root.
     fn new(
         document: Arc<Document>,
-        text: Candidate,
+        text: SearchCandidate,
         resolved: &ResolvedSkill,
         snapshot: &OverlaySnapshot,
     ) -> Self {
-        let Candidate { path, identity, is_own, is_open } = text;
+        let SearchCandidate { path, identity, is_own, is_open } = text;
         let mut references = Vec::new();
         if resolved.can_be_named_in(&path) {
             references.extend_from_slice(document.references());
@@ -86,9 +86,9 @@ impl ReferencingFile {
 }
 
 /// A document to search, by one of its paths.
-struct Candidate {
+struct SearchCandidate {
     path: AbsPath,
-    identity: FileIdentity,
+    identity: FileKey,
     is_own: bool,
     is_open: bool,
 }
@@ -204,14 +204,14 @@ impl Texts<'_> {
         self,
         paths: BTreeSet<AbsPath>,
         preferred: impl Fn(&AbsPath) -> bool,
-    ) -> BTreeMap<FileIdentity, AbsPath> {
+    ) -> BTreeMap<FileKey, AbsPath> {
         let paths: Vec<AbsPath> = paths.into_iter().collect();
         let entries = self.session.backend().entries(paths.clone()).await.unwrap_or_default();
         let ids = entries.into_iter().map(|it| it?.id).chain(std::iter::repeat(None));
         let rank = |it: &AbsPath| (self.session.document_at(it).is_none(), !preferred(it));
-        let mut each: BTreeMap<FileIdentity, AbsPath> = BTreeMap::new();
+        let mut each: BTreeMap<FileKey, AbsPath> = BTreeMap::new();
         for (path, id) in paths.into_iter().zip(ids) {
-            let identity = id.map_or_else(|| FileIdentity::Path(path.clone()), FileIdentity::File);
+            let identity = id.map_or_else(|| FileKey::Path(path.clone()), FileKey::File);
             match each.get_mut(&identity) {
                 Some(kept) if rank(kept) <= rank(&path) => {}
                 Some(kept) => *kept = path,
@@ -290,7 +290,7 @@ impl Texts<'_> {
         self,
         mut paths: BTreeSet<AbsPath>,
         resolved: &ResolvedSkill,
-    ) -> Vec<Candidate> {
+    ) -> Vec<SearchCandidate> {
         // Unsaved text is searched too.
         let open = self.session.documents();
         let open_relevant_paths =
@@ -298,13 +298,13 @@ impl Texts<'_> {
         paths.extend(open_relevant_paths.cloned());
         paths.insert(resolved.skill.path.clone());
         let each = self.dedup_by_file(paths, |it| *it == resolved.skill.path).await;
-        let found = |(identity, path): (FileIdentity, AbsPath)| {
+        let found = |(identity, path): (FileKey, AbsPath)| {
             let is_own = resolved.all_paths.contains(&path)
-                || resolved.skill.file.is_some_and(|it| identity == FileIdentity::File(it));
+                || resolved.skill.file.is_some_and(|it| identity == FileKey::File(it));
             let is_open = self.session.document_at(&path).is_some();
-            Candidate { path, identity, is_own, is_open }
+            SearchCandidate { path, identity, is_own, is_open }
         };
-        let mut found: Vec<Candidate> = each.into_iter().map(found).collect();
+        let mut found: Vec<SearchCandidate> = each.into_iter().map(found).collect();
         found.sort_by(|a, b| a.path.cmp(&b.path));
         found
     }
@@ -331,7 +331,7 @@ impl Texts<'_> {
     fn referencing_file(
         self,
         document: Arc<Document>,
-        text: Candidate,
+        text: SearchCandidate,
         resolved: &ResolvedSkill,
     ) -> ReferencingFile {
         let own = self.session.snapshot_for(&document);

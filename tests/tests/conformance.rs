@@ -121,7 +121,7 @@ impl Tree {
         let engine = Engine::start(Options::new("conformance".to_owned())).expect("it starts");
         if self.is_trusted {
             let trusts = TrustDecisions::new([(path(&self.top.join("up/proj")), true)]);
-            engine.follow(Policy { trusts, ..Policy::default() });
+            engine.set_policy(Policy { trusts, ..Policy::default() });
         }
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("it builds");
         let view = runtime.block_on(engine.view(key, || ctx, Freshness::Synced));

@@ -41,7 +41,7 @@ fn view(profile: &str, cwd: &Path, home: &Path, trusted: Option<&Path>) -> Arc<V
     let engine = Engine::start(Options::new("layouts".to_owned())).unwrap();
     // The agents obey a repository's settings without trust.
     let trusts = TrustDecisions::new(trusted.map(|it| (AbsPath::new(it).unwrap(), true)));
-    engine.follow(Policy { trusts, ..Policy::default() });
+    engine.set_policy(Policy { trusts, ..Policy::default() });
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let view = runtime.block_on(engine.view(key, || ctx, Freshness::Synced));
     engine.stop();

@@ -221,7 +221,7 @@ impl ListChecker {
         let engine = Engine::start(Options::new("literal".to_owned())).unwrap();
         // With trust, linked directories are followed as the agents do.
         let trusts = TrustDecisions::new([(AbsPath::new(Path::new("/")).unwrap(), true)]);
-        engine.follow(Policy { trusts, ..Policy::default() });
+        engine.set_policy(Policy { trusts, ..Policy::default() });
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         Self { engine, runtime }
     }

@@ -29,8 +29,8 @@ pub(crate) struct CommandContext<'a> {
     pub(crate) binary: Binary<'a>,
     pub(crate) terminal: &'a Terminal,
     /// Health reports to print once, after the answer.
-    pub(crate) notes: Notes,
+    pub(crate) notes: HealthReports,
 }
 
 /// Health reports that the connections of a command received.
-pub(crate) type Notes = Rc<RefCell<Vec<Health>>>;
+pub(crate) type HealthReports = Rc<RefCell<Vec<Health>>>;

@@ -25,7 +25,7 @@ use crate::style::{self, paint};
 use crate::terminal::Terminal;
 use crate::text::{continued, count, hang, parted, plain};
 use crate::trust;
-use finding::Finding;
+use finding::DoctorProblem;
 use skills_client::environment;
 
 /// Arguments of `skillsd doctor`.
@@ -42,7 +42,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &DoctorArgs) -> Result<Exit, Co
         Ok(location) => Some(location),
         Err(error) => {
             let hint = "Set SKILLSD_SOCKET to a short absolute path in a directory that you own.";
-            findings.push(Finding::error("no-socket-path", error.to_string(), hint));
+            findings.push(DoctorProblem::error("no-socket-path", error.to_string(), hint));
             None
         }
     };
@@ -68,7 +68,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &DoctorArgs) -> Result<Exit, Co
         daemon: server.map(|it| it.info),
         watches,
         trust,
-        findings: findings.map(Finding::into_wire).collect(),
+        findings: findings.map(DoctorProblem::into_wire).collect(),
     };
     if cx.global.json {
         let text = serde_json::to_string(&result).unwrap_or_default();

@@ -23,7 +23,7 @@ use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::global::GlobalArgs;
-use agents::{Agent, Event, Reply, agent};
+use agents::{HookAgent, HookEventKind, ReplyFormat, agent};
 use payload::Payload;
 use session::AgentSession;
 #[cfg(feature = "invariants")]
@@ -91,7 +91,7 @@ fn answer(global: &GlobalArgs, name: &str) -> Result<Option<String>, CommandErro
     Ok(text.and_then(|text| reply(agent, &payload.hook_event_name, &text)))
 }
 
-fn unreadable(agent: &Agent, cause: &str) -> CommandError {
+fn unreadable(agent: &HookAgent, cause: &str) -> CommandError {
     CommandError::usage(format!("standard input is not hook input of {}", agent.name))
         .because(cause)
 }
@@ -99,27 +99,27 @@ fn unreadable(agent: &Agent, cause: &str) -> CommandError {
 /// Reports an event to the daemon, and returns the text for the model.
 fn report(
     global: &GlobalArgs,
-    agent: &Agent,
-    event: Event,
+    agent: &HookAgent,
+    event: HookEventKind,
     payload: &Payload,
 ) -> Result<Option<String>, CommandError> {
     let mut session = AgentSession::from_payload(global, agent, payload)?;
     match event {
-        Event::Start => session.open().map(|()| None),
-        Event::End => session.close().map(|()| None),
-        Event::AgentEnd => session.agent_end().map(|()| None),
-        Event::Compacted | Event::CompactedManually => session.compacted(),
-        Event::Tool => {
+        HookEventKind::Start => session.open().map(|()| None),
+        HookEventKind::End => session.close().map(|()| None),
+        HookEventKind::AgentEnd => session.agent_end().map(|()| None),
+        HookEventKind::Compacted | HookEventKind::CompactedManually => session.compacted(),
+        HookEventKind::Tool => {
             let files = payload.files(agent, session.dirs());
             if files.is_empty() { Ok(None) } else { session.touch(&files) }
         }
     }
 }
 
-fn reply(agent: &Agent, event: &str, text: &str) -> Option<String> {
+fn reply(agent: &HookAgent, event: &str, text: &str) -> Option<String> {
     match agent.reply {
-        Reply::Plain => Some(json!({"additionalContext": text}).to_string()),
-        Reply::HookSpecific(events) => events.contains(&event).then(|| {
+        ReplyFormat::Plain => Some(json!({"additionalContext": text}).to_string()),
+        ReplyFormat::HookSpecific(events) => events.contains(&event).then(|| {
             let output = json!({"hookEventName": event, "additionalContext": text});
             json!({"hookSpecificOutput": output}).to_string()
         }),

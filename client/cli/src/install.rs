@@ -31,7 +31,7 @@ use crate::failure::CommandError;
 use crate::server_connection::ServerConnection;
 pub(crate) use args::InstallArgs;
 use environment::InstallEnvironment;
-use plan::{Change, PlannedTexts, TraceUpdate};
+use plan::{PlannedChange, PlannedTexts, TraceUpdate};
 use record::Record;
 use skills_client::blocking::TIMEOUT;
 use units::Manager;
@@ -116,7 +116,7 @@ fn read_record(state: &Path) -> Result<Record, CommandError> {
 
 /// Writes the changes and the record, and returns whether a change failed.
 fn apply_changes(
-    changes: &[Change],
+    changes: &[PlannedChange],
     record: &mut Record,
     state: &Path,
     left_out: &mut Vec<String>,
@@ -137,7 +137,7 @@ fn apply_changes(
     Ok(failed)
 }
 
-fn apply_change(change: &Change, record: &mut Record) -> io::Result<()> {
+fn apply_change(change: &PlannedChange, record: &mut Record) -> io::Result<()> {
     let mut dirs = Vec::new();
     match (&change.action, &change.after) {
         (InstallAction::Create, Some(text)) => dirs = file::write(&change.path, text)?,
@@ -169,7 +169,7 @@ fn apply_change(change: &Change, record: &mut Record) -> io::Result<()> {
 }
 
 // Removes a backup that equals the file, and directories that are empty.
-fn clean_up(change: &Change, trace: &record::Trace, record: &Record) {
+fn clean_up(change: &PlannedChange, trace: &record::Trace, record: &Record) {
     let backup = file::backup(&change.path);
     let kept = file::read(&backup).ok().flatten();
     let is_as_it_was = kept == change.after || change.action == InstallAction::Remove;
@@ -192,7 +192,7 @@ fn stop_daemon() {
     }
 }
 
-fn exit(changes: &[Change], failed: bool) -> Exit {
-    let is_failure = |it: &Change| it.action == InstallAction::Fail;
+fn exit(changes: &[PlannedChange], failed: bool) -> Exit {
+    let is_failure = |it: &PlannedChange| it.action == InstallAction::Fail;
     if failed || changes.iter().any(is_failure) { Exit::Findings } else { Exit::Fine }
 }

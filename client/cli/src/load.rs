@@ -40,7 +40,7 @@ pub struct LoadArgs {
     by: Who,
     /// Treatment of commands in the skill: list, none, execute
     #[arg(long, value_name = "WHAT", default_value = "list", hide_possible_values = true)]
-    shell: Commands,
+    shell: CommandMode,
     /// Wait for the answer if the user must approve first
     ///
     /// `skillsd permission pending` shows the request and `skillsd permission reply` answers it.
@@ -61,7 +61,7 @@ enum Who {
 
 /// Value of `--shell`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Commands {
+enum CommandMode {
     /// Lists them.
     List,
     /// Replaces them by a sentence.
@@ -111,9 +111,9 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &LoadArgs) -> Result<Exit, Comm
         }),
         format: args.format.as_deref().map(|it| format(it, words)).transpose()?,
         shell: Some(match args.shell {
-            Commands::List => Shell::List,
-            Commands::None => Shell::None,
-            Commands::Execute => Shell::Execute,
+            CommandMode::List => Shell::List,
+            CommandMode::None => Shell::None,
+            CommandMode::Execute => Shell::Execute,
         }),
         wait: args.wait.then_some(true),
         ..LoadParams::default()
@@ -126,7 +126,8 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &LoadArgs) -> Result<Exit, Comm
         }
     }
     // Only arguments typed at a terminal count as the user's own.
-    let is_typed = matches!((args.by, args.shell), (Who::User, Commands::Execute)) && has_person();
+    let is_typed =
+        matches!((args.by, args.shell), (Who::User, CommandMode::Execute)) && has_person();
     let mut server = match (args.wait, is_typed) {
         (true, _) => ServerConnection::open_for_the_user(cx)?,
         (false, true) => ServerConnection::open_consent(cx)?,

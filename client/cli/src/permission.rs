@@ -28,12 +28,12 @@ use crate::text::plain;
 pub struct PermissionArgs {
     /// Action.
     #[command(subcommand)]
-    action: Action,
+    action: PermissionCommand,
 }
 
 /// An action on permissions.
 #[derive(Debug, Clone, Subcommand)]
-enum Action {
+enum PermissionCommand {
     /// List the requests that wait for an answer
     Pending,
     /// Answer a request: once, always or reject
@@ -43,7 +43,7 @@ enum Action {
         id: String,
         /// The answer: once, always or reject
         #[arg(value_name = "ANSWER", hide_possible_values = true)]
-        answer: Answer,
+        answer: ReplyWord,
         /// Message to the model
         #[arg(long, value_name = "TEXT")]
         message: Option<String>,
@@ -72,7 +72,7 @@ enum Action {
 
 /// Answer to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Answer {
+enum ReplyWord {
     /// Allows this use.
     Once,
     /// Allows this and all later uses.
@@ -87,21 +87,21 @@ const SKILL: &str = "skill";
 pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit, CommandError> {
     let context = || CallContext::from_args(cx.global, None)?.single_profile();
     match &args.action {
-        Action::Pending => {
+        PermissionCommand::Pending => {
             ask::<PermissionPending>(cx, &PermissionPendingParams::default(), render_pending)
         }
-        Action::Reply { id, answer, message, patterns } => {
+        PermissionCommand::Reply { id, answer, message, patterns } => {
             let params = PermissionReplyParams {
                 id: id.clone(),
                 reply: match answer {
-                    Answer::Once => Reply::Once,
-                    Answer::Always => Reply::Always,
-                    Answer::Reject => Reply::Reject,
+                    ReplyWord::Once => Reply::Once,
+                    ReplyWord::Always => Reply::Always,
+                    ReplyWord::Reject => Reply::Reject,
                 },
                 message: message.clone(),
                 always: patterns.clone(),
             };
-            if *answer == Answer::Reject {
+            if *answer == ReplyWord::Reject {
                 return ask::<PermissionReply>(cx, &params, render_reply);
             }
             require_person("skillsd permission reply")?;
@@ -118,7 +118,7 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit
             }
             ask_over::<PermissionReply>(server, cx, &params, render_reply)
         }
-        Action::Check { name } => {
+        PermissionCommand::Check { name } => {
             let mut params = PermissionCheckParams {
                 permission: SKILL.to_owned(),
                 patterns: vec![name.clone()],
@@ -127,12 +127,12 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &PermissionArgs) -> Result<Exit
             context()?.fill(&mut params, None);
             ask::<PermissionCheck>(cx, &params, render_check)
         }
-        Action::Granted => {
+        PermissionCommand::Granted => {
             let mut params = PermissionGrantedParams::default();
             context()?.fill(&mut params, None);
             ask::<PermissionGranted>(cx, &params, render_granted)
         }
-        Action::Revoke { pattern, permission } => {
+        PermissionCommand::Revoke { pattern, permission } => {
             let mut params = PermissionRevokeParams {
                 permission: permission.clone(),
                 pattern: pattern.clone(),

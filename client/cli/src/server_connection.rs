@@ -15,7 +15,7 @@ use skills_protocol::PROTOCOL_VERSION;
 use skills_protocol::method::{Initialize, Request};
 use skills_protocol::wire::{ClientInfo, Health, InitializeParams, InitializeResult};
 
-use crate::context::{CommandContext, Local, Notes};
+use crate::context::{CommandContext, HealthReports, Local};
 use crate::exit::Exit;
 use crate::failure::CommandError;
 use crate::global::GlobalArgs;
@@ -45,11 +45,11 @@ pub(super) struct ServerConnection {
     fallback: Option<(StartOptions, Dial)>,
     // Process of the daemon, if the system reports it.
     daemon: Option<Pid>,
-    limits: Limits,
+    limits: Timeouts,
     // Socket for setting timeouts; `None` for a server within this process.
     socket: Option<UnixStream>,
     // Receives the note that the server has another version.
-    notes: Notes,
+    notes: HealthReports,
 }
 
 /// Function that connects to a daemon and starts it if none runs.
@@ -60,13 +60,13 @@ const INTRODUCTION: Duration = Duration::from_secs(10);
 
 /// Time limits for the daemon's answers.
 #[derive(Clone, Copy, Debug, Default)]
-struct Limits {
+struct Timeouts {
     introduction: Option<Duration>,
     /// `None` if an answer may wait for the user.
     answer: Option<Duration>,
 }
 
-impl Limits {
+impl Timeouts {
     fn from_args(global: &GlobalArgs) -> Self {
         let timeout = global.timeout.map(|it| Duration::from_secs(it.into()));
         let introduction = timeout.unwrap_or(INTRODUCTION);
@@ -134,7 +134,7 @@ impl ServerConnection {
             Self::daemon(
                 StartOptions::new(environment::socket_location()?)?,
                 dial,
-                Limits::from_args(cx.global),
+                Timeouts::from_args(cx.global),
             )?
         };
         Ok(Self { notes: Rc::clone(&cx.notes), ..server })
@@ -144,11 +144,11 @@ impl ServerConnection {
     /// own.
     pub(super) fn open_for_the_user(cx: &CommandContext<'_>) -> Result<Self, ClientError> {
         let options = StartOptions::new(environment::socket_location()?)?;
-        let limits = Limits { answer: None, ..Limits::from_args(cx.global) };
+        let limits = Timeouts { answer: None, ..Timeouts::from_args(cx.global) };
         Ok(Self { notes: Rc::clone(&cx.notes), ..Self::daemon(options, connect_or_start, limits)? })
     }
 
-    fn daemon(options: StartOptions, dial: Dial, limits: Limits) -> Result<Self, ClientError> {
+    fn daemon(options: StartOptions, dial: Dial, limits: Timeouts) -> Result<Self, ClientError> {
         let _progress = Progress::begin("starting the daemon …", None);
         let timeout = limits.introduction.unwrap_or(INTRODUCTION);
         let options = StartOptions { connect_timeout: timeout, ..options };
@@ -159,11 +159,11 @@ impl ServerConnection {
     /// Connects to the running daemon with this time limit for each answer; never starts one.
     pub(super) fn open_running(timeout: Duration) -> Result<Self, ClientError> {
         let stream = connect(&environment::socket_location()?, timeout)?;
-        let limits = Limits { introduction: Some(timeout), answer: Some(timeout) };
+        let limits = Timeouts { introduction: Some(timeout), answer: Some(timeout) };
         Self::over_socket(stream, limits)
     }
 
-    fn over_socket(stream: UnixStream, limits: Limits) -> Result<Self, ClientError> {
+    fn over_socket(stream: UnixStream, limits: Timeouts) -> Result<Self, ClientError> {
         set_timeout(&stream, limits.introduction)?;
         let daemon = peer::credentials(&stream)?.and_then(|peer| peer.daemon());
         let socket = Some(stream.try_clone()?);
@@ -195,9 +195,9 @@ impl ServerConnection {
             introduction: Introduction::Sent(sent),
             fallback: None,
             daemon: None,
-            limits: Limits::default(),
+            limits: Timeouts::default(),
             socket: None,
-            notes: Notes::default(),
+            notes: HealthReports::default(),
         })
     }
 
@@ -376,7 +376,7 @@ mod tests {
     fn call_is_retried_when_the_daemon_exits() {
         let top = TempDir::new().expect("made");
         let mut server =
-            ServerConnection::daemon(stopping(&top), connect_or_start, Limits::default())
+            ServerConnection::daemon(stopping(&top), connect_or_start, Timeouts::default())
                 .expect("accepted");
         assert_eq!(server.call::<ServerSync>(&SyncParams::default()).expect("answered").clock, "c");
     }
@@ -385,7 +385,7 @@ mod tests {
     fn non_repeatable_call_is_not_retried() {
         let top = TempDir::new().expect("made");
         let mut server =
-            ServerConnection::daemon(stopping(&top), connect_or_start, Limits::default())
+            ServerConnection::daemon(stopping(&top), connect_or_start, Timeouts::default())
                 .expect("accepted");
         let error = server.call::<ServerShutdown>(&ShutdownParams {});
         assert!(matches!(error, Err(ClientError::Closed)), "{error:?}");

@@ -23,12 +23,12 @@ use crate::text::{pad, plain, width};
 pub struct SessionArgs {
     /// Action.
     #[command(subcommand)]
-    action: Action,
+    action: SessionCommand,
 }
 
 /// An action on sessions.
 #[derive(Debug, Clone, Subcommand)]
-enum Action {
+enum SessionCommand {
     /// Open a session for the current directory
     Open {
         /// Id of the session [default: a new id]
@@ -56,26 +56,26 @@ enum Action {
 
 pub(super) fn run(cx: &CommandContext<'_>, args: &SessionArgs) -> Result<Exit, CommandError> {
     match &args.action {
-        Action::Open { session, auto } => {
+        SessionCommand::Open { session, auto } => {
             let mut params = SessionOpenParams::default();
             CallContext::from_args(cx.global, None)?.single_profile()?.fill(&mut params, None);
             params.session.clone_from(session);
             params.auto = auto.then_some(true);
             ask::<SessionOpen>(cx, &params, render_session)
         }
-        Action::Get { session } => {
+        SessionCommand::Get { session } => {
             let mut params = SessionGetParams::default();
             fill_session_context(cx, &mut params, session)?;
             ask::<SessionGet>(cx, &params, render_session)
         }
-        Action::Close { session } => {
+        SessionCommand::Close { session } => {
             let params = SessionCloseParams {
                 session: Some(session.clone()),
                 ..SessionCloseParams::default()
             };
             ask::<SessionClose>(cx, &params, render_closed)
         }
-        Action::List => ask::<SessionList>(cx, &SessionListParams {}, render_list),
+        SessionCommand::List => ask::<SessionList>(cx, &SessionListParams {}, render_list),
     }
 }
 

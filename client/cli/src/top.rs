@@ -33,7 +33,7 @@ use state::TopState;
 const REDRAW: Duration = Duration::from_secs(1);
 
 /// Event that the view reacts to.
-enum Event {
+enum TopEvent {
     /// Message of the subscription, or its final error.
     Subscription(Result<SubscriptionEvent, ClientError>),
     /// A key or a resize.
@@ -95,18 +95,18 @@ async fn follow(
             continue;
         };
         match event {
-            Some(Event::Subscription(message)) => state.apply(&message?).await?,
-            Some(Event::Input(input)) if ends(&input) => return Ok(()),
-            Some(Event::Input(input)) if is_key(&input, 'r') => state.update().await?,
+            Some(TopEvent::Subscription(message)) => state.apply(&message?).await?,
+            Some(TopEvent::Input(input)) if ends(&input) => return Ok(()),
+            Some(TopEvent::Input(input)) if is_key(&input, 'r') => state.update().await?,
             // A resize is drawn in the next iteration, like any other input.
-            Some(Event::Input(_)) => {}
-            Some(Event::InputError(error)) => return Err(CommandError::output(&error)),
+            Some(TopEvent::Input(_)) => {}
+            Some(TopEvent::InputError(error)) => return Err(CommandError::output(&error)),
             None => return Ok(()),
         }
     }
 }
 
-fn listen(client: Client) -> UnboundedReceiver<Event> {
+fn listen(client: Client) -> UnboundedReceiver<TopEvent> {
     let (sender, events) = unbounded_channel();
     let keys = sender.clone();
     thread::spawn(move || read_keys(&keys));
@@ -116,7 +116,7 @@ fn listen(client: Client) -> UnboundedReceiver<Event> {
             let message = subscription.next().await;
             let is_last = message.is_err();
             // The receiver is gone after the view was closed.
-            if sender.send(Event::Subscription(message)).is_err() || is_last {
+            if sender.send(TopEvent::Subscription(message)).is_err() || is_last {
                 return;
             }
         }
@@ -124,11 +124,11 @@ fn listen(client: Client) -> UnboundedReceiver<Event> {
     events
 }
 
-fn read_keys(sender: &UnboundedSender<Event>) {
+fn read_keys(sender: &UnboundedSender<TopEvent>) {
     loop {
         let (event, is_last) = match event::read() {
-            Ok(input) => (Event::Input(input), false),
-            Err(error) => (Event::InputError(error), true),
+            Ok(input) => (TopEvent::Input(input), false),
+            Err(error) => (TopEvent::InputError(error), true),
         };
         if sender.send(event).is_err() || is_last {
             return;

@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::key::{ConfigKey, ConfigSource};
-use super::reader::Reader;
+use super::reader::ConfigReader;
 use super::value::{ValueError, nearest, type_name};
 
 /// Actions, the strictest first.
@@ -29,7 +29,7 @@ pub(super) fn schema(source: ConfigSource) -> Value {
 /// Reads the rules in text order. Mistakes are returned with their offsets; the other rules still
 /// apply.
 pub(super) fn read(
-    reader: &Reader<'_>,
+    reader: &ConfigReader<'_>,
     row: &ConfigKey,
     table: &DeTable<'_>,
 ) -> (Vec<SkillRule>, Vec<(usize, ValueError)>) {

@@ -16,7 +16,7 @@ use skills_agents::profile::{
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::reader::Reader;
+use super::reader::ConfigReader;
 use super::value::type_name;
 use key::{ProfileKey, ProfileKeyKind};
 use root::{every_root, roots};
@@ -58,7 +58,7 @@ pub(super) const PROFILE_KEYS: &[ProfileKey] = &[
 ];
 
 /// Reads the table `profiles`.
-pub(super) fn read(reader: &mut Reader<'_>, table: &DeTable<'_>) -> ProfileSet {
+pub(super) fn read(reader: &mut ConfigReader<'_>, table: &DeTable<'_>) -> ProfileSet {
     let mut drafts = Vec::new();
     for (name, value) in table {
         let at = name.span().start;
@@ -104,7 +104,7 @@ fn invalid_name_hint(name: &str) -> Option<String> {
     (!is_name).then(|| "Use lower-case letters, digits, `-`, `_` and `.`.".to_owned())
 }
 
-fn draft(reader: &mut Reader<'_>, id: &str, at: usize, table: &DeTable<'_>) -> ProfileDraft {
+fn draft(reader: &mut ConfigReader<'_>, id: &str, at: usize, table: &DeTable<'_>) -> ProfileDraft {
     let mut draft = ProfileDraft {
         id: id.to_owned(),
         at,
@@ -147,7 +147,7 @@ pub(super) fn profile_keys() -> Vec<&'static str> {
 }
 
 fn setting(
-    reader: &mut Reader<'_>,
+    reader: &mut ConfigReader<'_>,
     rule: &'static ProfileRule,
     value: &Spanned<DeValue<'_>>,
 ) -> Option<RuleValue> {

@@ -10,7 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::key::{ConfigKey, ConfigSource, ValueKind};
-use super::reader::{KnownNames, Parsed, Reader};
+use super::reader::{ConfigReader, KnownNames, Parsed};
 use super::table::{ConfigValue, KEYS};
 use super::value::{ValueError, nearest, type_name, word};
 use super::{levels, permissions, profiles, server};
@@ -24,7 +24,7 @@ pub fn read(bytes: &[u8], source: ConfigSource) -> Parsed {
 pub fn read_with_names(bytes: &[u8], source: ConfigSource, names: KnownNames<'_>) -> Parsed {
     let decoded = decode(bytes);
     let text = &*decoded.text;
-    let mut reader = Reader {
+    let mut reader = ConfigReader {
         text,
         lines: LineIndex::new(text),
         source,
@@ -63,7 +63,7 @@ fn syntax_message(message: &str) -> String {
     format!("invalid TOML: {}", words.join(" "))
 }
 
-fn read_table(reader: &mut Reader<'_>, prefix: &str, table: &DeTable<'_>) {
+fn read_table(reader: &mut ConfigReader<'_>, prefix: &str, table: &DeTable<'_>) {
     for (key, value) in table {
         let name = format!("{prefix}{}", key.get_ref());
         let is_table = KEYS.iter().any(|it| it.name.starts_with(&format!("{name}.")));
@@ -85,7 +85,12 @@ fn read_table(reader: &mut Reader<'_>, prefix: &str, table: &DeTable<'_>) {
     }
 }
 
-fn read_key(reader: &mut Reader<'_>, row: &ConfigKey, at: usize, value: &Spanned<DeValue<'_>>) {
+fn read_key(
+    reader: &mut ConfigReader<'_>,
+    row: &ConfigKey,
+    at: usize,
+    value: &Spanned<DeValue<'_>>,
+) {
     if reader.source == ConfigSource::Repository && !row.repository {
         let message = format!("a repository cannot set `{}`", row.name);
         let hint = "Set it in your own `config.toml`.".to_owned();
@@ -141,7 +146,7 @@ fn read_key(reader: &mut Reader<'_>, row: &ConfigKey, at: usize, value: &Spanned
 
 /// Reads a list of words or URLs.
 fn read_list<'v>(
-    reader: &mut Reader<'_>,
+    reader: &mut ConfigReader<'_>,
     row: &ConfigKey,
     items: impl Iterator<Item = &'v Spanned<DeValue<'v>>>,
 ) -> Vec<(usize, ValueError)> {
@@ -164,7 +169,7 @@ fn read_list<'v>(
 }
 
 /// Returns the words that a key accepts in this file.
-fn accepted_words<'a>(reader: &'a Reader<'_>, kind: ValueKind) -> Vec<&'a str> {
+fn accepted_words<'a>(reader: &'a ConfigReader<'_>, kind: ValueKind) -> Vec<&'a str> {
     let own =
         reader.own.iter().filter(|_| matches!(kind, ValueKind::Profile | ValueKind::Profiles));
     let mut words = kind.words();
@@ -174,7 +179,7 @@ fn accepted_words<'a>(reader: &'a Reader<'_>, kind: ValueKind) -> Vec<&'a str> {
 }
 
 /// Returns a suggestion for an unknown key.
-fn suggestion(reader: &Reader<'_>, name: &str) -> Option<String> {
+fn suggestion(reader: &ConfigReader<'_>, name: &str) -> Option<String> {
     let may = |key: &&ConfigKey| key.repository || reader.source == ConfigSource::User;
     let names: Vec<_> = KEYS.iter().filter(may).map(|it| it.name).collect();
     let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! [`Reader`]: the state of reading one file, with the values and [`Problem`]s found so far.
+//! [`ConfigReader`]: the state of reading one file, with the values and [`Problem`]s found so far.
 
 use skills_syntax::text::LineIndex;
 
@@ -38,7 +38,7 @@ pub struct KnownNames<'a> {
 }
 
 /// State of reading one file: its text, the names that it can use, and the result so far.
-pub(super) struct Reader<'a> {
+pub(super) struct ConfigReader<'a> {
     pub(super) text: &'a str,
     pub(super) lines: LineIndex,
     pub(super) source: ConfigSource,
@@ -49,7 +49,7 @@ pub(super) struct Reader<'a> {
     pub(super) parsed: Parsed,
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     /// Returns the line of an offset.
     pub(super) fn line(&self, at: usize) -> u32 {
         self.place(at).0

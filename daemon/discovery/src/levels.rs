@@ -44,11 +44,11 @@ impl Level {
 /// Configured levels, in file order; the last match counts.
 #[derive(Clone, Debug, Default)]
 pub struct Levels {
-    rows: Vec<Row>,
+    rows: Vec<GlobLevels>,
 }
 
 #[derive(Clone, Debug)]
-struct Row {
+struct GlobLevels {
     /// A rule id, a family or `*`.
     rule: String,
     /// The files it applies to; `None` for all files.
@@ -59,7 +59,7 @@ struct Row {
 impl Levels {
     /// Sets the level of a rule or a family of rules.
     pub fn set(&mut self, rule: &str, level: Level) {
-        self.rows.push(Row { rule: rule.to_owned(), files: None, level });
+        self.rows.push(GlobLevels { rule: rule.to_owned(), files: None, level });
     }
 
     /// Sets the level of a rule in the files that a glob matches. Paths are matched relative to
@@ -71,13 +71,13 @@ impl Levels {
         let made = made.filter(|it| it.glob().glob() == glob).cloned();
         if let Some(matcher) = made.or_else(|| matcher(glob)) {
             let files = Some((top.clone(), matcher));
-            self.rows.push(Row { rule: rule.to_owned(), files, level });
+            self.rows.push(GlobLevels { rule: rule.to_owned(), files, level });
         }
     }
 
     /// Returns the configured level of a rule in a file; `None` if none is configured.
     pub fn level(&self, id: &str, path: Option<&AbsPath>) -> Option<Level> {
-        let fits = |row: &&Row| {
+        let fits = |row: &&GlobLevels| {
             let here = match (&row.files, path) {
                 (None, _) => true,
                 (Some(_), None) => false,

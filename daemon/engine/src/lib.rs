@@ -42,7 +42,7 @@ use crate::sources::change_notifier::ChangeNotifier;
 use crate::sources::source_set::Sources;
 use crate::views::activation::Matchers;
 use crate::views::event::{Event, Published, Request};
-use crate::views::idle_check::{Events, IdleCheck};
+use crate::views::idle_check::{EventSender, IdleCheck};
 use crate::views::view_lease::ViewLeases;
 use crate::watch::backend::StartWatch;
 use crate::watch::hints::HintQueue;
@@ -109,7 +109,7 @@ pub enum EngineError {
 /// Handle to a running engine; cheap to clone.
 #[derive(Clone)]
 pub struct Engine {
-    events: Events,
+    events: EventSender,
     published: Arc<Published>,
     idle_check: IdleCheck,
     /// Counts changes of the status; a cached status is valid until the next one.
@@ -136,7 +136,7 @@ impl Engine {
     /// then reads the disk at every request, and the health of every view says so.
     pub fn start(options: Options) -> Result<Self, EngineError> {
         let (queue, receiver) = mpsc::channel();
-        let events = Events::new(queue);
+        let events = EventSender::new(queue);
         let published: Arc<Published> = Arc::new(ArcSwap::from_pointee(HashMap::new()));
         let turns = Arc::new(AtomicU64::new(0));
         let waker = events.clone();
@@ -256,7 +256,7 @@ impl Engine {
 
     /// Follows writes below a directory ([`Writes::next`]). Returns once every later write is
     /// reported.
-    pub async fn hear(&self, dir: AbsPath) -> Result<(), EngineError> {
+    pub async fn follow_writes(&self, dir: AbsPath) -> Result<(), EngineError> {
         let (writes, events, at) = (self.writes.clone(), self.events.clone(), dir.clone());
         let (reply, answer) = oneshot::channel();
         // On one blocking task, so that cancellation cannot separate the two steps.
@@ -292,13 +292,13 @@ impl Engine {
 
     /// Keeps a view up to date until the lease is dropped. Returns the view as of the lease's
     /// start.
-    pub async fn hold(
+    pub async fn lease_view(
         &self,
         key: ViewKey,
         ctx: DiscoveryContext,
     ) -> Result<(Arc<View>, ViewLease), EngineError> {
-        let hold = self.leases.take(Arc::new(key.clone()));
-        Ok((self.view(key, || ctx, Freshness::Synced).await?, hold))
+        let lease = self.leases.take(Arc::new(key.clone()));
+        Ok((self.view(key, || ctx, Freshness::Synced).await?, lease))
     }
 
     /// Opens the worktree of a view and keeps it until it is closed. Returns the view.
@@ -318,20 +318,20 @@ impl Engine {
     }
 
     /// Sets the configured external sources; applies to every later request.
-    pub fn provide(&self, config: SourceConfig) {
+    pub fn set_sources(&self, config: SourceConfig) {
         // After the engine's end the next request reports it.
         let _ = self.events.send(Event::SetSources(Box::new(config)));
     }
 
     /// Sets the user's policy for skills; applies to every later request.
-    pub fn follow(&self, policy: Policy) {
+    pub fn set_policy(&self, policy: Policy) {
         // As above.
         let _ = self.events.send(Event::Policy(policy));
     }
 
     /// Waits until the external sources of a view that are being fetched for the first time are
     /// loaded or have failed. Returns the view as of then.
-    pub async fn settled(&self, view: Arc<View>) -> Result<Arc<View>, EngineError> {
+    pub async fn wait_for_sources(&self, view: Arc<View>) -> Result<Arc<View>, EngineError> {
         if !view.uses.any() {
             return Ok(view);
         }

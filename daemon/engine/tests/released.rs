@@ -137,7 +137,7 @@ async fn idle_worktree_is_released() {
     let world = World::new();
     let engine = world.engine(Duration::from_millis(50));
     let (key, ctx) = world.worktree("used", 20);
-    let (view, hold) = engine.hold(key, ctx).await.unwrap();
+    let (view, hold) = engine.lease_view(key, ctx).await.unwrap();
     let (key, ctx) = world.worktree("left", 20);
     let (left, record) = {
         let left = engine.view(key, || ctx, Freshness::Synced).await.unwrap();

@@ -91,7 +91,7 @@ impl Finding {
             severity: rule.severity,
             span,
             message: message.into(),
-            help: Some(rule.repair.to_owned()),
+            help: Some(rule.remedy.to_owned()),
         };
         let (fixes, offers, related, profiles) = Default::default();
         Self { rule, diagnostic, fixes, offers, related, tag: None, profiles }

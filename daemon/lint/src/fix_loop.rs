@@ -109,18 +109,18 @@ fn are_beside(one: &Edit, other: &Edit) -> bool {
 /// A text under repeated edits that remembers which parts come from the original.
 struct EditedText<'a> {
     original: &'a str,
-    pieces: Vec<Piece>,
+    pieces: Vec<TextPart>,
 }
 
 /// A part of a draft.
-enum Piece {
+enum TextPart {
     /// A span of the original text.
     Kept(Span),
     /// Inserted text.
     New(String),
 }
 
-impl Piece {
+impl TextPart {
     fn len(&self) -> usize {
         match self {
             Self::Kept(span) => span.end - span.start,
@@ -138,13 +138,13 @@ impl Piece {
 
 impl<'a> EditedText<'a> {
     fn new(original: &'a str) -> Self {
-        Self { original, pieces: vec![Piece::Kept(Span::new(0, original.len()))] }
+        Self { original, pieces: vec![TextPart::Kept(Span::new(0, original.len()))] }
     }
 
     fn text(&self) -> String {
         let parts = self.pieces.iter().map(|it| match it {
-            Piece::Kept(span) => span.slice(self.original),
-            Piece::New(text) => text,
+            TextPart::Kept(span) => span.slice(self.original),
+            TextPart::New(text) => text,
         });
         parts.collect()
     }
@@ -160,14 +160,14 @@ impl<'a> EditedText<'a> {
             let mut at = start.max(replaced.min(end));
             while let Some(edit) = edits.next_if(|it| it.span.start < end) {
                 pieces.push(piece.part(at - start, edit.span.start - start));
-                pieces.push(Piece::New(edit.text));
+                pieces.push(TextPart::New(edit.text));
                 replaced = edit.span.end;
                 at = replaced.min(end);
             }
             pieces.push(piece.part(at - start, end - start));
             start = end;
         }
-        pieces.extend(edits.map(|it| Piece::New(it.text)));
+        pieces.extend(edits.map(|it| TextPart::New(it.text)));
         pieces.retain(|it| it.len() > 0);
         self.pieces = pieces;
     }
@@ -176,11 +176,11 @@ impl<'a> EditedText<'a> {
     fn edits(&self) -> Vec<Edit> {
         let mut edits = Vec::new();
         let (mut at, mut new) = (0, String::new());
-        let end = Piece::Kept(Span::new(self.original.len(), self.original.len()));
+        let end = TextPart::Kept(Span::new(self.original.len(), self.original.len()));
         for piece in self.pieces.iter().chain([&end]) {
             match piece {
-                Piece::New(text) => new.push_str(text),
-                Piece::Kept(span) => {
+                TextPart::New(text) => new.push_str(text),
+                TextPart::Kept(span) => {
                     let gap =
                         Edit { span: Span::new(at, span.start), text: std::mem::take(&mut new) };
                     edits.extend(self.trimmed(&gap));

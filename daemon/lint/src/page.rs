@@ -50,7 +50,7 @@ pub fn page() -> String {
                 "| [`{}`](#{}) | {severity} | {fix} | {} |\n",
                 rule.id,
                 rule.anchor(),
-                rule.what.replace('|', "\\|")
+                rule.problem.replace('|', "\\|")
             ),
         );
     }
@@ -67,8 +67,8 @@ pub fn page() -> String {
 
 /// Returns the documentation of one rule, without a heading.
 pub fn section(rule: &Rule) -> String {
-    let mut page = format!("{}\n", rule.what);
-    for sentence in sentences(rule.why) {
+    let mut page = format!("{}\n", rule.problem);
+    for sentence in sentences(rule.consequence) {
         put(&mut page, format_args!("{sentence}\n"));
     }
     let agents: Vec<&str> = rule.agents.iter().map(|it| it.name()).collect();
@@ -79,7 +79,7 @@ pub fn section(rule: &Rule) -> String {
         (false, false) => "",
     };
     put(&mut page, format_args!("\n- Severity: {}\n- Agents: {about}\n", severity(rule.severity)));
-    put(&mut page, format_args!("- Remedy: {}{fix}\n- Since: {}\n", rule.repair, rule.since));
+    put(&mut page, format_args!("- Remedy: {}{fix}\n- Since: {}\n", rule.remedy, rule.since));
     for source in rule.sources {
         let title = source.title;
         match source.address {

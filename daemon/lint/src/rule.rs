@@ -17,11 +17,11 @@ pub struct Rule {
     /// file.
     pub severity: Severity,
     /// The problem, in one sentence.
-    pub what: &'static str,
+    pub problem: &'static str,
     /// The consequences of the problem, in sentences.
-    pub why: &'static str,
+    pub consequence: &'static str,
     /// The remedy, in a sentence.
-    pub repair: &'static str,
+    pub remedy: &'static str,
     /// True if most findings have a fix that can be applied without asking.
     pub fixable: bool,
     /// True if findings offer alternatives to choose from, or fixes that are more than a text edit.
@@ -45,16 +45,16 @@ impl Rule {
     pub(super) const fn new(
         id: RuleId,
         severity: Severity,
-        what: &'static str,
-        why: &'static str,
-        repair: &'static str,
+        problem: &'static str,
+        consequence: &'static str,
+        remedy: &'static str,
     ) -> Self {
         Self {
             id,
             severity,
-            what,
-            why,
-            repair,
+            problem,
+            consequence,
+            remedy,
             fixable: false,
             choosable: false,
             whole_file: false,

@@ -26,7 +26,7 @@ use super::run_rules::run_rules;
 use super::settings::Settings;
 use super::shown::most_severe;
 use super::subject::{Cx, Subject};
-use change::Change;
+use change::FixedText;
 
 /// Maximum length in bytes of a text whose fixes are verified one by one. The longest real
 /// frontmatter has a third of it.
@@ -129,7 +129,7 @@ impl<'c, 'a> FixVerifier<'c, 'a> {
         let after = parse(&fixed);
         let document = self.cx.document;
         let findings = [finding];
-        let change = Change::new(text, &fixed, &findings, &fix.edits);
+        let change = FixedText::new(text, &fixed, &findings, &fix.edits);
         let keeps = change.keeps_frontmatter(document, &after)
             && (in_head || change.keeps_body(document, &after))
             && (hides(finding) || !change.refuses_more(document, &after));

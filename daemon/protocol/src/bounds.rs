@@ -102,13 +102,13 @@ impl Excess {
 
 /// Violations found in the parameters of one call.
 #[derive(Default)]
-struct Found {
+struct BoundViolations {
     /// The first violation. Candidates that depend on the path encoding precede it.
     excess: Vec<Excess>,
     is_percent: bool,
 }
 
-impl Found {
+impl BoundViolations {
     fn is_settled(&self) -> bool {
         self.excess.last().is_some_and(|it| it.decoded > it.limit)
     }
@@ -120,7 +120,7 @@ pub(crate) fn check(params: &str) -> Result<(), RpcError> {
     if params.len() <= ID_BYTES {
         return Ok(());
     }
-    let mut found = Found::default();
+    let mut found = BoundViolations::default();
     let mut deserializer = serde_json::Deserializer::from_str(params);
     let check = Check { found: &mut found, bound: Bound::Other, place: &Place::Params };
     let walked = check.deserialize(&mut deserializer);
@@ -171,7 +171,7 @@ impl fmt::Display for Place<'_> {
 
 /// Walks one value and records violations of its bound.
 struct Check<'f, 'p> {
-    found: &'f mut Found,
+    found: &'f mut BoundViolations,
     bound: Bound,
     place: &'p Place<'p>,
 }

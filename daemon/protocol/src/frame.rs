@@ -118,12 +118,12 @@ pub struct FrameCodec {
     /// `None` until the first byte is received.
     framing: Option<Framing>,
     max_message: usize,
-    state: State,
+    state: DecoderState,
 }
 
 /// State of the decoder.
 #[derive(Debug)]
-enum State {
+enum DecoderState {
     /// Before a header block or a line; the first `scanned` bytes contain no end of it.
     Head { scanned: usize },
     /// Inside a message of this length, none of which is consumed yet.
@@ -137,7 +137,7 @@ enum State {
 impl FrameCodec {
     /// Returns a codec that detects the framing from the first byte received, for servers.
     pub fn detecting(max_message: usize) -> Self {
-        Self { framing: None, max_message, state: State::Head { scanned: 0 } }
+        Self { framing: None, max_message, state: DecoderState::Head { scanned: 0 } }
     }
 
     /// Returns a codec with a fixed framing, for clients.
@@ -153,37 +153,37 @@ impl FrameCodec {
     fn decode_headed(&mut self, src: &mut BytesMut) -> Result<Option<Frame>, FrameError> {
         loop {
             match self.state {
-                State::Head { .. } => {
+                DecoderState::Head { .. } => {
                     let Some(header) = header_end(src)? else { return Ok(None) };
                     let length = content_length(&src[..header])?;
                     src.advance(header);
                     if length <= self.max_message as u64 {
-                        self.state = State::Body { length: length as usize };
+                        self.state = DecoderState::Body { length: length as usize };
                     } else if length <= MAX_SKIP {
-                        self.state = State::SkipBytes { left: length };
+                        self.state = DecoderState::SkipBytes { left: length };
                         return Ok(Some(Frame::TooLong { length }));
                     } else {
                         return Err(FrameError::BeyondSkipping { length });
                     }
                 }
-                State::Body { length } => {
+                DecoderState::Body { length } => {
                     if src.len() < length {
                         src.reserve(length - src.len());
                         return Ok(None);
                     }
-                    self.state = State::Head { scanned: 0 };
+                    self.state = DecoderState::Head { scanned: 0 };
                     return Ok(Some(Frame::Message(src.split_to(length).freeze())));
                 }
-                State::SkipBytes { left } => {
+                DecoderState::SkipBytes { left } => {
                     let skipped = left.min(src.len() as u64);
                     src.advance(skipped as usize);
                     if skipped < left {
-                        self.state = State::SkipBytes { left: left - skipped };
+                        self.state = DecoderState::SkipBytes { left: left - skipped };
                         return Ok(None);
                     }
-                    self.state = State::Head { scanned: 0 };
+                    self.state = DecoderState::Head { scanned: 0 };
                 }
-                State::SkipLine => unreachable!("lines are skipped by the other framing"),
+                DecoderState::SkipLine => unreachable!("lines are skipped by the other framing"),
             }
         }
     }
@@ -191,32 +191,32 @@ impl FrameCodec {
     fn decode_line(&mut self, src: &mut BytesMut) -> Option<Frame> {
         loop {
             let scanned = match self.state {
-                State::Head { scanned } => scanned,
+                DecoderState::Head { scanned } => scanned,
                 _ => 0,
             };
             let end = src[scanned..].iter().position(|&byte| byte == b'\n').map(|at| scanned + at);
             match (&self.state, end) {
-                (State::SkipLine, None) => {
+                (DecoderState::SkipLine, None) => {
                     src.clear();
                     return None;
                 }
-                (State::SkipLine, Some(end)) => {
+                (DecoderState::SkipLine, Some(end)) => {
                     src.advance(end + 1);
-                    self.state = State::Head { scanned: 0 };
+                    self.state = DecoderState::Head { scanned: 0 };
                 }
                 (_, None) if src.len() > self.max_message => {
                     let length = src.len() as u64;
                     src.clear();
-                    self.state = State::SkipLine;
+                    self.state = DecoderState::SkipLine;
                     return Some(Frame::TooLong { length });
                 }
                 (_, None) => {
-                    self.state = State::Head { scanned: src.len() };
+                    self.state = DecoderState::Head { scanned: src.len() };
                     return None;
                 }
                 (_, Some(end)) => {
                     let line = src.split_to(end + 1).freeze();
-                    self.state = State::Head { scanned: 0 };
+                    self.state = DecoderState::Head { scanned: 0 };
                     // Counts trailing spaces, so that the result does not depend on how the line is
                     // received.
                     if end > self.max_message {
@@ -258,15 +258,18 @@ impl Decoder for FrameCodec {
         }
         match (self.framing, &self.state) {
             // `printf` may omit the last line feed.
-            (Some(Framing::Lines), State::Head { .. }) if !src.is_empty() => {
+            (Some(Framing::Lines), DecoderState::Head { .. }) if !src.is_empty() => {
                 src.extend_from_slice(b"\n");
                 Ok(self.decode_line(src))
             }
-            (_, State::Head { .. }) if src.is_empty() => Ok(None),
-            (_, State::SkipLine) => Ok(None),
-            (_, State::Head { .. } | State::Body { .. } | State::SkipBytes { .. }) => {
-                Err(FrameError::Truncated)
-            }
+            (_, DecoderState::Head { .. }) if src.is_empty() => Ok(None),
+            (_, DecoderState::SkipLine) => Ok(None),
+            (
+                _,
+                DecoderState::Head { .. }
+                | DecoderState::Body { .. }
+                | DecoderState::SkipBytes { .. },
+            ) => Err(FrameError::Truncated),
         }
     }
 }

@@ -75,7 +75,7 @@ impl TrustCache {
 
     /// Reads the store and passes changed decisions to the engine.
     async fn read(&self, writes: u64) {
-        let read = match self.sessions.store().trusts().await {
+        let read = match self.sessions.store().trust_decisions().await {
             Ok(read) => read,
             Err(error) => {
                 // The cached decisions stay in use, and the next call tries again.
@@ -84,7 +84,7 @@ impl TrustCache {
                 return;
             }
         };
-        let said = read.said.into_iter();
+        let said = read.decisions.into_iter();
         let trusts =
             TrustDecisions::new(said.filter_map(|(dir, it)| Some((AbsPath::new(&dir).ok()?, it))));
         let mut cached = self.cached();
@@ -118,6 +118,6 @@ impl TrustCache {
         let rules = rules(&self.settings);
         let requires_trust = self.settings.user().require_trust;
         let environment = Some(self.environment.clone());
-        self.engine.follow(Policy { rules, trusts, requires_trust, environment });
+        self.engine.set_policy(Policy { rules, trusts, requires_trust, environment });
     }
 }

@@ -102,7 +102,7 @@ impl SessionCalls {
         }
         // Reads the current state: the session may have been closed meanwhile. A write by others is
         // not a use of it.
-        let Some(session) = self.resolver.sessions.found(&session.id).await else { return Ok(()) };
+        let Some(session) = self.resolver.sessions.peek(&session.id).await else { return Ok(()) };
         let call = self.resolver.decode_own(&session).await?;
         let named = SessionContext { session, call, is_new: false };
         self.touch(named, paths, TouchScope::Trusted).await?;

@@ -229,7 +229,7 @@ impl Resolver {
             // Enqueued before any later request.
             let config = self.settings.user();
             self.engine.set_read_limit(config.read_limit);
-            self.engine.provide(source_config(&config));
+            self.engine.set_sources(source_config(&config));
             self.trusts.update_policy().await;
             self.publish_edit(edit);
         } else if !self.trusts.is_read() {
@@ -267,7 +267,7 @@ impl Resolver {
         if !session.auto || self.engine.writes().follows(&session.cwd) {
             return;
         }
-        if let Err(error) = self.engine.hear(session.cwd.clone()).await {
+        if let Err(error) = self.engine.follow_writes(session.cwd.clone()).await {
             tracing::error!(%error, "failed to watch for writes");
         }
     }
@@ -323,7 +323,7 @@ impl Resolver {
         if request.freshness == Freshness::Cached {
             return Ok(view);
         }
-        match timeout(SOURCE_TIMEOUT, self.engine.settled(Arc::clone(&view))).await {
+        match timeout(SOURCE_TIMEOUT, self.engine.wait_for_sources(Arc::clone(&view))).await {
             Ok(settled) => settled.map_err(|error| self.shutdown.engine_failed(&error)),
             // A later answer includes them; the health of this one reports them as pending.
             Err(_) => Ok(view),

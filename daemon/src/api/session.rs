@@ -153,7 +153,7 @@ impl SessionCalls {
         call.enter(&session);
         if is_new || moved {
             // A subscription may have begun before the session existed.
-            self.turn_followers(&session.id).await;
+            self.update_followers(&session.id).await;
         }
         if moved {
             let view = self.resolver.view(&mut call).await?;
@@ -204,7 +204,7 @@ impl SessionCalls {
             view = self.resolver.view_for(&asked).await?;
         }
         if !(new.discovered.is_empty() && new.activated.is_empty()) {
-            self.turn_followers(&session.id).await;
+            self.update_followers(&session.id).await;
             self.counters.count(|it| {
                 for (cause, list) in
                     [("discovered", new.discovered.len()), ("activated", new.activated.len())]

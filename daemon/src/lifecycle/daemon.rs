@@ -84,7 +84,7 @@ impl Daemon {
     /// Composes a daemon over an engine.
     pub(crate) fn new(engine: Engine, bus: Arc<Bus>, options: DaemonOptions) -> Self {
         let DaemonOptions { boot_id, socket, environment, settings, sessions } = options;
-        engine.provide(source_config(&settings.user()));
+        engine.set_sources(source_config(&settings.user()));
         let shutdown = Shutdown::default();
         let counters = Arc::<Counters>::default();
         let heavy = HeavyCalls::default();

@@ -126,7 +126,7 @@ fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
     let socket = Some(location.path().to_owned());
     let daemon = Daemon::start(boot_id, socket, settings, Some(cookies.clone()))?;
     let resolver = &daemon.parts.resolver;
-    resolver.sessions.store().look();
+    resolver.sessions.store().open_existing();
     let runtime = runtime().map_err(ServeError::Start)?;
     let listeners = endpoint.take_listeners().expect("not taken yet");
     let life = Life { location: &location, daemon: &daemon, spawned: options.spawned };

@@ -336,7 +336,7 @@ impl CachedFile {
         }
         let file = path.to_owned();
         // On timeout, the cached configuration is used.
-        self.guard.look(move || FileVersion::of(&file)).await.is_none_or(|it| it == self.version)
+        self.guard.query(move || FileVersion::of(&file)).await.is_none_or(|it| it == self.version)
     }
 
     /// Starts watching the file. Must be called before the file is checked.

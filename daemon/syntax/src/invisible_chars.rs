@@ -23,7 +23,7 @@ pub fn runs(text: &str) -> Vec<Run> {
     if !text.bytes().any(may_begin) {
         return runs;
     }
-    let context = Context::of(text);
+    let context = ScriptContext::of(text);
     let mut before = ' ';
     let mut letters = text.char_indices().peekable();
     while let Some((start, letter)) = letters.next() {
@@ -51,13 +51,13 @@ fn may_begin(byte: u8) -> bool {
 }
 
 /// The scripts of a text that make some of the characters legitimate.
-struct Context {
+struct ScriptContext {
     runs_from_right: bool,
     has_braille: bool,
     has_jamo: bool,
 }
 
-impl Context {
+impl ScriptContext {
     fn of(text: &str) -> Self {
         let mut context = Self { runs_from_right: false, has_braille: false, has_jamo: false };
         for letter in text.chars().filter(|it| !it.is_ascii()) {

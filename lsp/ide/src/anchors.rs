@@ -7,7 +7,7 @@ use skills_syntax::text::Span;
 use super::sections::Section;
 
 /// The anchor of a heading after a section has been extracted to a page.
-pub(super) struct Anchor {
+pub(super) struct MovedAnchor {
     /// Its anchor on the page; `None` if the heading is not there.
     pub(super) on_page: Option<String>,
     /// Its anchor in the remaining text; `None` if the heading is not there.
@@ -22,7 +22,7 @@ pub(super) fn anchors(
     all: &[Section],
     section: Span,
     below: Span,
-) -> HashMap<String, Anchor> {
+) -> HashMap<String, MovedAnchor> {
     let (mut names, mut page, mut rest) =
         (AnchorNames::default(), AnchorNames::default(), AnchorNames::default());
     let mut anchors = HashMap::new();
@@ -31,12 +31,12 @@ pub(super) fn anchors(
             let id = text[at + mark.len()..].split(['"', '\n']).next().unwrap_or_default();
             let is_moved = below.contains(at);
             let [on_page, in_text] = [is_moved, !is_moved].map(|it| it.then(|| id.to_owned()));
-            anchors.insert(id.to_owned(), Anchor { on_page, in_text });
+            anchors.insert(id.to_owned(), MovedAnchor { on_page, in_text });
         }
     }
     for heading in all {
         let title = heading.title.slice(text);
-        let anchor = Anchor {
+        let anchor = MovedAnchor {
             on_page: section.covers(heading.heading).then(|| page.next(title)),
             in_text: (!below.covers(heading.heading)).then(|| rest.next(title)),
         };

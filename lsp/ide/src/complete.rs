@@ -9,7 +9,7 @@ use skills_syntax::parse::{Document, Entry};
 use skills_syntax::text::Span;
 
 use super::keys::{KeyForm, escape_snippet, keys};
-use super::patterns::{Pattern, pattern, patterns};
+use super::patterns::{ToolPattern, pattern, patterns};
 use super::quote_value::{leading_space, other_items, quote_suggestions};
 use super::suggestion::{Suggestion, SuggestionKind};
 use super::{arguments, describe};
@@ -62,7 +62,8 @@ pub fn complete(text: &str, offset: usize, written: FileKind<'_>) -> Option<Comp
         }
         CursorContext::Value { path, word, style, is_alone } => {
             let others = other_items(text, &document, &path, word);
-            if let Some(Pattern { tool, inner, is_closed }) = pattern(text, &path, word, offset) {
+            if let Some(ToolPattern { tool, inner, is_closed }) = pattern(text, &path, word, offset)
+            {
                 let close = if is_closed { "" } else { ")" };
                 let item = |(pattern, detail): &(String, &str)| Suggestion {
                     text: format!("{pattern}{close}"),

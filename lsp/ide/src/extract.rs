@@ -14,7 +14,7 @@ use skills_syntax::parse::Document;
 use skills_syntax::path::AbsPath;
 use skills_syntax::text::{Span, after_line_end};
 
-use super::anchors::{Anchor, anchors};
+use super::anchors::{MovedAnchor, anchors};
 use super::labels::{Definition, Labels};
 use super::sections::{Section, sections};
 use super::tokens::{TokenKind, tokens};
@@ -85,7 +85,7 @@ struct SectionSplit<'a> {
     section: &'a Section,
     /// The section without its heading, which also stays in the text.
     below: Span,
-    anchors: HashMap<String, Anchor>,
+    anchors: HashMap<String, MovedAnchor>,
     labels: Labels,
     body: Body,
     fs: &'a dyn FsContext,
@@ -241,7 +241,7 @@ impl SectionSplit<'_> {
         if !is_own || fragment.is_empty() {
             return None;
         }
-        let Anchor { on_page, in_text } = self.anchors.get(&percent_decode(fragment))?;
+        let MovedAnchor { on_page, in_text } = self.anchors.get(&percent_decode(fragment))?;
         let text = match side {
             Side::Page => match (on_page, in_text) {
                 (Some(name), _) => format!("#{name}"),

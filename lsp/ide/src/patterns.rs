@@ -13,7 +13,7 @@ const USUAL: [&str; 9] =
 const MOST: usize = 50;
 
 /// The parentheses after a tool name.
-pub(super) struct Pattern<'t> {
+pub(super) struct ToolPattern<'t> {
     pub(super) tool: &'t str,
     /// The text between the parentheses.
     pub(super) inner: Span,
@@ -26,7 +26,7 @@ pub(super) fn pattern<'t>(
     path: &[&str],
     word: Span,
     offset: usize,
-) -> Option<Pattern<'t>> {
+) -> Option<ToolPattern<'t>> {
     if ![&[ALLOWED_TOOLS.key][..], &[DISALLOWED_TOOLS.key]].contains(&path) {
         return None;
     }
@@ -36,7 +36,7 @@ pub(super) fn pattern<'t>(
     let close = written.find(')');
     let inner = Span::new(start, start + close.unwrap_or(written.len()));
     let tool = &text[word.start..start - 1];
-    (offset <= inner.end).then_some(Pattern { tool, inner, is_closed: close.is_some() })
+    (offset <= inner.end).then_some(ToolPattern { tool, inner, is_closed: close.is_some() })
 }
 
 /// Returns patterns for `tool`, each with a short description; programs used in the body come

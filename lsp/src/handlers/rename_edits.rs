@@ -20,15 +20,15 @@ use tower_lsp::ls_types::{
 use crate::document::Document;
 use crate::settings::Encoding;
 use crate::snapshot::OverlaySnapshot;
-use crate::texts::{FileIdentity, ResolvedSkill, Texts, can_mention_skills};
+use crate::texts::{FileKey, ResolvedSkill, Texts, can_mention_skills};
 use crate::to_proto;
 
 /// The edits of each file.
 #[derive(Default)]
-pub(super) struct RenameEdits(BTreeMap<FileIdentity, EditedText>);
+pub(super) struct RenameEdits(BTreeMap<FileKey, EditedFile>);
 
 /// A file, by the first path found, and its edits so far.
-struct EditedText {
+struct EditedFile {
     path: AbsPath,
     document: Arc<Document>,
     is_open: bool,
@@ -36,7 +36,7 @@ struct EditedText {
 }
 
 impl RenameEdits {
-    fn add(&mut self, identity: FileIdentity, found: EditedText) {
+    fn add(&mut self, identity: FileKey, found: EditedFile) {
         match self.0.get_mut(&identity) {
             Some(known) => known.edits.extend(found.edits),
             None => {
@@ -47,9 +47,9 @@ impl RenameEdits {
 
     /// Returns the operations that edit the files, sorted by path.
     pub(super) fn into_operations(self, encoding: Encoding) -> Vec<DocumentChangeOperation> {
-        let mut edited: Vec<EditedText> = self.0.into_values().collect();
+        let mut edited: Vec<EditedFile> = self.0.into_values().collect();
         edited.sort_by(|a, b| a.path.cmp(&b.path));
-        let operation = |it: EditedText| operation(&it.document, it.is_open, it.edits, encoding);
+        let operation = |it: EditedFile| operation(&it.document, it.is_open, it.edits, encoding);
         edited.into_iter().filter_map(operation).collect()
     }
 
@@ -61,14 +61,14 @@ impl RenameEdits {
         more: Vec<Edit>,
         texts: Texts<'_>,
     ) -> (Vec<DocumentChangeOperation>, AbsPath) {
-        let own = |it: &&mut EditedText| resolved.all_paths.contains(&it.path);
+        let own = |it: &&mut EditedFile| resolved.all_paths.contains(&it.path);
         let mut path = resolved.skill.path.clone();
         if let Some(own) = self.0.values_mut().find(own) {
             own.edits.extend(more);
             path.clone_from(&own.path);
         } else if let Some((document, is_open)) = texts.document(&path).await {
-            let found = EditedText { path: path.clone(), document, is_open, edits: more };
-            self.add(FileIdentity::Path(path.clone()), found);
+            let found = EditedFile { path: path.clone(), document, is_open, edits: more };
+            self.add(FileKey::Path(path.clone()), found);
         }
         (self.into_operations(texts.session.settings().encoding), path)
     }
@@ -124,7 +124,7 @@ async fn rename_references(
         let edits = edits(renaming, at, text, parsed, &referencing_file.references);
         let (path, document, is_open) =
             (referencing_file.path, referencing_file.document, referencing_file.is_open);
-        edited.add(referencing_file.identity, EditedText { path, document, is_open, edits });
+        edited.add(referencing_file.identity, EditedFile { path, document, is_open, edits });
     }
     Some(())
 }
@@ -167,7 +167,7 @@ async fn update_paths(
         let own_bases = || texts.session.snapshot_for(&document).unwrap_or_default().bases(&path);
         let bases = paths.get(&path).cloned().unwrap_or_else(own_bases);
         let edits = path_edits(moves, &path, &bases, &document, texts).await;
-        edited.add(identity, EditedText { path, document, is_open, edits });
+        edited.add(identity, EditedFile { path, document, is_open, edits });
     }
     Some(())
 }

@@ -53,9 +53,9 @@ impl Fixes {
                 continue;
             }
             match fix_file(&target, file.hash.as_deref(), edits).map_err(failed)? {
-                Outcome::Fixed => self.n_fixed += made,
-                Outcome::Unchanged => {}
-                Outcome::Modified => _ = self.skipped.insert(target, path),
+                FixOutcome::Fixed => self.n_fixed += made,
+                FixOutcome::Unchanged => {}
+                FixOutcome::Modified => _ = self.skipped.insert(target, path),
             }
         }
         Ok(self.n_fixed > before)
@@ -81,7 +81,7 @@ impl Fixes {
 
 /// Result of fixing a file.
 #[derive(Debug, PartialEq, Eq)]
-enum Outcome {
+enum FixOutcome {
     /// The file was fixed.
     Fixed,
     /// The edits change nothing.
@@ -91,17 +91,17 @@ enum Outcome {
 }
 
 /// Fixes a file with this hash; `None` if the server sent no hash. The path contains no symlink.
-fn fix_file(path: &Path, hash: Option<&str>, edits: &[CheckEdit]) -> std::io::Result<Outcome> {
-    let Some((_directory, path)) = pinned(path)? else { return Ok(Outcome::Modified) };
+fn fix_file(path: &Path, hash: Option<&str>, edits: &[CheckEdit]) -> std::io::Result<FixOutcome> {
+    let Some((_directory, path)) = pinned(path)? else { return Ok(FixOutcome::Modified) };
     let path = &*path;
     let bytes = source::read(path)?;
     let fixed = edited(&bytes, edits).filter(|_| hash.is_none_or(|it| it == hash_of(&bytes)));
-    let Some(fixed) = fixed else { return Ok(Outcome::Modified) };
+    let Some(fixed) = fixed else { return Ok(FixOutcome::Modified) };
     if fixed == bytes {
-        return Ok(Outcome::Unchanged);
+        return Ok(FixOutcome::Unchanged);
     }
     let is_replaced = replace(path, &fixed, || Ok(source::read(path)? == bytes))?;
-    Ok(if is_replaced { Outcome::Fixed } else { Outcome::Modified })
+    Ok(if is_replaced { FixOutcome::Fixed } else { FixOutcome::Modified })
 }
 
 /// Returns whether a file is outside of the git worktree that contains its path.

@@ -17,8 +17,8 @@ use skills_protocol::wire::{
 
 use crate::call_context::CallContext;
 use crate::context::CommandContext;
-use crate::doctor::finding::Finding;
-use crate::doctor::repair::Repair;
+use crate::doctor::finding::DoctorProblem;
+use crate::doctor::repair::DoctorRepair;
 use crate::failure::CommandError;
 use crate::server_connection::{NEXT_VERSION, ServerConnection, VERSION};
 use skills_client::ClientError;
@@ -36,7 +36,7 @@ pub(super) struct RunningDaemon {
 /// Connects to the daemon and checks its version and its consent socket.
 pub(super) fn connect_and_check(
     location: &SocketLocation,
-    findings: &mut Vec<Finding>,
+    findings: &mut Vec<DoctorProblem>,
 ) -> Option<RunningDaemon> {
     match connect(location, TIMEOUT).and_then(initialize) {
         Ok(daemon) => {
@@ -44,12 +44,12 @@ pub(super) fn connect_and_check(
             if theirs != VERSION {
                 let message =
                     format!("the daemon is skillsd {theirs}, but this program is {VERSION}");
-                findings.push(Finding::warning("daemon-version", message, NEXT_VERSION));
+                findings.push(DoctorProblem::warning("daemon-version", message, NEXT_VERSION));
             }
             let consent = location.consent_path();
             if UnixStream::connect(&consent).is_err() {
                 let message = "the daemon does not listen on its consent socket";
-                let finding = Finding::warning("no-consent-socket", message, NEXT_VERSION);
+                let finding = DoctorProblem::warning("no-consent-socket", message, NEXT_VERSION);
                 findings.push(finding.at(&consent));
             }
             Some(daemon)
@@ -69,36 +69,40 @@ fn initialize(stream: UnixStream) -> Result<RunningDaemon, ClientError> {
     Ok(RunningDaemon { info, server })
 }
 
-fn connect_finding(location: &SocketLocation, error: &ClientError) -> Option<Finding> {
+fn connect_finding(location: &SocketLocation, error: &ClientError) -> Option<DoctorProblem> {
     let path = location.path();
     let hint = error.hint().unwrap_or_else(|| "Run `skillsd serve` to see why.".to_owned());
     let finding = match error {
         ClientError::NotRunning { .. } if path.symlink_metadata().is_err() => return None,
         ClientError::NotRunning { .. } if is_socket(path) => {
-            let repair =
-                Repair::RemoveSocket { socket: path.to_owned(), lock: location.daemon_lock() };
+            let repair = DoctorRepair::RemoveSocket {
+                socket: path.to_owned(),
+                lock: location.daemon_lock(),
+            };
             let hint = "Nothing needs to be done: the next command replaces it.";
             let message = "no process listens on the socket: the daemon was killed";
-            Finding::warning("socket-stale", message, hint).with_repair(repair)
+            DoctorProblem::warning("socket-stale", message, hint).with_repair(repair)
         }
         // `paths` reports a file that is not a socket.
         ClientError::NotRunning { .. } => return None,
         ClientError::Connect { .. } if !is_socket(path) => return None,
         ClientError::ForeignPeer { .. } => {
-            Finding::error("daemon-foreign", error.to_string(), hint)
+            DoctorProblem::error("daemon-foreign", error.to_string(), hint)
         }
-        ClientError::Version { .. } => Finding::error("protocol-version", error.to_string(), hint),
+        ClientError::Version { .. } => {
+            DoctorProblem::error("protocol-version", error.to_string(), hint)
+        }
         ClientError::Silent { .. } => {
             let waited = TIMEOUT.as_secs();
             let message =
                 format!("the daemon accepts connections but has not answered for {waited} s");
             let hint = "Run `skillsd logs` to see what it does, or `skillsd stop` to end it.";
-            Finding::error("daemon-silent", message, hint)
+            DoctorProblem::error("daemon-silent", message, hint)
         }
         ClientError::Connect { .. } => {
-            Finding::error("socket-closed", "connecting to the socket is not permitted", hint)
+            DoctorProblem::error("socket-closed", "connecting to the socket is not permitted", hint)
         }
-        _ => Finding::error("daemon-unclear", error.to_string(), hint),
+        _ => DoctorProblem::error("daemon-unclear", error.to_string(), hint),
     };
     Some(finding.at(path))
 }
@@ -110,7 +114,7 @@ fn is_socket(path: &Path) -> bool {
 
 /// Checks for more than one daemon: each holds the lock, and a daemon whose directory was removed
 /// holds a lock file that other daemons do not see.
-pub(super) fn check_other_daemons(location: &SocketLocation, findings: &mut Vec<Finding>) {
+pub(super) fn check_other_daemons(location: &SocketLocation, findings: &mut Vec<DoctorProblem>) {
     let holders = holders(&location.daemon_lock());
     if holders.len() < 2 {
         return;
@@ -118,7 +122,7 @@ pub(super) fn check_other_daemons(location: &SocketLocation, findings: &mut Vec<
     let pids: Vec<_> = holders.iter().map(ToString::to_string).collect();
     let message = format!("{} daemons run for this socket: {}", pids.len(), pids.join(", "));
     let hint = "Unreachable daemons exit within seconds. Run `skillsd status` to see which one answers, and `kill` the others.";
-    findings.push(Finding::warning("daemons-many", message, hint).at(location.path()));
+    findings.push(DoctorProblem::warning("daemons-many", message, hint).at(location.path()));
 }
 
 fn holders(lock: &Path) -> BTreeSet<u32> {
@@ -147,7 +151,7 @@ fn holders(lock: &Path) -> BTreeSet<u32> {
 pub(super) fn check_from_server(
     cx: &CommandContext<'_>,
     daemon: Option<&mut RunningDaemon>,
-    findings: &mut Vec<Finding>,
+    findings: &mut Vec<DoctorProblem>,
 ) -> Result<Option<TrustGetResult>, CommandError> {
     let context = CallContext::from_args(cx.global, None)?;
     let mut local;
@@ -163,7 +167,7 @@ pub(super) fn check_from_server(
         Err(error) => {
             let hint = error.hint().unwrap_or_else(|| "Run `skillsd logs` to see why.".to_owned());
             let message = format!("the server failed to report its state: {error}");
-            findings.push(Finding::error("daemon-unclear", message, hint));
+            findings.push(DoctorProblem::error("daemon-unclear", message, hint));
             None
         }
     })
@@ -185,7 +189,7 @@ fn trust(
 fn check_views(
     server: &mut ServerConnection,
     context: &CallContext,
-    findings: &mut Vec<Finding>,
+    findings: &mut Vec<DoctorProblem>,
 ) -> Result<(), ClientError> {
     let mut unwell: Vec<Health> = Vec::new();
     let mut add = |more: Vec<Health>| {
@@ -225,7 +229,7 @@ fn check_views(
     let status = server.call::<ServerStatus>(&StatusParams {})?;
     add(status.health);
     status.worktrees.into_iter().for_each(|worktree| add(worktree.health));
-    findings.extend(unwell.iter().map(Finding::from_health));
+    findings.extend(unwell.iter().map(DoctorProblem::from_health));
     Ok(())
 }
 
@@ -233,9 +237,9 @@ fn root_finding(
     root: String,
     path_encoding: Option<skills_protocol::path::PathEncoding>,
     reason: Option<String>,
-) -> Finding {
+) -> DoctorProblem {
     let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-    Finding::from_health(&Health {
+    DoctorProblem::from_health(&Health {
         code: "root-unreadable".to_owned(),
         message: format!("failed to read a search root{reason}"),
         hint: Some("Change its permissions so that you can read it, or remove it.".to_owned()),

@@ -1,21 +1,21 @@
-//! Finding of `doctor` before it is sent ([`Finding`]), with a local path and a repair.
+//! Finding of `doctor` before it is sent ([`DoctorProblem`]), with a local path and a repair.
 
 use std::path::PathBuf;
 
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{Finding as WireFinding, Health, Severity};
 
-use crate::doctor::repair::Repair;
+use crate::doctor::repair::DoctorRepair;
 
 /// One problem.
 #[derive(Debug)]
-pub(super) struct Finding {
+pub(super) struct DoctorProblem {
     pub(super) code: String,
     pub(super) severity: Severity,
     message: String,
     hint: String,
     location: FindingLocation,
-    repair: Option<Repair>,
+    repair: Option<DoctorRepair>,
     fixed: Option<String>,
 }
 
@@ -27,7 +27,7 @@ enum FindingLocation {
     Remote(Health),
 }
 
-impl Finding {
+impl DoctorProblem {
     /// Returns a finding that stops something from working.
     pub(super) fn error(code: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(code, Severity::Error, message.into(), hint.into())
@@ -65,13 +65,13 @@ impl Finding {
     }
 
     /// Returns the finding with a safe repair.
-    pub(super) fn with_repair(self, repair: Repair) -> Self {
+    pub(super) fn with_repair(self, repair: DoctorRepair) -> Self {
         Self { repair: Some(repair), ..self }
     }
 
     /// Applies the repair, if there is one, and returns the finding with its result.
     pub(super) fn repaired(mut self) -> Self {
-        match self.repair.as_ref().map(Repair::apply) {
+        match self.repair.as_ref().map(DoctorRepair::apply) {
             Some(Ok(done)) => self.fixed = Some(done),
             Some(Err(error)) => {
                 self.hint = format!("The repair failed: {error}. {}", self.hint);

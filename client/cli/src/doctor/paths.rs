@@ -12,18 +12,18 @@ use std::path::{Path, PathBuf};
 
 use skills_protocol::socket::{SocketLocation, SocketSource};
 
-use crate::doctor::finding::Finding;
-use crate::doctor::repair::{Repair, SET_ASIDE};
+use crate::doctor::finding::DoctorProblem;
+use crate::doctor::repair::{DoctorRepair, SET_ASIDE};
 use crate::text::series;
 use skills_client::directory::{self, DirectoryError};
 use skills_client::environment::state_directory;
 
 /// Checks the socket and its directory.
-pub(super) fn check_socket(location: &SocketLocation, findings: &mut Vec<Finding>) {
+pub(super) fn check_socket(location: &SocketLocation, findings: &mut Vec<DoctorProblem>) {
     if location.source() == SocketSource::Tmp {
         let message = "there is no runtime directory, so the socket is in `/tmp`";
         let hint = "Set XDG_RUNTIME_DIR, or SKILLSD_SOCKET to a path in a directory that you own.";
-        findings.push(Finding::warning("no-runtime-directory", message, hint));
+        findings.push(DoctorProblem::warning("no-runtime-directory", message, hint));
     }
     match fs::symlink_metadata(location.directory()) {
         // The first command that needs the directory creates it.
@@ -37,7 +37,7 @@ pub(super) fn check_socket(location: &SocketLocation, findings: &mut Vec<Finding
     check_socket_file(&location.consent_path(), findings);
 }
 
-fn directory_finding(location: &SocketLocation, error: &DirectoryError) -> Finding {
+fn directory_finding(location: &SocketLocation, error: &DirectoryError) -> DoctorProblem {
     let (code, path) = match error {
         DirectoryError::Make { path, .. } | DirectoryError::Examine { path, .. } => {
             ("directory-unreadable", path)
@@ -48,41 +48,43 @@ fn directory_finding(location: &SocketLocation, error: &DirectoryError) -> Findi
     };
     let hint =
         error.hint().unwrap_or_else(|| "Change its permissions so that you can use it.".to_owned());
-    let finding = Finding::error(code, error.to_string(), hint);
+    let finding = DoctorProblem::error(code, error.to_string(), hint);
     let is_open = matches!(error, DirectoryError::OpenToOthers { .. });
     // Not for the parent directory, which others may use, and not for a directory that the user
     // chose.
     if is_open && path == location.directory() && location.source() != SocketSource::Variable {
-        return finding.with_repair(Repair::Close { path: path.clone() });
+        return finding.with_repair(DoctorRepair::Close { path: path.clone() });
     }
     finding
 }
 
-fn check_socket_file(path: &Path, findings: &mut Vec<Finding>) {
+fn check_socket_file(path: &Path, findings: &mut Vec<DoctorProblem>) {
     let Ok(found) = fs::symlink_metadata(path) else { return };
     let us = rustix::process::getuid().as_raw();
     if !found.file_type().is_socket() {
         let message = "the file at the socket's path is not a socket";
         let hint = format!("Move `{}` away.", path.display());
-        findings.push(Finding::error("socket-not-one", message, hint).at(path));
+        findings.push(DoctorProblem::error("socket-not-one", message, hint).at(path));
     } else if found.uid() != us {
         let message = format!("the socket belongs to user {}, not to you", found.uid());
         let hint = "Set SKILLSD_SOCKET to a path in a directory that you own.";
-        findings.push(Finding::error("socket-foreign", message, hint).at(path));
+        findings.push(DoctorProblem::error("socket-foreign", message, hint).at(path));
     } else if found.mode() & 0o077 != 0 {
         let message = format!("the socket has mode {:04o}", found.mode() & 0o7777);
         let hint = format!("Run `chmod go-rwx {}`.", path.display());
-        let repair = Repair::Close { path: path.to_owned() };
-        findings.push(Finding::warning("socket-open", message, hint).at(path).with_repair(repair));
+        let repair = DoctorRepair::Close { path: path.to_owned() };
+        findings.push(
+            DoctorProblem::warning("socket-open", message, hint).at(path).with_repair(repair),
+        );
     }
 }
 
 /// Checks the directory of state and logs.
-pub(super) fn check_state_directory(findings: &mut Vec<Finding>) {
+pub(super) fn check_state_directory(findings: &mut Vec<DoctorProblem>) {
     let Some(path) = state_directory() else {
         let message = "there is no state directory: neither XDG_STATE_HOME nor HOME is set";
         let hint = "Set HOME.";
-        return findings.push(Finding::warning("no-state-directory", message, hint));
+        return findings.push(DoctorProblem::warning("no-state-directory", message, hint));
     };
     // The first daemon that logs creates the directory.
     let Ok(found) = fs::symlink_metadata(&path) else { return };
@@ -92,7 +94,7 @@ pub(super) fn check_state_directory(findings: &mut Vec<Finding>) {
 
 /// Returns a finding for each damaged session store that the daemon has set aside. A store consists
 /// of up to three files, with those of SQLite.
-fn damaged_stores(state: &Path) -> Vec<Finding> {
+fn damaged_stores(state: &Path) -> Vec<DoctorProblem> {
     let mut stores: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for path in fs::read_dir(state).into_iter().flatten().flatten().map(|it| it.path()) {
         let Some(name) = path.file_name().and_then(OsStr::to_str) else { continue };
@@ -108,18 +110,18 @@ fn damaged_stores(state: &Path) -> Vec<Finding> {
         let with_name: Vec<_> = paths.iter().map(|it| format!("`{}`", it.display())).collect();
         let them = if paths.len() == 1 { "it" } else { "them" };
         let hint = format!("Remove {} if you do not need {them}.", series(&with_name));
-        let finding = Finding::warning("store-aside", message, hint).at(&paths[0]);
-        finding.with_repair(Repair::RemoveAside { paths })
+        let finding = DoctorProblem::warning("store-aside", message, hint).at(&paths[0]);
+        finding.with_repair(DoctorRepair::RemoveAside { paths })
     };
     stores.into_values().map(finding).collect()
 }
 
-fn state_finding(path: &Path, found: &fs::Metadata) -> Option<Finding> {
+fn state_finding(path: &Path, found: &fs::Metadata) -> Option<DoctorProblem> {
     let us = rustix::process::getuid().as_raw();
     let shown = path.display();
     if fs::metadata(path).is_ok_and(|it| !it.is_dir()) {
         let hint = format!("Move `{shown}` away.");
-        return Some(Finding::warning(
+        return Some(DoctorProblem::warning(
             "state-not-one",
             "the state directory's path is not a directory",
             hint,
@@ -128,18 +130,18 @@ fn state_finding(path: &Path, found: &fs::Metadata) -> Option<Finding> {
     if found.uid() != us {
         let message = format!("the state directory belongs to user {}, not to you", found.uid());
         let hint = "Set XDG_STATE_HOME to a directory that you own.";
-        return Some(Finding::warning("state-foreign", message, hint));
+        return Some(DoctorProblem::warning("state-foreign", message, hint));
     }
     if found.mode() & 0o300 != 0o300 {
         let hint = format!("Run `chmod u+rwx {shown}`.");
         let message = "the state directory is not writable, so there is no log";
-        return Some(Finding::warning("state-unwritable", message, hint));
+        return Some(DoctorProblem::warning("state-unwritable", message, hint));
     }
     if found.mode() & 0o077 != 0 && !found.file_type().is_symlink() {
         let message = format!("the state directory has mode {:04o}", found.mode() & 0o7777);
-        let repair = Repair::Close { path: path.to_owned() };
+        let repair = DoctorRepair::Close { path: path.to_owned() };
         let hint = format!("Run `chmod go-rwx {shown}`.");
-        return Some(Finding::warning("state-open", message, hint).with_repair(repair));
+        return Some(DoctorProblem::warning("state-open", message, hint).with_repair(repair));
     }
     None
 }

@@ -1,4 +1,4 @@
-//! Repairs of `doctor --fix` ([`Repair`]). Each checks its condition again before it changes
+//! Repairs of `doctor --fix` ([`DoctorRepair`]). Each checks its condition again before it changes
 //! anything.
 
 use std::fs::{self, Permissions};
@@ -14,7 +14,7 @@ pub(super) const SET_ASIDE: &str = ".db.damaged-";
 
 /// Repair of a finding.
 #[derive(Debug)]
-pub(super) enum Repair {
+pub(super) enum DoctorRepair {
     /// Removes the permissions of group and others from a file or directory that the user owns.
     Close {
         /// The file or directory.
@@ -34,7 +34,7 @@ pub(super) enum Repair {
     },
 }
 
-impl Repair {
+impl DoctorRepair {
     /// Applies the repair, and returns a sentence about it.
     pub(super) fn apply(&self) -> io::Result<String> {
         match self {
@@ -91,7 +91,7 @@ mod tests {
     fn socket_with_listener_or_lock_is_not_removed() {
         let top = tempfile::TempDir::new().expect("made");
         let (socket, lock) = (top.path().join("s"), top.path().join("l"));
-        let repair = Repair::RemoveSocket { socket: socket.clone(), lock: lock.clone() };
+        let repair = DoctorRepair::RemoveSocket { socket: socket.clone(), lock: lock.clone() };
         let listener = UnixListener::bind(&socket).expect("bound");
         assert!(repair.apply().is_err());
         drop(listener);
@@ -111,7 +111,7 @@ mod tests {
             for path in &paths {
                 fs::write(path, "").expect("written");
             }
-            let is_done = Repair::RemoveAside { paths: paths.clone() }.apply().is_ok();
+            let is_done = DoctorRepair::RemoveAside { paths: paths.clone() }.apply().is_ok();
             (is_done, paths.iter().filter(|it| it.exists()).count())
         };
         let aside = "sessions.db.damaged-2026-11-21T13-45-00";
@@ -125,8 +125,8 @@ mod tests {
         fs::write(top.path().join("f"), "").expect("written");
         fs::set_permissions(top.path().join("f"), Permissions::from_mode(0o644)).expect("ours");
         std::os::unix::fs::symlink("f", top.path().join("l")).expect("made");
-        Repair::Close { path: top.path().join("l") }.apply().expect_err("a link");
-        Repair::Close { path: top.path().join("f") }.apply().expect("ours");
+        DoctorRepair::Close { path: top.path().join("l") }.apply().expect_err("a link");
+        DoctorRepair::Close { path: top.path().join("f") }.apply().expect("ours");
         let mode = fs::metadata(top.path().join("f")).expect("there").mode();
         assert_eq!(mode & 0o777, 0o600);
     }

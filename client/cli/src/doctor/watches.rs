@@ -8,7 +8,7 @@ use std::path::Path;
 
 use skills_protocol::wire::Watches;
 
-use crate::doctor::finding::Finding;
+use crate::doctor::finding::DoctorProblem;
 
 /// Usage from which a limit is reported, in percent.
 const WARN_PERCENT: u64 = 90;
@@ -21,7 +21,7 @@ struct InotifyUsage {
 }
 
 /// Checks the limits; `None` on systems without inotify.
-pub(super) fn check(findings: &mut Vec<Finding>) -> Option<Watches> {
+pub(super) fn check(findings: &mut Vec<DoctorProblem>) -> Option<Watches> {
     let limit = |name: &str| -> Option<u64> {
         let text = fs::read_to_string(format!("/proc/sys/fs/inotify/{name}")).ok()?;
         text.trim().parse().ok()
@@ -35,14 +35,14 @@ pub(super) fn check(findings: &mut Vec<Finding>) -> Option<Watches> {
     Some(Watches { used: used.watches, limit: Some(limit_watches) })
 }
 
-fn check_limit(what: &str, name: &str, used: u64, limit: u64) -> Option<Finding> {
+fn check_limit(what: &str, name: &str, used: u64, limit: u64) -> Option<DoctorProblem> {
     let message = format!("your programs use {used} of {limit} inotify {what}");
     let more = limit.saturating_mul(4).max(1024);
     let hint = format!(
         "Run `sudo sysctl fs.inotify.{name}={more}`, and set it permanently in `/etc/sysctl.d/`."
     );
     let is_short = used.saturating_mul(100) >= limit.saturating_mul(WARN_PERCENT);
-    is_short.then(|| Finding::warning(&format!("{what}-nearly-used"), message, hint))
+    is_short.then(|| DoctorProblem::warning(&format!("{what}-nearly-used"), message, hint))
 }
 
 /// Counts the usage of all processes that we may inspect: those of this user.

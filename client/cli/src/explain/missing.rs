@@ -16,7 +16,7 @@ use crate::text::{plain_exact, wrap};
 const MAX_LISTED: usize = 3;
 
 /// Directories in which the same names are missing.
-struct Level {
+struct MissingNames {
     dirs: Vec<String>,
     names: Vec<String>,
 }
@@ -53,17 +53,17 @@ fn path(step: &Step) -> Option<PathBuf> {
     decode(step.root.as_deref()?, step.path_encoding).ok()
 }
 
-fn levels(paths: &[PathBuf], terminal: &Terminal) -> Vec<Level> {
-    let mut levels: Vec<Level> = Vec::new();
+fn levels(paths: &[PathBuf], terminal: &Terminal) -> Vec<MissingNames> {
+    let mut levels: Vec<MissingNames> = Vec::new();
     for path in paths {
         let (dir, name) = split(path);
         let (dir, name) = (terminal.local_path(dir), name_text(name));
         match levels.iter_mut().find(|level| level.dirs == [dir.as_str()]) {
             Some(level) => level.names.push(name),
-            None => levels.push(Level { dirs: vec![dir], names: vec![name] }),
+            None => levels.push(MissingNames { dirs: vec![dir], names: vec![name] }),
         }
     }
-    let mut merged: Vec<Level> = Vec::new();
+    let mut merged: Vec<MissingNames> = Vec::new();
     for level in levels {
         match merged.iter_mut().find(|other| other.names == level.names) {
             Some(other) => other.dirs.extend(level.dirs),

@@ -29,7 +29,8 @@ pub(crate) fn render(steps: &[Step], terminal: &Terminal) -> String {
 /// Renders the search roots among the steps, one line each, without their candidates.
 pub(crate) fn roots_considered(steps: &[Step], terminal: &Terminal) -> String {
     let roots = steps.iter().filter(|step| step.kind == StepKind::Root);
-    let roots: Vec<Node<'_>> = roots.map(|step| Node { step, children: Vec::new() }).collect();
+    let roots: Vec<StepNode<'_>> =
+        roots.map(|step| StepNode { step, children: Vec::new() }).collect();
     let mut text = String::new();
     for line in root_lines(&roots, terminal).into_iter().flat_map(|(_, lines)| lines) {
         let _ = writeln!(text, "  {line}");
@@ -38,15 +39,15 @@ pub(crate) fn roots_considered(steps: &[Step], terminal: &Terminal) -> String {
 }
 
 /// A step with its child steps.
-struct Node<'a> {
+struct StepNode<'a> {
     step: &'a Step,
-    children: Vec<Node<'a>>,
+    children: Vec<StepNode<'a>>,
 }
 
 // Steps come in the order root, candidate, rule. A step without a parent (a path outside of every
 // root) is at the top level.
-fn nodes(steps: &[Step]) -> Vec<Node<'_>> {
-    let mut top: Vec<Node<'_>> = Vec::new();
+fn nodes(steps: &[Step]) -> Vec<StepNode<'_>> {
+    let mut top: Vec<StepNode<'_>> = Vec::new();
     for step in steps {
         let siblings = match (step.kind, top.last()) {
             (StepKind::Candidate, Some(last)) if holds(last.step, step) => {
@@ -65,12 +66,12 @@ fn nodes(steps: &[Step]) -> Vec<Node<'_>> {
                 &mut top
             }
         };
-        siblings.push(Node { step, children: Vec::new() });
+        siblings.push(StepNode { step, children: Vec::new() });
     }
     top
 }
 
-fn children_of_last<'a, 'n>(nodes: &'n mut [Node<'a>]) -> &'n mut Vec<Node<'a>> {
+fn children_of_last<'a, 'n>(nodes: &'n mut [StepNode<'a>]) -> &'n mut Vec<StepNode<'a>> {
     &mut nodes.last_mut().expect("the caller looked at the last one").children
 }
 
@@ -78,7 +79,7 @@ fn holds(root: &Step, candidate: &Step) -> bool {
     root.kind == StepKind::Root && root.root.is_some() && root.root == candidate.root
 }
 
-fn push_tree(nodes: &[Node<'_>], terminal: &Terminal, text: &mut String) {
+fn push_tree(nodes: &[StepNode<'_>], terminal: &Terminal, text: &mut String) {
     let lines = root_lines(nodes, terminal);
     let n_lines = lines.len();
     for (nth, (node, lines)) in lines.into_iter().enumerate() {
@@ -94,7 +95,7 @@ fn push_tree(nodes: &[Node<'_>], terminal: &Terminal, text: &mut String) {
     }
 }
 
-fn push_children(node: &Node<'_>, lead: &str, terminal: &Terminal, text: &mut String) {
+fn push_children(node: &StepNode<'_>, lead: &str, terminal: &Terminal, text: &mut String) {
     for (nth, child) in node.children.iter().enumerate() {
         let is_last = nth + 1 == node.children.len();
         let (branch, below) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
@@ -109,9 +110,9 @@ fn push_children(node: &Node<'_>, lead: &str, terminal: &Terminal, text: &mut St
 
 // Lines of the top level. Consecutive missing roots share lines.
 fn root_lines<'a, 'n>(
-    nodes: &'n [Node<'a>],
+    nodes: &'n [StepNode<'a>],
     terminal: &Terminal,
-) -> Vec<(Option<&'n Node<'a>>, Vec<String>)> {
+) -> Vec<(Option<&'n StepNode<'a>>, Vec<String>)> {
     let columns = nodes
         .iter()
         .filter(|node| is_root(node) && !is_missing(node))
@@ -140,11 +141,11 @@ fn root_lines<'a, 'n>(
     lines
 }
 
-fn is_root(node: &Node<'_>) -> bool {
+fn is_root(node: &StepNode<'_>) -> bool {
     node.step.kind == StepKind::Root
 }
 
-fn is_missing(node: &Node<'_>) -> bool {
+fn is_missing(node: &StepNode<'_>) -> bool {
     is_root(node) && node.step.outcome == Outcome::Missing && node.children.is_empty()
 }
 

@@ -1,4 +1,4 @@
-//! Table of the agents' hook events and tools ([`Agent`]).
+//! Table of the agents' hook events and tools ([`HookAgent`]).
 //!
 //! The names were observed in running agents (opencode 1.18.33, Codex 0.169.0, Gemini CLI 0.61.0),
 //! and for Claude Code taken from its hooks reference. Other tools, such as those of MCP servers,
@@ -6,7 +6,7 @@
 
 /// An agent with supported hooks.
 #[derive(Debug)]
-pub(super) struct Agent {
+pub(super) struct HookAgent {
     /// Name on the command line.
     pub(super) name: &'static str,
     /// Profile of the agent's sessions; `None` for the configured profile.
@@ -17,15 +17,15 @@ pub(super) struct Agent {
     /// Variable with the directory that the session started in, for agents whose payload has
     /// another directory.
     pub(super) started_in: Option<&'static str>,
-    pub(super) events: &'static [(&'static str, Event)],
+    pub(super) events: &'static [(&'static str, HookEventKind)],
     pub(super) tools: &'static [(&'static str, &'static [Input])],
     /// Format of the answer.
-    pub(super) reply: Reply,
+    pub(super) reply: ReplyFormat,
 }
 
 /// Meaning of a hook event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Event {
+pub(super) enum HookEventKind {
     /// A session starts, or continues after compaction.
     Start,
     /// A tool is about to run, or has run.
@@ -57,7 +57,7 @@ pub(super) enum Input {
 
 /// Format of the answer to a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reply {
+pub(super) enum ReplyFormat {
     /// `{"hookSpecificOutput":{"hookEventName":…,"additionalContext":…}}`, only for these events.
     HookSpecific(&'static [&'static str]),
     /// `{"additionalContext":…}`, for our own plugin.
@@ -65,7 +65,7 @@ pub(super) enum Reply {
 }
 
 /// Returns the agent with this name.
-pub(super) fn agent(name: &str) -> Option<&'static Agent> {
+pub(super) fn agent(name: &str) -> Option<&'static HookAgent> {
     AGENTS.iter().find(|agent| agent.name == name)
 }
 
@@ -76,20 +76,20 @@ pub(super) fn names() -> Vec<&'static str> {
 
 use Input::{Patch, Path, Pattern, Shell};
 
-const AGENTS: &[Agent] = &[
-    Agent {
+const AGENTS: &[HookAgent] = &[
+    HookAgent {
         name: "claude-code",
         profile: Some("claude-code"),
         started_in: Some("CLAUDE_PROJECT_DIR"),
         events: &[
-            ("SessionStart", Event::Start),
-            ("SessionEnd", Event::End),
-            ("PreToolUse", Event::Tool),
-            ("PostToolUse", Event::Tool),
-            ("PostToolUseFailure", Event::Tool),
-            ("PreCompact", Event::Compacted),
-            ("PostCompact", Event::Compacted),
-            ("SubagentStop", Event::AgentEnd),
+            ("SessionStart", HookEventKind::Start),
+            ("SessionEnd", HookEventKind::End),
+            ("PreToolUse", HookEventKind::Tool),
+            ("PostToolUse", HookEventKind::Tool),
+            ("PostToolUseFailure", HookEventKind::Tool),
+            ("PreCompact", HookEventKind::Compacted),
+            ("PostCompact", HookEventKind::Compacted),
+            ("SubagentStop", HookEventKind::AgentEnd),
         ],
         tools: &[
             ("Read", &[Path("file_path")]),
@@ -108,25 +108,25 @@ const AGENTS: &[Agent] = &[
             ("Agent", &[]),
             ("Skill", &[]),
         ],
-        reply: Reply::HookSpecific(&[
+        reply: ReplyFormat::HookSpecific(&[
             "SessionStart",
             "PreToolUse",
             "PostToolUse",
             "PostToolUseFailure",
         ]),
     },
-    Agent {
+    HookAgent {
         name: "codex",
         profile: None,
         started_in: None,
         events: &[
-            ("SessionStart", Event::Start),
-            ("SessionEnd", Event::End),
-            ("PreToolUse", Event::Tool),
-            ("PostToolUse", Event::Tool),
-            ("PreCompact", Event::Compacted),
-            ("PostCompact", Event::Compacted),
-            ("SubagentStop", Event::AgentEnd),
+            ("SessionStart", HookEventKind::Start),
+            ("SessionEnd", HookEventKind::End),
+            ("PreToolUse", HookEventKind::Tool),
+            ("PostToolUse", HookEventKind::Tool),
+            ("PreCompact", HookEventKind::Compacted),
+            ("PostCompact", HookEventKind::Compacted),
+            ("SubagentStop", HookEventKind::AgentEnd),
         ],
         tools: &[
             // Codex sends a patch through the shell or through its own tool.
@@ -136,18 +136,18 @@ const AGENTS: &[Agent] = &[
             ("Write", &[Patch("command"), Path("file_path")]),
             ("view_image", &[Path("path")]),
         ],
-        reply: Reply::HookSpecific(&["SessionStart", "PreToolUse", "PostToolUse"]),
+        reply: ReplyFormat::HookSpecific(&["SessionStart", "PreToolUse", "PostToolUse"]),
     },
-    Agent {
+    HookAgent {
         name: "gemini-cli",
         profile: None,
         started_in: Some("GEMINI_PROJECT_DIR"),
         events: &[
-            ("SessionStart", Event::Start),
-            ("SessionEnd", Event::End),
-            ("BeforeTool", Event::Tool),
-            ("AfterTool", Event::Tool),
-            ("PreCompress", Event::CompactedManually),
+            ("SessionStart", HookEventKind::Start),
+            ("SessionEnd", HookEventKind::End),
+            ("BeforeTool", HookEventKind::Tool),
+            ("AfterTool", HookEventKind::Tool),
+            ("PreCompress", HookEventKind::CompactedManually),
         ],
         tools: &[
             ("read_file", &[Path("file_path"), Path("absolute_path")]),
@@ -162,19 +162,19 @@ const AGENTS: &[Agent] = &[
             ("activate_skill", &[]),
         ],
         // `BeforeTool` accepts no context.
-        reply: Reply::HookSpecific(&["SessionStart", "AfterTool"]),
+        reply: ReplyFormat::HookSpecific(&["SessionStart", "AfterTool"]),
     },
-    Agent {
+    HookAgent {
         name: "opencode",
         profile: None,
         started_in: None,
         events: &[
-            ("session.created", Event::Start),
-            ("session.deleted", Event::End),
-            ("session.compacted", Event::Compacted),
-            ("session.idle", Event::AgentEnd),
-            ("tool.execute.before", Event::Tool),
-            ("tool.execute.after", Event::Tool),
+            ("session.created", HookEventKind::Start),
+            ("session.deleted", HookEventKind::End),
+            ("session.compacted", HookEventKind::Compacted),
+            ("session.idle", HookEventKind::AgentEnd),
+            ("tool.execute.before", HookEventKind::Tool),
+            ("tool.execute.after", HookEventKind::Tool),
         ],
         tools: &[
             ("read", &[Path("filePath")]),
@@ -191,6 +191,6 @@ const AGENTS: &[Agent] = &[
             ("task", &[]),
             ("skill", &[]),
         ],
-        reply: Reply::Plain,
+        reply: ReplyFormat::Plain,
     },
 ];

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::agents::{Agent, Event, Input};
+use super::agents::{HookAgent, HookEventKind, Input};
 use super::shell::{CommandDirs, absolute, files, patched};
 
 /// Input of a hook. Agents send different fields, so each field is optional and checked when it is
@@ -48,20 +48,20 @@ const SHELLS: &[&str] = &["bash", "shell", "terminal", "exec", "run_command", "r
 
 impl Payload {
     /// Returns the event; `None` for an event without meaning for us.
-    pub(super) fn event(&self, agent: &Agent) -> Option<Event> {
+    pub(super) fn event(&self, agent: &HookAgent) -> Option<HookEventKind> {
         let events = agent.events.iter();
         let (_, event) = events.into_iter().find(|(name, _)| *name == self.hook_event_name)?;
         match event {
-            Event::Start if self.source == "compact" => Some(Event::Compacted),
-            Event::CompactedManually if self.trigger != "manual" => None,
-            Event::CompactedManually => Some(Event::Compacted),
-            Event::End if self.agent_id.is_some() => Some(Event::AgentEnd),
+            HookEventKind::Start if self.source == "compact" => Some(HookEventKind::Compacted),
+            HookEventKind::CompactedManually if self.trigger != "manual" => None,
+            HookEventKind::CompactedManually => Some(HookEventKind::Compacted),
+            HookEventKind::End if self.agent_id.is_some() => Some(HookEventKind::AgentEnd),
             event => Some(*event),
         }
     }
 
     /// Returns the files that the tool uses.
-    pub(super) fn files(&self, agent: &Agent, dirs: &CommandDirs) -> Vec<PathBuf> {
+    pub(super) fn files(&self, agent: &HookAgent, dirs: &CommandDirs) -> Vec<PathBuf> {
         let Value::Object(fields) = &self.tool_input else {
             // A tool with a plain text input takes a patch.
             return self.tool_input.as_str().map_or_else(Vec::new, |it| patched(it, &dirs.cwd));
@@ -196,14 +196,14 @@ mod tests {
             payload.event(agent(name).expect("known"))
         };
         let start = |source: &str| json!({"hook_event_name": "SessionStart", "source": source});
-        assert_eq!(event("claude-code", start("startup")), Some(Event::Start));
-        assert_eq!(event("claude-code", start("compact")), Some(Event::Compacted));
+        assert_eq!(event("claude-code", start("startup")), Some(HookEventKind::Start));
+        assert_eq!(event("claude-code", start("compact")), Some(HookEventKind::Compacted));
         let compress =
             |trigger: &str| json!({"hook_event_name": "PreCompress", "trigger": trigger});
         assert_eq!(event("gemini-cli", compress("auto")), None);
-        assert_eq!(event("gemini-cli", compress("manual")), Some(Event::Compacted));
+        assert_eq!(event("gemini-cli", compress("manual")), Some(HookEventKind::Compacted));
         let gone = json!({"hook_event_name": "session.deleted", "agent_id": "a"});
-        assert_eq!(event("opencode", gone), Some(Event::AgentEnd));
+        assert_eq!(event("opencode", gone), Some(HookEventKind::AgentEnd));
         assert_eq!(event("codex", json!({"hook_event_name": "Stop"})), None);
     }
 }

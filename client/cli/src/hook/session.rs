@@ -14,7 +14,7 @@ use skills_protocol::wire::{
     SessionOpenParams, SessionTouchParams,
 };
 
-use super::agents::Agent;
+use super::agents::HookAgent;
 use super::payload::Payload;
 use super::shell;
 use super::skill_text;
@@ -44,7 +44,7 @@ impl AgentSession {
     /// Returns the session of a payload.
     pub(super) fn from_payload(
         global: &GlobalArgs,
-        agent: &Agent,
+        agent: &HookAgent,
         payload: &Payload,
     ) -> Result<Self, CommandError> {
         let session = payload.session_id.clone().filter(|it| !it.is_empty());

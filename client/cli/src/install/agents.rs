@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use skills_protocol::wire::InstallPart;
 
 use crate::install::environment::InstallEnvironment;
-use crate::install::item::{FileFormat, Item};
-use crate::install::target::{Content, TargetFile};
+use crate::install::item::{ConfigEntry, FileFormat};
+use crate::install::target::{TargetContent, TargetFile};
 
 const CLAUDE_HOOKS: &str = include_str!("../../../../editors/agents/claude-code/settings.json");
 const CODEX_HOOKS: &str = include_str!("../../../../editors/agents/codex/hooks.json");
@@ -42,7 +42,7 @@ pub(super) fn target_files(
             targets.extend(agent.targets);
         } else {
             let place = agent.place.display();
-            let Agent { title, program, .. } = agent;
+            let InstallAgent { title, program, .. } = agent;
             left_out.push(format!(
                 "{title} is not installed: found neither `{place}` nor `{program}` in PATH."
             ));
@@ -51,14 +51,14 @@ pub(super) fn target_files(
     targets
 }
 
-struct Agent {
+struct InstallAgent {
     title: &'static str,
     program: &'static str,
     place: PathBuf,
     targets: Vec<TargetFile>,
 }
 
-fn claude_code(environment: &InstallEnvironment) -> Agent {
+fn claude_code(environment: &InstallEnvironment) -> InstallAgent {
     let place = environment.claude.clone().unwrap_or_else(|| environment.home.join(".claude"));
     // The state file with the MCP servers of all projects is beside the directory.
     let state = environment.claude.as_ref().unwrap_or(&environment.home).join(".claude.json");
@@ -66,35 +66,40 @@ fn claude_code(environment: &InstallEnvironment) -> Agent {
     let owner = "claude-code";
     let targets = vec![
         hooks(environment, owner, place.join("settings.json"), CLAUDE_HOOKS),
-        mcp(owner, state, FileFormat::Json, Item::property(&["mcpServers"], SERVER, server)),
+        mcp(owner, state, FileFormat::Json, ConfigEntry::property(&["mcpServers"], SERVER, server)),
     ];
-    Agent { title: "Claude Code", program: "claude", place, targets }
+    InstallAgent { title: "Claude Code", program: "claude", place, targets }
 }
 
-fn codex(environment: &InstallEnvironment) -> Agent {
+fn codex(environment: &InstallEnvironment) -> InstallAgent {
     let place = environment.codex.clone();
     let server = json!({"command": environment.word(), "args": ["mcp"]});
     let owner = "codex";
     let mut hooks = hooks(environment, owner, place.join("hooks.json"), CODEX_HOOKS);
     hooks.note = Some("Codex asks once whether to trust the hooks.");
-    let item = Item::property(&["mcp_servers"], SERVER, server);
+    let item = ConfigEntry::property(&["mcp_servers"], SERVER, server);
     let targets = vec![hooks, mcp(owner, place.join("config.toml"), FileFormat::Toml, item)];
-    Agent { title: "Codex", program: "codex", place, targets }
+    InstallAgent { title: "Codex", program: "codex", place, targets }
 }
 
-fn gemini_cli(environment: &InstallEnvironment) -> Agent {
+fn gemini_cli(environment: &InstallEnvironment) -> InstallAgent {
     let place = environment.gemini.join(".gemini");
     let server = json!({"command": environment.word(), "args": ["mcp"]});
     let owner = "gemini-cli";
     let settings = place.join("settings.json");
     let targets = vec![
         hooks(environment, owner, settings.clone(), GEMINI_HOOKS),
-        mcp(owner, settings, FileFormat::Json, Item::property(&["mcpServers"], SERVER, server)),
+        mcp(
+            owner,
+            settings,
+            FileFormat::Json,
+            ConfigEntry::property(&["mcpServers"], SERVER, server),
+        ),
     ];
-    Agent { title: "Gemini CLI", program: "gemini", place, targets }
+    InstallAgent { title: "Gemini CLI", program: "gemini", place, targets }
 }
 
-fn opencode(environment: &InstallEnvironment) -> Agent {
+fn opencode(environment: &InstallEnvironment) -> InstallAgent {
     let place = environment.config.join("opencode");
     let commented = place.join("opencode.jsonc");
     let settings = if commented.is_file() { commented } else { place.join("opencode.json") };
@@ -110,18 +115,18 @@ fn opencode(environment: &InstallEnvironment) -> Agent {
         part: InstallPart::Hooks,
         owner,
         path: place.join("plugins/skillsd.js"),
-        content: Content::Whole(plugin),
+        content: TargetContent::Whole(plugin),
         note: None,
     };
     let targets = vec![
         plugin,
-        mcp(owner, settings, FileFormat::Json, Item::property(&["mcp"], SERVER, server)),
+        mcp(owner, settings, FileFormat::Json, ConfigEntry::property(&["mcp"], SERVER, server)),
     ];
-    Agent { title: "opencode", program: "opencode", place, targets }
+    InstallAgent { title: "opencode", program: "opencode", place, targets }
 }
 
-fn mcp(owner: &'static str, path: PathBuf, form: FileFormat, item: Item) -> TargetFile {
-    let content = Content::Items { form, items: vec![item] };
+fn mcp(owner: &'static str, path: PathBuf, form: FileFormat, item: ConfigEntry) -> TargetFile {
+    let content = TargetContent::Items { form, items: vec![item] };
     TargetFile { part: InstallPart::Mcp, owner, path, content, note: None }
 }
 
@@ -138,10 +143,10 @@ fn hooks(
     let events = ours["hooks"].as_object().into_iter().flatten();
     let items = events.flat_map(|(event, elements)| {
         let elements = elements.as_array().cloned().unwrap_or_default();
-        let element = |it| Item::element(&["hooks", event], it, &mark);
+        let element = |it| ConfigEntry::element(&["hooks", event], it, &mark);
         elements.into_iter().map(element).collect::<Vec<_>>()
     });
-    let content = Content::Items { form: FileFormat::Json, items: items.collect() };
+    let content = TargetContent::Items { form: FileFormat::Json, items: items.collect() };
     TargetFile { part: InstallPart::Hooks, owner, path, content, note: None }
 }
 

@@ -1,18 +1,18 @@
-//! Configuration file in JSON or TOML ([`Document`]) in which items are added and removed.
+//! Configuration file in JSON or TOML ([`ConfigDocument`]) in which items are added and removed.
 
-use crate::install::item::{EditError, FileFormat, Item, Presence};
+use crate::install::item::{ConfigEntry, EditError, FileFormat, Presence};
 use crate::install::json::Json;
 use crate::install::toml::Toml;
 
 /// A parsed file.
-pub(super) enum Document {
+pub(super) enum ConfigDocument {
     /// JSON file.
     Json(Json),
     /// TOML file.
     Toml(Box<Toml>),
 }
 
-impl Document {
+impl ConfigDocument {
     /// Returns the content of an empty document.
     pub(super) fn blank(form: FileFormat) -> &'static str {
         match form {
@@ -46,7 +46,7 @@ impl Document {
     }
 
     /// Returns the presence of an item.
-    pub(super) fn presence(&self, item: &Item) -> Presence {
+    pub(super) fn presence(&self, item: &ConfigEntry) -> Presence {
         match self {
             Self::Json(it) => it.presence(item),
             Self::Toml(it) => it.presence(item),
@@ -54,7 +54,7 @@ impl Document {
     }
 
     /// Adds an item, and returns the paths of the containers created for it.
-    pub(super) fn add(&mut self, item: &Item) -> Result<Vec<Vec<String>>, EditError> {
+    pub(super) fn add(&mut self, item: &ConfigEntry) -> Result<Vec<Vec<String>>, EditError> {
         match self {
             Self::Json(it) => it.add(item),
             Self::Toml(it) => it.add(item),
@@ -62,7 +62,7 @@ impl Document {
     }
 
     /// Removes an item if it is present unchanged; returns whether it was.
-    pub(super) fn remove(&mut self, item: &Item) -> bool {
+    pub(super) fn remove(&mut self, item: &ConfigEntry) -> bool {
         match self {
             Self::Json(it) => it.remove(item),
             Self::Toml(it) => it.remove(item),
@@ -89,25 +89,25 @@ mod tests {
 
     use super::*;
 
-    fn hook() -> Item {
+    fn hook() -> ConfigEntry {
         let value = json!({"matcher": "*", "hooks": [{"type": "command", "timeout": 10}]});
-        Item::element(&["hooks", "PostToolUse"], value, "hook me")
+        ConfigEntry::element(&["hooks", "PostToolUse"], value, "hook me")
     }
 
-    fn server() -> Item {
+    fn server() -> ConfigEntry {
         let value = json!({"command": "skillsd", "args": ["mcp"]});
-        Item::property(&["mcp_servers"], "skillsd", value)
+        ConfigEntry::property(&["mcp_servers"], "skillsd", value)
     }
 
     // Adds the item, compares the text, removes the item and expects the original text.
     #[track_caller]
-    fn check(form: FileFormat, text: &str, item: &Item, expected: &Expect) {
-        let mut document = Document::parse(form, text).expect("it is well formed");
+    fn check(form: FileFormat, text: &str, item: &ConfigEntry, expected: &Expect) {
+        let mut document = ConfigDocument::parse(form, text).expect("it is well formed");
         assert_eq!(document.presence(item), Presence::Absent);
         let made = document.add(item).expect("it fits");
         let with = document.text();
         expected.assert_eq(&with);
-        let mut document = Document::parse(form, &with).expect("still well formed");
+        let mut document = ConfigDocument::parse(form, &with).expect("still well formed");
         assert_eq!(document.presence(item), Presence::Same);
         assert!(document.remove(item));
         assert!(!document.remove(item));
@@ -179,22 +179,22 @@ mod tests {
     #[test]
     fn item_changed_by_the_user_is_present_as_other() {
         let text = "{\"hooks\": {\"PostToolUse\": [{\"command\": \"x hook me --profile p\"}]}}";
-        let document = Document::parse(FileFormat::Json, text).expect("it is well formed");
+        let document = ConfigDocument::parse(FileFormat::Json, text).expect("it is well formed");
         assert_eq!(document.presence(&hook()), Presence::Other);
         let text = "mcp_servers = { skillsd = { command = \"other\" } }\n";
-        let document = Document::parse(FileFormat::Toml, text).expect("it is well formed");
+        let document = ConfigDocument::parse(FileFormat::Toml, text).expect("it is well formed");
         assert_eq!(document.presence(&server()), Presence::Other);
     }
 
     #[test]
     fn parse_errors_have_a_position() {
-        let fault = |form, text| Document::parse(form, text).err().expect("it is broken");
+        let fault = |form, text| ConfigDocument::parse(form, text).err().expect("it is broken");
         assert_eq!(fault(FileFormat::Json, "{\n  \"a\": ]\n}").place, Some((2, 8)));
         assert_eq!(fault(FileFormat::Toml, "a = 1\nb = = 2\n").place, Some((2, 5)));
         let mut document =
-            Document::parse(FileFormat::Json, "{\"hooks\": []}").expect("well formed");
+            ConfigDocument::parse(FileFormat::Json, "{\"hooks\": []}").expect("well formed");
         assert_eq!(document.add(&hook()), Err(EditError::kind(&["hooks".to_owned()], "object")));
-        let mut document = Document::parse(FileFormat::Json, "[]").expect("well formed");
+        let mut document = ConfigDocument::parse(FileFormat::Json, "[]").expect("well formed");
         assert_eq!(document.add(&hook()), Err(EditError::kind(&[], "object")));
     }
 }

@@ -1,12 +1,12 @@
-//! Entry in a configuration file of another program ([`Item`]): an element of a list, or a property
-//! of an object.
+//! Entry in a configuration file of another program ([`ConfigEntry`]): an element of a list, or a
+//! property of an object.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Entry in a JSON or TOML file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Item {
+pub(super) struct ConfigEntry {
     /// Path of keys to the list or object.
     pub(super) at: Vec<String>,
     /// Key of a property; `None` for an element of a list.
@@ -17,7 +17,7 @@ pub(super) struct Item {
     pub(super) mark: String,
 }
 
-impl Item {
+impl ConfigEntry {
     /// Returns an element of the list at `at`.
     pub(super) fn element(at: &[&str], value: Value, mark: &str) -> Self {
         Self { at: owned(at), key: None, value, mark: mark.to_owned() }

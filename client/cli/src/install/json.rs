@@ -5,7 +5,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::Value;
 
-use crate::install::item::{EditError, Item, Presence};
+use crate::install::item::{ConfigEntry, EditError, Presence};
 
 /// A JSON file.
 pub(super) struct Json(CstRootNode);
@@ -28,7 +28,7 @@ impl Json {
         self.0.object_value().is_some_and(|it| it.properties().is_empty())
     }
 
-    pub(super) fn presence(&self, item: &Item) -> Presence {
+    pub(super) fn presence(&self, item: &ConfigEntry) -> Presence {
         let Some(key) = &item.key else { return self.presence_in_list(item) };
         match self.object(&item.at).and_then(|it| it.get(key)) {
             None => Presence::Absent,
@@ -37,7 +37,7 @@ impl Json {
         }
     }
 
-    fn presence_in_list(&self, item: &Item) -> Presence {
+    fn presence_in_list(&self, item: &ConfigEntry) -> Presence {
         let elements = self.elements(item);
         let is_same = |it: &CstNode| it.to_serde_value().as_ref() == Some(&item.value);
         if elements.iter().any(is_same) {
@@ -50,7 +50,7 @@ impl Json {
     }
 
     /// Adds an item, and returns the paths of the objects and lists created for it.
-    pub(super) fn add(&self, item: &Item) -> Result<Vec<Vec<String>>, EditError> {
+    pub(super) fn add(&self, item: &ConfigEntry) -> Result<Vec<Vec<String>>, EditError> {
         let mut made = Vec::new();
         let root = self.0.object_value_or_create();
         let mut object = root.ok_or_else(|| EditError::kind(&[], "object"))?;
@@ -79,7 +79,7 @@ impl Json {
     }
 
     /// Removes an item if it is present unchanged; returns whether it was.
-    pub(super) fn remove(&self, item: &Item) -> bool {
+    pub(super) fn remove(&self, item: &ConfigEntry) -> bool {
         if let Some(key) = &item.key {
             let found = self.object(&item.at).and_then(|it| it.get(key));
             let found = found.filter(|it| value_of(it) == item.value);
@@ -114,7 +114,7 @@ impl Json {
         self.object(above)?.array_value(key)
     }
 
-    fn elements(&self, item: &Item) -> Vec<CstNode> {
+    fn elements(&self, item: &ConfigEntry) -> Vec<CstNode> {
         self.list(&item.at).map(|it| it.elements()).unwrap_or_default()
     }
 }

@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 
 use skills_protocol::wire::{InstallAction, InstallPart};
 
-use crate::install::document::Document;
+use crate::install::document::ConfigDocument;
 use crate::install::file;
-use crate::install::item::{EditError, FileFormat, Item, Presence};
+use crate::install::item::{ConfigEntry, EditError, FileFormat, Presence};
 use crate::install::record::{Record, Trace};
-use crate::install::target::{Content, TargetFile};
+use crate::install::target::{TargetContent, TargetFile};
 
 /// Planned change of one file.
 #[derive(Debug)]
-pub(super) struct Change {
+pub(super) struct PlannedChange {
     pub(super) part: InstallPart,
     pub(super) owner: String,
     pub(super) path: PathBuf,
@@ -49,21 +49,25 @@ impl PlannedTexts {
         }
     }
 
-    fn note(&mut self, change: &Change) {
+    fn note(&mut self, change: &PlannedChange) {
         self.0.push((change.path.clone(), change.after.clone()));
     }
 }
 
 /// Plans the installation of a file.
-pub(super) fn install(target: &TargetFile, record: &Record, texts: &mut PlannedTexts) -> Change {
+pub(super) fn install(
+    target: &TargetFile,
+    record: &Record,
+    texts: &mut PlannedTexts,
+) -> PlannedChange {
     let trace = record.of(&target.path, target.part);
     let trace =
         trace.cloned().unwrap_or_else(|| Trace::new(&target.path, target.part, target.owner));
     let change = match texts.read(&target.path) {
         Err(error) => failed(&trace, &target.path, None, &error.to_string(), None),
         Ok(before) => match &target.content {
-            Content::Whole(text) => put_whole(target, before, text, trace),
-            Content::Items { form, items } => {
+            TargetContent::Whole(text) => put_whole(target, before, text, trace),
+            TargetContent::Items { form, items } => {
                 put_items(target, before.clone(), *form, items, trace.clone()).unwrap_or_else(
                     |fault| failed(&trace, &target.path, before, &fault.message, fault.place),
                 )
@@ -75,11 +79,11 @@ pub(super) fn install(target: &TargetFile, record: &Record, texts: &mut PlannedT
 }
 
 /// Plans the removal of our changes of a file; `None` if its path cannot be decoded.
-pub(super) fn uninstall(trace: &Trace, texts: &mut PlannedTexts) -> Option<Change> {
+pub(super) fn uninstall(trace: &Trace, texts: &mut PlannedTexts) -> Option<PlannedChange> {
     let path = trace.path()?;
     let change = match texts.read(&path) {
         Err(error) => failed(trace, &path, None, &error.to_string(), None),
-        Ok(None) => Change {
+        Ok(None) => PlannedChange {
             notes: vec!["The file was removed already.".to_owned()],
             trace: TraceUpdate::Forget(trace.clone()),
             ..unchanged(trace, &path, None)
@@ -96,7 +100,12 @@ pub(super) fn uninstall(trace: &Trace, texts: &mut PlannedTexts) -> Option<Chang
     Some(change)
 }
 
-fn put_whole(target: &TargetFile, before: Option<String>, text: &str, mut trace: Trace) -> Change {
+fn put_whole(
+    target: &TargetFile,
+    before: Option<String>,
+    text: &str,
+    mut trace: Trace,
+) -> PlannedChange {
     let path = &target.path;
     let is_ours = before.is_none() || before == trace.text;
     if before.as_deref() == Some(text) {
@@ -104,12 +113,12 @@ fn put_whole(target: &TargetFile, before: Option<String>, text: &str, mut trace:
     }
     if !is_ours {
         let note = "The file differs from what `skillsd install` writes and is kept; remove it to install ours.";
-        return Change { notes: vec![note.to_owned()], ..unchanged(&trace, path, before) };
+        return PlannedChange { notes: vec![note.to_owned()], ..unchanged(&trace, path, before) };
     }
     let action = action(before.as_deref());
     trace.text = Some(text.to_owned());
     trace.created = true;
-    Change {
+    PlannedChange {
         action,
         after: Some(text.to_owned()),
         trace: TraceUpdate::New(trace.clone()),
@@ -121,13 +130,13 @@ fn put_items(
     target: &TargetFile,
     before: Option<String>,
     form: FileFormat,
-    items: &[Item],
+    items: &[ConfigEntry],
     mut trace: Trace,
-) -> Result<Change, EditError> {
+) -> Result<PlannedChange, EditError> {
     trace.form = Some(form);
     trace.created |= before.is_none();
     let text = before.as_deref().filter(|it| !it.trim().is_empty());
-    let mut document = Document::parse(form, text.unwrap_or(Document::blank(form)))?;
+    let mut document = ConfigDocument::parse(form, text.unwrap_or(ConfigDocument::blank(form)))?;
     let mut notes = Vec::new();
     let mut is_changed = false;
     // Removes items of an older version that this version does not install.
@@ -153,10 +162,10 @@ fn put_items(
         notes.push(format!("{n_others} of our entries exist in another form and are kept."));
     }
     if !is_changed {
-        return Ok(Change { notes, ..unchanged(&trace, &target.path, before) });
+        return Ok(PlannedChange { notes, ..unchanged(&trace, &target.path, before) });
     }
     notes.extend(target.note.map(str::to_owned));
-    Ok(Change {
+    Ok(PlannedChange {
         action: action(before.as_deref()),
         after: Some(document.text()),
         notes,
@@ -165,13 +174,13 @@ fn put_items(
     })
 }
 
-fn take_whole(trace: &Trace, path: &Path, before: String, text: &str) -> Change {
+fn take_whole(trace: &Trace, path: &Path, before: String, text: &str) -> PlannedChange {
     let forget = TraceUpdate::Forget(trace.clone());
     if before != text {
         let notes = vec!["The file changed after the installation and is kept.".to_owned()];
-        return Change { notes, trace: forget, ..unchanged(trace, path, Some(before)) };
+        return PlannedChange { notes, trace: forget, ..unchanged(trace, path, Some(before)) };
     }
-    Change {
+    PlannedChange {
         action: InstallAction::Remove,
         after: None,
         trace: forget,
@@ -184,8 +193,8 @@ fn take_items(
     path: &Path,
     before: &str,
     form: FileFormat,
-) -> Result<Change, EditError> {
-    let mut document = Document::parse(form, before)?;
+) -> Result<PlannedChange, EditError> {
+    let mut document = ConfigDocument::parse(form, before)?;
     let n_left = trace.items.iter().filter(|item| !document.remove(item)).count();
     document.prune(&trace.made);
     let mut notes = Vec::new();
@@ -201,7 +210,7 @@ fn take_items(
         Some(after) if after == before => InstallAction::None,
         Some(_) => InstallAction::Change,
     };
-    Ok(Change {
+    Ok(PlannedChange {
         action,
         after,
         notes,
@@ -214,7 +223,7 @@ fn take_items(
 fn original(trace: &Trace, path: &Path, before: &str, form: FileFormat, without: String) -> String {
     let kept = file::read(&file::backup(path)).ok().flatten();
     let again = kept.as_ref().and_then(|kept| {
-        let mut document = Document::parse(form, kept).ok()?;
+        let mut document = ConfigDocument::parse(form, kept).ok()?;
         for item in &trace.items {
             if document.presence(item) != Presence::Absent {
                 return None;
@@ -230,8 +239,8 @@ fn action(before: Option<&str>) -> InstallAction {
     if before.is_none() { InstallAction::Create } else { InstallAction::Change }
 }
 
-fn unchanged(trace: &Trace, path: &Path, text: Option<String>) -> Change {
-    Change {
+fn unchanged(trace: &Trace, path: &Path, text: Option<String>) -> PlannedChange {
+    PlannedChange {
         part: trace.part,
         owner: trace.owner.clone(),
         path: path.to_owned(),
@@ -249,9 +258,9 @@ fn failed(
     text: Option<String>,
     message: &str,
     place: Option<(usize, usize)>,
-) -> Change {
+) -> PlannedChange {
     let place = place.map(|(line, column)| format!(" at {line}:{column}")).unwrap_or_default();
     let note =
         format!("The file cannot be edited{place}: {message}. Fix it and run the command again.");
-    Change { action: InstallAction::Fail, notes: vec![note], ..unchanged(trace, path, text) }
+    PlannedChange { action: InstallAction::Fail, notes: vec![note], ..unchanged(trace, path, text) }
 }

@@ -11,7 +11,7 @@ use skills_protocol::path::{PathEncoding, decode, encode, encoding_of};
 use skills_protocol::wire::InstallPart;
 
 use crate::install::file;
-use crate::install::item::{FileFormat, Item};
+use crate::install::item::{ConfigEntry, FileFormat};
 
 const NAME: &str = "installed.json";
 
@@ -33,7 +33,7 @@ pub(super) struct Trace {
     /// Format of a file of another program.
     pub(super) form: Option<FileFormat>,
     /// Entries that were added.
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<ConfigEntry>,
     /// Paths of objects and lists that were created for the entries.
     pub(super) made: Vec<Vec<String>>,
     /// True if the file did not exist before.

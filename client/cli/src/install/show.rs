@@ -10,7 +10,7 @@ use skills_protocol::wire::{InstallAction, InstallChange, InstallPart, InstallRe
 use crate::context::CommandContext;
 use crate::failure::CommandError;
 use crate::install::args::InstallArgs;
-use crate::install::plan::Change;
+use crate::install::plan::PlannedChange;
 use crate::server_connection::VERSION;
 use crate::style::{self, paint};
 use crate::terminal::Terminal;
@@ -20,7 +20,7 @@ use crate::text::{count, plain_exact};
 pub(super) fn confirm(
     cx: &CommandContext<'_>,
     args: &InstallArgs,
-    changes: &[Change],
+    changes: &[PlannedChange],
     left_out: &[String],
     what: &str,
 ) -> Result<bool, CommandError> {
@@ -55,7 +55,7 @@ fn ask(cx: &CommandContext<'_>, what: &str) -> Result<bool, CommandError> {
 pub(super) fn print_result(
     cx: &CommandContext<'_>,
     args: &InstallArgs,
-    changes: &[Change],
+    changes: &[PlannedChange],
     written: bool,
     left_out: &[String],
     n_shown: usize,
@@ -90,14 +90,14 @@ pub(super) fn print_result(
     cx.terminal.print(&text)
 }
 
-fn is_change(change: &Change) -> bool {
+fn is_change(change: &PlannedChange) -> bool {
     match change.action {
         InstallAction::Create | InstallAction::Change | InstallAction::Remove => true,
         InstallAction::None | InstallAction::Fail => false,
     }
 }
 
-fn one(change: &Change, terminal: &Terminal) -> String {
+fn one(change: &PlannedChange, terminal: &Terminal) -> String {
     let part = match change.part {
         InstallPart::Units => "units",
         InstallPart::Hooks => "hooks",
@@ -133,7 +133,7 @@ fn notes(left_out: &[String], terminal: &Terminal) -> String {
 }
 
 // Only the hunks; the file's name is already shown.
-fn diff(change: &Change) -> String {
+fn diff(change: &PlannedChange) -> String {
     let (before, after) = (change.before.as_deref(), change.after.as_deref());
     if before == after {
         return String::new();
@@ -142,7 +142,7 @@ fn diff(change: &Change) -> String {
     diff.unified_diff().context_radius(2).missing_newline_hint(false).to_string()
 }
 
-fn on_wire(change: &Change) -> InstallChange {
+fn on_wire(change: &PlannedChange) -> InstallChange {
     let path_encoding = encoding_of([&*change.path]);
     InstallChange {
         part: change.part,

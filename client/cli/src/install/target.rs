@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use skills_protocol::wire::InstallPart;
 
-use crate::install::item::{FileFormat, Item};
+use crate::install::item::{ConfigEntry, FileFormat};
 
 /// File that is to be installed or edited.
 #[derive(Debug, Clone)]
@@ -16,14 +16,14 @@ pub(super) struct TargetFile {
     /// Path of the file.
     pub(super) path: PathBuf,
     /// Desired content.
-    pub(super) content: Content,
+    pub(super) content: TargetContent,
     /// Note for the user about this file.
     pub(super) note: Option<&'static str>,
 }
 
 /// Desired content of a file.
 #[derive(Debug, Clone)]
-pub(super) enum Content {
+pub(super) enum TargetContent {
     /// Complete content of a file of ours.
     Whole(String),
     /// Entries in a file of another program.
@@ -31,6 +31,6 @@ pub(super) enum Content {
         /// Format of the file.
         form: FileFormat,
         /// Entries.
-        items: Vec<Item>,
+        items: Vec<ConfigEntry>,
     },
 }

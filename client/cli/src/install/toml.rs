@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 use toml_edit::{Array, DocumentMut, Item as Node, Table, TableLike, value};
 
-use crate::install::item::{EditError, Item, Presence};
+use crate::install::item::{ConfigEntry, EditError, Presence};
 
 /// A TOML file.
 pub(super) struct Toml(DocumentMut);
@@ -29,7 +29,7 @@ impl Toml {
         self.0.is_empty()
     }
 
-    pub(super) fn presence(&self, item: &Item) -> Presence {
+    pub(super) fn presence(&self, item: &ConfigEntry) -> Presence {
         let found = item.key.as_ref().and_then(|key| self.table(&item.at)?.get(key));
         match found {
             None => Presence::Absent,
@@ -39,7 +39,7 @@ impl Toml {
     }
 
     /// Adds an item, and returns the paths of the tables created for it.
-    pub(super) fn add(&mut self, item: &Item) -> Result<Vec<Vec<String>>, EditError> {
+    pub(super) fn add(&mut self, item: &ConfigEntry) -> Result<Vec<Vec<String>>, EditError> {
         let mut made = Vec::new();
         let mut table: &mut dyn TableLike = self.0.as_table_mut();
         for (nth, key) in item.at.iter().enumerate() {
@@ -60,7 +60,7 @@ impl Toml {
     }
 
     /// Removes an item if it is present unchanged; returns whether it was.
-    pub(super) fn remove(&mut self, item: &Item) -> bool {
+    pub(super) fn remove(&mut self, item: &ConfigEntry) -> bool {
         if self.presence(item) != Presence::Same {
             return false;
         }

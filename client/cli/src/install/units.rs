@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use skills_protocol::wire::InstallPart;
 
 use crate::install::environment::InstallEnvironment;
-use crate::install::target::{Content, TargetFile};
+use crate::install::target::{TargetContent, TargetFile};
 
 const SERVICE: &str = include_str!("../../../../systemd/skillsd.service");
 const SOCKET: &str = include_str!("../../../../systemd/skillsd.socket");
@@ -45,7 +45,7 @@ pub(super) fn target_files(
         part: InstallPart::Units,
         owner: "systemd",
         path: dir.join(name),
-        content: Content::Whole(text),
+        content: TargetContent::Whole(text),
         note: None,
     };
     let service = SERVICE.replace(PROGRAM, &unit_word(environment));

@@ -17,7 +17,7 @@ use crate::text::{count, cut, cut_start, pad, plain, width};
 const NOT_FOUND: &str = "·";
 
 /// A skill with its state in each profile.
-struct Row<'a> {
+struct MatrixRow<'a> {
     name: &'a str,
     path: &'a str,
     encoding: Option<PathEncoding>,
@@ -102,15 +102,15 @@ fn push_columns(
     }
 }
 
-fn rows(lists: &[(String, ListResult)]) -> Vec<Row<'_>> {
-    let mut rows: Vec<Row<'_>> = Vec::new();
+fn rows(lists: &[(String, ListResult)]) -> Vec<MatrixRow<'_>> {
+    let mut rows: Vec<MatrixRow<'_>> = Vec::new();
     let mut known: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for (column, (_, result)) in lists.iter().enumerate() {
         for skill in &result.skills {
             let key = (skill.name.as_str(), skill.path.as_str());
             let at = *known.entry(key).or_insert(rows.len());
             if at == rows.len() {
-                rows.push(Row {
+                rows.push(MatrixRow {
                     name: &skill.name,
                     path: &skill.path,
                     encoding: skill.path_encoding,

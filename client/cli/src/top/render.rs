@@ -11,7 +11,7 @@ use skills_protocol::wire::{Event, State, StatusResult, Worktree};
 
 use crate::terminal::Terminal;
 use crate::text::{count, cut, duration, pad, plain, size, width};
-use crate::top::state::{Activation, TopState};
+use crate::top::state::{ActivatedRow, TopState};
 
 const TITLE: Style = Style::new().add_modifier(Modifier::BOLD);
 const FAINT: Style = Style::new().add_modifier(Modifier::DIM);
@@ -27,7 +27,7 @@ pub(super) struct Renderer<'a> {
 }
 
 /// A section of the frame: title, lines, and the text for an empty section.
-struct Section {
+struct FrameSection {
     title: &'static str,
     lines: Vec<Line<'static>>,
     none: &'static str,
@@ -45,22 +45,22 @@ impl Renderer<'_> {
         let Some(status) = &state.status else { return vec![Line::from("loading …")] };
         let mut lines = self.heading(status, state, columns);
         let sections = [
-            Section {
+            FrameSection {
                 title: "Worktrees",
                 lines: self.worktrees(&status.worktrees, columns),
                 none: "none is open; `skillsd list` opens one",
             },
-            Section {
+            FrameSection {
                 title: "Sessions",
                 lines: self.sessions(state, columns),
                 none: "no session is open",
             },
-            Section {
+            FrameSection {
                 title: "Activations",
                 lines: state.activations.iter().map(|it| self.activation(it, columns)).collect(),
                 none: "no skill was activated by a file",
             },
-            Section {
+            FrameSection {
                 title: "Recent",
                 lines: state.events.iter().map(|(at, it)| self.event(*at, it, columns)).collect(),
                 none: "no events since `top` started",
@@ -162,7 +162,7 @@ impl Renderer<'_> {
         lines.collect()
     }
 
-    fn activation(&self, activation: &Activation, columns: usize) -> Line<'static> {
+    fn activation(&self, activation: &ActivatedRow, columns: usize) -> Line<'static> {
         let (skill, encoding) = &activation.skill;
         let name = skill_name(&self.terminal.path(skill, *encoding));
         let (file, encoding) = &activation.file;
@@ -218,8 +218,8 @@ impl Renderer<'_> {
         ])
     }
 
-    fn fitted(&self, section: Section, n_lines: usize) -> Vec<Line<'static>> {
-        let Section { mut lines, none, .. } = section;
+    fn fitted(&self, section: FrameSection, n_lines: usize) -> Vec<Line<'static>> {
+        let FrameSection { mut lines, none, .. } = section;
         if lines.is_empty() {
             lines.push(Line::from(self.span(format!("  {none}"), FAINT)));
         }

@@ -35,14 +35,14 @@ pub(super) struct TopState {
     /// Number of events received.
     pub(super) n_events: u64,
     /// Activated skills, newest first.
-    pub(super) activations: VecDeque<Activation>,
+    pub(super) activations: VecDeque<ActivatedRow>,
     // Known activations by session and path.
     known_activations: BTreeSet<(String, String)>,
 }
 
 /// A skill that was activated by a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Activation {
+pub(super) struct ActivatedRow {
     /// Time of the activation; `None` if it was before `top` started.
     pub(super) at: Option<Instant>,
     /// Session id.
@@ -123,7 +123,7 @@ impl TopState {
         };
         for skill in result.activated {
             if self.known_activations.insert((session.to_owned(), skill.path.clone())) {
-                self.activations.push_front(Activation {
+                self.activations.push_front(ActivatedRow {
                     at,
                     session: session.to_owned(),
                     skill: (skill.path, skill.path_encoding),

@@ -13,7 +13,7 @@ use super::{
 use crate::profile::OutputFormat;
 
 /// A row of a variant's table: a rule that differs, with the source.
-struct Row {
+struct VariantRow {
     rule: &'static str,
     source: &'static str,
     change: fn(&mut Profile),
@@ -22,36 +22,36 @@ struct Row {
 /// The version of every variant, since the agents have changed.
 const FOUNDING: &str = "founding documents";
 
-const OPENCODE: &[Row] = &[
-    Row {
+const OPENCODE: &[VariantRow] = &[
+    VariantRow {
         rule: "roots",
         source: "Founding notes on opencode's source: directories, `skills.paths` and `skills.urls` are the only sources; no skill is built in.",
         change: |it| it.roots.retain(|root| !matches!(root.base, RootBase::BuiltIn(_))),
     },
-    Row {
+    VariantRow {
         rule: "description",
         source: "Founding notes on opencode's source: `name` and `description` are both required strings.",
         change: |it| it.description = DescriptionRule::Present,
     },
-    Row {
+    VariantRow {
         rule: "duplicates",
         source: "Founding notes on opencode's source: of skills with one name, the last one read wins.",
         change: |it| it.duplicates = DuplicatePolicy::LastWins,
     },
-    Row {
+    VariantRow {
         rule: "warns_of_duplicates",
         source: "Founding notes on opencode's source: the skill that takes precedence carries a warning that names both.",
         change: |it| it.warns_of_duplicates = true,
     },
-    Row {
+    VariantRow {
         rule: "output",
         source: "Founding notes on opencode's source: locations and base directories are `file://` URLs, and the tool's description holds the list.",
         change: |it| it.output = OutputFormat::OpencodeFounding,
     },
 ];
 
-const CLAUDE_CODE: &[Row] = &[
-    Row {
+const CLAUDE_CODE: &[VariantRow] = &[
+    VariantRow {
         rule: "roots",
         source: "Founding notes on Claude Code: bundled skills first; managed, then user, then project directories up to HOME, then added ones, then commands; of plugins the commands first, and skills of any depth as `plugin:namespace:skill`.",
         change: |it| {
@@ -73,7 +73,7 @@ const CLAUDE_CODE: &[Row] = &[
             }
         },
     },
-    Row {
+    VariantRow {
         rule: "plugin_manifest",
         source: "Founding notes on Claude Code: `skillsPath` and `skillsPaths` in the manifest.",
         change: |it| {
@@ -85,12 +85,12 @@ const CLAUDE_CODE: &[Row] = &[
             }
         },
     },
-    Row {
+    VariantRow {
         rule: "description",
         source: "Founding notes on Claude Code: the field, else the first heading, else the name.",
         change: |it| it.description = DescriptionRule::ElseFirstHeading,
     },
-    Row {
+    VariantRow {
         rule: "nested_taken",
         source: "Founding notes on Claude Code: a skill found below the working directory wins its name.",
         change: |it| {
@@ -99,7 +99,7 @@ const CLAUDE_CODE: &[Row] = &[
             }
         },
     },
-    Row {
+    VariantRow {
         rule: "output",
         source: "Founding notes on Claude Code: `${ARG1}`-style arguments too, descriptions cut at 250 characters, and a listing between `<system-reminder>` tags in which all skills share the budget equally.",
         change: |it| it.output = OutputFormat::ClaudeFounding,
@@ -113,7 +113,7 @@ pub(super) fn rows(agents: &[Arc<Profile>]) -> Vec<Profile> {
     made.into_iter().filter_map(|(id, table)| Some(founding(of(id)?, table))).collect()
 }
 
-fn founding(base: &Arc<Profile>, table: &[Row]) -> Profile {
+fn founding(base: &Arc<Profile>, table: &[VariantRow]) -> Profile {
     let mut profile = Profile {
         id: format!("{}@founding", base.id).into(),
         version: FOUNDING.into(),

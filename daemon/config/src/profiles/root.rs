@@ -6,7 +6,7 @@ use skills_agents::profile::{
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::super::reader::Reader;
+use super::super::reader::ConfigReader;
 use super::key::{ProfileKey, ProfileKeyKind};
 use super::value::{Key, below, error, keyword, list, names, text, unknown, variables, yes_no};
 
@@ -94,7 +94,7 @@ pub(crate) const DEEPEST: u64 = 64;
 pub(crate) const ANY_DEPTH: &str = "any";
 
 pub(super) fn roots(
-    reader: &mut Reader<'_>,
+    reader: &mut ConfigReader<'_>,
     key: &Key<'_>,
     value: &Spanned<DeValue<'_>>,
 ) -> Vec<RootDraft> {
@@ -113,7 +113,7 @@ pub(super) fn roots(
 }
 
 pub(super) fn every_root(
-    reader: &mut Reader<'_>,
+    reader: &mut ConfigReader<'_>,
     key: &Key<'_>,
     value: &Spanned<DeValue<'_>>,
 ) -> WalkDraft {
@@ -133,7 +133,7 @@ pub(super) fn every_root(
 
 /// Reads a key that controls how a root is walked. Returns false for other keys.
 fn walk_key(
-    reader: &mut Reader<'_>,
+    reader: &mut ConfigReader<'_>,
     walk: &mut WalkDraft,
     key: &Key<'_>,
     value: &Spanned<DeValue<'_>>,
@@ -153,7 +153,7 @@ fn walk_key(
     true
 }
 
-fn depth(reader: &mut Reader<'_>, value: &Spanned<DeValue<'_>>) -> Option<DepthDraft> {
+fn depth(reader: &mut ConfigReader<'_>, value: &Spanned<DeValue<'_>>) -> Option<DepthDraft> {
     let fits = match value.get_ref() {
         DeValue::String(text) if text == ANY_DEPTH => return Some(DepthDraft::Any),
         DeValue::Integer(number) => u64::from_str_radix(number.as_str(), number.radix()).ok(),
@@ -167,7 +167,7 @@ fn depth(reader: &mut Reader<'_>, value: &Spanned<DeValue<'_>>) -> Option<DepthD
     levels.map(DepthDraft::Levels)
 }
 
-fn root(reader: &mut Reader<'_>, at: usize, table: &DeTable<'_>) -> Option<RootDraft> {
+fn root(reader: &mut ConfigReader<'_>, at: usize, table: &DeTable<'_>) -> Option<RootDraft> {
     let mut base = None;
     let mut below_home = None;
     let mut stop: Option<(AncestorStop, usize)> = None;
@@ -226,7 +226,7 @@ fn root(reader: &mut Reader<'_>, at: usize, table: &DeTable<'_>) -> Option<RootD
 }
 
 fn base_of(
-    reader: &mut Reader<'_>,
+    reader: &mut ConfigReader<'_>,
     base: &str,
     at: usize,
     below_home: Option<String>,

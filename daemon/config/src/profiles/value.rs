@@ -4,12 +4,17 @@ use skills_agents::profile::{Keyword, Text};
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::super::reader::Reader;
+use super::super::reader::ConfigReader;
 use super::super::value::{nearest, type_name};
 
 pub(super) type Key<'a> = Spanned<std::borrow::Cow<'a, str>>;
 
-pub(super) fn unknown(reader: &mut Reader<'_>, key: &Key<'_>, among: &[&'static str], of: &str) {
+pub(super) fn unknown(
+    reader: &mut ConfigReader<'_>,
+    key: &Key<'_>,
+    among: &[&'static str],
+    of: &str,
+) {
     let name = key.get_ref();
     let hint = match nearest(name, among) {
         Some(near) => format!("Did you mean `{near}`?"),
@@ -18,13 +23,18 @@ pub(super) fn unknown(reader: &mut Reader<'_>, key: &Key<'_>, among: &[&'static 
     reader.problem(key.span().start, format!("unknown key `{name}` in a {of}"), Some(hint));
 }
 
-pub(super) fn error(reader: &mut Reader<'_>, key: &str, what: &str, value: &Spanned<DeValue<'_>>) {
+pub(super) fn error(
+    reader: &mut ConfigReader<'_>,
+    key: &str,
+    what: &str,
+    value: &Spanned<DeValue<'_>>,
+) {
     let message = format!("`{key}` must be {what}, not {}", type_name(value.get_ref()));
     reader.problem(value.span().start, message, None);
 }
 
 pub(super) fn text(
-    reader: &mut Reader<'_>,
+    reader: &mut ConfigReader<'_>,
     key: &Key<'_>,
     value: &Spanned<DeValue<'_>>,
 ) -> Option<String> {
@@ -42,7 +52,7 @@ pub(super) fn text(
 }
 
 pub(super) fn yes_no(
-    reader: &mut Reader<'_>,
+    reader: &mut ConfigReader<'_>,
     key: &str,
     value: &Spanned<DeValue<'_>>,
 ) -> Option<bool> {
@@ -54,7 +64,7 @@ pub(super) fn yes_no(
 }
 
 pub(super) fn word(
-    reader: &mut Reader<'_>,
+    reader: &mut ConfigReader<'_>,
     key: &str,
     words: &[&'static str],
     value: &Spanned<DeValue<'_>>,
@@ -75,7 +85,7 @@ pub(super) fn word(
 }
 
 pub(super) fn keyword<T: Keyword>(
-    reader: &mut Reader<'_>,
+    reader: &mut ConfigReader<'_>,
     key: &Key<'_>,
     value: &Spanned<DeValue<'_>>,
 ) -> Option<T> {
@@ -84,7 +94,7 @@ pub(super) fn keyword<T: Keyword>(
 
 /// Returns the strings of a string or a list, each with its offset.
 pub(super) fn list(
-    reader: &mut Reader<'_>,
+    reader: &mut ConfigReader<'_>,
     key: &Key<'_>,
     value: &Spanned<DeValue<'_>>,
 ) -> Vec<(String, usize)> {
@@ -105,7 +115,7 @@ pub(super) fn list(
 }
 
 pub(super) fn names(
-    reader: &mut Reader<'_>,
+    reader: &mut ConfigReader<'_>,
     key: &Key<'_>,
     value: &Spanned<DeValue<'_>>,
 ) -> Vec<Text> {
@@ -113,7 +123,7 @@ pub(super) fn names(
 }
 
 /// Returns the valid variable names.
-pub(super) fn variables(reader: &mut Reader<'_>, found: Vec<(String, usize)>) -> Vec<String> {
+pub(super) fn variables(reader: &mut ConfigReader<'_>, found: Vec<(String, usize)>) -> Vec<String> {
     let mut names = Vec::new();
     for (name, at) in found {
         let fits = |it: char| it.is_ascii_alphanumeric() || it == '_';
@@ -129,7 +139,7 @@ pub(super) fn variables(reader: &mut Reader<'_>, found: Vec<(String, usize)>) ->
 }
 
 /// Returns the valid paths below a base.
-pub(super) fn below(reader: &mut Reader<'_>, found: Vec<(String, usize)>) -> Vec<String> {
+pub(super) fn below(reader: &mut ConfigReader<'_>, found: Vec<(String, usize)>) -> Vec<String> {
     let mut paths = Vec::new();
     for (path, at) in found {
         let climbs = path.split('/').any(|it| it == "..");

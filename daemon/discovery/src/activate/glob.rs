@@ -7,12 +7,12 @@ use super::error::PatternError;
 pub(super) struct Glob {
     /// Literal text that every match starts with.
     prefix: Box<[u8]>,
-    tokens: Box<[Token]>,
+    tokens: Box<[GlobToken]>,
 }
 
 /// One element of a pattern.
 #[derive(Clone, Debug, PartialEq)]
-enum Token {
+enum GlobToken {
     /// This text.
     Text(Box<[u8]>),
     /// Any text, including none.
@@ -25,7 +25,7 @@ enum Token {
 
 impl Glob {
     pub(super) fn new(text: &str) -> Result<Self, PatternError> {
-        let mut tokens: Vec<Token> = Vec::new();
+        let mut tokens: Vec<GlobToken> = Vec::new();
         let mut literal = String::new();
         let mut chars = text.chars();
         while let Some(c) = chars.next() {
@@ -34,8 +34,8 @@ impl Glob {
                     literal.push(chars.next().ok_or(PatternError::Backslash)?);
                     continue;
                 }
-                '*' => Token::Star,
-                '?' => Token::One,
+                '*' => GlobToken::Star,
+                '?' => GlobToken::One,
                 '[' => class(&mut chars)?,
                 c => {
                     literal.push(c);
@@ -43,17 +43,17 @@ impl Glob {
                 }
             };
             if !literal.is_empty() {
-                tokens.push(Token::Text(std::mem::take(&mut literal).into_bytes().into()));
+                tokens.push(GlobToken::Text(std::mem::take(&mut literal).into_bytes().into()));
             }
-            if token != Token::Star || tokens.last() != Some(&Token::Star) {
+            if token != GlobToken::Star || tokens.last() != Some(&GlobToken::Star) {
                 tokens.push(token);
             }
         }
         if !literal.is_empty() {
-            tokens.push(Token::Text(literal.into_bytes().into()));
+            tokens.push(GlobToken::Text(literal.into_bytes().into()));
         }
         let prefix = match tokens.first() {
-            Some(Token::Text(text)) => text.clone(),
+            Some(GlobToken::Text(text)) => text.clone(),
             Some(_) | None => Box::default(),
         };
         if !prefix.is_empty() {
@@ -67,11 +67,11 @@ impl Glob {
         let mut name = String::from_utf8_lossy(&self.prefix).into_owned();
         for token in &self.tokens {
             match token {
-                Token::Text(text) => name.push_str(&String::from_utf8_lossy(text)),
-                Token::Star => name.push_str(fill),
-                Token::One => name.push('x'),
-                Token::Class { negated: false, ranges } => name.push(ranges.first()?.0),
-                Token::Class { negated: true, ranges } => {
+                GlobToken::Text(text) => name.push_str(&String::from_utf8_lossy(text)),
+                GlobToken::Star => name.push_str(fill),
+                GlobToken::One => name.push('x'),
+                GlobToken::Class { negated: false, ranges } => name.push(ranges.first()?.0),
+                GlobToken::Class { negated: true, ranges } => {
                     let is_out = |c: &char| !ranges.iter().any(|(a, b)| (*a..=*b).contains(c));
                     name.push(['x', 'X', '0', '-', 'é'].into_iter().find(is_out)?);
                 }
@@ -85,11 +85,11 @@ impl Glob {
         let Some(mut rest) = name.strip_prefix(&*self.prefix) else { return false };
         let mut tokens = &*self.tokens;
         // State to resume from if the tokens after the last star do not match here.
-        let mut again: Option<(&[Token], &[u8])> = None;
+        let mut again: Option<(&[GlobToken], &[u8])> = None;
         loop {
             match tokens.split_first() {
-                Some((Token::Star, [])) => return true,
-                Some((Token::Star, after)) => {
+                Some((GlobToken::Star, [])) => return true,
+                Some((GlobToken::Star, after)) => {
                     again = Some((after, rest));
                     tokens = after;
                     continue;
@@ -113,7 +113,7 @@ impl Glob {
     }
 }
 
-impl Token {
+impl GlobToken {
     /// Returns the rest of a name after this token, which is not a star.
     fn take<'a>(&self, name: &'a [u8]) -> Option<&'a [u8]> {
         match self {
@@ -145,7 +145,7 @@ fn first(name: &[u8]) -> Option<(Option<char>, &[u8])> {
 }
 
 /// Parses a bracket class after its `[`.
-fn class(chars: &mut std::str::Chars<'_>) -> Result<Token, PatternError> {
+fn class(chars: &mut std::str::Chars<'_>) -> Result<GlobToken, PatternError> {
     let mut inside = Vec::new();
     let mut rest = chars.clone();
     let negated = matches!(rest.clone().next(), Some('!' | '^'));
@@ -173,7 +173,7 @@ fn class(chars: &mut std::str::Chars<'_>) -> Result<Token, PatternError> {
             at += 1;
         }
     }
-    Ok(Token::Class { negated, ranges: ranges.into() })
+    Ok(GlobToken::Class { negated, ranges: ranges.into() })
 }
 
 #[cfg(test)]

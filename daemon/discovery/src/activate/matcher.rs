@@ -5,14 +5,14 @@ use std::path::{Component, Path};
 use super::error::PatternError;
 use super::limits::MOST_OF_SKILL;
 use super::pattern::{self, Pattern};
-use super::trie::{Builder, Trie};
+use super::trie::{Trie, TrieBuilder};
 
 /// The compiled patterns of a list of skills.
 #[derive(Debug)]
 pub struct Matcher {
     trie: Trie,
     /// Rules by pattern number.
-    patterns: Box<[Rule]>,
+    patterns: Box<[PatternRule]>,
     /// True if any pattern is negated.
     negates: bool,
     refused: Box<[RefusedPattern]>,
@@ -20,7 +20,7 @@ pub struct Matcher {
 
 /// The rule of one expanded pattern.
 #[derive(Clone, Copy, Debug)]
-struct Rule {
+struct PatternRule {
     skill: u32,
     /// Index among the skill's patterns.
     index: u32,
@@ -84,7 +84,7 @@ impl Matcher {
         S: IntoIterator<Item = P>,
         P: IntoIterator<Item = &'a str>,
     {
-        let mut builder = Builder::default();
+        let mut builder = TrieBuilder::default();
         let mut rules = Vec::new();
         let mut refused = Vec::new();
         let mut negates = false;
@@ -98,7 +98,7 @@ impl Matcher {
                             negates |= negated;
                             builder.insert(&segments, rules.len() as u32);
                             let (skill, index) = (skill as u32, index as u32);
-                            rules.push(Rule { skill, index, negated, only_below });
+                            rules.push(PatternRule { skill, index, negated, only_below });
                         }
                     }
                 }
@@ -130,7 +130,7 @@ impl Matcher {
                 }
             }
         }
-        let mut found: Vec<Found> = Vec::new();
+        let mut found: Vec<LevelMatch> = Vec::new();
         let mut level: Vec<u32> = Vec::new();
         self.trie.walk(&segments, |depth, accepted| {
             let is_last = depth + 1 == segments.len();
@@ -149,12 +149,18 @@ impl Matcher {
 
     /// Adds the skills that match at one level. `level` holds the numbers of all patterns that
     /// match there.
-    fn add_matches(&self, depth: usize, is_last: bool, level: &mut [u32], found: &mut Vec<Found>) {
+    fn add_matches(
+        &self,
+        depth: usize,
+        is_last: bool,
+        level: &mut [u32],
+        found: &mut Vec<LevelMatch>,
+    ) {
         let rules = &self.patterns;
-        let holds = |rule: &Rule| !(rule.only_below && is_last);
+        let holds = |rule: &PatternRule| !(rule.only_below && is_last);
         if !self.negates {
             let all = level.iter().map(|it| rules[*it as usize]).filter(holds);
-            found.extend(all.map(|it| Found { skill: it.skill, depth, index: it.index }));
+            found.extend(all.map(|it| LevelMatch { skill: it.skill, depth, index: it.index }));
             return;
         }
         // Pattern numbers are ordered by skill, then by the skill's pattern order.
@@ -163,14 +169,14 @@ impl Matcher {
         while let Some(rule) = rest.next() {
             let is_decided = rest.peek().is_none_or(|next| next.skill != rule.skill);
             if is_decided && !rule.negated {
-                found.push(Found { skill: rule.skill, depth, index: rule.index });
+                found.push(LevelMatch { skill: rule.skill, depth, index: rule.index });
             }
         }
     }
 }
 
 /// A match at one level.
-struct Found {
+struct LevelMatch {
     skill: u32,
     depth: usize,
     index: u32,

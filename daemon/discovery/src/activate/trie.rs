@@ -18,7 +18,7 @@ const TOP: u32 = 0;
 /// The finished, read-only trie.
 #[derive(Debug)]
 pub(super) struct Trie {
-    nodes: Box<[Node]>,
+    nodes: Box<[TrieNode]>,
     names: HashMap<Box<[u8]>, u32>,
     /// Edges by node and name number.
     named: HashMap<(u32, u32), u32>,
@@ -32,7 +32,7 @@ pub(super) struct Trie {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Node {
+struct TrieNode {
     /// Target of `**`.
     any: u32,
     /// Target of `*`.
@@ -49,8 +49,8 @@ struct Node {
 
 /// Builds a [`Trie`].
 #[derive(Default)]
-pub(super) struct Builder {
-    nodes: Vec<Node>,
+pub(super) struct TrieBuilder {
+    nodes: Vec<TrieNode>,
     names: HashMap<Box<[u8]>, u32>,
     named: HashMap<(u32, u32), u32>,
     suffixes: HashMap<Box<[u8]>, u32>,
@@ -59,7 +59,7 @@ pub(super) struct Builder {
     ends: Vec<(u32, u32)>,
 }
 
-impl Builder {
+impl TrieBuilder {
     /// Adds a pattern. Numbers must be ascending.
     pub(super) fn insert(&mut self, segments: &[Segment], number: u32) {
         if self.nodes.is_empty() {
@@ -70,7 +70,7 @@ impl Builder {
     }
 
     fn add(&mut self, stays: bool) -> u32 {
-        let node = Node { any: NONE, one: NONE, globs: 0, ends: 0, stays, has_suffixes: false };
+        let node = TrieNode { any: NONE, one: NONE, globs: 0, ends: 0, stays, has_suffixes: false };
         self.nodes.push(node);
         self.nodes.len() as u32 - 1
     }

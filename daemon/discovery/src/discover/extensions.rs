@@ -42,7 +42,7 @@ pub(super) fn find(
     let base = variable(ctx, &rule.variable).or_else(|_| variable(ctx, "HOME"));
     let Ok(dir) = base.map(|it| it.child(&*rule.directory)) else { return Vec::new() };
     let declared = owners.variable_owner(Some(&rule.variable), "", &dir);
-    let mut finder = Finder { ctx, owners, declared, tree, settings, dir, enabled: None };
+    let mut finder = ExtensionFinder { ctx, owners, declared, tree, settings, dir, enabled: None };
     let Some(names) = finder.names() else { return Vec::new() };
     finder.enabled = finder.document(&finder.dir.child(ENABLED));
     let mut found = Vec::new();
@@ -62,7 +62,7 @@ pub(super) fn find(
     found
 }
 
-struct Finder<'a> {
+struct ExtensionFinder<'a> {
     ctx: &'a DiscoveryContext,
     owners: &'a Owners<'a>,
     /// Owner of the directory of extensions.
@@ -75,7 +75,7 @@ struct Finder<'a> {
     enabled: Option<Arc<TextFile>>,
 }
 
-impl Finder<'_> {
+impl ExtensionFinder<'_> {
     /// Returns the directories that may be extensions.
     fn names(&mut self) -> Option<Vec<AbsPath>> {
         match self.tree.look(&self.dir) {

@@ -36,7 +36,7 @@ pub(super) fn find(
     let Some(home) = home(ctx, rule) else { return Vec::new() };
     let declared = owners.variable_owner(rule.variable.as_deref(), ".claude", &home);
     let found = Vec::new();
-    let mut finder = Finder { ctx, rule, owners, tree, settings, home, declared, found };
+    let mut finder = PluginFinder { ctx, rule, owners, tree, settings, home, declared, found };
     if rule.cache {
         finder.cache();
     }
@@ -64,7 +64,7 @@ pub(super) fn in_skill_directory(
 ) -> Vec<PluginPath> {
     let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (home, found) = (dir.clone(), Vec::new());
-    let mut finder = Finder { ctx, rule, owners, tree, settings, home, declared, found };
+    let mut finder = PluginFinder { ctx, rule, owners, tree, settings, home, declared, found };
     if finder.document(&dir.child(MANIFEST)).is_none() {
         return Vec::new();
     }
@@ -81,7 +81,7 @@ const PLUGIN: &str = "the plugin";
 /// File that lists the plugins of a marketplace.
 const MARKETPLACE: &str = ".claude-plugin/marketplace.json";
 
-struct Finder<'a> {
+struct PluginFinder<'a> {
     ctx: &'a DiscoveryContext,
     rule: &'a PluginRule,
     owners: &'a Owners<'a>,
@@ -95,14 +95,14 @@ struct Finder<'a> {
 }
 
 /// A plugin as its marketplace lists it.
-struct Offer {
+struct MarketplacePlugin {
     /// The plugin's directory below the marketplace's.
     root: AbsPath,
     /// The directories of its skills, if the marketplace lists them.
     skills: Option<Vec<AbsPath>>,
 }
 
-impl Finder<'_> {
+impl PluginFinder<'_> {
     fn document(&mut self, path: &AbsPath) -> Option<Arc<TextFile>> {
         self.settings.consult(self.tree, path, Syntax::Json, OnBrokenSettings::Ignores)
     }
@@ -252,7 +252,12 @@ impl Finder<'_> {
     }
 
     /// Returns the marketplace's entry for a plugin; `installed` is the plugin's installed copy.
-    fn offer(&mut self, name: &str, market: &str, installed: Option<&AbsPath>) -> Option<Offer> {
+    fn offer(
+        &mut self,
+        name: &str,
+        market: &str,
+        installed: Option<&AbsPath>,
+    ) -> Option<MarketplacePlugin> {
         let known = self.home.child("known_marketplaces.json");
         let location = self.document(&known).and_then(|it| {
             let document = it.document(Syntax::Json).ok()?;
@@ -284,12 +289,19 @@ impl Finder<'_> {
             let texts = texts.iter();
             texts.filter_map(|it| self.within("skills", it, &root, PLUGIN, &source)).collect()
         });
-        Some(Offer { root, skills })
+        Some(MarketplacePlugin { root, skills })
     }
 
     /// Adds a plugin's paths: those listed by the marketplace, or those of its manifest and
     /// directory.
-    fn plugin(&mut self, name: &str, market: &str, root: &AbsPath, offer: Option<Offer>, on: bool) {
+    fn plugin(
+        &mut self,
+        name: &str,
+        market: &str,
+        root: &AbsPath,
+        offer: Option<MarketplacePlugin>,
+        on: bool,
+    ) {
         let key = format!("{name}@{market}");
         let (off, trust_path) = self.plugin_state(&key, on);
         let by_repository = trust_path.is_some();

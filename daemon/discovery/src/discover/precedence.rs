@@ -87,22 +87,22 @@ pub(super) fn order(
 
 /// Key by which the agent recognises one file.
 #[derive(PartialEq, Eq, Hash)]
-enum Identity {
+enum FileOrPath {
     File(FileId),
     Path(AbsPath),
 }
 
 /// Keeps the first path of each file; the last one if the last wins a name.
 fn same_file(profile: &Profile, candidates: &mut [Candidate]) {
-    let mut met: HashMap<Identity, usize> = HashMap::new();
+    let mut met: HashMap<FileOrPath, usize> = HashMap::new();
     for turn in 0..candidates.len() {
         let last_wins = profile.duplicates.last_wins();
         let index = if last_wins { candidates.len() - 1 - turn } else { turn };
         let candidate = &candidates[index];
         let Some(id) = candidate.file.as_ref().map(|it| it.id) else { continue };
         let identity = match profile.paths {
-            PathIdentity::AsReached => Identity::File(id),
-            PathIdentity::Canonical => Identity::Path(candidate.path.clone()),
+            PathIdentity::AsReached => FileOrPath::File(id),
+            PathIdentity::Canonical => FileOrPath::Path(candidate.path.clone()),
         };
         match met.get(&identity) {
             None => {

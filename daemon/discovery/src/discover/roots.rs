@@ -29,7 +29,7 @@ pub(super) fn search(
     tree: &dyn Tree,
 ) -> Vec<SearchRoot> {
     let addresses = settings.addresses();
-    let mut search = Search { ctx, owners, settings, walker, tree, roots: Vec::new() };
+    let mut search = RootSearch { ctx, owners, settings, walker, tree, roots: Vec::new() };
     let mut plugins: Option<Vec<PluginPath>> = None;
     for (index, rule) in ctx.profile.roots.iter().enumerate() {
         let mut places: Vec<RootLocation> = match &rule.base {
@@ -78,7 +78,7 @@ pub(super) fn search(
     search.roots
 }
 
-struct Search<'a, 'b> {
+struct RootSearch<'a, 'b> {
     ctx: &'a DiscoveryContext,
     owners: &'a Owners<'a>,
     settings: &'a mut Settings,
@@ -87,7 +87,7 @@ struct Search<'a, 'b> {
     roots: Vec<SearchRoot>,
 }
 
-impl Search<'_, '_> {
+impl RootSearch<'_, '_> {
     /// Adds the roots that a provider supplies for the row at `index`.
     fn provided(&mut self, provider: Provider, index: usize, addresses: &[Address]) {
         for provided in self.tree.provided(provider, &self.ctx.profile.id, addresses) {

@@ -40,7 +40,7 @@ pub(super) fn read(
     let tops = settings_tops(owners, worktree);
     let settings = Settings { tops, complete: true, ..Settings::default() };
     let mut reader =
-        Reader { ctx, owners, tree, settings, merged: merge::MergedPermissions::default() };
+        SettingsReader { ctx, owners, tree, settings, merged: merge::MergedPermissions::default() };
     for rule in &ctx.profile.settings {
         reader.rule(rule, worktree);
     }
@@ -48,7 +48,7 @@ pub(super) fn read(
     reader.settings
 }
 
-struct Reader<'a> {
+struct SettingsReader<'a> {
     ctx: &'a DiscoveryContext,
     owners: &'a Owners<'a>,
     tree: &'a dyn Tree,
@@ -56,7 +56,7 @@ struct Reader<'a> {
     merged: merge::MergedPermissions,
 }
 
-impl Reader<'_> {
+impl SettingsReader<'_> {
     fn rule(&mut self, rule: &SettingsRule, worktree: &Worktree) {
         let mut found = bases(self.ctx, &rule.base, worktree);
         if matches!(rule.base, RootBase::Ancestors { .. }) && !rule.nearest_first {

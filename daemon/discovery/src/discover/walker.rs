@@ -55,7 +55,7 @@ pub(super) struct Command {
 pub(super) struct Walker<'a> {
     pub(super) tree: &'a dyn Tree,
     pub(super) profile: &'a Profile,
-    pub(super) bounds: Bounds,
+    pub(super) bounds: ForbiddenDirs,
     pub(super) links: &'a LinkRule<'a>,
     /// Allowed link targets of the root being walked; `None` for the user's own roots.
     pub(super) link_targets: Option<LinkTargets>,
@@ -86,7 +86,8 @@ impl<'a> Walker<'a> {
             }
         };
         let home = ctx.environment.get("HOME").and_then(|it| AbsPath::new(it.as_ref()).ok());
-        let bounds = Bounds { home: home.and_then(|it| real(&it)), top: real(&worktree.top) };
+        let bounds =
+            ForbiddenDirs { home: home.and_then(|it| real(&it)), top: real(&worktree.top) };
         let (profile, candidates, plugins) = (&*ctx.profile, Vec::new(), Vec::new());
         Self { tree, profile, bounds, links, link_targets: None, candidates, plugins, complete }
     }
@@ -145,14 +146,14 @@ impl<'a> Walker<'a> {
 }
 
 /// Directories that are not searched, as a root or through a link.
-pub(super) struct Bounds {
+pub(super) struct ForbiddenDirs {
     /// Canonical path of the user's home directory.
     pub(super) home: Option<AbsPath>,
     /// Canonical path of the top of the worktree.
     pub(super) top: Option<AbsPath>,
 }
 
-impl Bounds {
+impl ForbiddenDirs {
     /// Returns the reason if a directory is not searched, as a sentence fragment. `real` is
     /// canonical.
     fn refusal(&self, real: &AbsPath) -> Option<String> {

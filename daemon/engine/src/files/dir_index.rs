@@ -1,9 +1,9 @@
 //! Directory index: cached directories by physical path, and the lookups they answer.
 //!
-//! A [`Node`] is one watched directory. It caches answers only: lookups of single names (`probes`),
-//! the directory's listing (`listing`), its SKILL.md (`files`) and agents' configuration files
-//! (`texts`). Only requested answers are cached, so watches and memory follow the paths that
-//! profiles read, not the size of a worktree.
+//! A [`DirNode`] is one watched directory. It caches answers only: lookups of single names
+//! (`probes`), the directory's listing (`listing`), its SKILL.md (`files`) and agents'
+//! configuration files (`texts`). Only requested answers are cached, so watches and memory follow
+//! the paths that profiles read, not the size of a worktree.
 //!
 //! Invariant: a node is armed before it is read, and a hint invalidates a node's answers until they
 //! are read again. A node's path contains no symbolic link; [`DirIndex::locate`] resolves a path to
@@ -21,8 +21,8 @@ use skills_discovery::discover::{
     Fault, FaultKind, FileId, ItemKind, Listing, PathStatus, SkillFile, TextFile,
 };
 
-use crate::files::disk::{Kind, Stat};
-use crate::files::name_map::Names;
+use crate::files::disk::{EntryKind, Stat};
+use crate::files::name_map::NameMap;
 use crate::watch::backend::WatchScope;
 
 /// Maximum number of symbolic links followed for one path, as on Linux.
@@ -39,29 +39,29 @@ pub(crate) type NodePath = Arc<OsStr>;
 pub(crate) struct DirIndex {
     /// Keyed by physical path. Byte order keeps the nodes below a directory together. Nodes are
     /// boxed because leaves of a B-tree that was filled in order are half empty.
-    nodes: BTreeMap<NodePath, Box<Node>>,
+    nodes: BTreeMap<NodePath, Box<DirNode>>,
     next: NodeId,
 }
 
 /// Cached answers and watch state of one directory.
-pub(crate) struct Node {
+pub(crate) struct DirNode {
     pub(crate) id: NodeId,
-    pub(crate) watch: Watch,
+    pub(crate) watch: WatchState,
     /// Scope of the watch when it was last armed.
     pub(crate) scope: WatchScope,
     /// Identity of the directory when it was last armed.
     pub(crate) armed_as: Option<FileId>,
     /// State of the directory when it was last read.
     pub(crate) seen: Option<Seen>,
-    pub(crate) probes: Names<Probe>,
+    pub(crate) probes: NameMap<Probe>,
     pub(crate) listing: Option<Result<Arc<Listing>, Fault>>,
-    pub(crate) files: Names<FileState<SkillFile>>,
-    pub(crate) texts: Names<FileState<Arc<TextFile>>>,
+    pub(crate) files: NameMap<FileState<SkillFile>>,
+    pub(crate) texts: NameMap<FileState<Arc<TextFile>>>,
 }
 
 /// Watch state of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Watch {
+pub(crate) enum WatchState {
     /// Not armed yet, disarmed, or missing when it was armed. Armed and swept on next use.
     Unarmed,
     /// All changes are reported.
@@ -129,37 +129,37 @@ pub(crate) struct Unknown {
 }
 
 impl DirIndex {
-    pub(crate) fn get(&self, path: &OsStr) -> Option<&Node> {
+    pub(crate) fn get(&self, path: &OsStr) -> Option<&DirNode> {
         self.nodes.get(path).map(|it| &**it)
     }
 
-    pub(crate) fn get_mut(&mut self, path: &OsStr) -> Option<&mut Node> {
+    pub(crate) fn get_mut(&mut self, path: &OsStr) -> Option<&mut DirNode> {
         self.nodes.get_mut(path).map(|it| &mut **it)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&NodePath, &Node)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&NodePath, &DirNode)> {
         self.nodes.iter().map(|(path, it)| (path, &**it))
     }
 
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&NodePath, &mut Node)> {
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (&NodePath, &mut DirNode)> {
         self.nodes.iter_mut().map(|(path, it)| (path, &mut **it))
     }
 
     /// Adds an unarmed node without answers, unless the node exists.
-    pub(crate) fn ensure(&mut self, path: &OsStr) -> &mut Node {
+    pub(crate) fn ensure(&mut self, path: &OsStr) -> &mut DirNode {
         let next = &mut self.next;
         self.nodes.entry(path.into()).or_insert_with(|| {
             *next += 1;
-            Box::new(Node {
+            Box::new(DirNode {
                 id: *next,
-                watch: Watch::Unarmed,
+                watch: WatchState::Unarmed,
                 scope: WatchScope::Names,
                 armed_as: None,
                 seen: None,
-                probes: Names::default(),
+                probes: NameMap::default(),
                 listing: None,
-                files: Names::default(),
-                texts: Names::default(),
+                files: NameMap::default(),
+                texts: NameMap::default(),
             })
         })
     }
@@ -170,13 +170,16 @@ impl DirIndex {
     }
 
     /// Removes the nodes at and below `path`, and returns them.
-    pub(crate) fn remove_tree(&mut self, path: &OsStr) -> Vec<(NodePath, Box<Node>)> {
+    pub(crate) fn remove_tree(&mut self, path: &OsStr) -> Vec<(NodePath, Box<DirNode>)> {
         let paths = self.tree(path).into_iter();
         paths.filter_map(|path| self.nodes.remove_entry(&path)).collect()
     }
 
     /// Removes the nodes for which `keep` returns false, and returns them.
-    pub(crate) fn retain(&mut self, keep: impl Fn(&Node) -> bool) -> Vec<(NodePath, Box<Node>)> {
+    pub(crate) fn retain(
+        &mut self,
+        keep: impl Fn(&DirNode) -> bool,
+    ) -> Vec<(NodePath, Box<DirNode>)> {
         self.nodes.extract_if(.., |_, it| !keep(it)).collect()
     }
 
@@ -296,7 +299,7 @@ impl DirIndex {
     }
 }
 
-impl Node {
+impl DirNode {
     /// Returns the names whose hints matter to this directory; none means all names.
     pub(crate) fn interest(&self) -> Option<BTreeSet<OsString>> {
         let names =
@@ -312,12 +315,12 @@ impl Node {
 
     /// Marks the watch as lost; the directory is armed before its next read.
     pub(crate) fn unarm(&mut self) {
-        self.watch = Watch::Unarmed;
+        self.watch = WatchState::Unarmed;
     }
 
     /// Returns true if some changes are not reported, so that the disk must be compared.
     pub(crate) fn needs_sweep(&self) -> bool {
-        self.watch != Watch::Armed || self.has_failed()
+        self.watch != WatchState::Armed || self.has_failed()
     }
 
     /// Returns true if an answer failed with an I/O error, for example because no descriptor was
@@ -377,13 +380,13 @@ impl Seen {
     }
 }
 
-impl From<Kind> for ItemKind {
-    fn from(kind: Kind) -> Self {
+impl From<EntryKind> for ItemKind {
+    fn from(kind: EntryKind) -> Self {
         match kind {
-            Kind::Directory => Self::Directory,
-            Kind::File => Self::File,
-            Kind::Link => Self::Link,
-            Kind::Special(word) => Self::Special(word),
+            EntryKind::Directory => Self::Directory,
+            EntryKind::File => Self::File,
+            EntryKind::Link => Self::Link,
+            EntryKind::Special(word) => Self::Special(word),
         }
     }
 }

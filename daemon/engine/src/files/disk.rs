@@ -19,7 +19,7 @@ pub const DEFAULT_READ_LIMIT: u64 = 256 * 1024;
 
 /// Kind of a directory entry; links are not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum EntryKind {
     /// A directory.
     Directory,
     /// A regular file.
@@ -36,7 +36,7 @@ pub struct Stat {
     /// Device and inode.
     pub id: FileId,
     /// Kind of entry.
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// Its size in bytes.
     pub size: u64,
     /// Time of the last change of content: seconds and nanoseconds.
@@ -54,7 +54,7 @@ pub struct Directory {
     pub stat: Stat,
     /// Entries without `.` and `..`, unordered. A directory with more than [`MOST_ENTRIES`] entries
     /// yields one entry more than that limit.
-    pub entries: Vec<(OsString, Kind)>,
+    pub entries: Vec<(OsString, EntryKind)>,
 }
 
 /// Result of reading a regular file.
@@ -85,7 +85,7 @@ pub fn content_hash_of(reader: impl io::Read) -> io::Result<[u8; 32]> {
 #[derive(Debug)]
 pub enum ReadError {
     /// The entry is not a regular file.
-    NotRegular(Kind),
+    NotRegular(EntryKind),
     /// The file changed during every attempt to read it.
     Changing,
     /// The link's target, which is outside the permitted directory.
@@ -221,7 +221,7 @@ impl RealDisk {
                     Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                     Err(error) => return Err(error),
                 },
-                known => Kind::from_raw(known),
+                known => EntryKind::from_raw(known),
             };
             entries.push((name, kind));
             if entries.len() > MOST_ENTRIES {
@@ -301,11 +301,11 @@ fn open_regular(dir: impl AsFd, path: &Path, more: OFlags) -> Result<std::fs::Fi
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let fd = match fs::openat(dir, path, flags | more, Mode::empty()) {
         // Result of opening a socket.
-        Err(Errno::NXIO) => return Err(ReadError::NotRegular(Kind::Special("socket"))),
+        Err(Errno::NXIO) => return Err(ReadError::NotRegular(EntryKind::Special("socket"))),
         other => other?,
     };
     let stat = Stat::from_raw(&fs::fstat(&fd)?);
-    if stat.kind == Kind::File { Ok(fd.into()) } else { Err(ReadError::NotRegular(stat.kind)) }
+    if stat.kind == EntryKind::File { Ok(fd.into()) } else { Err(ReadError::NotRegular(stat.kind)) }
 }
 
 /// File systems that other machines or processes can change without an inotify event, by their
@@ -374,7 +374,7 @@ fn read_from_start(fd: &OwnedFd, limit: u64, size: u64, bytes: &mut Vec<u8>) -> 
     Ok(())
 }
 
-impl Kind {
+impl EntryKind {
     fn from_raw(file_type: FileType) -> Self {
         match file_type {
             FileType::Directory => Self::Directory,
@@ -399,7 +399,7 @@ impl Stat {
     fn from_raw(stat: &fs::Stat) -> Self {
         Self {
             id: FileId { device: stat.st_dev as u64, inode: stat.st_ino as u64 },
-            kind: Kind::from_raw(FileType::from_raw_mode(stat.st_mode)),
+            kind: EntryKind::from_raw(FileType::from_raw_mode(stat.st_mode)),
             size: stat.st_size as u64,
             modified: (stat.st_mtime as i64, stat.st_mtime_nsec as i64),
             changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
@@ -423,7 +423,7 @@ mod tests {
         let path = dir.path().join("SKILL.md");
         fs::mknodat(fs::CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
         let error = RealDisk.read(&path, 10).unwrap_err();
-        assert!(matches!(error, ReadError::NotRegular(Kind::Special("named pipe"))));
+        assert!(matches!(error, ReadError::NotRegular(EntryKind::Special("named pipe"))));
     }
 
     #[test]
@@ -444,7 +444,7 @@ mod tests {
         std::os::unix::fs::symlink("nowhere", dir.path().join("l")).unwrap();
         let mut listed = RealDisk.list(dir.path()).unwrap().entries;
         listed.sort();
-        assert_eq!(listed, [("d".into(), Kind::Directory), ("l".into(), Kind::Link)]);
+        assert_eq!(listed, [("d".into(), EntryKind::Directory), ("l".into(), EntryKind::Link)]);
         assert_eq!(RealDisk.target(&dir.path().join("l")).unwrap(), Path::new("nowhere"));
     }
 }

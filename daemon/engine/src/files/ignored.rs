@@ -10,7 +10,7 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, Glob};
 
 pub(crate) use patterns::{Links, patterns};
-pub(crate) use rules::{Options, walk};
+pub(crate) use rules::{IgnoreOptions, walk};
 
 /// Git's ignore rules for one worktree, read on demand.
 pub(crate) struct Git {
@@ -24,7 +24,7 @@ pub(crate) struct Git {
 }
 
 /// A line of an ignore file.
-pub(crate) struct Line {
+pub(crate) struct IgnoreLine {
     pub(crate) file: PathBuf,
     /// Line number, from 1.
     pub(crate) number: u32,
@@ -57,7 +57,7 @@ impl Git {
 
     /// Returns the line that makes git ignore a directory below the top, and the directory that it
     /// matches: that one or a parent of it.
-    pub(crate) fn why(&mut self, dir: &Path) -> Option<(PathBuf, Line)> {
+    pub(crate) fn why(&mut self, dir: &Path) -> Option<(PathBuf, IgnoreLine)> {
         if dir == self.top || !dir.starts_with(&self.top) {
             return None;
         }
@@ -67,7 +67,7 @@ impl Git {
             let file = glob.from()?.to_owned();
             let number = number_of(&file, glob.original());
             let pattern = glob.original().to_owned();
-            Some((dir.to_owned(), Line { file, number, pattern }))
+            Some((dir.to_owned(), IgnoreLine { file, number, pattern }))
         })
     }
 

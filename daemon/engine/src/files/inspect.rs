@@ -31,7 +31,7 @@ use skills_syntax::text::decode;
 
 use crate::cancel::Cancel;
 use crate::files::disk::{Disk as _, ReadError, RealDisk, content_hash};
-use crate::files::ignored::{Options, walk};
+use crate::files::ignored::{IgnoreOptions, walk};
 use crate::files::scanner::read_fault;
 use crate::files::skill_file::{SKILL_FILE, is_skill_file};
 use crate::views::view::View;
@@ -40,7 +40,7 @@ use fs_facts::FsFacts;
 
 pub use fenced::read_fenced;
 pub use fs_facts::{entry, facts, leads_out, make_executable, worktree_top};
-pub use reference_search::{Spoken, home, names, search, spoken};
+pub use reference_search::{ReferencingFile, find_references, home, search, skill_names};
 pub use walks::Walks;
 pub use worktree::{Worktree, directories};
 
@@ -226,7 +226,7 @@ fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), Ins
         return Ok(());
     }
     // Files that git ignores, such as installed packages, are not the user's.
-    let options = Options { names: &[".ignore"], within_git: false };
+    let options = IgnoreOptions { names: &[".ignore"], within_git: false };
     let walk =
         walk(path, options, |it| it.file_name() != ".git" && it.file_name() != "node_modules");
     for entry in walk.build() {

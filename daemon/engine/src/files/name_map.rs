@@ -1,4 +1,4 @@
-//! [`Names`]: a small sorted map from the names of a directory to cached answers.
+//! [`NameMap`]: a small sorted map from the names of a directory to cached answers.
 //!
 //! Most directories have one or two names, and there are as many such directories as skills: a
 //! sorted vector takes tens of bytes, the first leaf of a B-tree two thousand.
@@ -7,15 +7,15 @@ use std::ffi::{OsStr, OsString};
 
 /// A map from names to values, sorted by name.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Names<T>(Vec<(OsString, T)>);
+pub(crate) struct NameMap<T>(Vec<(OsString, T)>);
 
-impl<T> Default for Names<T> {
+impl<T> Default for NameMap<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<T> Names<T> {
+impl<T> NameMap<T> {
     pub(crate) fn get(&self, name: &OsStr) -> Option<&T> {
         self.find(name).ok().map(|it| &self.0[it].1)
     }
@@ -47,7 +47,7 @@ impl<T> Names<T> {
     }
 }
 
-impl<T> FromIterator<(OsString, T)> for Names<T> {
+impl<T> FromIterator<(OsString, T)> for NameMap<T> {
     fn from_iter<I: IntoIterator<Item = (OsString, T)>>(iter: I) -> Self {
         let mut names = Self::default();
         for (name, value) in iter {
@@ -57,7 +57,7 @@ impl<T> FromIterator<(OsString, T)> for Names<T> {
     }
 }
 
-impl<T> IntoIterator for Names<T> {
+impl<T> IntoIterator for NameMap<T> {
     type Item = (OsString, T);
     type IntoIter = std::vec::IntoIter<(OsString, T)>;
 
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn names_stay_sorted_and_insert_replaces() {
-        let mut names: Names<u8> = [("b".into(), 1), ("a".into(), 2)].into_iter().collect();
+        let mut names: NameMap<u8> = [("b".into(), 1), ("a".into(), 2)].into_iter().collect();
         names.insert("b".into(), 3);
         let all: Vec<_> = names.iter().map(|(name, it)| (name.clone(), *it)).collect();
         assert_eq!(all, [("a".into(), 2), ("b".into(), 3)]);

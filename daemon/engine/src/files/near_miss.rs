@@ -43,7 +43,7 @@ impl Worktree {
 }
 
 /// Describes the entry at a path.
-pub fn at(path: &AbsPath, worktree: &Worktree) -> NearMisses {
+pub fn describe(path: &AbsPath, worktree: &Worktree) -> NearMisses {
     NearMisses { met: vec![stray(path.clone(), worktree)] }
 }
 
@@ -51,9 +51,9 @@ pub fn at(path: &AbsPath, worktree: &Worktree) -> NearMisses {
 /// worktree.
 ///
 /// For `plugin:name` and `dir:name` the part after the colon is searched.
-pub fn called(name: &str, places: &[AbsPath], worktree: &Worktree) -> NearMisses {
+pub fn search(name: &str, places: &[AbsPath], worktree: &Worktree) -> NearMisses {
     let name = name.rsplit(':').next().unwrap_or(name);
-    let mut search = Search { name: OsStr::new(name), met: Vec::new(), entries: 0 };
+    let mut search = NameSearch { name: OsStr::new(name), met: Vec::new(), entries: 0 };
     if name.is_empty() || name.contains('/') {
         return NearMisses::default();
     }
@@ -66,13 +66,13 @@ pub fn called(name: &str, places: &[AbsPath], worktree: &Worktree) -> NearMisses
     NearMisses { met: search.met.into_iter().map(|path| stray(path, worktree)).collect() }
 }
 
-struct Search<'a> {
+struct NameSearch<'a> {
     name: &'a OsStr,
     met: Vec<AbsPath>,
     entries: usize,
 }
 
-impl Search<'_> {
+impl NameSearch<'_> {
     /// Searches below an agent's search place, where any directory or file of that name is a match.
     fn place(&mut self, dir: &AbsPath, depth: usize) {
         for (name, is_dir) in self.entries(dir) {
@@ -213,7 +213,7 @@ mod tests {
         write(&top, "sub/.git", "gitdir: /nowhere\n");
         write(&top, "sub/file.txt", "");
         let look = |relative: &str| {
-            let found = at(&path(&top.join(relative)), &worktree(&top));
+            let found = describe(&path(&top.join(relative)), &worktree(&top));
             let [stray] = <[NearMiss; 1]>::try_from(found.met).unwrap();
             stray
         };
@@ -258,7 +258,7 @@ mod tests {
         write(&top, "node_modules/pdf/SKILL.md", "");
         let places = [".agents/skills", ".claude/skills", "none"].map(|it| path(&top.join(it)));
         let met = |name: &str| {
-            let found = called(name, &places, &worktree(&top)).met;
+            let found = search(name, &places, &worktree(&top)).met;
             let shown = found.iter().map(|it| it.path.strip_prefix(&top).unwrap().to_owned());
             shown.collect::<Vec<_>>()
         };

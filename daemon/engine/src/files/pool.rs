@@ -14,7 +14,7 @@ const MAX_THREADS: usize = 4;
 
 /// Positions of the caller's thread and the workers.
 #[derive(Default)]
-struct Progress {
+struct PoolProgress {
     /// Number of prepared inputs.
     prepared: usize,
     /// Number of inputs taken by a thread.
@@ -25,8 +25,8 @@ struct Progress {
 
 /// State shared by the threads of one call.
 #[derive(Default)]
-struct Queue {
-    progress: Mutex<Progress>,
+struct WorkQueue {
+    progress: Mutex<PoolProgress>,
     more: Condvar,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn map_after<I: Sync, O: Send>(
         };
         return inputs.iter().map(both).collect();
     }
-    let queue = Queue::default();
+    let queue = WorkQueue::default();
     let run = || {
         let mut done = Vec::new();
         while let Some(index) = queue.take() {
@@ -56,7 +56,7 @@ pub(crate) fn map_after<I: Sync, O: Send>(
     let mut results: Vec<(usize, O)> = thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
         // Ends the queue even if `prepare` panics, so that workers do not wait forever.
-        let ending = Ending(&queue);
+        let ending = EndOnDrop(&queue);
         for input in inputs {
             prepare(input);
             queue.put();
@@ -76,16 +76,16 @@ pub(crate) fn map_after<I: Sync, O: Send>(
 }
 
 /// Ends a queue on drop.
-struct Ending<'a>(&'a Queue);
+struct EndOnDrop<'a>(&'a WorkQueue);
 
-impl Drop for Ending<'_> {
+impl Drop for EndOnDrop<'_> {
     fn drop(&mut self) {
         self.0.lock().ended = true;
         self.0.more.notify_all();
     }
 }
 
-impl Queue {
+impl WorkQueue {
     fn put(&self) {
         self.lock().prepared += 1;
         self.more.notify_one();
@@ -106,7 +106,7 @@ impl Queue {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Progress> {
+    fn lock(&self) -> MutexGuard<'_, PoolProgress> {
         // Each update is one assignment, so a panic leaves the numbers consistent.
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -14,10 +14,10 @@ const FEW: usize = 256;
 
 /// Records in use, by content hash.
 #[derive(Debug, Default)]
-pub(crate) struct Records(Mutex<Table>);
+pub(crate) struct Records(Mutex<RecordTable>);
 
 #[derive(Debug, Default)]
-struct Table {
+struct RecordTable {
     by_hash: HashMap<[u8; 32], Weak<SkillRecord>>,
     /// Number of entries that triggers the next sweep.
     sweep_at: usize,
@@ -43,7 +43,7 @@ impl Records {
         record
     }
 
-    fn lock(&self) -> MutexGuard<'_, Table> {
+    fn lock(&self) -> MutexGuard<'_, RecordTable> {
         // Each entry is inserted in one step, so a panic leaves the table consistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

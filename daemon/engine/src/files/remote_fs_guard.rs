@@ -32,13 +32,13 @@ struct Late(AtomicUsize);
 
 /// State of one query, shared by the waiting and the answering side. The second side to finish sees
 /// that the other one has.
-struct Question {
+struct PendingLookup {
     late: Arc<Late>,
     /// Number of sides that have finished.
     n_ended: AtomicUsize,
 }
 
-impl Question {
+impl PendingLookup {
     /// Records a timeout on the waiting side.
     fn give_up(&self) {
         if self.n_ended.fetch_add(1, Ordering::AcqRel) == 0 {
@@ -48,7 +48,7 @@ impl Question {
 }
 
 /// Finishes a query on the answering side, also after a panic.
-struct Answering(Arc<Question>);
+struct Answering(Arc<PendingLookup>);
 
 impl Drop for Answering {
     fn drop(&mut self) {
@@ -80,7 +80,7 @@ impl RemoteFsGuard {
     }
 
     /// Runs a query of one system call. Returns none on a timeout.
-    pub async fn look<T: Send + 'static>(
+    pub async fn query<T: Send + 'static>(
         &self,
         question: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
@@ -97,7 +97,7 @@ impl RemoteFsGuard {
             return None;
         }
         let asked =
-            Arc::new(Question { late: Arc::clone(&self.late), n_ended: AtomicUsize::new(0) });
+            Arc::new(PendingLookup { late: Arc::clone(&self.late), n_ended: AtomicUsize::new(0) });
         let answering = Answering(Arc::clone(&asked));
         let answer = spawn_blocking(move || {
             let _answering = answering;
@@ -127,18 +127,18 @@ mod tests {
     #[tokio::test]
     async fn query_times_out_and_resumes_after_the_late_answer() {
         let reach = RemoteFsGuard::default();
-        assert_eq!(reach.look(|| 1).await, Some(1));
+        assert_eq!(reach.query(|| 1).await, Some(1));
         let (answer, waiting) = mpsc::channel();
         let hangs = move || waiting.recv().is_ok();
-        assert_eq!(reach.look(hangs).await, None);
+        assert_eq!(reach.query(hangs).await, None);
         assert!(reach.is_late());
         // The query does not start at all.
-        assert_eq!(reach.look(|| -> u8 { panic!("it is asked") }).await, None);
+        assert_eq!(reach.query(|| -> u8 { panic!("it is asked") }).await, None);
         answer.send(()).unwrap();
         while reach.is_late() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        assert_eq!(reach.look(|| 2).await, Some(2));
+        assert_eq!(reach.query(|| 2).await, Some(2));
     }
 
     #[tokio::test]
@@ -149,7 +149,7 @@ mod tests {
             ..RemoteFsGuard::of(&dir.path().join("none/at/all"))
         };
         let here = std::thread::current().id();
-        assert_eq!(reach.look(|| std::thread::current().id()).await, Some(here));
+        assert_eq!(reach.query(|| std::thread::current().id()).await, Some(here));
         assert_ne!(reach.read(|| std::thread::current().id()).await, Some(here));
     }
 }

@@ -21,8 +21,8 @@ use skills_discovery::discover::FileId;
 
 use self::read::{list_directory, missing_or, read_skill, read_text, see};
 use crate::files::counters::{Cause, Counters};
-use crate::files::dir_index::{DirIndex, Need, NodePath, Probe, Watch, join};
-use crate::files::disk::{Disk, Kind};
+use crate::files::dir_index::{DirIndex, Need, NodePath, Probe, WatchState, join};
+use crate::files::disk::{Disk, EntryKind};
 use crate::files::pool;
 use crate::files::records::Records;
 use crate::watch::backend::{ArmError, WatchScope};
@@ -202,10 +202,10 @@ impl Scanner {
         let path = Path::new(&path);
         match self.disk.stat(path) {
             Ok(stat) => match stat.kind {
-                Kind::Directory => Probe::Directory { owner: stat.owner },
-                Kind::File => Probe::File,
-                Kind::Special(word) => Probe::Special(word),
-                Kind::Link => match self.disk.target(path) {
+                EntryKind::Directory => Probe::Directory { owner: stat.owner },
+                EntryKind::File => Probe::File,
+                EntryKind::Special(word) => Probe::Special(word),
+                EntryKind::Link => match self.disk.target(path) {
                     Ok(target) => Probe::Link(target),
                     Err(error) => missing_or(&error),
                 },
@@ -222,34 +222,37 @@ impl Scanner {
             scope = WatchScope::Everything;
         }
         match node.watch {
-            Watch::Unarmed => {}
-            Watch::Armed | Watch::PartlyWatched(_) if node.scope < scope => {}
+            WatchState::Unarmed => {}
+            WatchState::Armed | WatchState::PartlyWatched(_) if node.scope < scope => {}
             // An unwatched directory stays on sweeps: a new watch would not report changes since
             // the last comparison.
-            Watch::Armed | Watch::PartlyWatched(_) | Watch::OverLimit | Watch::Refused => return,
+            WatchState::Armed
+            | WatchState::PartlyWatched(_)
+            | WatchState::OverLimit
+            | WatchState::Refused => return,
         }
         node.scope = scope;
         node.watch = match self.watch.arm(Path::new(path), scope) {
-            None => Watch::Refused,
-            Some(Ok(())) => Watch::Armed,
+            None => WatchState::Refused,
+            Some(Ok(())) => WatchState::Armed,
             // The parent's watch reports the removal.
-            Some(Err(ArmError::Missing)) => Watch::Unarmed,
-            Some(Err(ArmError::Limit)) => Watch::OverLimit,
+            Some(Err(ArmError::Missing)) => WatchState::Unarmed,
+            Some(Err(ArmError::Limit)) => WatchState::OverLimit,
             Some(Err(ArmError::Io(error))) => {
                 tracing::debug!(path = %Path::new(path).display(), %error, "not watched");
-                Watch::Refused
+                WatchState::Refused
             }
         };
         let seen = see(&*self.disk, path);
         // A directory that was missing when armed is a different one when it appears.
-        let now = seen.filter(|_| node.watch != Watch::Unarmed).map(|it| it.stat.id);
-        if let Some(id) = now.filter(|_| node.watch == Watch::Armed) {
+        let now = seen.filter(|_| node.watch != WatchState::Unarmed).map(|it| it.stat.id);
+        if let Some(id) = now.filter(|_| node.watch == WatchState::Armed) {
             let disk = &*self.disk;
             let partly_watched_fs = self.partly_watched_devices.entry(id.device);
             if let Some(kind) =
                 *partly_watched_fs.or_insert_with(|| disk.partly_watched_fs(Path::new(path)))
             {
-                node.watch = Watch::PartlyWatched(kind);
+                node.watch = WatchState::PartlyWatched(kind);
             }
         }
         self.needs_sweep |= node.needs_sweep();

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::files::ignored::{Options, walk};
+use crate::files::ignored::{IgnoreOptions, walk};
 
 /// Maximum number of files listed; a typical skill has ten.
 const MOST: usize = 20_000;
@@ -15,7 +15,7 @@ pub fn unignored(directory: &Path) -> Vec<PathBuf> {
     // Ignore rules of parent directories apply to the directory itself, not to a link to it.
     let Ok(top) = directory.canonicalize() else { return Vec::new() };
     let git = top.join(".git");
-    let options = Options { names: &[".rgignore", ".ignore"], within_git: true };
+    let options = IgnoreOptions { names: &[".rgignore", ".ignore"], within_git: true };
     let builder = walk(&top, options, move |it| it.path().parent() != Some(&git));
     let files = builder.build().filter_map(Result::ok);
     let files = files.filter(|it| it.file_type().is_some_and(|it| it.is_file()));

@@ -43,7 +43,7 @@ impl Sessions {
 
     /// Returns a session and marks it as used; none if it does not exist.
     pub async fn get(&self, id: &str) -> Option<Arc<Session>> {
-        let session = self.found(id).await?;
+        let session = self.peek(id).await?;
         Some(self.used(session))
     }
 
@@ -119,7 +119,7 @@ impl Sessions {
     /// skill is loaded again. Returns whether this was its first success.
     pub async fn finish_hook(&self, hook: &str) -> bool {
         let wanted = hook.to_owned();
-        let (was_live, handed_in) = {
+        let (was_live, write) = {
             let mut live = self.live();
             let is_it = |it: &RegisteredHook| it.id == hook && it.hook.once && !it.is_done;
             let session = live.sessions.values_mut().find(|it| it.hooks.iter().any(is_it));
@@ -133,7 +133,7 @@ impl Sessions {
             }
             (was_live, self.store.hand_in(move |it| hook::finish(it, &wanted)))
         };
-        handed_in.kept().await == Some(true) || was_live
+        write.saved().await == Some(true) || was_live
     }
 
     /// Returns the skills that an agent has loaded, the latest last.
@@ -163,13 +163,13 @@ impl Sessions {
     /// Closes and deletes a session. Returns whether it existed.
     pub async fn close(&self, id: &str) -> bool {
         let wanted = id.to_owned();
-        let (was_live, handed_in) = {
+        let (was_live, write) = {
             let mut live = self.live();
             live.n_left += 1;
             let was_live = live.sessions.remove(id).is_some();
             (was_live, self.store.hand_in(move |it| rows::drop_session(it, &wanted)))
         };
-        handed_in.kept().await.unwrap_or(false) || was_live
+        write.saved().await.unwrap_or(false) || was_live
     }
 
     /// Returns a summary of all sessions, the most recently used first.
@@ -193,13 +193,13 @@ impl Sessions {
         }
         self.shared.swept.store(at, Ordering::Relaxed);
         let since = at.saturating_sub(millis(keep));
-        let handed_in = {
+        let write = {
             let mut live = self.live();
             live.n_left += 1;
             live.sessions.retain(|_, it| it.used >= since);
             self.store.hand_in(move |it| rows::drop_expired(it, since))
         };
-        if let Some(count) = handed_in.kept().await.filter(|it| *it > 0) {
+        if let Some(count) = write.saved().await.filter(|it| *it > 0) {
             tracing::info!(count, "deleted expired sessions");
         }
     }
@@ -232,7 +232,7 @@ impl Sessions {
         let mut awake = Vec::new();
         // One by one, so that other callers get their turn.
         for id in ids.unwrap_or_default() {
-            awake.extend(self.found(&id).await);
+            awake.extend(self.peek(&id).await);
         }
         awake
     }
@@ -331,7 +331,7 @@ mod tests {
                 sessions.register_hooks(id, by, vec![hook]).await;
             }
             8 => {
-                let found = sessions.found(id).await;
+                let found = sessions.peek(id).await;
                 if let Some(hook) = found.and_then(|it| it.hooks.first().cloned()) {
                     sessions.finish_hook(&hook.id).await;
                 }

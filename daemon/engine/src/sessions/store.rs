@@ -34,8 +34,8 @@ use tokio::time::timeout;
 
 use self::error::is_corrupt;
 use self::external_writes::ExternalWrites;
-use self::notes::Notes;
-use self::writer::{Job, Uses};
+use self::notes::StoreProblems;
+use self::writer::{StoreJob, Uses};
 use crate::files::remote_fs_guard::RemoteFsGuard;
 use crate::lock::lock;
 use crate::views::view::Health;
@@ -57,23 +57,23 @@ struct Shared {
     /// Path of the file; none keeps everything in memory.
     path: Option<PathBuf>,
     reach: RemoteFsGuard,
-    jobs: OnceLock<Sender<Job>>,
-    notes: Arc<Mutex<Notes>>,
+    jobs: OnceLock<Sender<StoreJob>>,
+    notes: Arc<Mutex<StoreProblems>>,
     elsewhere: Arc<ExternalWrites>,
     uses: Arc<Uses>,
 }
 
 /// A change on its way to the disk.
 #[must_use = "a caller that is answered before the change is saved may lose it"]
-pub(crate) struct HandedIn<T> {
+pub(crate) struct PendingWrite<T> {
     answer: oneshot::Receiver<()>,
     result: Arc<Mutex<Option<T>>>,
 }
 
-impl<T> HandedIn<T> {
+impl<T> PendingWrite<T> {
     /// Waits until the change is on disk or queued for it. Returns the result of the work; none if
     /// it has failed so far.
-    pub(crate) async fn kept(self) -> Option<T> {
+    pub(crate) async fn saved(self) -> Option<T> {
         if self.answer.await.is_err() {
             tracing::error!("the store has stopped; a change is not saved");
         }
@@ -92,7 +92,7 @@ impl Store {
     }
 
     /// Opens an existing file now, so that its problems are known. Accesses the disk.
-    pub fn look(&self) {
+    pub fn open_existing(&self) {
         if self.shared.path.as_ref().is_some_and(|it| it.exists()) {
             self.jobs();
         }
@@ -108,7 +108,7 @@ impl Store {
         else {
             return Ok(self.shared.jobs.get().is_some());
         };
-        self.shared.reach.look(move || path.exists()).await.ok_or(StoreError::Silent)
+        self.shared.reach.query(move || path.exists()).await.ok_or(StoreError::Silent)
     }
 
     /// Returns the files whose changes reveal writes by other processes.
@@ -126,7 +126,7 @@ impl Store {
         let reach = &self.shared.reach;
         let stamp =
             if reach.is_remote() { Stamp::default() } else { external_writes::watch(watch, &path) };
-        let found = reach.look(move || external_writes::version(&path)).await.unwrap_or_default();
+        let found = reach.query(move || external_writes::version(&path)).await.unwrap_or_default();
         // A file that is gone existed when its thread started.
         let was_there = found.exists() || self.shared.jobs.get().is_some();
         if was_there && found != *lock(&known.seen) {
@@ -159,7 +159,7 @@ impl Store {
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
-        let job = Job::Ask(Box::new(move |connection| {
+        let job = StoreJob::Ask(Box::new(move |connection| {
             let result = work(connection);
             let is_damaged = result.as_ref().is_err_and(is_corrupt);
             // The caller may have hung up.
@@ -176,7 +176,7 @@ impl Store {
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
-        self.jobs().send(Job::once(work, reply)).map_err(|_| StoreError::Ended)?;
+        self.jobs().send(StoreJob::once(work, reply)).map_err(|_| StoreError::Ended)?;
         answer.await.map_err(|_| StoreError::Ended)?
     }
 
@@ -186,7 +186,7 @@ impl Store {
         &self,
         work: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Option<T> {
-        self.hand_in(work).kept().await
+        self.hand_in(work).saved().await
     }
 
     /// Like [`Store::keep`], but leaves the waiting to the caller. The change is in order when this
@@ -194,7 +194,7 @@ impl Store {
     pub(crate) fn hand_in<T: Send + 'static>(
         &self,
         work: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    ) -> HandedIn<T> {
+    ) -> PendingWrite<T> {
         let result = Arc::new(Mutex::new(None));
         let slot = Arc::clone(&result);
         let (reply, answer) = oneshot::channel();
@@ -203,8 +203,8 @@ impl Store {
             Ok(())
         });
         // A store that has ended drops it, and with it `reply`.
-        let _ = self.jobs().send(Job::Keep(change, reply));
-        HandedIn { answer, result }
+        let _ = self.jobs().send(StoreJob::Keep(change, reply));
+        PendingWrite { answer, result }
     }
 
     /// Like [`Store::keep`], without waiting.
@@ -214,7 +214,7 @@ impl Store {
     ) {
         // The reply is unused, and a store that has ended has reported it.
         let (reply, _) = oneshot::channel();
-        let _ = self.jobs().send(Job::Keep(Box::new(work), reply));
+        let _ = self.jobs().send(StoreJob::Keep(Box::new(work), reply));
     }
 
     /// Tries a last time to save pending changes, with a timeout. Returns the number of changes
@@ -248,11 +248,11 @@ impl Store {
     /// Drops `tell` if nothing is pending: the thread was never started or has ended.
     fn try_last(&self, tell: impl FnOnce(usize) + Send + 'static) {
         if let Some(jobs) = self.shared.jobs.get() {
-            let _ = jobs.send(Job::Last(Box::new(tell)));
+            let _ = jobs.send(StoreJob::Last(Box::new(tell)));
         }
     }
 
-    fn jobs(&self) -> &Sender<Job> {
+    fn jobs(&self) -> &Sender<StoreJob> {
         self.shared.jobs.get_or_init(|| {
             let (jobs, waiting) = mpsc::channel();
             let path = self.shared.path.clone();

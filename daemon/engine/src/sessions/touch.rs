@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
 use skills_syntax::path::AbsPath;
 
-use crate::files::disk::{Disk, Kind, RealDisk};
+use crate::files::disk::{Disk, EntryKind, RealDisk};
 use crate::files::ignored::Git;
 
 pub use levels::Levels;
@@ -117,9 +117,9 @@ fn climb(
 
 fn is_directory(disk: &dyn Disk, path: &Path) -> bool {
     match disk.stat(path).map(|it| it.kind) {
-        Ok(Kind::Directory) => true,
-        Ok(Kind::Link) => fs::metadata(path).is_ok_and(|it| it.is_dir()),
-        Ok(Kind::File | Kind::Special(_)) | Err(_) => false,
+        Ok(EntryKind::Directory) => true,
+        Ok(EntryKind::Link) => fs::metadata(path).is_ok_and(|it| it.is_dir()),
+        Ok(EntryKind::File | EntryKind::Special(_)) | Err(_) => false,
     }
 }
 

@@ -16,7 +16,7 @@ use skills_discovery::discover::ProvidedSkill;
 use skills_syntax::path::AbsPath;
 
 /// A file of a skill: skill name, path below its directory, content.
-struct File {
+struct BundledFile {
     skill: &'static str,
     relative: &'static str,
     text: &'static str,
@@ -24,7 +24,7 @@ struct File {
 
 macro_rules! files {
     ($($skill:literal: $($relative:literal)+;)*) => {
-        &[$($(File {
+        &[$($(BundledFile {
             skill: $skill,
             relative: $relative,
             text: include_str!(concat!("../../../skills/", $skill, "/", $relative)),
@@ -32,7 +32,7 @@ macro_rules! files {
     };
 }
 
-const FILES: &[File] = files! {
+const FILES: &[BundledFile] = files! {
     "debug-skills": "SKILL.md" "references/frontmatter.md";
     "migrate-command": "SKILL.md" "references/fields.md";
     "writing-skills": "SKILL.md" "references/fields.md";
@@ -41,7 +41,7 @@ const FILES: &[File] = files! {
 /// Name of this version's directory.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut hasher = blake3::Hasher::new();
-    for File { skill, relative, text } in FILES {
+    for BundledFile { skill, relative, text } in FILES {
         for part in [*skill, *relative, *text] {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
@@ -103,7 +103,7 @@ pub(crate) fn extract(cache: &Path) -> io::Result<()> {
 }
 
 fn is_whole(directory: &Path) -> bool {
-    let holds = |it: &File| {
+    let holds = |it: &BundledFile| {
         let found = fs::read(directory.join(it.skill).join(it.relative));
         found.is_ok_and(|bytes| bytes == it.text.as_bytes())
     };
@@ -111,7 +111,7 @@ fn is_whole(directory: &Path) -> bool {
 }
 
 fn write(staged: &Path) -> io::Result<()> {
-    for File { skill, relative, text } in FILES {
+    for BundledFile { skill, relative, text } in FILES {
         let path = staged.join(skill).join(relative);
         private(path.parent().unwrap_or(staged))?;
         fs::write(path, text)?;

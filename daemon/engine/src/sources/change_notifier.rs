@@ -4,16 +4,16 @@
 use tokio::sync::watch;
 
 use crate::views::event::Event;
-use crate::views::idle_check::Events;
+use crate::views::idle_check::EventSender;
 
 /// Announces changes of external sources.
 pub(crate) struct ChangeNotifier {
-    events: Events,
+    events: EventSender,
     count: watch::Sender<u64>,
 }
 
 impl ChangeNotifier {
-    pub(crate) fn new(events: Events) -> Self {
+    pub(crate) fn new(events: EventSender) -> Self {
         Self { events, count: watch::Sender::new(0) }
     }
 

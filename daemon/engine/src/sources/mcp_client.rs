@@ -23,7 +23,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 use crate::sources::change_notifier::ChangeNotifier;
-use crate::sources::mcp_client::keeper::Order;
+use crate::sources::mcp_client::keeper::KeeperOrder;
 use crate::sources::mcp_client::prompt::{PromptAnswer, PromptError};
 use crate::sources::mcp_client::state::Shared;
 use crate::sources::source_config::McpOptions;
@@ -33,7 +33,7 @@ use crate::views::view::Health;
 /// All configured servers.
 pub(crate) struct Mcp {
     shared: Arc<Shared>,
-    keeper: Option<(UnboundedSender<Order>, JoinHandle<()>)>,
+    keeper: Option<(UnboundedSender<KeeperOrder>, JoinHandle<()>)>,
     options: Option<McpOptions>,
 }
 
@@ -60,7 +60,7 @@ impl Mcp {
         self.options = Some(options.clone());
         if let Some((orders, _)) = &self.keeper {
             // The thread ends together with the engine.
-            let _ = orders.send(Order::Configure(options.clone()));
+            let _ = orders.send(KeeperOrder::Configure(options.clone()));
         }
     }
 
@@ -90,7 +90,7 @@ impl Mcp {
         }
         if let Some((orders, _)) = &self.keeper {
             // As above.
-            let _ = orders.send(Order::Want);
+            let _ = orders.send(KeeperOrder::Want);
         }
         self.shared.notifier.tell();
     }
@@ -124,7 +124,7 @@ impl Mcp {
         }
         match &self.keeper {
             Some((orders, _)) => {
-                let order = Order::Get { server, prompt, arguments, reply };
+                let order = KeeperOrder::Get { server, prompt, arguments, reply };
                 // If the thread has ended, the caller sees a closed channel.
                 let _ = orders.send(order);
             }
@@ -184,7 +184,7 @@ impl Mcp {
     pub(crate) fn stop(&mut self) {
         if let Some((orders, thread)) = self.keeper.take() {
             // The thread also ends when all senders are gone.
-            let _ = orders.send(Order::Stop);
+            let _ = orders.send(KeeperOrder::Stop);
             drop(orders);
             // The panic hook has reported a panic of that thread.
             let _ = thread.join();

@@ -25,10 +25,10 @@ use skills_syntax::path::AbsPath;
 
 use crate::lock::lock;
 use crate::sources::change_notifier::ChangeNotifier;
-use crate::sources::registries::store::{REGISTRIES, Store};
-use crate::sources::registries::update::Outcome;
+use crate::sources::registries::store::{REGISTRIES, RegistryCache};
+use crate::sources::registries::update::UpdateOutcome;
 use crate::sources::source_config::RemoteOptions;
-use crate::sources::source_limits::{CATALOGS, CATALOGS_AT_ONCE, REFUSED_SHOWN};
+use crate::sources::source_limits::{FETCHES_AT_ONCE, MAX_REGISTRIES, REFUSED_SHOWN};
 use crate::sources::source_status::{SourcePhase, SourceStatus};
 use crate::views::view::Health;
 
@@ -42,13 +42,13 @@ const LAST_RETRY: Duration = Duration::from_hours(1);
 pub(crate) struct Remote {
     shared: Arc<Shared>,
     /// Sender to the scheduling thread, once it runs.
-    orders: Option<Sender<Order>>,
+    orders: Option<Sender<FetchOrder>>,
 }
 
 struct Shared {
     cache: Option<PathBuf>,
     notifier: Arc<ChangeNotifier>,
-    catalogs: Mutex<BTreeMap<Address, Catalog>>,
+    registries: Mutex<BTreeMap<Address, Registry>>,
     /// Interval between fetches, and whether unencrypted fetches are allowed.
     options: Mutex<(Duration, bool)>,
     stopping: AtomicBool,
@@ -56,7 +56,7 @@ struct Shared {
 
 /// State of one registry.
 #[derive(Clone, Default)]
-struct Catalog {
+struct Registry {
     phase: SourcePhase,
     /// True if the cache contains a copy.
     has_copy: bool,
@@ -71,7 +71,7 @@ struct Catalog {
 }
 
 /// Orders to the scheduling thread.
-enum Order {
+enum FetchOrder {
     /// Check the schedule again.
     Look,
     /// A fetch has ended.
@@ -92,7 +92,7 @@ impl Remote {
         let shared = Shared {
             cache,
             notifier,
-            catalogs: Mutex::default(),
+            registries: Mutex::default(),
             options: Mutex::new((Duration::from_hours(1), false)),
             stopping: AtomicBool::new(false),
         };
@@ -101,14 +101,14 @@ impl Remote {
 
     pub(crate) fn configure(&mut self, options: &RemoteOptions) {
         *lock(&self.shared.options) = (options.interval, options.unencrypted);
-        for catalog in lock(&self.shared.catalogs).values_mut() {
+        for registry in lock(&self.shared.registries).values_mut() {
             // Applies a shorter interval at once, and retries fetches that may be allowed now.
-            catalog.due = catalog.due.map(|it| it.min(Instant::now() + options.interval));
-            if catalog.phase == SourcePhase::Failed && catalog.due.is_some() {
-                catalog.due = Some(Instant::now());
+            registry.due = registry.due.map(|it| it.min(Instant::now() + options.interval));
+            if registry.phase == SourcePhase::Failed && registry.due.is_some() {
+                registry.due = Some(Instant::now());
             }
         }
-        self.order(Order::Look);
+        self.order(FetchOrder::Look);
     }
 
     /// Returns a registry as a root.
@@ -120,10 +120,10 @@ impl Remote {
                 "there is no cache directory: neither XDG_CACHE_HOME nor HOME is set".to_owned();
             return ProvidedRoot { path, origin, stock: ProvidedContents::Failed(why) };
         };
-        let catalogs = lock(&self.shared.catalogs);
-        let stock = match catalogs.get(address) {
+        let registries = lock(&self.shared.registries);
+        let stock = match registries.get(address) {
             Some(it) if it.has_copy => ProvidedContents::Directory,
-            Some(Catalog { error: Some(error), .. }) => ProvidedContents::Failed(error.clone()),
+            Some(Registry { error: Some(error), .. }) => ProvidedContents::Failed(error.clone()),
             // A copy fetched by an earlier run is available before the first request.
             None if self.shared.store(address).is_some_and(|it| it.has_copy()) => {
                 ProvidedContents::Directory
@@ -142,36 +142,36 @@ impl Remote {
     /// Schedules fetches of a registry.
     pub(crate) fn want(&mut self, address: &Address) {
         {
-            let mut catalogs = lock(&self.shared.catalogs);
-            if catalogs.contains_key(address) {
+            let mut registries = lock(&self.shared.registries);
+            if registries.contains_key(address) {
                 return;
             }
-            let mut catalog = Catalog { phase: SourcePhase::Starting, ..Catalog::default() };
+            let mut registry = Registry { phase: SourcePhase::Starting, ..Registry::default() };
             match self.shared.store(address) {
-                _ if catalogs.len() >= CATALOGS => {
-                    catalog.phase = SourcePhase::Failed;
-                    catalog.error = Some(format!("there are already {CATALOGS} registries"));
+                _ if registries.len() >= MAX_REGISTRIES => {
+                    registry.phase = SourcePhase::Failed;
+                    registry.error = Some(format!("there are already {MAX_REGISTRIES} registries"));
                 }
-                None => catalog.phase = SourcePhase::Failed,
+                None => registry.phase = SourcePhase::Failed,
                 Some(store) => {
-                    catalog.has_copy = store.has_copy();
-                    catalog.due = Some(Instant::now());
+                    registry.has_copy = store.has_copy();
+                    registry.due = Some(Instant::now());
                 }
             }
-            catalogs.insert(address.clone(), catalog);
+            registries.insert(address.clone(), registry);
         }
         // The event loop asked before the registry was known.
         self.shared.notifier.tell();
-        self.order(Order::Look);
+        self.order(FetchOrder::Look);
     }
 
-    fn order(&mut self, order: Order) {
-        if self.orders.is_none() && !lock(&self.shared.catalogs).is_empty() {
+    fn order(&mut self, order: FetchOrder) {
+        if self.orders.is_none() && !lock(&self.shared.registries).is_empty() {
             let (orders, receiver) = mpsc::channel();
             let shared = Arc::clone(&self.shared);
             let own = orders.clone();
             let spawned = thread::Builder::new()
-                .name("catalogs".into())
+                .name("registries".into())
                 .spawn(move || keep_times(&shared, &own, &receiver));
             match spawned {
                 Ok(_) => self.orders = Some(orders),
@@ -186,16 +186,16 @@ impl Remote {
 
     /// Returns true if a registry without a copy is being fetched.
     pub(crate) fn is_fetching(&self, address: &Address) -> bool {
-        let catalogs = lock(&self.shared.catalogs);
-        catalogs.get(address).is_some_and(|it| it.phase == SourcePhase::Starting && !it.has_copy)
+        let registries = lock(&self.shared.registries);
+        registries.get(address).is_some_and(|it| it.phase == SourcePhase::Starting && !it.has_copy)
     }
 
     pub(crate) fn health(&self, address: &Address) -> Vec<Health> {
-        let catalogs = lock(&self.shared.catalogs);
-        let Some(catalog) = catalogs.get(address) else { return Vec::new() };
+        let registries = lock(&self.shared.registries);
+        let Some(registry) = registries.get(address) else { return Vec::new() };
         let mut health = Vec::new();
-        if let Some(error) = &catalog.error {
-            let copy = if catalog.has_copy { "; the copy in the cache is used" } else { "" };
+        if let Some(error) = &registry.error {
+            let copy = if registry.has_copy { "; the copy in the cache is used" } else { "" };
             health.push(Health {
                 code: "remote",
                 message: format!("failed to fetch the registry `{address}`: {error}{copy}"),
@@ -203,9 +203,9 @@ impl Remote {
                 path: None,
             });
         }
-        let more = catalog.refused.len().saturating_sub(REFUSED_SHOWN);
+        let more = registry.refused.len().saturating_sub(REFUSED_SHOWN);
         let more = (more > 0).then(|| format!("{more} more skills are left out"));
-        for refused in catalog.refused.iter().take(REFUSED_SHOWN).chain(&more) {
+        for refused in registry.refused.iter().take(REFUSED_SHOWN).chain(&more) {
             health.push(Health {
                 code: "remote-skill",
                 message: format!("in the registry `{address}`, {refused}"),
@@ -217,8 +217,8 @@ impl Remote {
     }
 
     pub(crate) fn status(&self) -> Vec<SourceStatus> {
-        let catalogs = lock(&self.shared.catalogs);
-        let status = catalogs.iter().map(|(address, it)| SourceStatus {
+        let registries = lock(&self.shared.registries);
+        let status = registries.iter().map(|(address, it)| SourceStatus {
             provider: Provider::Remote,
             name: address.to_string(),
             phase: it.phase,
@@ -235,13 +235,13 @@ impl Remote {
 }
 
 impl Shared {
-    fn store(&self, address: &Address) -> Option<Store> {
-        Some(Store::new(self.cache.as_deref()?, address))
+    fn store(&self, address: &Address) -> Option<RegistryCache> {
+        Some(RegistryCache::new(self.cache.as_deref()?, address))
     }
 }
 
 /// Starts due fetches until all senders are gone.
-fn keep_times(shared: &Arc<Shared>, own: &Sender<Order>, orders: &Receiver<Order>) {
+fn keep_times(shared: &Arc<Shared>, own: &Sender<FetchOrder>, orders: &Receiver<FetchOrder>) {
     let mut running = 0;
     loop {
         if shared.stopping.load(Ordering::Relaxed) {
@@ -249,37 +249,37 @@ fn keep_times(shared: &Arc<Shared>, own: &Sender<Order>, orders: &Receiver<Order
         }
         let now = Instant::now();
         let mut next = None;
-        for (address, catalog) in lock(&shared.catalogs).iter_mut() {
-            let Some(due) = catalog.due else { continue };
-            if due > now || running >= CATALOGS_AT_ONCE {
+        for (address, registry) in lock(&shared.registries).iter_mut() {
+            let Some(due) = registry.due else { continue };
+            if due > now || running >= FETCHES_AT_ONCE {
                 next = Some(next.map_or(due, |it: Instant| it.min(due)));
                 continue;
             }
-            catalog.due = None;
+            registry.due = None;
             let (shared, own, address) = (Arc::clone(shared), own.clone(), address.clone());
             let work = move || {
                 fetch_one(&shared, &address);
                 // The receiver outlives this thread, except at shutdown.
-                let _ = own.send(Order::Done);
+                let _ = own.send(FetchOrder::Done);
             };
-            match thread::Builder::new().name("catalog".into()).spawn(work) {
+            match thread::Builder::new().name("registry".into()).spawn(work) {
                 Ok(_) => running += 1,
                 Err(error) => {
                     tracing::warn!(%error, "cannot start fetching a registry");
-                    catalog.due = Some(now + FIRST_RETRY);
+                    registry.due = Some(now + FIRST_RETRY);
                 }
             }
         }
         // With all slots taken, waits for a fetch to end.
         let wait =
-            next.filter(|_| running < CATALOGS_AT_ONCE).map(|it| it.saturating_duration_since(now));
+            next.filter(|_| running < FETCHES_AT_ONCE).map(|it| it.saturating_duration_since(now));
         let order = match wait {
             Some(wait) => orders.recv_timeout(wait),
             None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
         match order {
-            Ok(Order::Done) => running -= 1,
-            Ok(Order::Look) | Err(RecvTimeoutError::Timeout) => {}
+            Ok(FetchOrder::Done) => running -= 1,
+            Ok(FetchOrder::Look) | Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }
@@ -295,36 +295,36 @@ fn fetch_one(shared: &Shared, address: &Address) {
     }
     let elapsed = started.elapsed();
     {
-        let mut catalogs = lock(&shared.catalogs);
-        let Some(catalog) = catalogs.get_mut(address) else { return };
+        let mut registries = lock(&shared.registries);
+        let Some(registry) = registries.get_mut(address) else { return };
         let mut wait = interval;
         match result {
-            Ok(Outcome { skills, refused, complete }) => {
+            Ok(UpdateOutcome { skills, refused, complete }) => {
                 tracing::debug!(%address, skills, ?elapsed, "registry is up to date");
-                *catalog = Catalog {
+                *registry = Registry {
                     phase: SourcePhase::Ready,
                     has_copy: true,
                     skills,
                     refused,
-                    failures: if complete { 0 } else { catalog.failures + 1 },
-                    ..Catalog::default()
+                    failures: if complete { 0 } else { registry.failures + 1 },
+                    ..Registry::default()
                 };
             }
             Err(error) => {
                 tracing::info!(%address, %error, ?elapsed, "failed to fetch a registry");
-                catalog.has_copy = store.has_copy();
-                catalog.phase =
-                    if catalog.has_copy { SourcePhase::Stale } else { SourcePhase::Failed };
-                catalog.skills = store.count();
-                catalog.error = Some(error.to_string());
-                catalog.failures += 1;
+                registry.has_copy = store.has_copy();
+                registry.phase =
+                    if registry.has_copy { SourcePhase::Stale } else { SourcePhase::Failed };
+                registry.skills = store.count();
+                registry.error = Some(error.to_string());
+                registry.failures += 1;
             }
         }
-        if catalog.failures > 0 {
-            let retry = FIRST_RETRY.saturating_mul(1 << (catalog.failures - 1).min(16));
+        if registry.failures > 0 {
+            let retry = FIRST_RETRY.saturating_mul(1 << (registry.failures - 1).min(16));
             wait = wait.min(retry.min(LAST_RETRY));
         }
-        catalog.due = Some(Instant::now() + wait);
+        registry.due = Some(Instant::now() + wait);
     }
     shared.notifier.tell();
 }

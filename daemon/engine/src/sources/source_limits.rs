@@ -53,10 +53,10 @@ pub(crate) const CONNECT_TIME: Duration = Duration::from_secs(5);
 pub(crate) const REDIRECTS: usize = 5;
 
 /// Registries in all, from every configuration file.
-pub(crate) const CATALOGS: usize = 64;
+pub(crate) const MAX_REGISTRIES: usize = 64;
 
 /// Registries that are fetched at the same time.
-pub(crate) const CATALOGS_AT_ONCE: usize = 4;
+pub(crate) const FETCHES_AT_ONCE: usize = 4;
 
 /// Skills of one registry that health names as left out.
 pub(crate) const REFUSED_SHOWN: usize = 20;

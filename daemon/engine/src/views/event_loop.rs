@@ -21,7 +21,7 @@ use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use self::state::{EngineState, SLICE, Waiter};
-use crate::files::dir_index::{Node, NodeId};
+use crate::files::dir_index::{DirNode, NodeId};
 use crate::views::event::{Event, Freshness};
 
 /// Timeout of a cookie, after which the disk is swept instead. A cookie takes microseconds.
@@ -257,8 +257,9 @@ impl EngineState {
             let known = self.views.get(&request.key);
             let known = known.filter(|_| !self.postponed.contains(&request.key));
             let depends = known.map(|it| &it.depends);
-            let which =
-                |it: &Node| depends.is_none_or(|set| set.contains(it.id)) && compared.insert(it.id);
+            let which = |it: &DirNode| {
+                depends.is_none_or(|set| set.contains(it.id)) && compared.insert(it.id)
+            };
             match request.freshness {
                 Freshness::Verified => self.scanner.sweep(which),
                 Freshness::Cached | Freshness::Synced => self.scanner.sweep_unwatched(which),

@@ -15,12 +15,12 @@ use crate::watch::service::WatchService;
 
 /// Sender of events to the event loop; cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Events {
+pub(crate) struct EventSender {
     queue: Sender<Event>,
     sent: Arc<AtomicU64>,
 }
 
-impl Events {
+impl EventSender {
     pub(crate) fn new(queue: Sender<Event>) -> Self {
         Self { queue, sent: Arc::default() }
     }
@@ -45,7 +45,7 @@ pub(crate) struct IdleCheck {
 }
 
 impl IdleCheck {
-    pub(crate) fn new(events: &Events, done: &Arc<AtomicU64>, watch: WatchService) -> Self {
+    pub(crate) fn new(events: &EventSender, done: &Arc<AtomicU64>, watch: WatchService) -> Self {
         Self { sent: Arc::clone(&events.sent), done: Arc::clone(done), watch }
     }
 

@@ -45,21 +45,21 @@ pub(crate) struct Journal(Mutex<Log>);
 struct Log {
     /// Tick of the state before the first step.
     base: u64,
-    steps: VecDeque<Step>,
+    steps: VecDeque<Publication>,
     /// Number of changes in all steps.
     n_changes: usize,
 }
 
 /// One publication.
 #[derive(Debug)]
-struct Step {
+struct Publication {
     tick: u64,
-    changes: Box<[Change]>,
+    changes: Box<[CandidateChange]>,
 }
 
 /// Change of one candidate in a step.
 #[derive(Debug)]
-struct Change {
+struct CandidateChange {
     path: AbsPath,
     before: Option<Past>,
     /// True if its position among the others changed.
@@ -77,7 +77,7 @@ struct Past {
 /// Changes between two states, before they are recorded.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    each: Vec<Change>,
+    each: Vec<CandidateChange>,
     /// True if paths do not identify candidates; earlier history is discarded.
     unclear: bool,
     /// Indexes of new or changed candidates that the agent now drops or that cannot be read at the
@@ -125,13 +125,13 @@ impl Changes {
                 }
                 found.findings |= findings(was) != findings(Some(candidate));
                 let before = was.map(|it| Past::of(old, it));
-                found.each.push(Change { path: candidate.path.clone(), before, moved });
+                found.each.push(CandidateChange { path: candidate.path.clone(), before, moved });
             }
         }
         for candidate in before_rest.iter().filter(|it| !paths.contains(&it.path)) {
             found.findings |= !findings(Some(candidate)).is_empty();
             let before = Some(Past::of(old, candidate));
-            found.each.push(Change { path: candidate.path.clone(), before, moved: false });
+            found.each.push(CandidateChange { path: candidate.path.clone(), before, moved: false });
         }
         found
     }
@@ -165,7 +165,7 @@ impl Journal {
             log.steps = VecDeque::with_capacity(1);
         }
         log.n_changes += changes.each.len();
-        log.steps.push_back(Step { tick, changes: changes.each.into() });
+        log.steps.push_back(Publication { tick, changes: changes.each.into() });
     }
 
     /// Returns the difference between the state at `since` and `resolution`, the state at `now`;
@@ -186,7 +186,7 @@ impl Journal {
         // The first change of each candidate since then holds its state at that time.
         let mut then: HashMap<&AbsPath, (Option<&Past>, bool)> = HashMap::new();
         for step in log.steps.iter().filter(|it| it.tick > since && it.tick <= now) {
-            for Change { path, before, moved } in &step.changes {
+            for CandidateChange { path, before, moved } in &step.changes {
                 let entry = then.entry(path).or_insert((before.as_ref(), false));
                 entry.1 |= moved;
             }

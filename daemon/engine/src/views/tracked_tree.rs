@@ -23,12 +23,12 @@ pub(crate) struct TrackedTree<'a> {
     us: u32,
     sources: &'a Sources,
     policy: &'a Arc<Policy>,
-    notes: RefCell<Notes>,
+    notes: RefCell<DiscoveryRecords>,
 }
 
 /// Records of one discovery run.
 #[derive(Default)]
-pub(crate) struct Notes {
+pub(crate) struct DiscoveryRecords {
     /// Missing answers.
     pub(crate) needs: Vec<Need>,
     /// Nodes that the answers depend on, with repetitions.
@@ -47,14 +47,14 @@ impl<'a> TrackedTree<'a> {
         Self { dir_index, us, sources, policy, notes: RefCell::default() }
     }
 
-    pub(crate) fn into_notes(self) -> Notes {
+    pub(crate) fn into_notes(self) -> DiscoveryRecords {
         self.notes.into_inner()
     }
 
     /// Runs `ask` with a recorder of visited nodes; records the need if the answer is missing.
     fn answer<T>(&self, ask: impl FnOnce(&mut dyn FnMut(NodeId)) -> Result<T, Need>) -> Option<T> {
         let mut notes = self.notes.borrow_mut();
-        let Notes { needs, visited, .. } = &mut *notes;
+        let DiscoveryRecords { needs, visited, .. } = &mut *notes;
         match ask(&mut |id| visited.push(id)) {
             Ok(answer) => Some(answer),
             Err(need) => {

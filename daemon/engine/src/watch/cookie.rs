@@ -19,14 +19,14 @@ use std::time::SystemTime;
 pub(crate) struct Awaited(Arc<AtomicU64>);
 
 /// Directory of the cookie files; removed on drop.
-pub(crate) struct Cookies {
+pub(crate) struct CookieDir {
     dir: PathBuf,
     awaited: Awaited,
     /// The file that was touched last.
     file: Option<(PathBuf, File)>,
 }
 
-impl Cookies {
+impl CookieDir {
     /// Creates the directory with mode 0700.
     pub(crate) fn new(dir: PathBuf) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
@@ -57,7 +57,7 @@ impl Cookies {
     }
 }
 
-impl Drop for Cookies {
+impl Drop for CookieDir {
     fn drop(&mut self) {
         // A leftover is removed with the daemon's runtime directory.
         let _ = std::fs::remove_dir_all(&self.dir);
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn late_ticket_of_an_earlier_generation_is_ignored() {
         let dir = tempfile::tempdir().unwrap();
-        let mut cookies = Cookies::new(dir.path().join("c")).unwrap();
+        let mut cookies = CookieDir::new(dir.path().join("c")).unwrap();
         let awaited = cookies.awaited();
         cookies.place(7).unwrap();
         assert_eq!(awaited.brought_by(OsStr::new("cookie-0")), Some(7));

@@ -87,7 +87,7 @@ pub fn inotify() -> StartWatch {
 
 /// Watched paths.
 #[derive(Default)]
-struct Table {
+struct WatchTable {
     armed: HashMap<WatchDescriptor, Vec<Armed>>,
     watches: HashMap<Arc<Path>, WatchDescriptor>,
 }
@@ -111,7 +111,7 @@ impl Armed {
     }
 }
 
-impl Table {
+impl WatchTable {
     /// Adds a subscriber of a path. Returns the path's former watch if it has no other path.
     fn insert(
         &mut self,
@@ -279,7 +279,7 @@ impl Drop for Source {
 /// Reads events: on its own thread as they arrive, and on the thread of a call that asks for them.
 struct EventReader {
     hint_queue: HintQueue,
-    table: Mutex<Table>,
+    table: Mutex<WatchTable>,
     /// Locked from reading events until they are queued: the next holder finds all of them in the
     /// queue. The lock of `table` is taken under this one.
     events: Mutex<Events>,

@@ -17,7 +17,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
 use crate::lock::lock;
 use crate::watch::backend::{ArmError, StartWatch, Subscriber, WatchBackend, WatchScope};
-use crate::watch::cookie::{Awaited, Cookies};
+use crate::watch::cookie::{Awaited, CookieDir};
 use crate::watch::hints::HintQueue;
 
 /// Returns the starter of the backend for this system. Backends that need cookies write them to
@@ -37,10 +37,11 @@ pub fn recommended(cookie_dir: PathBuf) -> StartWatch {
 /// Returns the starter of a backend that uses the system's mechanism through `notify`.
 pub fn portable(cookie_dir: PathBuf) -> StartWatch {
     Box::new(move |hint_queue| {
-        let cookies = Cookies::new(cookie_dir)?;
+        let cookies = CookieDir::new(cookie_dir)?;
         let (cookie_dir, armed) = (cookies.dir().to_owned(), Armed::default());
         let subscribers = Arc::clone(&armed);
-        let handler = Handler { hint_queue, cookie_dir, awaited: cookies.awaited(), subscribers };
+        let handler =
+            EventHandler { hint_queue, cookie_dir, awaited: cookies.awaited(), subscribers };
         let mut watcher =
             notify::recommended_watcher(move |event| handler.handle(event)).map_err(io_error)?;
         watcher.watch(cookies.dir(), RecursiveMode::NonRecursive).map_err(io_error)?;
@@ -55,7 +56,7 @@ type Armed = Arc<Mutex<HashMap<PathBuf, [bool; 2]>>>;
 
 struct NotifySource {
     watcher: Mutex<RecommendedWatcher>,
-    cookies: Mutex<Cookies>,
+    cookies: Mutex<CookieDir>,
     armed: Armed,
 }
 
@@ -101,14 +102,14 @@ impl WatchBackend for NotifySource {
     }
 }
 
-struct Handler {
+struct EventHandler {
     hint_queue: HintQueue,
     cookie_dir: PathBuf,
     awaited: Awaited,
     subscribers: Armed,
 }
 
-impl Handler {
+impl EventHandler {
     fn handle(&self, event: notify::Result<notify::Event>) {
         let event = match event {
             Ok(event) => event,

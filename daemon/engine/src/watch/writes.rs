@@ -27,12 +27,12 @@ pub struct Writes(Arc<Shared>);
 struct Shared {
     /// False while no directory is followed, so that events take no lock.
     is_on: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<WritesState>,
     written: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct WritesState {
     /// Followed directories, by the path as requested.
     below: BTreeMap<AbsPath, Followed>,
     met: BTreeSet<PathBuf>,
@@ -118,7 +118,7 @@ impl Writes {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, WritesState> {
         // Each entry is inserted or removed in one step, so a panic leaves the state consistent.
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

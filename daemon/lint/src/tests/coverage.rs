@@ -110,7 +110,7 @@ fn rule_rows_are_complete() {
         let is_kebab = |it: &str| it.chars().all(|it| matches!(it, 'a'..='z' | '0'..='9' | '-'));
         assert!(is_kebab(family) && is_kebab(name), "{id}");
         assert!(!rules()[..at].iter().any(|it| it.id.as_str() == id), "{id} twice");
-        for text in [rule.what, rule.why, rule.repair] {
+        for text in [rule.problem, rule.consequence, rule.remedy] {
             assert!(text.ends_with('.') && !text.contains("  "), "{id}: {text}");
         }
         assert!(!rule.failing.is_empty() && !rule.passing.is_empty(), "{id}");

@@ -7,7 +7,7 @@ use skills_agents::skill::parse;
 use skills_syntax::edit::{Edit, apply};
 
 use super::FixVerifier;
-use super::change::Change;
+use super::change::FixedText;
 use crate::finding::{Finding, Fix};
 use crate::fix_loop::DisjointFixes;
 use crate::settings::Settings;
@@ -104,7 +104,7 @@ impl<'t> Trial<'t, '_, '_> {
         let document = self.proof.cx.document;
         let after_text = apply(text, &edits);
         let after = parse(&after_text);
-        let change = Change::new(text, &after_text, &fixed, &edits);
+        let change = FixedText::new(text, &after_text, &fixed, &edits);
         change.keeps_frontmatter(document, &after)
             && !change.refuses_more(document, &after)
             && self.proof.is_fixed(&fixed, &after_text)

@@ -1,4 +1,4 @@
-//! [`Change`]: comparison of a frontmatter before and after fixes. Entries that the fixes do not
+//! [`FixedText`]: comparison of a frontmatter before and after fixes. Entries that the fixes do not
 //! concern must be unchanged.
 
 use std::cell::OnceCell;
@@ -18,7 +18,7 @@ use crate::Finding;
 const MAX_LEVELS: usize = 64;
 
 /// A text before and after fixes.
-pub(super) struct Change<'a> {
+pub(super) struct FixedText<'a> {
     before: &'a str,
     after: &'a str,
     /// The fixed findings.
@@ -27,7 +27,7 @@ pub(super) struct Change<'a> {
     edited: Vec<Span>,
 }
 
-impl<'a> Change<'a> {
+impl<'a> FixedText<'a> {
     pub(super) fn new(
         before: &'a str,
         after: &'a str,

@@ -19,14 +19,14 @@ const WORTH: usize = 20;
 const ELLIPSIS: char = '…';
 
 /// A line under construction.
-struct Line<'a> {
+struct ListingLine<'a> {
     skill: &'a ListedSkill<'a>,
     /// The shown description; empty for the name alone.
     description: Cow<'a, str>,
     is_shortened: bool,
 }
 
-impl<'a> Line<'a> {
+impl<'a> ListingLine<'a> {
     fn new(skill: &'a ListedSkill<'a>, longest: usize) -> Self {
         let mut description = Cow::Borrowed(skill.description);
         if let Some(more) = skill.when_to_use.as_deref().filter(|it| !it.trim().is_empty()) {
@@ -72,13 +72,13 @@ fn budget(room: &ListingBudget) -> usize {
     room.characters.or(of_context).unwrap_or(FALLBACK) as usize
 }
 
-fn length(lines: &[Line<'_>]) -> usize {
+fn length(lines: &[ListingLine<'_>]) -> usize {
     // Line ends between the lines.
     lines.iter().map(|it| it.length() + 1).sum::<usize>().saturating_sub(1)
 }
 
-fn finish(lines: &[Line<'_>]) -> PromptListing {
-    let texts: Vec<_> = lines.iter().map(Line::text).collect();
+fn finish(lines: &[ListingLine<'_>]) -> PromptListing {
+    let texts: Vec<_> = lines.iter().map(ListingLine::text).collect();
     PromptListing {
         text: texts.join("\n"),
         n_listed: lines.len(),
@@ -90,7 +90,7 @@ fn finish(lines: &[Line<'_>]) -> PromptListing {
 /// The current listing. If it exceeds the budget, the least used skills lose their descriptions
 /// first, later ones before earlier ones. Every name stays.
 pub(super) fn current(skills: &[ListedSkill<'_>], room: &ListingBudget) -> PromptListing {
-    let mut lines: Vec<_> = skills.iter().map(|it| Line::new(it, LONGEST)).collect();
+    let mut lines: Vec<_> = skills.iter().map(|it| ListingLine::new(it, LONGEST)).collect();
     let mut by_use: Vec<_> = (0..lines.len()).filter(|it| !skills[*it].is_bundled).collect();
     by_use.sort_by_key(|it| (skills[*it].n_uses, std::cmp::Reverse(*it)));
     let mut left = length(&lines);
@@ -108,7 +108,8 @@ pub(super) fn current(skills: &[ListedSkill<'_>], room: &ListingBudget) -> Promp
 /// The listing of the founding documents. If it exceeds the budget, all descriptions share equally
 /// the budget that names and bundled skills leave.
 pub(super) fn founding(skills: &[ListedSkill<'_>], room: &ListingBudget) -> PromptListing {
-    let mut lines: Vec<_> = skills.iter().map(|it| Line::new(it, LONGEST_FOUNDING)).collect();
+    let mut lines: Vec<_> =
+        skills.iter().map(|it| ListingLine::new(it, LONGEST_FOUNDING)).collect();
     let budget = budget(room);
     if length(&lines) > budget {
         let mut taken = lines.len() - 1;

@@ -56,7 +56,7 @@ impl LineBudget {
 }
 
 /// A line under construction.
-struct Line<'a> {
+struct CodexLine<'a> {
     name: &'a str,
     description: String,
     file: String,
@@ -65,7 +65,7 @@ struct Line<'a> {
     is_cut: bool,
 }
 
-impl Line<'_> {
+impl CodexLine<'_> {
     fn text(&self) -> String {
         let end = self.description.char_indices().nth(self.shown);
         let description = &self.description[..end.map_or(self.description.len(), |(at, _)| at)];
@@ -91,7 +91,7 @@ pub(super) fn codex(skills: &[ListedSkill<'_>], room: &ListingBudget) -> PromptL
     let table = roots.iter().enumerate();
     text.extend(table.map(|(nth, root)| format!("- `r{nth}` = `{}`", root.display())));
     text.push("### Available skills".to_owned());
-    text.extend(lines.iter().map(Line::text));
+    text.extend(lines.iter().map(CodexLine::text));
     text.push("</skills_instructions>".to_owned());
     PromptListing { text: text.join("\n"), n_listed: lines.len(), n_shortened, n_omitted }
 }
@@ -123,7 +123,7 @@ fn rank(skill: &ListedSkill<'_>) -> u8 {
     }
 }
 
-fn line<'a>(skill: &ListedSkill<'a>, roots: &[&Path]) -> Line<'a> {
+fn line<'a>(skill: &ListedSkill<'a>, roots: &[&Path]) -> CodexLine<'a> {
     let is_cut = skill.description.chars().count() > LONGEST;
     let description = if is_cut {
         skill.description.chars().take(CUT).chain("...".chars()).collect()
@@ -136,13 +136,13 @@ fn line<'a>(skill: &ListedSkill<'a>, roots: &[&Path]) -> Line<'a> {
         (Some(alias), Some(below)) => format!("r{alias}/{}", below.display()),
         _ => skill.path.display().to_string(),
     };
-    Line { name: skill.name, shown: description.chars().count(), description, file, is_cut }
+    CodexLine { name: skill.name, shown: description.chars().count(), description, file, is_cut }
 }
 
 /// Fits the lines into the budget. Descriptions get one character each in turn while the budget
 /// lasts; if the names alone exceed it, lines that do not fit are removed. Returns the number of
 /// removed lines.
-fn fit(lines: &mut Vec<Line<'_>>, budget: LineBudget) -> usize {
+fn fit(lines: &mut Vec<CodexLine<'_>>, budget: LineBudget) -> usize {
     if lines.iter().map(|it| budget.cost(&it.text())).sum::<u64>() <= budget.limit() {
         return 0;
     }
@@ -166,7 +166,7 @@ fn fit(lines: &mut Vec<Line<'_>>, budget: LineBudget) -> usize {
 }
 
 /// Extends each description by one character in turn until the budget is spent.
-fn distribute(lines: &mut [Line<'_>], budget: LineBudget, spent: &mut u64) {
+fn distribute(lines: &mut [CodexLine<'_>], budget: LineBudget, spent: &mut u64) {
     /// The cost of a line so far.
     struct Sum<'a> {
         left: std::str::Chars<'a>,
@@ -175,7 +175,7 @@ fn distribute(lines: &mut [Line<'_>], budget: LineBudget, spent: &mut u64) {
         shown: usize,
     }
     let minimum =
-        |it: &Line<'_>| (it.text().len() as u64 + 1, it.text().chars().count() as u64 + 1);
+        |it: &CodexLine<'_>| (it.text().len() as u64 + 1, it.text().chars().count() as u64 + 1);
     let mut sums: Vec<_> = lines
         .iter()
         .map(|it| {

@@ -124,7 +124,7 @@ pub(crate) async fn shell(
     if commands.filled && !(by == Invoker::User && peer.may_grant()) {
         let (path, joined) = (candidate.path.clone(), commands.joined());
         let filled =
-            blocking(move || Content::filled(&path, &joined).map_err(|it| gone(&path, &it)));
+            blocking(move || Content::from_commands(&path, &joined).map_err(|it| gone(&path, &it)));
         contents.push(filled.await?);
     }
     let contents = unknown(access, contents).await;
@@ -194,7 +194,7 @@ pub(crate) async fn copy(
 /// Returns the content of a skill's file for the hash of its text.
 async fn content(candidate: &Candidate, loaded: [u8; 32]) -> Result<Content, RpcError> {
     let path = candidate.path.clone();
-    blocking(move || Content::known(&path, loaded).map_err(|error| gone(&path, &error))).await
+    blocking(move || Content::from_hash(&path, loaded).map_err(|error| gone(&path, &error))).await
 }
 
 fn gone(path: &AbsPath, error: &io::Error) -> RpcError {

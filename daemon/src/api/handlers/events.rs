@@ -50,12 +50,12 @@ pub(crate) async fn subscribe(
     };
     // Subscribes before reading the clock: a change in between is reported, possibly twice.
     let subscription = sessions.resolver.bus.subscribe(kinds, interest, peer.mailbox());
-    let held = sessions.resolver.engine.hold((*view.key).clone(), (*view.ctx).clone()).await;
+    let held = sessions.resolver.engine.lease_view((*view.key).clone(), (*view.ctx).clone()).await;
     let (view, hold) = held.map_err(|error| sessions.resolver.shutdown.engine_failed(&error))?;
     sessions.resolver.bus.turn(subscription.id(), &view, hold, None);
     if let Some(session) = &session {
         // The session may have been touched in between.
-        sessions.turn_followers(session).await;
+        sessions.update_followers(session).await;
     }
     let config_health = sessions.resolver.settings.health(Some(&view.resolution.worktree));
     let view = view.with_health(&config_health);

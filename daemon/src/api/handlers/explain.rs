@@ -56,13 +56,13 @@ async fn find_near_misses(view: &Arc<View>, target: &Target<'_>) -> Result<NearM
     let found = match target {
         Target::Path(path) => {
             let path = path.clone();
-            spawn_blocking(move || near_miss::at(&path, &worktree)).await
+            spawn_blocking(move || near_miss::describe(&path, &worktree)).await
         }
         Target::Name(name) => {
             let (name, view) = ((*name).to_owned(), Arc::clone(view));
             let seek = move || {
                 let places = discover::places(&view.ctx, &view.resolution);
-                near_miss::called(&name, &places, &worktree)
+                near_miss::search(&name, &places, &worktree)
             };
             spawn_blocking(seek).await
         }

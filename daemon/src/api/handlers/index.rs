@@ -109,12 +109,12 @@ pub(crate) async fn references(
     let (clock, walking) = (first.clock.clone(), Arc::clone(&parts));
     let find = move |cancel: &Cancel| {
         let worktree = walking.walks.worktree(&views[0].resolution.worktree, anew);
-        let names = inspect::names(&views);
+        let names = inspect::skill_names(&views);
         let is_meant = |it: &str| match &name {
             Some(name) => it == name,
             None => names.contains(it),
         };
-        let spoken = inspect::spoken(&worktree, &views, is_meant, cancel);
+        let spoken = inspect::find_references(&worktree, &views, is_meant, cancel);
         Ok(PagedResult::new(&clock, 0, spoken.iter().flat_map(to_wire::references)))
     };
     let page = page_cache::page((&parts.page_cache, &parts.heavy), &peer, wanted, find).await?;

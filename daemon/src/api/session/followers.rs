@@ -38,7 +38,7 @@ impl SessionCalls {
     }
 
     /// Switches the subscriptions to a session to its current view.
-    pub(crate) async fn turn_followers(&self, id: &str) {
+    pub(crate) async fn update_followers(&self, id: &str) {
         // A concurrent touch may change the session in between; the next round handles it.
         while let Some(session) = self.resolver.sessions.get(id).await {
             let mut is_done = true;
@@ -49,8 +49,11 @@ impl SessionCalls {
                         is_done = false;
                         // The subscription holds this view, unless it is still being created.
                         let Some(before) = self.resolver.engine.cached(&before) else { return };
-                        let held =
-                            self.resolver.engine.hold((*now.key).clone(), (*now.ctx).clone()).await;
+                        let held = self
+                            .resolver
+                            .engine
+                            .lease_view((*now.key).clone(), (*now.ctx).clone())
+                            .await;
                         match held {
                             Ok((view, hold)) => {
                                 self.resolver.bus.turn(subscription, &view, hold, Some(&before));

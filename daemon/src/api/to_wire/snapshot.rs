@@ -7,7 +7,7 @@ use skills_config::LevelRow;
 use skills_discovery::discover::Candidate;
 use skills_discovery::ranking::{self, Ranked, RankedRoot};
 use skills_engine::View;
-use skills_engine::files::inspect::Spoken;
+use skills_engine::files::inspect::ReferencingFile;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
 use skills_syntax::text::LineIndex;
@@ -139,7 +139,7 @@ fn root(root: &RankedRoot) -> wire::SnapshotRoot {
 }
 
 /// Converts the references in a file.
-pub(crate) fn references(spoken: &Spoken) -> impl Iterator<Item = wire::SkillReference> {
+pub(crate) fn references(spoken: &ReferencingFile) -> impl Iterator<Item = wire::SkillReference> {
     let places = PositionConverter {
         head: &spoken.text,
         index: LineIndex::new(&spoken.text),

@@ -12,7 +12,7 @@ const MAX_DEPTH: usize = 64;
 /// Parses YAML.
 pub(super) fn parse(text: &str) -> Result<Node, SyntaxError> {
     let fenced = format!("---\n{text}\n---\n");
-    let reader = Reader { lines: LineIndex::new(&fenced), text: &fenced };
+    let reader = YamlReader { lines: LineIndex::new(&fenced), text: &fenced };
     let document = parse_with(&fenced, Keys::NONE);
     let start = LineColumn { line: 1, column: 1 };
     let Some(frontmatter) = &document.frontmatter else {
@@ -25,12 +25,12 @@ pub(super) fn parse(text: &str) -> Result<Node, SyntaxError> {
     Ok(Node { at: start, value: reader.map(frontmatter, &frontmatter.entries, MAX_DEPTH) })
 }
 
-struct Reader<'a> {
+struct YamlReader<'a> {
     text: &'a str,
     lines: LineIndex,
 }
 
-impl Reader<'_> {
+impl YamlReader<'_> {
     /// Subtracts the added `---` line.
     fn position(&self, offset: usize) -> LineColumn {
         let (line, column) = self.lines.display(self.text, offset);

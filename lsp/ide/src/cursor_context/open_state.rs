@@ -18,13 +18,13 @@ pub(super) struct OpenState<'t> {
     /// The span in which keys and values may be written.
     pub(super) content: Span,
     /// The keys and items that the line may belong to, outermost first.
-    pub(super) levels: Vec<Level<'t>>,
+    pub(super) levels: Vec<OpenEntry<'t>>,
     /// The value that the line may continue.
     pub(super) leaf: Option<OpenValue<'t>>,
 }
 
 /// A key, or the dash of an item.
-pub(super) struct Level<'t> {
+pub(super) struct OpenEntry<'t> {
     pub(super) column: usize,
     /// The key; `None` for a dash.
     pub(super) key: Option<&'t str>,
@@ -136,7 +136,7 @@ impl<'t> OpenState<'t> {
 
     /// Leaves the keys and items that a line without a key does not belong to. Returns the last one
     /// left, which is a sibling of the line. A line with its own dash belongs to that dash.
-    pub(super) fn leave(&mut self, column: usize, is_item: bool) -> Option<Level<'t>> {
+    pub(super) fn leave(&mut self, column: usize, is_item: bool) -> Option<OpenEntry<'t>> {
         let mut left = None;
         while !is_item && let Some(level) = self.levels.pop_if(|it| it.column >= column) {
             left = Some(level);
@@ -144,7 +144,7 @@ impl<'t> OpenState<'t> {
         left
     }
 
-    fn drop_levels(&mut self, is_left: impl Fn(&Level<'_>) -> bool) {
+    fn drop_levels(&mut self, is_left: impl Fn(&OpenEntry<'_>) -> bool) {
         while self.levels.pop_if(|it| is_left(it)).is_some() {}
     }
 
@@ -152,7 +152,7 @@ impl<'t> OpenState<'t> {
         if let Some(parent) = self.levels.last_mut() {
             parent.has_value = true;
         }
-        self.levels.push(Level { column, key, has_value: false });
+        self.levels.push(OpenEntry { column, key, has_value: false });
     }
 
     /// Returns the minimum column of a value's continuation lines.

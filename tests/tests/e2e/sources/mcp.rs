@@ -251,7 +251,7 @@ fn engine_prompt(
         ..SourceConfig::default().mcp
     };
     let engine = Engine::start(Options::new("boot".to_owned())).expect("a thread can be started");
-    engine.provide(SourceConfig { mcp, ..SourceConfig::default() });
+    engine.set_sources(SourceConfig { mcp, ..SourceConfig::default() });
     let runtime = Builder::new_current_thread().build().expect("a runtime can be made");
     let arguments = topic.map(|it| ("topic".to_owned(), it.to_owned())).into_iter().collect();
     let answer = runtime.block_on(engine.prompt(path, arguments));

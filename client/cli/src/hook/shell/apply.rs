@@ -1,8 +1,8 @@
 //! Evaluation of one command: splits its words into options and operands, and records its paths.
 
 use super::git;
-use super::operands::{Parsed, parse};
-use super::table::{Row, Shape, UNKNOWN, has, row_of};
+use super::operands::{ParsedOperands, parse};
+use super::table::{CommandRow, OperandShape, UNKNOWN, has, row_of};
 use super::walk::{Walk, is_file_test};
 use super::word::Word;
 
@@ -21,38 +21,38 @@ impl Walk<'_> {
         let row = row_of(base).unwrap_or(&UNKNOWN);
         match row.shape {
             // These shapes parse their own words.
-            Shape::Find => self.find(rest),
-            Shape::Prefix(_) | Shape::Runner(_) => self.prefix(row, rest, document),
-            Shape::Shell => self.shell(row, rest, document),
-            Shape::Test => self.test_words(rest),
-            Shape::Git => git::run(self, rest),
-            Shape::Pairs => self.pairs(rest),
-            Shape::Patch => {
+            OperandShape::Find => self.find(rest),
+            OperandShape::Prefix(_) | OperandShape::Runner(_) => self.prefix(row, rest, document),
+            OperandShape::Shell => self.shell(row, rest, document),
+            OperandShape::Test => self.test_words(rest),
+            OperandShape::Git => git::run(self, rest),
+            OperandShape::Pairs => self.pairs(rest),
+            OperandShape::Patch => {
                 let given = rest.first().and_then(Word::text);
                 self.patch(given.as_deref().or(document).unwrap_or_default());
             }
-            Shape::Eval => {
+            OperandShape::Eval => {
                 let texts: Vec<String> = rest.iter().map(Word::start).collect();
                 self.text(&texts.join(" "));
             }
-            Shape::Popd => self.go_back(),
+            OperandShape::Popd => self.go_back(),
             _ => self.operands(row, &parse(row, rest)),
         }
     }
 
-    fn operands(&mut self, row: &Row, parsed: &Parsed) {
+    fn operands(&mut self, row: &CommandRow, parsed: &ParsedOperands) {
         self.option_paths(parsed);
         let operands = parsed.operands.as_slice();
         let after = |n: usize| operands.get(n..).unwrap_or_default();
         match row.shape {
-            Shape::Paths => self.touch_all(operands),
-            Shape::Listing => self.or_here(operands),
-            Shape::Pattern(given) => {
+            OperandShape::Paths => self.touch_all(operands),
+            OperandShape::Listing => self.or_here(operands),
+            OperandShape::Pattern(given) => {
                 let paths = after(usize::from(!parsed.is_given(given)));
                 // awk accepts assignments between its files.
                 paths.iter().filter(|word| !is_assignment(word)).for_each(|it| self.touch(it));
             }
-            Shape::Grep(given) => {
+            OperandShape::Grep(given) => {
                 let paths = after(usize::from(!parsed.is_given(given)));
                 let is_grep = row.names.starts_with("grep");
                 let is_deep = !is_grep || parsed.is_given("-r -R --recursive");
@@ -60,18 +60,18 @@ impl Walk<'_> {
                     self.or_here(paths);
                 }
             }
-            Shape::Skip(n) => self.touch_all(after(n)),
-            Shape::Copies => {
+            OperandShape::Skip(n) => self.touch_all(after(n)),
+            OperandShape::Copies => {
                 operands.iter().filter(|it| !is_remote(it)).for_each(|it| self.touch(it));
             }
-            Shape::Script(given) => {
+            OperandShape::Script(given) => {
                 let script = operands.first().filter(|_| !parsed.is_given(given));
                 self.touch_all(script.map(std::slice::from_ref).unwrap_or_default());
                 self.guess(after(usize::from(script.is_some())));
             }
-            Shape::Guess => self.guess(operands),
-            Shape::Tar => self.tar(parsed),
-            Shape::Cd => {
+            OperandShape::Guess => self.guess(operands),
+            OperandShape::Tar => self.tar(parsed),
+            OperandShape::Cd => {
                 let to = operands.first();
                 if to.is_some_and(|to| to.start() == "-") {
                     self.go_back();
@@ -91,7 +91,7 @@ impl Walk<'_> {
     }
 
     /// Records the paths that are values of options.
-    pub(super) fn option_paths(&mut self, parsed: &Parsed) {
+    pub(super) fn option_paths(&mut self, parsed: &ParsedOperands) {
         self.touch_all(&parsed.paths);
     }
 
@@ -124,10 +124,10 @@ impl Walk<'_> {
     }
 
     // `sudo -u me cmd`, `env A=b cmd`, `timeout 5 cmd`, `xargs -n1 cmd`, `uv run cmd`.
-    fn prefix(&mut self, row: &Row, rest: &[Word], document: Option<&str>) {
+    fn prefix(&mut self, row: &CommandRow, rest: &[Word], document: Option<&str>) {
         let (n, words) = match row.shape {
-            Shape::Prefix(n) => (n, ""),
-            Shape::Runner(words) => (1, words),
+            OperandShape::Prefix(n) => (n, ""),
+            OperandShape::Runner(words) => (1, words),
             _ => return,
         };
         let start = command_start(row, rest);
@@ -170,7 +170,7 @@ impl Walk<'_> {
         self.run(command, document);
     }
 
-    fn shell(&mut self, row: &Row, rest: &[Word], document: Option<&str>) {
+    fn shell(&mut self, row: &CommandRow, rest: &[Word], document: Option<&str>) {
         let parsed = parse(row, rest);
         let is_text =
             parsed.given.iter().any(|option| !option.starts_with("--") && option.ends_with('c'));
@@ -211,8 +211,9 @@ impl Walk<'_> {
                         command[..length].iter().filter(|word| !is_file(word)).cloned().collect();
                     // Without `{}` the command would seem to read the working directory.
                     let lists = command.first().and_then(|name| row_of(&name.start()));
-                    let is_bare = lists
-                        .is_some_and(|row| matches!(row.shape, Shape::Grep(_) | Shape::Listing));
+                    let is_bare = lists.is_some_and(|row| {
+                        matches!(row.shape, OperandShape::Grep(_) | OperandShape::Listing)
+                    });
                     if !is_bare {
                         self.in_subshell(|walk| walk.run(&command, None));
                     }
@@ -245,7 +246,7 @@ impl Walk<'_> {
         }
     }
 
-    fn tar(&mut self, parsed: &Parsed) {
+    fn tar(&mut self, parsed: &ParsedOperands) {
         let mut operands = parsed.operands.as_slice();
         let mut letters: String = parsed
             .given
@@ -274,7 +275,7 @@ impl Walk<'_> {
 }
 
 /// Returns the index of the command that a prefix runs.
-fn command_start(row: &Row, words: &[Word]) -> usize {
+fn command_start(row: &CommandRow, words: &[Word]) -> usize {
     let mut at = 0;
     while let Some(word) = words.get(at) {
         let text = word.start();

@@ -1,7 +1,7 @@
 //! Paths in the arguments of git commands, which may also contain revisions.
 
 use super::operands::parse;
-use super::table::{Row, Shape, has};
+use super::table::{CommandRow, OperandShape, has};
 use super::walk::Walk;
 use super::word::Word;
 
@@ -60,7 +60,13 @@ fn subcommand(walk: &mut Walk<'_>, command: &str, rest: &[Word]) {
         "archive" | "format-patch" | "bundle" => "-o --output",
         _ => "",
     };
-    let row = Row { names: "", valued: valued(command), paths, dirs: "", shape: Shape::Git };
+    let row = CommandRow {
+        names: "",
+        valued: valued(command),
+        paths,
+        dirs: "",
+        shape: OperandShape::Git,
+    };
     let parsed = parse(&row, rest);
     walk.option_paths(&parsed);
     let n = parsed.before_dashes.unwrap_or(parsed.operands.len());

@@ -1,11 +1,11 @@
 //! Splits the words of one command into options, their values and operands.
 
-use super::table::{Row, has};
+use super::table::{CommandRow, has};
 use super::word::Word;
 
 /// Options and operands of one command.
 #[derive(Default)]
-pub(super) struct Parsed {
+pub(super) struct ParsedOperands {
     /// Options that were given, as the row names them.
     pub(super) given: Vec<String>,
     /// Paths that are values of options.
@@ -17,14 +17,14 @@ pub(super) struct Parsed {
     pub(super) before_dashes: Option<usize>,
 }
 
-impl Parsed {
+impl ParsedOperands {
     /// Returns true if one of the options in `list` was given.
     pub(super) fn is_given(&self, list: &str) -> bool {
         self.given.iter().any(|option| has(list, option))
     }
 
     /// Records an option with its value.
-    fn take(&mut self, row: &Row, name: String, value: Option<Word>) {
+    fn take(&mut self, row: &CommandRow, name: String, value: Option<Word>) {
         if has(row.dirs, &name) {
             self.directory.clone_from(&value);
         }
@@ -34,8 +34,8 @@ impl Parsed {
 }
 
 /// Splits `words` by the options that `row` lists.
-pub(super) fn parse(row: &Row, words: &[Word]) -> Parsed {
-    let mut parsed = Parsed::default();
+pub(super) fn parse(row: &CommandRow, words: &[Word]) -> ParsedOperands {
+    let mut parsed = ParsedOperands::default();
     let mut at = 0;
     while let Some(word) = words.get(at) {
         at += 1;

@@ -1,10 +1,10 @@
-//! Table of shell commands ([`Row`]): the meaning of their options and operands.
+//! Table of shell commands ([`CommandRow`]): the meaning of their options and operands.
 //!
 //! For an unknown command, operands that look like paths are used.
 
 /// Description of similar commands.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct CommandRow {
     /// Names of the commands, separated by spaces.
     pub(super) names: &'static str,
     /// Options with a value that is not a path, separated by spaces: `-n --lines`.
@@ -14,12 +14,12 @@ pub(super) struct Row {
     /// Options with the directory to which the command changes first.
     pub(super) dirs: &'static str,
     /// Meaning of the operands.
-    pub(super) shape: Shape,
+    pub(super) shape: OperandShape,
 }
 
 /// Meaning of the operands of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum OperandShape {
     /// Each is a path.
     Paths,
     /// Each is a path; defaults to the working directory.
@@ -42,7 +42,8 @@ pub(super) enum Shape {
     Guess,
     /// A command follows after N operands and any assignments.
     Prefix(usize),
-    /// Like a prefix if the first operand is one of these words, otherwise like [`Shape::Guess`].
+    /// Like a prefix if the first operand is one of these words, otherwise like
+    /// [`OperandShape::Guess`].
     Runner(&'static str),
     /// Changes the directory.
     Cd,
@@ -66,17 +67,17 @@ pub(super) enum Shape {
     Patch,
 }
 
-const fn row(names: &'static str, valued: &'static str, shape: Shape) -> Row {
-    Row { names, valued, paths: "", dirs: "", shape }
+const fn row(names: &'static str, valued: &'static str, shape: OperandShape) -> CommandRow {
+    CommandRow { names, valued, paths: "", dirs: "", shape }
 }
 
-impl Row {
-    const fn paths(self, paths: &'static str) -> Row {
-        Row { paths, ..self }
+impl CommandRow {
+    const fn paths(self, paths: &'static str) -> CommandRow {
+        CommandRow { paths, ..self }
     }
 
-    const fn dirs(self, dirs: &'static str) -> Row {
-        Row { dirs, ..self }
+    const fn dirs(self, dirs: &'static str) -> CommandRow {
+        CommandRow { dirs, ..self }
     }
 
     /// Returns whether an option takes a value.
@@ -86,10 +87,10 @@ impl Row {
 }
 
 /// Row for unknown commands.
-pub(super) const UNKNOWN: Row = row("", "", Shape::Guess);
+pub(super) const UNKNOWN: CommandRow = row("", "", OperandShape::Guess);
 
 /// Returns the row of a command.
-pub(super) fn row_of(name: &str) -> Option<&'static Row> {
+pub(super) fn row_of(name: &str) -> Option<&'static CommandRow> {
     COMMANDS.iter().find(|row| has(row.names, name))
 }
 
@@ -98,12 +99,12 @@ pub(super) fn has(list: &str, word: &str) -> bool {
     list.split(' ').any(|one| one == word && !word.is_empty())
 }
 
-use Shape::{
+use OperandShape::{
     Cd, Copies, Eval, Find, Git, Grep, Guess, Listing, Nothing, Pairs, Patch, Paths, Pattern, Popd,
     Prefix, Runner, Script, Shell, Skip, Tar, Test,
 };
 
-const COMMANDS: &[Row] = &[
+const COMMANDS: &[CommandRow] = &[
     // Reading.
     row("cat tac nl zcat bzcat xzcat zstdcat gzcat rev sponge tee", "", Paths),
     row("strings", "-n -t -e --bytes", Paths),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::files::disk::{Disk as _, Kind, ReadError, RealDisk};
+use crate::files::disk::{Disk as _, EntryKind, ReadError, RealDisk};
 
 /// Maximum size of an ignore file, in bytes: the longest hand-written ones have some thousand
 /// lines.
@@ -57,9 +57,9 @@ pub(crate) fn text(file: &Path, links: Links<'_>) -> Option<String> {
 }
 
 fn read(file: &Path, links: Links<'_>) -> Result<Vec<u8>, ReadError> {
-    let is_link = RealDisk.stat(file)?.kind == Kind::Link;
+    let is_link = RealDisk.stat(file)?.kind == EntryKind::Link;
     let found = match links {
-        Links::Refused if is_link => return Err(ReadError::NotRegular(Kind::Link)),
+        Links::Refused if is_link => return Err(ReadError::NotRegular(EntryKind::Link)),
         Links::Within(dir) if is_link => RealDisk.read(&target_below(file, dir)?, MOST)?,
         Links::Refused | Links::Within(_) | Links::Followed => RealDisk.read(file, MOST)?,
     };

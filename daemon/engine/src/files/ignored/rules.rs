@@ -20,7 +20,7 @@ const GIT: &str = ".gitignore";
 
 /// Selects the ignore files that apply.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Options {
+pub(crate) struct IgnoreOptions {
     /// Names of ignore files besides git's, the strongest first.
     pub(crate) names: &'static [&'static str],
     /// If true, git's ignore files apply only inside a repository and end at its top.
@@ -31,7 +31,7 @@ pub(crate) struct Options {
 /// entries for which `keeps` returns false. Hidden files are included, links are not followed.
 pub(crate) fn walk(
     top: &Path,
-    options: Options,
+    options: IgnoreOptions,
     keeps: impl Fn(&ignore::DirEntry) -> bool + Send + Sync + 'static,
 ) -> WalkBuilder {
     let rules = Rules::new(top, options);
@@ -44,18 +44,18 @@ pub(crate) fn walk(
 }
 
 struct Rules {
-    options: Options,
+    options: IgnoreOptions,
     /// Links to ignore files must not leave this directory.
     bounds: PathBuf,
     global: Option<Gitignore>,
     /// Rules by directory. A directory without ignore files shares its parent's level.
-    levels: Mutex<HashMap<PathBuf, Option<Arc<Level>>>>,
+    levels: Mutex<HashMap<PathBuf, Option<Arc<DirRules>>>>,
 }
 
 /// Ignore rules of one directory.
-struct Level {
-    above: Option<Arc<Level>>,
-    /// In the order of [`Options::names`].
+struct DirRules {
+    above: Option<Arc<DirRules>>,
+    /// In the order of [`IgnoreOptions::names`].
     named: Vec<Option<Gitignore>>,
     git: Option<Gitignore>,
     exclude: Option<Gitignore>,
@@ -63,7 +63,7 @@ struct Level {
 }
 
 impl Rules {
-    fn new(top: &Path, options: Options) -> Self {
+    fn new(top: &Path, options: IgnoreOptions) -> Self {
         let bounds = top.ancestors().find(|it| it.join(".git").symlink_metadata().is_ok());
         // The user's own file, which may be a link.
         let global = excludes_file().and_then(|it| patterns(top, &it, Links::Followed));
@@ -102,7 +102,7 @@ impl Rules {
         named().or_else(of_git).unwrap_or(false)
     }
 
-    fn level(&self, dir: &Path) -> Option<Arc<Level>> {
+    fn level(&self, dir: &Path) -> Option<Arc<DirRules>> {
         let known = |it: &PathBuf| {
             self.levels.lock().unwrap_or_else(PoisonError::into_inner).get(it).cloned()
         };
@@ -123,7 +123,7 @@ impl Rules {
         level
     }
 
-    fn read(&self, dir: &Path, above: Option<Arc<Level>>) -> Option<Arc<Level>> {
+    fn read(&self, dir: &Path, above: Option<Arc<DirRules>>) -> Option<Arc<DirRules>> {
         let of = |name: &&str| patterns(dir, &dir.join(name), Links::Within(&self.bounds));
         let named: Vec<_> = self.options.names.iter().map(of).collect();
         let git = of(&GIT);
@@ -135,7 +135,7 @@ impl Rules {
         if says_nothing && !is_repository {
             return above;
         }
-        Some(Arc::new(Level { above, named, git, exclude, is_repository }))
+        Some(Arc::new(DirRules { above, named, git, exclude, is_repository }))
     }
 }
 
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     /// Returns the files listed by the walker of the `ignore` crate with the same options.
-    fn peer(top: &Path, options: Options) -> Vec<PathBuf> {
+    fn peer(top: &Path, options: IgnoreOptions) -> Vec<PathBuf> {
         let mut builder = WalkBuilder::new(top);
         builder.hidden(false).require_git(options.within_git);
         builder.filter_entry(|it| it.file_name() != ".git");
@@ -202,8 +202,8 @@ mod tests {
         write("a/.ignore", "!z\ny.txt\n");
         write("b/.rgignore", "!x.log\n");
         write("c/.gitignore", "deep/*\n!deep/z\n");
-        let within = |within_git| Options { names: &[".rgignore", ".ignore"], within_git };
-        let few = |within_git| Options { names: &[".ignore"], within_git };
+        let within = |within_git| IgnoreOptions { names: &[".rgignore", ".ignore"], within_git };
+        let few = |within_git| IgnoreOptions { names: &[".ignore"], within_git };
         let agree = |what: &str| {
             for start in ["", "a", "c", "c/deep"].map(|it| top.join(it)) {
                 for options in [within(true), within(false), few(true), few(false)] {

@@ -23,7 +23,7 @@ use crate::views::view::View;
 const READ_LIMIT: u64 = 1024 * 1024;
 
 /// A file that refers to skills.
-pub struct Spoken {
+pub struct ReferencingFile {
     /// The file.
     pub path: AbsPath,
     /// Its text, without a byte order mark.
@@ -35,7 +35,7 @@ pub struct Spoken {
 }
 
 /// Parameters of a search.
-struct Query<'a, F> {
+struct ReferenceQuery<'a, F> {
     is_meant: F,
     /// The searched skills, by their directories or by a command's file.
     places: HashMap<AbsPath, &'a str>,
@@ -47,12 +47,12 @@ struct Query<'a, F> {
 
 /// Returns the files that refer to one of these skills, sorted by path: in the worktree, in visible
 /// skills, and in the user's instructions for agents. Incomplete if cancelled.
-pub fn spoken(
+pub fn find_references(
     worktree: &Worktree,
     views: &[Arc<View>],
     is_meant: impl Fn(&str) -> bool,
     cancel: &Cancel,
-) -> Vec<Spoken> {
+) -> Vec<ReferencingFile> {
     let mut places: HashMap<AbsPath, &str> = HashMap::new();
     let mut seen = HashSet::new();
     let candidates = || views.iter().flat_map(|it| &it.resolution.candidates);
@@ -69,7 +69,7 @@ pub fn spoken(
     let home = home(views);
     let skills = candidates().map(|it| it.path.clone());
     let paths = texts(worktree, skills, home.as_ref());
-    let query = Query { is_meant, places, skills: seen, top: worktree.top(), home };
+    let query = ReferenceQuery { is_meant, places, skills: seen, top: worktree.top(), home };
     let fenced = Fenced::new(worktree.top(), views);
     let paths = paths.into_iter().take_while(|_| !cancel.is_cancelled());
     paths.filter_map(|path| references_in_file(&fenced, path, &query)).collect()
@@ -151,7 +151,7 @@ fn instruction_files(dir: &AbsPath) -> Vec<AbsPath> {
 }
 
 /// Returns the names of all skills of these views, and of their directories.
-pub fn names(views: &[Arc<View>]) -> HashSet<String> {
+pub fn skill_names(views: &[Arc<View>]) -> HashSet<String> {
     let candidates = views.iter().flat_map(|it| &it.resolution.candidates);
     candidates
         .flat_map(|it| {
@@ -164,8 +164,8 @@ pub fn names(views: &[Arc<View>]) -> HashSet<String> {
 fn references_in_file<F: Fn(&str) -> bool>(
     fenced: &Fenced<'_>,
     path: AbsPath,
-    query: &Query<'_, F>,
-) -> Option<Spoken> {
+    query: &ReferenceQuery<'_, F>,
+) -> Option<ReferencingFile> {
     // A file that has gone or cannot be read refers to nothing.
     let bytes = fenced.read(&path, READ_LIMIT).ok()?.bytes;
     let decoded = decode(&bytes);
@@ -180,7 +180,7 @@ fn references_in_file<F: Fn(&str) -> bool>(
     let skill_in = |it: &AbsPath| query.places.get(it).copied();
     found.extend(path_references(&decoded.text, &document, &bases, skill_in));
     found.sort_by_key(|it| it.span);
-    (!found.is_empty()).then_some(Spoken {
+    (!found.is_empty()).then_some(ReferencingFile {
         path,
         text: decoded.text,
         bom: decoded.bom,

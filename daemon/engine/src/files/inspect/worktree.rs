@@ -8,7 +8,7 @@ use ignore::gitignore::Gitignore;
 use skills_discovery::activate::{self, Matcher};
 use skills_syntax::path::AbsPath;
 
-use crate::files::ignored::{Links, Options, patterns, walk};
+use crate::files::ignored::{IgnoreOptions, Links, patterns, walk};
 
 /// Maximum number of files listed. In a larger worktree globs are not evaluated.
 const MOST_FILES: usize = 100_000;
@@ -96,7 +96,7 @@ pub fn directories(top: &AbsPath, below: &str, most: usize) -> Vec<PathBuf> {
             && it.file_name() != ".git"
             && (it.path().starts_with(&start) || start.starts_with(it.path()))
     };
-    let options = Options { names: &[".ignore"], within_git: true };
+    let options = IgnoreOptions { names: &[".ignore"], within_git: true };
     let found = walk(top, options, keeps).build().filter_map(Result::ok);
     let found = found.map(ignore::DirEntry::into_path).filter(|it| it.starts_with(&begin));
     found.filter(|it| *it != begin).take(most).collect()
@@ -104,7 +104,7 @@ pub fn directories(top: &AbsPath, below: &str, most: usize) -> Vec<PathBuf> {
 
 fn files_below(top: &AbsPath) -> Option<Vec<PathBuf>> {
     let mut files = Vec::new();
-    let options = Options { names: &[".ignore"], within_git: true };
+    let options = IgnoreOptions { names: &[".ignore"], within_git: true };
     let walk = walk(top, options, |it| it.file_name() != ".git").build();
     for entry in walk.filter_map(Result::ok) {
         if entry.file_type().is_some_and(|it| it.is_file()) {

@@ -19,9 +19,11 @@ use skills_discovery::discover::FileId;
 use super::Scanner;
 use super::read::{list_entries, read_skill, read_text, see};
 use crate::files::counters::Cause;
-use crate::files::dir_index::{FileState, Node, NodeId, NodePath, Seen, Watch, join, parent};
-use crate::files::disk::{Disk, Kind, Stat};
-use crate::files::name_map::Names;
+use crate::files::dir_index::{
+    DirNode, FileState, NodeId, NodePath, Seen, WatchState, join, parent,
+};
+use crate::files::disk::{Disk, EntryKind, Stat};
+use crate::files::name_map::NameMap;
 use crate::watch::backend::WatchScope;
 use crate::watch::hints::Hints;
 
@@ -54,7 +56,7 @@ impl Scanner {
             if let Some(node) = self.dir_index.get_mut(path) {
                 self.dirty.entry(path.into()).or_insert(Cause::Changed);
                 // A retry may succeed after a change of permissions.
-                if replaced || node.watch == Watch::Refused {
+                if replaced || node.watch == WatchState::Refused {
                     node.unarm();
                 }
             }
@@ -80,7 +82,7 @@ impl Scanner {
     }
 
     /// Compares the chosen unwatched nodes with the disk.
-    pub(crate) fn sweep_unwatched(&mut self, mut which: impl FnMut(&Node) -> bool) {
+    pub(crate) fn sweep_unwatched(&mut self, mut which: impl FnMut(&DirNode) -> bool) {
         if self.needs_sweep {
             self.sweep(|it| it.needs_sweep() && which(it));
             self.needs_sweep = self.dir_index.iter().any(|(_, it)| it.needs_sweep());
@@ -88,14 +90,15 @@ impl Scanner {
     }
 
     /// Compares the chosen nodes with the disk without opening anything; marks those that differ.
-    pub(crate) fn sweep(&mut self, which: impl FnMut(&Node) -> bool) {
+    pub(crate) fn sweep(&mut self, which: impl FnMut(&DirNode) -> bool) {
         self.sweep_for(Cause::Swept, which);
     }
 
-    pub(super) fn sweep_for(&mut self, cause: Cause, mut which: impl FnMut(&Node) -> bool) {
+    pub(super) fn sweep_for(&mut self, cause: Cause, mut which: impl FnMut(&DirNode) -> bool) {
         let chosen = self.dir_index.iter().filter(|(_, it)| which(it));
         for path in chosen.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
-            let unarmed = self.dir_index.get(&path).is_some_and(|it| it.watch == Watch::Unarmed);
+            let unarmed =
+                self.dir_index.get(&path).is_some_and(|it| it.watch == WatchState::Unarmed);
             if unarmed && self.dirty.contains_key(&path) {
                 // The node is armed and read again in any case.
                 continue;
@@ -116,13 +119,13 @@ impl Scanner {
             let differs = {
                 let files = node.files.iter().map(|(name, it)| (name, it.seen));
                 let texts = node.texts.iter().map(|(name, it)| (name, it.seen));
-                node.watch == Watch::Unarmed
+                node.watch == WatchState::Unarmed
                     || node.has_failed()
                     || !holds(node.seen, now)
                     || !files.chain(texts).all(file_holds)
             };
             if differs {
-                if node.watch == Watch::Refused {
+                if node.watch == WatchState::Refused {
                     node.unarm();
                 }
                 self.dirty.entry(path).or_insert(cause);
@@ -135,7 +138,7 @@ impl Scanner {
         if std::mem::take(&mut self.freed) && self.needs_sweep {
             // Removed watches may make room for nodes over the limit.
             for (path, node) in self.dir_index.iter_mut() {
-                if node.watch == Watch::OverLimit {
+                if node.watch == WatchState::OverLimit {
                     node.unarm();
                     self.dirty.entry(path.clone()).or_insert(Cause::Limits);
                 }
@@ -160,7 +163,7 @@ impl Scanner {
         self.dirty.remove(path);
         let seen = see(&*self.disk, path);
         let names: Vec<_> = self.dir_index.get(path)?.probes.names().cloned().collect();
-        let probes: Names<_> =
+        let probes: NameMap<_> =
             names.into_iter().map(|name| (name.clone(), self.probe(path, &name))).collect();
         let node = self.dir_index.get_mut(path)?;
         // Taken before the answers are read: a change in between shows in the next sweep.
@@ -220,7 +223,7 @@ impl Scanner {
         let path = join(dir, name);
         match self.disk.stat(Path::new(&path)) {
             Ok(now) if old.seen.is_some_and(|it| it.holds(&now)) => (Some(old), false),
-            Ok(now) if now.kind == Kind::File => {
+            Ok(now) if now.kind == EntryKind::File => {
                 self.counters.read.count(cause);
                 let new = read(&*self.disk, &old);
                 let changed = new.result != old.result;
@@ -241,7 +244,7 @@ impl Scanner {
         self.forget(gone);
     }
 
-    fn forget(&mut self, gone: Vec<(NodePath, Box<Node>)>) {
+    fn forget(&mut self, gone: Vec<(NodePath, Box<DirNode>)>) {
         for (path, node) in gone {
             self.watch.disarm(Path::new(&path));
             self.freed = true;

@@ -16,8 +16,8 @@ use skills_discovery::discover::{
     Fault, FaultKind, Item, Listing, SkillFile, TEXT_LIMIT, TextFile,
 };
 
-use crate::files::dir_index::{FileState, Node, Probe, Seen};
-use crate::files::disk::{Disk, Kind, MOST_ENTRIES, ReadError, content_hash, is_skill_name};
+use crate::files::dir_index::{DirNode, FileState, Probe, Seen};
+use crate::files::disk::{Disk, EntryKind, MOST_ENTRIES, ReadError, content_hash, is_skill_name};
 use crate::files::records::Records;
 
 /// Result of a directory job: the listing, and the SKILL.md if it is a regular file.
@@ -26,7 +26,7 @@ pub(super) struct Listed {
     pub(super) skill: Option<FileState<SkillFile>>,
 }
 
-impl Node {
+impl DirNode {
     /// Stores a listing next to the answers already cached.
     ///
     /// Cached file answers stay: a hint or a sweep decides whether they still hold, so that
@@ -73,7 +73,7 @@ pub(super) fn list_directory(
     let listing = list_entries(disk, dir);
     let name = OsStr::new("SKILL.md");
     let has_skill = |listing: &Listing| {
-        listing.items.iter().any(|it| it.name == name && it.kind == Kind::File.into())
+        listing.items.iter().any(|it| it.name == name && it.kind == EntryKind::File.into())
     };
     let skill = match &listing {
         Ok((_, listing)) if has_skill(listing) => {
@@ -94,9 +94,9 @@ pub(super) fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Li
         // A partial listing of a huge directory would be arbitrary.
         .filter(|_| entries <= MOST_ENTRIES)
         .filter(|(name, kind)| {
-            matches!(kind, Kind::Directory | Kind::Link)
+            matches!(kind, EntryKind::Directory | EntryKind::Link)
                 || is_skill_name(name)
-                || (*kind == Kind::File && name.as_bytes().ends_with(b".md"))
+                || (*kind == EntryKind::File && name.as_bytes().ends_with(b".md"))
         })
         .map(|(name, kind)| Item { name, kind: kind.into() })
         .collect();
@@ -145,13 +145,13 @@ pub(super) fn read_text(disk: &dyn Disk, dir: &OsStr, name: &OsStr) -> FileState
 
 pub(crate) fn read_fault(error: &ReadError) -> Fault {
     match error {
-        ReadError::NotRegular(Kind::Directory) => {
+        ReadError::NotRegular(EntryKind::Directory) => {
             Fault { kind: FaultKind::IsDirectory, detail: String::new() }
         }
-        ReadError::NotRegular(Kind::Special(word)) => {
+        ReadError::NotRegular(EntryKind::Special(word)) => {
             Fault { kind: FaultKind::Special, detail: (*word).to_owned() }
         }
-        ReadError::NotRegular(Kind::File | Kind::Link) | ReadError::Changing => {
+        ReadError::NotRegular(EntryKind::File | EntryKind::Link) | ReadError::Changing => {
             Fault { kind: FaultKind::Changing, detail: String::new() }
         }
         ReadError::Outside(target) => {

@@ -15,7 +15,7 @@ use skills_syntax::path::AbsPath;
 use crate::sessions::session::{Part, Session, USED_WITHIN};
 use crate::sessions::store::clock::{millis, now};
 use crate::sessions::store::session as rows;
-use crate::sessions::store::{HandedIn, Store, StoreError};
+use crate::sessions::store::{PendingWrite, Store, StoreError};
 use crate::views::last_used::VIEW_IDLE;
 
 /// Time after a session's last use during which changes of files still count as touches: as long as
@@ -56,7 +56,7 @@ pub(super) struct Live {
 
 impl Sessions {
     /// Returns a session without marking it as used.
-    pub async fn found(&self, id: &str) -> Option<Arc<Session>> {
+    pub async fn peek(&self, id: &str) -> Option<Arc<Session>> {
         self.having(id).await?.sessions.get(id).cloned()
     }
 
@@ -119,7 +119,7 @@ impl Sessions {
     ) {
         let agent = agent.unwrap_or_default().to_owned();
         let wanted = id.to_owned();
-        let handed_in = {
+        let write = {
             let mut live = self.live();
             match live.sessions.get_mut(id) {
                 Some(it) => Arc::make_mut(it).forget(&agent, only.as_deref(), announced),
@@ -129,7 +129,7 @@ impl Sessions {
                 rows::drop_agent(it, &wanted, &agent, only.as_deref(), announced)
             })
         };
-        handed_in.kept().await;
+        write.saved().await;
     }
 
     /// Changes an existing session and waits until the parts are on disk.
@@ -142,7 +142,7 @@ impl Sessions {
             let mut live = self.having(id).await?;
             self.change_live(live.sessions.get_mut(id)?, change)
         };
-        Some(changed.kept().await)
+        Some(changed.saved().await)
     }
 
     /// Changes a session, creating it if it does not exist, and waits until the parts are on disk.
@@ -168,7 +168,7 @@ impl Sessions {
             let entry = entry.or_insert_with(|| Arc::new(Session::new(id, now())));
             break self.change_live(entry, |it| change(it, !is_live));
         };
-        changed.kept().await
+        changed.saved().await
     }
 
     /// Changes a session in memory and hands the new parts to the store under the same lock, so
@@ -180,9 +180,9 @@ impl Sessions {
     ) -> Changed<T> {
         let (parts, result) = change(Arc::make_mut(entry));
         let (session, saved) = (Arc::clone(entry), Arc::clone(entry));
-        let handed_in = (!parts.is_empty())
+        let write = (!parts.is_empty())
             .then(|| self.store.hand_in(move |it| rows::save(it, &saved, &parts)));
-        Changed { session, result, handed_in }
+        Changed { session, result, write }
     }
 
     /// Marks a session as used; on disk at most once a minute.
@@ -211,13 +211,13 @@ struct Changed<T> {
     session: Arc<Session>,
     result: T,
     /// None if nothing has to be written.
-    handed_in: Option<HandedIn<()>>,
+    write: Option<PendingWrite<()>>,
 }
 
 impl<T> Changed<T> {
-    async fn kept(self) -> (Arc<Session>, T) {
-        if let Some(handed_in) = self.handed_in {
-            handed_in.kept().await;
+    async fn saved(self) -> (Arc<Session>, T) {
+        if let Some(write) = self.write {
+            write.saved().await;
         }
         (self.session, self.result)
     }

@@ -114,7 +114,7 @@ CREATE INDEX hook_session ON hook (session);
 ";
 
 /// Result of opening.
-pub(super) struct Opened {
+pub(super) struct OpenedFile {
     /// None if even an in-memory database fails.
     pub(super) connection: Option<Connection>,
     /// Identity of the open file; none for a store in memory.
@@ -154,7 +154,7 @@ impl From<io::Error> for Refusal {
 }
 
 /// Opens the file, or an in-memory database in its place.
-pub(super) fn open(path: Option<&Path>) -> Opened {
+pub(super) fn open(path: Option<&Path>) -> OpenedFile {
     let Some(path) = path else { return in_memory(None) };
     let unwell = |message: String, hint| Health {
         code: "store",
@@ -192,7 +192,7 @@ pub(super) fn open(path: Option<&Path>) -> Opened {
             let message = format!("changes of sessions are not saved yet: {}", refusal.reason());
             let hint =
                 "Fix the cause. Until then changes are in memory only, and lost if skillsd exits.";
-            Opened { again: true, ..in_memory(Some(unwell(message, hint))) }
+            OpenedFile { again: true, ..in_memory(Some(unwell(message, hint))) }
         }
     }
 }
@@ -208,26 +208,29 @@ impl Refusal {
     }
 }
 
-fn opened(connection: Connection, unwell: Option<Health>) -> Opened {
+fn opened(connection: Connection, unwell: Option<Health>) -> OpenedFile {
     let connection = Some(connection);
-    Opened { connection, place: None, unwell, again: false, stands_in: false }
+    OpenedFile { connection, place: None, unwell, again: false, stands_in: false }
 }
 
-fn opened_file((connection, place): (Connection, FileIdentity), unwell: Option<Health>) -> Opened {
-    Opened { place: Some(place), ..opened(connection, unwell) }
+fn opened_file(
+    (connection, place): (Connection, FileIdentity),
+    unwell: Option<Health>,
+) -> OpenedFile {
+    OpenedFile { place: Some(place), ..opened(connection, unwell) }
 }
 
-fn in_memory(unwell: Option<Health>) -> Opened {
+fn in_memory(unwell: Option<Health>) -> OpenedFile {
     let stands_in = unwell.is_some();
     let connection = Connection::open_in_memory().map_err(Refusal::from).and_then(|connection| {
         prepare(&connection)?;
         Ok(connection)
     });
     match connection {
-        Ok(connection) => Opened { stands_in, ..opened(connection, unwell) },
+        Ok(connection) => OpenedFile { stands_in, ..opened(connection, unwell) },
         Err(refusal) => {
             tracing::error!(error = refusal.reason(), "failed to open even a store in memory");
-            Opened { connection: None, place: None, unwell, again: false, stands_in }
+            OpenedFile { connection: None, place: None, unwell, again: false, stands_in }
         }
     }
 }

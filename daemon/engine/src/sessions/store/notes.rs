@@ -6,7 +6,7 @@ use crate::views::view::Health;
 
 /// Problems of the store.
 #[derive(Default)]
-pub(super) struct Notes {
+pub(super) struct StoreProblems {
     /// Problem of opening the file; permanent.
     pub(super) opening: Option<Health>,
     /// Changes that could not be saved; cleared when none is left.
@@ -18,7 +18,7 @@ pub(super) struct Notes {
 /// Reports of lost or damaged data that are kept; the latest replace older ones.
 const MOST_TOLD: usize = 16;
 
-impl Notes {
+impl StoreProblems {
     /// Reports lost or damaged data, each once.
     pub(super) fn tell(&mut self, unwell: Health) {
         let n_before = self.using.len();

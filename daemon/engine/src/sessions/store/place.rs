@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 /// Device and inode of a file.
-type Identity = (u64, u64);
+type DeviceAndInode = (u64, u64);
 
 /// The open file and SQLite's files beside it.
 #[derive(Debug)]
@@ -20,9 +20,9 @@ pub(super) struct FileIdentity {
     path: PathBuf,
     /// Dropped after the connection: closing any descriptor of a file releases SQLite's locks.
     file: File,
-    identity: Identity,
+    identity: DeviceAndInode,
     /// Log and shared-memory index; no identity if they did not exist.
-    beside: [(PathBuf, Option<Identity>); 2],
+    beside: [(PathBuf, Option<DeviceAndInode>); 2],
     /// True if the file began with a database header.
     has_magic: bool,
 }
@@ -71,7 +71,7 @@ impl FileIdentity {
     }
 }
 
-fn identity(path: &Path) -> io::Result<Identity> {
+fn identity(path: &Path) -> io::Result<DeviceAndInode> {
     fs::metadata(path).map(|it| (it.dev(), it.ino()))
 }
 

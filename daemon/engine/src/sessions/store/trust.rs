@@ -35,11 +35,11 @@ pub struct Content {
 
 /// Trust decisions at one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct StoredTrust {
     /// Sequence number of the read in this process; higher is newer.
     pub nth: u64,
     /// Directories, with true for trusted and false for distrusted.
-    pub said: Vec<(PathBuf, bool)>,
+    pub decisions: Vec<(PathBuf, bool)>,
 }
 
 impl Content {
@@ -53,7 +53,7 @@ impl Content {
     /// # Errors
     ///
     /// The file does not exist.
-    pub fn known(path: &Path, hash: [u8; 32]) -> io::Result<Self> {
+    pub fn from_hash(path: &Path, hash: [u8; 32]) -> io::Result<Self> {
         Ok(Self { path: fs::canonicalize(path)?, hash })
     }
 
@@ -63,7 +63,7 @@ impl Content {
     /// # Errors
     ///
     /// The file does not exist.
-    pub fn filled(path: &Path, commands: &[u8]) -> io::Result<Self> {
+    pub fn from_commands(path: &Path, commands: &[u8]) -> io::Result<Self> {
         let hash = content_hash(commands);
         let mut path = fs::canonicalize(path)?.into_os_string();
         // No file path contains a NUL byte.
@@ -145,33 +145,33 @@ impl Store {
         self.ask(move |it| it.query_row(query, [dir], |row| row.get(0)).optional()).await
     }
 
-    /// Reads all decisions, by path. Creates no file. A row that cannot be decoded trusts nothing,
+    /// Reads all decisions, by path. Creates no file. A row that cannot be decoded trust_decisions nothing,
     /// and health reports it.
-    pub async fn trusts(&self) -> Result<Said, StoreError> {
+    pub async fn trust_decisions(&self) -> Result<StoredTrust, StoreError> {
         if !self.is_there().await? {
-            return Ok(Said::default());
+            return Ok(StoredTrust::default());
         }
         let elsewhere = Arc::clone(&self.shared.elsewhere);
         let read = self.ask(move |connection| {
             let nth = elsewhere.next_reading();
             let mut query = connection.prepare("SELECT dir, trusted FROM trust ORDER BY dir")?;
             let mut rows = query.query(())?;
-            let (mut said, mut damaged) = (Vec::new(), Vec::new());
+            let (mut decisions, mut damaged) = (Vec::new(), Vec::new());
             while let Some(row) = rows.next()? {
                 let (dir, trusted) = (abs_path_of(row, 0), row.get(1));
                 if let Some(error) = dir.as_ref().err().or(trusted.as_ref().err()) {
                     damaged.push((text_of(row, 0)?, error.to_string()));
                 }
-                said.extend(dir.map(|it| (it.into_path_buf(), trusted.unwrap_or(false))));
+                decisions.extend(dir.map(|it| (it.into_path_buf(), trusted.unwrap_or(false))));
             }
-            Ok((Said { nth, said }, damaged))
+            Ok((StoredTrust { nth, decisions }, damaged))
         });
-        let (said, damaged) = read.await?;
+        let (decisions, damaged) = read.await?;
         for (dir, error) in damaged {
             let message = format!("failed to read the trust decision on `{dir}`: {error}");
             self.report_damage(message, "Run `skillsd trust` again in that directory.");
         }
-        Ok(said)
+        Ok(decisions)
     }
 
     /// Trusts files with these contents.

@@ -8,7 +8,7 @@ use super::Store;
 use super::clock::now;
 use super::columns::path_of;
 use super::error::StoreError;
-use super::writer::{Job, Use};
+use super::writer::{StoreJob, Use};
 use crate::lock::lock;
 
 /// Usage of a skill.
@@ -28,7 +28,7 @@ impl Store {
         let at = now().cast_signed();
         let mut uses = lock(&self.shared.uses);
         uses.push(Use { path, at });
-        if uses.len() == 1 && self.jobs().send(Job::Uses).is_err() {
+        if uses.len() == 1 && self.jobs().send(StoreJob::Uses).is_err() {
             tracing::error!("the store has stopped; uses of skills are not counted");
         }
     }

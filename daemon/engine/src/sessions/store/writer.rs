@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 use super::error::StoreError;
 use super::external_writes::{ExternalWrites, Version};
 use super::file;
-use super::notes::Notes;
+use super::notes::StoreProblems;
 use super::place::FileIdentity;
 use crate::lock::lock;
 use crate::views::view::Health;
@@ -39,22 +39,22 @@ const LATER: Duration = Duration::from_millis(100);
 const MOST_OWED: usize = 4096;
 
 /// A change that can be executed repeatedly.
-type Change = Box<dyn Fn(&Connection) -> rusqlite::Result<()> + Send>;
+type StoreChange = Box<dyn Fn(&Connection) -> rusqlite::Result<()> + Send>;
 
 /// Callback with the result of the commit.
-type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+type AfterCommit = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
 /// A change that is executed in the current transaction or not at all.
-type Work = Box<dyn FnOnce(Result<&Connection, StoreError>) -> Answer + Send>;
+type Work = Box<dyn FnOnce(Result<&Connection, StoreError>) -> AfterCommit + Send>;
 
 /// A job for the store's thread.
-pub(super) enum Job {
+pub(super) enum StoreJob {
     /// A read, answered at once. Returns whether the file turned out to be damaged.
     Ask(Box<dyn FnOnce(&Connection) -> bool + Send>),
     /// A change that is executed now or fails.
     Once(Work),
     /// A change that is executed now or later. The reply comes once it is on disk or pending.
-    Keep(Change, oneshot::Sender<()>),
+    Keep(StoreChange, oneshot::Sender<()>),
     /// Counts the queued uses, possibly with a delay.
     Uses,
     /// The final save at exit, regardless of the last retry. The reply is the number of pending
@@ -62,7 +62,7 @@ pub(super) enum Job {
     Last(Box<dyn FnOnce(usize) + Send>),
 }
 
-impl Job {
+impl StoreJob {
     /// Returns a job that is executed now or fails.
     pub(super) fn once<T: Send + 'static>(
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -98,10 +98,10 @@ impl Use {
 /// Runs until all senders are gone.
 pub(super) fn run(
     path: Option<&Path>,
-    notes: &Mutex<Notes>,
+    notes: &Mutex<StoreProblems>,
     elsewhere: &ExternalWrites,
     uses: &Uses,
-    waiting: &Receiver<Job>,
+    waiting: &Receiver<StoreJob>,
 ) {
     let opened = file::open(path);
     if let Some(unwell) = &opened.unwell {
@@ -138,7 +138,7 @@ pub(super) fn run(
             }
         };
         let next = match first {
-            Some(Job::Uses) => waiting.recv_timeout(LATER).ok(),
+            Some(StoreJob::Uses) => waiting.recv_timeout(LATER).ok(),
             Some(_) | None => None,
         };
         writer.batch(first.into_iter().chain(next).chain(waiting.try_iter().take(BATCH)));
@@ -160,19 +160,19 @@ struct Writer<'a> {
     stands_in: bool,
     /// Time of the last retry; none to retry at once.
     tried: Option<Instant>,
-    notes: &'a Mutex<Notes>,
+    notes: &'a Mutex<StoreProblems>,
     elsewhere: &'a ExternalWrites,
     uses: &'a Uses,
     version: Version,
     /// Changes that are not on disk, in order.
-    owed: VecDeque<Change>,
+    owed: VecDeque<StoreChange>,
     /// Number of dropped changes.
     n_lost: usize,
 }
 
 impl Writer<'_> {
     /// Executes pending changes and jobs in one transaction, and answers.
-    fn batch(&mut self, jobs: impl Iterator<Item = Job>) {
+    fn batch(&mut self, jobs: impl Iterator<Item = StoreJob>) {
         self.open_again();
         self.open_anew();
         let begun = self.connection.execute_batch("BEGIN IMMEDIATE");
@@ -190,32 +190,32 @@ impl Writer<'_> {
                 transaction.make(change);
             }
         }
-        let mut answers: Vec<Answer> = Vec::new();
+        let mut answers: Vec<AfterCommit> = Vec::new();
         let mut ends = Vec::new();
         for job in jobs {
             match job {
-                Job::Ask(ask) => self.is_damaged |= ask(&self.connection),
+                StoreJob::Ask(ask) => self.is_damaged |= ask(&self.connection),
                 // An acknowledged change must be there after a restart.
-                Job::Once(work) if self.stands_in => {
+                StoreJob::Once(work) if self.stands_in => {
                     let why = "the file cannot be opened";
                     answers.push(work(Err(StoreError::Failed(why.to_owned()))));
                 }
-                Job::Once(work) => {
+                StoreJob::Once(work) => {
                     answers.push(work(transaction.usable()));
                     // SQLite may have rolled everything back on a full disk.
                     let _ = transaction.usable();
                 }
-                Job::Keep(change, reply) => {
+                StoreJob::Keep(change, reply) => {
                     transaction.make(change);
                     // The caller may have hung up.
                     answers.push(Box::new(move |_| _ = reply.send(())));
                 }
-                Job::Uses => {
+                StoreJob::Uses => {
                     for it in std::mem::take(&mut *lock(self.uses)) {
                         transaction.make(Box::new(move |connection| it.count(connection)));
                     }
                 }
-                Job::Last(reply) => ends.push(reply),
+                StoreJob::Last(reply) => ends.push(reply),
             }
         }
         let Transaction { trouble, changes, .. } = transaction;
@@ -256,7 +256,7 @@ impl Writer<'_> {
     }
 
     /// Keeps changes to be retried, up to the maximum.
-    fn owe(&mut self, changes: VecDeque<Change>) {
+    fn owe(&mut self, changes: VecDeque<StoreChange>) {
         self.owed = changes;
         let n_over = self.owed.len().saturating_sub(MOST_OWED);
         if n_over > 0 {
@@ -397,12 +397,12 @@ struct Transaction<'a> {
     connection: &'a Connection,
     /// Reason why it will fail.
     trouble: Option<StoreError>,
-    changes: VecDeque<Change>,
+    changes: VecDeque<StoreChange>,
 }
 
 impl Transaction<'_> {
     /// Executes a change unless the transaction has already failed.
-    fn make(&mut self, change: Change) {
+    fn make(&mut self, change: StoreChange) {
         if self.usable().is_ok() {
             match apart(self.connection, &change) {
                 Err(error) if is_ours(&error) => {

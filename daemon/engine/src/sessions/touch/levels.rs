@@ -15,7 +15,7 @@ use std::time::SystemTime;
 use skills_syntax::path::AbsPath;
 
 use crate::files::dir_index::Seen;
-use crate::files::disk::{Disk, Kind, MOST_ENTRIES};
+use crate::files::disk::{Disk, EntryKind, MOST_ENTRIES};
 
 /// Maximum size of a directory to be listed, in bytes as the file system reports it. In larger
 /// ones, such as build output, checking each name is cheaper than listing.
@@ -27,12 +27,12 @@ const REMEMBERED: usize = 4096;
 /// Cache of directory contents; cheap to clone, shared by all sessions.
 #[derive(Clone, Debug, Default)]
 pub struct Levels {
-    known: Arc<Mutex<HashMap<AbsPath, Level>>>,
+    known: Arc<Mutex<HashMap<AbsPath, ListedDir>>>,
 }
 
 /// A listed directory.
 #[derive(Debug)]
-struct Level {
+struct ListedDir {
     seen: Seen,
     contents: DirContents,
 }
@@ -71,11 +71,11 @@ impl Levels {
     pub(super) fn contents(&self, disk: &dyn Disk, dir: &AbsPath) -> DirContents {
         let Ok(stat) = disk.stat(dir) else { return DirContents::Nothing };
         match stat.kind {
-            Kind::Directory if stat.size > LISTED => return DirContents::Anything,
-            Kind::Directory => {}
+            EntryKind::Directory if stat.size > LISTED => return DirContents::Anything,
+            EntryKind::Directory => {}
             // A symlink's metadata says nothing about its target.
-            Kind::Link => return DirContents::Anything,
-            Kind::File | Kind::Special(_) => return DirContents::Nothing,
+            EntryKind::Link => return DirContents::Anything,
+            EntryKind::File | EntryKind::Special(_) => return DirContents::Nothing,
         }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(level) = known.get(dir).filter(|it| it.seen.holds(&stat)) {
@@ -90,14 +90,14 @@ impl Levels {
         }
         let entries = listing.entries.into_iter();
         let dotted = entries.filter(|(name, kind)| {
-            is_dotted(name.as_bytes()) && matches!(kind, Kind::Directory | Kind::Link)
+            is_dotted(name.as_bytes()) && matches!(kind, EntryKind::Directory | EntryKind::Link)
         });
         let contents = DirContents::Dotted(dotted.map(|(name, _)| name).collect());
         let seen = Seen::at(at, listing.stat);
         if seen.racy {
             return contents;
         }
-        let level = Level { seen, contents: contents.clone() };
+        let level = ListedDir { seen, contents: contents.clone() };
         known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= REMEMBERED {
             known.clear();

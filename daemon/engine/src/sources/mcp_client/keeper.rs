@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::sources::mcp_client::prompt::{PromptAnswer, PromptError};
 use crate::sources::mcp_client::server;
-use crate::sources::mcp_client::server::{Ask, Bounds};
+use crate::sources::mcp_client::server::{Ask, ServerTimeouts};
 use crate::sources::mcp_client::state::Shared;
 use crate::sources::source_config::McpOptions;
 
@@ -21,7 +21,7 @@ use crate::sources::source_config::McpOptions;
 const PARTING: Duration = Duration::from_secs(3);
 
 /// Orders to the thread.
-pub(super) enum Order {
+pub(super) enum KeeperOrder {
     /// Apply a configuration.
     Configure(McpOptions),
     /// Start the servers that are not running.
@@ -38,33 +38,41 @@ pub(super) enum Order {
 }
 
 /// A server's task, and the configuration that it was started with.
-struct Task {
-    made_for: (McpServer, Bounds),
+struct ServerTask {
+    made_for: (McpServer, ServerTimeouts),
     asks: UnboundedSender<Ask>,
     handle: JoinHandle<()>,
 }
 
 /// Manages servers until a stop order.
-pub(super) fn keep(shared: &Arc<Shared>, options: McpOptions, orders: UnboundedReceiver<Order>) {
+pub(super) fn keep(
+    shared: &Arc<Shared>,
+    options: McpOptions,
+    orders: UnboundedReceiver<KeeperOrder>,
+) {
     match runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime.block_on(run(shared, options, orders)),
         Err(error) => tracing::error!(%error, "cannot start MCP servers"),
     }
 }
 
-async fn run(shared: &Arc<Shared>, options: McpOptions, mut orders: UnboundedReceiver<Order>) {
+async fn run(
+    shared: &Arc<Shared>,
+    options: McpOptions,
+    mut orders: UnboundedReceiver<KeeperOrder>,
+) {
     let mut tasks = BTreeMap::new();
     configure(shared, &mut tasks, options).await;
     while let Some(order) = orders.recv().await {
         match order {
-            Order::Configure(options) => configure(shared, &mut tasks, options).await,
-            Order::Want => {
+            KeeperOrder::Configure(options) => configure(shared, &mut tasks, options).await,
+            KeeperOrder::Want => {
                 for task in tasks.values() {
                     // A task that has ended has reported it.
                     let _ = task.asks.send(Ask::Want);
                 }
             }
-            Order::Get { server, prompt, arguments, reply } => match tasks.get(&server) {
+            KeeperOrder::Get { server, prompt, arguments, reply } => match tasks.get(&server) {
                 Some(task) => {
                     // If the task has ended, the caller sees a closed channel.
                     let _ = task.asks.send(Ask::Get { prompt, arguments, reply });
@@ -74,15 +82,19 @@ async fn run(shared: &Arc<Shared>, options: McpOptions, mut orders: UnboundedRec
                     let _ = reply.send(Err(PromptError::Unknown));
                 }
             },
-            Order::Stop => break,
+            KeeperOrder::Stop => break,
         }
     }
     end(std::mem::take(&mut tasks).into_values().collect()).await;
 }
 
-async fn configure(shared: &Arc<Shared>, tasks: &mut BTreeMap<String, Task>, options: McpOptions) {
+async fn configure(
+    shared: &Arc<Shared>,
+    tasks: &mut BTreeMap<String, ServerTask>,
+    options: McpOptions,
+) {
     let McpOptions { servers, timeout, idle, .. } = options;
-    let bounds = Bounds { timeout, idle };
+    let bounds = ServerTimeouts { timeout, idle };
     let made_for = |name: &str| Some((servers.get(name)?.clone(), bounds));
     let old = std::mem::take(tasks);
     let (kept, gone): (BTreeMap<_, _>, BTreeMap<_, _>) =
@@ -98,11 +110,11 @@ async fn configure(shared: &Arc<Shared>, tasks: &mut BTreeMap<String, Task>, opt
         let handle = tokio::spawn(task);
         // This thread is started only when a view needs the servers.
         let _ = asks.send(Ask::Want);
-        tasks.insert(name.clone(), Task { made_for: (spec.clone(), bounds), asks, handle });
+        tasks.insert(name.clone(), ServerTask { made_for: (spec.clone(), bounds), asks, handle });
     }
 }
 
-async fn end(tasks: Vec<Task>) {
+async fn end(tasks: Vec<ServerTask>) {
     let tasks: Vec<_> = tasks.into_iter().map(|it| it.handle).collect();
     // Each task ends when its senders are gone.
     let all = async {

@@ -16,7 +16,7 @@ use crate::sources::source_limits::{
 
 /// A limit that a server exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Excess {
+pub(super) enum ExceededLimit {
     /// The length of one message.
     MessageBytes,
     /// Bytes on standard output in a period.
@@ -31,7 +31,7 @@ pub(super) enum Excess {
     Prompts,
 }
 
-impl fmt::Display for Excess {
+impl fmt::Display for ExceededLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let minutes = MCP_PERIOD.as_secs() / 60;
         match self {
@@ -54,22 +54,22 @@ impl fmt::Display for Excess {
 /// Counts the data that one running server sends on both outputs.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
-    counts: Mutex<Counts>,
+    counts: Mutex<MeterCounts>,
     exceeded: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Counts {
+struct MeterCounts {
     began: Option<Instant>,
     bytes: u64,
     messages: u64,
     error_bytes: u64,
     /// Length so far of the current message; not reset by periods.
     message_bytes: u64,
-    excess: Option<Excess>,
+    excess: Option<ExceededLimit>,
 }
 
-impl Counts {
+impl MeterCounts {
     /// Starts a new period if the last one is over.
     fn renew(&mut self, now: Instant) {
         let began = *self.began.get_or_insert(now);
@@ -84,7 +84,7 @@ impl Counts {
         for piece in bytes.split_inclusive(|it| *it == b'\n') {
             self.message_bytes += piece.len() as u64;
             if self.message_bytes > MCP_MESSAGE_BYTES {
-                self.excess.get_or_insert(Excess::MessageBytes);
+                self.excess.get_or_insert(ExceededLimit::MessageBytes);
             }
             if piece.ends_with(b"\n") {
                 self.message_bytes = 0;
@@ -92,10 +92,10 @@ impl Counts {
             }
         }
         if self.bytes > MCP_BYTES {
-            self.excess.get_or_insert(Excess::Bytes);
+            self.excess.get_or_insert(ExceededLimit::Bytes);
         }
         if self.messages > MCP_MESSAGES {
-            self.excess.get_or_insert(Excess::Messages);
+            self.excess.get_or_insert(ExceededLimit::Messages);
         }
     }
 
@@ -103,30 +103,30 @@ impl Counts {
         self.renew(now);
         self.error_bytes += length as u64;
         if self.error_bytes > MCP_BYTES {
-            self.excess.get_or_insert(Excess::ErrorBytes);
+            self.excess.get_or_insert(ExceededLimit::ErrorBytes);
         }
     }
 }
 
 impl Meter {
-    fn lock(&self) -> MutexGuard<'_, Counts> {
+    fn lock(&self) -> MutexGuard<'_, MeterCounts> {
         // Each update under this lock is complete before anything can panic.
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the first limit that was exceeded.
-    pub(super) fn excess(&self) -> Option<Excess> {
+    pub(super) fn excess(&self) -> Option<ExceededLimit> {
         self.lock().excess
     }
 
     /// Records a limit exceeded elsewhere than on an output.
-    pub(super) fn exceed(&self, excess: Excess) {
+    pub(super) fn exceed(&self, excess: ExceededLimit) {
         self.lock().excess.get_or_insert(excess);
         self.exceeded.notify_one();
     }
 
     /// Waits until a limit is exceeded.
-    pub(super) async fn exceeded(&self) -> Excess {
+    pub(super) async fn exceeded(&self) -> ExceededLimit {
         loop {
             if let Some(excess) = self.excess() {
                 return excess;
@@ -148,7 +148,7 @@ impl Meter {
         excess.is_none()
     }
 
-    fn count_output(&self, bytes: &[u8]) -> Result<(), Excess> {
+    fn count_output(&self, bytes: &[u8]) -> Result<(), ExceededLimit> {
         let excess = {
             let mut counts = self.lock();
             counts.count_output(bytes, Instant::now());
@@ -200,35 +200,35 @@ mod tests {
     #[test]
     fn long_message_exceeds_its_limit_across_periods() {
         let now = Instant::now();
-        let mut counts = Counts::default();
+        let mut counts = MeterCounts::default();
         let half = vec![b'x'; MCP_MESSAGE_BYTES as usize / 2];
         counts.count_output(&half, now);
         counts.count_output(&half, now + MCP_PERIOD * 2);
         assert_eq!(counts.excess, None);
         counts.count_output(b"x", now + MCP_PERIOD * 2);
-        assert_eq!(counts.excess, Some(Excess::MessageBytes));
+        assert_eq!(counts.excess, Some(ExceededLimit::MessageBytes));
     }
 
     #[test]
     fn messages_are_counted_per_period() {
         let now = Instant::now();
-        let mut counts = Counts::default();
+        let mut counts = MeterCounts::default();
         let lines = "{}\n".repeat(MCP_MESSAGES as usize);
         counts.count_output(lines.as_bytes(), now);
         counts.count_output(lines.as_bytes(), now + MCP_PERIOD);
         assert_eq!(counts.excess, None);
         counts.count_output(b"{}\n", now + MCP_PERIOD + Duration::from_secs(1));
-        assert_eq!(counts.excess, Some(Excess::Messages));
+        assert_eq!(counts.excess, Some(ExceededLimit::Messages));
     }
 
     #[test]
     fn errors_are_counted_apart_from_messages() {
         let now = Instant::now();
-        let mut counts = Counts::default();
+        let mut counts = MeterCounts::default();
         counts.count_errors(MCP_BYTES as usize, now);
         counts.count_output(b"{}\n", now);
         assert_eq!(counts.excess, None);
         counts.count_errors(1, now);
-        assert_eq!(counts.excess, Some(Excess::ErrorBytes));
+        assert_eq!(counts.excess, Some(ExceededLimit::ErrorBytes));
     }
 }

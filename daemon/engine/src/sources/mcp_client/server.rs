@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use crate::sources::mcp_client::meter::{Excess, Meter};
+use crate::sources::mcp_client::meter::{ExceededLimit, Meter};
 use crate::sources::mcp_client::process::Process;
 use crate::sources::mcp_client::prompt::{
     PromptAnswer, PromptContent, PromptError, PromptMessage, doubt, skills,
@@ -38,7 +38,7 @@ const MOMENT: Duration = Duration::from_millis(200);
 
 /// Timeouts of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Bounds {
+pub(super) struct ServerTimeouts {
     pub(super) timeout: Duration,
     pub(super) idle: Duration,
 }
@@ -60,7 +60,7 @@ pub(super) async fn keep(
     shared: Arc<Shared>,
     name: String,
     spec: McpServer,
-    bounds: Bounds,
+    bounds: ServerTimeouts,
     mut asks: UnboundedReceiver<Ask>,
 ) {
     let requests = Arc::new(Semaphore::new(MCP_REQUESTS));
@@ -137,25 +137,25 @@ impl Failure {
     }
 }
 
-impl From<Excess> for Failure {
-    fn from(excess: Excess) -> Self {
+impl From<ExceededLimit> for Failure {
+    fn from(excess: ExceededLimit) -> Self {
         Self { text: format!("{excess}, and was stopped"), is_over_limit: true }
     }
 }
 
 /// A server after the handshake.
 struct Running {
-    client: RunningService<RoleClient, Handler>,
+    client: RunningService<RoleClient, NotificationHandler>,
     process: Process,
     changed: Arc<Notify>,
 }
 
 /// Handler of the server's notifications.
-struct Handler {
+struct NotificationHandler {
     changed: Arc<Notify>,
 }
 
-impl ClientHandler for Handler {
+impl ClientHandler for NotificationHandler {
     async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
         self.changed.notify_one();
     }
@@ -165,7 +165,7 @@ struct Keeper {
     shared: Arc<Shared>,
     name: String,
     spec: McpServer,
-    bounds: Bounds,
+    bounds: ServerTimeouts,
     /// Limits concurrent prompt requests.
     requests: Arc<Semaphore>,
 }
@@ -179,7 +179,7 @@ impl Keeper {
         })?;
         let meter = process.meter();
         let changed = Arc::new(Notify::new());
-        let handler = Handler { changed: Arc::clone(&changed) };
+        let handler = NotificationHandler { changed: Arc::clone(&changed) };
         let greeted = tokio::select! {
             greeted = timeout(self.bounds.timeout, handler.serve((stdout, stdin))) => greeted,
             status = process.ended() => {
@@ -226,7 +226,7 @@ impl Keeper {
 
     async fn follow(
         &self,
-        client: &RunningService<RoleClient, Handler>,
+        client: &RunningService<RoleClient, NotificationHandler>,
         process: &mut Process,
         changed: &Notify,
         first: Ask,
@@ -276,7 +276,7 @@ impl Keeper {
     /// Lists the prompts and publishes them.
     async fn list(
         &self,
-        client: &RunningService<RoleClient, Handler>,
+        client: &RunningService<RoleClient, NotificationHandler>,
         meter: &Meter,
     ) -> Result<(), String> {
         let offers = client.peer().peer_info().is_some_and(|it| it.capabilities.prompts.is_some());
@@ -324,7 +324,7 @@ impl Keeper {
     }
 
     /// Handles one request, in a new task if the server is involved.
-    fn serve(&self, client: &RunningService<RoleClient, Handler>, ask: Ask) {
+    fn serve(&self, client: &RunningService<RoleClient, NotificationHandler>, ask: Ask) {
         let Ask::Get { prompt, arguments, reply } = ask else { return };
         let (peer, bound, server) = (client.peer().clone(), self.bounds.timeout, self.name.clone());
         let arguments = arguments.into_iter().map(|(name, it)| (name, it.into())).collect();
@@ -397,7 +397,7 @@ impl Keeper {
 
 /// Returns the prompts on all pages of a list. A server with too many is marked as over its limit.
 async fn list_pages(
-    client: &RunningService<RoleClient, Handler>,
+    client: &RunningService<RoleClient, NotificationHandler>,
     meter: &Meter,
 ) -> Result<Vec<rmcp::model::Prompt>, ServiceError> {
     let mut prompts = Vec::new();
@@ -407,7 +407,7 @@ async fn list_pages(
         let page = client.list_prompts(Some(params)).await?;
         prompts.extend(page.prompts);
         if prompts.len() > MCP_PROMPTS {
-            meter.exceed(Excess::Prompts);
+            meter.exceed(ExceededLimit::Prompts);
             return Err(ServiceError::TransportClosed);
         }
         cursor = page.next_cursor;
@@ -415,7 +415,7 @@ async fn list_pages(
             return Ok(prompts);
         }
     }
-    meter.exceed(Excess::Pages);
+    meter.exceed(ExceededLimit::Pages);
     Err(ServiceError::TransportClosed)
 }
 

@@ -1,4 +1,4 @@
-//! [`Store`]: copies of one registry in the cache directory.
+//! [`RegistryCache`]: copies of one registry in the cache directory.
 //!
 //! Each registry has a directory named by its address. Each state of it is an immutable directory,
 //! and the link `current` selects the published one, so that readers see changes atomically. A
@@ -23,13 +23,13 @@ const MANIFEST: &str = ".catalog.json";
 pub(super) const REGISTRIES: &str = "remote";
 
 /// Cache directory of one registry.
-pub(crate) struct Store {
+pub(crate) struct RegistryCache {
     top: PathBuf,
 }
 
 /// A state of a registry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct State {
+pub(crate) struct RegistryState {
     /// ETag of its index.
     pub(crate) etag: Option<String>,
     pub(crate) skills: Vec<CachedSkill>,
@@ -49,7 +49,7 @@ pub(crate) struct Claim(
     #[expect(dead_code, reason = "the lock is held by keeping it open")] OwnedFd,
 );
 
-impl Store {
+impl RegistryCache {
     /// Returns the store of a registry, without accessing the disk.
     pub(crate) fn new(cache: &Path, address: &Address) -> Self {
         let host: String = address
@@ -92,9 +92,9 @@ impl Store {
     }
 
     /// Returns the published state; none if it is missing or cannot be read.
-    pub(crate) fn state(&self) -> Option<State> {
+    pub(crate) fn state(&self) -> Option<RegistryState> {
         let bytes = fs::read(self.current().join(MANIFEST)).ok()?;
-        State::read(&serde_json::from_slice(&bytes).ok()?)
+        RegistryState::read(&serde_json::from_slice(&bytes).ok()?)
     }
 
     /// Returns true if all files of a skill exist with the recorded hashes.
@@ -113,7 +113,7 @@ impl Store {
     }
 
     /// Publishes a state.
-    pub(crate) fn publish(&self, mut stage: Stage, state: &State) -> io::Result<()> {
+    pub(crate) fn publish(&self, mut stage: Stage, state: &RegistryState) -> io::Result<()> {
         let manifest = serde_json::to_vec_pretty(&state.to_json())?;
         fs::write(stage.directory.join(MANIFEST), manifest)?;
         let before = fs::read_link(self.current()).ok();
@@ -134,7 +134,7 @@ impl Store {
     }
 
     /// Saves a new ETag of the index if nothing else has changed.
-    pub(crate) fn retag(&self, state: &State) -> io::Result<()> {
+    pub(crate) fn retag(&self, state: &RegistryState) -> io::Result<()> {
         let directory = self.current();
         let new = directory.join(unique("tag"));
         fs::write(&new, serde_json::to_vec_pretty(&state.to_json())?)?;
@@ -208,7 +208,7 @@ impl Drop for Stage {
     }
 }
 
-impl State {
+impl RegistryState {
     fn to_json(&self) -> Value {
         let skills = self.skills.iter().map(|it| {
             let files = it.files.iter().map(|(path, hash)| json!({"path": path, "hash": hash}));

@@ -11,12 +11,12 @@ use std::time::Instant;
 use skills_discovery::remote::{Address, Index, IndexError, Offer, read};
 
 use crate::sources::registries::fetch::{FetchError, Fetched, Fetcher};
-use crate::sources::registries::store::{CachedSkill, Stage, State, Store};
+use crate::sources::registries::store::{CachedSkill, RegistryCache, RegistryState, Stage};
 use crate::sources::source_limits::{FILE_BYTES, INDEX_BYTES, UPDATE_BYTES, UPDATE_TIME};
 
 /// Result of an update.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Outcome {
+pub(crate) struct UpdateOutcome {
     pub(crate) skills: usize,
     /// Reasons why skills are left out or kept at an older version, as sentence fragments.
     pub(crate) refused: Vec<String>,
@@ -41,11 +41,11 @@ pub(crate) enum UpdateError {
 
 /// Updates a registry.
 pub(crate) fn update(
-    store: &Store,
+    store: &RegistryCache,
     address: &Address,
     unencrypted: bool,
     stopping: &AtomicBool,
-) -> Result<Outcome, UpdateError> {
+) -> Result<UpdateOutcome, UpdateError> {
     let fetcher = Fetcher::new(address, unencrypted, Instant::now() + UPDATE_TIME)?;
     let _claim = store.claim(address)?.ok_or(UpdateError::Busy)?;
     let before = store.state();
@@ -56,12 +56,12 @@ pub(crate) fn update(
     let etag = before.etag.as_deref().filter(|_| damaged.is_empty());
     let (bytes, etag) = match fetcher.get("index.json", etag, INDEX_BYTES)? {
         Fetched::Unchanged => {
-            return Ok(Outcome { skills: whole.len(), refused: Vec::new(), complete: true });
+            return Ok(UpdateOutcome { skills: whole.len(), refused: Vec::new(), complete: true });
         }
         Fetched::New { bytes, etag } => (bytes, etag),
     };
     let Index { skills: offers, refused } = read(&bytes).map_err(UpdateError::Index)?;
-    let mut update = Update {
+    let mut update = RegistryUpdate {
         fetcher,
         stage: store.stage()?,
         whole,
@@ -76,9 +76,9 @@ pub(crate) fn update(
     for offer in offers {
         update.take(&offer)?;
     }
-    let Update { stage, next, refused, complete, tag, .. } = update;
-    let state = State { etag: tag, skills: next };
-    let outcome = Outcome { skills: state.skills.len(), refused, complete };
+    let RegistryUpdate { stage, next, refused, complete, tag, .. } = update;
+    let state = RegistryState { etag: tag, skills: next };
+    let outcome = UpdateOutcome { skills: state.skills.len(), refused, complete };
     if store.has_copy() && damaged.is_empty() && state.skills == before.skills {
         if state.etag != before.etag {
             store.retag(&state)?;
@@ -89,7 +89,7 @@ pub(crate) fn update(
     Ok(outcome)
 }
 
-struct Update<'a> {
+struct RegistryUpdate<'a> {
     fetcher: Fetcher,
     stage: Stage,
     /// Undamaged skills of the published state.
@@ -104,7 +104,7 @@ struct Update<'a> {
     next: Vec<CachedSkill>,
 }
 
-impl Update<'_> {
+impl RegistryUpdate<'_> {
     fn take(&mut self, offer: &Offer) -> Result<(), UpdateError> {
         let kept = self.whole.iter().find(|it| it.name == offer.name).cloned();
         if let Some(kept) = &kept

@@ -10,7 +10,7 @@ use skills_discovery::discover::{
 use skills_syntax::path::AbsPath;
 
 use super::state::{Dependencies, EngineState};
-use crate::files::dir_index::{Node, Watch};
+use crate::files::dir_index::{DirNode, WatchState};
 use crate::views::status::{Status, WorktreeStatus};
 use crate::views::view::Health;
 
@@ -118,7 +118,7 @@ impl EngineState {
                 path: None,
             });
         }
-        let over_limit = nodes().filter(|(_, it)| it.watch == Watch::OverLimit).count();
+        let over_limit = nodes().filter(|(_, it)| it.watch == WatchState::OverLimit).count();
         if over_limit > 0 {
             health.push(Health {
                 code: "watch-limit",
@@ -129,10 +129,13 @@ impl EngineState {
                 path: None,
             });
         }
-        let read = |it: &Node| it.listing.is_some();
+        let read = |it: &DirNode| it.listing.is_some();
         let doubtful = nodes().filter(|(_, it)| read(it)).find_map(|(path, it)| match it.watch {
-            Watch::PartlyWatched(kind) => Some((path, kind)),
-            Watch::Unarmed | Watch::Armed | Watch::OverLimit | Watch::Refused => None,
+            WatchState::PartlyWatched(kind) => Some((path, kind)),
+            WatchState::Unarmed
+            | WatchState::Armed
+            | WatchState::OverLimit
+            | WatchState::Refused => None,
         });
         if let Some((path, kind)) = doubtful {
             health.push(Health {
@@ -145,7 +148,7 @@ impl EngineState {
             });
         }
         // Directories passed only on the way to a root are not reported.
-        let refused = nodes().find(|(_, it)| it.watch == Watch::Refused && read(it));
+        let refused = nodes().find(|(_, it)| it.watch == WatchState::Refused && read(it));
         if let Some((path, _)) = refused.filter(|_| self.scanner.is_watching()) {
             health.push(Health {
                 code: "not-watched",
@@ -188,7 +191,9 @@ impl EngineState {
             boot_id: self.boot_id.clone(),
             worktrees: worktrees.collect(),
             watches: nodes
-                .filter(|(_, it)| matches!(it.watch, Watch::Armed | Watch::PartlyWatched(_)))
+                .filter(|(_, it)| {
+                    matches!(it.watch, WatchState::Armed | WatchState::PartlyWatched(_))
+                })
                 .count(),
             watch_limit: self.watch_limit,
             rebuilds: self.rebuilds,
