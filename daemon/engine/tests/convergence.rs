@@ -360,8 +360,11 @@ async fn converge(mode: Mode, seed: u64, rounds: usize) {
     let counters = live.status().await.unwrap().counters;
     match mode {
         // Correct because of hints, not because of full sweeps.
-        Mode::Plain | Mode::Portable => {
-            assert_eq!((counters.lost, counters.swept), (0, 0), "{counters:?}");
+        Mode::Plain => assert_eq!((counters.lost, counters.swept), (0, 0), "{counters:?}"),
+        // `notify` reports from a thread of its own: a directory that is replaced while it is being
+        // armed is armed and compared alone at the next request.
+        Mode::Portable => {
+            assert!(counters.lost == 0 && counters.swept < rounds as u64 / 10, "{counters:?}");
         }
         Mode::Lost => assert!(counters.lost >= rounds as u64, "{counters:?}"),
         Mode::Limited | Mode::Remote => {
