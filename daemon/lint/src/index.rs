@@ -199,16 +199,7 @@ fn check_location(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
         let message = format!("`{shown}` is too deep: {who} {levels}");
         out.push(Finding::new(&TOO_DEEP, span, message).severity(dropped).about(&[*profile]));
     }
-    while let Some((_, around)) = inner.first().cloned() {
-        let (them, others) = inner.into_iter().partition::<Vec<_>, _>(|it| it.1 == around);
-        inner = others;
-        let them: Vec<&Profile> = them.into_iter().map(|it| it.0).collect();
-        let who = with_verb(&them, "does", "do");
-        let name = around.file_name().unwrap_or_default().to_string_lossy();
-        let message = format!("`{shown}` is inside a skill: {who} not search inside `{name}`");
-        let finding = Finding::new(&TOO_DEEP, span, message).about(&them);
-        out.push(finding.related(&around.child("SKILL.md"), "the outer skill"));
-    }
+    report_inner_skill(inner, &shown, span, out);
     let mut misplaced = |them: &[&Profile], what: &str, severity| {
         if !them.is_empty() {
             let who = with_verb(them, "skips", "skip");
@@ -220,6 +211,31 @@ fn check_location(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
     // Both can be intended: skills put aside, and skills that came with a package.
     misplaced(&hidden, "it is in a hidden directory", Severity::Warning);
     misplaced(&kept, "it is in an excluded directory", Severity::Warning);
+    check_file_name(cx, path, span, out);
+}
+
+/// Reports a skill inside another one, for the agents that do not search there. `inner` has the
+/// directory of the outer skill for each.
+fn report_inner_skill(
+    mut inner: Vec<(&Profile, AbsPath)>,
+    shown: &str,
+    span: Span,
+    out: &mut Vec<Finding>,
+) {
+    while let Some((_, around)) = inner.first().cloned() {
+        let (them, others) = inner.into_iter().partition::<Vec<_>, _>(|it| it.1 == around);
+        inner = others;
+        let them: Vec<&Profile> = them.into_iter().map(|it| it.0).collect();
+        let who = with_verb(&them, "does", "do");
+        let name = around.file_name().unwrap_or_default().to_string_lossy();
+        let message = format!("`{shown}` is inside a skill: {who} not search inside `{name}`");
+        let finding = Finding::new(&TOO_DEEP, span, message).about(&them);
+        out.push(finding.related(&around.child("SKILL.md"), "the outer skill"));
+    }
+}
+
+/// Reports a `SKILL.md` in other letter case.
+fn check_file_name(cx: &Cx<'_>, path: &AbsPath, span: Span, out: &mut Vec<Finding>) {
     let wrong = path.file_name().and_then(|it| it.to_str()).filter(|it| *it != "SKILL.md");
     if let Some(name) = wrong.filter(|it| it.eq_ignore_ascii_case("SKILL.md")) {
         let message = format!(

@@ -160,18 +160,7 @@ fn check_glob(
         return Some(add_rewrite(cx, finding, glob, &better));
     }
     if let Some((what, inner)) = odd_braces(glob) {
-        let finding =
-            Finding::new(&BRACES, span, format!("some agents do not expand {what} in `{text}`"));
-        let written = span.slice(cx.text);
-        let braces = format!("{{{inner}}}");
-        return Some(match expanded(inner) {
-            Some(better) if written.matches(&braces).count() == 1 => {
-                let at = span.start + written.find(&braces).unwrap_or_default();
-                let place = Span::new(at, at + braces.len());
-                finding.fix(format!("Change to `{better}`"), place, better)
-            }
-            Some(_) | None => finding,
-        });
+        return Some(report_braces(cx, item, what, inner));
     }
     if let Err(error) = checked {
         return Some(never_matches(cx, item, glob, &error));
@@ -195,6 +184,22 @@ fn check_glob(
         return None;
     }
     Some(Finding::new(&NOTHING, span, format!("`{text}` matches no file in this worktree")))
+}
+
+/// Reports braces with the content `inner` that some agents do not expand.
+fn report_braces(cx: &Cx<'_>, item: &SpannedText, what: &str, inner: &str) -> Finding {
+    let message = format!("some agents do not expand {what} in `{}`", item.text.trim());
+    let finding = Finding::new(&BRACES, item.span, message);
+    let braces = format!("{{{inner}}}");
+    let written = item.span.slice(cx.text);
+    match expanded(inner) {
+        Some(better) if written.matches(&braces).count() == 1 => {
+            let at = item.span.start + written.find(&braces).unwrap_or_default();
+            let place = Span::new(at, at + braces.len());
+            finding.fix(format!("Change to `{better}`"), place, better)
+        }
+        Some(_) | None => finding,
+    }
 }
 
 /// Reports a glob that cannot match any path.

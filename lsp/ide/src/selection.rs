@@ -92,7 +92,7 @@ fn in_body(text: &str, document: &Document, offset: usize, around: &mut Vec<Span
         around
             .push(Span::new(fence.open.start, if fence.closed { end } else { fence.content.end }));
     }
-    around.extend(sections(text, document).into_iter().map(|it| it.span));
+    around.extend(sections(document, &body).into_iter().map(|it| it.span));
     around.extend(paragraph(text, document.body, offset));
 }
 

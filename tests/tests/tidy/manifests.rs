@@ -81,6 +81,7 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
 /// Crates that only some packages may use. Tests may use any.
 const HOLDERS: &[(&str, &[&str])] = &[
     ("granit-parser", &["skills-syntax"]),
+    ("pulldown-cmark", &["skills-syntax"]),
     ("inotify", &["skills-engine"]),
     ("notify", &["skills-engine"]),
     ("rusqlite", &["skills-engine"]),

@@ -6,7 +6,7 @@ use skills_agents::field_table::variables::{
 };
 use skills_agents::field_table::{ARGUMENT_HINT, ARGUMENTS, Agent};
 use skills_syntax::suggest;
-use skills_syntax::text::Span;
+use skills_syntax::text::{Span, after_line_end};
 
 use super::super::Finding;
 use super::super::affected_agents::with_verb;
@@ -222,11 +222,10 @@ fn check_command(cx: &Cx<'_>, out: &mut Vec<Finding>) {
 
 /// Reports commands that Claude Code does not run because no space precedes their `!`.
 fn check_glued_commands(cx: &Cx<'_>, out: &mut Vec<Finding>) {
-    for code in &cx.body().codes {
-        let Some(before) = cx.text[..code.start].strip_suffix("!`") else { continue };
+    for command in inline_commands(cx) {
+        let span = Span::new(command.start - 2, command.end + 1);
         // After a word, `!` ends a sentence.
-        if before.ends_with(['=', ':', '(', '[', '"', '\'']) {
-            let span = Span::new(code.start - 2, code.end + 1);
+        if cx.text[..span.start].ends_with(['=', ':', '(', '[', '"', '\'']) {
             let message =
                 "Claude Code does not run this command, because no space precedes the `!`";
             out.push(Finding::new(&COMMAND_NOT_RUN, span, message));
@@ -234,20 +233,42 @@ fn check_glued_commands(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     }
 }
 
+/// Returns the commands in backticks after `!`. Agents also run those in HTML, where Markdown has
+/// no inline code.
+fn inline_commands(cx: &Cx<'_>) -> Vec<Span> {
+    let codes = cx.body().codes.iter().filter(|it| cx.text[..it.start].ends_with("!`"));
+    let in_html = cx.body().prose.iter().flat_map(|prose| {
+        let starts = prose.slice(cx.text).match_indices("!`").map(|(at, _)| prose.start + at + 2);
+        starts.filter_map(|start| {
+            let length = Span::new(start, prose.end).slice(cx.text).find('`')?;
+            Some(Span::new(start, start + length)).filter(|it| !it.is_empty())
+        })
+    });
+    codes.copied().chain(in_html).collect()
+}
+
 /// Returns the commands in the body that an agent runs automatically: the span to show and the span
 /// of the command text.
 pub(crate) fn commands(cx: &Cx<'_>) -> Vec<(Span, Span)> {
     let body = cx.body();
     let mut commands = Vec::new();
-    for code in &body.codes {
-        let before = &cx.text[..code.start];
-        let Some(before) = before.strip_suffix("!`") else { continue };
-        if before.is_empty() || before.ends_with(char::is_whitespace) {
-            commands.push((Span::new(code.start - 2, code.end + 1), *code));
+    for command in inline_commands(cx) {
+        let span = Span::new(command.start - 2, command.end + 1);
+        if cx.text[..span.start].chars().next_back().is_none_or(char::is_whitespace) {
+            commands.push((span, command));
         }
     }
     for fence in body.fences.iter().filter(|it| it.info.slice(cx.text) == "!") {
         commands.push((fence.open, fence.content));
+    }
+    for prose in &body.prose {
+        for (at, mark) in prose.slice(cx.text).match_indices("```!") {
+            let open = Span::new(prose.start + at, prose.start + at + mark.len());
+            let start = after_line_end(cx.text, cx.line(open.end).end).min(prose.end);
+            let rest = Span::new(start, prose.end);
+            let length = rest.slice(cx.text).find("```").unwrap_or(rest.len());
+            commands.push((open, Span::new(rest.start, rest.start + length)));
+        }
     }
     commands.sort_by_key(|(span, _)| *span);
     commands

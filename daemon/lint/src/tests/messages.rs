@@ -123,6 +123,11 @@ fn piped_download_is_reported_at_its_command() {
         finds("security/pipe-to-shell", &body(&inline), &inline, "runs a download");
         let block = body(&format!("```!\nls\n  {command}\n```"));
         finds("security/pipe-to-shell", &block, command, "runs a download");
+        // Agents also run commands in HTML, which is not Markdown.
+        for (within, place) in [(&*inline, &*inline), (&format!("```!\n{command}\n```"), command)] {
+            let html = body(&format!("<context>\n{within}\n</context>"));
+            finds("security/pipe-to-shell", &html, place, "runs a download");
+        }
     }
 }
 

@@ -1,4 +1,49 @@
-//! Interprets link targets as paths.
+//! Finds link targets in the source, and interprets them as paths.
+
+use crate::text::Span;
+
+/// Returns the target of an inline link, and the span from its `](` to its end; `None` for other
+/// links. `rest` is the link without its text.
+pub(super) fn inline_target(text: &str, rest: Span) -> Option<(Span, Span)> {
+    let written = rest.slice(text);
+    let open = written.find(']').filter(|it| written[*it..].starts_with("]("))?;
+    let start = rest.start + open + 2;
+    let target = target(text, Span::new(start, rest.end))?;
+    Some((target, Span::new(start - 2, rest.end)))
+}
+
+/// Returns the target of a link definition, `[label]: target "title"`.
+pub(super) fn definition_target(text: &str, definition: Span) -> Option<Span> {
+    let colon = definition.slice(text).find("]:")?;
+    target(text, Span::new(definition.start + colon + 2, definition.end))
+}
+
+/// Returns the target that `text` has at `span` after white space: between angle brackets, or up to
+/// white space or an unmatched parenthesis.
+fn target(text: &str, span: Span) -> Option<Span> {
+    let written = span.slice(text).trim_start();
+    let pointed = written.strip_prefix('<');
+    let rest = pointed.unwrap_or(written);
+    let (mut depth, mut is_escaped) = (0_usize, false);
+    let is_end = |letter: char| {
+        if std::mem::take(&mut is_escaped) && letter.is_ascii_punctuation() {
+            return false;
+        }
+        is_escaped = letter == '\\';
+        match letter {
+            _ if pointed.is_some() => return letter == '>',
+            '(' => depth += 1,
+            ')' if depth > 0 => depth -= 1,
+            _ => return letter == ')' || letter.is_ascii_whitespace(),
+        }
+        false
+    };
+    let start = span.end - rest.len();
+    match rest.find(is_end) {
+        Some(length) => Some(Span::new(start, start + length)),
+        None => pointed.is_none().then(|| Span::new(start, span.end)),
+    }
+}
 
 /// Returns the path in a link target; `None` for URLs, fragments and templates.
 pub fn link_path(target: &str) -> Option<String> {
