@@ -115,7 +115,7 @@ pub(crate) fn run() -> ExitCode {
             skills_cli::run(&global, &command, binary)
         }
         Command::Serve(ServeArgs { spawned, log }) => serve::run(&ServeOptions { spawned, log }),
-        Command::Lsp(LspArgs { stdio: _ }) => lsp::run(global.no_daemon),
+        Command::Lsp(LspArgs { stdio: _ }) => lsp::run(&global),
         Command::Mcp(McpArgs { session, shell }) => {
             let shell = match shell {
                 Commands::List => Shell::List,

@@ -4,7 +4,6 @@
 //! the same process. Both use the protocol's types, so both give the same answers. An answer may be
 //! missing; the server then reports only what the open documents show.
 
-use std::any::Any;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -13,6 +12,7 @@ use skills_discovery::discover::Entry;
 use skills_lint::SkillDirFacts;
 use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
 use skills_syntax::path::AbsPath;
+use tokio::task::AbortHandle;
 
 /// A backend's answer; `None` if it cannot answer.
 pub type Answer<T> = Pin<Box<dyn Future<Output = Option<T>> + Send>>;
@@ -65,23 +65,37 @@ impl Default for DocumentLocation {
     }
 }
 
+/// A watch of a backend. Dropping it ends the watch.
+#[derive(Debug, Default)]
+pub struct WatchHandle(Option<AbortHandle>);
+
+impl WatchHandle {
+    /// Returns the handle of a task that watches until it is aborted.
+    pub fn new(task: AbortHandle) -> Self {
+        Self(Some(task))
+    }
+}
+
+impl Drop for WatchHandle {
+    fn drop(&mut self) {
+        if let Some(task) = &self.0 {
+            task.abort();
+        }
+    }
+}
+
 /// Answers questions about the disk.
 ///
 /// A root is a directory that an agent would start in.
 pub trait Backend: Send + Sync + 'static {
     /// Calls `on_change` whenever the skills that these profiles see from a root may have changed,
     /// until the returned value is dropped. Must be called within a tokio runtime.
-    fn subscribe(
-        &self,
-        root: &AbsPath,
-        profiles: &[String],
-        on_change: OnChange,
-    ) -> Box<dyn Any + Send>;
+    fn subscribe(&self, root: &AbsPath, profiles: &[String], on_change: OnChange) -> WatchHandle;
 
     /// Calls `on_change` whenever one of the targets may have changed, until the returned value is
     /// dropped. Also calls it once when the watches are set up, because a target may have changed
     /// before. Must be called within a tokio runtime.
-    fn watch(&self, targets: Vec<WatchTarget>, on_change: OnChange) -> Box<dyn Any + Send>;
+    fn watch(&self, targets: Vec<WatchTarget>, on_change: OnChange) -> WatchHandle;
 
     /// Returns the skills visible from a root; `fresh` is false if nothing has changed since
     /// `since`.
@@ -162,12 +176,12 @@ fn none<T: Send + 'static>() -> Answer<T> {
 }
 
 impl Backend for NoBackend {
-    fn subscribe(&self, _: &AbsPath, _: &[String], _: OnChange) -> Box<dyn Any + Send> {
-        Box::new(())
+    fn subscribe(&self, _: &AbsPath, _: &[String], _: OnChange) -> WatchHandle {
+        WatchHandle::default()
     }
 
-    fn watch(&self, _: Vec<WatchTarget>, _: OnChange) -> Box<dyn Any + Send> {
-        Box::new(())
+    fn watch(&self, _: Vec<WatchTarget>, _: OnChange) -> WatchHandle {
+        WatchHandle::default()
     }
 
     fn snapshot(&self, _: AbsPath, _: Vec<String>, _: Option<String>) -> Answer<SnapshotResult> {

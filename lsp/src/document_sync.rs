@@ -17,10 +17,14 @@ use tower_lsp::ls_types::notification::{
     DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Notification,
 };
 use tower_lsp::ls_types::request::{DocumentDiagnosticRequest, Request as _};
+use tower_lsp::ls_types::{
+    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
+};
 
-use crate::document::Revision;
-use crate::handlers::synchronization::{did_change, did_close, did_open};
+use crate::document::{Document, Revision};
+use crate::from_proto;
 use crate::session::Session;
+use crate::settings::Settings;
 
 /// A service that keeps the session's documents in sync.
 pub(crate) struct DocumentSyncLayer<S> {
@@ -85,6 +89,27 @@ where
         let answer = self.inner.call(request);
         async move { Ok(answer.await?.map(|response| requested.reject_if_modified(response, &session))) }.boxed()
     }
+}
+
+/// Opens a document.
+fn did_open(session: &Session, params: DidOpenTextDocumentParams) {
+    let item = params.text_document;
+    session.open(item.uri, item.version, item.text);
+}
+
+/// Applies all changes, each to the text after the previous one.
+fn did_change(session: &Session, params: DidChangeTextDocumentParams) {
+    let edits = params.content_changes.into_iter().map(|change| {
+        move |document: &Document, settings: Settings| {
+            from_proto::edit(document, change, settings.encoding)
+        }
+    });
+    session.change(params.text_document.uri, params.text_document.version, edits);
+}
+
+/// Closes a document.
+fn did_close(session: &Session, params: DidCloseTextDocumentParams) {
+    session.close(params.text_document.uri);
 }
 
 /// The document of a request, and its revision when the request arrived.

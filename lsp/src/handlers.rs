@@ -6,8 +6,6 @@
 
 pub(crate) mod initialize;
 
-pub(crate) mod synchronization;
-
 pub(crate) mod diagnostic;
 
 pub(crate) mod completion;

@@ -67,7 +67,7 @@ use crate::server::Server;
 use crate::session::Session;
 
 pub use backend::{
-    Answer, Backend, DocumentLocation, NoBackend, OnChange, WalkOptions, WatchTarget,
+    Answer, Backend, DocumentLocation, NoBackend, OnChange, WalkOptions, WatchHandle, WatchTarget,
 };
 pub use session::Ending;
 

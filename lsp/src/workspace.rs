@@ -6,7 +6,6 @@
 mod ownership;
 mod watch_targets;
 
-use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use skills_lint::{MAX_MATCHES, SkillDirFacts};
 use skills_syntax::path::AbsPath;
 
 use crate::analysis::{AnalysisContext, GlobMatches, MissingAnswers};
-use crate::backend::{DocumentLocation, WalkOptions};
+use crate::backend::{DocumentLocation, WalkOptions, WatchHandle};
 use crate::editor_settings::EditorSettings;
 use crate::snapshot::{OverlaySnapshot, SkillBuffer, WorkspaceSnapshot};
 
@@ -59,7 +58,7 @@ struct RootState {
     wanted_listings: BTreeSet<String>,
     /// The last overlay, and the buffers it was built from.
     overlay: Option<(Vec<SkillBuffer>, Arc<OverlaySnapshot>)>,
-    subscription: Option<Box<dyn Any + Send>>,
+    subscription: Option<WatchHandle>,
     /// The profiles of the subscription.
     subscribed_profiles: Vec<String>,
 }
@@ -355,7 +354,7 @@ impl WorkspaceState {
     }
 
     /// Stores the subscription of a root.
-    pub(crate) fn set_subscription(&mut self, root: &AbsPath, subscription: Box<dyn Any + Send>) {
+    pub(crate) fn set_subscription(&mut self, root: &AbsPath, subscription: WatchHandle) {
         if let Some(state) = self.roots.iter_mut().find(|it| it.root == *root) {
             state.subscription = Some(subscription);
         }

@@ -47,6 +47,8 @@ pub(crate) struct ApprovalRequest<'a> {
     pub(crate) contents: Vec<Content>,
     /// True if the call continues one that was allowed once.
     pub(crate) continues: bool,
+    /// True if the caller waits for the user's reply.
+    pub(crate) wait: bool,
 }
 
 /// Result of asking for approval.
@@ -66,7 +68,6 @@ impl Access {
         &self,
         peer: &Peer,
         about: ApprovalRequest<'_>,
-        wait: bool,
     ) -> Result<Consent, RpcError> {
         if about.contents.is_empty() && self.is_granted(&about).await {
             return Ok(Consent::Given);
@@ -79,7 +80,7 @@ impl Access {
             return Ok(self.apply_reply(&question, said));
         }
         let limit = self.approval_timeout();
-        if wait {
+        if about.wait {
             let said = self.ask_and_wait(peer, question.clone(), limit).await?;
             return Ok(self.apply_reply(&question, said));
         }

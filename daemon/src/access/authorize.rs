@@ -26,6 +26,14 @@ use crate::access::approval_queue::{Reader, ReaderScope};
 use crate::api::to_wire;
 use crate::rpc::peer::Peer;
 
+/// The reader of a skill's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Recipient {
+    Model,
+    /// The user, or an agent's own code.
+    Other,
+}
+
 /// Proof that an action was authorized.
 #[derive(Debug)]
 pub(crate) struct Permit {
@@ -84,12 +92,12 @@ fn reader(asking: Asking<'_>) -> Reader {
 }
 
 /// Authorizes reading a file of a skill, SKILL.md included. Rules are those of a load, with one
-/// approval for all files; an agent that has the skill needs none. With `to_model`, a model reads
-/// the file: a skill that only the user may start must be loaded by the user first.
+/// approval for all files; an agent that has the skill needs none. If a model reads the
+/// file, a skill that only the user may start must be loaded by the user first.
 pub(crate) async fn read(
     access: &Access,
     asking: Asking<'_>,
-    to_model: bool,
+    recipient: Recipient,
 ) -> Result<(), RpcError> {
     let Asking { view, candidate, agent, session, .. } = asking;
     list_files(view, candidate, agent)?;
@@ -97,7 +105,7 @@ pub(crate) async fn read(
     if access.queue.is_reader(&reader) || has_loaded(access, asking, session).await {
         return Ok(());
     }
-    if to_model && is_for_the_user(asking) {
+    if recipient == Recipient::Model && is_for_the_user(asking) {
         return Err(RpcError::not_invocable(&candidate.name).with_hint(
             "It has `disable-model-invocation`: its files can be read after the user has started it.",
         ));
@@ -220,8 +228,9 @@ async fn permission(
         text: act.text(candidate),
         contents,
         continues,
+        wait,
     };
-    match access.consent(peer, about, wait).await? {
+    match access.consent(peer, about).await? {
         Consent::Given => Ok(permit),
         Consent::Refused(error) => Err(error),
     }

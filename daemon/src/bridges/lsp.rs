@@ -10,6 +10,7 @@ pub(crate) mod served;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use skills_cli::GlobalArgs;
 use skills_cli::exit::Exit;
 use skills_client::ClientError;
 use skills_client::environment::{config_file, socket_location};
@@ -21,17 +22,18 @@ use tokio::runtime;
 
 use crate::bridges::lsp::link::{BackendMode, Link};
 use crate::lifecycle::log;
+use crate::lifecycle::log::LogTarget;
 use crate::lifecycle::settings::Settings;
 
 /// Default log filter.
 const DEFAULT_LEVEL: &str = "warn";
 
 /// Serves until the editor sends `exit` or closes standard input.
-pub(crate) fn run(no_daemon: bool) -> ExitCode {
+pub(crate) fn run(global: &GlobalArgs) -> ExitCode {
     let settings = Settings::load(config_file());
     let mut config = Config::clone(&settings.user());
     config.log_level.get_or_insert_with(|| DEFAULT_LEVEL.to_owned());
-    log::init(None, &config, false);
+    log::init(None, &config, LogTarget::StandardError);
     // One thread, so that document changes are applied before any analysis starts.
     let runtime = match runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -40,7 +42,7 @@ pub(crate) fn run(no_daemon: bool) -> ExitCode {
             return Exit::Bug.into();
         }
     };
-    let link = Arc::new(Link::new(backend_mode(no_daemon)));
+    let link = Arc::new(Link::new(backend_mode(global)));
     let source = Arc::clone(&link) as Arc<dyn Backend>;
     let ending = runtime.block_on(async {
         let ending = skills_lsp::serve(stdin(), stdout(), source).await;
@@ -57,8 +59,8 @@ pub(crate) fn run(no_daemon: bool) -> ExitCode {
 }
 
 /// Chooses the backend.
-fn backend_mode(no_daemon: bool) -> BackendMode {
-    if no_daemon {
+fn backend_mode(global: &GlobalArgs) -> BackendMode {
+    if global.no_daemon {
         return BackendMode::InProcessServer;
     }
     let options = socket_location().map_err(ClientError::from).and_then(StartOptions::new);

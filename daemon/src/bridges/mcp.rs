@@ -37,6 +37,7 @@ use tokio::runtime;
 
 use crate::lifecycle::in_process::FallbackServer;
 use crate::lifecycle::log;
+use crate::lifecycle::log::LogTarget;
 use crate::lifecycle::settings::Settings;
 use context::McpContext;
 use place::ClientPlace;
@@ -63,7 +64,7 @@ pub(crate) fn run(global: &GlobalArgs, options: McpOptions) -> ExitCode {
     let settings = Settings::load(config_file());
     let mut config = Config::clone(&settings.user());
     config.log_level.get_or_insert_with(|| DEFAULT_LEVEL.to_owned());
-    log::init(None, &config, true);
+    log::init(None, &config, LogTarget::Files);
     log::move_to_state_directory();
     let runtime = runtime::Builder::new_multi_thread()
         .worker_threads(2)

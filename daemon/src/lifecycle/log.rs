@@ -51,9 +51,17 @@ static LEVEL: OnceLock<SetLevel> = OnceLock::new();
 
 type SetLevel = Box<dyn Fn(&str) + Send + Sync>;
 
+/// Destination of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogTarget {
+    StandardError,
+    /// Standard error at first, and files once the process is ready.
+    Files,
+}
+
 /// Starts logging to standard error. The level comes from the flag, else the variable, else the
 /// configuration.
-pub(crate) fn init(flag: Option<&str>, config: &Config, spawned: bool) {
+pub(crate) fn init(flag: Option<&str>, config: &Config, target: LogTarget) {
     let variable = env::var(SKILLSD_LOG).ok().filter(|it| !it.is_empty());
     let asked = flag.or(variable.as_deref());
     let configured = config.log_level.as_deref().unwrap_or(DEFAULT_LEVEL);
@@ -69,10 +77,11 @@ pub(crate) fn init(flag: Option<&str>, config: &Config, spawned: bool) {
         // A process has one log.
         let _ = LEVEL.set(Box::new(set));
     }
-    let ansi = !spawned && io::stderr().is_terminal();
+    let is_final = target == LogTarget::StandardError;
+    let ansi = is_final && io::stderr().is_terminal();
     let lines = fmt::layer().with_writer(Output).with_ansi(ansi).with_target(false);
     // The journal adds its own timestamps.
-    let in_journal = !spawned && env::var_os(JOURNAL_STREAM).is_some();
+    let in_journal = is_final && env::var_os(JOURNAL_STREAM).is_some();
     let lines = if in_journal { lines.without_time().boxed() } else { lines.boxed() };
     tracing_subscriber::registry().with(filter).with(lines).init();
     panic::set_hook(Box::new(|info| {

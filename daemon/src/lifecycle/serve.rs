@@ -30,6 +30,7 @@ use crate::bridges::lsp::served::LspSocket;
 use crate::lifecycle::config_notify;
 use crate::lifecycle::daemon::{Daemon, SHUTDOWN_TIMEOUT, boot_id};
 use crate::lifecycle::log;
+use crate::lifecycle::log::LogTarget;
 use crate::lifecycle::settings::Settings;
 use crate::lifecycle::shutdown_monitor::ShutdownMonitor;
 use crate::lifecycle::watchdog;
@@ -112,7 +113,8 @@ fn serve(options: &ServeOptions) -> Result<Exit, ServeError> {
     }
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
     let settings = Settings::load(config_file());
-    log::init(options.log.as_deref(), &settings.user(), options.spawned);
+    let target = if options.spawned { LogTarget::Files } else { LogTarget::StandardError };
+    log::init(options.log.as_deref(), &settings.user(), target);
     for health in settings.health(None) {
         tracing::warn!(path = ?health.path, "configuration: {}", health.message);
     }

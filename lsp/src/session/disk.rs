@@ -3,7 +3,6 @@
 //! It answers from the cache at once, records missing answers, and hands tasks one at a time to
 //! [`crate::tasks`], the only module that waits for the backend or the client.
 
-use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +15,7 @@ use super::Session;
 use super::disk_state::{DiskState, Referrers};
 use super::task::Task;
 use crate::analysis::{AnalysisContext, GlobMatches};
-use crate::backend::{DocumentLocation, WatchTarget};
+use crate::backend::{DocumentLocation, WatchHandle, WatchTarget};
 use crate::document::Document;
 use crate::editor_settings::EditorSettings;
 use crate::snapshot::{OverlaySnapshot, SkillEntry, WorkspaceSnapshot};
@@ -182,8 +181,8 @@ impl Session {
     }
 
     /// Replaces the current watch.
-    pub(crate) fn set_watch(&self, watch: Box<dyn Any + Send>) {
-        let before = self.disk().watch.0.replace(watch);
+    pub(crate) fn set_watch(&self, watch: WatchHandle) {
+        let before = std::mem::replace(&mut self.disk().watch, watch);
         // Dropped outside the lock, because the drop runs the backend's code.
         drop(before);
     }
@@ -239,7 +238,7 @@ impl Session {
         self.disk().workspace.generation
     }
 
-    pub(crate) fn set_subscription(&self, root: &AbsPath, follow: Box<dyn Any + Send>) {
+    pub(crate) fn set_subscription(&self, root: &AbsPath, follow: WatchHandle) {
         self.disk().workspace.set_subscription(root, follow);
     }
 

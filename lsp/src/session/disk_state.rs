@@ -1,15 +1,13 @@
 //! [`DiskState`]: cached knowledge about the disk, and the queue of tasks that update it.
 
-use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
 use std::sync::Arc;
 
 use skills_syntax::path::AbsPath;
 
 use super::rescan::RescanThrottle;
 use super::task::Task;
-use crate::backend::WatchTarget;
+use crate::backend::{WatchHandle, WatchTarget};
 use crate::document::Document;
 use crate::workspace::WorkspaceState;
 
@@ -30,16 +28,6 @@ pub(super) struct DiskState {
     /// The watched targets; `watch` ends their watches when dropped.
     pub(super) watch_targets: Vec<WatchTarget>,
     pub(super) watch: WatchHandle,
-}
-
-/// Keeps watches alive until it is dropped.
-#[derive(Default)]
-pub(super) struct WatchHandle(pub(super) Option<Box<dyn Any + Send>>);
-
-impl fmt::Debug for WatchHandle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("WatchHandle").field(&self.0.is_some()).finish()
-    }
 }
 
 /// The unopened files that mention a skill.

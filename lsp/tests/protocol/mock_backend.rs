@@ -1,6 +1,5 @@
 //! [`MockBackend`]: a backend with fixed answers and an optional delay, which counts its calls.
 
-use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +10,7 @@ use skills_agents::references::TextSearch;
 use skills_discovery::discover::Entry;
 use skills_lint::{PathKind, SkillDirFacts};
 use skills_lsp::{
-    Answer, Backend, DocumentLocation, NoBackend, OnChange, WalkOptions, WatchTarget,
+    Answer, Backend, DocumentLocation, NoBackend, OnChange, WalkOptions, WatchHandle, WatchTarget,
 };
 use skills_protocol::wire::{CheckResult, PathMatches, RuleLevel, SkillReference, SnapshotResult};
 use skills_syntax::path::AbsPath;
@@ -115,15 +114,15 @@ impl Backend for MockBackend {
         Box::pin(std::future::ready(Some(RULES_PAGE.to_owned())))
     }
 
-    fn subscribe(&self, _: &AbsPath, _: &[String], on_change: OnChange) -> Box<dyn Any + Send> {
+    fn subscribe(&self, _: &AbsPath, _: &[String], on_change: OnChange) -> WatchHandle {
         lock(&self.callbacks).push(on_change);
-        Box::new(())
+        WatchHandle::default()
     }
 
-    fn watch(&self, targets: Vec<WatchTarget>, on_change: OnChange) -> Box<dyn Any + Send> {
+    fn watch(&self, targets: Vec<WatchTarget>, on_change: OnChange) -> WatchHandle {
         *lock(&self.targets) = targets;
         lock(&self.callbacks).push(on_change);
-        Box::new(())
+        WatchHandle::default()
     }
 
     fn snapshot(

@@ -15,7 +15,7 @@ use skills_protocol::wire::{
 use skills_render::resources::is_script;
 
 use crate::access::authorize;
-use crate::access::authorize::Asking;
+use crate::access::authorize::{Asking, Recipient};
 use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, Found, Listing};
 use crate::api::from_wire::{format, target};
 use crate::api::handlers::get::{Files, files, find};
@@ -121,7 +121,9 @@ pub(crate) async fn read(
         agreed: false,
         continues: false,
     };
-    authorize::read(&parts.access, asking, params.by == Some(By::Model)).await?;
+    let is_model = params.by == Some(By::Model);
+    let recipient = if is_model { Recipient::Model } else { Recipient::Other };
+    authorize::read(&parts.access, asking, recipient).await?;
     let dir = match files(&parts.resolver.engine, &view, &target).await? {
         Files::In(dir) => dir,
         Files::None { why, hint } => return Err(RpcError::invalid_params(why).with_hint(hint)),

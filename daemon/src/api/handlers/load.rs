@@ -5,42 +5,31 @@
 //! made, the skill is looked up again, so that a skill that is no longer listed is not returned.
 
 mod choose;
+mod prepared;
 mod prompt;
 mod read;
 mod register;
 
-use std::ffi::OsString;
-use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
-use skills_agents::profile::{OutputFormat, Scope};
+use skills_agents::profile::Scope;
 use skills_discovery::discover::Candidate;
 use skills_engine::View;
 use skills_engine::sessions::session::Invocation;
 use skills_protocol::error::RpcError;
-use skills_protocol::wire::{self, Contextual, LoadParams};
-use skills_render::{LoadRequest, LoadedSkill, ShellMode, ShellResults, Variables, load as render};
-use skills_syntax::path::AbsPath;
-use tokio::time::Instant;
+use skills_protocol::wire::{self, Context, Contextual, LoadParams};
+use skills_render::{Invoker, ShellResults};
 
 use self::choose::{Choice, choose};
+use self::prepared::{PreparedLoad, SubstitutedInput};
 use self::read::{SkillContent, read};
 use crate::access::authorize;
-use crate::access::authorize::Asking;
-use crate::access::authorize::Commands;
-use crate::access::child_process;
-use crate::access::child_process::{InvalidArgument, Job, NOT_FOUND, Ran, RunSlot};
-use crate::access::sealed_copy;
-use crate::access::sealed_copy::{SealedCopy, Snapshot, Unit};
+use crate::access::authorize::{Asking, Permit};
 use crate::api::from_wire::format;
 use crate::api::handlers::get::extract;
-use crate::api::handlers::run::ORIGINAL;
 use crate::api::parts::GuardedParts;
 use crate::api::request::RequestContext;
 use crate::api::to_wire;
-use crate::api::to_wire::rendered;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
@@ -53,419 +42,165 @@ pub(crate) async fn load(
     peer: Arc<Peer>,
     mut params: LoadParams,
 ) -> Outcome {
-    let mut context = params.take_context();
+    let context = params.take_context();
     let (agent, session) = (context.agent.clone(), context.session.clone());
-    let call = if session.as_deref().is_some_and(|it| !it.is_empty()) {
-        // Opened before any slow step: if the session is closed meanwhile, it stays closed.
-        parts.sessions.decode_in_session(&peer, context.clone()).await?
-    } else {
-        parts.resolver.decode(&peer, context.clone()).await?
-    };
-    let mut request = parts.resolver.complete(call).await?;
-    let by = format::by(params.by);
-    let wait = params.wait.unwrap_or_default();
-    let continues = !params.shell_results.is_empty();
-    // Text that the user was asked about in this call; it needs no second approval.
-    let mut agreed = None;
-    let mut tries = 0;
-    let (view, choice, material) = loop {
-        tries += 1;
-        let RequestContext { config, view, .. } = request;
-        let format = params.format.map_or(view.ctx.profile.output, format::load);
-        let choice = choose(&view, &params, by)?;
-        let candidate = &view.resolution.candidates[choice.candidate_idx];
-        let (agent, session) = (agent.as_deref(), session.as_deref());
-        let text = Some((candidate.path.clone(), authorize::listed(candidate)));
-        let is_agreed = agreed == text;
-        let asking = Asking {
-            peer: &peer,
-            view: &view,
-            candidate,
-            agent,
-            session,
-            by,
-            wait,
-            agreed: is_agreed,
-            continues,
-        };
-        let permit = authorize::load(&parts.access, asking).await?;
-        let is_guarded = permit.is_guarded();
-        agreed = text;
-        match view.resolution.roots[candidate.root].scope {
-            Scope::Mcp => {
-                let mut loaded =
-                    prompt::load(&parts.resolver.engine, &view, candidate, &params, &permit)
-                        .await?;
-                let body = loaded.output.clone();
-                parts
-                    .sessions
-                    .record_load(session, agent, &view, invocation(candidate, &params, body))
-                    .await;
-                loaded.health.extend(to_wire::health(&parts.resolver.sessions.store().health()));
-                return Answer::new(&loaded);
-            }
-            Scope::Bundled => extract(&parts.resolver.engine).await?,
-            _ => {}
-        }
-        let read_limit = config.read_limit;
-        let material = blocking({
-            let view = Arc::clone(&view);
-            move || read(&view, choice.candidate_idx, format, by, read_limit, &permit)
-        });
-        let material = material.await?;
-        if is_guarded && !material.is_unchanged && tries >= TRIES {
-            return Err(RpcError::internal(
-                "the skill kept changing; the user's approval is for another text",
-            )
-            .with_hint("Retry when no process is writing it."));
-        }
-        if material.is_unchanged || tries >= TRIES {
-            break (view, choice, material);
-        }
-        // The view is older than the file, whatever freshness the call asked for.
-        context.freshness = Some(wire::Freshness::Verified);
-        request = parts.resolver.resolve(&peer, context.clone()).await?;
-    };
-    let asked = PreparedLoad {
+    let call = LoadCall {
         parts: &parts,
-        view: &view,
+        peer: &peer,
         params: &params,
-        choice,
-        material: &material,
+        by: format::by(params.by),
+        agent: agent.as_deref(),
         session: session.as_deref(),
     };
-    let mut results: ShellResults =
-        params.shell_results.iter().map(|it| (it.id.clone(), it.output.clone())).collect();
-    let mut loaded = asked.render(&results, SubstitutedInput::All);
-    let wants_run = params.shell == Some(wire::Shell::Execute);
-    if wants_run && !format::by(params.by).runs_commands(material.format) {
-        loaded.warnings.push(
-            "No commands were run: this format has no commands. Use `format: \"claude\"` to run the skill's commands."
-                .to_owned(),
-        );
+    match call.read(context).await? {
+        LoadSource::Prompt(loaded) => Answer::new(&loaded),
+        LoadSource::File { view, choice, material } => call.finish(&view, choice, &material).await,
     }
-    if wants_run && !loaded.commands.is_empty() {
-        let candidate = &view.resolution.candidates[choice.candidate_idx];
-        let (agent, session) = (agent.as_deref(), session.as_deref());
-        let peer = &*peer;
-        let asking = Asking {
-            peer,
-            view: &view,
-            candidate,
-            agent,
-            session,
-            by,
-            wait,
-            agreed: false,
-            continues: false,
-        };
-        let warnings = asked.execute(asking, &loaded, &mut results).await?;
-        loaded = asked.render(&results, SubstitutedInput::All);
-        loaded.warnings.extend(warnings);
-    }
-    let candidate = &view.resolution.candidates[choice.candidate_idx];
-    let (hooks, withheld) =
-        register::allowed(&parts, &view, candidate, material.hash(), &mut loaded).await?;
-    loaded.warnings.extend(withheld);
-    register::count(&parts, &params, &loaded, agent.as_deref());
-    let invocation = invocation(candidate, &params, loaded.output.clone());
-    parts.sessions.record_load(session.as_deref(), agent.as_deref(), &view, invocation).await;
-    if let Some(session) = &session {
-        register::hooks(&parts, session, agent.as_deref(), &view, candidate, hooks).await;
-    }
-    let result = asked.result(loaded);
-    // Prompt messages repeat the text.
-    let n_texts = 1 + result.metadata.prompt_messages.len();
-    Answer::with_capacity(&result, n_texts * (result.output.len() + 1024))
 }
 
-/// A load after its skill was read.
-struct PreparedLoad<'a> {
+/// A load before its skill is selected.
+struct LoadCall<'a> {
     parts: &'a GuardedParts,
-    view: &'a View,
+    peer: &'a Peer,
     params: &'a LoadParams,
-    choice: Choice,
-    material: &'a SkillContent,
+    by: Invoker,
+    /// The subagent's name.
+    agent: Option<&'a str>,
     session: Option<&'a str>,
 }
 
-impl PreparedLoad<'_> {
-    fn render(&self, results: &ShellResults, given: SubstitutedInput) -> LoadedSkill {
-        self.render_in(results, given, None)
+/// The selected skill.
+enum LoadSource {
+    /// A prompt of an MCP server, as the server has filled it.
+    Prompt(Box<wire::LoadResult>),
+    /// A skill with the text that was read.
+    File { view: Arc<View>, choice: Choice, material: Box<SkillContent> },
+}
+
+impl LoadCall<'_> {
+    /// Resolves the call, and opens its session if that does not exist.
+    async fn resolve(&self, context: Context) -> Result<RequestContext, RpcError> {
+        let GuardedParts { resolver, sessions, .. } = self.parts;
+        if self.session.is_none_or(str::is_empty) {
+            return resolver.resolve(self.peer, context).await;
+        }
+        // Opened before any slow step: if the session is closed meanwhile, it stays closed.
+        resolver.complete(sessions.decode_in_session(self.peer, context).await?).await
     }
 
-    /// Renders the skill with the paths of a sealed copy instead of its own.
-    fn render_in(
-        &self,
-        results: &ShellResults,
-        given: SubstitutedInput,
-        copy: Option<&SealedCopy>,
-    ) -> LoadedSkill {
-        let Self { params, material, view, .. } = self;
-        let candidate = &view.resolution.candidates[self.choice.candidate_idx];
-        let plugin = material.plugin.as_deref();
-        let shown = |path: &AbsPath| path.to_string_lossy().into_owned();
-        let mut user_config = plugin.map(|it| it.config.clone()).unwrap_or_default();
-        if given == SubstitutedInput::All {
-            user_config.extend(params.user_config.clone());
-        }
-        let sent = |it: Option<&str>| {
-            it.filter(|it| given == SubstitutedInput::All || is_word(it)).map(str::to_owned)
-        };
-        let variables = Variables {
-            project_dir: Some(view.resolution.worktree.to_string_lossy().into_owned())
-                .filter(|it| given == SubstitutedInput::All || it.split('/').skip(1).all(is_word)),
-            session_id: sent(self.session),
-            effort: sent(params.effort.as_deref()),
-            plugin_root: plugin.map(|it| match copy {
-                Some(copy) => copy.root().to_string_lossy().into_owned(),
-                None => shown(&it.root),
-            }),
-            plugin_data: plugin.and_then(|it| it.data.as_ref()).map(shown),
-            user_config,
-        };
-        let shell = match params.shell {
-            Some(wire::Shell::None) => ShellMode::Disabled,
-            None | Some(wire::Shell::List | wire::Shell::Execute) => ShellMode::List,
-        };
-        render(&LoadRequest {
-            format: material.format,
-            by: format::by(params.by),
-            name: &candidate.name,
-            label: material.label.as_deref(),
-            is_command: material.is_command,
-            dir: &copy.map_or(&*candidate.dir(), SealedCopy::skill).to_string_lossy(),
-            path: &candidate.path.to_string_lossy(),
-            body: &material.body,
-            arguments: params
-                .args
-                .as_deref()
-                .filter(|_| given == SubstitutedInput::All)
-                .unwrap_or_default(),
-            variables: &variables,
-            files: &material.files,
-            shell,
-            results,
-            model: params.model.as_deref(),
-        })
-    }
-
-    /// Runs the commands in order within one shared timeout and stores their output. Returns
-    /// warnings.
-    async fn execute(
-        &self,
-        asking: Asking<'_>,
-        loaded: &LoadedSkill,
-        results: &mut ShellResults,
-    ) -> Result<Vec<String>, RpcError> {
-        let all = |loaded: &LoadedSkill| -> Vec<_> {
-            loaded.commands.iter().map(|it| it.command.clone()).collect()
-        };
-        let all_here = all(loaded);
-        let filled = all(&self.render(results, SubstitutedInput::Words)) != all_here;
-        let candidate = asking.candidate;
-        // Checked first, so that no file is read if the commands may not run.
-        authorize::run::is_shell_possible(&self.parts.access, self.view, candidate)?;
-        let unit = authorize::run::unit(self.view, candidate);
-        let files = match unit.clone() {
-            Some(unit) => Some(authorize::run::files(unit, &candidate.name).await?),
-            None => None,
-        };
-        let commands = Commands { text: self.material.hash(), all: all_here, filled, files };
-        authorize::run::shell(&self.parts.access, asking, &commands).await?;
-        let cannot_run = |error: &io::Error| {
-            RpcError::internal(format!("failed to run `{BASH}`: {error}"))
-                .with_hint("Check that it is installed and in the daemon's `PATH`.")
-        };
-        let place = RunSlot::take().await.map_err(|error| cannot_run(&error))?;
-        // Time has passed since trust was checked.
-        let access = &self.parts.access;
-        self.parts.resolver.refresh_settings().await;
-        let trusts = self.parts.resolver.trusts.decisions().await;
-        authorize::run::is_still_trusted(access, &trusts, self.view, candidate)?;
-        authorize::run::is_shell_possible(access, self.view, candidate)?;
-        let copy = match unit {
-            Some(unit) => Some(self.copy(unit, &commands, &candidate.name).await?),
-            None => None,
-        };
-        let shell = self.shell();
-        if shell != BASH {
-            return Err(RpcError::not_allowed(format!(
-                "skillsd does not run commands for the shell `{shell}`"
-            ))
-            .with_hint("Load with `shell: \"list\"` and run them yourself."));
-        }
-        let config = self.parts.resolver.settings.user();
-        let deadline = Instant::now() + Duration::from_secs(config.run_timeout);
-        let (mut warnings, mut is_missing) = (Vec::new(), false);
-        let too_long = |command: &str, why: String| {
-            let first = command.lines().next().unwrap_or_default();
-            let shown: String = first.chars().take(SHOWN).collect();
-            RpcError::invalid_params(format!("the command `{shown}` {why}"))
-                .with_hint("Send less in `args`; put long or binary data into a file.")
-        };
-        let dir = candidate.dir().into_path_buf();
-        let unchecked = authorize::run::unchecked(&self.parts.access, self.view, candidate);
-        let search_path = blocking(move || Ok(unchecked().search_path())).await?;
-        let run_dir = copy.as_ref().map_or(&*dir, SealedCopy::skill);
-        // The same commands in the same order, with other paths.
-        let in_copy = copy
-            .as_ref()
-            .map(|it| self.render_in(results, SubstitutedInput::All, Some(it)).commands);
-        let to_run = in_copy.as_ref().unwrap_or(&loaded.commands);
-        for (command, run) in loaded.commands.iter().zip(to_run) {
-            if let Some(unfit) = InvalidArgument::of(&run.command) {
-                return Err(too_long(&command.command, unfit.to_string()));
-            }
-            let job = Job {
-                program: BASH.into(),
-                name: None,
-                args: vec!["-c".into(), OsString::from(&run.command)],
-                directory: self.view.ctx.cwd.to_path_buf(),
-                environment: vec![
-                    ("CLAUDE_SKILL_DIR", run_dir.as_os_str().to_owned()),
-                    (ORIGINAL, dir.as_os_str().to_owned()),
-                    ("PATH", search_path.path.clone()),
-                ],
-                timeout: deadline.saturating_duration_since(Instant::now()),
-                most: config.run_output as usize,
+    /// Selects the skill, authorizes the load and reads the skill.
+    async fn read(&self, mut context: Context) -> Result<LoadSource, RpcError> {
+        let Self { parts, params, by, .. } = self;
+        let mut request = self.resolve(context.clone()).await?;
+        // Text that the user was asked about in this call; it needs no second approval.
+        let mut agreed = None;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let RequestContext { config, view, .. } = request;
+            let format = params.format.map_or(view.ctx.profile.output, format::load);
+            let choice = choose(&view, params, *by)?;
+            let candidate = &view.resolution.candidates[choice.candidate_idx];
+            let text = Some((candidate.path.clone(), authorize::listed(candidate)));
+            let asking = Asking {
+                agreed: agreed == text,
+                continues: !params.shell_results.is_empty(),
+                ..self.asking(&view, candidate)
             };
-            self.parts.access.counters.count(|it| it.commands_run += 1);
-            let ran = child_process::run(job, place.clone()).await.map_err(|error| {
-                if child_process::is_arg_list_too_long(&error) {
-                    return too_long(&command.command, error.to_string());
+            let permit = authorize::load(&parts.access, asking).await?;
+            let is_guarded = permit.is_guarded();
+            agreed = text;
+            match view.resolution.roots[candidate.root].scope {
+                Scope::Mcp => {
+                    let loaded = self.load_prompt(&view, candidate, &permit).await?;
+                    return Ok(LoadSource::Prompt(Box::new(loaded)));
                 }
-                cannot_run(&error)
-            })?;
-            if ran.is_late {
-                return Err(RpcError::timed_out(format!(
-                    "the commands took longer than {} seconds",
-                    config.run_timeout
-                ))
-                .with_hint("Raise `run.timeout` in your `config.toml`, or run them yourself."));
+                Scope::Bundled => extract(&parts.resolver.engine).await?,
+                _ => {}
             }
-            warnings.extend(exit_warning(&command.command, &ran));
-            is_missing |= ran.exit_code == Some(NOT_FOUND);
-            results.insert(command.id.clone(), format_output(&ran));
+            let (by, read_limit) = (*by, config.read_limit);
+            let material = blocking({
+                let view = Arc::clone(&view);
+                move || read(&view, choice.candidate_idx, format, by, read_limit, &permit)
+            });
+            let material = material.await?;
+            if is_guarded && !material.is_unchanged && tries >= TRIES {
+                return Err(RpcError::internal(
+                    "the skill kept changing; the user's approval is for another text",
+                )
+                .with_hint("Retry when no process is writing it."));
+            }
+            if material.is_unchanged || tries >= TRIES {
+                return Ok(LoadSource::File { view, choice, material: Box::new(material) });
+            }
+            // The view is older than the file, whatever freshness the call asked for.
+            context.freshness = Some(wire::Freshness::Verified);
+            request = parts.resolver.resolve(self.peer, context.clone()).await?;
         }
-        let left_out = search_path.left_out.iter().filter(|_| is_missing);
-        warnings.extend(left_out.map(|it| {
-            format!("`{}` is left out of `PATH`, because it is in a worktree.", it.display())
-        }));
-        Ok(warnings)
     }
 
-    /// Makes a sealed copy of a skill's files, which must be those that the user approved.
-    async fn copy(
+    /// Returns the subject of an authorization, which is asked for the first time.
+    fn asking<'c>(&'c self, view: &'c View, candidate: &'c Candidate) -> Asking<'c> {
+        let Self { peer, agent, session, by, .. } = *self;
+        let wait = self.params.wait.unwrap_or_default();
+        let (agreed, continues) = (false, false);
+        Asking { peer, view, candidate, agent, session, by, wait, agreed, continues }
+    }
+
+    /// Loads a prompt of an MCP server.
+    async fn load_prompt(
         &self,
-        unit: Unit,
-        commands: &Commands,
-        name: &str,
-    ) -> Result<SealedCopy, RpcError> {
-        let (agreed, shown) = (commands.files.clone(), name.to_owned());
-        let snapshot = blocking(move || {
-            let snapshot = Snapshot::take(unit).map_err(|it| sealed_copy::refused(&it, &shown))?;
-            if agreed.as_ref() == Some(snapshot.content()) {
-                return Ok(snapshot);
-            }
-            Err(RpcError::not_allowed(format!(
-                "`{shown}` has changed since the user was asked about it"
-            ))
-            .with_hint("Retry to ask the user about its current content."))
-        });
-        authorize::run::copy(&self.parts.access, snapshot.await?, name).await
+        view: &View,
+        candidate: &Candidate,
+        permit: &Permit,
+    ) -> Result<wire::LoadResult, RpcError> {
+        let Self { parts, params, agent, session, .. } = *self;
+        let engine = &parts.resolver.engine;
+        let mut loaded = prompt::load(engine, view, candidate, params, permit).await?;
+        let invocation = invocation(candidate, params, loaded.output.clone());
+        parts.sessions.record_load(session, agent, view, invocation).await;
+        loaded.health.extend(to_wire::health(&parts.resolver.sessions.store().health()));
+        Ok(loaded)
     }
 
-    /// Returns the health of the view and the session store.
-    fn health(&self) -> Vec<wire::Health> {
-        let mut health = self.view.health.clone();
-        health.extend(self.parts.resolver.sessions.store().health());
-        to_wire::health(&health)
+    /// Renders the skill, runs its commands if asked to, and records the load.
+    async fn finish(&self, view: &View, choice: Choice, material: &SkillContent) -> Outcome {
+        let Self { parts, params, agent, session, .. } = *self;
+        let candidate = &view.resolution.candidates[choice.candidate_idx];
+        let asked = PreparedLoad { parts, view, params, choice, material, session };
+        let mut results: ShellResults =
+            params.shell_results.iter().map(|it| (it.id.clone(), it.output.clone())).collect();
+        let mut loaded = asked.render(&results, SubstitutedInput::All);
+        let wants_run = params.shell == Some(wire::Shell::Execute);
+        if wants_run && !self.by.runs_commands(material.format) {
+            loaded.warnings.push(
+                "No commands were run: this format has no commands. Use `format: \"claude\"` to run the skill's commands."
+                    .to_owned(),
+            );
+        }
+        if wants_run && !loaded.commands.is_empty() {
+            let asking = self.asking(view, candidate);
+            let warnings = asked.execute(asking, &loaded, &mut results).await?;
+            loaded = asked.render(&results, SubstitutedInput::All);
+            loaded.warnings.extend(warnings);
+        }
+        let (hooks, withheld) =
+            register::allowed(parts, view, candidate, material.hash(), &mut loaded).await?;
+        loaded.warnings.extend(withheld);
+        register::count(parts, params, &loaded, agent);
+        let invocation = invocation(candidate, params, loaded.output.clone());
+        parts.sessions.record_load(session, agent, view, invocation).await;
+        if let Some(session) = session {
+            register::hooks(parts, session, agent, view, candidate, hooks).await;
+        }
+        let result = asked.result(loaded);
+        // Prompt messages repeat the text.
+        let n_texts = 1 + result.metadata.prompt_messages.len();
+        Answer::with_capacity(&result, n_texts * (result.output.len() + 1024))
     }
-
-    fn shell(&self) -> String {
-        self.material.shell.clone().unwrap_or_else(|| BASH.to_owned())
-    }
-
-    fn result(&self, loaded: LoadedSkill) -> wire::LoadResult {
-        static AGENTS: AtomicU64 = AtomicU64::new(1);
-        let candidate = &self.view.resolution.candidates[self.choice.candidate_idx];
-        let nth = AGENTS.fetch_add(1, Ordering::Relaxed);
-        let files = match self.material.format {
-            OutputFormat::Plugin
-            | OutputFormat::AgentSkills
-            | OutputFormat::Opencode
-            | OutputFormat::OpencodeFounding => self.material.files.paths.clone(),
-            OutputFormat::Claude
-            | OutputFormat::ClaudeFounding
-            | OutputFormat::Codex
-            | OutputFormat::Gemini
-            | OutputFormat::Raw => Vec::new(),
-        };
-        let mut result = rendered::loaded(
-            loaded,
-            rendered::EventSubject {
-                clock: self.view.clock.clone(),
-                health: self.health(),
-                format: self.material.format,
-                dir: &candidate.dir(),
-                files,
-                hash: to_wire::hash(&self.material.hash()),
-                shell: self.shell(),
-                agent_id: Some(format!("{}-{nth}", self.parts.access.boot_id)),
-            },
-        );
-        result.warnings.extend(self.material.warnings.iter().cloned());
-        result
-    }
-}
-
-/// The part of a call's parameters that is substituted into a skill.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SubstitutedInput {
-    /// All parameters.
-    All,
-    /// Only those that a shell must take as a plain word.
-    Words,
-}
-
-/// Returns whether a shell takes the text as one plain word, wherever it is in a command.
-fn is_word(text: &str) -> bool {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
-    // Dots alone name another directory, and an empty text joins its neighbours.
-    let is_name = text.chars().any(|it| it.is_ascii_alphanumeric());
-    is_name && text.chars().all(is_plain) && !text.starts_with('-')
 }
 
 fn invocation(candidate: &Candidate, params: &LoadParams, body: String) -> Invocation {
     let (name, path) = (candidate.name.clone(), candidate.path.clone());
     Invocation { name, path, args: params.args.clone(), body }
-}
-
-/// Maximum length of a command in messages, in characters.
-const SHOWN: usize = 60;
-
-/// Default shell of a skill's commands.
-const BASH: &str = "bash";
-
-/// Formats a command's output as Claude Code does.
-fn format_output(ran: &Ran) -> String {
-    let (stdout, stderr) = (ran.stdout.trim(), ran.stderr.trim());
-    match (stdout.is_empty(), stderr.is_empty()) {
-        (_, true) => stdout.to_owned(),
-        (true, false) => format!("[stderr]\n{stderr}"),
-        (false, false) => format!("{stdout}\n[stderr]\n{stderr}"),
-    }
-}
-
-fn exit_warning(command: &str, ran: &Ran) -> Option<String> {
-    let first = command.lines().next().unwrap_or_default();
-    match ran.exit_code {
-        Some(0) if ran.is_truncated => {
-            Some(format!("`{first}` printed more than the output limit; the rest is left out."))
-        }
-        Some(0) => None,
-        Some(code) => Some(format!("`{first}` exited with {code}.")),
-        None => Some(format!("`{first}` was killed by a signal.")),
-    }
 }

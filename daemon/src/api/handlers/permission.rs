@@ -309,6 +309,7 @@ impl<'a> PermissionSubject<'a> {
             text: None,
             contents: Vec::new(),
             continues: false,
+            wait: true,
         }
     }
 }

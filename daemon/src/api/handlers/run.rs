@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use skills_discovery::discover::FileId;
+use skills_discovery::discover::{Candidate, FileId};
+use skills_engine::View;
 use skills_engine::sessions::store::trust::Content;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Contextual, RunParams, RunResult};
@@ -14,14 +15,13 @@ use skills_render::Invoker;
 use skills_render::resources::is_script;
 
 use crate::access::authorize;
-use crate::access::authorize::Asking;
-use crate::access::authorize::Script;
+use crate::access::authorize::{Asking, Script};
 use crate::access::child_process;
 use crate::access::child_process::{InvalidArgument, Job, NOT_FOUND, RunSlot};
 use crate::access::confined_dir::ConfinedDir;
-use crate::access::programs::InterpreterError;
+use crate::access::programs::{InterpreterError, SearchPath};
 use crate::access::sealed_copy;
-use crate::access::sealed_copy::Snapshot;
+use crate::access::sealed_copy::{SealedCopy, Snapshot};
 use crate::api::from_wire::target;
 use crate::api::handlers::files::{directory_gone, refused, relative};
 use crate::api::handlers::get::find;
@@ -60,40 +60,9 @@ pub(crate) async fn run(
         agreed: false,
         continues: false,
     };
-    authorize::run::is_possible(&parts.access, &view, candidate)?;
-    let dir = candidate.dir().into_path_buf();
-    let unit = authorize::run::unit(&view, candidate);
-    let look = || {
-        let (dir, relative, shown) = (dir.clone(), relative.clone(), params.relative.clone());
-        let (known, unit, name) = (candidate.directory, unit.clone(), candidate.name.clone());
-        blocking(move || {
-            let content = located((&dir, known), &relative, &shown)?;
-            let take =
-                |unit| Snapshot::take(unit).map_err(|error| sealed_copy::refused(&error, &name));
-            Ok((content, unit.map(take).transpose()?))
-        })
-    };
-    let (content, snapshot) = look().await?;
-    let files = snapshot.map(|it| it.content().clone());
-    let (relative_shown, args) = (params.relative.clone(), params.args.clone());
-    let script = Script { relative: relative_shown, args, content, files };
-    authorize::run::script(&parts.access, asking, &script).await?;
-    let place = RunSlot::take().await.map_err(|error| failed(&params.relative, &error))?;
-    // Time has passed since the user was asked, and since trust was checked.
-    parts.resolver.refresh_settings().await;
-    let trusts = parts.resolver.trusts.decisions().await;
-    authorize::run::is_still_trusted(&parts.access, &trusts, &view, candidate)?;
-    authorize::run::is_possible(&parts.access, &view, candidate)?;
-    let (content, snapshot) = look().await?;
-    let files = snapshot.as_ref().map(Snapshot::content);
-    if content != script.content || files != script.files.as_ref() {
-        return Err(RpcError::not_allowed(format!(
-            "`{}` has changed since the user was asked about it",
-            params.relative
-        ))
-        .with_hint("Retry to ask the user about its current content."));
-    }
-    let unchecked = authorize::run::unchecked(&parts.access, &view, candidate);
+    let call =
+        ScriptCall { parts: &parts, params: &params, relative: &relative, view: &view, candidate };
+    let (place, content, snapshot) = call.authorize(asking).await?;
     let (first_line, copy) = match snapshot {
         Some(snapshot) => {
             let line = first_line(&snapshot, &relative, &params.relative)?;
@@ -102,44 +71,8 @@ pub(crate) async fn run(
         // The user's own scripts run by their shebang line.
         None => (Vec::new(), None),
     };
-    let (path, run_dir) = match &copy {
-        Some(copy) => (copy.skill().join(&relative), copy.skill().to_path_buf()),
-        None => (script.content.path.clone(), dir.clone()),
-    };
-    let (shown, cwd) = (params.relative.clone(), run_dir.clone());
-    let found = blocking(move || {
-        let unchecked = unchecked();
-        let interpreter = unchecked.interpreter(&first_line, &cwd);
-        let interpreter = interpreter.map_err(|error| no_interpreter(&error, &shown))?;
-        Ok((interpreter, unchecked.search_path()))
-    });
-    let (interpreter, search_path) = found.await?;
-    let args = params.args.iter().map(OsString::from);
-    let (program, name, args) = match interpreter {
-        Some(it) => {
-            let before = it.argument.into_iter().chain([path.into_os_string()]);
-            (it.program.into_os_string(), Some(it.name), before.chain(args).collect())
-        }
-        None => (path.into_os_string(), None, args.collect()),
-    };
-    let config = parts.resolver.settings.user();
-    let allowed = Duration::from_secs(config.run_timeout);
-    let timeout = params.timeout_ms.map_or(allowed, Duration::from_millis).min(allowed);
-    let environment = [
-        ("CLAUDE_SKILL_DIR", run_dir.clone().into_os_string()),
-        ("SKILL_DIR", run_dir.clone().into_os_string()),
-        (ORIGINAL, dir.into_os_string()),
-        ("PATH", search_path.path.clone()),
-    ];
-    let job = Job {
-        program,
-        name,
-        args,
-        directory: run_dir,
-        environment: environment.into(),
-        timeout,
-        most: config.run_output as usize,
-    };
+    let (job, search_path) = call.job(content, first_line, copy.as_ref()).await?;
+    let timeout = job.timeout;
     parts.access.counters.count(|it| it.scripts_run += 1);
     let relative = &params.relative;
     let ran = child_process::run(job, place).await.map_err(|error| {
@@ -173,6 +106,116 @@ pub(crate) async fn run(
 
 /// Environment variable with the skill's own directory, set when a copy of it runs.
 pub(super) const ORIGINAL: &str = "SKILLSD_ORIGINAL_DIR";
+
+/// A script of a skill that is to run.
+struct ScriptCall<'a> {
+    parts: &'a GuardedParts,
+    params: &'a RunParams,
+    /// Path of the script below the skill's directory.
+    relative: &'a Path,
+    view: &'a View,
+    candidate: &'a Candidate,
+}
+
+impl ScriptCall<'_> {
+    /// Authorizes the script and waits for a slot. Returns the script as it is then, which must be
+    /// what the user has approved, with the skill's files unless it is the user's own.
+    async fn authorize(
+        &self,
+        asking: Asking<'_>,
+    ) -> Result<(RunSlot, Content, Option<Snapshot>), RpcError> {
+        let Self { parts, params, view, candidate, .. } = *self;
+        authorize::run::is_possible(&parts.access, view, candidate)?;
+        let (content, snapshot) = self.look().await?;
+        let files = snapshot.map(|it| it.content().clone());
+        let (relative, args) = (params.relative.clone(), params.args.clone());
+        let script = Script { relative, args, content, files };
+        authorize::run::script(&parts.access, asking, &script).await?;
+        let place = RunSlot::take().await.map_err(|error| failed(&params.relative, &error))?;
+        // Time has passed since the user was asked, and since trust was checked.
+        parts.resolver.refresh_settings().await;
+        let trusts = parts.resolver.trusts.decisions().await;
+        authorize::run::is_still_trusted(&parts.access, &trusts, view, candidate)?;
+        authorize::run::is_possible(&parts.access, view, candidate)?;
+        let (content, snapshot) = self.look().await?;
+        let files = snapshot.as_ref().map(Snapshot::content);
+        if content == script.content && files == script.files.as_ref() {
+            return Ok((place, content, snapshot));
+        }
+        Err(RpcError::not_allowed(format!(
+            "`{}` has changed since the user was asked about it",
+            params.relative
+        ))
+        .with_hint("Retry to ask the user about its current content."))
+    }
+
+    /// Reads the script, and the skill's files unless it is the user's own.
+    async fn look(&self) -> Result<(Content, Option<Snapshot>), RpcError> {
+        let candidate = self.candidate;
+        let unit = authorize::run::unit(self.view, candidate);
+        let (dir, known) = (candidate.dir().into_path_buf(), candidate.directory);
+        let (relative, shown) = (self.relative.to_owned(), self.params.relative.clone());
+        let name = candidate.name.clone();
+        blocking(move || {
+            let content = located((&dir, known), &relative, &shown)?;
+            let take =
+                |unit| Snapshot::take(unit).map_err(|error| sealed_copy::refused(&error, &name));
+            Ok((content, unit.map(take).transpose()?))
+        })
+        .await
+    }
+
+    /// Returns the process to start, in the sealed copy if there is one, and its `PATH`.
+    async fn job(
+        &self,
+        script: Content,
+        first_line: Vec<u8>,
+        copy: Option<&SealedCopy>,
+    ) -> Result<(Job, SearchPath), RpcError> {
+        let Self { parts, params, view, candidate, .. } = *self;
+        let dir = candidate.dir().into_path_buf();
+        let (path, run_dir) = match copy {
+            Some(copy) => (copy.skill().join(self.relative), copy.skill().to_path_buf()),
+            None => (script.path, dir.clone()),
+        };
+        let unchecked = authorize::run::unchecked(&parts.access, view, candidate);
+        let (shown, cwd) = (params.relative.clone(), run_dir.clone());
+        let found = blocking(move || {
+            let unchecked = unchecked();
+            let interpreter = unchecked.interpreter(&first_line, &cwd);
+            let interpreter = interpreter.map_err(|error| no_interpreter(&error, &shown))?;
+            Ok((interpreter, unchecked.search_path()))
+        });
+        let (interpreter, search_path) = found.await?;
+        let args = params.args.iter().map(OsString::from);
+        let (program, name, args) = match interpreter {
+            Some(it) => {
+                let before = it.argument.into_iter().chain([path.into_os_string()]);
+                (it.program.into_os_string(), Some(it.name), before.chain(args).collect())
+            }
+            None => (path.into_os_string(), None, args.collect()),
+        };
+        let config = parts.resolver.settings.user();
+        let allowed = Duration::from_secs(config.run_timeout);
+        let timeout = params.timeout_ms.map_or(allowed, Duration::from_millis).min(allowed);
+        let environment = [
+            ("CLAUDE_SKILL_DIR", run_dir.clone().into_os_string()),
+            ("SKILL_DIR", run_dir.clone().into_os_string()),
+            (ORIGINAL, dir.into_os_string()),
+            ("PATH", search_path.path.clone()),
+        ];
+        let job = Job {
+            program,
+            name,
+            args,
+            directory: run_dir,
+            environment: environment.into(),
+            timeout,
+            most: config.run_output as usize,
+        };
+        Ok((job, search_path))
+    }
+}
 
 /// Returns the first line of a script.
 fn first_line(snapshot: &Snapshot, relative: &Path, shown: &str) -> Result<Vec<u8>, RpcError> {

@@ -11,11 +11,11 @@ use skills_engine::sessions::session::TouchDelta;
 use skills_protocol::error::RpcError;
 use skills_protocol::path::PathEncoding;
 use skills_protocol::wire::{
-    ActivatedSkill, Context, Contextual, Discovered, Freshness, SessionAgentEndParams,
-    SessionAgentEndResult, SessionCloseParams, SessionCloseResult, SessionCompactedParams,
-    SessionCompactedResult, SessionGetParams, SessionInvokedParams, SessionInvokedResult,
-    SessionListParams, SessionListResult, SessionOpenParams, SessionTouchParams,
-    SessionTouchResult,
+    ActivatedSkill, Context, Contextual, Discovered, Freshness, InvokedSkill,
+    SessionAgentEndParams, SessionAgentEndResult, SessionCloseParams, SessionCloseResult,
+    SessionCompactedParams, SessionCompactedResult, SessionGetParams, SessionInvokedParams,
+    SessionInvokedResult, SessionListParams, SessionListResult, SessionOpenParams, SessionResult,
+    SessionTouchParams, SessionTouchResult,
 };
 use skills_syntax::path::AbsPath;
 
@@ -52,7 +52,7 @@ async fn session_result(sessions: &SessionCalls, named: SessionContext) -> Outco
     let SessionContext { session, mut call, is_new } = named;
     let view = sessions.resolver.view(&mut call).await?;
     let health = sessions.resolver.full_health(&view);
-    Answer::new(&to_wire::session(&session, &view, &health, is_new))
+    Answer::new(&SessionResult { is_new, ..to_wire::session(&session, &view, &health) })
 }
 
 pub(crate) async fn close(
@@ -162,7 +162,7 @@ pub(crate) async fn invoked(
         health: to_wire::health(&health),
         session: id.clone(),
         agent,
-        skills: loaded.into_iter().map(|it| to_wire::loaded(it, false)).collect(),
+        skills: loaded.into_iter().map(to_wire::loaded).collect(),
     })
 }
 
@@ -180,12 +180,13 @@ pub(crate) async fn compacted(
     if !compacted.forgotten.is_empty() {
         sessions.session_changed(&named.session, &view);
     }
+    let again = |(it, truncated)| InvokedSkill { truncated, ..to_wire::loaded(it) };
     Answer::new(&SessionCompactedResult {
         clock: view.clock.clone(),
         health: to_wire::health(&health),
         session: id.clone(),
         agent,
-        skills: compacted.again.into_iter().map(|(it, cut)| to_wire::loaded(it, cut)).collect(),
+        skills: compacted.again.into_iter().map(again).collect(),
         forgotten: compacted.forgotten,
         list_again: compacted.list_again,
     })

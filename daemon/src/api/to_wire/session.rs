@@ -8,13 +8,8 @@ use skills_syntax::path::AbsPath;
 
 use super::value;
 
-/// Converts a session with all its state.
-pub(crate) fn session(
-    session: &Session,
-    view: &View,
-    health: &[Health],
-    is_new: bool,
-) -> wire::SessionResult {
+/// Converts an existing session with all its state.
+pub(crate) fn session(session: &Session, view: &View, health: &[Health]) -> wire::SessionResult {
     let nested = session.overlay.nested();
     let all = [&session.cwd].into_iter().chain(&session.additional).chain(nested);
     let encoding = encoding_of(all.map(|it| &**it));
@@ -23,7 +18,7 @@ pub(crate) fn session(
         clock: view.clock.clone(),
         health: value::health(health),
         session: session.id.clone(),
-        is_new,
+        is_new: false,
         cwd: encode(&session.cwd, encoding),
         additional_dirs: encode_all(&session.additional),
         discovered: encode_all(nested),
@@ -89,8 +84,8 @@ pub(crate) fn discovered(dir: &AbsPath, skills: Vec<wire::Entry>) -> wire::Disco
     wire::Discovered { dir: encode(dir, encoding), path_encoding: encoding, skills }
 }
 
-/// Converts a skill loaded in a session.
-pub(crate) fn loaded(loaded: Loaded, truncated: bool) -> wire::InvokedSkill {
+/// Converts a skill loaded in a session, with its whole text.
+pub(crate) fn loaded(loaded: Loaded) -> wire::InvokedSkill {
     let Loaded { invocation, at } = loaded;
     let encoding = encoding_of([&*invocation.path]);
     wire::InvokedSkill {
@@ -99,7 +94,7 @@ pub(crate) fn loaded(loaded: Loaded, truncated: bool) -> wire::InvokedSkill {
         path_encoding: encoding,
         args: invocation.args,
         body: invocation.body,
-        truncated,
+        truncated: false,
         at,
     }
 }

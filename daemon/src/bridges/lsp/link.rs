@@ -4,7 +4,6 @@
 //! Both servers give the same answers, so an editor works the same without a daemon. If the daemon
 //! restarts, the next call reconnects and subscriptions are renewed.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::net::UnixStream as StdStream;
@@ -28,7 +27,9 @@ use skills_engine::watch::hints::HintQueue;
 use skills_engine::watch::notify_watcher::recommended;
 use skills_engine::watch::service::WatchService;
 use skills_lint::SkillDirFacts;
-use skills_lsp::{Answer, Backend, DocumentLocation, OnChange, WalkOptions, WatchTarget};
+use skills_lsp::{
+    Answer, Backend, DocumentLocation, OnChange, WalkOptions, WatchHandle, WatchTarget,
+};
 use skills_protocol::method::{
     EventsEvent, EventsSubscribe, IndexSnapshot, Notification as _, PathsMatch, Request,
     SessionClose, SessionTouch, SkillsCheck, SkillsReferences,
@@ -44,7 +45,7 @@ use skills_syntax::text::decode;
 use tokio::net::UnixStream;
 use tokio::runtime::Handle;
 use tokio::sync::OnceCell;
-use tokio::task::{AbortHandle, spawn_blocking};
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::bridges::lsp::dependency_watcher;
@@ -270,24 +271,8 @@ fn pair(server: &Arc<Server>, daemon: &Handle) -> io::Result<StdStream> {
     Ok(ours)
 }
 
-/// Aborts its tasks when dropped.
-struct Follow(Vec<AbortHandle>);
-
-impl Drop for Follow {
-    fn drop(&mut self) {
-        for task in &self.0 {
-            task.abort();
-        }
-    }
-}
-
 impl Backend for Link {
-    fn subscribe(
-        &self,
-        place: &AbsPath,
-        profiles: &[String],
-        on_change: OnChange,
-    ) -> Box<dyn Any + Send> {
+    fn subscribe(&self, place: &AbsPath, profiles: &[String], on_change: OnChange) -> WatchHandle {
         let profiles: Vec<String> = match profiles {
             [] => DEFAULT_PROFILES.map(str::to_owned).to_vec(),
             named => named.to_vec(),
@@ -316,14 +301,14 @@ impl Backend for Link {
             }
             while following.join_next().await.is_some() {}
         });
-        Box::new(Follow(vec![task.abort_handle()]))
+        WatchHandle::new(task.abort_handle())
     }
 
-    fn watch(&self, targets: Vec<WatchTarget>, on_change: OnChange) -> Box<dyn Any + Send> {
+    fn watch(&self, targets: Vec<WatchTarget>, on_change: OnChange) -> WatchHandle {
         let service = self.0.watch_service();
         let watch = dependency_watcher::watch(service, targets, config_file(), on_change);
         let task = tokio::spawn(watch);
-        Box::new(Follow(vec![task.abort_handle()]))
+        WatchHandle::new(task.abort_handle())
     }
 
     fn snapshot(
