@@ -6,6 +6,7 @@ pub(crate) mod approval_queue;
 pub(crate) mod authorize;
 pub(crate) mod child_process;
 pub(crate) mod confined_dir;
+pub(crate) mod pattern_decision;
 pub(crate) mod programs;
 pub(crate) mod sealed_copy;
 pub(crate) mod trust_cache;
@@ -16,30 +17,25 @@ use std::sync::Arc;
 
 use skills_client::directory;
 use skills_client::environment::socket_location;
-use skills_engine::Engine;
 use skills_engine::sessions::registry::Sessions;
 use skills_syntax::path::AbsPath;
-use tokio_util::sync::CancellationToken;
 
 use crate::access::approval_queue::ApprovalQueue;
 use crate::access::sealed_copy::COPIES;
 use crate::api::counters::Counters;
+use crate::api::request::Resolver;
 use crate::lifecycle::settings::Settings;
-use crate::rpc::events::Bus;
 
 /// State behind all decisions about what an agent may get or run.
 pub(crate) struct Access {
     /// The approval queue.
     pub(crate) queue: ApprovalQueue,
-    pub(crate) engine: Engine,
+    /// Resolves the views by whose rules questions are decided.
+    pub(crate) resolver: Arc<Resolver>,
     pub(crate) sessions: Sessions,
     pub(crate) settings: Arc<Settings>,
     /// Usage counters per agent.
     pub(crate) counters: Arc<Counters>,
-    /// Publishes events to subscribers.
-    pub(crate) bus: Arc<Bus>,
-    /// Cancelled when the daemon shuts down.
-    pub(crate) closing: CancellationToken,
     /// Id of this run.
     pub(crate) boot_id: String,
     /// The user's home directory.

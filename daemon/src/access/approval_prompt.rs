@@ -3,11 +3,12 @@
 //! Questions are published as events; the daemon has no user interface of its own. A grant by
 //! "always" is stored before the reply is delivered.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use skills_discovery::discover::Candidate;
-use skills_discovery::permission::{self, RulePrecedence};
+use skills_discovery::discover::{Candidate, DiscoveryContext};
+use skills_discovery::permission::{self, Action, RulePrecedence};
 use skills_engine::View;
 use skills_engine::sessions::store::grant::Grant;
 use skills_engine::sessions::store::trust::Content;
@@ -15,12 +16,19 @@ use skills_protocol::error::{PermissionRule, REQUEST_CANCELLED, RpcError};
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{Event, EventKind, Reply};
 use skills_syntax::path::AbsPath;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::access::Access;
-use crate::access::approval_queue::{Question, Subject, UserReply};
+use crate::access::approval_queue::{PatternDecision, Question, Subject, UserReply, Verdict};
+use crate::api::request::Resolver;
 use crate::rpc::events;
 use crate::rpc::peer::Peer;
+
+/// Time after which a rule that allows a waiting question is read again before it counts.
+const REWRITE: Duration = Duration::from_millis(200);
+
+/// Hint of refusals by a rule.
+pub(crate) const RULE_HINT: &str = "Change the rule to use the skill; the next call applies it.";
 
 /// Name of the permission for skills.
 pub(crate) const SKILL: &str = "skill";
@@ -81,8 +89,10 @@ impl Access {
         }
         let limit = self.approval_timeout();
         if about.wait {
-            let said = self.ask_and_wait(peer, question.clone(), limit).await?;
-            return Ok(self.apply_reply(&question, said));
+            return Ok(match self.ask_and_wait(peer, question.clone(), limit).await? {
+                Verdict::User(said) => self.apply_reply(&question, said),
+                Verdict::Rules(found) => decided(found),
+            });
         }
         let (id, is_new) =
             self.queue.put(peer.nth(), question.clone(), limit).ok_or_else(too_many)?;
@@ -103,13 +113,20 @@ impl Access {
         Ok(Consent::Refused(error))
     }
 
-    /// Queues a question and waits for its reply.
+    /// Queues a question and waits for its reply, or for a change of the rules that decides on it.
+    /// No reply overrides a rule that denies by then.
     pub(crate) async fn ask_and_wait(
         &self,
         peer: &Peer,
         question: Question,
         limit: Duration,
-    ) -> Result<UserReply, RpcError> {
+    ) -> Result<Verdict, RpcError> {
+        let Resolver { engine, bus, shutdown, .. } = &*self.resolver;
+        // Before the rules are read for the first time, so that no change is missed.
+        let mut changes = bus.view_changes();
+        let ctx = DiscoveryContext::clone(&question.ctx);
+        let leased = engine.lease_view((*question.view).clone(), ctx).await;
+        let (_, _lease) = leased.map_err(|error| shutdown.engine_failed(&error))?;
         let asked = self.queue.wait(peer.nth(), question.clone(), limit);
         let (id, mut waiting) = asked.ok_or_else(too_many)?;
         self.asked_event(&id, &question);
@@ -117,10 +134,33 @@ impl Access {
         let _waits = peer.waits();
         let mut withdrawn =
             Withdrawn { access: self, id: &id, question: &question, is_over: false };
+        let decided = async {
+            loop {
+                match self.judge(&question).await? {
+                    // A file that is being rewritten is empty for a moment.
+                    Some(found) if found.action == Action::Allow => {
+                        sleep(REWRITE).await;
+                        if let Some(found) = self.judge(&question).await? {
+                            return Ok::<_, RpcError>(found);
+                        }
+                    }
+                    Some(found) => return Ok(found),
+                    None => {}
+                }
+                // The sender lives as long as the daemon.
+                let _ = changes.changed().await;
+            }
+        };
         let said = tokio::select! {
             biased;
             said = timeout(limit, &mut waiting.answer) => said,
-            () = self.closing.cancelled() => {
+            found = decided => {
+                let found = found?;
+                withdrawn.is_over = true;
+                self.decided_event(&id, &question, &found);
+                return Ok(Verdict::Rules(found));
+            }
+            () = shutdown.closing.cancelled() => {
                 return Err(RpcError::new(
                     REQUEST_CANCELLED,
                     "skillsd is shutting down; the question to the user is withdrawn",
@@ -135,7 +175,13 @@ impl Access {
             }
             Ok(Err(_)) | Err(_) => UserReply { reply: None, message: None },
         };
-        Ok(said)
+        if matches!(said.reply, Some(Reply::Once | Reply::Always))
+            && let Some(found) = self.judge(&question).await?
+            && found.action == Action::Deny
+        {
+            return Ok(Verdict::Rules(found));
+        }
+        Ok(Verdict::User(said))
     }
 
     fn apply_reply(&self, question: &Question, said: UserReply) -> Consent {
@@ -237,10 +283,11 @@ impl Access {
         let granted = self.grants(&like.worktree, None, &like.permission).await;
         let mut covered = Vec::new();
         self.queue.each(|id, asked| {
-            let Question { subject, precedence, .. } = &asked.question;
+            let Question { subject, ctx, .. } = &asked.question;
+            let precedence = RulePrecedence::of(&ctx.profile);
             let is_same =
                 (&subject.worktree, &subject.permission) == (&like.worktree, &like.permission);
-            let all = |it: &String| is_covered(*precedence, &subject.permission, &granted, it);
+            let all = |it: &String| is_covered(precedence, &subject.permission, &granted, it);
             if is_same && subject.contents.is_empty() && subject.patterns.iter().all(all) {
                 covered.push((id.to_owned(), asked.question.clone()));
             }
@@ -259,6 +306,13 @@ impl Access {
         self.tell(EventKind::PermissionReplied, id, question, Event { reply, ..blank() });
     }
 
+    /// Publishes that the rules have decided on a question.
+    pub(crate) fn decided_event(&self, id: &str, question: &Question, found: &PatternDecision) {
+        self.count_permission(if found.action == Action::Deny { "denied" } else { "allowed" });
+        let message = Some(found.reason.clone());
+        self.tell(EventKind::PermissionReplied, id, question, Event { message, ..blank() });
+    }
+
     pub(crate) fn count_permission(&self, what: &str) {
         self.counters.count(|it| *it.permissions.entry(what.to_owned()).or_default() += 1);
     }
@@ -270,10 +324,11 @@ impl Access {
             worktree: Some(worktree),
             session: session.as_deref(),
         };
-        let encoding = encoding_of([&*question.cwd]);
+        let cwd = &question.view.cwd;
+        let encoding = encoding_of([&**cwd]);
         let event = Event {
             kind,
-            cwd: Some(encode(&question.cwd, encoding)),
+            cwd: Some(encode(cwd, encoding)),
             path_encoding: encoding,
             profile: Some(profile.clone()),
             session: session.clone(),
@@ -282,7 +337,7 @@ impl Access {
             name: question.name.clone(),
             ..event
         };
-        self.bus.publish(about, &event);
+        self.resolver.bus.publish(about, &event);
     }
 }
 
@@ -337,9 +392,10 @@ impl ApprovalRequest<'_> {
                 text: self.text,
                 contents: self.contents.clone(),
             },
-            precedence: RulePrecedence::of(&view.ctx.profile),
-            cwd: view.ctx.cwd.clone(),
+            view: Arc::clone(&view.key),
+            ctx: Arc::clone(&view.ctx),
             name: candidate.map(|it| it.name.clone()),
+            path: candidate.map(|it| it.path.clone()),
             always,
             suggestions: self.suggestions.clone(),
             metadata,
@@ -361,6 +417,16 @@ pub(crate) fn is_covered(
         return permission::is_granted(precedence, granted, pattern);
     }
     granted.into_iter().any(|it| permission::matches_wildcard(it, pattern))
+}
+
+/// Returns the outcome of a question on which the rules have decided.
+fn decided(found: PatternDecision) -> Consent {
+    match found.action {
+        Action::Deny => {
+            Consent::Refused(RpcError::denied(found.reason, found.rule).with_hint(RULE_HINT))
+        }
+        Action::Allow | Action::Ask => Consent::Given,
+    }
 }
 
 fn blank() -> Event {

@@ -9,11 +9,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
-use skills_discovery::permission::RulePrecedence;
+use skills_discovery::discover::DiscoveryContext;
+use skills_discovery::permission::Action;
+use skills_engine::ViewKey;
 use skills_engine::sessions::store::trust::Content;
 use skills_protocol::error::PermissionRule;
 use skills_protocol::wire::Reply;
@@ -45,10 +47,13 @@ pub(crate) struct Subject {
 #[derive(Clone, Debug)]
 pub(crate) struct Question {
     pub(crate) subject: Subject,
-    pub(crate) precedence: RulePrecedence,
-    pub(crate) cwd: AbsPath,
+    /// The view whose rules apply.
+    pub(crate) view: Arc<ViewKey>,
+    pub(crate) ctx: Arc<DiscoveryContext>,
     /// The skill's name, if the question is about one.
     pub(crate) name: Option<String>,
+    /// The skill's path, if the question is about one.
+    pub(crate) path: Option<AbsPath>,
     pub(crate) always: Vec<String>,
     pub(crate) suggestions: Vec<String>,
     pub(crate) metadata: Map<String, Value>,
@@ -80,6 +85,24 @@ pub(crate) struct UserReply {
     /// None after a timeout.
     pub(crate) reply: Option<Reply>,
     pub(crate) message: Option<String>,
+}
+
+/// Decision of the rules on all patterns of a call.
+#[derive(Clone, Debug)]
+pub(crate) struct PatternDecision {
+    pub(crate) action: Action,
+    pub(crate) rule: Option<PermissionRule>,
+    /// A message without capital and full stop.
+    pub(crate) reason: String,
+    pub(crate) suggestions: Vec<String>,
+}
+
+/// The end of a question.
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    User(UserReply),
+    /// The rules have changed and decide without the user.
+    Rules(PatternDecision),
 }
 
 /// A question in the queue.
@@ -269,6 +292,14 @@ impl ApprovalQueue {
         Some(question)
     }
 
+    /// Removes a question without a waiting caller; returns whether it was pending.
+    pub(crate) fn withdraw(&self, id: &str) -> bool {
+        let Some(number) = self.number(id) else { return false };
+        let mut table = self.table();
+        let is_open = |it: &Pending| matches!(it.state, PendingState::Open);
+        table.get(&number).is_some_and(is_open) && table.remove(&number).is_some()
+    }
+
     /// Returns a pending question by its id.
     pub(crate) fn get(&self, id: &str) -> Option<Question> {
         let number = self.number(id)?;
@@ -329,7 +360,10 @@ fn now() -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use skills_agents::profile;
+
     use super::*;
+    use crate::api::from_wire;
 
     fn question(name: &str) -> Question {
         let top = AbsPath::new("/w".as_ref()).unwrap();
@@ -344,11 +378,21 @@ mod tests {
             text: None,
             contents: Vec::new(),
         };
+        let profile = Arc::clone(profile::find("claude-code").unwrap());
+        let key = ViewKey {
+            cwd: top.clone(),
+            profile: profile.key(),
+            environment: BTreeMap::new(),
+            additional: Vec::new(),
+            overlay: Arc::default(),
+            agent: None,
+        };
         Question {
             subject,
-            precedence: RulePrecedence::DenyFirst,
-            cwd: top,
+            ctx: Arc::new(from_wire::ctx(&key, profile)),
+            view: Arc::new(key),
             name: Some(name.to_owned()),
+            path: None,
             always: Vec::new(),
             suggestions: Vec::new(),
             metadata: Map::new(),

@@ -21,7 +21,7 @@ use skills_render::Invoker;
 use self::action::Act;
 pub(crate) use self::action::{Commands, Script, listed};
 use crate::access::Access;
-use crate::access::approval_prompt::{ApprovalRequest, Consent, SKILL};
+use crate::access::approval_prompt::{ApprovalRequest, Consent, RULE_HINT, SKILL};
 use crate::access::approval_queue::{Reader, ReaderScope};
 use crate::api::to_wire;
 use crate::rpc::peer::Peer;
@@ -283,6 +283,5 @@ fn refusal(candidate: &Candidate, decision: &Decision<'_>) -> Result<(), RpcErro
     let (file, line) = (rule.source.file.display(), rule.source.at.line);
     let name = &candidate.name;
     let message = format!("the rule `{}` in `{file}`, line {line}, denies `{name}`", rule.pattern);
-    Err(RpcError::denied(message, Some(to_wire::permission_rule(rule)))
-        .with_hint("Change the rule to use the skill; the next call applies it."))
+    Err(RpcError::denied(message, Some(to_wire::permission_rule(rule))).with_hint(RULE_HINT))
 }

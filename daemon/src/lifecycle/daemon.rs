@@ -95,20 +95,18 @@ impl Daemon {
             Arc::clone(&settings),
             environment.clone(),
         );
+        let resolver =
+            Arc::new(Resolver { engine, sessions, settings, trusts, bus, shutdown, environment });
         let access = Arc::new(Access {
             queue: ApprovalQueue::new(&boot_id),
-            engine: engine.clone(),
-            sessions: sessions.clone(),
-            settings: Arc::clone(&settings),
+            resolver: Arc::clone(&resolver),
+            sessions: resolver.sessions.clone(),
+            settings: Arc::clone(&resolver.settings),
             counters: Arc::clone(&counters),
-            bus: Arc::clone(&bus),
-            closing: shutdown.closing.clone(),
             boot_id,
             home,
             keeps_questions: socket.is_some(),
         });
-        let resolver =
-            Arc::new(Resolver { engine, sessions, settings, trusts, bus, shutdown, environment });
         let sessions = Arc::new(SessionCalls::new(Arc::clone(&resolver), counters));
         let queries = Arc::new(QueryParts {
             resolver: Arc::clone(&resolver),

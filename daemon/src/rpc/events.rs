@@ -15,6 +15,7 @@ use skills_engine::{Update, View, ViewKey, ViewLease};
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{Context, Event, EventKind};
 use skills_syntax::path::AbsPath;
+use tokio::sync::watch;
 
 use crate::api::to_wire;
 
@@ -26,6 +27,8 @@ pub(crate) struct Bus {
     table: Mutex<Table>,
     /// Number of changes to the skills of views, other than by a call.
     n_changes: AtomicU64,
+    /// Wakes calls that wait for changes of views.
+    changes: watch::Sender<()>,
 }
 
 #[derive(Debug, Default)]
@@ -94,9 +97,14 @@ pub(crate) struct Subscription {
 }
 
 impl Bus {
-    /// Returns true if there is a subscription.
+    /// Returns true if there is a subscription, or a call that waits for changes of views.
     pub(crate) fn is_followed(&self) -> bool {
-        !self.lock().followers.is_empty()
+        self.changes.receiver_count() > 0 || !self.lock().followers.is_empty()
+    }
+
+    /// Returns a receiver that is notified when any view changes.
+    pub(crate) fn view_changes(&self) -> watch::Receiver<()> {
+        self.changes.subscribe()
     }
 
     /// Delivers an event to its subscribers. Does not wait.
@@ -112,6 +120,7 @@ impl Bus {
     /// Publishes the change of a view.
     pub(crate) fn view_changed(&self, update: &Update) {
         let view = &update.view;
+        self.changes.send_replace(());
         self.n_changes.fetch_add(u64::from(update.skills), Ordering::Relaxed);
         let about = EventSubject {
             view: Some(&view.key),

@@ -348,3 +348,82 @@ fn cli_names_and_runs_the_reply_command() {
     let user = run(&home, &top, &[&load[..], &["--by", "user"]].concat());
     assert!(user.status.success(), "{}", stderr(&user));
 }
+
+/// Rules that ask and rules that decide while a question waits, by profile.
+const DECIDED_SINCE: &[(&str, &str, &str)] = &[
+    (
+        "opencode",
+        r#"{"permission":{"skill":"ask"}}"#,
+        r#"{"permission":{"skill":{"read":"ACTION"}}}"#,
+    ),
+    (
+        "claude-code",
+        r#"{"permissions":{"ask":["Skill(read)"]}}"#,
+        r#"{"permissions":{"ACTION":["Skill(read)"]}}"#,
+    ),
+];
+
+#[test]
+fn waiting_question_is_decided_when_the_rules_change() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home, exe());
+    let mut user = daemon.connect(Framing::Lines);
+    let mut wire = daemon.connect(Framing::Lines);
+    let mut other = daemon.connect(Framing::Lines);
+    for (profile, asks, decides) in DECIDED_SINCE {
+        let top = home.worktree(profile, SKILLS);
+        wire.grant("trust/set", &json!({"dir": top, "trusted": true}));
+        for (action, code) in [("deny", Some(-32002)), ("allow", None)] {
+            fs::write(rules_of(profile, &top), asks).expect("written");
+            let params = json!({"cwd": top, "profile": profile, "name": "read", "wait": true});
+            let request = json!({"cwd": top, "profile": profile, "permission": "skill",
+                "patterns": ["read"]});
+            let retried = with(params.clone(), &json!({"wait": false}));
+            let id = wire.try_call("skills/load", &retried).expect_err("the user is asked");
+            let first = wire.start("skills/load", &params);
+            let second = other.start("permission/request", &request);
+            wait_for("three questions", || {
+                Some(()).filter(|()| pending_requests(&mut user).len() == 3)
+            });
+            fs::write(rules_of(profile, &top), decides.replace("ACTION", action)).expect("written");
+            let loaded = wire.answer(first);
+            assert_eq!(loaded.as_ref().err().map(|it| it.code), code, "{profile}: {loaded:?}");
+            if let Err(error) = &loaded {
+                assert_eq!(error.data["rule"]["action"], "deny", "{error}");
+            }
+            let requested = other.answer(second).expect("it is decided");
+            assert_eq!(requested["action"], action, "{profile}: {requested}");
+            assert_eq!(
+                (&requested["timedOut"], &requested["reply"]),
+                (&json!(false), &Value::Null)
+            );
+            // The question of the call that did not wait is over too.
+            assert_eq!(pending_requests(&mut user), [Value::Null; 0]);
+            let reply = json!({"id": id.data["requestId"], "reply": "once"});
+            let late = wire.try_grant("permission/reply", &reply).expect_err("it is over");
+            assert_eq!(late.code, -32602, "{late}");
+        }
+    }
+}
+
+#[test]
+fn reply_of_the_user_does_not_override_a_rule_added_since() {
+    let (mut live, top) = fixture();
+    let mut user = live.daemon.connect(Framing::Lines);
+    configure(&live.home, "[permission]\nskill = { \"read\" = \"ask\" }\n");
+    for reply in ["once", "always"] {
+        let params = with(load(&top, "read"), &json!({"wait": true}));
+        let call = live.wire.start("skills/load", &params);
+        let asked = wait_for_request(&mut user);
+        configure(&live.home, "[permission]\nskill = { \"read\" = \"deny\" }\n");
+        // Either the rule or the reply comes first; the rule holds.
+        drop(live.wire.try_grant("permission/reply", &json!({"id": asked["id"], "reply": reply})));
+        let error = live.wire.answer(call).expect_err("a rule denies it");
+        assert_eq!(
+            (error.code, &error.data["rule"]["action"]),
+            (-32002, &json!("deny")),
+            "{error}"
+        );
+        configure(&live.home, "[permission]\nskill = { \"read\" = \"ask\" }\n");
+    }
+}

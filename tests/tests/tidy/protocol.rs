@@ -300,6 +300,10 @@ fn push_example(method: &Method, wire: &mut Wire, home: &Home, text: &mut String
     }
     let mut result =
         if method.grants { wire.grant(name, &params) } else { wire.call(name, &params) };
+    let rules = home.work().join("w/.skillsd.toml");
+    if rules.exists() {
+        std::fs::remove_file(rules).expect("it can be removed");
+    }
     normalize(&mut params, home);
     normalize(&mut result, home);
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": name, "params": params});
@@ -319,7 +323,6 @@ fn create_approval(name: &str, wire: &mut Wire, home: &Home, mut params: Value) 
     if name == "permission/reply" {
         params["id"] = error.data["requestId"].clone();
     }
-    std::fs::remove_file(top.join(".skillsd.toml")).expect("it is there");
     params
 }
 

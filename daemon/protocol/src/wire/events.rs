@@ -21,7 +21,7 @@ word_enum! {
         SessionChanged = "session/changed",
         /// A permission request waits for a reply; call `permission/pending`.
         PermissionAsked = "permission/asked",
-        /// A permission request was answered.
+        /// A permission request was answered, by the user or by rules that have changed.
         PermissionReplied = "permission/replied",
         /// The findings about a skill changed, or a change of the configuration may have changed
         /// them.

@@ -151,7 +151,7 @@ pub struct Actions {
     /// Descriptions shortened to fit the limit of a skill listing.
     pub descriptions_shortened: u64,
     /// Permission decisions, by result: `asked`, `once`, `always`, `reject`, `timeout`, and
-    /// `denied` by a rule.
+    /// `denied` or `allowed` by a rule.
     pub permissions: BTreeMap<String, u64>,
     /// Skills with something that was not run or loaded because they are not trusted.
     pub untrusted: u64,

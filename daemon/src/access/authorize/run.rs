@@ -80,7 +80,7 @@ fn is_from_elsewhere(access: &Access, view: &View, candidate: &Candidate) -> boo
 /// Returns whether a skill's path, or the directory that is trusted for it, is in a registry's
 /// copy.
 pub(crate) fn is_from_registry(access: &Access, path: &AbsPath, place: Option<&AbsPath>) -> bool {
-    [Some(path), place].into_iter().flatten().any(|it| access.engine.is_from_registry(it))
+    [Some(path), place].into_iter().flatten().any(|it| access.resolver.engine.is_from_registry(it))
 }
 
 /// Returns the directory that must be trusted for a root; none if it is the user's own.

@@ -3,13 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Map;
-use skills_agents::profile::Scope;
-use skills_discovery::discover::Candidate;
-use skills_discovery::permission::{self, Action, Properties, RulePrecedence};
-use skills_engine::View;
+use skills_discovery::permission::Action;
 use skills_engine::sessions::store::grant::Grant;
-use skills_protocol::error::{PermissionRule, RpcError};
+use skills_protocol::error::RpcError;
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{
     Contextual, PendingPermission, PermissionAction, PermissionCheckParams, PermissionCheckResult,
@@ -18,17 +14,14 @@ use skills_protocol::wire::{
     PermissionRequestResult, PermissionRevokeParams, PermissionRevokeResult, Reply,
 };
 
-use crate::access::Access;
-use crate::access::approval_prompt::{ApprovalRequest, SKILL, is_covered};
-use crate::access::approval_queue::{Pending, UserReply};
-use crate::access::authorize;
+use crate::access::approval_queue::{Pending, UserReply, Verdict};
+use crate::access::pattern_decision::{PermissionSubject, sentence};
 use crate::api::parts::GuardedParts;
 use crate::api::request::RequestContext;
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::peer::Peer;
 use crate::rpc::refusal;
-use crate::rpc::response_cache::ResponseCache;
 
 /// Maximum number of patterns in one call.
 const MAX_PATTERNS: usize = 100;
@@ -42,8 +35,8 @@ pub(crate) async fn check(
     let (agent, session) = (context.agent.clone(), context.session.clone());
     let patterns = check_patterns(&params.patterns)?;
     let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
-    let wanted =
-        PermissionSubject { view: &view, agent: agent.as_deref(), session: session.as_deref() };
+    let (agent, session) = (agent.as_deref(), session.as_deref());
+    let wanted = PermissionSubject { view: &view, agent, session, path: None };
     let found = wanted.decide(&parts.access, &params.permission, patterns).await;
     Answer::new(&PermissionCheckResult {
         clock: view.clock.clone(),
@@ -64,10 +57,11 @@ pub(crate) async fn request(
     let (agent, session) = (context.agent.clone(), context.session.clone());
     let patterns = check_patterns(&params.patterns)?;
     let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;
-    let wanted =
-        PermissionSubject { view: &view, agent: agent.as_deref(), session: session.as_deref() };
-    let found = wanted.decide(&parts.access, &params.permission, patterns).await;
+    let (agent, session) = (agent.as_deref(), session.as_deref());
+    let wanted = PermissionSubject { view: &view, agent, session, path: None };
+    let mut found = wanted.decide(&parts.access, &params.permission, patterns).await;
     let mut said = UserReply { reply: None, message: None };
+    let mut is_decided = found.action != Action::Ask;
     let action = match found.action {
         Action::Allow => PermissionAction::Allow,
         Action::Deny => PermissionAction::Deny,
@@ -78,9 +72,13 @@ pub(crate) async fn request(
             let limit = params.timeout_ms.map_or(most, Duration::from_millis).min(most);
             // With a zero timeout the user is not asked.
             if !limit.is_zero() {
-                said = parts.access.ask_and_wait(&peer, question, limit).await?;
+                match parts.access.ask_and_wait(&peer, question, limit).await? {
+                    Verdict::User(reply) => said = reply,
+                    Verdict::Rules(decision) => (is_decided, found) = (true, decision),
+                }
             }
             match said.reply {
+                _ if is_decided => to_wire::permission_action(found.action),
                 Some(Reply::Once | Reply::Always) => PermissionAction::Allow,
                 Some(Reply::Reject) | None => PermissionAction::Deny,
             }
@@ -88,7 +86,7 @@ pub(crate) async fn request(
     };
     Answer::new(&PermissionRequestResult {
         action,
-        timed_out: found.action == Action::Ask && said.reply.is_none(),
+        timed_out: !is_decided && said.reply.is_none(),
         reply: said.reply,
         message: said.message,
         rule: found.rule,
@@ -108,6 +106,7 @@ pub(crate) async fn reply(
             "It may be answered or expired; `permission/pending` lists the pending ones.",
         )
     };
+    parts.access.end_decided().await?;
     let question = parts.access.queue.get(&id).ok_or_else(unknown)?;
     if parts.access.queue.is_asker(&id, peer.nth()) {
         return Err(refusal::own_question(&id));
@@ -138,6 +137,7 @@ pub(crate) async fn pending(
     _: Arc<Peer>,
     params: PermissionPendingParams,
 ) -> Outcome {
+    parts.access.end_decided().await?;
     let mut requests = Vec::new();
     parts.access.queue.each(|id, asked| {
         let session = &asked.question.subject.session;
@@ -152,7 +152,7 @@ pub(crate) async fn pending(
 fn one(id: &str, asked: &Pending) -> PendingPermission {
     let question = asked.question.clone();
     let subject = question.subject;
-    let encoding = encoding_of([&*question.cwd]);
+    let encoding = encoding_of([&*question.view.cwd]);
     PendingPermission {
         id: id.to_owned(),
         permission: subject.permission,
@@ -164,7 +164,7 @@ fn one(id: &str, asked: &Pending) -> PendingPermission {
         rule: question.rule,
         session: subject.session,
         agent: subject.agent,
-        cwd: encode(&question.cwd, encoding),
+        cwd: encode(&question.view.cwd, encoding),
         path_encoding: encoding,
         profile: subject.profile,
         waiting: asked.is_waited_for(),
@@ -208,124 +208,6 @@ pub(crate) async fn revoke(
     Answer::new(&PermissionRevokeResult { revoked, health })
 }
 
-/// Decision on all patterns of a call.
-struct PatternDecision {
-    action: Action,
-    rule: Option<PermissionRule>,
-    /// A message without capital and full stop.
-    reason: String,
-    suggestions: Vec<String>,
-}
-
-/// The caller of a permission check.
-struct PermissionSubject<'a> {
-    view: &'a View,
-    agent: Option<&'a str>,
-    session: Option<&'a str>,
-}
-
-impl<'a> PermissionSubject<'a> {
-    /// Decides on all patterns; the strictest decision applies.
-    async fn decide(&self, access: &Access, kind: &str, patterns: &[String]) -> PatternDecision {
-        let resolution = &self.view.resolution;
-        let granted = access.grants(&resolution.worktree, self.session, kind).await;
-        let each = patterns.iter().map(|it| self.one(kind, it, &granted));
-        // The first of equally strict rules wins.
-        each.rev().max_by_key(|it| it.action).unwrap_or_else(|| self.one(kind, "", &granted))
-    }
-
-    fn one(&self, kind: &str, pattern: &str, granted: &[String]) -> PatternDecision {
-        let precedence = RulePrecedence::of(&self.view.ctx.profile);
-        let found = if kind == SKILL {
-            self.skill(precedence, pattern)
-        } else {
-            PatternDecision::unknown(pattern)
-        };
-        if found.action == Action::Ask && is_covered(precedence, kind, granted, pattern) {
-            let rule = PermissionRule {
-                pattern: granted
-                    .iter()
-                    .find(|it| is_covered(precedence, kind, std::slice::from_ref(it), pattern))
-                    .cloned()
-                    .unwrap_or_default(),
-                action: Action::Allow.name().to_owned(),
-                source: None,
-            };
-            let reason = format!("the user has always allowed `{}`", rule.pattern);
-            return PatternDecision {
-                action: Action::Allow,
-                rule: Some(rule),
-                reason,
-                suggestions: Vec::new(),
-            };
-        }
-        found
-    }
-
-    fn skill(&self, precedence: RulePrecedence, name: &str) -> PatternDecision {
-        let resolution = &self.view.resolution;
-        let candidate = self.candidate(name);
-        let properties = candidate.map_or(Properties::Unknown, authorize::properties);
-        let is_remote =
-            candidate.is_some_and(|it| resolution.roots[it.root].scope == Scope::Remote);
-        let agent = self.agent;
-        let request = permission::SkillRequest { name, agent, is_remote, properties: &properties };
-        let decision = permission::decide(precedence, &resolution.permissions, &request);
-        PatternDecision {
-            action: decision.action,
-            rule: decision.rule().map(to_wire::permission_rule),
-            reason: authorize::why(&decision),
-            suggestions: decision.suggestions.iter().map(ToString::to_string).collect(),
-        }
-    }
-
-    fn candidate(&self, name: &str) -> Option<&'a Candidate> {
-        let index = ResponseCache::of(self.view).by_name(self.view, name)?;
-        Some(&self.view.resolution.candidates[index])
-    }
-
-    fn about<'b>(
-        &'b self,
-        kind: &'b str,
-        patterns: &[String],
-        found: &PatternDecision,
-    ) -> ApprovalRequest<'b> {
-        let candidate = match patterns {
-            [name] if kind == SKILL => self.candidate(name),
-            _ => None,
-        };
-        ApprovalRequest {
-            view: self.view,
-            candidate,
-            session: self.session,
-            agent: self.agent,
-            permission: kind,
-            patterns: patterns.to_vec(),
-            act: "",
-            reason: sentence(&found.reason),
-            rule: found.rule.clone(),
-            suggestions: found.suggestions.clone(),
-            metadata: Map::new(),
-            text: None,
-            contents: Vec::new(),
-            continues: false,
-            wait: true,
-        }
-    }
-}
-
-impl PatternDecision {
-    /// Other permissions than `skill` have no rules here; the agent has its own.
-    fn unknown(pattern: &str) -> Self {
-        Self {
-            action: Action::Ask,
-            rule: None,
-            reason: "skillsd has rules for skills only and asks about everything else".to_owned(),
-            suggestions: vec![pattern.to_owned()],
-        }
-    }
-}
-
 fn check_patterns(patterns: &[String]) -> Result<&[String], RpcError> {
     if patterns.is_empty() || patterns.iter().any(|it| it.trim().is_empty()) {
         return Err(RpcError::invalid_params("`patterns` is empty")
@@ -336,11 +218,4 @@ fn check_patterns(patterns: &[String]) -> Result<&[String], RpcError> {
         return Err(RpcError::invalid_params(message).with_hint("Ask in several calls."));
     }
     Ok(patterns)
-}
-
-/// Capitalizes a message and adds a full stop.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().into_iter().flat_map(char::to_uppercase);
-    first.chain(letters).chain(['.']).collect()
 }

@@ -1,0 +1,187 @@
+//! Decisions of the rules and of stored grants on the patterns of a permission, for callers that
+//! ask and for questions that wait.
+
+use serde_json::Map;
+use skills_agents::profile::Scope;
+use skills_discovery::discover::{Candidate, DiscoveryContext};
+use skills_discovery::permission::{self, Action, Properties, RulePrecedence};
+use skills_engine::{Freshness, View};
+use skills_protocol::error::{PermissionRule, RpcError};
+use skills_syntax::path::AbsPath;
+
+use crate::access::Access;
+use crate::access::approval_prompt::{ApprovalRequest, SKILL, is_covered};
+use crate::access::approval_queue::{PatternDecision, Question, Subject};
+use crate::access::authorize;
+use crate::api::to_wire;
+use crate::rpc::response_cache::ResponseCache;
+
+/// The caller of a permission check.
+pub(crate) struct PermissionSubject<'a> {
+    pub(crate) view: &'a View,
+    pub(crate) agent: Option<&'a str>,
+    pub(crate) session: Option<&'a str>,
+    /// The skill's path; none to find the skill by its name.
+    pub(crate) path: Option<&'a AbsPath>,
+}
+
+impl<'a> PermissionSubject<'a> {
+    /// Decides on all patterns; the strictest decision applies.
+    pub(crate) async fn decide(
+        &self,
+        access: &Access,
+        kind: &str,
+        patterns: &[String],
+    ) -> PatternDecision {
+        let resolution = &self.view.resolution;
+        let granted = access.grants(&resolution.worktree, self.session, kind).await;
+        let each = patterns.iter().map(|it| self.one(kind, it, &granted));
+        // The first of equally strict rules wins.
+        each.rev().max_by_key(|it| it.action).unwrap_or_else(|| self.one(kind, "", &granted))
+    }
+
+    fn one(&self, kind: &str, pattern: &str, granted: &[String]) -> PatternDecision {
+        let precedence = RulePrecedence::of(&self.view.ctx.profile);
+        let found = if kind == SKILL { self.skill(precedence, pattern) } else { unknown(pattern) };
+        if found.action == Action::Ask && is_covered(precedence, kind, granted, pattern) {
+            let rule = PermissionRule {
+                pattern: granted
+                    .iter()
+                    .find(|it| is_covered(precedence, kind, std::slice::from_ref(it), pattern))
+                    .cloned()
+                    .unwrap_or_default(),
+                action: Action::Allow.name().to_owned(),
+                source: None,
+            };
+            let reason = format!("the user has always allowed `{}`", rule.pattern);
+            return PatternDecision {
+                action: Action::Allow,
+                rule: Some(rule),
+                reason,
+                suggestions: Vec::new(),
+            };
+        }
+        found
+    }
+
+    fn skill(&self, precedence: RulePrecedence, name: &str) -> PatternDecision {
+        let resolution = &self.view.resolution;
+        let candidate = self.candidate(name);
+        let properties = candidate.map_or(Properties::Unknown, authorize::properties);
+        let is_remote =
+            candidate.is_some_and(|it| resolution.roots[it.root].scope == Scope::Remote);
+        let agent = self.agent;
+        let request = permission::SkillRequest { name, agent, is_remote, properties: &properties };
+        let decision = permission::decide(precedence, &resolution.permissions, &request);
+        PatternDecision {
+            action: decision.action,
+            rule: decision.rule().map(to_wire::permission_rule),
+            reason: authorize::why(&decision),
+            suggestions: decision.suggestions.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    fn candidate(&self, name: &str) -> Option<&'a Candidate> {
+        let cache = ResponseCache::of(self.view);
+        let index = match self.path {
+            Some(path) => cache.by_path(self.view, path),
+            None => cache.by_name(self.view, name),
+        };
+        let index = index?;
+        Some(&self.view.resolution.candidates[index])
+    }
+
+    /// Returns the request for the user's approval.
+    pub(crate) fn about<'b>(
+        &'b self,
+        kind: &'b str,
+        patterns: &[String],
+        found: &PatternDecision,
+    ) -> ApprovalRequest<'b> {
+        let candidate = match patterns {
+            [name] if kind == SKILL => self.candidate(name),
+            _ => None,
+        };
+        ApprovalRequest {
+            view: self.view,
+            candidate,
+            session: self.session,
+            agent: self.agent,
+            permission: kind,
+            patterns: patterns.to_vec(),
+            act: "",
+            reason: sentence(&found.reason),
+            rule: found.rule.clone(),
+            suggestions: found.suggestions.clone(),
+            metadata: Map::new(),
+            text: None,
+            contents: Vec::new(),
+            continues: false,
+            wait: true,
+        }
+    }
+}
+
+/// Decides on a permission other than `skill`, which has no rules here; the agent has its own.
+fn unknown(pattern: &str) -> PatternDecision {
+    PatternDecision {
+        action: Action::Ask,
+        rule: None,
+        reason: "skillsd has rules for skills only and asks about everything else".to_owned(),
+        suggestions: vec![pattern.to_owned()],
+    }
+}
+
+impl Access {
+    /// Decides on a question by the present rules; `None` while the user must be asked.
+    pub(crate) async fn judge(
+        &self,
+        question: &Question,
+    ) -> Result<Option<PatternDecision>, RpcError> {
+        self.resolver.refresh_settings().await;
+        let ctx = || DiscoveryContext::clone(&question.ctx);
+        let view = self.resolver.engine.view((*question.view).clone(), ctx, Freshness::Synced);
+        let view = view.await.map_err(|error| self.resolver.shutdown.engine_failed(&error))?;
+        let Subject { permission, patterns, agent, session, contents, .. } = &question.subject;
+        let subject = PermissionSubject {
+            view: &view,
+            agent: agent.as_deref(),
+            session: session.as_deref(),
+            path: question.path.as_ref(),
+        };
+        let found = subject.decide(self, permission, patterns).await;
+        let is_decided = match found.action {
+            Action::Deny => true,
+            // No rule allows content that has changed since it was trusted.
+            Action::Allow => contents.is_empty(),
+            Action::Ask => false,
+        };
+        Ok(is_decided.then_some(found))
+    }
+
+    /// Ends the questions without a waiting caller on which the rules decide by now; the next
+    /// equal call follows the rules.
+    pub(crate) async fn end_decided(&self) -> Result<(), RpcError> {
+        let mut open = Vec::new();
+        self.queue.each(|id, asked| {
+            if !asked.is_waited_for() {
+                open.push((id.to_owned(), asked.question.clone()));
+            }
+        });
+        for (id, question) in open {
+            if let Some(found) = self.judge(&question).await?
+                && self.queue.withdraw(&id)
+            {
+                self.decided_event(&id, &question, &found);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Capitalizes a message and adds a full stop.
+pub(crate) fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).chain(['.']).collect()
+}
