@@ -49,15 +49,15 @@ pub struct Note {
 }
 
 /// Key under which an unread notification replaces an older one: method, subscription and kind.
-type NoteKey = (String, Subject);
+type NoteKey = (String, NoteSubject);
 
 #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Subject {
+struct NoteSubject {
     subscription: String,
     kind: String,
 }
 
-type Answer = Result<Box<RawValue>, RpcError>;
+type RawAnswer = Result<Box<RawValue>, RpcError>;
 
 struct Shared {
     next_id: AtomicI64,
@@ -70,7 +70,7 @@ struct Shared {
 #[derive(Default)]
 struct ConnectionState {
     closed: bool,
-    waiting: HashMap<i64, oneshot::Sender<Answer>>,
+    waiting: HashMap<i64, oneshot::Sender<RawAnswer>>,
     // The newest notification of each subscription and kind. A notification only says that
     // something changed, so an unread one is replaced and a slow reader costs no memory.
     notes: BTreeMap<NoteKey, Option<Box<RawValue>>>,
@@ -305,7 +305,7 @@ fn deliver(incoming: Incoming, shared: &Shared) {
     }
 }
 
-fn subject(params: &RawValue) -> Option<Subject> {
+fn subject(params: &RawValue) -> Option<NoteSubject> {
     #[derive(Deserialize)]
     struct Subscribed {
         subscription: RequestId,
@@ -320,7 +320,7 @@ fn subject(params: &RawValue) -> Option<Subject> {
     }
 
     let Subscribed { subscription, result } = serde_json::from_str(params.get()).ok()?;
-    Some(Subject { subscription: subscription.to_string(), kind: result.kind })
+    Some(NoteSubject { subscription: subscription.to_string(), kind: result.kind })
 }
 
 #[cfg(test)]

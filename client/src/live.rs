@@ -33,7 +33,7 @@ pub struct LiveList {
 
 /// Difference between two states of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Change {
+pub struct ListChange {
     /// Skills that are new or changed.
     pub changed: Vec<Entry>,
     /// Skills that are gone.
@@ -78,7 +78,7 @@ impl LiveList {
     ///
     /// # Errors
     /// No daemon can be reached or started, or it refuses the call.
-    pub async fn next(&mut self) -> Result<Change, ClientError> {
+    pub async fn next(&mut self) -> Result<ListChange, ClientError> {
         loop {
             if !self.is_behind {
                 self.subscription.next().await?;
@@ -90,13 +90,13 @@ impl LiveList {
             self.is_behind = false;
             let is_unwell = result.health != self.health;
             let change = self.apply(result);
-            if is_first || is_unwell || change != Change::default() {
+            if is_first || is_unwell || change != ListChange::default() {
                 return Ok(change);
             }
         }
     }
 
-    fn apply(&mut self, result: ListResult) -> Change {
+    fn apply(&mut self, result: ListResult) -> ListChange {
         self.clock = Some(result.clock);
         self.health = result.health;
         if result.fresh {
@@ -110,7 +110,7 @@ impl LiveList {
         for (entry, position) in result.skills.iter().zip(result.positions) {
             self.skills.insert((position as usize).min(self.skills.len()), entry.clone());
         }
-        Change { changed: result.skills, removed: result.removed }
+        ListChange { changed: result.skills, removed: result.removed }
     }
 }
 
@@ -126,7 +126,7 @@ pub async fn fetch_all(client: &Client, params: &ListParams) -> Result<ListResul
 }
 
 /// Replaces a list and returns the difference.
-fn replace(skills: &mut Vec<Entry>, new: Vec<Entry>) -> Change {
+fn replace(skills: &mut Vec<Entry>, new: Vec<Entry>) -> ListChange {
     let old = std::mem::replace(skills, new);
     let before: HashMap<_, _> = old.iter().map(|it| (&it.path, it)).collect();
     let changed = skills.iter().filter(|it| before.get(&it.path) != Some(it)).cloned().collect();
@@ -136,7 +136,7 @@ fn replace(skills: &mut Vec<Entry>, new: Vec<Entry>) -> Change {
         path: it.path.clone(),
         path_encoding: it.path_encoding,
     });
-    Change { changed, removed: removed.collect() }
+    ListChange { changed, removed: removed.collect() }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use skills_agents::profile::ProfileSet;
 use skills_agents::references::LinkBases;
 use skills_agents::skill::SkillRecord;
 use skills_discovery::discover::{FileId, SkillState, is_built_in, path_of};
-use skills_discovery::levels::{Level, Levels};
+use skills_discovery::levels::{ConfiguredLevels, Level};
 use skills_discovery::ranking::{Ranked, RankedRoot, Ranking};
 use skills_lint::{Neighbour, SkillSet};
 use skills_protocol::path::{PathEncoding, decode_absolute};
@@ -35,7 +35,7 @@ pub(crate) struct WorkspaceSnapshot {
     /// Sorted by path.
     pub(crate) skills: Vec<SkillEntry>,
     pub(crate) rankings: Vec<Ranking>,
-    pub(crate) levels: Levels,
+    pub(crate) levels: ConfiguredLevels,
     /// The top of the worktree around the root.
     pub(crate) top: Option<AbsPath>,
     /// The user's home directory.
@@ -82,7 +82,7 @@ pub(crate) struct OverlaySnapshot {
     pub(crate) skills: Vec<SkillEntry>,
     /// The skills and their rankings, in the form that rules use.
     pub(crate) skill_set: SkillSet,
-    pub(crate) levels: Levels,
+    pub(crate) levels: ConfiguredLevels,
     pub(crate) top: Option<AbsPath>,
     pub(crate) home: Option<AbsPath>,
 }
@@ -108,7 +108,7 @@ impl WorkspaceSnapshot {
             snapshot.skills.iter().map(|it| path(&it.path, it.path_encoding)).collect();
         let top = path(&snapshot.worktree, snapshot.path_encoding);
         let home = snapshot.home.as_ref().and_then(|it| path(it, snapshot.path_encoding));
-        let mut levels = Levels::default();
+        let mut levels = ConfiguredLevels::default();
         let mut set = |glob: Option<&str>, rule: &str, level| match (glob, &top) {
             (None, _) => levels.set(rule, level),
             (Some(glob), Some(top)) => levels.set_for(top, glob, rule, level),

@@ -15,7 +15,7 @@ use skills_agents::loaders::{LoadVerdict, load_for_all_agents, parse_strict};
 use skills_agents::profile;
 use skills_agents::skill::{FileFacts, SkillRecord, parse};
 use skills_agents::yaml_library::YamlLibrary;
-use skills_syntax::parse::Opening;
+use skills_syntax::parse::OpeningKind;
 use skills_syntax::text::decode;
 use skills_testkit::Corpus;
 use skills_testkit::corpus::Recorded;
@@ -42,7 +42,8 @@ fn strict_strategy_agrees_with_agent_yaml_libraries() {
     let mut compared = 0;
     for case in cases {
         let document = parse(&case.text);
-        let Some(frontmatter) = document.frontmatter.filter(|it| it.opening == Opening::FirstLine)
+        let Some(frontmatter) =
+            document.frontmatter.filter(|it| it.opening == OpeningKind::FirstLine)
         else {
             continue;
         };

@@ -43,7 +43,7 @@ pub(super) struct SessionFlag {
 
 /// Skill argument of a command: a name or a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Target {
+pub(super) enum SkillArgument {
     /// Name of a skill.
     Name(String),
     /// Absolute path of a SKILL.md or a directory.
@@ -168,7 +168,7 @@ impl CallContext {
     /// A bare word is a name, even if a file has this name. An argument with a slash is a path if
     /// it exists or is clearly written as one, because names may contain slashes too. An argument
     /// that is not UTF-8 is a path.
-    pub(super) fn target(&self, argument: &OsStr) -> Target {
+    pub(super) fn target(&self, argument: &OsStr) -> SkillArgument {
         let given = Path::new(argument);
         let rooted = given.is_absolute()
             || matches!(given.components().next(), Some(Component::CurDir | Component::ParentDir));
@@ -177,8 +177,8 @@ impl CallContext {
             || given.file_name().is_some_and(|name| name == "SKILL.md")
             || (argument.as_bytes().contains(&b'/') && path.symlink_metadata().is_ok());
         match argument.to_str() {
-            Some(name) if !is_path => Target::Name(name.to_owned()),
-            Some(_) | None => Target::Path(normalize(&path)),
+            Some(name) if !is_path => SkillArgument::Name(name.to_owned()),
+            Some(_) | None => SkillArgument::Path(normalize(&path)),
         }
     }
 }
@@ -242,17 +242,17 @@ mod tests {
         std::fs::create_dir_all(top.path().join("a/b")).expect("made");
         std::fs::create_dir(top.path().join("commit")).expect("made");
         let context = context(top.path());
-        let path = |relative| Target::Path(top.path().join(relative));
-        let name = |name: &str| Target::Name(name.to_owned());
+        let path = |relative| SkillArgument::Path(top.path().join(relative));
+        let name = |name: &str| SkillArgument::Name(name.to_owned());
         assert_eq!(context.target(OsStr::new("commit")), name("commit"));
         assert_eq!(context.target(OsStr::new("./commit")), path("commit"));
         assert_eq!(context.target(OsStr::new("a/b")), path("a/b"));
         assert_eq!(context.target(OsStr::new("ns/skill")), name("ns/skill"));
         assert_eq!(context.target(OsStr::new("gone/SKILL.md")), path("gone/SKILL.md"));
         assert_eq!(context.target(OsStr::new("./a/../gone")), path("gone"));
-        assert_eq!(context.target(OsStr::new("/x//y/")), Target::Path("/x/y".into()));
+        assert_eq!(context.target(OsStr::new("/x//y/")), SkillArgument::Path("/x/y".into()));
         let odd = OsStr::from_bytes(b"caf\xe9");
-        assert_eq!(context.target(odd), Target::Path(top.path().join(odd)));
+        assert_eq!(context.target(odd), SkillArgument::Path(top.path().join(odd)));
     }
 
     #[test]

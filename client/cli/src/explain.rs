@@ -11,7 +11,7 @@ use clap::Args;
 use skills_protocol::method::{Request as _, SkillsExplain};
 use skills_protocol::wire::{ExplainParams, ExplainResult, State};
 
-use crate::call_context::{CallContext, SessionFlag, Target};
+use crate::call_context::{CallContext, SessionFlag, SkillArgument};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
@@ -82,8 +82,8 @@ fn run_all(
 fn params(context: &CallContext, args: &ExplainArgs) -> ExplainParams {
     let mut params = ExplainParams::default();
     match args.target.as_deref().map(|target| context.target(target)) {
-        Some(Target::Path(path)) => params.path = context.fill(&mut params, Some(&path)),
-        Some(Target::Name(name)) => {
+        Some(SkillArgument::Path(path)) => params.path = context.fill(&mut params, Some(&path)),
+        Some(SkillArgument::Name(name)) => {
             context.fill(&mut params, None);
             params.name = Some(name);
         }

@@ -11,7 +11,7 @@ use skills_protocol::wire::{
     By, CatalogFormat, CatalogParams, CatalogResult, LoadFormat, LoadParams, LoadResult, Shell,
 };
 
-use crate::call_context::{CallContext, SessionFlag, Target};
+use crate::call_context::{CallContext, SessionFlag, SkillArgument};
 use crate::confirm::has_person;
 use crate::context::CommandContext;
 use crate::exit::Exit;
@@ -119,8 +119,8 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &LoadArgs) -> Result<Exit, Comm
         ..LoadParams::default()
     };
     match context.target(&args.target) {
-        Target::Path(path) => params.path = context.fill(&mut params, Some(&path)),
-        Target::Name(name) => {
+        SkillArgument::Path(path) => params.path = context.fill(&mut params, Some(&path)),
+        SkillArgument::Name(name) => {
             context.fill(&mut params, None);
             params.name = Some(name);
         }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use skills_protocol::method::SkillsGet;
 use skills_protocol::wire::{Diagnostic, Entry, GetParams, GetResult};
 
-use crate::call_context::{CallContext, Target};
+use crate::call_context::{CallContext, SkillArgument};
 use crate::context::CommandContext;
 use crate::exit::Exit;
 use crate::failure::CommandError;
@@ -29,8 +29,8 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &ShowArgs) -> Result<Exit, Comm
     let place = CallContext::from_args(cx.global, None)?.single_profile()?;
     let mut params = GetParams::default();
     match place.target(&args.target) {
-        Target::Path(path) => params.path = place.fill(&mut params, Some(&path)),
-        Target::Name(name) => {
+        SkillArgument::Path(path) => params.path = place.fill(&mut params, Some(&path)),
+        SkillArgument::Name(name) => {
             place.fill(&mut params, None);
             params.name = Some(name);
         }

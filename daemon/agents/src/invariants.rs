@@ -8,7 +8,7 @@
 //! same without its body.
 
 use skills_syntax::parse::invariants::{document, located};
-use skills_syntax::parse::{Document, Entry, Frontmatter, Opening};
+use skills_syntax::parse::{Document, Entry, Frontmatter, OpeningKind};
 use skills_syntax::text::{LineColumn, LineIndex, decode};
 
 use crate::field_table;
@@ -28,7 +28,7 @@ pub fn frontmatter(block: &[u8]) {
     file(&bytes);
     let text = decode(&bytes).text;
     let frontmatter = parse(&text).frontmatter.expect("the first line opens it");
-    assert_eq!(frontmatter.opening, Opening::FirstLine, "{text:?}");
+    assert_eq!(frontmatter.opening, OpeningKind::FirstLine, "{text:?}");
     assert!(frontmatter.close.is_some(), "{text:?}");
 }
 

@@ -23,7 +23,7 @@ pub use dialect::{Mapping, YamlRefusal, parse_strict};
 pub use line_fields::{LineFields, extract_lines};
 pub use outcome::{LoadOutcome, LoadVerdict, Remark, load_as, load_for_all_agents};
 pub use quote_values::quote_values;
-pub use repair::{Change, Repair};
+pub use repair::{Repair, RepairEdit};
 
 #[cfg(test)]
 mod tests;

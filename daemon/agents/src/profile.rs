@@ -25,7 +25,7 @@ mod variant;
 
 pub use builtin::{DEFAULT, DEFAULT_PROFILES, agents, builtin, find};
 pub use definition::{
-    Compaction, Difference, Evidence, NestedConflict, NestedRule, Profile, TrustRule,
+    Compaction, Evidence, NestedConflict, NestedRule, Profile, RuleDifference, TrustRule,
 };
 pub use format::OutputFormat;
 pub use keywords::{CHECKS, Keyword, parse_name_check, parse_requirement};

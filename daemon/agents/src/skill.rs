@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use skills_syntax::diagnostic::{Diagnostic, Severity};
 use skills_syntax::parse::{
-    Closing, Document, Frontmatter, Keys, Opening, ScalarStyle, ValueKind, parse_with,
+    Closing, Document, Frontmatter, Keys, OpeningKind, ScalarStyle, ValueKind, parse_with,
 };
 use skills_syntax::text::{Decoded, LineColumn, LineIndex, Span, decode};
 
@@ -253,10 +253,10 @@ impl PositionMapper<'_> {
             at: self.line_column(offset),
         };
         match (frontmatter.opening, frontmatter.closing) {
-            (Opening::Later, _) => {
+            (OpeningKind::Later, _) => {
                 return undelimited("there is text before the frontmatter", frontmatter.open.start);
             }
-            (Opening::Missing, _) => {
+            (OpeningKind::Missing, _) => {
                 return undelimited("the frontmatter has no `---` line before it", 0);
             }
             (_, Closing::Missing | Closing::Dots) => {
@@ -266,7 +266,7 @@ impl PositionMapper<'_> {
                 );
             }
             (
-                Opening::FirstLine,
+                OpeningKind::FirstLine,
                 Closing::Dashes | Closing::LongDashes | Closing::Glued | Closing::Indented,
             ) => {}
         }

@@ -1,15 +1,15 @@
 //! Rule levels and profiles for `check` from several files, the last of which wins.
 
 use skills_agents::profile::DEFAULT_PROFILES;
-use skills_discovery::levels::{Level, Levels};
+use skills_discovery::levels::{ConfiguredLevels, Level};
 use skills_syntax::path::AbsPath;
 
 use super::levels::RuleLevels;
 use super::table::Config;
 
 /// Returns the levels from these rows for the worktree at `top`.
-pub fn levels_of(rows: &[LevelRow], top: &AbsPath) -> Levels {
-    let mut levels = Levels::default();
+pub fn levels_of(rows: &[LevelRow], top: &AbsPath) -> ConfiguredLevels {
+    let mut levels = ConfiguredLevels::default();
     for LevelRow { rule, level, glob } in rows {
         match glob {
             None => levels.set(rule, *level),

@@ -20,7 +20,7 @@ mod probe;
 mod trie;
 
 pub use error::PatternError;
-pub use matcher::{Hit, Matcher, PatternBudget, RefusedPattern};
+pub use matcher::{Matcher, PatternBudget, PatternHit, RefusedPattern};
 pub use probe::{matches_all, overruling_pattern};
 
 /// Checks that a pattern can match.

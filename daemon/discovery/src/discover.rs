@@ -39,14 +39,14 @@ mod walker;
 mod worktree;
 
 use owner::Owners;
-use worktree::Worktree;
+use worktree::WorktreeLocation;
 
 pub use address::{address_of, is_built_in, path_of, prompt_of, prompt_path, server_path, shown};
 pub use candidate::{Candidate, Reason, SkillState};
 pub use context::{DiscoveryContext, Environment};
 pub use disk::{
-    Entry, Fault, FaultKind, FileId, Item, ItemKind, Listing, PathStatus, SkillFile, TEXT_LIMIT,
-    TextFile,
+    Entry, Fault, FaultKind, FileId, ItemKind, ListedItem, Listing, PathStatus, SkillFile,
+    TEXT_LIMIT, TextFile,
 };
 pub use explain::{
     Explanation, IgnoreRule, NearMiss, NearMissKind, NearMisses, Query, Step, StepKind, Verdict,
@@ -71,7 +71,7 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
     let cwd = tree.look(&ctx.cwd);
     complete &= cwd.is_some();
     let cwd_exists = matches!(cwd, Some(PathStatus::Directory { .. }));
-    let worktree = Worktree::of(&ctx.cwd, tree, &mut complete);
+    let worktree = WorktreeLocation::of(&ctx.cwd, tree, &mut complete);
     let owners = Owners::new(ctx, &worktree, tree);
     let mut settings = settings::read(ctx, &worktree, &owners, tree);
     own_rules::add(&worktree, tree, &mut settings);
@@ -108,7 +108,7 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
     precedence::resolve_conflicts(ctx, &roots, &mut candidates);
     trust::hold_back(ctx, &policy, &settings, &mut roots, &mut candidates);
     denied::apply(ctx, &settings.rules, &roots, &mut candidates);
-    let Worktree { top, in_git, foreign, repository } = worktree;
+    let WorktreeLocation { top, in_git, foreign, repository } = worktree;
     Resolution {
         worktree: top,
         in_git,

@@ -1,4 +1,4 @@
-//! [`Levels`]: the configured level of each rule, by rule or family, and by path.
+//! [`ConfiguredLevels`]: the configured level of each rule, by rule or family, and by path.
 
 use globset::{GlobBuilder, GlobMatcher};
 use skills_syntax::diagnostic::Severity;
@@ -43,7 +43,7 @@ impl Level {
 
 /// Configured levels, in file order; the last match counts.
 #[derive(Clone, Debug, Default)]
-pub struct Levels {
+pub struct ConfiguredLevels {
     rows: Vec<GlobLevels>,
 }
 
@@ -56,7 +56,7 @@ struct GlobLevels {
     level: Level,
 }
 
-impl Levels {
+impl ConfiguredLevels {
     /// Sets the level of a rule or a family of rules.
     pub fn set(&mut self, rule: &str, level: Level) {
         self.rows.push(GlobLevels { rule: rule.to_owned(), files: None, level });

@@ -8,5 +8,5 @@ mod index;
 mod name;
 
 pub use address::{Address, AddressError};
-pub use index::{Index, IndexError, MAX_FILES, MAX_SKILLS, Offer, read};
+pub use index::{Index, IndexError, MAX_FILES, MAX_SKILLS, RegistrySkill, read};
 pub use name::{check_file, check_skill};

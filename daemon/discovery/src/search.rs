@@ -175,7 +175,7 @@ fn is_dense(character: char) -> bool {
 }
 
 /// Rates names against one query.
-pub struct Names {
+pub struct NameRating {
     /// The query in the form of a name.
     wanted: String,
     fuzzy: Atom,
@@ -184,13 +184,13 @@ pub struct Names {
     best: u16,
 }
 
-impl fmt::Debug for Names {
+impl fmt::Debug for NameRating {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Names").field("wanted", &self.wanted).finish_non_exhaustive()
     }
 }
 
-impl Names {
+impl NameRating {
     /// Prepares a query.
     pub fn new(query: &str) -> Self {
         let wanted = as_name(query);
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn closer_names_score_higher() {
-        let mut names = Names::new("code review");
+        let mut names = NameRating::new("code review");
         let mut score = |name| names.score(name);
         assert_eq!(score("code-review"), Some(1.0));
         assert_eq!(score("Code_Review"), Some(1.0));
@@ -295,13 +295,13 @@ mod tests {
             ["code-review", "code-review-bot", "my-code-review", "cod-reviw"].map(&mut score);
         assert!(ladder.is_sorted_by(|a, b| a > b), "{ladder:?}");
         assert_eq!(score("deploy"), None);
-        assert_eq!(Names::new(" / ").score("x"), None);
+        assert_eq!(NameRating::new(" / ").score("x"), None);
     }
 
     #[test]
     fn letters_in_order_match_short_names_only() {
-        assert!(Names::new("cmit").score("commit").is_some());
-        assert_eq!(Names::new("cmt").score("a-very-long-name-with-c-and-m-and-t"), None);
+        assert!(NameRating::new("cmit").score("commit").is_some());
+        assert_eq!(NameRating::new("cmt").score("a-very-long-name-with-c-and-m-and-t"), None);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use skills_agents::profile;
 use skills_discovery::discover::DiscoveryContext;
 use skills_engine::sessions::registry::Sessions;
-use skills_engine::sessions::session::{Invocation, Opening, TouchDelta};
+use skills_engine::sessions::session::{Invocation, SessionOptions, TouchDelta};
 use skills_engine::sessions::store::Store;
 use skills_engine::sessions::store::grant::Grant;
 use skills_engine::watch::notify_watcher::recommended;
@@ -74,7 +74,7 @@ fn sessions(disk: &Path) -> Sessions {
 
 /// Opens a session, discovers a directory in it, and returns the session's directories.
 async fn find(sessions: &Sessions, dir: &str) -> Vec<AbsPath> {
-    let opening = Opening {
+    let opening = SessionOptions {
         cwd: AbsPath::new("/w".as_ref()).unwrap(),
         profile: "claude-code".to_owned(),
         environment: [].into(),

@@ -12,7 +12,7 @@ use skills_agents::profile;
 use skills_discovery::discover::DiscoveryContext;
 use skills_engine::files::disk::{Directory, Disk, File, ReadError, RealDisk, Stat};
 use skills_engine::sessions::registry::Sessions;
-use skills_engine::sessions::session::Opening;
+use skills_engine::sessions::session::SessionOptions;
 use skills_engine::sessions::store::Store;
 use skills_engine::watch::notify_watcher::recommended;
 use skills_engine::{Engine, Freshness, Options, ViewKey};
@@ -212,7 +212,7 @@ fn stop_does_not_wait_for_a_hanging_disk() {
 async fn expired_sessions_are_deleted() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("state/sessions.db");
-    let opening = Opening {
+    let opening = SessionOptions {
         cwd: AbsPath::new("/w".as_ref()).unwrap(),
         profile: "claude-code".to_owned(),
         environment: [].into(),

@@ -1,7 +1,7 @@
 //! [`Settings`]: the profiles and rule levels that a text is checked with.
 
 use skills_agents::profile::{self, DEFAULT_PROFILES, Profile};
-use skills_discovery::levels::{Level, Levels};
+use skills_discovery::levels::{ConfiguredLevels, Level};
 use skills_syntax::path::AbsPath;
 
 use super::finding::Finding;
@@ -12,13 +12,13 @@ pub struct Settings<'a> {
     /// The active profiles.
     pub profiles: Vec<&'a Profile>,
     /// Severities that the configuration sets, by rule and path.
-    pub levels: Levels,
+    pub levels: ConfiguredLevels,
 }
 
 impl Default for Settings<'static> {
     fn default() -> Self {
         let profiles = DEFAULT_PROFILES.iter().filter_map(|it| profile::find(it));
-        Self { profiles: profiles.map(|it| &**it).collect(), levels: Levels::default() }
+        Self { profiles: profiles.map(|it| &**it).collect(), levels: ConfiguredLevels::default() }
     }
 }
 

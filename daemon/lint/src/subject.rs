@@ -114,9 +114,9 @@ impl<'a> Cx<'a> {
     /// Returns the frontmatter if agents recognize it: it starts with `---` on the first line and
     /// is closed.
     pub(super) fn delimited(&self) -> Option<&'a Frontmatter> {
-        use skills_syntax::parse::{Closing, Opening};
+        use skills_syntax::parse::{Closing, OpeningKind};
         self.frontmatter()
-            .filter(|it| it.opening == Opening::FirstLine && it.closing != Closing::Missing)
+            .filter(|it| it.opening == OpeningKind::FirstLine && it.closing != Closing::Missing)
     }
 
     /// Returns whether the frontmatter has fields, or is empty except for comments.

@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::edit::apply;
-use skills_syntax::parse::{Closing, Opening};
+use skills_syntax::parse::{Closing, OpeningKind};
 
 use super::finding::{Finding, Fix, Offer};
 use super::fs_context::NoFs;
@@ -91,7 +91,7 @@ impl<'c, 'a> FixVerifier<'c, 'a> {
     fn is_closed(&self) -> bool {
         let frontmatter = self.cx.document.frontmatter.as_ref();
         frontmatter
-            .is_some_and(|it| it.opening == Opening::FirstLine && it.closing == Closing::Dashes)
+            .is_some_and(|it| it.opening == OpeningKind::FirstLine && it.closing == Closing::Dashes)
     }
 
     /// Returns whether a fix changes only the body, which is not parsed.

@@ -11,7 +11,7 @@ use skills_agents::field_table::fields;
 use skills_agents::loaders::LoadVerdict;
 use skills_agents::profile::Profile;
 use skills_syntax::diagnostic::{Diagnostic, Severity};
-use skills_syntax::parse::{Closing, Entry, Frontmatter, Opening, ScalarStyle, ValueKind};
+use skills_syntax::parse::{Closing, Entry, Frontmatter, OpeningKind, ScalarStyle, ValueKind};
 use skills_syntax::quote;
 use skills_syntax::text::Span;
 
@@ -255,5 +255,5 @@ fn other_type(text: &str) -> Option<&'static str> {
 
 /// Returns whether agents recognise the frontmatter.
 pub(super) fn is_delimited(frontmatter: &Frontmatter) -> bool {
-    frontmatter.opening == Opening::FirstLine && frontmatter.closing != Closing::Missing
+    frontmatter.opening == OpeningKind::FirstLine && frontmatter.closing != Closing::Missing
 }

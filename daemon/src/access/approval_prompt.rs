@@ -19,7 +19,9 @@ use skills_syntax::path::AbsPath;
 use tokio::time::{sleep, timeout};
 
 use crate::access::Access;
-use crate::access::approval_queue::{PatternDecision, Question, Subject, UserReply, Verdict};
+use crate::access::approval_queue::{
+    PatternDecision, Question, QuestionSubject, UserReply, Verdict,
+};
 use crate::api::request::Resolver;
 use crate::rpc::events;
 use crate::rpc::peer::Peer;
@@ -267,7 +269,7 @@ impl Access {
 
     async fn allow_for_good(&self, question: &Question, always: Vec<String>) {
         let store = self.sessions.store();
-        let Subject { permission, worktree, .. } = &question.subject;
+        let QuestionSubject { permission, worktree, .. } = &question.subject;
         let patterns = if always.is_empty() { question.always.clone() } else { always };
         let grant = |pattern| Grant { session: None, permission: permission.clone(), pattern };
         // If it cannot be saved yet, the store's health reports it.
@@ -279,7 +281,7 @@ impl Access {
     }
 
     /// Returns the questions of a worktree that stored grants answer by now.
-    async fn covered(&self, like: &Subject) -> Vec<(String, Question)> {
+    async fn covered(&self, like: &QuestionSubject) -> Vec<(String, Question)> {
         let granted = self.grants(&like.worktree, None, &like.permission).await;
         let mut covered = Vec::new();
         self.queue.each(|id, asked| {
@@ -318,7 +320,7 @@ impl Access {
     }
 
     fn tell(&self, kind: EventKind, id: &str, question: &Question, event: Event) {
-        let Subject { session, agent, worktree, profile, .. } = &question.subject;
+        let QuestionSubject { session, agent, worktree, profile, .. } = &question.subject;
         let about = events::EventSubject {
             view: None,
             worktree: Some(worktree),
@@ -381,7 +383,7 @@ impl ApprovalRequest<'_> {
             metadata.extend(FACTS.map(str::to_owned).into_iter().zip(facts));
         }
         Question {
-            subject: Subject {
+            subject: QuestionSubject {
                 permission: self.permission.to_owned(),
                 patterns: self.patterns.clone(),
                 act: self.act,

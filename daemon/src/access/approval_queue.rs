@@ -25,9 +25,9 @@ use tokio::sync::oneshot;
 /// Maximum number of pending questions.
 const MAX_PENDING: usize = 1024;
 
-/// Subject of a question; equal subjects are the same question.
+/// QuestionSubject of a question; equal subjects are the same question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Subject {
+pub(crate) struct QuestionSubject {
     pub(crate) permission: String,
     pub(crate) patterns: Vec<String>,
     /// The action; empty for permissions other than `skill`.
@@ -46,7 +46,7 @@ pub(crate) struct Subject {
 /// A question with the information for the user.
 #[derive(Clone, Debug)]
 pub(crate) struct Question {
-    pub(crate) subject: Subject,
+    pub(crate) subject: QuestionSubject,
     /// The view whose rules apply.
     pub(crate) view: Arc<ViewKey>,
     pub(crate) ctx: Arc<DiscoveryContext>,
@@ -142,7 +142,7 @@ pub(crate) struct ApprovalQueue {
     made: AtomicU64,
     table: Mutex<BTreeMap<u64, Pending>>,
     /// Approvals once, for the second call of a load with command output.
-    given: Mutex<VecDeque<Subject>>,
+    given: Mutex<VecDeque<QuestionSubject>>,
     /// Readers that were given a skill that needs approval, oldest first.
     readers: Mutex<VecDeque<Reader>>,
 }
@@ -171,7 +171,7 @@ impl ApprovalQueue {
     }
 
     /// Takes the reply to an earlier equal question.
-    pub(crate) fn take_answer(&self, subject: &Subject) -> Option<UserReply> {
+    pub(crate) fn take_answer(&self, subject: &QuestionSubject) -> Option<UserReply> {
         let mut table = self.table();
         let is_it = |it: &Pending| {
             it.question.subject == *subject && matches!(it.state, PendingState::Answered(_))
@@ -184,7 +184,7 @@ impl ApprovalQueue {
     }
 
     /// Records an approval once.
-    pub(crate) fn note_given(&self, subject: Subject) {
+    pub(crate) fn note_given(&self, subject: QuestionSubject) {
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         if given.len() >= MAX_PENDING {
             given.pop_front();
@@ -210,7 +210,7 @@ impl ApprovalQueue {
     }
 
     /// Takes an approval once; returns whether there was one.
-    pub(crate) fn take_given(&self, subject: &Subject) -> bool {
+    pub(crate) fn take_given(&self, subject: &QuestionSubject) -> bool {
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         let found = given.iter().position(|it| it == subject);
         found.and_then(|at| given.remove(at)).is_some()
@@ -367,7 +367,7 @@ mod tests {
 
     fn question(name: &str) -> Question {
         let top = AbsPath::new("/w".as_ref()).unwrap();
-        let subject = Subject {
+        let subject = QuestionSubject {
             permission: "skill".to_owned(),
             patterns: vec![name.to_owned()],
             act: "load",

@@ -41,7 +41,7 @@ pub(crate) struct ConfinedDir {
 
 /// A file below the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct ConfinedFile {
     pub(crate) relative: PathBuf,
     pub(crate) size: u64,
     pub(crate) executable: bool,
@@ -49,16 +49,16 @@ pub(crate) struct Found {
 
 /// The files below the directory.
 #[derive(Debug, Default)]
-pub(crate) struct Listing {
+pub(crate) struct ConfinedFiles {
     /// Sorted by path.
-    pub(crate) files: Vec<Found>,
+    pub(crate) files: Vec<ConfinedFile>,
     /// True if a limit was reached.
     pub(crate) truncated: bool,
 }
 
 /// The names of the files below the directory.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct ConfinedNames {
     /// Sorted.
     pub(crate) names: Vec<PathBuf>,
     /// True if a limit was reached.
@@ -67,7 +67,7 @@ pub(crate) struct Names {
 
 /// A part of a file.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct FileRange {
     pub(crate) bytes: Vec<u8>,
     /// Size of the whole file in bytes.
     pub(crate) size: u64,
@@ -141,7 +141,7 @@ impl ConfinedDir {
         relative: &Path,
         offset: u64,
         length: u64,
-    ) -> Result<Part, ConfinedDirError> {
+    ) -> Result<FileRange, ConfinedDirError> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = self.resolve(relative, flags)?;
         let stat = regular(&file)?;
@@ -153,7 +153,7 @@ impl ConfinedDir {
             file.seek(SeekFrom::Start(offset)).map_err(ConfinedDirError::Io)?;
             file.take(length).read_to_end(&mut bytes).map_err(ConfinedDirError::Io)?;
         }
-        Ok(Part { bytes, size })
+        Ok(FileRange { bytes, size })
     }
 
     /// Reads a whole file of at most `most` bytes, unchanged during the read.
@@ -248,15 +248,15 @@ impl ConfinedDir {
     }
 
     /// Lists the regular files. Follows links to files below the directory, never to directories.
-    pub(crate) fn list(&self) -> Result<Listing, ConfinedDirError> {
+    pub(crate) fn list(&self) -> Result<ConfinedFiles, ConfinedDirError> {
         let mut files = Vec::new();
         let truncated = self.walk(|relative, _| files.extend(self.found(relative)))?;
-        files.sort_unstable_by(|a: &Found, b| a.relative.cmp(&b.relative));
-        Ok(Listing { files, truncated })
+        files.sort_unstable_by(|a: &ConfinedFile, b| a.relative.cmp(&b.relative));
+        Ok(ConfinedFiles { files, truncated })
     }
 
     /// Lists the same files by name, without a `stat` of each.
-    pub(crate) fn names(&self) -> Result<Names, ConfinedDirError> {
+    pub(crate) fn names(&self) -> Result<ConfinedNames, ConfinedDirError> {
         let mut names = Vec::new();
         let truncated = self.walk(|relative, kind| {
             if kind == FileType::RegularFile || self.found(relative.clone()).is_some() {
@@ -264,7 +264,7 @@ impl ConfinedDir {
             }
         })?;
         names.sort_unstable();
-        Ok(Names { names, truncated })
+        Ok(ConfinedNames { names, truncated })
     }
 
     /// Visits the regular files and links in no order. Returns whether a limit was reached.
@@ -321,11 +321,11 @@ impl ConfinedDir {
         stat.map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode))
     }
 
-    fn found(&self, relative: PathBuf) -> Option<Found> {
+    fn found(&self, relative: PathBuf) -> Option<ConfinedFile> {
         let file = self.resolve(&relative, OFlags::PATH).ok()?;
         let stat = regular(&file).ok()?;
         let executable = stat.st_mode & 0o111 != 0;
-        Some(Found { relative, size: stat.st_size.cast_unsigned(), executable })
+        Some(ConfinedFile { relative, size: stat.st_size.cast_unsigned(), executable })
     }
 
     fn resolve(&self, relative: &Path, flags: OFlags) -> Result<OwnedFd, ConfinedDirError> {

@@ -30,12 +30,12 @@ pub(crate) const COPIES: &str = "copies.";
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     unit: Unit,
-    files: Vec<File>,
+    files: Vec<SealedFile>,
     content: Content,
 }
 
 #[derive(Debug)]
-struct File {
+struct SealedFile {
     relative: PathBuf,
     executable: bool,
     bytes: Vec<u8>,
@@ -51,7 +51,7 @@ impl Snapshot {
         for (relative, executable) in found {
             let bytes = beneath.whole(&relative, room).map_err(SealError::of)?;
             room -= bytes.len() as u64;
-            files.push(File { relative, executable, bytes });
+            files.push(SealedFile { relative, executable, bytes });
         }
         let parts = files.iter().map(|it| (&*it.relative, it.executable, content_hash(&it.bytes)));
         let content = Content { path: unit.key()?, hash: hash(parts) };

@@ -126,10 +126,10 @@ pub(crate) fn target<'a>(
     name: Option<&'a str>,
     path: Option<&str>,
     encoding: Option<PathEncoding>,
-) -> Result<Target<'a>, RpcError> {
+) -> Result<SkillTarget<'a>, RpcError> {
     match (name, path) {
-        (Some(name), None) => Ok(Target::Name(name)),
-        (None, Some(path)) => Ok(Target::Path(absolute(path, encoding)?)),
+        (Some(name), None) => Ok(SkillTarget::Name(name)),
+        (None, Some(path)) => Ok(SkillTarget::Path(absolute(path, encoding)?)),
         (None, None) => Err(RpcError::invalid_params("neither `name` nor `path` is given")
             .with_hint(
                 "Send the skill's name, or the absolute path of its SKILL.md or directory.",
@@ -141,12 +141,12 @@ pub(crate) fn target<'a>(
 
 /// The skill that a call is about.
 #[derive(Clone, Debug)]
-pub(crate) enum Target<'a> {
+pub(crate) enum SkillTarget<'a> {
     Name(&'a str),
     Path(AbsPath),
 }
 
-impl Target<'_> {
+impl SkillTarget<'_> {
     /// Returns the name or path for messages.
     pub(crate) fn shown(&self) -> String {
         match self {
@@ -253,8 +253,8 @@ mod tests {
 
     #[test]
     fn target_is_one_of_name_and_path() {
-        assert!(matches!(target(Some("a"), None, None), Ok(Target::Name("a"))));
-        assert!(matches!(target(None, Some("/w/a"), None), Ok(Target::Path(_))));
+        assert!(matches!(target(Some("a"), None, None), Ok(SkillTarget::Name("a"))));
+        assert!(matches!(target(None, Some("/w/a"), None), Ok(SkillTarget::Path(_))));
         assert!(target(None, None, None).is_err() && target(Some("a"), Some("/a"), None).is_err());
     }
 }

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use skills_agents::profile::NestedRule;
 use skills_discovery::discover::{Overlay, Resolution, SkillState};
 use skills_engine::sessions::registry::Opened;
-use skills_engine::sessions::session::{Matched, Opening, Session, TouchDelta};
+use skills_engine::sessions::session::{PathMatch, Session, SessionOptions, TouchDelta};
 use skills_engine::sessions::touch;
-use skills_engine::sessions::touch::{Found, Levels, Search};
+use skills_engine::sessions::touch::{ListedDirs, Search, TouchedRoots};
 use skills_engine::{Freshness, View};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::Context;
@@ -31,7 +31,7 @@ pub(crate) struct SessionCalls {
     /// Usage counters per agent.
     pub(crate) counters: Arc<Counters>,
     /// Cached facts about directories that touches pass through.
-    levels: Levels,
+    levels: ListedDirs,
 }
 
 /// The session of a call, and the call.
@@ -62,7 +62,7 @@ pub(crate) struct Touched {
 
 impl SessionCalls {
     pub(crate) fn new(resolver: Arc<Resolver>, counters: Arc<Counters>) -> Self {
-        Self { resolver, counters, levels: Levels::default() }
+        Self { resolver, counters, levels: ListedDirs::default() }
     }
 
     /// Returns the session that a call names, or an error if it does not exist.
@@ -141,7 +141,7 @@ impl SessionCalls {
         let days = call.config().sessions_keep;
         let sessions = &self.resolver.sessions;
         sessions.expire(std::time::Duration::from_hours(days.saturating_mul(24))).await;
-        let opening = Opening {
+        let opening = SessionOptions {
             cwd: key.cwd.clone(),
             profile: profile.id.to_string(),
             environment: key.environment.clone(),
@@ -225,7 +225,7 @@ impl SessionCalls {
         asked: &ViewRequest,
         session: &Session,
         touched: Vec<AbsPath>,
-    ) -> Result<Found, RpcError> {
+    ) -> Result<TouchedRoots, RpcError> {
         let (relative, asks_git) = match &asked.profile.nested {
             NestedRule::Never => (Vec::new(), false),
             NestedRule::OnTouch { relative, skip_git_ignored, .. } => {
@@ -247,9 +247,9 @@ impl SessionCalls {
     }
 
     /// Returns the conditional skills that the touched paths activate.
-    fn find_activated(&self, view: &View, found: &Found) -> Vec<(AbsPath, Matched)> {
+    fn find_activated(&self, view: &View, found: &TouchedRoots) -> Vec<(AbsPath, PathMatch)> {
         let activation = self.resolver.engine.activation(view);
-        let mut all: Vec<(AbsPath, Matched)> = Vec::new();
+        let mut all: Vec<(AbsPath, PathMatch)> = Vec::new();
         for (path, relative) in &found.places {
             for (candidate, pattern) in activation.hits(relative) {
                 let candidate = &view.resolution.candidates[candidate];
@@ -257,7 +257,7 @@ impl SessionCalls {
                     && !all.iter().any(|(it, _)| *it == candidate.path);
                 let patterns = candidate.record().map(|it| &it.paths);
                 if let Some(pattern) = patterns.and_then(|it| it.get(pattern)).filter(|_| is_new) {
-                    let matched = Matched { pattern: pattern.to_string(), path: path.clone() };
+                    let matched = PathMatch { pattern: pattern.to_string(), path: path.clone() };
                     all.push((candidate.path.clone(), matched));
                 }
             }

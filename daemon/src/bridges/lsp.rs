@@ -20,7 +20,7 @@ use skills_lsp::{Backend, Ending};
 use tokio::io::{stdin, stdout};
 use tokio::runtime;
 
-use crate::bridges::lsp::link::{BackendMode, Link};
+use crate::bridges::lsp::link::{BackendMode, LspBackend};
 use crate::lifecycle::log;
 use crate::lifecycle::log::LogTarget;
 use crate::lifecycle::settings::Settings;
@@ -42,7 +42,7 @@ pub(crate) fn run(global: &GlobalArgs) -> ExitCode {
             return Exit::Bug.into();
         }
     };
-    let link = Arc::new(Link::new(backend_mode(global)));
+    let link = Arc::new(LspBackend::new(backend_mode(global)));
     let source = Arc::clone(&link) as Arc<dyn Backend>;
     let ending = runtime.block_on(async {
         let ending = skills_lsp::serve(stdin(), stdout(), source).await;

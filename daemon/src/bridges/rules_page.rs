@@ -1,4 +1,4 @@
-//! [`Page`]: location of the rules page, for links from editor diagnostics and check results.
+//! [`RulesPageLocations`]: location of the rules page, for links from editor diagnostics and check results.
 //!
 //! The build may set an address (`SKILLSD_RULES_PAGE`). Otherwise the page is a file: that of this
 //! version, which LSP servers write to the cache directory, or the one installed by a package.
@@ -21,13 +21,13 @@ static LAST: AtomicU32 = AtomicU32::new(0);
 
 /// Returns the URL of the page, if there is one.
 pub(crate) fn address() -> Option<String> {
-    Page::locate().address()
+    RulesPageLocations::locate().address()
 }
 
 /// Writes the page to the cache directory and returns its URL. If that fails, returns the URL of an
 /// existing page.
 pub(crate) fn put() -> Option<String> {
-    let page = Page::locate();
+    let page = RulesPageLocations::locate();
     if let Err(error) = page.put(&skills_lint::page()) {
         tracing::debug!(%error, "failed to write the rules page");
     }
@@ -35,13 +35,13 @@ pub(crate) fn put() -> Option<String> {
 }
 
 /// Locations of the page, in order of precedence.
-struct Page {
+struct RulesPageLocations {
     configured: Option<&'static str>,
     cached: Option<PathBuf>,
     packaged: PathBuf,
 }
 
-impl Page {
+impl RulesPageLocations {
     fn locate() -> Self {
         // Another version has other rules and may run beside this one.
         let name = concat!("rules-", env!("CARGO_PKG_VERSION"), ".md");
@@ -89,8 +89,11 @@ mod tests {
     fn the_page_is_written_to_the_linked_file() {
         let top = tempfile::tempdir().unwrap();
         let (file, packaged) = (top.path().join("a b/skillsd/rules.md"), top.path().join("p.md"));
-        let page =
-            Page { configured: None, cached: Some(file.clone()), packaged: packaged.clone() };
+        let page = RulesPageLocations {
+            configured: None,
+            cached: Some(file.clone()),
+            packaged: packaged.clone(),
+        };
         assert_eq!(page.address(), None, "no page, no link");
         fs::write(&packaged, "packaged").unwrap();
         assert_eq!(page.address(), Some(file_url(packaged.to_str().unwrap())));
@@ -111,13 +114,14 @@ mod tests {
         fs::write(top.path().join("file"), "").unwrap();
         let packaged = top.path().join("p.md");
         let cached = Some(top.path().join("file/skillsd/rules.md"));
-        let page = Page { configured: None, cached, packaged: packaged.clone() };
+        let page = RulesPageLocations { configured: None, cached, packaged: packaged.clone() };
         assert!(page.put("one").is_err());
         assert_eq!(page.address(), None);
         fs::write(&packaged, "packaged").unwrap();
         assert_eq!(page.address(), Some(file_url(packaged.to_str().unwrap())));
         // A page at a configured address is not written.
-        let configured = Page { configured: Some("https://example.org/rules"), ..page };
+        let configured =
+            RulesPageLocations { configured: Some("https://example.org/rules"), ..page };
         configured.put("one").unwrap();
         assert_eq!(configured.address().as_deref(), Some("https://example.org/rules"));
     }

@@ -49,22 +49,22 @@ pub(crate) fn connect() -> io::Result<Box<dyn Stream>> {
         // Processes that the engine has started end before this process does.
         daemon.parts.resolver.engine.stop();
     })?;
-    Ok(Box::new(Local { stream: ours, thread: Some(thread) }))
+    Ok(Box::new(InProcessStream { stream: ours, thread: Some(thread) }))
 }
 
 /// A connection that shuts down its server when it is dropped.
-struct Local {
+struct InProcessStream {
     stream: UnixStream,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Read for Local {
+impl Read for InProcessStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.stream.read(buffer)
     }
 }
 
-impl Write for Local {
+impl Write for InProcessStream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.stream.write(bytes)
     }
@@ -74,7 +74,7 @@ impl Write for Local {
     }
 }
 
-impl Drop for Local {
+impl Drop for InProcessStream {
     fn drop(&mut self) {
         // Fails if the other end is already closed.
         let _ = self.stream.shutdown(Shutdown::Both);

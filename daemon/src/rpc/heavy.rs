@@ -35,7 +35,7 @@ pub(crate) struct HeavyCalls(Arc<Mutex<Queue>>);
 
 /// Kinds of heavy calls. A call waits only for calls of its own kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum HeavyKind {
     Agents,
     /// Calls of connections that may answer for the user.
     User,
@@ -44,7 +44,7 @@ enum Kind {
 }
 
 /// The kind of a call, and the number of its connection.
-type Caller = (Kind, u64);
+type Caller = (HeavyKind, u64);
 
 #[derive(Debug, Default)]
 struct Queue {
@@ -108,7 +108,7 @@ impl HeavyCalls {
         peer: &Peer,
         work: impl FnOnce(&Cancel) -> Result<T, RpcError> + Send + 'static,
     ) -> Result<T, RpcError> {
-        let kind = if peer.may_grant() { Kind::User } else { Kind::Agents };
+        let kind = if peer.may_grant() { HeavyKind::User } else { HeavyKind::Agents };
         self.run_as((kind, peer.nth()), work).await
     }
 
@@ -118,7 +118,7 @@ impl HeavyCalls {
         peer: &Peer,
         work: impl FnOnce(&Cancel) -> Result<T, RpcError> + Send + 'static,
     ) -> Result<T, RpcError> {
-        self.run_as((Kind::Hooks, peer.nth()), work).await
+        self.run_as((HeavyKind::Hooks, peer.nth()), work).await
     }
 
     async fn run_as<T: Send + 'static>(
@@ -301,10 +301,10 @@ mod tests {
     #[tokio::test]
     async fn cancelled_calls_leave_the_queue_while_others_run() {
         let calls = HeavyCalls::default();
-        let _running = calls.turn((Kind::Agents, 1)).await.unwrap();
+        let _running = calls.turn((HeavyKind::Agents, 1)).await.unwrap();
         for _ in 0..1000 {
             // The first poll puts the call into the queue, and dropping it cancels the call.
-            assert!(timeout(Duration::ZERO, calls.turn((Kind::Agents, 1))).await.is_err());
+            assert!(timeout(Duration::ZERO, calls.turn((HeavyKind::Agents, 1))).await.is_err());
         }
         let n_queued: usize = calls.queue().waiting.iter().map(|it| it.1.len()).sum();
         assert!(n_queued <= 1, "{n_queued} cancelled calls are queued");

@@ -19,7 +19,7 @@ use skills_protocol::error::RpcError;
 use tokio::time::sleep;
 
 use crate::rpc::heavy::HeavyCalls;
-use crate::rpc::paging::{Cursor, PAGE, Part};
+use crate::rpc::paging::{Cursor, PAGE, PageRange};
 use crate::rpc::peer::Peer;
 
 /// Time after the last page request for which a result stays cached.
@@ -59,7 +59,7 @@ impl PagedResult {
     }
 
     /// Returns the item range of one page and its size in bytes.
-    fn cut(&self, part: Part) -> (Range<usize>, usize) {
+    fn cut(&self, part: PageRange) -> (Range<usize>, usize) {
         let start = part.start.min(self.items.len());
         let end = start.saturating_add(part.limit).min(self.items.len());
         let mut size = 0;
@@ -136,7 +136,7 @@ pub(crate) async fn page(
         Some(cursor) => Cursor::read(cursor, &found.revision)?.start,
         None => 0,
     };
-    let (range, size) = found.cut(Part { start, limit });
+    let (range, size) = found.cut(PageRange { start, limit });
     let is_cut = range.end < found.items.len();
     // A limit of 0 only asks if there are items.
     let goes_on = is_cut && limit > 0;
@@ -230,7 +230,7 @@ mod tests {
         let mut start = 0;
         let mut pages = Vec::new();
         while start < lengths.len() {
-            let (range, size) = found.cut(Part { start, limit });
+            let (range, size) = found.cut(PageRange { start, limit });
             assert_eq!(size, lengths[range.clone()].iter().sum::<usize>());
             assert_eq!(range.start, start);
             start = range.end;
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn page_after_the_end_is_empty() {
-        assert_eq!(found(&[10]).cut(Part { start: 9, limit: 1 }), (1..1, 0));
+        assert_eq!(found(&[10]).cut(PageRange { start: 9, limit: 1 }), (1..1, 0));
     }
 
     #[test]

@@ -11,21 +11,21 @@ pub(crate) const PAGE: usize = 4 * 1024 * 1024;
 
 /// A requested part of a list.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
+pub(crate) struct PageRange {
     /// Index of the first item.
     pub(crate) start: usize,
     /// Maximum number of items.
     pub(crate) limit: usize,
 }
 
-impl Part {
+impl PageRange {
     pub(crate) const ALL: Self = Self { start: 0, limit: usize::MAX };
 }
 
 /// Fills one page from several lists that are treated as one.
 #[derive(Debug)]
-pub(crate) struct Page {
-    part: Part,
+pub(crate) struct PageBuilder {
+    part: PageRange,
     /// Number of items passed so far.
     at: usize,
     n_taken: usize,
@@ -35,8 +35,8 @@ pub(crate) struct Page {
     pub(crate) next: Option<usize>,
 }
 
-impl Page {
-    pub(crate) fn of(part: Part) -> Self {
+impl PageBuilder {
+    pub(crate) fn of(part: PageRange) -> Self {
         Self { part, at: 0, n_taken: 0, size: 0, next: None }
     }
 
@@ -132,7 +132,7 @@ mod tests {
         let mut start = 0;
         let mut pages = Vec::new();
         loop {
-            let mut page = Page::of(Part { start, limit });
+            let mut page = PageBuilder::of(PageRange { start, limit });
             let lists = ["abc", "de"].map(|it| page.take(it.len(), |at| (&it[at..=at], size)));
             pages.push(lists.map(|it| it.concat()).join("/"));
             match page.next {
@@ -160,7 +160,7 @@ mod tests {
             (at, 1)
         };
         for start in 0..10 {
-            let mut page = Page::of(Part { start, limit: 1 });
+            let mut page = PageBuilder::of(PageRange { start, limit: 1 });
             let lists = [4, 6].map(|len| page.take(len, make));
             let (list, at) = if start < 4 { (0, start) } else { (1, start - 4) };
             assert_eq!(

@@ -35,7 +35,7 @@ use crate::diagnostic::Diagnostic;
 use crate::text::Span;
 
 pub use builder::MAX_DEPTH;
-pub use delimiters::{Closing, Opening};
+pub use delimiters::{Closing, OpeningKind};
 pub use error::{YamlError, YamlErrorKind};
 pub use keys::Keys;
 pub use line::{KeyHead, Line, lines, split_key};
@@ -73,7 +73,7 @@ pub struct Document {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Frontmatter {
     /// The form of the opening line.
-    pub opening: Opening,
+    pub opening: OpeningKind,
     /// The form of the closing line.
     pub closing: Closing,
     /// The opening line without its line end; empty if missing.

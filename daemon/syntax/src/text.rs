@@ -95,12 +95,12 @@ pub struct Position {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LineIndex {
     /// Never empty: an empty text has one empty line.
-    lines: Vec<Line>,
+    lines: Vec<TextLine>,
 }
 
 /// One line of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Line {
+struct TextLine {
     /// Its bytes without the line end.
     span: Span,
     /// Counts after each [`STRIDE`] bytes of a long line, so that columns are not counted from its
@@ -119,7 +119,7 @@ struct ColumnCounts {
     characters: u32,
 }
 
-impl Line {
+impl TextLine {
     fn new(text: &str, span: Span) -> Self {
         let written = span.slice(text);
         let mut mark = ColumnCounts::default();
@@ -257,14 +257,14 @@ impl LineIndex {
 }
 
 /// Returns the lines that start at or after `start` and before `stop`.
-fn lines_between(text: &str, mut start: usize, stop: Option<usize>) -> Vec<Line> {
+fn lines_between(text: &str, mut start: usize, stop: Option<usize>) -> Vec<TextLine> {
     let mut lines = Vec::new();
     while stop.is_none_or(|stop| start < stop) {
         let Some(end) = line_end(text, start) else {
-            lines.push(Line::new(text, Span::new(start, text.len())));
+            lines.push(TextLine::new(text, Span::new(start, text.len())));
             break;
         };
-        lines.push(Line::new(text, Span::new(start, end)));
+        lines.push(TextLine::new(text, Span::new(start, end)));
         start = after_line_end(text, end);
     }
     lines

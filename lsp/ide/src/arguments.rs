@@ -34,7 +34,7 @@ pub fn argument(text: &str, document: &Document, offset: usize) -> Option<Argume
     if is_body && !has_mark(text, offset) {
         return None;
     }
-    let arguments = Arguments::new(text, document);
+    let arguments = DeclaredArguments::new(text, document);
     let uses = arguments.uses(PlaceholderSyntax::Claude { braced: false });
     let meets = |it: Span| it.start <= offset && offset <= it.end;
     let named = arguments.names.iter().position(|it| meets(it.span));
@@ -53,7 +53,7 @@ fn has_mark(text: &str, offset: usize) -> bool {
 
 /// Returns the spans of the argument placeholders in the body.
 pub(super) fn placeholder_spans(text: &str, document: &Document) -> Vec<Span> {
-    let arguments = Arguments::new(text, document);
+    let arguments = DeclaredArguments::new(text, document);
     let claude = arguments.uses(PlaceholderSyntax::Claude { braced: false });
     claude.into_iter().map(|it| it.span).collect()
 }
@@ -63,7 +63,7 @@ pub(super) fn hover_text(text: &str, document: &Document, offset: usize) -> Opti
     if offset < document.body.start || !has_mark(text, offset) {
         return None;
     }
-    let arguments = Arguments::new(text, document);
+    let arguments = DeclaredArguments::new(text, document);
     let at = |placeholders: PlaceholderSyntax| {
         let uses = arguments.uses(placeholders).into_iter();
         let mut meeting = uses.filter(|it| it.span.start <= offset && offset <= it.span.end);
@@ -114,7 +114,7 @@ pub(super) fn hover_text(text: &str, document: &Document, offset: usize) -> Opti
 
 /// Returns suggestions for argument placeholders, by name and by number.
 pub(super) fn suggestions(text: &str, document: &Document) -> Vec<Suggestion> {
-    let arguments = Arguments::new(text, document);
+    let arguments = DeclaredArguments::new(text, document);
     let item = |text: String, detail: String| Suggestion {
         label: text.clone(),
         kind: SuggestionKind::Variable,
@@ -154,7 +154,7 @@ pub(super) fn documentation(label: &str) -> Option<String> {
 }
 
 /// The declared arguments of a skill.
-struct Arguments<'t> {
+struct DeclaredArguments<'t> {
     text: &'t str,
     body: Span,
     names: Vec<FieldItem>,
@@ -163,7 +163,7 @@ struct Arguments<'t> {
     prose: Vec<Span>,
 }
 
-impl<'t> Arguments<'t> {
+impl<'t> DeclaredArguments<'t> {
     fn new(text: &'t str, document: &Document) -> Self {
         let fields = document.frontmatter.as_ref().map(|it| Fields::new(it, text));
         let mut names = fields.map(|it| it.list(&ARGUMENTS)).unwrap_or_default();

@@ -10,7 +10,9 @@ use skills_agents::loaders::load_as;
 use skills_agents::profile;
 use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
 use skills_syntax::edit::Edit;
-use skills_syntax::parse::{Closing, Document, Entry, Frontmatter, Key, Opening, Value, ValueKind};
+use skills_syntax::parse::{
+    Closing, Document, Entry, Frontmatter, Key, OpeningKind, Value, ValueKind,
+};
 use skills_syntax::text::{Span, after_line_end, line_end};
 
 /// Spaces per indentation level.
@@ -20,7 +22,7 @@ const INDENT: usize = 2;
 /// formatted safely.
 pub fn format(text: &str, document: &Document) -> Vec<Edit> {
     let Some(frontmatter) = document.frontmatter.as_ref().filter(|it| {
-        it.opening == Opening::FirstLine && it.closing == Closing::Dashes && it.strict.is_ok()
+        it.opening == OpeningKind::FirstLine && it.closing == Closing::Dashes && it.strict.is_ok()
     }) else {
         return Vec::new();
     };

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use skills_agents::profile;
 use skills_agents::skill::{FileFacts, SkillRecord};
 use skills_discovery::discover::{
-    DiscoveryContext, Fault, FaultKind, FileId, Item, ItemKind, Listing, PathStatus, Resolution,
-    SkillFile, TextFile, Tree, discover,
+    DiscoveryContext, Fault, FaultKind, FileId, ItemKind, ListedItem, Listing, PathStatus,
+    Resolution, SkillFile, TextFile, Tree, discover,
 };
 use skills_syntax::path::AbsPath;
 
@@ -168,8 +168,8 @@ impl Tree for Disk {
             return Some(Err(Fault { kind: FaultKind::NotDirectory, detail: String::new() }));
         }
         let children = self.entries.iter().filter(|(it, _)| it.parent() == Some(&physical));
-        let items: Box<[Item]> = children
-            .map(|(path, entry)| Item {
+        let items: Box<[ListedItem]> = children
+            .map(|(path, entry)| ListedItem {
                 name: path.file_name().unwrap_or_default().to_owned(),
                 kind: match entry {
                     FsEntry::Directory => ItemKind::Directory,

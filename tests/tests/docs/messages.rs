@@ -61,8 +61,8 @@ fn every_error_code_is_in_troubleshooting() {
     let page = fs::read_to_string(top().join(PAGE)).unwrap();
     let explained: BTreeSet<String> = explained_messages(&page).into_iter().collect();
     let source = product_source();
-    let mut codes = words_after(&source, "Finding::error(");
-    codes.extend(words_after(&source, "Finding::warning("));
+    let mut codes = words_after(&source, "DoctorProblem::error(");
+    codes.extend(words_after(&source, "DoctorProblem::warning("));
     codes.extend(words_after(&source, "            code: "));
     codes.extend(words_after(&source, "        code: "));
     let protocol = fs::read_to_string(top().join("daemon/protocol/src/error.rs")).unwrap();

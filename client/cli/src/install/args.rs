@@ -14,12 +14,12 @@ pub struct InstallArgs {
     pub(super) yes: bool,
     /// Parts, separated by commas: units, hooks, mcp [default: all]
     #[arg(long, value_name = "PARTS", value_delimiter = ',', hide_possible_values = true)]
-    only: Vec<Part>,
+    only: Vec<OnlyPart>,
 }
 
 /// A part of the installation, as named by `--only`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Part {
+enum OnlyPart {
     Units,
     Hooks,
     Mcp,
@@ -28,10 +28,10 @@ enum Part {
 impl InstallArgs {
     /// Returns the selected parts; all of them by default.
     pub(super) fn parts(&self) -> Vec<InstallPart> {
-        let part = |it: &Part| match it {
-            Part::Units => InstallPart::Units,
-            Part::Hooks => InstallPart::Hooks,
-            Part::Mcp => InstallPart::Mcp,
+        let part = |it: &OnlyPart| match it {
+            OnlyPart::Units => InstallPart::Units,
+            OnlyPart::Hooks => InstallPart::Hooks,
+            OnlyPart::Mcp => InstallPart::Mcp,
         };
         if self.only.is_empty() {
             return vec![InstallPart::Units, InstallPart::Hooks, InstallPart::Mcp];

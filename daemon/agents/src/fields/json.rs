@@ -17,7 +17,7 @@ pub fn json<'e>(
     source: &str,
     entries: impl IntoIterator<Item = &'e Entry>,
 ) -> Map<String, Json> {
-    let mut conversion = Conversion { frontmatter, source, left: MOST };
+    let mut conversion = JsonConversion { frontmatter, source, left: MOST };
     entries
         .into_iter()
         .map(|it| (it.key.text.clone(), conversion.value(&it.value, DEEPEST)))
@@ -25,14 +25,14 @@ pub fn json<'e>(
 }
 
 /// State of one conversion.
-struct Conversion<'a> {
+struct JsonConversion<'a> {
     frontmatter: &'a Frontmatter,
     source: &'a str,
     /// The number of values that may still be converted.
     left: usize,
 }
 
-impl Conversion<'_> {
+impl JsonConversion<'_> {
     fn value(&mut self, value: &Value, depth: usize) -> Json {
         let (Some(left), Some(below)) = (self.left.checked_sub(1), depth.checked_sub(1)) else {
             return Json::String(value.span.slice(self.source).to_owned());

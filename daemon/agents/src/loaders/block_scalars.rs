@@ -3,7 +3,7 @@
 
 use skills_syntax::text::Span;
 
-use super::repair::{Change, Repair, line_spans};
+use super::repair::{Repair, RepairEdit, line_spans};
 
 /// Rewrites top-level values that contain a colon as block scalars. Returns `None` if there are
 /// none.
@@ -22,7 +22,7 @@ pub fn rewrite_as_blocks(content: &str) -> Option<Repair> {
             return None;
         }
         let span = Span::new(line.start + key, line.end);
-        Some(Change { span, text: format!(": |-\n  {value}") })
+        Some(RepairEdit { span, text: format!(": |-\n  {value}") })
     });
     Repair::of(content, changes.collect())
 }

@@ -10,7 +10,7 @@ use skills_syntax::parse::{
 };
 use skills_syntax::text::Span;
 
-use super::repair::{Change, line_spans};
+use super::repair::{RepairEdit, line_spans};
 use crate::scalar::{YamlType, plain_scalar_type};
 use crate::skill::parse;
 use crate::yaml_library::YamlLibrary;
@@ -122,10 +122,10 @@ fn compatibility_edit(
     library: YamlLibrary,
     kind: YamlErrorKind,
     offset: usize,
-) -> Option<Change> {
+) -> Option<RepairEdit> {
     let line = content[..offset].rfind('\n').map_or(0, |at| at + 1);
     let js = matches!(library, YamlLibrary::JsYaml3 | YamlLibrary::JsYaml4);
-    let insert = |at: usize, text: String| Some(Change { span: Span::empty(at), text });
+    let insert = |at: usize, text: String| Some(RepairEdit { span: Span::empty(at), text });
     match kind {
         // libyaml and js-yaml let quoted text continue at column 0. Folding drops the inserted
         // spaces.
@@ -137,7 +137,7 @@ fn compatibility_edit(
             let blanks = content[line..].bytes().take_while(|it| matches!(it, b' ' | b'\t'));
             let end = line + blanks.count();
             let tab = line + content[line..end].find('\t')?;
-            Some(Change { span: Span::new(tab, end), text: String::new() })
+            Some(RepairEdit { span: Span::new(tab, end), text: String::new() })
         }
         // In quoted text every library but ours accepts a tab as white space.
         YamlErrorKind::TabIndentation if is_in_quotes(content, line) => {
@@ -156,12 +156,12 @@ fn compatibility_edit(
         YamlErrorKind::ByteOrderMark if js || library == YamlLibrary::SerdeYaml => {
             let mark = offset + content[offset..].find('\u{FEFF}')?;
             let span = Span::new(mark, mark + '\u{FEFF}'.len_utf8());
-            Some(Change { span, text: String::new() })
+            Some(RepairEdit { span, text: String::new() })
         }
         YamlErrorKind::ControlCharacter(found) if library == YamlLibrary::NpmYaml => {
             let at = offset + content[offset..].find(found)?;
             let span = Span::new(at, at + found.len_utf8());
-            Some(Change { span, text: '\u{FFFD}'.to_string() })
+            Some(RepairEdit { span, text: '\u{FFFD}'.to_string() })
         }
         _ => None,
     }

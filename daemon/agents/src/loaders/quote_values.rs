@@ -8,7 +8,7 @@
 use skills_syntax::text::Span;
 
 use super::dialect::parse_strict;
-use super::repair::{Change, Repair, line_spans};
+use super::repair::{Repair, RepairEdit, line_spans};
 use crate::profile::Quoting;
 use crate::yaml_library::YamlLibrary;
 
@@ -30,7 +30,7 @@ pub fn quote_values(content: &str, quoting: Quoting) -> Option<Repair> {
 const SPECIAL: [char; 13] = ['{', '}', '[', ']', '*', '&', '#', '!', '|', '>', '%', '@', '`'];
 
 /// Quotes the values of lines `key: value` at column 0 that `wanted` accepts.
-fn top_level(content: &str, wanted: impl Fn(&str) -> bool) -> Vec<Change> {
+fn top_level(content: &str, wanted: impl Fn(&str) -> bool) -> Vec<RepairEdit> {
     let changes = line_spans(content).filter_map(|line| {
         let text = line.slice(content);
         let key = text.find(|it: char| !it.is_ascii_alphabetic() && it != '_' && it != '-')?;
@@ -41,7 +41,7 @@ fn top_level(content: &str, wanted: impl Fn(&str) -> bool) -> Vec<Change> {
         }
         let span = Span::new(line.end - value.len(), line.end);
         let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
-        Some(Change { span, text: format!("\"{escaped}\"") })
+        Some(RepairEdit { span, text: format!("\"{escaped}\"") })
     });
     changes.collect()
 }
@@ -56,7 +56,7 @@ fn is_valid_yaml_value(value: &str, library: YamlLibrary) -> bool {
     parse_strict(&format!("k: {value}\n"), library).is_ok_and(|it| it.len() == 1)
 }
 
-fn codex(content: &str) -> Vec<Change> {
+fn codex(content: &str) -> Vec<RepairEdit> {
     let mut changes = Vec::new();
     // Indentation of the block header; lines of the block are deeper.
     let mut block: Option<usize> = None;
@@ -84,7 +84,7 @@ fn codex(content: &str) -> Vec<Change> {
                 {
                     let start = line.end - after.trim_start().len();
                     let text = format!("'{}'", value.replace('\'', "''"));
-                    changes.push(Change { span: Span::new(start, start + value.len()), text });
+                    changes.push(RepairEdit { span: Span::new(start, start + value.len()), text });
                 }
             }
         }

@@ -6,7 +6,7 @@ pub(super) use crate::fence::line_spans;
 
 /// One edit of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Change {
+pub struct RepairEdit {
     /// The replaced range in the original text.
     pub span: Span,
     /// The replacement.
@@ -19,12 +19,12 @@ pub struct Repair {
     /// The whole text after the repair.
     pub text: String,
     /// The edits in text order; never empty.
-    pub changes: Vec<Change>,
+    pub changes: Vec<RepairEdit>,
 }
 
 impl Repair {
     /// Applies edits that are in text order. Returns `None` if there are none.
-    pub(super) fn of(source: &str, changes: Vec<Change>) -> Option<Self> {
+    pub(super) fn of(source: &str, changes: Vec<RepairEdit>) -> Option<Self> {
         if changes.is_empty() {
             return None;
         }
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn repaired_offsets_map_to_original_offsets() {
         let change =
-            |start, end, text: &str| Change { span: Span::new(start, end), text: text.into() };
+            |start, end, text: &str| RepairEdit { span: Span::new(start, end), text: text.into() };
         let repair = Repair::of("abcdef", vec![change(1, 2, "XYZ"), change(4, 4, "-")]).unwrap();
         assert_eq!(repair.text, "aXYZcd-ef");
         let origins: Vec<_> = (0..=9).map(|it| repair.origin(it)).collect();

@@ -33,7 +33,7 @@ pub struct Profile {
     /// The base profile; `None` for an agent's own row.
     pub base: Option<Arc<Profile>>,
     /// The differences from the base, in the order of [`RULES`](super::RULES).
-    pub differences: Vec<Difference>,
+    pub differences: Vec<RuleDifference>,
     /// Distinguishes profiles with the same id; zero for an unchanged built-in row.
     pub revision: u64,
     /// The environment variables that discovery depends on, by exact name. Views are keyed by their
@@ -93,7 +93,7 @@ pub struct Profile {
 
 /// One rule in which a profile differs from its base.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub struct RuleDifference {
     /// The rule's name in [`RULES`](super::RULES).
     pub rule: &'static str,
     /// The base's value.
@@ -148,7 +148,7 @@ impl Profile {
     }
 
     /// Returns the difference from the base in one rule, if any.
-    pub fn difference(&self, rule: &str) -> Option<&Difference> {
+    pub fn difference(&self, rule: &str) -> Option<&RuleDifference> {
         self.differences.iter().find(|it| it.rule == rule)
     }
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::rule::ProfileRule;
 use super::{
-    AncestorStop, DescriptionRule, Difference, DuplicatePolicy, Evidence, NestedConflict,
-    NestedRule, Profile, Provider, RULES, RootBase, RootContent, Text,
+    AncestorStop, DescriptionRule, DuplicatePolicy, Evidence, NestedConflict, NestedRule, Profile,
+    Provider, RULES, RootBase, RootContent, RuleDifference, Text,
 };
 use crate::profile::OutputFormat;
 
@@ -137,10 +137,10 @@ pub(super) fn differences(
     base: &Profile,
     here: &Profile,
     source: impl Fn(&ProfileRule) -> super::Text,
-) -> Vec<Difference> {
+) -> Vec<RuleDifference> {
     let differing = RULES.iter().filter_map(|rule| {
         let (was, is) = rule.difference(base, here)?;
-        Some(Difference { rule: rule.name, base: was, here: is, source: source(rule) })
+        Some(RuleDifference { rule: rule.name, base: was, here: is, source: source(rule) })
     });
     differing.collect()
 }

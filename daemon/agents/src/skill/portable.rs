@@ -1,14 +1,14 @@
 //! Detects portable files: those that every agent reads alike, so that loading can skip the agent's
 //! parser.
 
-use skills_syntax::parse::{Closing, Document, Entry, Opening, ValueKind};
+use skills_syntax::parse::{Closing, Document, Entry, OpeningKind, ValueKind};
 
 /// Returns whether every library and every delimiter rule reads the same in a text, so that name
 /// and description can be taken from the record. False in doubt.
 pub(crate) fn is_portable(text: &str, document: &Document) -> bool {
     let Some(frontmatter) = &document.frontmatter else { return false };
     let content = frontmatter.content.slice(text);
-    let plain_fences = frontmatter.opening == Opening::FirstLine
+    let plain_fences = frontmatter.opening == OpeningKind::FirstLine
         && frontmatter.closing == Closing::Dashes
         && text.starts_with("---\n")
         && text[frontmatter.content.end..].starts_with("---\n");

@@ -24,7 +24,7 @@ fn check(text: &str, expected: &Expect) {
 }
 
 fn differences(profile: &Profile) -> String {
-    let line = |it: &skills_agents::profile::Difference| {
+    let line = |it: &skills_agents::profile::RuleDifference| {
         format!("{}: {} -> {} ({})\n", it.rule, it.base, it.here, it.source)
     };
     profile.differences.iter().map(line).collect()

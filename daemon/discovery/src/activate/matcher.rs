@@ -30,7 +30,7 @@ struct PatternRule {
 
 /// A skill that matches a path, and the pattern that matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hit {
+pub struct PatternHit {
     /// Index in the matcher's list of skills.
     pub skill: usize,
     /// Index among the skill's patterns.
@@ -119,7 +119,7 @@ impl Matcher {
 
     /// Returns the skills that match a path, in order, each once. `relative` is relative to the
     /// base directory of the patterns; a path that leads out of it matches nothing.
-    pub fn matches(&self, relative: &Path) -> Vec<Hit> {
+    pub fn matches(&self, relative: &Path) -> Vec<PatternHit> {
         let mut segments = Vec::with_capacity(16);
         for component in relative.components() {
             match component {
@@ -143,7 +143,7 @@ impl Matcher {
         found.dedup_by_key(|it| it.skill);
         found
             .into_iter()
-            .map(|it| Hit { skill: it.skill as usize, pattern: it.index as usize })
+            .map(|it| PatternHit { skill: it.skill as usize, pattern: it.index as usize })
             .collect()
     }
 

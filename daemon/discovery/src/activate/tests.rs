@@ -68,7 +68,7 @@ fn hit_names_the_matching_pattern_of_each_skill() {
 #[test]
 fn refused_pattern_does_not_affect_other_patterns() {
     let matcher = Matcher::new([vec!["a[", "*.rs"], vec!["#x"]]);
-    assert_eq!(matcher.matches(Path::new("a.rs")), [Hit { skill: 0, pattern: 1 }]);
+    assert_eq!(matcher.matches(Path::new("a.rs")), [PatternHit { skill: 0, pattern: 1 }]);
     let refused: Vec<_> = matcher.refused().iter().map(|it| (it.skill, it.pattern)).collect();
     assert_eq!(refused, [(0, 0), (1, 0)]);
     assert!(super::check("a[").is_err() && super::check("a[b]").is_ok());

@@ -179,7 +179,7 @@ pub struct Listing {
     /// Identity of the directory.
     pub id: FileId,
     /// Sub-directories, symbolic links, Markdown files, and entries named SKILL.md in any case.
-    pub items: Box<[Item]>,
+    pub items: Box<[ListedItem]>,
     /// Total number of entries, including those not in `items`.
     pub entries: usize,
 }
@@ -204,7 +204,7 @@ impl Listing {
 
 /// One directory entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
+pub struct ListedItem {
     /// Its name.
     pub name: OsString,
     /// Its type, without following links.

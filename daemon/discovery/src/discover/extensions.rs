@@ -15,7 +15,7 @@ use super::context::variable;
 use super::disk::{ItemKind, PathStatus, TextFile};
 use super::owner::Owners;
 use super::root_paths::{RootLocation, RootPath};
-use super::settings::decisions::Settings;
+use super::settings::decisions::SettingsDecisions;
 use super::settings::file::NoteScope;
 use super::tree::Tree;
 use super::{DiscoveryContext, Owner};
@@ -37,7 +37,7 @@ pub(super) fn find(
     relative: &[Text],
     owners: &Owners<'_>,
     tree: &dyn Tree,
-    settings: &mut Settings,
+    settings: &mut SettingsDecisions,
 ) -> Vec<RootLocation> {
     let base = variable(ctx, &rule.variable).or_else(|_| variable(ctx, "HOME"));
     let Ok(dir) = base.map(|it| it.child(&*rule.directory)) else { return Vec::new() };
@@ -68,7 +68,7 @@ struct ExtensionFinder<'a> {
     /// Owner of the directory of extensions.
     declared: Owner,
     tree: &'a dyn Tree,
-    settings: &'a mut Settings,
+    settings: &'a mut SettingsDecisions,
     /// The directory of all extensions.
     dir: AbsPath,
     /// The parsed [`ENABLED`] file.

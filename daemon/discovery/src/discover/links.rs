@@ -18,13 +18,13 @@ use super::disk::{Fault, FaultKind, PathStatus, TextFile};
 use super::owner::{Owners, real};
 use super::root_paths::bases;
 use super::tree::Tree;
-use super::worktree::Worktree;
+use super::worktree::WorktreeLocation;
 use super::{DiscoveryContext, Policy};
 
 /// Link policy for one context.
 pub(super) struct LinkRule<'a> {
     ctx: &'a DiscoveryContext,
-    worktree: &'a Worktree,
+    worktree: &'a WorktreeLocation,
     owners: &'a Owners<'a>,
     policy: &'a Policy,
     /// Skill directories in the home directory and in directories named by variables.
@@ -54,7 +54,7 @@ pub(super) struct LinkTargets {
 impl<'a> LinkRule<'a> {
     pub(super) fn new(
         ctx: &'a DiscoveryContext,
-        worktree: &'a Worktree,
+        worktree: &'a WorktreeLocation,
         owners: &'a Owners<'a>,
         policy: &'a Arc<Policy>,
     ) -> Self {
@@ -192,13 +192,13 @@ pub(super) fn text(
 
 /// Returns the tops of the worktrees whose settings files must not be links that lead out.
 /// Worktrees that contain the home directory are left out, because files there are the user's.
-pub(super) fn settings_tops(owners: &Owners<'_>, worktree: &Worktree) -> Vec<AbsPath> {
+pub(super) fn settings_tops(owners: &Owners<'_>, worktree: &WorktreeLocation) -> Vec<AbsPath> {
     let is_home = |top: &AbsPath| owners.holds_home(&owners.real(top));
     tops(worktree).into_iter().filter(|it| !is_home(it)).cloned().collect()
 }
 
 /// Returns the tops of the worktree and of its main worktree.
-fn tops(worktree: &Worktree) -> Vec<&AbsPath> {
+fn tops(worktree: &WorktreeLocation) -> Vec<&AbsPath> {
     std::iter::once(&worktree.top).chain(worktree.repository.main()).collect()
 }
 

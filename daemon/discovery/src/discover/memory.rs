@@ -11,8 +11,8 @@ use skills_syntax::config_tree::{self, Node, Syntax};
 use skills_syntax::path::AbsPath;
 
 use crate::discover::{
-    Fault, FaultKind, FileId, Item, ItemKind, Listing, PathStatus, Policy, SkillFile, TextFile,
-    Tree, TrustDecisions,
+    Fault, FaultKind, FileId, ItemKind, ListedItem, Listing, PathStatus, Policy, SkillFile,
+    TextFile, Tree, TrustDecisions,
 };
 use crate::permission::{Action, SkillRule};
 
@@ -116,7 +116,7 @@ impl Tree for MemoryTree {
         let physical = self.physical(path).unwrap();
         let children = self.things.iter().filter(|(it, _)| it.parent() == Some(&physical));
         let mut items: Vec<_> = children
-            .map(|(path, (_, thing))| Item {
+            .map(|(path, (_, thing))| ListedItem {
                 name: path.file_name().unwrap().to_owned(),
                 kind: match thing {
                     Thing::Directory => ItemKind::Directory,

@@ -11,17 +11,17 @@ use skills_syntax::path::AbsPath;
 use super::disk::PathStatus;
 use super::links;
 use super::policy::rule;
-use super::settings::decisions::Settings;
+use super::settings::decisions::SettingsDecisions;
 use super::settings::file::{NoteScope, SettingsFile, SettingsOutcome};
 use super::tree::Tree;
-use super::worktree::Worktree;
+use super::worktree::WorktreeLocation;
 use crate::permission::{Author, Rule};
 
 /// Name of a repository's own configuration file, at the top of its worktree.
 pub const REPOSITORY_FILE: &str = ".skillsd.toml";
 
 /// Adds the rules of skillsd's own configuration to the agent's settings.
-pub(super) fn add(worktree: &Worktree, tree: &dyn Tree, settings: &mut Settings) {
+pub(super) fn add(worktree: &WorktreeLocation, tree: &dyn Tree, settings: &mut SettingsDecisions) {
     let mut rules = tree.policy().rules.clone();
     rules.extend(repository_rules(&worktree.top.child(REPOSITORY_FILE), tree, settings));
     for rule in rules {
@@ -39,7 +39,11 @@ pub(super) fn add(worktree: &Worktree, tree: &dyn Tree, settings: &mut Settings)
 
 /// Reads the worktree's file. Valid rules of a file with mistakes still apply, because they only
 /// make stricter.
-fn repository_rules(path: &AbsPath, tree: &dyn Tree, settings: &mut Settings) -> Vec<Rule> {
+fn repository_rules(
+    path: &AbsPath,
+    tree: &dyn Tree,
+    settings: &mut SettingsDecisions,
+) -> Vec<Rule> {
     let text = match tree.look(path) {
         Some(PathStatus::File) => links::text(tree, &settings.tops, path),
         Some(_) => return Vec::new(),

@@ -14,7 +14,7 @@ use skills_syntax::path::AbsPath;
 use super::context::{value, variable};
 use super::disk::PathStatus;
 use super::tree::Tree;
-use super::{DiscoveryContext, Policy, Worktree};
+use super::{DiscoveryContext, Policy, WorktreeLocation};
 
 /// Owner of a root or a settings file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,7 +60,11 @@ pub(super) struct Owners<'a> {
 }
 
 impl<'a> Owners<'a> {
-    pub(super) fn new(ctx: &'a DiscoveryContext, worktree: &Worktree, tree: &'a dyn Tree) -> Self {
+    pub(super) fn new(
+        ctx: &'a DiscoveryContext,
+        worktree: &WorktreeLocation,
+        tree: &'a dyn Tree,
+    ) -> Self {
         let top = worktree.top.clone();
         let mut owners = Self {
             ctx,

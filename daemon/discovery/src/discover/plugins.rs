@@ -17,7 +17,7 @@ use skills_syntax::path::{AbsPath, check_component};
 use super::context::variable;
 use super::disk::{ItemKind, PathStatus, TextFile};
 use super::owner::Owners;
-use super::settings::decisions::Settings;
+use super::settings::decisions::SettingsDecisions;
 use super::settings::file::NoteScope;
 use super::settings::file_trust::PluginState;
 use super::tree::Tree;
@@ -31,7 +31,7 @@ pub(super) fn find(
     rule: &PluginRule,
     owners: &Owners<'_>,
     tree: &dyn Tree,
-    settings: &mut Settings,
+    settings: &mut SettingsDecisions,
 ) -> Vec<PluginPath> {
     let Some(home) = home(ctx, rule) else { return Vec::new() };
     let declared = owners.variable_owner(rule.variable.as_deref(), ".claude", &home);
@@ -60,7 +60,7 @@ pub(super) fn in_skill_directory(
     declared: Owner,
     owners: &Owners<'_>,
     tree: &dyn Tree,
-    settings: &mut Settings,
+    settings: &mut SettingsDecisions,
 ) -> Vec<PluginPath> {
     let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (home, found) = (dir.clone(), Vec::new());
@@ -86,7 +86,7 @@ struct PluginFinder<'a> {
     rule: &'a PluginRule,
     owners: &'a Owners<'a>,
     tree: &'a dyn Tree,
-    settings: &'a mut Settings,
+    settings: &'a mut SettingsDecisions,
     /// Claude Code's directory of plugins, or the plugin in a directory of skills.
     home: AbsPath,
     /// Owner of that directory.

@@ -13,7 +13,7 @@ use super::disk::Fault;
 use super::owner::Owner;
 use super::plugins::plugin::Plugin;
 use super::settings::file::{SettingsFile, SettingsValue};
-use super::worktree::{Repository, Worktree};
+use super::worktree::{Repository, WorktreeLocation};
 use crate::permission::{Rule, SourceLocation};
 
 /// The result of [`discover`](super::discover): every root and skill considered, with the reason
@@ -91,8 +91,8 @@ impl Resolution {
     }
 
     /// Returns the worktree as discovery found it.
-    pub(super) fn git_worktree(&self) -> Worktree {
-        Worktree {
+    pub(super) fn git_worktree(&self) -> WorktreeLocation {
+        WorktreeLocation {
             top: self.worktree.clone(),
             in_git: self.in_git,
             foreign: self.foreign.clone(),

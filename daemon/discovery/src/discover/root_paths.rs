@@ -11,7 +11,7 @@ use super::context::{DiscoveryContext, is_on, variable};
 use super::owner::Owner;
 use super::plugins::plugin::PluginPath;
 use super::settings::file::SettingsValue;
-use super::worktree::Worktree;
+use super::worktree::WorktreeLocation;
 
 /// Path of a root, or a path for messages together with the reason why the root is not searched.
 pub(super) type RootPath = Result<AbsPath, (AbsPath, String)>;
@@ -45,7 +45,7 @@ impl RootLocation {
 pub(super) fn root_paths(
     ctx: &DiscoveryContext,
     rule: &RootRule,
-    worktree: &Worktree,
+    worktree: &WorktreeLocation,
     paths: &[SettingsValue],
 ) -> Vec<RootPath> {
     let found = match &rule.base {
@@ -71,7 +71,7 @@ pub(super) fn root_paths(
 }
 
 /// For a linked worktree, adds the same directories of the main worktree if the profile reads them.
-fn through_main(profile: &Profile, worktree: &Worktree, found: &mut Vec<RootPath>) {
+fn through_main(profile: &Profile, worktree: &WorktreeLocation, found: &mut Vec<RootPath>) {
     let Some(main) = worktree.repository.main() else { return };
     if profile.linked_worktrees != LinkedWorktrees::WithMain {
         return;
@@ -84,7 +84,11 @@ fn through_main(profile: &Profile, worktree: &Worktree, found: &mut Vec<RootPath
 }
 
 /// Returns the directories that relative paths start from; none for bases with their own search.
-pub(super) fn bases(ctx: &DiscoveryContext, base: &RootBase, worktree: &Worktree) -> Vec<RootPath> {
+pub(super) fn bases(
+    ctx: &DiscoveryContext,
+    base: &RootBase,
+    worktree: &WorktreeLocation,
+) -> Vec<RootPath> {
     match base {
         RootBase::Home => vec![variable(ctx, "HOME").map_err(|why| no_base("~", why))],
         RootBase::Variable { name, below_home } => vec![

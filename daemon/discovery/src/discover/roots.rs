@@ -11,20 +11,20 @@ use super::plugins::{self, plugin::PluginPath};
 use super::provided::{ProvidedContents, ProvidedRoot};
 use super::resolution::{RootOutcome, SearchRoot};
 use super::root_paths::{RootLocation, root_paths};
-use super::settings::decisions::Settings;
+use super::settings::decisions::SettingsDecisions;
 use super::settings::file::SettingsValue;
 use super::tree::Tree;
 use super::walker::Walker;
-use super::worktree::Worktree;
+use super::worktree::WorktreeLocation;
 use super::{built_in, extensions};
 use crate::remote::Address;
 
 /// Walks the roots of the context's profile in scan order.
 pub(super) fn search(
     ctx: &DiscoveryContext,
-    worktree: &Worktree,
+    worktree: &WorktreeLocation,
     owners: &Owners<'_>,
-    settings: &mut Settings,
+    settings: &mut SettingsDecisions,
     walker: &mut Walker<'_>,
     tree: &dyn Tree,
 ) -> Vec<SearchRoot> {
@@ -81,7 +81,7 @@ pub(super) fn search(
 struct RootSearch<'a, 'b> {
     ctx: &'a DiscoveryContext,
     owners: &'a Owners<'a>,
-    settings: &'a mut Settings,
+    settings: &'a mut SettingsDecisions,
     walker: &'a mut Walker<'b>,
     tree: &'a dyn Tree,
     roots: Vec<SearchRoot>,

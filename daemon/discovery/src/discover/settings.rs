@@ -23,9 +23,9 @@ use super::owner::Owners;
 use super::plugins::plugin::{KEY, check_key};
 use super::root_paths::{bases, setting_path, switched_off};
 use super::tree::Tree;
-use super::worktree::Worktree;
+use super::worktree::WorktreeLocation;
 use crate::permission::SourceLocation;
-use decisions::Settings;
+use decisions::SettingsDecisions;
 use file::{NoteScope, SettingsFile, SettingsOutcome, SettingsValue};
 
 pub(super) use switch::apply;
@@ -33,12 +33,12 @@ pub(super) use switch::apply;
 /// Reads the settings files of the context's agent.
 pub(super) fn read(
     ctx: &DiscoveryContext,
-    worktree: &Worktree,
+    worktree: &WorktreeLocation,
     owners: &Owners<'_>,
     tree: &dyn Tree,
-) -> Settings {
+) -> SettingsDecisions {
     let tops = settings_tops(owners, worktree);
-    let settings = Settings { tops, complete: true, ..Settings::default() };
+    let settings = SettingsDecisions { tops, complete: true, ..SettingsDecisions::default() };
     let mut reader =
         SettingsReader { ctx, owners, tree, settings, merged: merge::MergedPermissions::default() };
     for rule in &ctx.profile.settings {
@@ -52,12 +52,12 @@ struct SettingsReader<'a> {
     ctx: &'a DiscoveryContext,
     owners: &'a Owners<'a>,
     tree: &'a dyn Tree,
-    settings: Settings,
+    settings: SettingsDecisions,
     merged: merge::MergedPermissions,
 }
 
 impl SettingsReader<'_> {
-    fn rule(&mut self, rule: &SettingsRule, worktree: &Worktree) {
+    fn rule(&mut self, rule: &SettingsRule, worktree: &WorktreeLocation) {
         let mut found = bases(self.ctx, &rule.base, worktree);
         if matches!(rule.base, RootBase::Ancestors { .. }) && !rule.nearest_first {
             found.reverse();

@@ -11,7 +11,7 @@ use skills_agents::profile::{RootContent, WalkRule};
 use skills_syntax::path::AbsPath;
 
 use super::candidate::SKILL_FILE;
-use super::disk::{FileId, Item, ItemKind, Listing};
+use super::disk::{FileId, ItemKind, ListedItem, Listing};
 use super::walker::{COMMAND, EntryAction, PLUGIN, Walker, leads};
 use super::{Bound, SkipReason, SkippedEntry};
 
@@ -121,7 +121,7 @@ impl Walker<'_> {
         depth: u16,
         listing: &Listing,
     ) -> bool {
-        let is_skill = |it: &Item| {
+        let is_skill = |it: &ListedItem| {
             it.name == SKILL_FILE
                 && it.kind != ItemKind::Directory
                 && (it.kind != ItemKind::Link || walk.file_links)
@@ -146,7 +146,7 @@ impl Survey {
 
 /// Returns the number of files in a directory that are read.
 fn files(listing: &Listing, root_content: RootContent) -> usize {
-    let is_read = |it: &&Item| match root_content {
+    let is_read = |it: &&ListedItem| match root_content {
         RootContent::Skills => it.name == SKILL_FILE,
         RootContent::Commands => ends_as_command(&it.name),
     };

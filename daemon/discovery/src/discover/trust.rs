@@ -11,7 +11,7 @@ use skills_agents::profile::TrustRule;
 
 use super::context::is_on;
 use super::owner::Owners;
-use super::settings::decisions::Settings;
+use super::settings::decisions::SettingsDecisions;
 use super::{Candidate, DiscoveryContext, Policy, Reason, RootOutcome, SearchRoot, SkillState};
 
 /// Sets `trust_path` and `trust_decision` of the roots that need trust.
@@ -28,7 +28,7 @@ pub(super) fn mark(owners: &Owners<'_>, roots: &mut [SearchRoot]) {
 pub(super) fn hold_back(
     ctx: &DiscoveryContext,
     policy: &Policy,
-    settings: &Settings,
+    settings: &SettingsDecisions,
     roots: &mut [SearchRoot],
     candidates: &mut [Candidate],
 ) {

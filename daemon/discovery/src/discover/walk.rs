@@ -11,7 +11,7 @@ use skills_agents::profile::{PathIdentity, RootContent, RootRule, Scope, WalkRul
 use skills_syntax::path::AbsPath;
 
 use super::candidate::SKILL_FILE;
-use super::disk::{Fault, FaultKind, FileId, Item, ItemKind, Listing, PathStatus, SkillFile};
+use super::disk::{Fault, FaultKind, FileId, ItemKind, ListedItem, Listing, PathStatus, SkillFile};
 use super::owner::Owner;
 use super::plugins::plugin::PluginPathKind;
 use super::provided::{ProvidedContents, ProvidedRoot};
@@ -188,7 +188,7 @@ impl Walker<'_> {
             return Ok(());
         }
         let root = descent.root;
-        let is_skill = |it: &&Item| it.name == SKILL_FILE && it.kind != ItemKind::Directory;
+        let is_skill = |it: &&ListedItem| it.name == SKILL_FILE && it.kind != ItemKind::Directory;
         if let (Some((name, above)), Some(skill)) =
             (within.split_last(), listing.items.iter().find(is_skill))
         {
@@ -361,7 +361,7 @@ impl Walker<'_> {
         if is_skill && depth > 0 && !descent.walk.into_skills {
             return Ok(());
         }
-        let late = |it: &&Item| descent.walk.links_last && it.kind == ItemKind::Link;
+        let late = |it: &&ListedItem| descent.walk.links_last && it.kind == ItemKind::Link;
         let (last, first): (Vec<_>, Vec<_>) = listing.items.iter().partition(late);
         for item in first.into_iter().chain(last) {
             if is_skill_name(&item.name) && item.kind != ItemKind::Directory {
@@ -467,7 +467,7 @@ impl Walker<'_> {
         descent: &mut RootWalk,
         dir: &AbsPath,
         depth: u16,
-        item: &Item,
+        item: &ListedItem,
         listing: &Listing,
     ) -> Option<AbsPath> {
         if !descent.follows(item, listing) {
@@ -538,7 +538,7 @@ impl<'a> RootWalk<'a> {
     }
 
     /// Returns true if an entry is not a link, or is a link that is followed.
-    fn follows(&self, item: &Item, listing: &Listing) -> bool {
+    fn follows(&self, item: &ListedItem, listing: &Listing) -> bool {
         !leads(item) || !self.survey.unlinked.contains(&listing.id)
     }
 

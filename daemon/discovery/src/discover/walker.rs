@@ -8,11 +8,11 @@ use skills_syntax::path::AbsPath;
 
 use super::candidate::SKILL_FILE;
 use super::context::DiscoveryContext;
-use super::disk::{Fault, FileId, Item, ItemKind, PathStatus, SkillFile};
+use super::disk::{Fault, FileId, ItemKind, ListedItem, PathStatus, SkillFile};
 use super::links::{LinkRule, LinkTargets};
 use super::resolution::{Bound, SkipReason};
 use super::tree::Tree;
-use super::worktree::Worktree;
+use super::worktree::WorktreeLocation;
 
 /// Directory that holds the manifest of a plugin.
 pub(super) const PLUGIN: &str = ".claude-plugin";
@@ -69,7 +69,7 @@ impl<'a> Walker<'a> {
     pub(super) fn new(
         tree: &'a dyn Tree,
         ctx: &'a DiscoveryContext,
-        worktree: &Worktree,
+        worktree: &WorktreeLocation,
         links: &'a LinkRule<'a>,
     ) -> Self {
         let mut complete = true;
@@ -112,7 +112,7 @@ impl<'a> Walker<'a> {
         walk: &WalkRule,
         dir: &AbsPath,
         depth: u16,
-        item: &Item,
+        item: &ListedItem,
     ) -> EntryAction {
         let path = dir.child(&item.name);
         let is_link = item.kind == ItemKind::Link;
@@ -214,6 +214,6 @@ pub(crate) fn refusal(walk: &WalkRule, name: &OsStr, depth: u16, link: bool) -> 
 }
 
 /// Returns true if an entry may be a link to a directory.
-pub(super) fn leads(item: &Item) -> bool {
+pub(super) fn leads(item: &ListedItem) -> bool {
     item.kind == ItemKind::Link && item.name != SKILL_FILE
 }

@@ -10,7 +10,7 @@ use super::disk::PathStatus;
 use super::tree::Tree;
 
 /// The worktree of a working directory.
-pub(super) struct Worktree {
+pub(super) struct WorktreeLocation {
     pub(super) top: AbsPath,
     pub(super) in_git: bool,
     pub(super) foreign: Option<AbsPath>,
@@ -58,7 +58,7 @@ impl Repository {
     }
 }
 
-impl Worktree {
+impl WorktreeLocation {
     /// Finds the top of the git worktree that contains `cwd`; outside git that is `cwd` itself.
     ///
     /// The search stops at an ancestor that belongs to neither the user nor root, as git's own does

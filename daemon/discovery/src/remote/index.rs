@@ -21,14 +21,14 @@ pub const MAX_FILES: usize = 200;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Index {
     /// The skills, in the order of the index.
-    pub skills: Vec<Offer>,
+    pub skills: Vec<RegistrySkill>,
     /// Reasons why other skills are left out, each a sentence fragment.
     pub refused: Vec<String>,
 }
 
 /// A skill in an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub struct RegistrySkill {
     /// Its name, which becomes the name of its directory.
     pub name: String,
     /// Its files, relative to that directory; SKILL.md is one of them.
@@ -106,7 +106,7 @@ fn shape(message: &str) -> IndexError {
     IndexError { line: None, column: 1, message: message.to_owned() }
 }
 
-fn offer(value: &Value) -> Result<Offer, String> {
+fn offer(value: &Value) -> Result<RegistrySkill, String> {
     let Some(name) = value.get("name").and_then(Value::as_str) else {
         return Err("its `name` is not a string".to_owned());
     };
@@ -138,7 +138,7 @@ fn offer(value: &Value) -> Result<Offer, String> {
             return Err(format!("the `version` of `{name}` is neither a string nor a number"));
         }
     };
-    Ok(Offer { name: name.to_owned(), files, version })
+    Ok(RegistrySkill { name: name.to_owned(), files, version })
 }
 
 /// Refuses files that are equal on case-insensitive systems, and a file that is also a directory.

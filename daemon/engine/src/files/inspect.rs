@@ -21,7 +21,7 @@ use skills_agents::command;
 use skills_agents::references::is_instruction_file;
 use skills_agents::skill::{DecodeFacts, FileFacts, SkillRecord, parse};
 use skills_discovery::discover::{Fault, FaultKind, FileId};
-use skills_discovery::levels::Levels;
+use skills_discovery::levels::ConfiguredLevels;
 use skills_discovery::ranking::Ranking;
 use skills_lint::{Finding, Neighbour, RuleId, Settings, SkillSet, Subject};
 use skills_syntax::edit::Edit;
@@ -42,20 +42,20 @@ pub use fenced::read_fenced;
 pub use fs_facts::{entry, facts, leads_out, make_executable, worktree_top};
 pub use reference_search::{ReferencingFile, find_references, home, search, skill_names};
 pub use walks::Walks;
-pub use worktree::{Worktree, directories};
+pub use worktree::{WorktreeFiles, directories};
 
 /// Threads of one check.
 const MOST_THREADS: usize = 4;
 
 /// Input of a check.
-pub struct Task {
+pub struct CheckInput {
     /// Files to check (SKILL.md, commands, agents' instructions), and directories to search for
     /// them.
     pub paths: Vec<AbsPath>,
     /// Views of the active profiles in the working directory.
     pub views: Vec<Arc<View>>,
     /// Configured levels of the rules.
-    pub levels: Levels,
+    pub levels: ConfiguredLevels,
     /// Read limit per file, in bytes.
     pub read_limit: u64,
     /// True to compute the result of all unambiguous fixes.
@@ -110,7 +110,7 @@ pub enum InspectError {
 }
 
 /// A file that was read.
-struct Source {
+struct InspectedFile {
     path: AbsPath,
     text: String,
     bom: bool,
@@ -122,7 +122,7 @@ struct Source {
     fault: Option<Fault>,
 }
 
-impl Source {
+impl InspectedFile {
     fn new(path: AbsPath, text: String, facts: FileFacts, origin: DecodeFacts) -> Self {
         let document = parse(&text);
         let record = SkillRecord::from_document(&text, &document, facts, origin);
@@ -150,7 +150,7 @@ impl Source {
 ///
 /// A path of the task does not exist or is no skill. An existing file that cannot be read is a
 /// finding.
-pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
+pub fn inspect(task: &CheckInput) -> Result<Vec<Checked>, InspectError> {
     let mut files = Vec::new();
     for path in &task.paths {
         find(path, task, &mut files)?;
@@ -161,8 +161,8 @@ pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
     let fenced = Fenced::new(top, &task.views);
     let read = |path: &AbsPath| read(&fenced, path, task.read_limit);
     let sources = in_parallel(&files, &task.cancel, read)?;
-    let sources: Vec<Source> = sources.into_iter().flatten().collect();
-    let worktree = Worktree::new(top.cloned());
+    let sources: Vec<InspectedFile> = sources.into_iter().flatten().collect();
+    let worktree = WorktreeFiles::new(top.cloned());
     let rankings = task.views.iter().map(|it| Ranking::of(&it.ctx, &it.resolution));
     let skill_set = SkillSet::new(neighbours(&sources, &task.views), rankings.collect());
     let profiles = task.views.iter().map(|it| &*it.ctx.profile).collect();
@@ -175,7 +175,7 @@ pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
     })?;
     let checked = sources.into_iter().zip(found).map(|(source, (findings, mended))| {
         let hash = source.is_whole().then_some(source.record.facts.hash);
-        let Source { path, text, bom, .. } = source;
+        let InspectedFile { path, text, bom, .. } = source;
         Checked { path, text, bom, hash, findings, mended }
     });
     Ok(checked.collect())
@@ -183,7 +183,7 @@ pub fn inspect(task: &Task) -> Result<Vec<Checked>, InspectError> {
 
 /// Returns the result of applying a file's unambiguous fixes.
 fn mended(
-    source: &Source,
+    source: &InspectedFile,
     findings: &[Finding],
     settings: &Settings<'_>,
     beside: &FsFacts<'_>,
@@ -200,7 +200,7 @@ fn mended(
     let again = |text: &str| {
         let facts = FileFacts { size: text.len() as u64, ..source.record.facts };
         let origin = DecodeFacts { bom: source.bom && n_marks == 0, ..DecodeFacts::default() };
-        let source = Source::new(source.path.clone(), text.to_owned(), facts, origin);
+        let source = InspectedFile::new(source.path.clone(), text.to_owned(), facts, origin);
         skills_lint::check_for_fixing(&source.subject(), settings, beside)
     };
     let settled = skills_lint::apply_fixes(&source.text, findings.to_vec(), again);
@@ -210,7 +210,7 @@ fn mended(
 }
 
 /// Finds the skills at or below a path.
-fn find(path: &AbsPath, task: &Task, files: &mut Vec<AbsPath>) -> Result<(), InspectError> {
+fn find(path: &AbsPath, task: &CheckInput, files: &mut Vec<AbsPath>) -> Result<(), InspectError> {
     let unreadable = |source| InspectError::Unreadable { path: path.display().to_string(), source };
     let is_dir = match path.metadata() {
         Ok(metadata) => metadata.is_dir(),
@@ -264,7 +264,7 @@ fn is_checked(path: &Path) -> bool {
 }
 
 /// Reads a file as far as possible; returns none if it has gone meanwhile.
-fn read(fenced: &Fenced<'_>, path: &AbsPath, limit: u64) -> Option<Source> {
+fn read(fenced: &Fenced<'_>, path: &AbsPath, limit: u64) -> Option<InspectedFile> {
     let (bytes, size, file, fault) = match fenced.read(path, limit) {
         Ok(file) => (file.bytes, file.stat.size, Some(file.stat.id), None),
         Err(error) => (Vec::new(), 0, None, Some(fault_of(path, &error)?)),
@@ -273,7 +273,11 @@ fn read(fenced: &Fenced<'_>, path: &AbsPath, limit: u64) -> Option<Source> {
     let decoded = decode(&bytes);
     let facts = FileFacts { size, truncated, hash: content_hash(&bytes) };
     let origin = DecodeFacts { bom: decoded.bom, invalid_utf8: decoded.invalid_utf8 };
-    Some(Source { file, fault, ..Source::new(path.clone(), decoded.text, facts, origin) })
+    Some(InspectedFile {
+        file,
+        fault,
+        ..InspectedFile::new(path.clone(), decoded.text, facts, origin)
+    })
 }
 
 /// Returns the reason why a file could not be read; none if it has gone.
@@ -290,7 +294,7 @@ fn fault_of(path: &AbsPath, error: &ReadError) -> Option<Fault> {
 }
 
 /// Returns the checked skills and those of the views.
-fn neighbours(sources: &[Source], views: &[Arc<View>]) -> Vec<Neighbour> {
+fn neighbours(sources: &[InspectedFile], views: &[Arc<View>]) -> Vec<Neighbour> {
     let name = |record: &SkillRecord, path: &AbsPath| {
         let written = record.name.as_ref().map(|it| it.text.to_string());
         let written = written.filter(|it| !it.is_empty());

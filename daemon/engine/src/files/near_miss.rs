@@ -25,13 +25,13 @@ const SKIPPED_DIRS: &[&str] = &[".git", "node_modules", "target", ".venv", "__py
 
 /// The worktree that a search runs in.
 #[derive(Clone, Debug)]
-pub struct Worktree {
+pub struct SearchScope {
     top: AbsPath,
     in_git: bool,
     repository: Option<AbsPath>,
 }
 
-impl Worktree {
+impl SearchScope {
     /// Returns the worktree of a resolution.
     pub fn of(resolution: &Resolution) -> Self {
         Self {
@@ -43,7 +43,7 @@ impl Worktree {
 }
 
 /// Describes the entry at a path.
-pub fn describe(path: &AbsPath, worktree: &Worktree) -> NearMisses {
+pub fn describe(path: &AbsPath, worktree: &SearchScope) -> NearMisses {
     NearMisses { met: vec![stray(path.clone(), worktree)] }
 }
 
@@ -51,7 +51,7 @@ pub fn describe(path: &AbsPath, worktree: &Worktree) -> NearMisses {
 /// worktree.
 ///
 /// For `plugin:name` and `dir:name` the part after the colon is searched.
-pub fn search(name: &str, places: &[AbsPath], worktree: &Worktree) -> NearMisses {
+pub fn search(name: &str, places: &[AbsPath], worktree: &SearchScope) -> NearMisses {
     let name = name.rsplit(':').next().unwrap_or(name);
     let mut search = NameSearch { name: OsStr::new(name), met: Vec::new(), entries: 0 };
     if name.is_empty() || name.contains('/') {
@@ -132,7 +132,7 @@ fn is_file_of(file: &OsStr, name: &OsStr) -> bool {
         && path.file_stem().is_some_and(|it| it.eq_ignore_ascii_case(name))
 }
 
-fn stray(path: AbsPath, worktree: &Worktree) -> NearMiss {
+fn stray(path: AbsPath, worktree: &SearchScope) -> NearMiss {
     let thing = match fs::metadata(&path) {
         Ok(it) if it.is_dir() => NearMissKind::Directory(skill_file(&path)),
         Ok(_) => NearMissKind::File,
@@ -198,8 +198,8 @@ mod tests {
         fs::write(path, text).unwrap();
     }
 
-    fn worktree(top: &Path) -> Worktree {
-        Worktree { top: path(top), in_git: true, repository: Some(path(&top.join(".git"))) }
+    fn worktree(top: &Path) -> SearchScope {
+        SearchScope { top: path(top), in_git: true, repository: Some(path(&top.join(".git"))) }
     }
 
     #[test]

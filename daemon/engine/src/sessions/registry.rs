@@ -18,7 +18,8 @@ use skills_syntax::path::AbsPath;
 
 use self::live::{HEARD, is_heard};
 use crate::sessions::session::{
-    HookOwner, Invocation, Loaded, Opening, Part, RegisteredHook, Session, Summary, TouchDelta,
+    HookOwner, Invocation, Loaded, RegisteredHook, Session, SessionOptions, SessionPart, Summary,
+    TouchDelta,
 };
 use crate::sessions::store::Store;
 use crate::sessions::store::clock::{millis, now};
@@ -49,11 +50,14 @@ impl Sessions {
 
     /// Opens a session, with a generated id if none is given. An existing session takes the new
     /// parameters and keeps everything else.
-    pub async fn open(&self, id: Option<String>, opening: Opening) -> Opened {
+    pub async fn open(&self, id: Option<String>, opening: SessionOptions) -> Opened {
         let id = id.unwrap_or_else(|| self.next_id());
         let take = |session: &mut Session, is_new: bool| {
             let moved = session.apply_opening(opening);
-            (if moved || is_new { vec![Part::Location] } else { Vec::new() }, (is_new, moved))
+            (
+                if moved || is_new { vec![SessionPart::Location] } else { Vec::new() },
+                (is_new, moved),
+            )
         };
         let (session, (is_new, moved)) = self.change(&id, take).await;
         Opened { session, is_new, moved: moved && !is_new }
@@ -261,10 +265,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::sessions::session::Matched;
+    use crate::sessions::session::PathMatch;
 
-    fn opening(cwd: &str) -> Opening {
-        Opening {
+    fn opening(cwd: &str) -> SessionOptions {
+        SessionOptions {
             cwd: AbsPath::new(cwd.as_ref()).unwrap(),
             profile: "claude-code".to_owned(),
             environment: [("HOME".to_owned(), OsString::from(cwd))].into(),
@@ -298,7 +302,7 @@ mod tests {
             0..=2 => {
                 let Some(session) = sessions.get(id).await else { return };
                 let pattern = format!("*.{}", number % 13);
-                let matched = Matched { pattern, path: path(&format!("/w/f{number}")) };
+                let matched = PathMatch { pattern, path: path(&format!("/w/f{number}")) };
                 let discovered = vec![path(&format!("/w/d{}/skills", number % 150))];
                 sessions
                     .touch(&session, TouchDelta { discovered, activated: vec![(skill, matched)] })

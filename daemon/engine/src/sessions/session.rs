@@ -42,7 +42,7 @@ pub struct Session {
     /// Discovered skill directories, with the time of the last touch near each.
     pub discovered: BTreeMap<AbsPath, u64>,
     /// SKILL.md of activated skills, with the match that activated each.
-    pub activated: BTreeMap<AbsPath, Matched>,
+    pub activated: BTreeMap<AbsPath, PathMatch>,
     /// SKILL.md of skills announced to each agent, in order. The main agent's name is empty.
     pub announced: ByAgent,
     /// SKILL.md of skills that each agent has loaded, the latest last.
@@ -58,7 +58,7 @@ pub type ByAgent = BTreeMap<String, Vec<AbsPath>>;
 
 /// The match that activated a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Matched {
+pub struct PathMatch {
     /// Pattern as written in the skill.
     pub pattern: String,
     /// The touched file.
@@ -148,7 +148,7 @@ pub struct Summary {
 
 /// Parameters for opening a session.
 #[derive(Clone, Debug)]
-pub struct Opening {
+pub struct SessionOptions {
     /// Working directory.
     pub cwd: AbsPath,
     /// The profile's id.
@@ -163,7 +163,7 @@ pub struct Opening {
 
 /// A changed part of a session.
 #[derive(Debug)]
-pub(crate) enum Part {
+pub(crate) enum SessionPart {
     /// Its working directory, profile and other parameters.
     Location,
     /// Time of its last use.
@@ -173,7 +173,7 @@ pub(crate) enum Part {
     /// A skill directory dropped as the least recently touched.
     Dropped(AbsPath),
     /// An activated skill.
-    Activated(AbsPath, Matched),
+    Activated(AbsPath, PathMatch),
     /// Skills announced to an agent, with the index of the first.
     Announced { agent: String, first: usize, paths: Vec<AbsPath> },
     /// All hooks that an agent has from a skill.
@@ -188,7 +188,7 @@ pub struct TouchDelta {
     /// Discovered skill directories.
     pub discovered: Vec<AbsPath>,
     /// SKILL.md whose patterns match.
-    pub activated: Vec<(AbsPath, Matched)>,
+    pub activated: Vec<(AbsPath, PathMatch)>,
 }
 
 impl Default for Session {
@@ -226,9 +226,9 @@ impl Session {
     }
 
     /// Applies the parameters of an opening. Returns whether they differ from the current ones.
-    pub(super) fn apply_opening(&mut self, opening: Opening) -> bool {
+    pub(super) fn apply_opening(&mut self, opening: SessionOptions) -> bool {
         let before = self.clone();
-        let Opening { cwd, profile, environment, additional, auto } = opening;
+        let SessionOptions { cwd, profile, environment, additional, auto } = opening;
         (self.cwd, self.profile) = (cwd, profile);
         (self.environment, self.additional) = (environment, additional);
         self.auto = auto.unwrap_or(self.auto);
@@ -236,13 +236,17 @@ impl Session {
     }
 
     /// Adds the results of a touch. Returns the new ones.
-    pub(super) fn apply_touch(&mut self, met: TouchDelta, at: u64) -> (Vec<Part>, TouchDelta) {
+    pub(super) fn apply_touch(
+        &mut self,
+        met: TouchDelta,
+        at: u64,
+    ) -> (Vec<SessionPart>, TouchDelta) {
         let mut parts = Vec::new();
         let mut new = TouchDelta::default();
         for dir in met.discovered {
             let used = self.discovered.insert(dir.clone(), at);
             if used.is_none_or(|used| at.saturating_sub(used) > USED_WITHIN) {
-                parts.push(Part::Discovered(dir.clone(), at));
+                parts.push(SessionPart::Discovered(dir.clone(), at));
             }
             if used.is_none() {
                 new.discovered.push(dir);
@@ -253,12 +257,12 @@ impl Session {
             let Some(dir) = oldest.map(|(dir, _)| dir.clone()) else { break };
             self.discovered.remove(&dir);
             new.discovered.retain(|it| *it != dir);
-            parts.push(Part::Dropped(dir));
+            parts.push(SessionPart::Dropped(dir));
         }
         for (path, matched) in met.activated {
             if !self.activated.contains_key(&path) {
                 self.activated.insert(path.clone(), matched.clone());
-                parts.push(Part::Activated(path.clone(), matched.clone()));
+                parts.push(SessionPart::Activated(path.clone(), matched.clone()));
                 new.activated.push((path, matched));
             }
         }
@@ -273,7 +277,7 @@ impl Session {
         &mut self,
         agent: &str,
         paths: Vec<AbsPath>,
-    ) -> (Vec<Part>, Vec<AbsPath>) {
+    ) -> (Vec<SessionPart>, Vec<AbsPath>) {
         let told = self.announced.entry(agent.to_owned()).or_default();
         let first = told.len();
         let mut new: Vec<AbsPath> = Vec::new();
@@ -286,15 +290,20 @@ impl Session {
         if new.is_empty() {
             return (Vec::new(), new);
         }
-        (vec![Part::Announced { agent: agent.to_owned(), first, paths: new.clone() }], new)
+        (vec![SessionPart::Announced { agent: agent.to_owned(), first, paths: new.clone() }], new)
     }
 
     /// Records a load as the agent's latest.
-    pub(super) fn invoke(&mut self, agent: &str, invocation: Invocation, at: u64) -> Vec<Part> {
+    pub(super) fn invoke(
+        &mut self,
+        agent: &str,
+        invocation: Invocation,
+        at: u64,
+    ) -> Vec<SessionPart> {
         let loaded = self.invoked.entry(agent.to_owned()).or_default();
         loaded.retain(|it| *it != invocation.path);
         loaded.push(invocation.path.clone());
-        vec![Part::Invoked { agent: agent.to_owned(), invocation, at }]
+        vec![SessionPart::Invoked { agent: agent.to_owned(), invocation, at }]
     }
 
     /// Replaces the hooks that an agent has from a skill.
@@ -303,7 +312,7 @@ impl Session {
         agent: &str,
         path: &AbsPath,
         hooks: Vec<RegisteredHook>,
-    ) -> Vec<Part> {
+    ) -> Vec<SessionPart> {
         let before = self.hooks.len();
         let is_theirs = |it: &RegisteredHook| it.agent == agent && it.path == *path;
         self.hooks.retain(|it| !is_theirs(it) || it.is_done);
@@ -316,7 +325,7 @@ impl Session {
             return Vec::new();
         }
         self.hooks.extend(hooks.iter().cloned());
-        vec![Part::Hooks { agent: agent.to_owned(), path: path.clone(), hooks }]
+        vec![SessionPart::Hooks { agent: agent.to_owned(), path: path.clone(), hooks }]
     }
 
     /// Removes an agent's loaded skills with their hooks, or only the loads in `only`, and its

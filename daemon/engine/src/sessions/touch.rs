@@ -4,7 +4,7 @@
 //! reached by a link nor a link inside it hides a directory. The path need not exist. The search
 //! goes up from its directory and ends below the working directory; at each level it checks the
 //! agent's skill directories, with two system calls for an existing one and one for a missing one
-//! ([`Levels`]). Directories that git ignores are left out.
+//! ([`ListedDirs`]). Directories that git ignores are left out.
 
 mod levels;
 
@@ -20,7 +20,7 @@ use skills_syntax::path::AbsPath;
 use crate::files::disk::{Disk, EntryKind, RealDisk};
 use crate::files::ignored::Git;
 
-pub use levels::Levels;
+pub use levels::ListedDirs;
 
 /// Parameters of a search.
 #[derive(Clone, Debug)]
@@ -38,12 +38,12 @@ pub struct Search {
     /// Touched paths.
     pub touched: Vec<AbsPath>,
     /// Cache of directory contents.
-    pub levels: Levels,
+    pub levels: ListedDirs,
 }
 
 /// Result of a search.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct TouchedRoots {
     /// Skill directories above the touched paths, each once.
     pub roots: Vec<AbsPath>,
     /// Touched paths with their location relative to the working directory. Paths outside of it are
@@ -54,12 +54,12 @@ pub struct Found {
 }
 
 /// Searches for skill directories near touched paths. Reads the disk.
-pub fn discover(search: &Search) -> Found {
+pub fn discover(search: &Search) -> TouchedRoots {
     discover_on(&RealDisk, search)
 }
 
-fn discover_on(disk: &dyn Disk, search: &Search) -> Found {
-    let mut found = Found::default();
+fn discover_on(disk: &dyn Disk, search: &Search) -> TouchedRoots {
+    let mut found = TouchedRoots::default();
     let mut met = HashSet::new();
     let mut git = search.worktree.as_deref().map(|top| Git::new(top, search.repository.as_deref()));
     let cwd = real(&search.cwd).map(|(path, _)| path);
@@ -88,7 +88,7 @@ fn climb(
     below: &Path,
     met: &mut HashSet<PathBuf>,
     mut git: Option<&mut Git>,
-    found: &mut Found,
+    found: &mut TouchedRoots,
 ) {
     if search.relative.is_empty() || below.components().any(|it| it.as_os_str() == ".git") {
         return;
@@ -221,11 +221,11 @@ mod tests {
             relative: PLACES.map(PathBuf::from).into(),
             known: Vec::new(),
             touched: vec![AbsPath::new(&file.join("a.txt")).unwrap()],
-            levels: Levels::default(),
+            levels: ListedDirs::default(),
         }
     }
 
-    fn roots(found: Found) -> Vec<PathBuf> {
+    fn roots(found: TouchedRoots) -> Vec<PathBuf> {
         found.roots.into_iter().map(AbsPath::into_path_buf).collect()
     }
 

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rusqlite::{Connection, params};
 use skills_agents::skill::SkillRecord;
-use skills_discovery::search::{Names, TextScore, blend, indexed, terms};
+use skills_discovery::search::{NameRating, TextScore, blend, indexed, terms};
 use skills_syntax::parse::{Frontmatter, Value};
 
 /// Searchable texts of one skill.
@@ -73,7 +73,7 @@ const WEIGHTS: [f64; 4] = [3.0, 1.0, 1.0, 2.0];
 
 /// A skill that matches a query.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Hit {
+pub struct RankedHit {
     /// Index of the document in the indexed sequence.
     pub document: usize,
     /// Score from 0 to 1.
@@ -132,7 +132,7 @@ impl SearchIndex {
         query: &str,
         limit: usize,
         wanted: impl Fn(usize) -> bool,
-    ) -> Result<Vec<Hit>, SearchError> {
+    ) -> Result<Vec<RankedHit>, SearchError> {
         let texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         let terms = terms(query);
         let share = 1.0 / f64::from(u32::try_from(terms.len().max(1)).unwrap_or(u32::MAX));
@@ -153,13 +153,13 @@ impl SearchIndex {
                 score.covered += share;
             }
         }
-        let mut by_name = Names::new(query);
-        let mut hits: Vec<Hit> = (0..self.names.len())
+        let mut by_name = NameRating::new(query);
+        let mut hits: Vec<RankedHit> = (0..self.names.len())
             .filter(|it| wanted(*it))
             .filter_map(|document| {
                 let name = by_name.score(&self.names[document]);
                 let text = found[document];
-                (name.is_some() || text.is_some()).then(|| Hit {
+                (name.is_some() || text.is_some()).then(|| RankedHit {
                     document,
                     score: blend(name, text),
                     matched: name.iter().map(|_| FIELDS[0]).collect(),

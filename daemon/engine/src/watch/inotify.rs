@@ -82,19 +82,19 @@ const ATTEMPTS: usize = 200;
 
 /// Returns the starter of a backend that uses inotify.
 pub fn inotify() -> StartWatch {
-    Box::new(|queue| Ok(Arc::new(Source::start(queue)?)))
+    Box::new(|queue| Ok(Arc::new(InotifyBackend::start(queue)?)))
 }
 
 /// Watched paths.
 #[derive(Default)]
 struct WatchTable {
-    armed: HashMap<WatchDescriptor, Vec<Armed>>,
+    armed: HashMap<WatchDescriptor, Vec<ArmedWatches>>,
     watches: HashMap<Arc<Path>, WatchDescriptor>,
 }
 
 /// A path of a watch.
 #[derive(Clone)]
-struct Armed {
+struct ArmedWatches {
     path: Arc<Path>,
     /// Scope for the directory index.
     index: Option<WatchScope>,
@@ -102,7 +102,7 @@ struct Armed {
     files: Option<WatchScope>,
 }
 
-impl Armed {
+impl ArmedWatches {
     fn scope_of(&mut self, subscriber: Subscriber) -> &mut Option<WatchScope> {
         match subscriber {
             Subscriber::Index => &mut self.index,
@@ -129,7 +129,7 @@ impl WatchTable {
         let is_abandoned = former.as_ref().is_some_and(|it| !self.armed.contains_key(it));
         let all = self.armed.entry(watch).or_insert_with(|| Vec::with_capacity(1));
         let at = all.iter().position(|it| it.path == path).unwrap_or_else(|| {
-            all.push(moved.unwrap_or(Armed { path, index: None, files: None }));
+            all.push(moved.unwrap_or(ArmedWatches { path, index: None, files: None }));
             all.len() - 1
         });
         let known = all[at].scope_of(by);
@@ -138,7 +138,7 @@ impl WatchTable {
     }
 
     /// Removes a path from a watch, and the watch with its last path.
-    fn leave(&mut self, path: &Path, watch: &WatchDescriptor) -> Option<Armed> {
+    fn leave(&mut self, path: &Path, watch: &WatchDescriptor) -> Option<ArmedWatches> {
         let all = self.armed.get_mut(watch)?;
         let at = all.iter().position(|it| *it.path == *path)?;
         let left = all.swap_remove(at);
@@ -150,7 +150,7 @@ impl WatchTable {
 
     /// Removes a watch that the kernel has dropped.
     fn dropped(&mut self, watch: &WatchDescriptor) {
-        for Armed { path, .. } in self.armed.remove(watch).unwrap_or_default() {
+        for ArmedWatches { path, .. } in self.armed.remove(watch).unwrap_or_default() {
             if self.watches.get(&path) == Some(watch) {
                 self.watches.remove(&path);
             }
@@ -159,7 +159,7 @@ impl WatchTable {
 }
 
 /// Arms, disarms and sends cookies.
-struct Source {
+struct InotifyBackend {
     watches: Watches,
     reader: Arc<EventReader>,
     /// Closing this pipe ends the thread.
@@ -174,7 +174,7 @@ fn share(limit: u64) -> usize {
     usize::try_from(limit / 2).unwrap_or(usize::MAX)
 }
 
-impl Source {
+impl InotifyBackend {
     fn start(hint_queue: HintQueue) -> io::Result<Self> {
         let inotify = Inotify::init()?;
         let watches = inotify.watches();
@@ -199,7 +199,7 @@ impl Source {
     }
 }
 
-impl WatchBackend for Source {
+impl WatchBackend for InotifyBackend {
     fn arm(&self, path: &Path, scope: WatchScope, by: Subscriber) -> Result<(), ArmError> {
         // Locked during the call: an event of the new watch is read after its path is stored.
         let mut table = lock(&self.reader.table);
@@ -266,7 +266,7 @@ impl WatchBackend for Source {
     }
 }
 
-impl Drop for Source {
+impl Drop for InotifyBackend {
     fn drop(&mut self) {
         drop(self.end.take());
         if let Some(thread) = self.thread.take() {
@@ -385,7 +385,7 @@ impl EventReader {
         }
         drop(table);
         let is_write = (EventMask::MODIFY | EventMask::CLOSE_WRITE).contains(event.mask);
-        for Armed { path, index, files } in all {
+        for ArmedWatches { path, index, files } in all {
             let path = event.name.map_or_else(|| path.to_path_buf(), |name| path.join(name));
             if files.is_some() {
                 self.hint_queue.routes().tell(&path, !is_write);

@@ -38,7 +38,7 @@ pub fn recommended(cookie_dir: PathBuf) -> StartWatch {
 pub fn portable(cookie_dir: PathBuf) -> StartWatch {
     Box::new(move |hint_queue| {
         let cookies = CookieDir::new(cookie_dir)?;
-        let (cookie_dir, armed) = (cookies.dir().to_owned(), Armed::default());
+        let (cookie_dir, armed) = (cookies.dir().to_owned(), ArmedDirs::default());
         let subscribers = Arc::clone(&armed);
         let handler =
             EventHandler { hint_queue, cookie_dir, awaited: cookies.awaited(), subscribers };
@@ -46,21 +46,21 @@ pub fn portable(cookie_dir: PathBuf) -> StartWatch {
             notify::recommended_watcher(move |event| handler.handle(event)).map_err(io_error)?;
         watcher.watch(cookies.dir(), RecursiveMode::NonRecursive).map_err(io_error)?;
         let (watcher, cookies) = (Mutex::new(watcher), Mutex::new(cookies));
-        Ok(Arc::new(NotifySource { watcher, cookies, armed }))
+        Ok(Arc::new(NotifyBackend { watcher, cookies, armed }))
     })
 }
 
 /// Subscribers of watched directories: the directory index, and files. Not locked during a call to
 /// the watcher, whose thread calls the handler.
-type Armed = Arc<Mutex<HashMap<PathBuf, [bool; 2]>>>;
+type ArmedDirs = Arc<Mutex<HashMap<PathBuf, [bool; 2]>>>;
 
-struct NotifySource {
+struct NotifyBackend {
     watcher: Mutex<RecommendedWatcher>,
     cookies: Mutex<CookieDir>,
-    armed: Armed,
+    armed: ArmedDirs,
 }
 
-impl WatchBackend for NotifySource {
+impl WatchBackend for NotifyBackend {
     fn arm(&self, path: &Path, scope: WatchScope, by: Subscriber) -> Result<(), ArmError> {
         if scope == WatchScope::File {
             // The watch on its directory reports writes.
@@ -106,7 +106,7 @@ struct EventHandler {
     hint_queue: HintQueue,
     cookie_dir: PathBuf,
     awaited: Awaited,
-    subscribers: Armed,
+    subscribers: ArmedDirs,
 }
 
 impl EventHandler {

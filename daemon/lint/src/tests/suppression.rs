@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use skills_discovery::levels::{Level, Levels, is_glob};
+use skills_discovery::levels::{ConfiguredLevels, Level, is_glob};
 use skills_syntax::diagnostic::Severity;
 use skills_syntax::path::AbsPath;
 
@@ -91,12 +91,12 @@ fn unknown_rule_in_a_comment_is_reported() {
 #[test]
 fn levels_are_set_by_rule_family_and_path() {
     let text = front("priority: 1\nauthor: me\n");
-    let run = |levels: Levels| {
+    let run = |levels: ConfiguredLevels| {
         let settings = Settings { levels, ..Settings::default() };
         let found = Fixture::new(&text).check_with(&settings);
         found.iter().map(|it| (it.rule.id.as_str(), it.diagnostic.severity)).collect::<Vec<_>>()
     };
-    let mut levels = Levels::default();
+    let mut levels = ConfiguredLevels::default();
     levels.set("field/*", Level::Off);
     assert_eq!(run(levels.clone()), []);
     levels.set("field/unknown", Level::As(Severity::Error));
@@ -115,7 +115,7 @@ fn too_many_notice_can_be_suppressed() {
     let keys: Vec<String> = (0..150).map(|it| format!("unknown{it}: x\n")).collect();
     let keys = keys.concat();
     let last = |comment: &str, level: Option<Level>| {
-        let mut levels = Levels::default();
+        let mut levels = ConfiguredLevels::default();
         if let Some(level) = level {
             levels.set("skillsd/*", level);
         }

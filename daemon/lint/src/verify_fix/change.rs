@@ -8,7 +8,7 @@ use skills_agents::field_table::{self, FieldStatus, KeyKind};
 use skills_syntax::diagnostic::{Diagnostic, Severity};
 use skills_syntax::edit::Edit;
 use skills_syntax::parse::{
-    Closing, Document, Entry, Frontmatter, Opening, ScalarStyle, Value, ValueKind,
+    Closing, Document, Entry, Frontmatter, OpeningKind, ScalarStyle, Value, ValueKind,
 };
 use skills_syntax::text::{Span, line_end};
 
@@ -45,7 +45,7 @@ impl<'a> FixedText<'a> {
             return false;
         };
         let promises = [
-            |it: &Frontmatter| it.opening == Opening::FirstLine,
+            |it: &Frontmatter| it.opening == OpeningKind::FirstLine,
             |it: &Frontmatter| it.closing == Closing::Dashes,
             |it: &Frontmatter| it.strict.is_ok(),
         ];

@@ -50,7 +50,7 @@ pub(crate) async fn render(
         resolver.resolve(&peer, context).await?
     };
     let RequestContext { config, session, view, .. } = request;
-    let listing = Listing {
+    let listing = CatalogCall {
         format: params.format.map_or(ListingFormat::of(view.ctx.profile.output), format::catalog),
         budget: format::listing_budget(
             params.context_tokens,
@@ -91,7 +91,7 @@ pub(crate) async fn render(
 }
 
 /// A call of `catalog/render`, with the data for it that is not on the disk.
-struct Listing {
+struct CatalogCall {
     view: Arc<View>,
     use_counts: UseCounts,
     session: Option<Arc<Session>>,
@@ -112,7 +112,7 @@ struct Rendered {
     length: usize,
 }
 
-impl Listing {
+impl CatalogCall {
     /// Returns whether the answer has the format of the plugin's search.
     fn is_search(&self) -> bool {
         self.query.is_some() && self.format == ListingFormat::Plugin

@@ -9,7 +9,7 @@ use skills_config::{Config, LevelRow};
 use skills_discovery::levels::Level;
 use skills_engine::View;
 use skills_engine::cancel::Cancel;
-use skills_engine::files::inspect::{InspectError, Task, inspect};
+use skills_engine::files::inspect::{CheckInput, InspectError, inspect};
 use skills_protocol::error::RpcError;
 use skills_protocol::method::{Request as _, SkillsCheck};
 use skills_protocol::wire::{CheckParams, CheckResult, Context, Contextual, RuleLevel};
@@ -53,7 +53,7 @@ pub(crate) async fn check(
     let find = move |cancel: &Cancel| {
         let levels = skills_config::levels_of(&rows, &top);
         let cancel = cancel.clone();
-        let checked = inspect(&Task { paths, views, levels, read_limit, settles, cancel });
+        let checked = inspect(&CheckInput { paths, views, levels, read_limit, settles, cancel });
         let checked = checked.map_err(|error| refused(&error))?;
         let page = rules_page::address();
         let skills = checked.iter().filter(|it| !is_instruction_file(&it.path)).count();

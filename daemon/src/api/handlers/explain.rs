@@ -10,7 +10,7 @@ use skills_protocol::path::encoding_of;
 use skills_protocol::wire::{Contextual, ExplainParams, ExplainResult, Verdict};
 use tokio::task::spawn_blocking;
 
-use crate::api::from_wire::{Target, target};
+use crate::api::from_wire::{SkillTarget, target};
 use crate::api::request::{RequestContext, Resolver};
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
@@ -34,8 +34,8 @@ pub(crate) async fn explain(
     let found = explanation.candidate.map(|it| &view.resolution.candidates[it]);
     // A path below a skill may belong to another skill that discovery did not find.
     let is_below = match (&target, found) {
-        (Target::Path(path), Some(it)) => *path != it.path && *path != it.dir(),
-        (Target::Path(_) | Target::Name(_), _) => false,
+        (SkillTarget::Path(path), Some(it)) => *path != it.path && *path != it.dir(),
+        (SkillTarget::Path(_) | SkillTarget::Name(_), _) => false,
     };
     if found.is_none() || is_below {
         explanation = explain(&find_near_misses(&view, &target).await?);
@@ -43,22 +43,25 @@ pub(crate) async fn explain(
     Answer::new(&explain_skill(&view, &target, &explanation))
 }
 
-fn query<'a>(target: &'a Target<'_>) -> Query<'a> {
+fn query<'a>(target: &'a SkillTarget<'_>) -> Query<'a> {
     match target {
-        Target::Name(name) => Query::Name(name),
-        Target::Path(path) => Query::Path(path),
+        SkillTarget::Name(name) => Query::Name(name),
+        SkillTarget::Path(path) => Query::Path(path),
     }
 }
 
 /// Searches the disk for near misses of a name or path that discovery did not find.
-async fn find_near_misses(view: &Arc<View>, target: &Target<'_>) -> Result<NearMisses, RpcError> {
-    let worktree = near_miss::Worktree::of(&view.resolution);
+async fn find_near_misses(
+    view: &Arc<View>,
+    target: &SkillTarget<'_>,
+) -> Result<NearMisses, RpcError> {
+    let worktree = near_miss::SearchScope::of(&view.resolution);
     let found = match target {
-        Target::Path(path) => {
+        SkillTarget::Path(path) => {
             let path = path.clone();
             spawn_blocking(move || near_miss::describe(&path, &worktree)).await
         }
-        Target::Name(name) => {
+        SkillTarget::Name(name) => {
             let (name, view) = ((*name).to_owned(), Arc::clone(view));
             let seek = move || {
                 let places = discover::places(&view.ctx, &view.resolution);
@@ -73,14 +76,18 @@ async fn find_near_misses(view: &Arc<View>, target: &Target<'_>) -> Result<NearM
     })
 }
 
-fn explain_skill(view: &View, target: &Target<'_>, explanation: &Explanation) -> ExplainResult {
+fn explain_skill(
+    view: &View,
+    target: &SkillTarget<'_>,
+    explanation: &Explanation,
+) -> ExplainResult {
     let candidate = explanation.candidate.map(|index| &view.resolution.candidates[index]);
     let (verdict, steps) = to_wire::explanation(view, explanation);
     let path = candidate.map(|it| &*it.path);
     let path_encoding = encoding_of(path);
     let asked = match target {
-        Target::Name(name) => Some((*name).to_owned()),
-        Target::Path(_) => None,
+        SkillTarget::Name(name) => Some((*name).to_owned()),
+        SkillTarget::Path(_) => None,
     };
     ExplainResult {
         name: asked.or_else(|| candidate.map(|it| it.name.clone())),

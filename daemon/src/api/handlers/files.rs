@@ -16,7 +16,7 @@ use skills_render::resources::is_script;
 
 use crate::access::authorize;
 use crate::access::authorize::{Asking, Recipient};
-use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, Found, Listing};
+use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, ConfinedFile, ConfinedFiles};
 use crate::api::from_wire::{format, target};
 use crate::api::handlers::get::{Files, files, find};
 use crate::api::parts::GuardedParts;
@@ -64,8 +64,8 @@ pub(crate) async fn resources(
             beneath.and_then(|it| it.list()).map_err(|error| directory_gone(&error))
         }
     });
-    let Listing { files, truncated } = listing.await?;
-    let wanted = |it: &Found| match params.only.unwrap_or(Only::Files) {
+    let ConfinedFiles { files, truncated } = listing.await?;
+    let wanted = |it: &ConfinedFile| match params.only.unwrap_or(Only::Files) {
         // SKILL.md itself is not a resource.
         Only::Files => it.relative != Path::new(SKILL_FILE),
         Only::Scripts => it.executable && is_script(&it.relative),
@@ -81,7 +81,7 @@ pub(crate) async fn resources(
     })
 }
 
-fn resource(dir: &Path, found: &Found) -> Resource {
+fn resource(dir: &Path, found: &ConfinedFile) -> Resource {
     let absolute = dir.join(&found.relative);
     let encoding = encoding_of([&*absolute]);
     Resource {

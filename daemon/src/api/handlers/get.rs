@@ -10,7 +10,7 @@ use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Contextual, GetParams, GetResult};
 use tokio::task::spawn_blocking;
 
-use crate::api::from_wire::{Target, target};
+use crate::api::from_wire::{SkillTarget, target};
 use crate::api::request::{RequestContext, Resolver};
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
@@ -55,11 +55,11 @@ fn skill(view: &View, candidate_idx: usize) -> GetResult {
 }
 
 /// Returns the index of the target's candidate; of several with one name, the one with precedence.
-pub(crate) fn find(view: &View, target: &Target<'_>) -> Result<usize, RpcError> {
+pub(crate) fn find(view: &View, target: &SkillTarget<'_>) -> Result<usize, RpcError> {
     let prepared = ResponseCache::of(view);
     let found = match target {
-        Target::Name(name) => prepared.by_name(view, name).or_else(|| qualified(view, name)),
-        Target::Path(path) => prepared.by_path(view, path),
+        SkillTarget::Name(name) => prepared.by_name(view, name).or_else(|| qualified(view, name)),
+        SkillTarget::Path(path) => prepared.by_path(view, path),
     };
     found.ok_or_else(|| {
         let shown = target.shown();
@@ -98,7 +98,7 @@ pub(crate) enum Files {
 pub(crate) async fn files(
     engine: &Engine,
     view: &View,
-    target: &Target<'_>,
+    target: &SkillTarget<'_>,
 ) -> Result<Files, RpcError> {
     let candidate = &view.resolution.candidates[find(view, target)?];
     let (name, agent) = (&candidate.name, view.ctx.profile.subject());

@@ -24,7 +24,7 @@ use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::page_cache;
 use crate::rpc::page_cache::{PageRequest, PagedResult, query_key};
 use crate::rpc::paging;
-use crate::rpc::paging::{Cursor, Part};
+use crate::rpc::paging::{Cursor, PageRange};
 use crate::rpc::peer::Peer;
 use crate::rpc::response_cache::ResponseCache;
 
@@ -51,7 +51,7 @@ pub(crate) async fn snapshot(
     if cursor.is_none() && params.since.as_deref() == Some(&*clock) {
         return Answer::new(&to_wire::known_snapshot(views, clock));
     }
-    let part = Part { start: cursor.map_or(0, |it| it.start), limit };
+    let part = PageRange { start: cursor.map_or(0, |it| it.start), limit };
     let make = move |cancel: &Cancel| {
         let Active { views, rows, config, .. } = &active;
         let snapshot_index = ResponseCache::of(&views[0])

@@ -19,7 +19,7 @@ use crate::api::request::{RequestContext, Resolver};
 use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::paging;
-use crate::rpc::paging::{Cursor, PAGE, Part};
+use crate::rpc::paging::{Cursor, PAGE, PageRange};
 use crate::rpc::peer::Peer;
 use crate::rpc::response_cache;
 use crate::rpc::response_cache::ResponseCache;
@@ -36,7 +36,9 @@ pub(crate) async fn list(
     let limit = paging::limit(params.limit)?;
     let since = cursor.as_ref().map_or(params.since.as_deref(), |it| it.since);
     let start = cursor.as_ref().map_or(0, |it| it.start);
-    if let Some(answer) = since.and_then(|it| difference(&view, form, it, Part { start, limit })) {
+    if let Some(answer) =
+        since.and_then(|it| difference(&view, form, it, PageRange { start, limit }))
+    {
         return answer;
     }
     if form == Form::DEFAULT && params.limit.is_none() && cursor.is_none() {
@@ -44,7 +46,7 @@ pub(crate) async fn list(
             let entries = |index: usize| {
                 Cow::Owned(response_cache::entry(&view, &view.resolution.candidates[index]))
             };
-            let page = page(&view, form, Part::ALL, entries);
+            let page = page(&view, form, PageRange::ALL, entries);
             if page.list.next_cursor.is_none() { page.answer().ok() } else { None }
         };
         if let Some(answer) = ResponseCache::of(&view).default_list(make) {
@@ -53,7 +55,7 @@ pub(crate) async fn list(
     }
     let prepared = ResponseCache::of(&view);
     let entry = |index| Cow::Borrowed(prepared.entry(&view, index));
-    page(&view, form, Part { start, limit }, entry).answer()
+    page(&view, form, PageRange { start, limit }, entry).answer()
 }
 
 pub(crate) async fn dirs(
@@ -111,7 +113,7 @@ impl Form {
 }
 
 /// Returns the changes of a list since a clock; none if they are unknown.
-fn difference(view: &View, form: Form, since: &str, part: Part) -> Option<Outcome> {
+fn difference(view: &View, form: Form, since: &str, part: PageRange) -> Option<Outcome> {
     let view_since = form.view_clock(since)?;
     let shows = |state| form.holds(to_wire::state(state));
     let found = view.difference(view_since, shows)?;
@@ -154,12 +156,12 @@ fn listed(view: &View, form: Form) -> impl Iterator<Item = (usize, &Candidate)> 
 }
 
 /// A part of a list and the size of its entries in bytes.
-struct Page<'a> {
+struct ListPage<'a> {
     list: ListResult<Cow<'a, RawValue>>,
     size: usize,
 }
 
-impl Page<'_> {
+impl ListPage<'_> {
     fn answer(&self) -> Outcome {
         // A comma after each entry, and the surrounding object.
         Answer::with_capacity(&self.list, self.size + self.list.skills.len() + 512)
@@ -170,9 +172,9 @@ impl Page<'_> {
 fn page<'a>(
     view: &View,
     form: Form,
-    part: Part,
+    part: PageRange,
     entry: impl Fn(usize) -> Cow<'a, RawValue>,
-) -> Page<'a> {
+) -> ListPage<'a> {
     let clock = form.clock(view);
     let mut skills = Vec::new();
     let mut size = 0;
@@ -189,5 +191,5 @@ fn page<'a>(
     let health = to_wire::health(&view.health);
     let (removed, positions) = (Vec::new(), Vec::new());
     let list = ListResult { clock, health, fresh: true, next_cursor, skills, removed, positions };
-    Page { list, size }
+    ListPage { list, size }
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use skills_engine::View;
-use skills_engine::views::search::{Hit, SearchError};
+use skills_engine::views::search::{RankedHit, SearchError};
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{Contextual, SearchHit, SearchParams, SearchResult};
 
@@ -68,7 +68,7 @@ pub(crate) async fn search(
     })
 }
 
-fn hits(view: &View, query: &str, limit: usize, form: Form) -> Result<Vec<Hit>, SearchError> {
+fn hits(view: &View, query: &str, limit: usize, form: Form) -> Result<Vec<RankedHit>, SearchError> {
     let candidates = &view.resolution.candidates;
     let index = ResponseCache::of(view).search_index(view)?;
     index.search(query, limit, |it| form.holds(to_wire::state(candidates[it].state)))

@@ -1,6 +1,6 @@
 //! Conversion of sessions to the wire.
 
-use skills_engine::sessions::session::{Loaded, Matched, Session, Summary};
+use skills_engine::sessions::session::{Loaded, PathMatch, Session, Summary};
 use skills_engine::{Health, View};
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire;
@@ -33,7 +33,7 @@ pub(crate) fn session(session: &Session, view: &View, health: &[Health]) -> wire
     }
 }
 
-fn activated(path: &AbsPath, it: &Matched) -> wire::SessionSkill {
+fn activated(path: &AbsPath, it: &PathMatch) -> wire::SessionSkill {
     let encoding = encoding_of([&**path]);
     wire::SessionSkill {
         path: encode(path, encoding),
@@ -43,7 +43,7 @@ fn activated(path: &AbsPath, it: &Matched) -> wire::SessionSkill {
 }
 
 /// Converts the match that activated a skill.
-pub(crate) fn matched(matched: &Matched) -> wire::Matched {
+pub(crate) fn matched(matched: &PathMatch) -> wire::Matched {
     let encoding = encoding_of([&*matched.path]);
     wire::Matched {
         pattern: matched.pattern.clone(),

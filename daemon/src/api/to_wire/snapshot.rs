@@ -16,7 +16,7 @@ use super::position::PositionConverter;
 use super::value::{hash, health, path, state};
 use crate::api::snapshot_index;
 use crate::api::snapshot_index::SnapshotIndex;
-use crate::rpc::paging::{Cursor, Page, Part, json_length};
+use crate::rpc::paging::{Cursor, PageBuilder, PageRange, json_length};
 
 /// Upper bound of the size of a file or place as JSON without its texts.
 const AROUND: usize = 160;
@@ -28,10 +28,10 @@ pub(crate) fn snapshot(
     rows: &[LevelRow],
     own: &ProfileSet,
     clock: String,
-    part: Part,
+    part: PageRange,
 ) -> wire::SnapshotResult {
     let is_first = part.start == 0;
-    let mut page = Page::of(part);
+    let mut page = PageBuilder::of(part);
     let skills = page.take(snapshot_index.n_files(), |it| {
         let (view, candidate) = snapshot_index.file(views, it);
         skill(view, candidate)

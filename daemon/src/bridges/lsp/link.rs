@@ -1,4 +1,4 @@
-//! [`Link`]: the language server's backend. Calls the daemon or a server in this process over the
+//! [`LspBackend`]: the language server's backend. Calls the daemon or a server in this process over the
 //! protocol, and reads a few facts from the disk directly.
 //!
 //! Both servers give the same answers, so an editor works the same without a daemon. If the daemon
@@ -77,11 +77,11 @@ pub(crate) enum BackendMode {
 }
 
 /// The language server's backend.
-pub(crate) struct Link(Arc<Inner>);
+pub(crate) struct LspBackend(Arc<Inner>);
 
 struct Inner {
     backend_mode: BackendMode,
-    caller: OnceCell<Caller>,
+    caller: OnceCell<CallTarget>,
     /// The server in this process.
     own: Arc<FallbackServer>,
     /// Watches of a process that is not the daemon; started by the first document.
@@ -100,12 +100,12 @@ struct Inner {
 
 /// A connection for calls.
 #[derive(Clone)]
-enum Caller {
+enum CallTarget {
     Daemon(Client),
     InProcessServer(Connection),
 }
 
-impl Caller {
+impl CallTarget {
     async fn call<M: Request>(&self, params: &M::Params) -> Result<M::Result, ClientError> {
         match self {
             Self::Daemon(client) => client.call::<M>(params).await,
@@ -114,7 +114,7 @@ impl Caller {
     }
 }
 
-impl Link {
+impl LspBackend {
     pub(crate) fn new(backend_mode: BackendMode) -> Self {
         let own = Arc::<FallbackServer>::default();
         let in_process = Arc::clone(&own);
@@ -166,7 +166,7 @@ impl Link {
         })
     }
 
-    /// Like [`Link::ask`], for answers that may be paged.
+    /// Like [`LspBackend::ask`], for answers that may be paged.
     fn ask_whole<M: Paged>(&self, params: M::Params) -> Answer<M::Result>
     where
         M::Params: Sync,
@@ -225,13 +225,13 @@ impl Inner {
 
     /// Opens a new connection. A connection has room for few subscriptions, so each subscribed
     /// directory takes its own.
-    async fn connect(&self) -> Caller {
+    async fn connect(&self) -> CallTarget {
         if let BackendMode::Daemon(options) = &self.backend_mode
             && !self.is_alone.load(Ordering::Relaxed)
         {
             let client = Client::new(options.clone()).with_fallback(Arc::clone(&self.fallback));
             match client.connection().await {
-                Ok(_) => return Caller::Daemon(client),
+                Ok(_) => return CallTarget::Daemon(client),
                 Err(error) => {
                     tracing::info!(%error, "cannot reach or start a daemon; indexing skills in this process");
                     self.is_alone.store(true, Ordering::Relaxed);
@@ -250,7 +250,7 @@ impl Inner {
             it.set_nonblocking(true)?;
             UnixStream::from_std(it)
         });
-        Caller::InProcessServer(match stream {
+        CallTarget::InProcessServer(match stream {
             Ok(stream) => Connection::new(stream),
             // Calls on it fail with a closed connection.
             Err(_) => Connection::new(tokio::io::empty()),
@@ -271,7 +271,7 @@ fn pair(server: &Arc<Server>, daemon: &Handle) -> io::Result<StdStream> {
     Ok(ours)
 }
 
-impl Backend for Link {
+impl Backend for LspBackend {
     fn subscribe(&self, place: &AbsPath, profiles: &[String], on_change: OnChange) -> WatchHandle {
         let profiles: Vec<String> = match profiles {
             [] => DEFAULT_PROFILES.map(str::to_owned).to_vec(),
@@ -457,9 +457,9 @@ impl Backend for Link {
 }
 
 /// Calls `on_change` for each event of a subscription, across daemon restarts.
-async fn follow_events(caller: Caller, params: SubscribeParams, on_change: OnChange) {
+async fn follow_events(caller: CallTarget, params: SubscribeParams, on_change: OnChange) {
     match caller {
-        Caller::Daemon(client) => {
+        CallTarget::Daemon(client) => {
             let mut subscription = Subscription::new(client, params);
             let mut is_first = true;
             loop {
@@ -474,7 +474,7 @@ async fn follow_events(caller: Caller, params: SubscribeParams, on_change: OnCha
                 }
             }
         }
-        Caller::InProcessServer(connection) => {
+        CallTarget::InProcessServer(connection) => {
             let Ok(begun) = connection.call::<EventsSubscribe>(&params).await else { return };
             let name = begun.subscription;
             while connection.next_note_of(EventsEvent::METHOD, &name).await.is_some() {

@@ -25,7 +25,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::link::{BackendMode, Link};
+use super::link::{BackendMode, LspBackend};
 use crate::lifecycle::daemon::Daemon;
 use crate::rpc::server::{Open, Server, is_ours};
 use crate::rpc::socket;
@@ -149,7 +149,7 @@ fn serve_on_thread(
         .build()?;
     let served = runtime.block_on(async {
         let (input, output) = UnixStream::from_std(stream)?.into_split();
-        let link = Arc::new(Link::new(backend_mode));
+        let link = Arc::new(LspBackend::new(backend_mode));
         let serving = skills_lsp::serve(input, output, Arc::clone(&link) as Arc<dyn Backend>);
         if closing.run_until_cancelled(serving).await.is_some() {
             link.close().await;

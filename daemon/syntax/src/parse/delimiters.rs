@@ -11,7 +11,7 @@ use crate::text::Span;
 
 /// The form of the opening line.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Opening {
+pub enum OpeningKind {
     /// `---` is the first line.
     FirstLine,
     /// `---` follows blank lines, a comment, a heading or other text.
@@ -40,7 +40,7 @@ pub enum Closing {
 /// The spans of the parts of a document.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Delimiters {
-    pub(super) opening: Opening,
+    pub(super) opening: OpeningKind,
     pub(super) closing: Closing,
     pub(super) open: Span,
     pub(super) content: Span,
@@ -55,21 +55,21 @@ const MAX_LINES_BEFORE: usize = 40;
 pub(super) fn find(text: &str, start: usize, keys: Keys) -> Option<Delimiters> {
     let first = lines(text, start).next()?;
     if is_dashes(text, first) {
-        return Some(find_end(text, Opening::FirstLine, first.whole(), first.next, keys));
+        return Some(find_end(text, OpeningKind::FirstLine, first.whole(), first.next, keys));
     }
     let first = lines(text, start).find(|line| !line.is_blank())?;
     if is_key(text, first) {
         return keys_without_opening(text, first, keys);
     }
     let open = later_opening(text, start)?;
-    Some(find_end(text, Opening::Later, open.whole(), open.next, keys))
+    Some(find_end(text, OpeningKind::Later, open.whole(), open.next, keys))
 }
 
 /// Reports deviations of the `---` lines.
 pub(super) fn diagnose(text: &str, delims: &Delimiters, diagnostics: &mut Vec<Diagnostic>) {
     match delims.opening {
-        Opening::FirstLine => {}
-        Opening::Later => diagnostics.push(
+        OpeningKind::FirstLine => {}
+        OpeningKind::Later => diagnostics.push(
             Diagnostic::error(
                 "yaml/text-before-frontmatter",
                 text_before(text, delims.open.start),
@@ -79,7 +79,7 @@ pub(super) fn diagnose(text: &str, delims: &Delimiters, diagnostics: &mut Vec<Di
                 "Make `---` the first line of the file; agents see no frontmatter otherwise.",
             ),
         ),
-        Opening::Missing => diagnostics.push(
+        OpeningKind::Missing => diagnostics.push(
             Diagnostic::error(
                 "yaml/missing-opening",
                 delims.open,
@@ -128,7 +128,7 @@ fn text_before(text: &str, end: usize) -> Span {
 }
 
 /// Finds the end of a frontmatter whose content starts at `start`.
-fn find_end(text: &str, opening: Opening, open: Span, start: usize, keys: Keys) -> Delimiters {
+fn find_end(text: &str, opening: OpeningKind, open: Span, start: usize, keys: Keys) -> Delimiters {
     let Some((closing, line)) = closing_line(text, start) else {
         let end = unclosed_end(text, start, keys);
         let content = Span::new(start, end);
@@ -332,7 +332,7 @@ fn keys_without_opening(text: &str, first: Line, keys: Keys) -> Option<Delimiter
     if !is_dashes(text, end) {
         return None;
     }
-    Some(find_end(text, Opening::Missing, Span::empty(first.first), first.first, keys))
+    Some(find_end(text, OpeningKind::Missing, Span::empty(first.first), first.first, keys))
 }
 
 fn may_be_yaml(text: &str, line: Line) -> bool {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::parse::tree::{Entry, ScalarStyle, Value, ValueKind};
-use crate::parse::{Closing, Document, Opening, parse};
+use crate::parse::{Closing, Document, OpeningKind, parse};
 use crate::text::{LineIndex, Span};
 
 /// Parses `text` and compares the rendered document, including diagnostics.
@@ -27,7 +27,7 @@ pub(super) fn document(text: &str, document: &Document) -> String {
         format!("{line}:{column} {:?}", span.slice(text))
     };
     if let Some(it) = &document.frontmatter {
-        if it.opening != Opening::FirstLine {
+        if it.opening != OpeningKind::FirstLine {
             writeln!(out, "opening {:?} {}", it.opening, place(it.open)).unwrap();
         }
         entries(text, &it.entries, 0, &mut out);

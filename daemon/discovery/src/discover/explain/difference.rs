@@ -4,7 +4,7 @@
 //! the skill. For a whole directory it names all of them.
 
 use skills_agents::loaders::{LoadOutcome, load_as};
-use skills_agents::profile::{Difference, Profile, RootBase};
+use skills_agents::profile::{Profile, RootBase, RuleDifference};
 use skills_syntax::path::AbsPath;
 
 use super::super::root_paths::root_paths;
@@ -39,7 +39,7 @@ pub(super) fn mattering<'a>(
     ctx: &'a DiscoveryContext,
     resolution: &Resolution,
     index: usize,
-) -> Vec<&'a Difference> {
+) -> Vec<&'a RuleDifference> {
     let Some(base) = &ctx.profile.base else { return Vec::new() };
     let candidate = &resolution.candidates[index];
     let is_contested = candidate.state == SkillState::Shadowed
@@ -52,7 +52,7 @@ pub(super) fn mattering<'a>(
         let directory = dir.file_name().unwrap_or_default().to_string_lossy();
         (load_as(base, record, &directory), load_as(&ctx.profile, record, &directory))
     });
-    let matters = |it: &&Difference| match it.rule {
+    let matters = |it: &&RuleDifference| match it.rule {
         rule if READING.contains(&rule) => {
             reading.as_ref().is_some_and(|(was, is)| reads_otherwise(rule, was, is))
         }
@@ -117,8 +117,8 @@ fn searched_by(profile: &Profile, ctx: &DiscoveryContext, resolution: &Resolutio
 }
 
 /// Describes a difference, as a sentence fragment.
-fn sentence(profile: &Profile, difference: &Difference) -> String {
-    let Difference { rule, base, here, source } = difference;
+fn sentence(profile: &Profile, difference: &RuleDifference) -> String {
+    let RuleDifference { rule, base, here, source } = difference;
     let other = profile.base.as_ref().map_or("", |it| &*it.id);
     let source = source.trim_end_matches('.');
     format!("`{rule}` is {here}; in `{other}` it is {base} ({source})")
@@ -128,7 +128,7 @@ fn sentence(profile: &Profile, difference: &Difference) -> String {
 pub(super) fn difference_step(
     ctx: &DiscoveryContext,
     candidate: Option<usize>,
-    difference: &Difference,
+    difference: &RuleDifference,
 ) -> Step {
     Step {
         kind: StepKind::Difference { candidate, rule: difference.rule },

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use skills_syntax::path::AbsPath;
 
-use super::decisions::Settings;
+use super::decisions::SettingsDecisions;
 use super::file::SettingsNote;
 use crate::permission::{Action, Author, PATTERN_BYTES, RULES, Rule};
 
 /// Maximum number of notes per file.
 const NOTES: usize = 1000;
 
-impl Settings {
+impl SettingsDecisions {
     /// Enforces the limits for rules and notes after all files are read.
     ///
     /// A rule over a limit fails closed: `allow` matches nothing, `ask` and `deny` match every

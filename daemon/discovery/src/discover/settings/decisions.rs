@@ -1,4 +1,4 @@
-//! [`Settings`]: the decisions of all settings files of an agent, each with its file and position.
+//! [`SettingsDecisions`]: the decisions of all settings files of an agent, each with its file and position.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::remote::Address;
 
 /// Decisions of all settings files.
 #[derive(Debug, Default)]
-pub(in crate::discover) struct Settings {
+pub(in crate::discover) struct SettingsDecisions {
     pub(in crate::discover) consulted: Vec<SettingsFile>,
     /// Owner and trust of each file that was read.
     pub(super) file_trusts: Vec<FileTrust>,
@@ -88,7 +88,7 @@ pub(super) enum OverrideValue {
     Off,
 }
 
-impl Settings {
+impl SettingsDecisions {
     /// Reads a file on behalf of another file, and adds it to the files consulted.
     pub(in crate::discover) fn consult(
         &mut self,

@@ -6,7 +6,7 @@
 use skills_agents::profile::RootBase;
 use skills_syntax::path::AbsPath;
 
-use super::decisions::{FileTrust, Settings};
+use super::decisions::{FileTrust, SettingsDecisions};
 use super::file::SettingsValue;
 use crate::discover::owner::{Owner, Owners};
 use crate::permission::SourceLocation;
@@ -26,7 +26,7 @@ pub(in crate::discover) enum PluginState<'a> {
     Unsaid,
 }
 
-impl Settings {
+impl SettingsDecisions {
     /// Records the owner and trust of a file that a row with this base found.
     pub(super) fn judge(
         &mut self,

@@ -7,7 +7,7 @@
 use skills_syntax::config_tree::{Entry, Node, Value};
 use skills_syntax::path::AbsPath;
 
-use super::decisions::Settings;
+use super::decisions::SettingsDecisions;
 use super::file::NoteScope;
 use crate::permission::{
     self, Action, Author, RULES, Rule, RulePrecedence, SourceLocation, wildcard,
@@ -52,7 +52,12 @@ enum PermissionValue {
 
 impl MergedPermissions {
     /// Adds one file.
-    pub(super) fn take(&mut self, document: &Node, file: &AbsPath, settings: &mut Settings) {
+    pub(super) fn take(
+        &mut self,
+        document: &Node,
+        file: &AbsPath,
+        settings: &mut SettingsDecisions,
+    ) {
         let may_loosen = settings.may_loosen(file);
         if !may_loosen && self.all.is_none() {
             self.all = Some(self.counting.clone());
@@ -66,7 +71,7 @@ impl MergedPermissions {
     }
 
     /// Converts the result into rules.
-    pub(super) fn finish(&mut self, settings: &mut Settings) {
+    pub(super) fn finish(&mut self, settings: &mut SettingsDecisions) {
         std::mem::take(&mut self.counting).finish(Author::Agent, settings);
         if let Some(all) = self.all.take() {
             all.finish(Author::AgentUntrusted, settings);
@@ -99,7 +104,7 @@ impl PermissionLayer {
         }
     }
 
-    fn finish(self, author: Author, settings: &mut Settings) {
+    fn finish(self, author: Author, settings: &mut SettingsDecisions) {
         // `permission` replaces the entry of `tools` for the skill tool, at the same position.
         let mut all = self.tools;
         for it in self.permissions {
@@ -120,7 +125,7 @@ impl PermissionLayer {
 /// Reads one file.
 struct PermissionReader<'a> {
     file: &'a AbsPath,
-    settings: &'a mut Settings,
+    settings: &'a mut SettingsDecisions,
     /// False for the second reading of a file, which adds no notes.
     notes: bool,
 }
@@ -209,7 +214,7 @@ fn push_rules(
     permissions: Vec<Permission>,
     author: Author,
     agent: Option<&str>,
-    settings: &mut Settings,
+    settings: &mut SettingsDecisions,
 ) {
     let rule = |pattern: Box<str>, action, source| Rule {
         author,

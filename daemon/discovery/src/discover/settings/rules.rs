@@ -3,13 +3,13 @@
 use skills_syntax::config_tree::Node;
 use skills_syntax::path::AbsPath;
 
-use super::decisions::Settings;
+use super::decisions::SettingsDecisions;
 use super::file::NoteScope;
 use crate::permission::{Action, Author, Rule, SourceLocation};
 
 /// Adds the rules of one file. The rules of all files apply; precedence depends on the action, not
 /// on the order.
-pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut Settings) {
+pub(super) fn take(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions) {
     for action in [Action::Deny, Action::Ask, Action::Allow] {
         let list = document.at_path(&["permissions", action.name()]).map(Node::items);
         for item in list.unwrap_or_default() {

@@ -7,7 +7,7 @@ use skills_agents::profile::Scope;
 use skills_syntax::config_tree::{Node, Value};
 use skills_syntax::path::AbsPath;
 
-use super::decisions::{OverrideValue, Settings, SkillOverride, SkillSelector};
+use super::decisions::{OverrideValue, SettingsDecisions, SkillOverride, SkillSelector};
 use super::file::{NoteScope, SettingsNote};
 use crate::discover::disk::PathStatus;
 use crate::discover::tree::Tree;
@@ -15,7 +15,7 @@ use crate::discover::{Candidate, Reason, SearchRoot, SkillState};
 use crate::permission::SourceLocation;
 
 /// Reads `skillOverrides`.
-pub(super) fn overrides(document: &Node, file: &AbsPath, settings: &mut Settings) {
+pub(super) fn overrides(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions) {
     let key = "skillOverrides";
     for entry in document.get(key).map(Node::entries).unwrap_or_default() {
         let to = match entry.node.text() {
@@ -53,7 +53,7 @@ pub(super) fn overrides(document: &Node, file: &AbsPath, settings: &mut Settings
 }
 
 /// Reads `skills.disabled` and `skills.enabled`.
-pub(super) fn disabled(document: &Node, file: &AbsPath, settings: &mut Settings) {
+pub(super) fn disabled(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions) {
     if let Some(node) = document.at_path(&["skills", "enabled"])
         && node.flag() == Some(false)
     {
@@ -88,7 +88,7 @@ pub(super) fn config(
     file: &AbsPath,
     home: Option<&OsString>,
     tree: &dyn Tree,
-    settings: &mut Settings,
+    settings: &mut SettingsDecisions,
 ) {
     let key = "skills.config";
     for item in document.at_path(&["skills", "config"]).map(Node::items).unwrap_or_default() {
@@ -180,7 +180,7 @@ pub(super) fn config(
 ///
 /// Skills of a plugin are switched with the plugin, not by name.
 pub(in crate::discover) fn apply(
-    settings: &Settings,
+    settings: &SettingsDecisions,
     roots: &[SearchRoot],
     candidates: &mut [Candidate],
 ) {

@@ -3,13 +3,13 @@
 use skills_syntax::config_tree::Node;
 use skills_syntax::path::AbsPath;
 
-use super::decisions::Settings;
+use super::decisions::SettingsDecisions;
 use crate::discover::disk::PathStatus;
 use crate::discover::tree::Tree;
 use crate::permission::SourceLocation;
 
 /// Reads the setting that disables folder trust.
-pub(super) fn asked(document: &Node, file: &AbsPath, settings: &mut Settings) {
+pub(super) fn asked(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions) {
     let Some(node) = document.at_path(&["security", "folderTrust", "enabled"]) else { return };
     let source = SourceLocation { file: file.clone(), at: node.at };
     if node.flag() == Some(false) {
@@ -31,7 +31,7 @@ pub(super) fn folders(
     file: &AbsPath,
     cwd: &AbsPath,
     tree: &dyn Tree,
-    settings: &mut Settings,
+    settings: &mut SettingsDecisions,
 ) {
     let real = |path: &AbsPath, complete: &mut bool| match tree.look(path) {
         None => {

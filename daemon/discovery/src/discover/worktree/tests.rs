@@ -27,7 +27,7 @@ fn check(cwd: &str, fixture: &str, expected: &Expect) {
     let tree = MemoryTree::new(fixture);
     let cwd = AbsPath::new(cwd.as_ref()).unwrap();
     let mut complete = true;
-    let worktree = Worktree::of(&cwd, &tree, &mut complete);
+    let worktree = WorktreeLocation::of(&cwd, &tree, &mut complete);
     assert!(complete);
     let mut out = format!("{:?}\n", worktree.top);
     match &worktree.repository {
@@ -210,7 +210,7 @@ fn malformed_git_file_is_unproven_but_marks_a_worktree() {
         let tree = MemoryTree::new(&format!("//- /w/.git\n{text}\n{more}"));
         let mut complete = true;
         let top = AbsPath::new("/w".as_ref()).unwrap();
-        let worktree = Worktree::of(&top, &tree, &mut complete);
+        let worktree = WorktreeLocation::of(&top, &tree, &mut complete);
         assert!(complete && worktree.in_git && worktree.top == top);
         let Repository::Unproven(why) = worktree.repository else { panic!("{text}") };
         let _ = writeln!(out, "{why}");
@@ -231,6 +231,6 @@ fn malformed_git_file_is_unproven_but_marks_a_worktree() {
     .assert_eq(&out);
     let denied = MemoryTree::new("//- /w/.git denied\n");
     let top = AbsPath::new("/w".as_ref()).unwrap();
-    let worktree = Worktree::of(&top, &denied, &mut true);
+    let worktree = WorktreeLocation::of(&top, &denied, &mut true);
     assert_eq!(worktree.repository, Repository::Unproven("it cannot be read".to_owned()));
 }

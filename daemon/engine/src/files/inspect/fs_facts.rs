@@ -12,7 +12,7 @@ use skills_lint::{FsContext, MAX_MATCHES, PathKind, SkillDirFacts, SkillSet};
 use skills_syntax::path::AbsPath;
 
 use super::fenced::{own_top, users_home};
-use super::worktree::Worktree;
+use super::worktree::WorktreeFiles;
 use crate::files::disk;
 use crate::files::skill_file::SKILL_FILE;
 
@@ -26,7 +26,7 @@ const DEEPEST: usize = 6;
 pub(super) struct FsFacts<'a> {
     dir: AbsPath,
     path: &'a AbsPath,
-    worktree: &'a Worktree,
+    worktree: &'a WorktreeFiles,
     skill_set: &'a SkillSet,
     files: OnceCell<Option<Vec<String>>>,
     link: OnceCell<Option<AbsPath>>,
@@ -35,7 +35,11 @@ pub(super) struct FsFacts<'a> {
 }
 
 impl<'a> FsFacts<'a> {
-    pub(super) fn new(path: &'a AbsPath, worktree: &'a Worktree, skill_set: &'a SkillSet) -> Self {
+    pub(super) fn new(
+        path: &'a AbsPath,
+        worktree: &'a WorktreeFiles,
+        skill_set: &'a SkillSet,
+    ) -> Self {
         let dir = path.parent().unwrap_or_else(|| path.clone());
         Self {
             dir,
@@ -129,7 +133,7 @@ impl FsContext for FsFacts<'_> {
 
 /// Returns the file system facts of the skill at `path`. Blocks on the disk.
 pub fn facts(path: &AbsPath, looks: &[String]) -> SkillDirFacts {
-    let worktree = Worktree::new(worktree_top(path));
+    let worktree = WorktreeFiles::new(worktree_top(path));
     let beside = FsFacts::new(path, &worktree, SkillSet::none());
     SkillDirFacts {
         looks: looks.iter().map(|it| (it.clone(), beside.look(it))).collect(),

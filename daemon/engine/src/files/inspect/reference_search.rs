@@ -15,7 +15,7 @@ use skills_syntax::text::decode;
 
 use super::fenced::Fenced;
 use super::fs_facts;
-use super::worktree::Worktree;
+use super::worktree::WorktreeFiles;
 use crate::cancel::Cancel;
 use crate::views::view::View;
 
@@ -48,7 +48,7 @@ struct ReferenceQuery<'a, F> {
 /// Returns the files that refer to one of these skills, sorted by path: in the worktree, in visible
 /// skills, and in the user's instructions for agents. Incomplete if cancelled.
 pub fn find_references(
-    worktree: &Worktree,
+    worktree: &WorktreeFiles,
     views: &[Arc<View>],
     is_meant: impl Fn(&str) -> bool,
     cancel: &Cancel,
@@ -84,7 +84,7 @@ pub fn home(views: &[Arc<View>]) -> Option<AbsPath> {
 /// Returns the texts that match a search, sorted by path. Blocks on the disk.
 pub fn search(search: TextSearch) -> Vec<AbsPath> {
     let TextSearch { top, home, skills, words, below } = search;
-    let worktree = Worktree::new(top);
+    let worktree = WorktreeFiles::new(top);
     let fenced = Fenced::new(worktree.top(), &[]);
     let mut texts = texts(&worktree, skills, home.as_ref());
     let holds = |path: &AbsPath| {
@@ -103,7 +103,7 @@ pub fn search(search: TextSearch) -> Vec<AbsPath> {
 /// Returns the texts that may refer to skills, sorted by path, each once: in the worktree, in these
 /// skills, and in the user's instructions for agents.
 fn texts(
-    worktree: &Worktree,
+    worktree: &WorktreeFiles,
     skills: impl IntoIterator<Item = AbsPath>,
     home: Option<&AbsPath>,
 ) -> Vec<AbsPath> {

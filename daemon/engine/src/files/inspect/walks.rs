@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use skills_syntax::path::AbsPath;
 
-use super::worktree::Worktree;
+use super::worktree::WorktreeFiles;
 
 /// Lifetime of a cached walk.
 const KEPT: Duration = Duration::from_secs(10);
@@ -19,11 +19,11 @@ const MOST: usize = 4;
 
 /// Recently walked worktrees.
 #[derive(Default)]
-pub struct Walks(Mutex<HashMap<AbsPath, (Instant, Arc<Worktree>)>>);
+pub struct Walks(Mutex<HashMap<AbsPath, (Instant, Arc<WorktreeFiles>)>>);
 
 impl Walks {
     /// Returns a worktree, whose files are listed on first use. `anew` bypasses the cache.
-    pub fn worktree(&self, top: &AbsPath, anew: bool) -> Arc<Worktree> {
+    pub fn worktree(&self, top: &AbsPath, anew: bool) -> Arc<WorktreeFiles> {
         // Each entry is inserted in one step, so a panic leaves the map consistent.
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|_, (since, _)| since.elapsed() < KEPT);
@@ -36,7 +36,7 @@ impl Walks {
             let oldest = oldest.0.clone();
             kept.remove(&oldest);
         }
-        let worktree = Arc::new(Worktree::new(Some(top.clone())));
+        let worktree = Arc::new(WorktreeFiles::new(Some(top.clone())));
         kept.insert(top.clone(), (Instant::now(), Arc::clone(&worktree)));
         worktree
     }

@@ -1,4 +1,4 @@
-//! [`Worktree`]: files of the worktree around checked skills, and git's ignore rules for them.
+//! [`WorktreeFiles`]: files of the worktree around checked skills, and git's ignore rules for them.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -14,14 +14,14 @@ use crate::files::ignored::{IgnoreOptions, Links, patterns, walk};
 const MOST_FILES: usize = 100_000;
 
 /// A worktree, walked on first use.
-pub struct Worktree {
+pub struct WorktreeFiles {
     top: Option<AbsPath>,
     files: OnceLock<Option<Vec<PathBuf>>>,
     /// Parsed `.gitignore` of each directory.
     ignores: Mutex<HashMap<PathBuf, Option<Gitignore>>>,
 }
 
-impl Worktree {
+impl WorktreeFiles {
     pub(super) fn new(top: Option<AbsPath>) -> Self {
         Self { top, files: OnceLock::new(), ignores: Mutex::default() }
     }

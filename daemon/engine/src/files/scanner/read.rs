@@ -13,7 +13,7 @@ use std::time::SystemTime;
 use rustix::io::Errno;
 use skills_agents::skill::FileFacts;
 use skills_discovery::discover::{
-    Fault, FaultKind, Item, Listing, SkillFile, TEXT_LIMIT, TextFile,
+    Fault, FaultKind, ListedItem, Listing, SkillFile, TEXT_LIMIT, TextFile,
 };
 
 use crate::files::dir_index::{DirNode, FileState, Probe, Seen};
@@ -88,7 +88,7 @@ pub(super) fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Li
     let at = SystemTime::now();
     let directory = disk.list_physical(Path::new(dir)).map_err(|error| fault(&error))?;
     let entries = directory.entries.len();
-    let mut items: Vec<Item> = directory
+    let mut items: Vec<ListedItem> = directory
         .entries
         .into_iter()
         // A partial listing of a huge directory would be arbitrary.
@@ -98,7 +98,7 @@ pub(super) fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Li
                 || is_skill_name(name)
                 || (*kind == EntryKind::File && name.as_bytes().ends_with(b".md"))
         })
-        .map(|(name, kind)| Item { name, kind: kind.into() })
+        .map(|(name, kind)| ListedItem { name, kind: kind.into() })
         .collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));
     let seen = Seen::at(at, directory.stat);

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use skills_syntax::path::AbsPath;
 
-use crate::sessions::session::{Part, Session, USED_WITHIN};
+use crate::sessions::session::{Session, SessionPart, USED_WITHIN};
 use crate::sessions::store::clock::{millis, now};
 use crate::sessions::store::session as rows;
 use crate::sessions::store::{PendingWrite, Store, StoreError};
@@ -136,7 +136,7 @@ impl Sessions {
     pub(super) async fn change_known<T>(
         &self,
         id: &str,
-        change: impl FnOnce(&mut Session) -> (Vec<Part>, T),
+        change: impl FnOnce(&mut Session) -> (Vec<SessionPart>, T),
     ) -> Option<(Arc<Session>, T)> {
         let changed = {
             let mut live = self.having(id).await?;
@@ -150,7 +150,7 @@ impl Sessions {
     pub(super) async fn change<T>(
         &self,
         id: &str,
-        change: impl FnOnce(&mut Session, bool) -> (Vec<Part>, T),
+        change: impl FnOnce(&mut Session, bool) -> (Vec<SessionPart>, T),
     ) -> (Arc<Session>, T) {
         let changed = loop {
             let n_left = self.live().n_left;
@@ -176,7 +176,7 @@ impl Sessions {
     fn change_live<T>(
         &self,
         entry: &mut Arc<Session>,
-        change: impl FnOnce(&mut Session) -> (Vec<Part>, T),
+        change: impl FnOnce(&mut Session) -> (Vec<SessionPart>, T),
     ) -> Changed<T> {
         let (parts, result) = change(Arc::make_mut(entry));
         let (session, saved) = (Arc::clone(entry), Arc::clone(entry));
@@ -195,7 +195,7 @@ impl Sessions {
         let Some(entry) = live.sessions.get_mut(&session.id) else { return session };
         Arc::make_mut(entry).used = at;
         let (session, saved) = (Arc::clone(entry), Arc::clone(entry));
-        self.store.leave(move |it| rows::save(it, &saved, &[Part::Used]));
+        self.store.leave(move |it| rows::save(it, &saved, &[SessionPart::Used]));
         session
     }
 

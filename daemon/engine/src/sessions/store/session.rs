@@ -9,7 +9,7 @@ use skills_syntax::path::AbsPath;
 
 use super::columns::{abs_path_of, bytes, text_of};
 use super::hook;
-use crate::sessions::session::{Invocation, Loaded, Matched, Part, Session, Summary};
+use crate::sessions::session::{Invocation, Loaded, PathMatch, Session, SessionPart, Summary};
 
 /// Prefix of a query that looks up the session's row by its id.
 macro_rules! by_id {
@@ -19,7 +19,11 @@ macro_rules! by_id {
 }
 
 /// Writes parts of a session, and its row if it does not exist.
-pub(crate) fn save(connection: &Connection, session: &Session, parts: &[Part]) -> Result<()> {
+pub(crate) fn save(
+    connection: &Connection,
+    session: &Session,
+    parts: &[SessionPart],
+) -> Result<()> {
     let Session { id, profile, auto, .. } = session;
     let cwd = bytes(&session.cwd);
     let environment = session
@@ -39,8 +43,8 @@ pub(crate) fn save(connection: &Connection, session: &Session, parts: &[Part]) -
         .execute(params![id, cwd, profile, environment, additional, auto, created, used])?;
     for part in parts {
         match part {
-            Part::Used => {}
-            Part::Location => {
+            SessionPart::Used => {}
+            SessionPart::Location => {
                 let query = "UPDATE session SET cwd = ?2, profile = ?3, environment = ?4,
                              additional = ?5, auto = ?6 WHERE id = ?1";
                 connection.prepare_cached(query)?.execute(params![
@@ -52,7 +56,7 @@ pub(crate) fn save(connection: &Connection, session: &Session, parts: &[Part]) -
                     auto
                 ])?;
             }
-            Part::Discovered(dir, used) => {
+            SessionPart::Discovered(dir, used) => {
                 let query = "INSERT INTO discovered
                              SELECT number, ?2, ?3 FROM session WHERE id = ?1
                              ON CONFLICT DO UPDATE SET used = ?3";
@@ -62,11 +66,11 @@ pub(crate) fn save(connection: &Connection, session: &Session, parts: &[Part]) -
                     used.cast_signed()
                 ])?;
             }
-            Part::Dropped(dir) => {
+            SessionPart::Dropped(dir) => {
                 let query = by_id!("DELETE FROM discovered WHERE dir = ?2 AND session = ");
                 connection.prepare_cached(query)?.execute(params![id, bytes(dir)])?;
             }
-            Part::Activated(path, Matched { pattern, path: file }) => {
+            SessionPart::Activated(path, PathMatch { pattern, path: file }) => {
                 let query = "INSERT OR IGNORE INTO activated
                              SELECT number, ?2, ?3, ?4 FROM session WHERE id = ?1";
                 connection.prepare_cached(query)?.execute(params![
@@ -76,7 +80,7 @@ pub(crate) fn save(connection: &Connection, session: &Session, parts: &[Part]) -
                     bytes(file)
                 ])?;
             }
-            Part::Announced { agent, first, paths } => {
+            SessionPart::Announced { agent, first, paths } => {
                 let query = "INSERT OR IGNORE INTO announced
                              SELECT number, ?2, ?3, ?4 FROM session WHERE id = ?1";
                 let mut query = connection.prepare_cached(query)?;
@@ -85,10 +89,10 @@ pub(crate) fn save(connection: &Connection, session: &Session, parts: &[Part]) -
                     query.execute(params![id, agent, bytes(path), turn])?;
                 }
             }
-            Part::Hooks { agent, path, hooks } => {
+            SessionPart::Hooks { agent, path, hooks } => {
                 hook::replace(connection, id, agent, path, hooks)?;
             }
-            Part::Invoked { agent, invocation, at } => {
+            SessionPart::Invoked { agent, invocation, at } => {
                 let Invocation { name, path, args, body } = invocation;
                 let (path, at) = (bytes(path), at.cast_signed());
                 // A skill loaded again becomes the latest.
@@ -138,7 +142,7 @@ pub(crate) fn load(connection: &Connection, id: &str) -> Result<Option<Session>>
     let mut query = connection
         .prepare_cached("SELECT path, pattern, file FROM activated WHERE session = ?1")?;
     let rows = query.query_map([number], |row| {
-        let matched = Matched { pattern: row.get(1)?, path: abs_path_of(row, 2)? };
+        let matched = PathMatch { pattern: row.get(1)?, path: abs_path_of(row, 2)? };
         Ok((abs_path_of(row, 0)?, matched))
     })?;
     session.activated = rows.collect::<Result<_>>()?;

@@ -1,4 +1,4 @@
-//! [`Levels`]: cache of the agent directories in each directory that touches visit.
+//! [`ListedDirs`]: cache of the agent directories in each directory that touches visit.
 //!
 //! Most directories of a worktree contain nothing of any agent, and agents touch the same ones
 //! repeatedly. A visit costs one `stat`, however many names are checked; an unchanged directory is
@@ -26,7 +26,7 @@ const REMEMBERED: usize = 4096;
 
 /// Cache of directory contents; cheap to clone, shared by all sessions.
 #[derive(Clone, Debug, Default)]
-pub struct Levels {
+pub struct ListedDirs {
     known: Arc<Mutex<HashMap<AbsPath, ListedDir>>>,
 }
 
@@ -66,7 +66,7 @@ fn is_dotted(name: &[u8]) -> bool {
     name.starts_with(b".")
 }
 
-impl Levels {
+impl ListedDirs {
     /// Returns the possible contents of a directory.
     pub(super) fn contents(&self, disk: &dyn Disk, dir: &AbsPath) -> DirContents {
         let Ok(stat) = disk.stat(dir) else { return DirContents::Nothing };

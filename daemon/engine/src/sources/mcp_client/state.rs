@@ -13,7 +13,7 @@ use crate::sources::source_status::SourcePhase;
 /// State shared by the event loop and the servers' thread.
 pub(super) struct Shared {
     pub(super) notifier: Arc<ChangeNotifier>,
-    servers: Mutex<BTreeMap<String, Server>>,
+    servers: Mutex<BTreeMap<String, ServerState>>,
     /// Time of the last use, in seconds since `epoch`.
     used: AtomicU64,
     epoch: Instant,
@@ -21,7 +21,7 @@ pub(super) struct Shared {
 
 /// State of one server.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Server {
+pub(super) struct ServerState {
     pub(super) phase: SourcePhase,
     /// Its last prompts; none before the first list.
     pub(super) prompts: Option<Arc<[ProvidedSkill]>>,
@@ -39,7 +39,7 @@ impl Shared {
         Self { notifier, servers, used, epoch: Instant::now() }
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Server>> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<String, ServerState>> {
         // Each update under this lock is complete before anything can panic.
         self.servers.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -66,7 +66,7 @@ impl Shared {
     }
 
     /// Changes the state of a server, and announces it if it differs.
-    pub(super) fn change(&self, name: &str, change: impl FnOnce(&mut Server)) {
+    pub(super) fn change(&self, name: &str, change: impl FnOnce(&mut ServerState)) {
         let is_new = {
             let mut servers = self.lock();
             let Some(server) = servers.get_mut(name) else { return };

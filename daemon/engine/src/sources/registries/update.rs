@@ -8,7 +8,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use skills_discovery::remote::{Address, Index, IndexError, Offer, read};
+use skills_discovery::remote::{Address, Index, IndexError, RegistrySkill, read};
 
 use crate::sources::registries::fetch::{FetchError, Fetched, Fetcher};
 use crate::sources::registries::store::{CachedSkill, RegistryCache, RegistryState, Stage};
@@ -105,7 +105,7 @@ struct RegistryUpdate<'a> {
 }
 
 impl RegistryUpdate<'_> {
-    fn take(&mut self, offer: &Offer) -> Result<(), UpdateError> {
+    fn take(&mut self, offer: &RegistrySkill) -> Result<(), UpdateError> {
         let kept = self.whole.iter().find(|it| it.name == offer.name).cloned();
         if let Some(kept) = &kept
             && (offer.version.is_none() || offer.version == kept.version)
@@ -137,8 +137,8 @@ impl RegistryUpdate<'_> {
         Ok(())
     }
 
-    fn fetch(&mut self, offer: &Offer) -> Result<CachedSkill, Trouble> {
-        let Offer { name, files, version } = offer;
+    fn fetch(&mut self, offer: &RegistrySkill) -> Result<CachedSkill, Trouble> {
+        let RegistrySkill { name, files, version } = offer;
         let mut kept =
             CachedSkill { name: name.clone(), version: version.clone(), files: Vec::new() };
         for file in files {

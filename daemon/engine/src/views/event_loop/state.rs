@@ -54,7 +54,7 @@ pub(crate) struct EngineState {
     /// False if the engine was started without a source of hints; health does not report it then.
     pub(crate) watching: bool,
     pub(crate) views: HashMap<Arc<ViewKey>, ViewEntry>,
-    pub(crate) worktrees: BTreeMap<AbsPath, Worktree>,
+    pub(crate) worktrees: BTreeMap<AbsPath, WorktreeViews>,
     pub(crate) tick: u64,
     /// The last number assigned to a worktree.
     pub(crate) numbers: u32,
@@ -93,7 +93,7 @@ pub(crate) struct EngineState {
 
 /// A worktree with views.
 #[derive(Default)]
-pub(crate) struct Worktree {
+pub(crate) struct WorktreeViews {
     pub(super) number: u32,
     pub(super) pins: u32,
     /// Sequence number of the last pin.

@@ -13,7 +13,7 @@ use skills_render::Invoker;
 use skills_render::prompt_listing::plugin_search;
 
 use crate::access::authorize;
-use crate::api::from_wire::{Target, target};
+use crate::api::from_wire::{SkillTarget, target};
 use crate::api::handlers::get::find;
 
 /// Claude Code's error codes.
@@ -116,9 +116,9 @@ fn may_invoke(view: &View, candidate: &Candidate, by: Invoker) -> Result<(), Rpc
 fn refuse_conditional(
     view: &View,
     candidate: &Candidate,
-    target: &Target<'_>,
+    target: &SkillTarget<'_>,
 ) -> Result<(), RpcError> {
-    if !view.ctx.profile.output.is_claude() || !matches!(target, Target::Name(_)) {
+    if !view.ctx.profile.output.is_claude() || !matches!(target, SkillTarget::Name(_)) {
         return Ok(());
     }
     let reason = candidate.reason.as_ref();
@@ -149,9 +149,9 @@ fn next(candidate: &Candidate) -> String {
 }
 
 /// Returns the error for an unknown skill, in the agent's own words if known.
-fn unknown(view: &View, target: &Target<'_>, error: RpcError) -> RpcError {
+fn unknown(view: &View, target: &SkillTarget<'_>, error: RpcError) -> RpcError {
     let mut error = error;
-    if let (true, Target::Name(name)) = (view.ctx.profile.output.is_claude(), target) {
+    if let (true, SkillTarget::Name(name)) = (view.ctx.profile.output.is_claude(), target) {
         if is_canonical(name) {
             return error.with_error_code(number::REMOTE_UNKNOWN);
         }

@@ -17,7 +17,7 @@ use skills_render::resources::{MANY, draw_tree, is_plugin_file, is_script, openc
 use skills_render::{Invoker, SkillFile, SkillFiles};
 
 use crate::access::authorize::Permit;
-use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, MAX_SKILL_BYTES, Names};
+use crate::access::confined_dir::{ConfinedDir, ConfinedDirError, ConfinedNames, MAX_SKILL_BYTES};
 use crate::api::handlers::files::{directory_gone, refused};
 use crate::rpc::response_cache::SKILL_FILE;
 
@@ -150,7 +150,7 @@ fn files(
         }
         OutputFormat::AgentSkills => {
             // This format does not show file types, so none are read.
-            let Names { names, truncated: is_cut } = beneath.names().unwrap_or_default();
+            let ConfinedNames { names, truncated: is_cut } = beneath.names().unwrap_or_default();
             let others = names.iter().filter(|it| *it != Path::new(SKILL_FILE));
             let mut paths: Vec<_> = others.map(|it| text(it)).collect();
             if is_cut || paths.len() > MANY {

@@ -22,7 +22,7 @@ use crate::access::sealed_copy::{HashedFile, HashedUnit, Hashes, Unit};
 use crate::api::to_wire;
 
 /// A skill that runs something, or waits to be listed.
-pub(super) struct Asking {
+pub(super) struct UntrustedSkill {
     skill: WaitingSkill,
     covered: CoveredSkill,
     /// Content of its text and files, if the directory is trusted.
@@ -35,10 +35,10 @@ pub(super) struct Asking {
 /// covers. A trusted skill that has changed since waits as well, if it runs anything.
 pub(super) async fn waiting(
     access: &Access,
-    found: Vec<Asking>,
+    found: Vec<UntrustedSkill>,
 ) -> (Vec<WaitingSkill>, Vec<CoveredSkill>) {
     let (mut waiting, mut covers) = (Vec::new(), Vec::new());
-    for Asking { mut skill, covered, contents, .. } in found {
+    for UntrustedSkill { mut skill, covered, contents, .. } in found {
         // A skill that is only listed binds trust to no content.
         if skill.needs != [TrustNeed::List] {
             covers.push(covered);
@@ -56,7 +56,10 @@ pub(super) async fn waiting(
 
 /// Returns the skills of a view that run something or wait to be listed, as their files are. Blocks
 /// on the disk.
-pub(super) fn asking(view: &View, hashes: &mut Hashes<'_>) -> Result<Vec<Asking>, RpcError> {
+pub(super) fn asking(
+    view: &View,
+    hashes: &mut Hashes<'_>,
+) -> Result<Vec<UntrustedSkill>, RpcError> {
     let resolution = &view.resolution;
     let mut found = Vec::new();
     for candidate in &resolution.candidates {
@@ -93,13 +96,13 @@ pub(super) fn asking(view: &View, hashes: &mut Hashes<'_>) -> Result<Vec<Asking>
         let skill = WaitingSkill { name, path, path_encoding: encoding, needs, changed: false };
         let contents =
             root.is_trusted().then(|| [content].into_iter().chain(files.cloned()).collect());
-        found.push(Asking { skill, covered, contents, is_current });
+        found.push(UntrustedSkill { skill, covered, contents, is_current });
     }
     Ok(found)
 }
 
 /// Fails if a skill has changed since the view was made: the digest would cover another text.
-pub(super) fn require_current(found: &[Asking]) -> Result<(), RpcError> {
+pub(super) fn require_current(found: &[UntrustedSkill]) -> Result<(), RpcError> {
     match found.iter().find(|it| !it.is_current) {
         None => Ok(()),
         Some(it) => Err(RpcError::not_allowed(format!("`{}` has just changed", it.skill.path))

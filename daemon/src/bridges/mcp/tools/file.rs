@@ -21,7 +21,7 @@ const MAX_FILES: u32 = 500;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct FileArguments {
     name: String,
     #[serde(default)]
     path: Option<String>,
@@ -50,7 +50,7 @@ pub(super) async fn read(
     given: Option<JsonObject>,
     user: User,
 ) -> Result<CallToolResponse, String> {
-    let Arguments { name, path, offset, length } = arguments(given)?;
+    let FileArguments { name, path, offset, length } = arguments(given)?;
     let Some(path) = path.filter(|it| !it.is_empty()) else {
         return list(mcp, name).await.map(CallToolResponse::from);
     };

@@ -22,7 +22,7 @@ const NONE: &str = "Loads a skill: instructions for a kind of task, with the fil
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct LoadArguments {
     name: String,
     #[serde(default)]
     arguments: Option<String>,
@@ -58,7 +58,7 @@ pub(super) async fn load(
     given: Option<JsonObject>,
     user: User,
 ) -> Result<CallToolResponse, String> {
-    let Arguments { name, arguments } = arguments(given)?;
+    let LoadArguments { name, arguments } = arguments(given)?;
     let load = async || load_skill(mcp, name.clone(), arguments.clone(), By::Model).await;
     let loaded = match load().await {
         Ok(loaded) => loaded,

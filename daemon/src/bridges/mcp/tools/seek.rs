@@ -21,7 +21,7 @@ pub(super) const EXPLAIN: &str = "Explains why a skill is available or not: whic
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Query {
+struct SearchArguments {
     query: String,
     #[serde(default)]
     limit: Option<u32>,
@@ -36,7 +36,7 @@ pub(super) fn search_schema() -> Value {
 }
 
 pub(super) async fn search(mcp: &McpContext, given: Option<JsonObject>) -> ToolResult {
-    let Query { query, limit } = arguments(given)?;
+    let SearchArguments { query, limit } = arguments(given)?;
     let params = SearchParams { query, limit, ..SearchParams::default() };
     let found = mcp.ask::<SkillsSearch>(params).await.map_err(|error| error_text(&error))?;
     if found.skills.is_empty() {
@@ -53,7 +53,7 @@ fn hit(hit: &SearchHit) -> String {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Target {
+struct ExplainArguments {
     #[serde(default)]
     name: Option<String>,
     #[serde(default)]
@@ -69,7 +69,7 @@ pub(super) fn explain_schema() -> Value {
 }
 
 pub(super) async fn explain(mcp: &McpContext, given: Option<JsonObject>) -> ToolResult {
-    let Target { name, path } = arguments(given)?;
+    let ExplainArguments { name, path } = arguments(given)?;
     let explained = match path {
         Some(path) => {
             let params = |path| ExplainParams { path: Some(path), ..ExplainParams::default() };
