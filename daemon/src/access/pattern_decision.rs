@@ -11,7 +11,7 @@ use skills_syntax::path::AbsPath;
 
 use crate::access::Access;
 use crate::access::approval_prompt::{ApprovalRequest, SKILL, is_covered};
-use crate::access::approval_queue::{PatternDecision, Question, Subject};
+use crate::access::approval_queue::{PatternDecision, Question, QuestionSubject};
 use crate::access::authorize;
 use crate::api::to_wire;
 use crate::rpc::response_cache::ResponseCache;
@@ -142,7 +142,8 @@ impl Access {
         let ctx = || DiscoveryContext::clone(&question.ctx);
         let view = self.resolver.engine.view((*question.view).clone(), ctx, Freshness::Synced);
         let view = view.await.map_err(|error| self.resolver.shutdown.engine_failed(&error))?;
-        let Subject { permission, patterns, agent, session, contents, .. } = &question.subject;
+        let QuestionSubject { permission, patterns, agent, session, contents, .. } =
+            &question.subject;
         let subject = PermissionSubject {
             view: &view,
             agent: agent.as_deref(),
