@@ -80,7 +80,9 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
     let links = links::LinkRule::new(ctx, &worktree, &owners, &policy);
     let mut walker = walker::Walker::new(tree, ctx, &worktree, &links);
     let mut roots = roots::search(ctx, &worktree, &owners, &mut settings, &mut walker, tree);
-    nested::walk(ctx, &mut walker, &mut roots);
+    if settings.restrictions.plugin_skills.is_none() {
+        nested::walk(ctx, &mut walker, &mut roots);
+    }
     complete &= settings.complete;
     settings.missing_paths(ctx, &roots);
     settings.keep_limits();
@@ -117,6 +119,7 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
         cwd_exists,
         settings: settings.consulted,
         permissions: settings.rules,
+        restrictions: settings.restrictions,
         own_file: settings.own_file,
         urls: settings.urls,
         bundled_off: settings.bundled_off,

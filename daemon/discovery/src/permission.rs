@@ -12,7 +12,9 @@ mod claude_code;
 mod decision;
 mod opencode;
 mod properties;
+mod restrictions;
 mod rule;
+mod shell;
 pub(crate) mod wildcard;
 
 use skills_agents::profile::{Profile, SettingsItem};
@@ -20,7 +22,9 @@ use skills_agents::profile::{Profile, SettingsItem};
 pub use claude_code::is_canonical;
 pub use decision::{Decision, DecisionReason, SkillRequest};
 pub use properties::Properties;
+pub use restrictions::{Restrictions, Switch};
 pub use rule::{Action, Author, PATTERN_BYTES, RULES, Rule, SkillRule, SourceLocation};
+pub use shell::{SHELL_TOOL, shell_rule};
 
 /// Method of choosing between several matching rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,6 +25,8 @@ pub(super) struct Expanded {
     pub(super) text: String,
     /// The commands without a result, which remain in the text.
     pub(super) commands: Vec<ShellCommand>,
+    /// True if a command was replaced by the notice.
+    pub(super) has_disabled: bool,
     /// The ids of the substituted results.
     pub(super) filled: Vec<String>,
 }
@@ -40,6 +42,7 @@ pub(super) fn expand(
     let mut expanded = Expanded {
         text: String::with_capacity(body.len()),
         commands: Vec::new(),
+        has_disabled: false,
         filled: Vec::new(),
     };
     let mut from = 0;
@@ -50,6 +53,7 @@ pub(super) fn expand(
         let command = ShellCommand::new(nth, values.fill(&body[injected.command.clone()]));
         if shell == ShellMode::Disabled {
             expanded.text.push_str(DISABLED);
+            expanded.has_disabled = true;
             continue;
         }
         if let Some(result) = results.get(&command.id) {

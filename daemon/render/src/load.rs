@@ -22,6 +22,8 @@ pub struct LoadedSkill {
     pub metadata: Metadata,
     /// The commands to run before the model reads the text.
     pub commands: Vec<ShellCommand>,
+    /// True if commands were replaced by a notice.
+    pub has_disabled_commands: bool,
     /// Warnings, as sentences.
     pub warnings: Vec<String>,
 }
@@ -30,6 +32,7 @@ pub struct LoadedSkill {
 pub fn load(loading: &LoadRequest<'_>) -> LoadedSkill {
     let body = loading.body.body();
     let mut commands = Vec::new();
+    let mut has_disabled_commands = false;
     let mut warnings: Vec<String> = invisible_chars::warning(body).into_iter().collect();
     let is_slash = loading.by == Invoker::User;
     let output = match loading.format {
@@ -37,6 +40,7 @@ pub fn load(loading: &LoadRequest<'_>) -> LoadedSkill {
             let braced = loading.format == OutputFormat::ClaudeFounding;
             let filled = fill(loading, PlaceholderSyntax::Claude { braced }, CommandSyntax::Claude);
             commands = filled.commands;
+            has_disabled_commands = filled.has_disabled_commands;
             warnings.extend(filled.warnings);
             if loading.is_command {
                 filled.text
@@ -77,13 +81,14 @@ pub fn load(loading: &LoadRequest<'_>) -> LoadedSkill {
     }
     let metadata = metadata(loading, &output);
     let title = format!("Loaded skill: {}", loading.name);
-    LoadedSkill { title, output, metadata, commands, warnings }
+    LoadedSkill { title, output, metadata, commands, has_disabled_commands, warnings }
 }
 
 /// An expanded body.
 struct FilledBody {
     text: String,
     commands: Vec<ShellCommand>,
+    has_disabled_commands: bool,
     warnings: Vec<String>,
 }
 
@@ -120,7 +125,12 @@ fn fill(
         format!("The body no longer contains the command `{id}`; its result is ignored.")
     });
     let warnings = warnings.collect();
-    FilledBody { text: expanded.text, commands: expanded.commands, warnings }
+    FilledBody {
+        text: expanded.text,
+        commands: expanded.commands,
+        has_disabled_commands: expanded.has_disabled,
+        warnings,
+    }
 }
 
 fn opencode(loading: &LoadRequest<'_>, base: &str) -> String {

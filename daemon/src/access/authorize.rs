@@ -9,9 +9,9 @@ pub(crate) mod run;
 
 use serde_json::json;
 use skills_agents::profile::Scope;
-use skills_discovery::discover::{Candidate, SkillState};
+use skills_discovery::discover::{Candidate, Owner, SkillState};
 use skills_discovery::permission::{
-    self, Action, Decision, DecisionReason, Properties, RulePrecedence,
+    self, Action, Decision, DecisionReason, Properties, RulePrecedence, Switch,
 };
 use skills_engine::View;
 use skills_engine::sessions::store::trust::Content;
@@ -68,7 +68,7 @@ pub(crate) struct Asking<'a> {
 
 /// Authorizes a load.
 pub(crate) async fn load(access: &Access, asking: Asking<'_>) -> Result<Permit, RpcError> {
-    let permit = permission(access, asking, Act::Load, Vec::new()).await?;
+    let permit = permission(access, asking, Act::Load, Vec::new(), None).await?;
     if permit.is_guarded || is_for_the_user(asking) {
         access.queue.note_reader(reader(asking));
     }
@@ -110,7 +110,7 @@ pub(crate) async fn read(
             "It has `disable-model-invocation`: its files can be read after the user has started it.",
         ));
     }
-    if permission(access, asking, Act::Read, Vec::new()).await?.is_guarded {
+    if permission(access, asking, Act::Read, Vec::new(), None).await?.is_guarded {
         access.queue.note_reader(reader);
     }
     Ok(())
@@ -173,12 +173,14 @@ fn place_of_trust(view: &View, candidate: &Candidate) -> String {
 }
 
 /// Applies the permission rules of the user and the agents, and asks the user if they require it.
-/// Loads and reads by the user need no approval.
+/// Loads and reads by the user need no approval. `shell_asks` is a rule about the agent's shell by
+/// which the user is asked.
 async fn permission(
     access: &Access,
     asking: Asking<'_>,
     act: Act<'_>,
     contents: Vec<Content>,
+    shell_asks: Option<&permission::Rule>,
 ) -> Result<Permit, RpcError> {
     let Asking { peer, view, candidate, agent, session, by, wait, agreed, continues } = asking;
     let properties = properties(candidate);
@@ -199,8 +201,10 @@ async fn permission(
     if agreed || (!asks && contents.is_empty()) {
         return Ok(permit);
     }
+    let shell_asks = shell_asks.filter(|_| !contents.is_empty());
     let why = match (act, &contents[..]) {
         (_, []) => why(&decision),
+        _ if shell_asks.is_some() => shell_asks.map(rule_says).unwrap_or_default(),
         (Act::Shell(commands), [only]) if commands.filled && !commands.is_trusted(only) => {
             "its commands contain text sent by this call".to_owned()
         }
@@ -222,7 +226,7 @@ async fn permission(
         patterns: vec![candidate.name.clone()],
         act: act.name(),
         reason: format!("The user is asked before {}: {why}.", act.done(&candidate.name)),
-        rule: decision.rule().filter(|_| asks).map(to_wire::permission_rule),
+        rule: decision.rule().filter(|_| asks).or(shell_asks).map(to_wire::permission_rule),
         suggestions: decision.suggestions.iter().map(ToString::to_string).collect(),
         metadata: told.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
         text: act.text(candidate),
@@ -236,18 +240,21 @@ async fn permission(
     }
 }
 
+/// Returns the switch of the agent's settings by which the skill's `allowed-tools` is ignored.
+pub(crate) fn ignores_allowed_tools<'a>(
+    view: &'a View,
+    candidate: &Candidate,
+) -> Option<&'a Switch> {
+    let is_managed = view.resolution.roots[candidate.root].owner == Owner::Managed;
+    view.resolution.restrictions.managed_rules.as_ref().filter(|_| !is_managed)
+}
+
 /// Returns the reason for a decision, without capital and full stop.
 pub(crate) fn why(decision: &Decision<'_>) -> String {
-    let at = |rule: &permission::Rule| {
-        format!("`{}`, line {}", rule.source.file.display(), rule.source.at.line)
-    };
-    let action = decision.action.name();
     match &decision.reason {
-        DecisionReason::Rule(rule) => {
-            format!("the rule `{}` in {} says `{action}`", rule.pattern, at(rule))
-        }
+        DecisionReason::Rule(rule) => rule_says(rule),
         DecisionReason::ToolDisabled(rule) => {
-            format!("the rule `{}` in {} disables the skill tool", rule.pattern, at(rule))
+            format!("the rule `{}` in {} disables the skill tool", rule.pattern, location(rule))
         }
         DecisionReason::Canonical => "the agent has fetched it itself".to_owned(),
         DecisionReason::Harmless => {
@@ -259,6 +266,14 @@ pub(crate) fn why(decision: &Decision<'_>) -> String {
         }
         DecisionReason::NoRule => "no rule matches it".to_owned(),
     }
+}
+
+fn rule_says(rule: &permission::Rule) -> String {
+    format!("the rule `{}` in {} says `{}`", rule.pattern, location(rule), rule.action.name())
+}
+
+fn location(rule: &permission::Rule) -> String {
+    format!("`{}`, line {}", rule.source.file.display(), rule.source.at.line)
 }
 
 pub(crate) fn properties(candidate: &Candidate) -> Properties {

@@ -121,6 +121,7 @@ keywords! {
         "skill-urls" = Self::SkillUrls,
         "permission-map" = Self::PermissionMap,
         "permission-lists" = Self::PermissionLists,
+        "restrictions" = Self::Restrictions,
         "skill-overrides" = Self::SkillOverrides,
         "bundled-switch" = Self::BundledSwitch,
         "enabled-plugins" = Self::EnabledPlugins,

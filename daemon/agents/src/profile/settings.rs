@@ -112,6 +112,7 @@ pub(super) fn claude_code() -> Vec<SettingsRule> {
     let reads = [
         SettingsItem::SkillOverrides,
         SettingsItem::PermissionLists,
+        SettingsItem::Restrictions,
         SettingsItem::BundledSwitch,
         SettingsItem::EnabledPlugins,
     ];
@@ -126,6 +127,10 @@ pub(super) fn claude_code() -> Vec<SettingsRule> {
             &[".claude/settings.json", ".claude/settings.local.json"],
             &reads,
         ),
-        rule(RootBase::Absolute("/etc/claude-code".into()), &["managed-settings.json"], &own),
+        rule(
+            RootBase::Absolute("/etc/claude-code".into()),
+            &["managed-settings.json", "managed-settings.d/*.json"],
+            &own,
+        ),
     ]
 }

@@ -11,7 +11,8 @@ pub struct SettingsRule {
     /// The base of the relative paths: a directory, or the file itself if the only relative path is
     /// empty.
     pub base: RootBase,
-    /// Paths below the base, lowest precedence first.
+    /// Paths below the base, lowest precedence first. One that ends in `/*.json` stands for all
+    /// such files of a directory, sorted by name.
     pub relative: Vec<Text>,
     /// True if the nearest file of [`RootBase::Ancestors`] is read first, so that the outermost one
     /// has precedence.
@@ -39,6 +40,9 @@ pub enum SettingsItem {
     PermissionMap,
     /// `permissions.allow`, `.ask` and `.deny`: rules like `Skill(name)`, from all files.
     PermissionLists,
+    /// Settings that keep parts of skills from running or from being read: rules about the shell,
+    /// `disableSkillShellExecution`, and the switches of managed settings.
+    Restrictions,
     /// `skillOverrides`: a state for each name.
     SkillOverrides,
     /// `disableBundledSkills`: disables the agent's own skills.

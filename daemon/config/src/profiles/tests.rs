@@ -212,7 +212,7 @@ fn settings_plugins_and_sidecar_can_be_changed() {
     let plain = profiles.find("plain").unwrap();
     assert_eq!((plain.sidecar.as_deref(), plain.settings.len()), (None, 0));
     expect![[r#"
-        settings: skill-overrides, bundled-switch, enabled-plugins -> none (Your configuration, line 3.)
+        settings: restrictions, skill-overrides, bundled-switch, enabled-plugins -> none (Your configuration, line 3.)
         plugins_enabled_only: yes -> no (Your configuration, line 4.)
         plugins_prefixed: yes -> no (Your configuration, line 5.)
         plugin_manifest: skills, commands -> none (Your configuration, line 6.)

@@ -178,7 +178,8 @@ impl Fault {
 pub struct Listing {
     /// Identity of the directory.
     pub id: FileId,
-    /// Sub-directories, symbolic links, Markdown files, and entries named SKILL.md in any case.
+    /// Sub-directories, symbolic links, Markdown files, and entries named SKILL.md in any case. In
+    /// directories whose names end in `.d`, also JSON files.
     pub items: Box<[ListedItem]>,
     /// Total number of entries, including those not in `items`.
     pub entries: usize,

@@ -14,7 +14,7 @@ use super::owner::Owner;
 use super::plugins::plugin::Plugin;
 use super::settings::file::{SettingsFile, SettingsValue};
 use super::worktree::{Repository, WorktreeLocation};
-use crate::permission::{Rule, SourceLocation};
+use crate::permission::{Restrictions, Rule, SourceLocation};
 
 /// The result of [`discover`](super::discover): every root and skill considered, with the reason
 /// for everything left out.
@@ -37,6 +37,8 @@ pub struct Resolution {
     /// Permission rules of the agent's files, in the agent's order, followed by the rules of
     /// skillsd's own configuration.
     pub permissions: Vec<Rule>,
+    /// Restrictions of the agent's files on what skills may run.
+    pub restrictions: Restrictions,
     /// Hash of the worktree's `.skillsd.toml`; `None` if the file is missing. Makes a change of the
     /// file visible even if it changes no skill.
     pub own_file: Option<u64>,

@@ -125,9 +125,18 @@ impl RootSearch<'_, '_> {
             (None, None) if path.is_err() => Owner::Repository,
             (None, None) => self.owners.base_owner(&rule.base, named),
         };
+        // Measured in the source: managed commands are left out too, managed skills are not.
+        let is_locked = held.is_none()
+            && (rule.root_content == RootContent::Commands || owner != Owner::Managed);
         let base = match &held {
             Some(held) => held.plugin.root.clone(),
             None => base_of(rule, named),
+        };
+        let path = match self.settings.restrictions.plugin_skills.as_ref() {
+            Some(it) if is_locked => {
+                path.and_then(|path| Err((path, format!("{} allows only plugins", it.shown()))))
+            }
+            Some(_) | None => path,
         };
         let (path, (outcome, skips)) = match path {
             Err((path, why)) => (path, (RootOutcome::NoBase(why), Vec::new())),
@@ -179,6 +188,11 @@ impl RootSearch<'_, '_> {
             found.extend(plugins::in_skill_directory(
                 ctx, rule, &dir, holder, owners, tree, settings,
             ));
+        }
+        if let Some(it) = &self.settings.restrictions.no_local_plugins {
+            for plugin in &mut found {
+                plugin.off = Some(format!("{} switches it off", it.shown()));
+            }
         }
         found.iter().map(RootLocation::held).collect()
     }

@@ -9,6 +9,7 @@ pub(super) mod decisions;
 pub(super) mod file;
 pub(super) mod file_trust;
 mod merge;
+mod restrictions;
 mod rules;
 mod switch;
 mod trust;
@@ -18,6 +19,7 @@ use skills_syntax::config_tree::Node;
 use skills_syntax::path::AbsPath;
 
 use super::context::DiscoveryContext;
+use super::disk::{ListedItem, PathStatus};
 use super::links::settings_tops;
 use super::owner::Owners;
 use super::plugins::plugin::{KEY, check_key};
@@ -45,6 +47,7 @@ pub(super) fn read(
         reader.rule(rule, worktree);
     }
     reader.merged.finish(&mut reader.settings);
+    restrictions::finish(&mut reader.settings);
     reader.settings
 }
 
@@ -66,6 +69,13 @@ impl SettingsReader<'_> {
         let off = off.or_else(|| self.untrusted().filter(|_| rule.needs_trust));
         for base in found {
             for relative in &rule.relative {
+                if let (Ok(base), None, Some(dir)) = (&base, &off, relative.strip_suffix("/*.json"))
+                {
+                    for path in self.json_files(&base.child(dir)) {
+                        self.file(&path, rule);
+                    }
+                    continue;
+                }
                 let (path, off) = match &base {
                     Ok(base) => (base.child(&**relative), off.clone()),
                     Err((path, why)) => (path.child(&**relative), Some(why.clone())),
@@ -83,6 +93,25 @@ impl SettingsReader<'_> {
                 }
             }
         }
+    }
+
+    /// Returns the visible JSON files of a directory, sorted by name.
+    fn json_files(&mut self, dir: &AbsPath) -> Vec<AbsPath> {
+        let listing = match self.tree.look(dir) {
+            Some(PathStatus::Directory { .. }) => self.tree.list(dir),
+            Some(_) => return Vec::new(),
+            None => None,
+        };
+        let Some(listing) = listing else {
+            self.settings.complete = false;
+            return Vec::new();
+        };
+        let Ok(listing) = listing else { return Vec::new() };
+        let name = |it: &ListedItem| it.name.to_str().map(str::to_owned);
+        let mut names: Vec<_> = listing.items.iter().filter_map(name).collect();
+        names.retain(|it| !it.starts_with('.') && it.strip_suffix(".json").is_some());
+        names.sort();
+        names.iter().map(|it| dir.child(it)).collect()
     }
 
     fn untrusted(&self) -> Option<String> {
@@ -109,6 +138,7 @@ impl SettingsReader<'_> {
             SettingsItem::SkillUrls => self.urls(document, file),
             SettingsItem::PermissionMap => self.merged.take(document, file, &mut self.settings),
             SettingsItem::PermissionLists => rules::take(document, file, &mut self.settings),
+            SettingsItem::Restrictions => restrictions::take(document, file, &mut self.settings),
             SettingsItem::SkillOverrides => switch::overrides(document, file, &mut self.settings),
             SettingsItem::DisabledSkills => switch::disabled(document, file, &mut self.settings),
             SettingsItem::SkillsConfig => {

@@ -10,6 +10,7 @@ mod extensions;
 mod listing;
 mod places;
 mod plugins;
+mod restrictions;
 mod settings;
 mod variants;
 mod worktrees;

@@ -91,6 +91,8 @@ pub(crate) struct Script {
     /// Its arguments.
     pub(crate) args: Vec<String>,
     pub(crate) content: Content,
+    /// The commands by which a shell may start it.
+    pub(crate) spellings: Vec<String>,
     /// The files of the skill; none if it is the user's own.
     pub(crate) files: Option<Content>,
 }

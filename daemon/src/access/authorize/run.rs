@@ -6,7 +6,8 @@
 use std::io;
 
 use skills_agents::profile::Scope;
-use skills_discovery::discover::{Candidate, SearchRoot, TrustDecisions};
+use skills_discovery::discover::{Candidate, Owner, SearchRoot, TrustDecisions};
+use skills_discovery::permission::{Action, Rule, Switch, shell_rule};
 use skills_engine::View;
 use skills_engine::sessions::store::trust::Content;
 use skills_protocol::error::RpcError;
@@ -19,6 +20,7 @@ use crate::access::Access;
 use crate::access::programs::UntrustedDirs;
 use crate::access::sealed_copy;
 use crate::access::sealed_copy::{SealError, SealedCopy, Snapshot, Unit};
+use crate::api::to_wire;
 use crate::rpc::blocking::blocking;
 
 /// Checks that the configuration allows a kind of execution.
@@ -114,6 +116,7 @@ pub(crate) async fn shell(
     commands: &Commands,
 ) -> Result<Permit, RpcError> {
     let Asking { peer, view, candidate, by, .. } = asking;
+    let asks = shell_restriction(view, candidate, commands.all.clone()).await?;
     is_shell_possible(access, view, candidate)?;
     let mut contents = Vec::new();
     if !view.resolution.roots[candidate.root].is_own() {
@@ -121,14 +124,12 @@ pub(crate) async fn shell(
         contents.extend(commands.files.clone());
     }
     // An agent may claim to act for its user; only a connection that may grant is believed.
-    if commands.filled && !(by == Invoker::User && peer.may_grant()) {
-        let (path, joined) = (candidate.path.clone(), commands.joined());
-        let filled =
-            blocking(move || Content::from_commands(&path, &joined).map_err(|it| gone(&path, &it)));
-        contents.push(filled.await?);
+    let is_filled = commands.filled && !(by == Invoker::User && peer.may_grant());
+    if is_filled || asks.is_some() {
+        contents.push(commands_content(candidate.path.clone(), commands.joined()).await?);
     }
     let contents = unknown(access, contents).await;
-    permission(access, asking, Act::Shell(commands), contents).await
+    permission(access, asking, Act::Shell(commands), contents, asks.as_ref()).await
 }
 
 /// Authorizes a script as it was read.
@@ -138,9 +139,61 @@ pub(crate) async fn script(
     script: &Script,
 ) -> Result<Permit, RpcError> {
     let Asking { view, candidate, .. } = asking;
+    let asks = shell_restriction(view, candidate, script.spellings.clone()).await?;
     is_possible(access, view, candidate)?;
-    let contents = unknown(access, script.files.iter().cloned().collect()).await;
-    permission(access, asking, Act::Script(script), contents).await
+    let mut contents: Vec<_> = script.files.iter().cloned().collect();
+    if asks.is_some() {
+        let (path, hash) = (candidate.path.clone(), script.hash());
+        contents.push(commands_content(path, hash.to_vec()).await?);
+    }
+    let contents = unknown(access, contents).await;
+    permission(access, asking, Act::Script(script), contents, asks.as_ref()).await
+}
+
+/// Returns the content that an approval of exactly these commands covers.
+async fn commands_content(path: AbsPath, joined: Vec<u8>) -> Result<Content, RpcError> {
+    blocking(move || Content::from_commands(&path, &joined).map_err(|it| gone(&path, &it))).await
+}
+
+/// Returns the switch of the agent's settings that keeps a skill from running commands.
+pub(crate) fn shell_switch<'a>(view: &'a View, candidate: &Candidate) -> Option<&'a Switch> {
+    let is_managed = view.resolution.roots[candidate.root].owner == Owner::Managed;
+    view.resolution.restrictions.no_shell.as_ref().filter(|_| !is_managed)
+}
+
+/// Returns the error for a skill whose commands a switch disables.
+pub(crate) fn shell_is_off(switch: &Switch, candidate: &Candidate) -> RpcError {
+    let message =
+        format!("skillsd runs nothing of `{}`: {} forbids it", candidate.name, switch.shown());
+    RpcError::denied(message, None).with_hint("Change the setting to run commands of skills.")
+}
+
+/// Applies the agent's own settings about its shell. Returns the rule by which the user is asked.
+async fn shell_restriction(
+    view: &View,
+    candidate: &Candidate,
+    commands: Vec<String>,
+) -> Result<Option<Rule>, RpcError> {
+    if let Some(switch) = shell_switch(view, candidate) {
+        return Err(shell_is_off(switch, candidate));
+    }
+    let rules = &view.resolution.restrictions.shell;
+    if rules.is_empty() {
+        return Ok(None);
+    }
+    let rules = rules.clone();
+    let rule = blocking(move || Ok(shell_rule(&rules, &commands).cloned())).await?;
+    let Some(rule) = rule else { return Ok(None) };
+    if rule.action != Action::Deny {
+        return Ok(Some(rule));
+    }
+    let (file, line) = (rule.source.file.display(), rule.source.at.line);
+    let message = format!(
+        "the rule `{}` in `{file}`, line {line}, denies a command of `{}`",
+        rule.pattern, candidate.name
+    );
+    Err(RpcError::denied(message, Some(to_wire::permission_rule(&rule)))
+        .with_hint("Change the rule to run the command; the next call applies it."))
 }
 
 /// Returns the files that are trusted together with a skill; none if it is the user's own.
@@ -215,6 +268,16 @@ pub(crate) async fn unknown(access: &Access, contents: Vec<Content>) -> Vec<Cont
     unknown
 }
 
+/// Returns the switch of the agent's settings by which a skill of this root has no hooks.
+fn hook_switch<'a>(view: &'a View, root: &SearchRoot) -> Option<&'a Switch> {
+    let it = &view.resolution.restrictions;
+    if it.no_hooks.is_some() || root.owner == Owner::Managed {
+        return it.no_hooks.as_ref();
+    }
+    let is_trusted_source = root.plugin.is_some() || root.scope == Scope::Bundled;
+    it.managed_hooks.as_ref().or(it.plugin_hooks.as_ref().filter(|_| !is_trusted_source))
+}
+
 /// Returns the reason why an agent may not run the skill's hooks, as a sentence; none if it may.
 /// `loaded` is the hash of the text with the hooks. The user is not asked, because the text loads
 /// without them.
@@ -225,6 +288,9 @@ pub(crate) async fn withheld_hooks(
     loaded: [u8; 32],
 ) -> Result<Option<String>, RpcError> {
     let root = &view.resolution.roots[candidate.root];
+    if let Some(switch) = hook_switch(view, root) {
+        return Ok(Some(format!("Its hooks are left out: {} forbids them.", switch.shown())));
+    }
     if is_from_elsewhere(access, view, candidate) {
         let why = "Its hooks are left out, because it comes from a registry or an MCP server; copy it into your own directory to use them.";
         return Ok(Some(why.to_owned()));

@@ -178,6 +178,23 @@ impl LoadCall<'_> {
                     .to_owned(),
             );
         }
+        if let Some(switch) = asked.shell_switch().filter(|_| loaded.has_disabled_commands) {
+            if wants_run {
+                return Err(authorize::run::shell_is_off(switch, candidate));
+            }
+            loaded
+                .warnings
+                .push(format!("Its commands are left out: {} forbids them.", switch.shown()));
+        }
+        if let Some(switch) = authorize::ignores_allowed_tools(view, candidate)
+            && !loaded.metadata.allowed_tools.is_empty()
+        {
+            loaded.metadata.allowed_tools.clear();
+            loaded.warnings.push(format!(
+                "Its `allowed-tools` is ignored: {} allows only managed rules.",
+                switch.shown()
+            ));
+        }
         if wants_run && !loaded.commands.is_empty() {
             let asking = self.asking(view, candidate);
             let warnings = asked.execute(asking, &loaded, &mut results).await?;

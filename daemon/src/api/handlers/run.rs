@@ -107,6 +107,9 @@ pub(crate) async fn run(
 /// Environment variable with the skill's own directory, set when a copy of it runs.
 pub(super) const ORIGINAL: &str = "SKILLSD_ORIGINAL_DIR";
 
+/// Bytes of a script that are read for its first line.
+const FIRST_LINE: u64 = 256;
+
 /// A script of a skill that is to run.
 struct ScriptCall<'a> {
     parts: &'a GuardedParts,
@@ -126,10 +129,11 @@ impl ScriptCall<'_> {
     ) -> Result<(RunSlot, Content, Option<Snapshot>), RpcError> {
         let Self { parts, params, view, candidate, .. } = *self;
         authorize::run::is_possible(&parts.access, view, candidate)?;
-        let (content, snapshot) = self.look().await?;
+        let (content, line, snapshot) = self.look().await?;
         let files = snapshot.map(|it| it.content().clone());
         let (relative, args) = (params.relative.clone(), params.args.clone());
-        let script = Script { relative, args, content, files };
+        let spellings = spellings(&content.path, &line, params);
+        let script = Script { relative, args, content, spellings, files };
         authorize::run::script(&parts.access, asking, &script).await?;
         let place = RunSlot::take().await.map_err(|error| failed(&params.relative, &error))?;
         // Time has passed since the user was asked, and since trust was checked.
@@ -137,7 +141,7 @@ impl ScriptCall<'_> {
         let trusts = parts.resolver.trusts.decisions().await;
         authorize::run::is_still_trusted(&parts.access, &trusts, view, candidate)?;
         authorize::run::is_possible(&parts.access, view, candidate)?;
-        let (content, snapshot) = self.look().await?;
+        let (content, _, snapshot) = self.look().await?;
         let files = snapshot.as_ref().map(Snapshot::content);
         if content == script.content && files == script.files.as_ref() {
             return Ok((place, content, snapshot));
@@ -149,18 +153,18 @@ impl ScriptCall<'_> {
         .with_hint("Retry to ask the user about its current content."))
     }
 
-    /// Reads the script, and the skill's files unless it is the user's own.
-    async fn look(&self) -> Result<(Content, Option<Snapshot>), RpcError> {
+    /// Reads the script and its first line, and the skill's files unless it is the user's own.
+    async fn look(&self) -> Result<(Content, Vec<u8>, Option<Snapshot>), RpcError> {
         let candidate = self.candidate;
         let unit = authorize::run::unit(self.view, candidate);
         let (dir, known) = (candidate.dir().into_path_buf(), candidate.directory);
         let (relative, shown) = (self.relative.to_owned(), self.params.relative.clone());
         let name = candidate.name.clone();
         blocking(move || {
-            let content = located((&dir, known), &relative, &shown)?;
+            let (content, line) = located((&dir, known), &relative, &shown)?;
             let take =
                 |unit| Snapshot::take(unit).map_err(|error| sealed_copy::refused(&error, &name));
-            Ok((content, unit.map(take).transpose()?))
+            Ok((content, line, unit.map(take).transpose()?))
         })
         .await
     }
@@ -217,6 +221,19 @@ impl ScriptCall<'_> {
     }
 }
 
+/// Returns the commands by which a shell may start a script: its path as written, below the
+/// directory and in full, and the last one behind its interpreter.
+fn spellings(path: &Path, first_line: &[u8], params: &RunParams) -> Vec<String> {
+    let line = String::from_utf8_lossy(first_line);
+    let interpreter = line.strip_prefix("#!").map(str::trim).unwrap_or_default();
+    let (shown, path) = (&params.relative, path.to_string_lossy());
+    let programs = [shown.clone(), format!("./{shown}"), path.to_string()];
+    let behind = [format!("{interpreter} {shown}"), format!("{interpreter} {path}")];
+    let behind = behind.into_iter().filter(|_| !interpreter.is_empty());
+    let with_args = |it: String| [&[it], &params.args[..]].concat().join(" ");
+    programs.into_iter().chain(behind).map(with_args).collect()
+}
+
 /// Returns the first line of a script.
 fn first_line(snapshot: &Snapshot, relative: &Path, shown: &str) -> Result<Vec<u8>, RpcError> {
     snapshot.first_line(relative).map(<[u8]>::to_vec).ok_or_else(|| {
@@ -255,17 +272,20 @@ fn check_params(params: &RunParams) -> Result<(), RpcError> {
     })
 }
 
-/// Finds a script: an executable file in the skill's directory. Reads all of it for the approval.
+/// Finds a script: an executable file in the skill's directory. Reads all of it for the approval,
+/// and returns its first line too.
 fn located(
     (dir, known): (&Path, Option<FileId>),
     relative: &Path,
     shown: &str,
-) -> Result<Content, RpcError> {
+) -> Result<(Content, Vec<u8>), RpcError> {
     let beneath = ConfinedDir::open_known(dir, known).map_err(|error| directory_gone(&error))?;
     let (_, is_executable) = beneath.located(relative).map_err(|error| refused(&error, shown))?;
     if !is_executable || !is_script(relative) {
         return Err(RpcError::invalid_params(format!("`{shown}` is not a script of the skill"))
             .with_hint("`skills/resources` with `only: \"scripts\"` lists the scripts; `chmod +x` makes a file one."));
     }
-    beneath.content(relative).map_err(|error| refused(&error, shown))
+    let read = beneath.read(relative, 0, FIRST_LINE).map_err(|error| refused(&error, shown))?;
+    let line = read.bytes.split(|it| *it == b'\n').next().unwrap_or_default().to_vec();
+    Ok((beneath.content(relative).map_err(|error| refused(&error, shown))?, line))
 }

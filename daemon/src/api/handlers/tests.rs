@@ -6,6 +6,7 @@ mod counting;
 mod loading;
 mod paged;
 mod resolving;
+mod restricting;
 mod running;
 mod session;
 mod trusting;

@@ -15,7 +15,7 @@ use crate::discover::owner::Owner;
 use crate::discover::resolution::{RootOutcome, SearchRoot};
 use crate::discover::root_paths::setting_path;
 use crate::discover::tree::Tree;
-use crate::permission::{Rule, SourceLocation};
+use crate::permission::{Restrictions, Rule, SourceLocation};
 use crate::remote::Address;
 
 /// Decisions of all settings files.
@@ -27,6 +27,7 @@ pub(in crate::discover) struct SettingsDecisions {
     pub(in crate::discover) paths: Vec<SettingsValue>,
     pub(in crate::discover) urls: Vec<SettingsValue>,
     pub(in crate::discover) rules: Vec<Rule>,
+    pub(in crate::discover) restrictions: Restrictions,
     pub(super) switched: Vec<SkillOverride>,
     /// The plugins named, and whether each is enabled; the last entry for a plugin counts.
     pub(in crate::discover) plugins: Vec<(SettingsValue, bool)>,

@@ -88,6 +88,12 @@ pub(super) fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Li
     let at = SystemTime::now();
     let directory = disk.list_physical(Path::new(dir)).map_err(|error| fault(&error))?;
     let entries = directory.entries.len();
+    // Directories of settings files that an agent merges, such as `managed-settings.d`.
+    let has_settings = dir.as_bytes().ends_with(b".d");
+    let is_kept = |name: &OsStr| {
+        let name = name.as_bytes();
+        name.ends_with(b".md") || (has_settings && name.ends_with(b".json"))
+    };
     let mut items: Vec<ListedItem> = directory
         .entries
         .into_iter()
@@ -96,7 +102,7 @@ pub(super) fn list_entries(disk: &dyn Disk, dir: &OsStr) -> Result<(Seen, Arc<Li
         .filter(|(name, kind)| {
             matches!(kind, EntryKind::Directory | EntryKind::Link)
                 || is_skill_name(name)
-                || (*kind == EntryKind::File && name.as_bytes().ends_with(b".md"))
+                || (*kind == EntryKind::File && is_kept(name))
         })
         .map(|(name, kind)| ListedItem { name, kind: kind.into() })
         .collect();

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use skills_agents::profile::OutputFormat;
 use skills_discovery::discover::Candidate;
+use skills_discovery::permission::Switch;
 use skills_engine::View;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{self, LoadParams};
@@ -45,6 +46,13 @@ impl PreparedLoad<'_> {
         self.render_in(results, given, None)
     }
 
+    /// Returns the switch of the agent's settings that disables the skill's commands.
+    pub(super) fn shell_switch(&self) -> Option<&Switch> {
+        let candidate = &self.view.resolution.candidates[self.choice.candidate_idx];
+        let is_run = self.material.format.is_claude();
+        authorize::run::shell_switch(self.view, candidate).filter(|_| is_run)
+    }
+
     /// Renders the skill with the paths of a sealed copy instead of its own.
     fn render_in(
         &self,
@@ -77,6 +85,7 @@ impl PreparedLoad<'_> {
         };
         let shell = match params.shell {
             Some(wire::Shell::None) => ShellMode::Disabled,
+            _ if self.shell_switch().is_some() => ShellMode::Disabled,
             None | Some(wire::Shell::List | wire::Shell::Execute) => ShellMode::List,
         };
         render(&LoadRequest {

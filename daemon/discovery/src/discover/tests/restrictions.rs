@@ -1,0 +1,204 @@
+//! Tests of the switches in Claude Code's settings, managed ones above all.
+
+use std::fmt::Write as _;
+
+use expect_test::{Expect, expect};
+
+use super::ctx;
+use crate::discover::memory::MemoryTree;
+use crate::discover::{Resolution, RootOutcome, discover};
+
+const SKILLS: &str = r#"
+//- /w trusted
+//- /w/.git dir
+//- /etc/claude-code/.claude/skills/managed/SKILL.md
+d
+//- /etc/claude-code/.claude/commands/managed-command.md
+d
+//- /home/u/.claude/skills/user/SKILL.md
+d
+//- /w/.claude/skills/project/SKILL.md
+d
+//- /w/.claude/skills/local/.claude-plugin/plugin.json
+{"name": "local"}
+//- /w/.claude/skills/local/skills/of-plugin/SKILL.md
+d
+//- /w/.claude/commands/command.md
+d
+"#;
+
+const MANAGED: &str = "/etc/claude-code/managed-settings.json";
+
+fn resolution(settings: &str) -> Resolution {
+    let tree = MemoryTree::new(&format!("{SKILLS}\n{settings}"));
+    let found = discover(&ctx("claude-code", "/w"), &tree);
+    assert!(found.complete);
+    found
+}
+
+/// Renders the visible skills, the roots that are switched off, and the switches.
+#[track_caller]
+fn check(settings: &str, expected: &Expect) {
+    let found = resolution(settings);
+    let names: Vec<_> = found
+        .candidates
+        .iter()
+        .filter(|it| !it.is_built_in())
+        .map(|it| format!("{} {}", it.name, it.state.name()))
+        .collect();
+    let mut out = format!("{}\n", names.join(", "));
+    for root in &found.roots {
+        if let RootOutcome::NoBase(why) = &root.outcome {
+            let _ = writeln!(out, "off {:?}: {why}", root.path);
+        }
+    }
+    let it = &found.restrictions;
+    for (effect, switch) in [
+        ("no shell", &it.no_shell),
+        ("no hooks", &it.no_hooks),
+        ("managed hooks", &it.managed_hooks),
+        ("managed rules", &it.managed_rules),
+        ("plugin hooks", &it.plugin_hooks),
+    ] {
+        if let Some(switch) = switch {
+            let _ = writeln!(out, "{effect}: {}", switch.shown());
+        }
+    }
+    expected.assert_eq(&out);
+}
+
+#[test]
+fn strict_plugin_only_customization_leaves_managed_and_plugin_skills() {
+    check(
+        &format!("//- {MANAGED}\n{{\"strictPluginOnlyCustomization\": true}}\n"),
+        &expect![[r#"
+            managed active
+            off /home/u/.claude/skills: `strictPluginOnlyCustomization` in `/etc/claude-code/managed-settings.json`, line 1 allows only plugins
+            off /w/.claude/skills: `strictPluginOnlyCustomization` in `/etc/claude-code/managed-settings.json`, line 1 allows only plugins
+            off /etc/claude-code/.claude/commands: `strictPluginOnlyCustomization` in `/etc/claude-code/managed-settings.json`, line 1 allows only plugins
+            off /home/u/.claude/commands: `strictPluginOnlyCustomization` in `/etc/claude-code/managed-settings.json`, line 1 allows only plugins
+            off /w/.claude/commands: `strictPluginOnlyCustomization` in `/etc/claude-code/managed-settings.json`, line 1 allows only plugins
+            plugin hooks: `strictPluginOnlyCustomization` in `/etc/claude-code/managed-settings.json`, line 1
+        "#]],
+    );
+    check(
+        &format!("//- {MANAGED}\n{{\"strictPluginOnlyCustomization\": [\"hooks\", \"mcp\"]}}\n"),
+        &expect![[r#"
+            managed active, user active, project active, local:of-plugin active, managed-command active, command active
+            plugin hooks: `strictPluginOnlyCustomization` in `/etc/claude-code/managed-settings.json`, line 1
+        "#]],
+    );
+}
+
+#[test]
+fn managed_switches_in_other_files_have_no_effect() {
+    let all = r#"{"strictPluginOnlyCustomization": true, "allowManagedHooksOnly": true,
+        "allowManagedPermissionRulesOnly": true, "strictKnownMarketplaces": []}"#;
+    check(
+        &format!("//- /home/u/.claude/settings.json\n{all}\n//- /w/.claude/settings.json\n{all}\n"),
+        &expect![[r#"
+            managed active, user active, project active, local:of-plugin active, managed-command active, command active
+        "#]],
+    );
+}
+
+#[test]
+fn managed_switches_restrict_hooks_and_shell() {
+    check(
+        &format!("//- {MANAGED}\n{{\"allowManagedHooksOnly\": true}}\n"),
+        &expect![[r#"
+        managed active, user active, project active, local:of-plugin active, managed-command active, command active
+        managed hooks: `allowManagedHooksOnly` in `/etc/claude-code/managed-settings.json`, line 1
+    "#]],
+    );
+    check(
+        &format!("//- {MANAGED}\n{{\"disableAllHooks\": true}}\n"),
+        &expect![[r#"
+        managed active, user active, project active, local:of-plugin active, managed-command active, command active
+        no hooks: `disableAllHooks` in `/etc/claude-code/managed-settings.json`, line 1
+        managed hooks: `disableAllHooks` in `/etc/claude-code/managed-settings.json`, line 1
+    "#]],
+    );
+    check(
+        &format!(
+            "//- {MANAGED}\n{{\"disableSkillShellExecution\": true}}\n//- /w/.claude/settings.local.json\n{{\"disableSkillShellExecution\": false}}\n"
+        ),
+        &expect![[r#"
+            managed active, user active, project active, local:of-plugin active, managed-command active, command active
+            no shell: `disableSkillShellExecution` in `/etc/claude-code/managed-settings.json`, line 1
+        "#]],
+    );
+}
+
+#[test]
+fn managed_marketplace_lists_switch_off_plugins_in_skill_directories() {
+    for (list, expected) in [
+        (r#"{"strictKnownMarketplaces": []}"#, true),
+        (r#"{"strictKnownMarketplaces": [{"source": "skills-dir"}]}"#, false),
+        (r#"{"blockedMarketplaces": [{"source": "skills-dir"}]}"#, true),
+        (r#"{"blockedMarketplaces": [{"source": "github", "repo": "a/b"}]}"#, false),
+    ] {
+        let found = resolution(&format!("//- {MANAGED}\n{list}\n"));
+        let is_off = !found.candidates.iter().any(|it| it.name == "local:of-plugin");
+        assert_eq!(is_off, expected, "{list}");
+    }
+}
+
+#[test]
+fn managed_rules_only_drops_the_rules_of_other_files() {
+    let rules = |managed: &str| {
+        let user =
+            r#"{"permissions": {"allow": ["Skill(a)"], "deny": ["Skill(b)", "Bash(rm:*)"]}}"#;
+        let found = resolution(&format!(
+            "//- {MANAGED}\n{managed}\n//- /home/u/.claude/settings.json\n{user}\n"
+        ));
+        let all = found.permissions.iter().chain(&found.restrictions.shell);
+        all.map(|it| format!("{} {}", it.action.name(), it.pattern)).collect::<Vec<_>>().join(", ")
+    };
+    let own = r#""permissions": {"deny": ["Skill(c)", "Bash(dd:*)"]}"#;
+    assert_eq!(
+        rules(&format!("{{{own}}}")),
+        "deny b, allow a, deny c, deny Bash(rm:*), deny Bash(dd:*)"
+    );
+    assert_eq!(
+        rules(&format!("{{{own}, \"allowManagedPermissionRulesOnly\": true}}")),
+        "deny c, deny Bash(dd:*)"
+    );
+}
+
+#[test]
+fn drop_in_files_of_managed_settings_are_read_in_order_of_their_names() {
+    check(
+        r#"
+//- /etc/claude-code/managed-settings.d/20-more.json
+{"skillOverrides": {"user": "off", "project": "on"}}
+//- /etc/claude-code/managed-settings.d/10-first.json
+{"skillOverrides": {"project": "off"}, "disableSkillShellExecution": true}
+//- /etc/claude-code/managed-settings.d/.hidden.json
+{"disableAllHooks": true}
+//- /etc/claude-code/managed-settings.d/notes.txt
+{"disableAllHooks": true}
+"#,
+        &expect![[r#"
+            managed active, user ignored, project active, local:of-plugin active, managed-command active, command active
+            no shell: `disableSkillShellExecution` in `/etc/claude-code/managed-settings.d/10-first.json`, line 1
+        "#]],
+    );
+}
+
+#[test]
+fn managed_settings_cannot_be_outvoted() {
+    let other = r#"{"skillOverrides": {"user": "on"}, "disableBundledSkills": false,
+        "enabledPlugins": {"local@skills-dir": true}}"#;
+    check(
+        &format!(
+            "//- {MANAGED}\n{}\n//- /home/u/.claude/settings.json\n{other}\n//- /w/.claude/settings.json\n{other}\n//- /w/.claude/settings.local.json\n{other}\n",
+            r#"{"skillOverrides": {"user": "off"}, "disableBundledSkills": true, "enabledPlugins": {"local@skills-dir": false}}"#
+        ),
+        &expect![[r#"
+            managed active, user ignored, project active, managed-command active, command active
+            off /w/.claude/skills/local/skills: `/etc/claude-code/managed-settings.json:1:86` switches `local@skills-dir` off
+            off /w/.claude/skills/local/commands: `/etc/claude-code/managed-settings.json:1:86` switches `local@skills-dir` off
+        "#]],
+    );
+}
