@@ -230,6 +230,15 @@ config! {
     sessions_keep: u64 = 30,
         "sessions.keep", ValueKind::Number { min: 1, max: 36_500, unit: "days" },
         Some("30"), "7", USER, NextCall;
+    /// Maximum number of directories watched for an automatic session.
+    ///
+    /// An automatic session counts written files as touched, in every directory below its own that
+    /// git does not ignore. Further directories are compared every few seconds instead. At most a
+    /// quarter of the system's inotify watches is used.
+    sessions_auto_directories: u64 = 8192,
+        "sessions.auto_directories",
+        ValueKind::Number { min: 1, max: 1_048_576, unit: "directories" },
+        Some("8192"), "32768", USER, NextCall;
     /// Permissions of skills: an action for each pattern of skill names.
     ///
     /// `*` and `?` are wildcards; the last matching pattern wins. `"deny"` blocks a skill. `"ask"`

@@ -51,6 +51,7 @@ use crate::watch::service::WatchService;
 pub use crate::files::counters::{Cause, Causes, Counters};
 pub use crate::files::remote_fs_guard::RemoteFsGuard;
 pub use crate::files::unignored::unignored;
+use crate::sessions::write_trees::WriteTrees;
 pub use crate::sources::mcp_client::prompt::{
     PromptAnswer, PromptContent, PromptError, PromptMessage,
 };
@@ -63,6 +64,7 @@ pub use crate::views::status::{Rebuilds, Status, WorktreeStatus};
 pub use crate::views::update::{Listener, Update};
 pub use crate::views::view::{Health, View, ViewKey};
 pub use crate::views::view_lease::ViewLease;
+use crate::watch::backend::watch_limit;
 pub use crate::watch::writes::Writes;
 
 /// Timeout for the event loop's end: longer than MCP servers get to exit.
@@ -124,6 +126,7 @@ pub struct Engine {
     registries: Arc<[PathBuf]>,
     matchers: Arc<Matchers>,
     writes: Writes,
+    write_trees: WriteTrees,
     watch: WatchService,
 }
 
@@ -217,6 +220,7 @@ impl Engine {
             cache,
             registries: registries.into_iter().flatten().collect(),
             matchers,
+            write_trees: WriteTrees::new(writes.clone(), watch.clone()),
             writes,
             watch,
         })
@@ -254,21 +258,17 @@ impl Engine {
         &self.writes
     }
 
-    /// Follows writes below a directory ([`Writes::next`]). Returns once every later write is
-    /// reported.
-    pub async fn follow_writes(&self, dir: AbsPath) -> Result<(), EngineError> {
-        let (writes, events, at) = (self.writes.clone(), self.events.clone(), dir.clone());
-        let (reply, answer) = oneshot::channel();
-        // On one blocking task, so that cancellation cannot separate the two steps.
-        let followed = spawn_blocking(move || {
-            writes.follow(&at);
-            events.send(Event::WatchWrites(reply))
-        });
+    /// Returns the trees in which writes are followed.
+    pub fn write_trees(&self) -> &WriteTrees {
+        &self.write_trees
+    }
+
+    /// Follows writes below a directory, with at most `limit` watches. Returns once every later
+    /// write is reported.
+    pub async fn follow_writes(&self, dir: AbsPath, limit: usize) -> Result<(), EngineError> {
+        let trees = self.write_trees.clone();
         // Fails if the runtime ends, and everything with it.
-        followed.await.map_err(|_| EngineError::Stopped)?.map_err(|_| EngineError::Stopped)?;
-        answer.await.map_err(|_| EngineError::Stopped)?;
-        self.writes.heard(&dir);
-        Ok(())
+        spawn_blocking(move || trees.follow(&dir, limit)).await.map_err(|_| EngineError::Stopped)
     }
 
     /// Returns the matcher of a view's conditional skills, built on first use.
@@ -428,10 +428,4 @@ impl Engine {
         self.events.send(event(reply)).map_err(|_| EngineError::Stopped)?;
         answer.await.map_err(|_| EngineError::Stopped)
     }
-}
-
-/// Returns the user's limit on inotify watches, if the system reports it.
-pub(crate) fn watch_limit() -> Option<u64> {
-    let path = Path::new("/proc/sys/fs/inotify/max_user_watches");
-    std::fs::read_to_string(path).ok()?.trim().parse().ok()
 }

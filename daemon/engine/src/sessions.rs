@@ -4,3 +4,4 @@ pub mod registry;
 pub mod session;
 pub mod store;
 pub mod touch;
+pub mod write_trees;

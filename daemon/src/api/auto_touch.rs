@@ -26,14 +26,21 @@ const MAX_RESUMED_VIEWS: usize = 64;
 pub(crate) async fn run(calls: Arc<SessionCalls>) {
     let resolver = &calls.resolver;
     calls.resume().await;
+    let (writes, trees) = (resolver.engine.writes(), resolver.engine.write_trees());
     loop {
         let written = tokio::select! {
             () = resolver.shutdown.closing.cancelled() => return,
-            written = resolver.engine.writes().next() => written,
+            written = writes.next() => Some(written),
+            () = trees.until_due() => None,
         };
         let sessions = resolver.sessions.automatic();
-        resolver.engine.writes().retain(|dir| sessions.iter().any(|it| it.cwd == *dir));
-        let files = spawn_blocking(move || files(written)).await.unwrap_or_default();
+        trees.retain(|dir| sessions.iter().any(|it| it.cwd == *dir));
+        let reader = trees.clone();
+        let read = move || match written {
+            Some(written) => reader.files(written),
+            None => reader.compare(),
+        };
+        let files = spawn_blocking(read).await.unwrap_or_default();
         for session in sessions {
             if let Err(error) = calls.touch_written(&session, &files).await {
                 tracing::warn!(
@@ -44,13 +51,6 @@ pub(crate) async fn run(calls: Arc<SessionCalls>) {
             }
         }
     }
-}
-
-/// Returns the paths that are existing files. A path may have been removed, or may be reported
-/// under its directory's former name.
-fn files(written: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
-    let is_file = |it: &PathBuf| it.symlink_metadata().is_ok_and(|it| !it.is_dir());
-    written.into_iter().filter(is_file).collect()
 }
 
 impl SessionCalls {

@@ -267,7 +267,8 @@ impl Resolver {
         if !session.auto || self.engine.writes().follows(&session.cwd) {
             return;
         }
-        if let Err(error) = self.engine.follow_writes(session.cwd.clone()).await {
+        let limit = self.settings.user().sessions_auto_directories as usize;
+        if let Err(error) = self.engine.follow_writes(session.cwd.clone(), limit).await {
             tracing::error!(%error, "failed to watch for writes");
         }
     }
@@ -277,7 +278,8 @@ impl Resolver {
     pub(crate) fn full_health(&self, view: &View) -> Vec<Health> {
         let config = self.settings.health(Some(&view.resolution.worktree));
         let store = self.sessions.store().health();
-        view.health.iter().cloned().chain(config).chain(store).collect()
+        let writes = self.engine.write_trees().health(&view.ctx.cwd);
+        view.health.iter().cloned().chain(config).chain(store).chain(writes).collect()
     }
 
     /// Returns the health of this view and of the session store.

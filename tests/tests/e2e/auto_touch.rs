@@ -58,6 +58,26 @@ fn activated_paths(wire: &mut Wire) -> Vec<String> {
 }
 
 #[test]
+fn auto_session_counts_writes_far_from_any_skill() {
+    let home = Home::new();
+    let top = monorepo(&home);
+    let deep = home.path().join(".claude/skills/deep/SKILL.md");
+    fs::create_dir_all(deep.parent().expect("a directory")).expect("made");
+    fs::write(&deep, CONDITIONAL.replace("*.css", "src/**")).expect("written");
+    fs::create_dir_all(top.join("src/deep/er")).expect("made");
+    let daemon = Daemon::start(&home, exe());
+    let mut following = daemon.connect(Framing::Header);
+    let mut wire = daemon.connect(Framing::Header);
+    let opened = wire.call("session/open", &with(claude_params(&top), "auto", json!(true)));
+    assert!(!opened.to_string().contains("auto-watch"), "{opened}");
+    let kinds = json!(["session/changed"]);
+    following.call("events/subscribe", &with(claude_params(&top), "kinds", kinds));
+    fs::write(top.join("src/deep/er/x"), "x").expect("written");
+    next_event(&mut following, "session/changed");
+    assert_eq!(activated_paths(&mut wire), [deep.to_str().expect("UTF-8")]);
+}
+
+#[test]
 fn auto_session_counts_writes_as_touches() {
     let home = Home::new();
     let top = monorepo(&home);

@@ -103,17 +103,6 @@ impl Scanner {
         self.watch.cookie(ticket)
     }
 
-    /// Extends watches to writes in directories that a client has since subscribed to.
-    pub(crate) fn watch_writes(&mut self) {
-        let writes = self.hint_queue.writes().clone();
-        let nodes = self.dir_index.iter();
-        let wanted = nodes
-            .filter(|(path, it)| it.scope == WatchScope::Names && writes.wants(Path::new(path)));
-        for path in wanted.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
-            self.arm(&path, WatchScope::Everything);
-        }
-    }
-
     /// Marks everything after a mount or unmount.
     pub(crate) fn follow_mounts(&mut self) {
         if self.mounts.have_changed() {
@@ -217,10 +206,7 @@ impl Scanner {
     /// Adds a node for a directory and watches it with at least this scope.
     fn arm(&mut self, path: &OsStr, scope: WatchScope) {
         let node = self.dir_index.ensure(path);
-        let mut scope = scope.max(node.min_scope());
-        if scope == WatchScope::Names && self.hint_queue.writes().wants(Path::new(path)) {
-            scope = WatchScope::Everything;
-        }
+        let scope = scope.max(node.min_scope());
         match node.watch {
             WatchState::Unarmed => {}
             WatchState::Armed | WatchState::PartlyWatched(_) if node.scope < scope => {}

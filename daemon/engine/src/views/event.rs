@@ -46,8 +46,6 @@ pub(crate) enum Event {
         arguments: BTreeMap<String, String>,
         reply: oneshot::Sender<Result<PromptAnswer, PromptError>>,
     },
-    /// Extends watches to newly followed writes.
-    WatchWrites(oneshot::Sender<()>),
     /// Sets the read limit for SKILL.md.
     ReadLimit(u64),
     /// Ends the loop.
@@ -71,7 +69,6 @@ impl Event {
             | Self::Policy(_)
             | Self::SourceChanged
             | Self::Prompt { .. }
-            | Self::WatchWrites(_)
             | Self::ReadLimit(_)
             | Self::Stop => true,
         }

@@ -141,10 +141,6 @@ impl EngineState {
             Event::Status(reply) => {
                 let _ = reply.send(self.status());
             }
-            Event::WatchWrites(reply) => {
-                self.scanner.watch_writes();
-                let _ = reply.send(());
-            }
             Event::ReadLimit(limit) => self.scanner.set_read_limit(limit),
             Event::Stop => {
                 self.sources.stop();

@@ -61,3 +61,9 @@ pub enum ArmError {
     /// The operating system refused.
     Io(io::Error),
 }
+
+/// Returns the user's limit on inotify watches, if the system reports it.
+pub(crate) fn watch_limit() -> Option<u64> {
+    let path = Path::new("/proc/sys/fs/inotify/max_user_watches");
+    std::fs::read_to_string(path).ok()?.trim().parse().ok()
+}

@@ -22,10 +22,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::ioctl_fionread;
 
 use crate::lock::lock;
+use crate::watch::backend::watch_limit;
 use crate::watch::backend::{ArmError, StartWatch, Subscriber, WatchBackend, WatchScope};
 use crate::watch::hints::HintQueue;
 use crate::watch::mounts::Mounts;
-use crate::watch_limit;
 
 /// Events that can change a listing.
 const NAMES: WatchMask = WatchMask::ATTRIB
@@ -389,6 +389,7 @@ impl EventReader {
             let path = event.name.map_or_else(|| path.to_path_buf(), |name| path.join(name));
             if files.is_some() {
                 self.hint_queue.routes().tell(&path, !is_write);
+                self.hint_queue.writes().hear(&path);
             }
             if index.is_none() || event.mask == EventMask::CLOSE_WRITE {
                 continue;

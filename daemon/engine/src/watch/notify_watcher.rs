@@ -137,6 +137,7 @@ impl EventHandler {
             let [index, files] = self.subscribers(&path);
             if files {
                 self.hint_queue.routes().tell(&path, replaces);
+                self.hint_queue.writes().hear(&path);
             }
             if index && replaces {
                 self.hint_queue.replaced(&path);

@@ -70,12 +70,6 @@ impl Writes {
             && self.lock().below.get(dir).is_some_and(|it| it.is_heard)
     }
 
-    /// Returns true if writes in this directory, given by its physical path, are followed.
-    pub(crate) fn wants(&self, dir: &Path) -> bool {
-        self.0.is_on.load(Ordering::Acquire)
-            && self.lock().below.values().any(|it| dir.starts_with(&it.real))
-    }
-
     /// Stops following the directories for which `used` returns false.
     pub fn retain(&self, used: impl Fn(&AbsPath) -> bool) {
         let mut state = self.lock();

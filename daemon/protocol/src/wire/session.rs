@@ -12,9 +12,9 @@ use crate::wire::{Entry, Health};
 skills_params! {
     /// The session to open: `session`, or a new one if absent.
     SessionOpenParams {
-        /// True to count files that change in watched directories below the session's directory as
-        /// touched, whichever program writes them. Skills of a worktree are activated this way only
-        /// if the user trusts it. Unchanged if absent.
+        /// True to count files that are written below the session's directory as touched, whichever
+        /// program writes them, except in directories that git ignores. Skills of a worktree are
+        /// activated this way only if the user trusts it. Unchanged if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         auto: Option<bool>,
     }

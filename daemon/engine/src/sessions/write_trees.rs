@@ -1,0 +1,341 @@
+//! [`WriteTrees`]: watches of the directories in which automatic sessions follow writes.
+//!
+//! A tree is every directory below a session's directory that git does not ignore. Directories up
+//! to a limit are watched. In a git worktree, the files of further directories are compared with
+//! the time of the last comparison instead.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use skills_syntax::path::AbsPath;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until};
+
+use crate::files::ignored::{IgnoreOptions, walk};
+use crate::lock::lock;
+use crate::views::view::Health;
+use crate::watch::backend::WatchScope;
+use crate::watch::backend::watch_limit;
+use crate::watch::service::WatchService;
+use crate::watch::subscription::Subscription;
+use crate::watch::writes::Writes;
+
+/// Maximum number of directories of a tree that are compared instead of watched.
+const MAX_COMPARED: usize = 65_536;
+
+/// Minimum time between two comparisons.
+const COMPARE_EVERY: Duration = Duration::from_secs(2);
+
+/// Time before a comparison whose changes it reports again. File systems round times.
+const OVERLAP: Duration = Duration::from_millis(20);
+
+/// The trees of all automatic sessions; cheap to clone.
+#[derive(Clone, Default)]
+pub struct WriteTrees(Arc<TreesState>);
+
+#[derive(Default)]
+struct TreesState {
+    writes: Writes,
+    watch: WatchService,
+    trees: Mutex<BTreeMap<AbsPath, WriteTree>>,
+    added: Notify,
+}
+
+/// The directories below one session's directory.
+struct WriteTree {
+    /// Physical path of the session's directory.
+    top: PathBuf,
+    in_git: bool,
+    /// Maximum number of watched directories.
+    limit: usize,
+    subscription: Option<Subscription>,
+    watched: BTreeSet<PathBuf>,
+    compared: BTreeSet<PathBuf>,
+    /// True if some directories are neither watched nor compared.
+    is_partial: bool,
+    /// Start of the last comparison.
+    compared_at: SystemTime,
+    compare_next: Instant,
+}
+
+impl WriteTrees {
+    pub(crate) fn new(writes: Writes, watch: WatchService) -> Self {
+        Self(Arc::new(TreesState { writes, watch, ..TreesState::default() }))
+    }
+
+    /// Follows writes below a directory, with at most `limit` watches: every later write is
+    /// reported by [`Writes::next`] or [`Self::compare`]. Blocks on the disk.
+    pub fn follow(&self, dir: &AbsPath, limit: usize) {
+        self.0.writes.follow(dir);
+        let top = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_path_buf());
+        // The index and other programs of the user need watches too.
+        let share = watch_limit().map_or(usize::MAX, |it| usize::try_from(it / 4).unwrap_or(limit));
+        let mut tree = WriteTree {
+            in_git: top.ancestors().any(|it| it.join(".git").exists()),
+            limit: limit.min(share),
+            subscription: self.0.watch.subscribe(),
+            watched: BTreeSet::new(),
+            compared: BTreeSet::new(),
+            is_partial: false,
+            compared_at: SystemTime::now(),
+            compare_next: Instant::now() + COMPARE_EVERY,
+            top,
+        };
+        let top = tree.top.clone();
+        tree.add(&top);
+        lock(&self.0.trees).insert(dir.clone(), tree);
+        self.0.writes.heard(dir);
+        self.0.added.notify_one();
+    }
+
+    /// Stops following the directories for which `used` returns false.
+    pub fn retain(&self, used: impl Fn(&AbsPath) -> bool) {
+        self.0.writes.retain(&used);
+        lock(&self.0.trees).retain(|dir, _| used(dir));
+    }
+
+    /// Returns the files among written paths, and the files in new directories, which are followed
+    /// from now on. A path may have been removed, or may be reported under its directory's former
+    /// name. Blocks on the disk.
+    pub fn files(&self, written: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+        let mut files = BTreeSet::new();
+        for path in written {
+            match path.symlink_metadata() {
+                Ok(found) if found.is_dir() => {
+                    let mut trees = lock(&self.0.trees);
+                    let around = trees.values_mut().filter(|it| path.starts_with(&it.top));
+                    files.extend(around.flat_map(|it| it.add(&path)).collect::<Vec<_>>());
+                }
+                Ok(_) => {
+                    files.insert(path);
+                }
+                Err(_) => {}
+            }
+        }
+        files
+    }
+
+    /// Waits until directories that are not watched are to be compared.
+    pub async fn until_due(&self) {
+        loop {
+            let next = lock(&self.0.trees).values().filter_map(WriteTree::due).min();
+            tokio::select! {
+                () = async { sleep_until(next.unwrap_or_else(Instant::now)).await }, if next.is_some() => return,
+                () = self.0.added.notified() => {}
+            }
+        }
+    }
+
+    /// Compares the directories that are not watched, and returns their changed files. Blocks on
+    /// the disk.
+    pub fn compare(&self) -> BTreeSet<PathBuf> {
+        let now = Instant::now();
+        let mut trees = lock(&self.0.trees);
+        let due = trees.values_mut().filter(|it| it.due().is_some_and(|it| it <= now));
+        due.flat_map(WriteTree::compare).collect()
+    }
+
+    /// Returns the problem of following writes below a directory, if there is one.
+    pub fn health(&self, dir: &AbsPath) -> Option<Health> {
+        let trees = lock(&self.0.trees);
+        let tree = trees.get(dir)?;
+        let others = match (tree.compared.len(), tree.is_partial) {
+            (0, false) => return None,
+            (0, true) => "writes in the others are not seen".to_owned(),
+            (n, false) => format!("it compares {n} others every few seconds"),
+            (n, true) => {
+                format!("it compares {n} others every few seconds; writes in the rest are not seen")
+            }
+        };
+        Some(Health {
+            code: "auto-watch",
+            message: format!(
+                "skillsd watches {} directories for the automatic session; {others}",
+                tree.watched.len()
+            ),
+            hint: "Raise `sessions.auto_directories`, or ignore generated directories in `.gitignore`.",
+            path: Some(dir.as_os_str().to_owned()),
+        })
+    }
+}
+
+impl WriteTree {
+    /// Returns the time of the next comparison, if there is something to compare.
+    fn due(&self) -> Option<Instant> {
+        (!self.compared.is_empty()).then_some(self.compare_next)
+    }
+
+    /// Follows a directory and those below it that git does not ignore. Returns their files.
+    fn add(&mut self, dir: &Path) -> Vec<PathBuf> {
+        if self.watched.len() >= self.limit {
+            self.watched.retain(|it| it.is_dir());
+        }
+        let below = dir.to_owned();
+        // Begins at the top, where the ignore rules for the directory may be.
+        let keeps = move |it: &ignore::DirEntry| {
+            it.file_name() != ".git"
+                && (it.path().starts_with(&below) || below.starts_with(it.path()))
+        };
+        let options = IgnoreOptions { names: &[], within_git: true };
+        let mut files = Vec::new();
+        let mut found = walk(&self.top, options, keeps);
+        for entry in found.same_file_system(true).build().filter_map(Result::ok) {
+            let is_dir = entry.file_type().is_some_and(|it| it.is_dir());
+            let path = entry.into_path();
+            if !path.starts_with(dir) {
+                continue;
+            }
+            if !is_dir {
+                files.push(path);
+            } else if !self.take(path) {
+                self.is_partial = true;
+                break;
+            }
+        }
+        files
+    }
+
+    /// Watches or compares a directory. Returns false if it does neither.
+    fn take(&mut self, dir: PathBuf) -> bool {
+        if self.watched.contains(&dir) || self.watched.len() < self.limit {
+            let arm = self.subscription.as_mut().map(|it| it.arm(&dir, WatchScope::Saves));
+            if matches!(arm, Some(Ok(()))) {
+                self.compared.remove(&dir);
+                self.watched.insert(dir);
+                return true;
+            }
+        }
+        if self.in_git && self.compared.len() < MAX_COMPARED {
+            self.compared.insert(dir);
+            return true;
+        }
+        false
+    }
+
+    /// Returns the files of compared directories that have changed since the last comparison.
+    fn compare(&mut self) -> Vec<PathBuf> {
+        let (start, clock) = (Instant::now(), SystemTime::now());
+        let since = self.compared_at - OVERLAP;
+        let (mut files, mut new) = (Vec::new(), Vec::new());
+        self.compared.retain(|dir| {
+            let Ok(entries) = fs::read_dir(dir) else { return false };
+            for entry in entries.filter_map(Result::ok) {
+                let Ok(found) = entry.metadata() else { continue };
+                let nanos = u64::try_from(found.ctime_nsec()).unwrap_or(0);
+                let seconds = u64::try_from(found.ctime()).unwrap_or(0);
+                let changed =
+                    UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_nanos(nanos);
+                if changed >= since {
+                    let list = if found.is_dir() { &mut new } else { &mut files };
+                    list.push(entry.path());
+                }
+            }
+            true
+        });
+        new.retain(|it| !self.watched.contains(it) && !self.compared.contains(it));
+        for dir in new {
+            files.extend(self.add(&dir));
+        }
+        self.compared_at = clock;
+        // A large tree takes at most a twentieth of one core.
+        self.compare_next = Instant::now() + COMPARE_EVERY.max(start.elapsed() * 20);
+        files
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::hints::HintQueue;
+    use crate::watch::notify_watcher::{portable, recommended};
+
+    /// Returns followed trees, the session's directory, and the guard of the disk.
+    fn followed(limit: usize, is_portable: bool) -> (WriteTrees, AbsPath, tempfile::TempDir) {
+        let guard = tempfile::tempdir().unwrap();
+        let root = guard.path().canonicalize().unwrap();
+        let top = root.join("w");
+        for dir in [".git", "src/deep/er", "target/debug", "docs"] {
+            fs::create_dir_all(top.join(dir)).unwrap();
+        }
+        fs::write(top.join(".gitignore"), "target/\n").unwrap();
+        let queue = HintQueue::new(|| {});
+        let writes = queue.writes().clone();
+        let start = if is_portable { portable } else { recommended };
+        let watch = WatchService::start(start(root.join("cookies")), queue).unwrap();
+        let trees = WriteTrees::new(writes, watch);
+        let top = AbsPath::new(&top).unwrap();
+        trees.follow(&top, limit);
+        (trees, top, guard)
+    }
+
+    /// Waits until the trees report a file.
+    async fn reports(trees: &WriteTrees, file: &Path) {
+        loop {
+            let files = tokio::select! {
+                written = trees.0.writes.next() => trees.files(written),
+                () = trees.until_due() => trees.compare(),
+            };
+            if files.contains(file) {
+                return;
+            }
+        }
+    }
+
+    async fn every_write_is_reported(limit: usize, is_portable: bool) {
+        let (trees, top, _guard) = followed(limit, is_portable);
+        for file in ["a", "src/deep/er/b", "new/below/c", "new/below/d", ".github/e"] {
+            let file = top.join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, "x").unwrap();
+            tokio::time::timeout(Duration::from_mins(1), reports(&trees, &file))
+                .await
+                .unwrap_or_else(|_| panic!("{} is not reported", file.display()));
+        }
+    }
+
+    #[tokio::test]
+    async fn write_in_any_directory_is_reported() {
+        every_write_is_reported(100, false).await;
+    }
+
+    #[tokio::test]
+    async fn write_in_any_directory_is_reported_with_notify() {
+        every_write_is_reported(100, true).await;
+    }
+
+    #[tokio::test]
+    async fn write_beyond_the_limit_is_reported_by_comparison() {
+        every_write_is_reported(2, false).await;
+    }
+
+    #[tokio::test]
+    async fn write_in_an_ignored_directory_is_not_reported() {
+        let (trees, top, _guard) = followed(100, false);
+        fs::write(top.join("target/debug/x"), "x").unwrap();
+        fs::create_dir_all(top.join("docs/target/new")).unwrap();
+        fs::write(top.join("docs/target/new/y"), "y").unwrap();
+        fs::write(top.join("docs/z"), "z").unwrap();
+        let mut files = BTreeSet::new();
+        while !files.contains(&top.join("docs/z")) {
+            files.extend(trees.files(trees.0.writes.next().await));
+        }
+        assert_eq!(files, [top.join("docs/z")].into());
+    }
+
+    #[tokio::test]
+    async fn health_reports_directories_beyond_the_limit() {
+        let (trees, top, _guard) = followed(2, false);
+        let health = trees.health(&top).unwrap();
+        assert_eq!(health.code, "auto-watch");
+        assert!(health.message.contains("watches 2 directories"), "{health:?}");
+        assert!(health.message.contains("compares 3 others"), "{health:?}");
+        let (trees, top, _guard) = followed(100, false);
+        assert_eq!(trees.health(&top), None);
+        trees.retain(|_| false);
+        assert!(lock(&trees.0.trees).is_empty() && !trees.0.writes.follows(&top));
+    }
+}
