@@ -29,8 +29,20 @@ pub enum Fence {
 pub struct FrontmatterRange {
     /// The text between the lines, including its last line end.
     pub content: Span,
+    /// The language of the text.
+    pub language: Language,
     /// The offset at which the body starts.
     pub body: usize,
+}
+
+/// The language of a frontmatter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Language {
+    Yaml,
+    /// JSON, named behind the opening dashes.
+    Json,
+    /// JavaScript, which the agent runs; skillsd does not.
+    JavaScript,
 }
 
 /// The reason why an agent recognises no frontmatter.
@@ -50,8 +62,10 @@ impl FenceError {
         offset: 0,
     };
     const EMPTY: Self = Self { message: "the frontmatter is empty", offset: 0 };
-    const LANGUAGE: Self =
-        Self { message: "the frontmatter is written in a language that is not YAML", offset: 3 };
+    const LANGUAGE: Self = Self {
+        message: "the frontmatter is written in a language that the agent does not read",
+        offset: 3,
+    };
 }
 
 impl Fence {
@@ -100,27 +114,40 @@ fn trimmed_lines(text: &str) -> Result<FrontmatterRange, FenceError> {
     if content.is_empty() {
         return Err(FenceError { offset: closing.start, ..FenceError::EMPTY });
     }
-    Ok(FrontmatterRange { content, body: next_line(text, closing.end) })
+    Ok(FrontmatterRange { content, language: Language::Yaml, body: next_line(text, closing.end) })
 }
 
 fn gray_matter(text: &str) -> Result<FrontmatterRange, FenceError> {
     let rest = text.strip_prefix("---").filter(|it| !it.starts_with('-'));
     let rest = rest.ok_or(FenceError::NOT_OPENED)?;
     let line = rest.find('\n').unwrap_or(rest.len());
-    let language = rest[..line].trim();
-    if !["", "yaml", "yml"].iter().any(|it| language.eq_ignore_ascii_case(it)) {
+    let named = rest[..line].trim();
+    let is = |names: &[&str]| names.iter().any(|it| named.eq_ignore_ascii_case(it));
+    let language = if is(&["", "yaml", "yml"]) {
+        Language::Yaml
+    } else if named == "json" {
+        Language::Json
+    } else if is(&["js", "javascript"]) {
+        Language::JavaScript
+    } else {
         return Err(FenceError::LANGUAGE);
-    }
+    };
     let start = (3 + line + 1).min(text.len());
     Ok(match text[3 + line..].find("\n---") {
-        None => FrontmatterRange { content: Span::new(start, text.len()), body: text.len() },
+        None => {
+            FrontmatterRange { content: Span::new(start, text.len()), language, body: text.len() }
+        }
         Some(at) => {
             let closing = 3 + line + at;
             let behind = closing + "\n---".len();
             let after = &text[behind..];
             let body = text.len() - after.strip_prefix('\r').unwrap_or(after).len();
             let body = if text[body..].starts_with('\n') { body + 1 } else { body };
-            FrontmatterRange { content: Span::new(start, closing + 1), body }
+            // The agent's parser gets the text without its last line end, and adds one only if the
+            // text does not end with another.
+            let is_blank = closing > start && text[..closing].ends_with('\n');
+            let end = if is_blank { closing } else { closing + 1 };
+            FrontmatterRange { content: Span::new(start, end), language, body }
         }
     })
 }
@@ -133,7 +160,7 @@ fn prefix(text: &str) -> Result<FrontmatterRange, FenceError> {
     let line_end = ["\n", "\r\n"].into_iter().find(|it| text[behind..].starts_with(it));
     // Text after the dashes is lost, and the body is empty.
     let body = line_end.map_or(text.len(), |it| behind + it.len());
-    Ok(FrontmatterRange { content: Span::new(start, closing + 1), body })
+    Ok(FrontmatterRange { content: Span::new(start, closing + 1), language: Language::Yaml, body })
 }
 
 fn exact(text: &str) -> Result<FrontmatterRange, FenceError> {
@@ -143,7 +170,8 @@ fn exact(text: &str) -> Result<FrontmatterRange, FenceError> {
     if closing == start {
         return Err(FenceError { offset: start, ..FenceError::EMPTY });
     }
-    Ok(FrontmatterRange { content: Span::new(start, closing + 1), body: closing + "\n---\n".len() })
+    let (content, body) = (Span::new(start, closing + 1), closing + "\n---\n".len());
+    Ok(FrontmatterRange { content, language: Language::Yaml, body })
 }
 
 fn next_line(text: &str, line_end: usize) -> usize {
@@ -201,10 +229,31 @@ mod tests {
     }
 
     #[test]
-    fn languages_other_than_yaml_are_refused() {
+    fn languages_other_than_yaml_are_recognised_by_gray_matter_only() {
         check("---yaml\na: b\n---\n", [Some(("a: b\n", "")), None, None, None]);
-        check("---js\n{}\n---\n", [None; 4]);
+        check("---js\n{}\n---\n", [Some(("{}\n", "")), None, None, None]);
+        for (named, language) in [
+            ("", Some(Language::Yaml)),
+            ("YML", Some(Language::Yaml)),
+            (" json", Some(Language::Json)),
+            ("JSON", None),
+            ("JavaScript", Some(Language::JavaScript)),
+            ("js", Some(Language::JavaScript)),
+            ("toml", None),
+            ("yaml x", None),
+        ] {
+            let text = format!("---{named}\n{{}}\n---\n");
+            let found = Fence::GrayMatter.find(&text).ok();
+            assert_eq!(found.map(|it| it.language), language, "{named}");
+        }
         check("----\na: b\n----\n", [None; 4]);
+    }
+
+    #[test]
+    fn last_line_end_behind_a_blank_line_is_no_part_for_gray_matter() {
+        let others = Some(("a: |+\n  b\n\n\n", "x\n"));
+        let text = "---\na: |+\n  b\n\n\n---\nx\n";
+        check(text, [Some(("a: |+\n  b\n\n", "x\n")), others, others, others]);
     }
 
     #[test]

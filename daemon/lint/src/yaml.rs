@@ -22,7 +22,8 @@ use super::subject::Cx;
 use rules::{ALIAS, AMBIGUOUS_SCALAR, FLOW_VALUE, NOT_A_MAPPING, ODD_CLOSING};
 
 /// Load faults caused by invalid YAML or its delimiters.
-const FAULTS: [&str; 3] = ["yaml/valid", "frontmatter/required", "frontmatter/delimited"];
+const FAULTS: [&str; 4] =
+    ["yaml/valid", "frontmatter/required", "frontmatter/delimited", "frontmatter/code"];
 
 pub(super) fn check(cx: &Cx<'_>, out: &mut Vec<Finding>) {
     let consequences = Consequences::new(cx, cx.profiles_that_drop(&FAULTS));

@@ -62,8 +62,8 @@ pub fn named_arguments(raw: &str, names: impl Iterator<Item = String>) -> BTreeM
     names.into_iter().zip(words).collect()
 }
 
-/// Splits like opencode's slash commands: a quoted part is an argument of its own, and backslashes
-/// are literal.
+/// Splits like opencode's slash commands: a quoted part or `[Image 1]` is an argument of its own,
+/// and backslashes are literal.
 pub(super) fn slash_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = text;
@@ -78,6 +78,10 @@ pub(super) fn slash_words(text: &str) -> Vec<String> {
                 None => 1,
             },
             _ if first.is_whitespace() => first.len_utf8(),
+            '[' if let Some(length) = image(rest) => {
+                words.push(rest[..length].to_owned());
+                length
+            }
             _ => {
                 let ends = |c: char| c.is_whitespace() || c == '"' || c == '\'';
                 let end = rest.find(ends).unwrap_or(rest.len());
@@ -88,6 +92,16 @@ pub(super) fn slash_words(text: &str) -> Vec<String> {
         rest = &rest[length..];
     }
     words
+}
+
+/// Returns the length of an image's placeholder at the start of a text, such as `[Image 1]`.
+fn image(text: &str) -> Option<usize> {
+    let head = text.get(..6).filter(|it| it.eq_ignore_ascii_case("[Image"))?;
+    let behind = text[head.len()..].trim_start();
+    let after = behind.trim_start_matches(|it: char| it.is_ascii_digit());
+    let is_image = behind.len() < text.len() - head.len() && after.len() < behind.len();
+    let after = after.strip_prefix(']').filter(|_| is_image)?;
+    Some(text.len() - after.len())
 }
 
 #[cfg(test)]
@@ -129,5 +143,7 @@ mod tests {
         check("\"a b\" 'c d'e", &["a b", "c d", "e"]);
         check("it's ä", &["it", "s", "ä"]);
         check("''", &[""]);
+        check("see [Image 1] [image  22]x", &["see", "[Image 1]", "[image  22]", "x"]);
+        check("[Image] [Image x] a[Image 1]", &["[Image]", "[Image", "x]", "a[Image", "1]"]);
     }
 }

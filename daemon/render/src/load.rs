@@ -48,7 +48,7 @@ pub fn load(loading: &LoadRequest<'_>) -> LoadedSkill {
                 format!("Base directory for this skill: {}\n\n{}", loading.dir, filled.text)
             }
         }
-        OutputFormat::Opencode | OutputFormat::OpencodeFounding if is_slash => {
+        OutputFormat::Opencode if is_slash => {
             let filled = fill(loading, PlaceholderSyntax::Slash, CommandSyntax::Slash);
             commands = filled.commands;
             warnings.extend(filled.warnings);
@@ -74,7 +74,7 @@ pub fn load(loading: &LoadRequest<'_>) -> LoadedSkill {
     };
     let takes_arguments = loading.format.is_claude()
         || loading.format == OutputFormat::AgentSkills
-        || (loading.format.is_opencode() && is_slash);
+        || (loading.format == OutputFormat::Opencode && is_slash);
     if !takes_arguments && !loading.arguments.trim().is_empty() {
         warnings
             .push("The arguments are ignored: this format does not support arguments.".to_owned());
@@ -106,13 +106,9 @@ fn fill(
         Substitutions::new(placeholders, arguments, &names, loading.dir, loading.variables, body);
     let mut expanded = expand(body, marks, &mut values, loading.shell, loading.results);
     if marks == CommandSyntax::Slash && !loading.is_command {
-        let dir = match loading.format {
-            OutputFormat::OpencodeFounding => xml::file_url(loading.dir),
-            _ => loading.dir.to_owned(),
-        };
         // opencode 1.18.33; its tool uses another example in the parentheses.
         expanded.text.push_str("\n\nBase directory for this skill: ");
-        expanded.text.push_str(&dir);
+        expanded.text.push_str(loading.dir);
         expanded.text.push_str("\nRelative paths in this skill (e.g., scripts/, references/) are relative to this base directory.");
     }
     if !values.used && !arguments.trim().is_empty() {

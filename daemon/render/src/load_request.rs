@@ -18,7 +18,7 @@ pub enum Invoker {
 impl Invoker {
     /// Returns whether this format runs embedded commands for this invoker.
     pub fn runs_commands(self, format: OutputFormat) -> bool {
-        format.is_claude() || (format.is_opencode() && self == Self::User)
+        format.is_claude() || (format == OutputFormat::Opencode && self == Self::User)
     }
 }
 

@@ -16,7 +16,7 @@ use skills_agents::profile::OutputFormat;
 pub use budget::{ListingBudget, PromptListing};
 pub use listed_skill::ListedSkill;
 pub(super) use listed_skill::OneLineTexts;
-pub(super) use lists::{gemini_order, markdown};
+pub(super) use lists::markdown;
 
 /// The format of a prompt listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -109,7 +109,8 @@ fn is_ours(format: ListingFormat) -> bool {
 /// Returns the agent's text for an empty list, if it has one.
 fn empty_text(format: ListingFormat) -> &'static str {
     match format {
-        ListingFormat::Opencode | ListingFormat::OpencodeFounding => lists::OPENCODE_NONE,
+        ListingFormat::Opencode => lists::OPENCODE_NONE,
+        ListingFormat::OpencodeFounding => lists::OPENCODE_FOUNDING_NONE,
         ListingFormat::SkillsRef => "<available_skills>\n</available_skills>",
         ListingFormat::Json => "[]",
         ListingFormat::Xml

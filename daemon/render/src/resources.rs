@@ -21,10 +21,12 @@ const PLUGIN_DEEPEST: usize = 3;
 const NO_SCRIPTS: [&str; 7] =
     ["node_modules", "__pycache__", ".git", ".venv", "venv", ".tox", ".nox"];
 
-/// Returns the files in opencode's sample: the first ten in sorted order, without paths that
-/// contain `SKILL.md`. The agent itself takes the first ten in directory order.
-pub fn opencode_sample(mut files: Vec<String>) -> Vec<String> {
-    files.retain(|it| !it.contains("SKILL.md"));
+/// Returns the files in opencode's sample: the first ten in sorted order, without files named
+/// `SKILL.md`; as the founding documents describe it, without paths that contain this name. The
+/// agent itself takes the first ten in directory order.
+pub fn opencode_sample(mut files: Vec<String>, founding: bool) -> Vec<String> {
+    let is_skill = |it: &str| it.rsplit('/').next() == Some("SKILL.md");
+    files.retain(|it| !(is_skill(it) || founding && it.contains("SKILL.md")));
     files.sort_unstable();
     files.truncate(SAMPLE);
     files
@@ -167,9 +169,10 @@ mod tests {
     #[test]
     fn opencode_sample_has_ten_files_without_skill_files() {
         let mut files = texts(&["SKILL.md", "sub/SKILL.md", "old-SKILL.md.bak", "b", ".hidden"]);
-        assert_eq!(opencode_sample(files.clone()), [".hidden", "b"]);
+        assert_eq!(opencode_sample(files.clone(), true), [".hidden", "b"]);
+        assert_eq!(opencode_sample(files.clone(), false), [".hidden", "b", "old-SKILL.md.bak"]);
         files.extend((0..20).map(|it| format!("f{it:02}")));
-        assert_eq!(opencode_sample(files).len(), SAMPLE);
+        assert_eq!(opencode_sample(files, false).len(), SAMPLE);
     }
 
     #[test]

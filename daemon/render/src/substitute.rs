@@ -142,9 +142,14 @@ impl<'a> Substitutions<'a> {
     }
 
     /// Returns opencode's value of a numbered argument, counted from 1. The highest number takes
-    /// all remaining words.
+    /// all remaining words. The argument before the first is that of JavaScript's `slice(-1)` and
+    /// `[-1]`.
     fn slash(&self, number: usize) -> String {
-        let words = number.checked_sub(1).and_then(|it| self.words.get(it..)).unwrap_or_default();
+        let Some(index) = number.checked_sub(1) else {
+            let last = self.words.last().cloned().unwrap_or_default();
+            return if self.last == 0 { last } else { "undefined".to_owned() };
+        };
+        let words = self.words.get(index..).unwrap_or_default();
         let words = if number == self.last { words } else { &words[..words.len().min(1)] };
         words.join(" ")
     }

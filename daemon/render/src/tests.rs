@@ -292,7 +292,7 @@ fn slash_arguments_count_from_one_and_last_takes_rest() {
         text.to_owned() + &appended.unwrap_or_default()
     };
     assert_eq!(slash("\n$1, $2.\n", "a b c"), "a, b c.\n");
-    assert_eq!(slash("$2 $1 $0", "a b c"), "b c a ");
+    assert_eq!(slash("$2 $1 $0", "a b c"), "b c a undefined");
     assert_eq!(slash("$1 $3", "a"), "a ");
     assert_eq!(slash("do $ARGUMENTS", "a $1"), "do a $1");
     assert_eq!(slash("plain", "a b"), "plain|a b");
@@ -456,4 +456,17 @@ proptest! {
         };
         prop_assert_eq!(count(&value), count(""));
     }
+}
+
+#[test]
+fn slash_argument_zero_follows_javascript() {
+    let filled = |body: &str, arguments| {
+        let case = Case { by: Invoker::User, ..Case::body(OutputFormat::Opencode, body) };
+        let output = case.with(arguments).loaded().output;
+        output.split("\n\nBase directory").next().unwrap_or_default().to_owned()
+    };
+    // Measured with opencode 1.18.33, and read in its source.
+    assert_eq!(filled("$0", "a b"), "b");
+    assert_eq!(filled("$0 $1", "a b"), "undefined a b");
+    assert_eq!(filled("$1 $2", "[Image 1] x y"), "[Image 1] x y");
 }

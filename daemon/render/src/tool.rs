@@ -6,8 +6,7 @@ use serde_json::{Value as Json, json};
 use skills_agents::profile::OutputFormat;
 
 use super::prompt_listing::{
-    ListedSkill, ListingBudget, ListingFormat, OneLineTexts, PromptListing, gemini_order, markdown,
-    write_listing,
+    ListedSkill, ListingBudget, ListingFormat, OneLineTexts, PromptListing, markdown, write_listing,
 };
 
 /// A tool definition for model providers.
@@ -33,16 +32,34 @@ Use this tool to inject the skill's instructions and resources into current conv
 The skill name must match one of the skills listed in your system prompt.
 ";
 
+/// The tool description in the founding documents, before the list.
+const OPENCODE_FOUNDING: &str = "Load a specialized skill that provides domain-specific instructions and workflows.
+
+When you recognize that a task matches one of the available skills listed below, use this tool to load the full skill instructions.
+
+The skill will inject detailed instructions, workflows, and access to bundled resources (scripts, references, templates) into the conversation context.
+
+Tool output includes a `<skill_content name=\"...\">` block with the loaded content.
+
+The following skills provide specialized sets of instructions for particular tasks
+Invoke this tool to load a skill when a task matches one of the available skills listed below:
+
+";
+
+/// The tool description in the founding documents, if there are no skills.
+const OPENCODE_FOUNDING_NONE: &str = "No skills are currently available.";
+
 /// Gemini CLI 0.61.0's tool description, after the names.
 const GEMINI: &str = "Returns the skill's instructions wrapped in `<activated_skill>` tags. These provide specialized guidance for the current task. Use this when you identify a task that matches a skill's description. ONLY use names exactly as they appear in the `<available_skills>` section.";
 
-/// Returns the tool definition in an agent's format, or `None` if there are no skills.
+/// Returns the tool definition in an agent's format, or `None` if the agent offers none without
+/// skills.
 pub fn tool(
     format: OutputFormat,
     skills: &[ListedSkill<'_>],
     room: &ListingBudget,
 ) -> Option<Tool> {
-    if skills.is_empty() {
+    if skills.is_empty() && format != OutputFormat::OpencodeFounding {
         return None;
     }
     let mut n_shortened = 0;
@@ -62,12 +79,17 @@ pub fn tool(
     };
     let (name, description) = match format {
         OutputFormat::Opencode => ("skill", OPENCODE.to_owned()),
-        OutputFormat::OpencodeFounding => ("skill", format!("{USE}\n\n{}", markdown(skills))),
+        OutputFormat::OpencodeFounding if skills.is_empty() => {
+            ("skill", OPENCODE_FOUNDING_NONE.to_owned())
+        }
+        OutputFormat::OpencodeFounding => {
+            ("skill", format!("{OPENCODE_FOUNDING}{}", markdown(skills)))
+        }
         OutputFormat::Claude | OutputFormat::ClaudeFounding => {
             ("Skill", list(ListingFormat::Claude, "Available skills:\n"))
         }
         OutputFormat::Gemini => {
-            let names = names(format, skills).join("', '");
+            let names = names(skills).join("', '");
             let activates = "Activates a specialized agent skill by name";
             ("activate_skill", format!("{activates} (Available: '{names}'). {GEMINI}"))
         }
@@ -81,19 +103,17 @@ pub fn tool(
 
 /// Returns the names in the agent's order, without duplicates: Codex keeps several skills of one
 /// name.
-fn names<'a>(format: OutputFormat, skills: &[ListedSkill<'a>]) -> Vec<&'a str> {
-    let sorted = match format {
-        OutputFormat::Gemini => gemini_order(skills),
-        _ => skills.iter().collect(),
-    };
+fn names<'a>(skills: &[ListedSkill<'a>]) -> Vec<&'a str> {
     let mut seen = HashSet::new();
-    sorted.into_iter().map(|it| it.name).filter(|it| seen.insert(*it)).collect()
+    skills.iter().map(|it| it.name).filter(|it| seen.insert(*it)).collect()
 }
 
 fn schema(format: OutputFormat, skills: &[ListedSkill<'_>]) -> Json {
-    let names = names(format, skills);
-    let name =
-        |description: &str| json!({"type": "string", "enum": names, "description": description});
+    let names = names(skills);
+    let name = |description: &str| match &names[..] {
+        [] => json!({"type": "string", "description": description}),
+        names => json!({"type": "string", "enum": names, "description": description}),
+    };
     let object = |parameter: &str, properties: Json| json!({"type": "object", "properties": properties, "required": [parameter], "additionalProperties": false});
     match format {
         // As recorded from the agent, plus the enum of names.

@@ -63,6 +63,17 @@ mod tests {
     }
 
     #[test]
+    fn comma_without_a_value_is_an_error_beside_trailing_commas() {
+        let read = |text: &str| parse(text, Syntax::JsonLoose);
+        for text in ["{,}", "{\"a\":[,]}", "{\"a\":1,,}", "[1,/* c */,]", " ", "// c"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+        for text in ["", "{\"a\":[1,],}", "{}", "{\"a\":\",,\"} // ,,"] {
+            assert!(read(text).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
     fn last_duplicate_key_wins() {
         let node = parse("{\"a\": 1, \"a\": \"two\"}", Syntax::Json).unwrap();
         assert_eq!(node.get("a").and_then(Node::text), Some("two"));

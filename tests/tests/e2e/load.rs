@@ -135,3 +135,76 @@ fn load_of_a_denied_skill_names_the_rule() {
     fs::remove_file(&settings).unwrap();
     live.wire.call("skills/load", &params);
 }
+
+const OPENCODE: &str = "//- /.git/HEAD
+ref: refs/heads/main
+//- /.agents/skills/b/SKILL.md
+---
+name: alpha
+description: First.
+---
+Do $ARGUMENTS.
+//- /.opencode/skill/a/SKILL.md
+---
+name: Beta
+description: Second.
+---
+Other.
+//- /.opencode/skill/z/SKILL.md
+---
+name: alpha
+description: Third.
+---
+Third $1.
+";
+
+#[test]
+fn opencode_command_loads_the_skill_and_ends_in_the_output_of_the_tool_in_founding_notes() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", OPENCODE);
+    let mut load = |profile: &str, name: &str, by: &str| {
+        let params = json!({"cwd": top, "profile": profile, "name": name, "by": by, "args": "x"});
+        let loaded = live.wire.call("skills/load", &params);
+        loaded["output"].as_str().expect("text").to_owned()
+    };
+    assert_eq!(load("opencode", "/alpha", "user"), load("opencode", "alpha", "user"));
+    assert!(load("opencode", "/alpha", "user").starts_with("Third x."));
+    let founding = load("opencode@founding", "/alpha", "user");
+    assert_eq!(founding, load("opencode@founding", "alpha", "model"));
+    assert!(founding.starts_with("<skill_content name=\"alpha\">\n# Skill: alpha\n\nThird $1."));
+}
+
+#[test]
+fn founding_notes_on_opencode_keep_the_order_of_the_registry() {
+    let mut live = Live::start();
+    let top = live.home.worktree("w", OPENCODE);
+    let at = |more: Value| {
+        let mut params = json!({"cwd": top, "profile": "opencode@founding"});
+        params.as_object_mut().expect("an object").extend(more.as_object().expect("one").clone());
+        params
+    };
+    let tool = live.wire.call("catalog/tool", &at(json!({})))["tool"].clone();
+    let text = tool["description"].as_str().expect("text");
+    assert!(text.starts_with("Load a specialized skill that provides domain-specific"), "{text}");
+    let list = "\n\n## Available Skills\n- **alpha**: Third.\n- **Beta**: Second.";
+    assert!(text.ends_with(list), "{text}");
+    let listed = live.wire.call("catalog/render", &at(json!({})));
+    let text = listed["text"].as_str().expect("text");
+    assert!(text.find("alpha") < text.find("Beta"), "{text}");
+    let missing = live.wire.try_call("skills/load", &at(json!({"name": "x"}))).expect_err("none");
+    assert_eq!(missing.message, "Skill \"x\" not found. Available skills: alpha, Beta");
+    // Without skills the tool stays; without the tool there is no word about skills.
+    let empty = live.home.worktree("empty", "//- /.git/HEAD\nref: refs/heads/main\n");
+    let none = json!({"cwd": empty, "profile": "opencode@founding", "emptyText": true});
+    let tool =
+        live.wire.call("catalog/tool", &json!({"cwd": empty, "profile": "opencode@founding"}));
+    assert_eq!(tool["tool"]["description"], "No skills are currently available.");
+    let text = live.wire.call("catalog/render", &none)["text"].clone();
+    assert!(text.as_str().expect("text").ends_with("<available_skills>\n</available_skills>"));
+    fs::write(empty.join("opencode.json"), r#"{"permission": {"skill": "deny"}}"#)
+        .expect("written");
+    assert_eq!(live.wire.call("catalog/render", &none)["text"], "");
+    let tool =
+        live.wire.call("catalog/tool", &json!({"cwd": empty, "profile": "opencode@founding"}));
+    assert_eq!(tool["tool"], Value::Null);
+}

@@ -294,7 +294,8 @@ impl Mapping {
             YamlLibrary::SerdeYaml => self
                 .serde_mismatch()
                 .or_else(|| self.empty_key())
-                .or_else(|| self.surrogate_escape()),
+                .or_else(|| self.surrogate_escape())
+                .or_else(|| self.unindented_break()),
         }
     }
 
@@ -363,6 +364,31 @@ impl Mapping {
         let halves = self.text.match_indices("\\u").map(|(at, _)| at).filter(is_half);
         let at = halves.into_iter().find(|at| self.double_quoted(self.entries(), *at))?;
         Some(("half of a surrogate pair in an escape".to_owned(), Span::empty(at)))
+    }
+
+    /// Finds unquoted text after a line separator of Unicode. libyaml ends the value there, because
+    /// the text is not indented, and then misses the colon of a key.
+    fn unindented_break(&self) -> Option<(String, Span)> {
+        let quoted = |it: &Entry| match it.value.kind {
+            ValueKind::Scalar { style, .. } => {
+                matches!(style, ScalarStyle::DoubleQuoted | ScalarStyle::SingleQuoted)
+            }
+            _ => true,
+        };
+        let plain = self.entries().iter().filter(|it| !quoted(it));
+        let breaks = |it: char| matches!(it, '\u{85}' | '\u{2028}' | '\u{2029}');
+        plain.map(|it| it.value.span).find_map(|span| {
+            let mut lines = span.slice(&self.text).split(breaks);
+            let first = lines.next()?.len();
+            let is_text = |it: &str| !it.is_empty() && !it.starts_with([' ', '\n', '#']);
+            let is_key = |it: &str| {
+                let line = it.lines().next().unwrap_or_default();
+                line.contains(": ") || line.ends_with(':')
+            };
+            let is_lost = lines.any(|it| is_text(it) && !is_key(it));
+            let message = "a line separator of Unicode ends the value";
+            is_lost.then(|| (message.to_owned(), Span::empty(span.start + first)))
+        })
     }
 
     /// Returns whether double-quoted text covers the byte at `at`.

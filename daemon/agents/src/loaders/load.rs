@@ -1,12 +1,13 @@
 //! Tries a profile's load strategies in order until one yields the fields.
 
+use skills_syntax::config_tree::{self, Node, Syntax, Value};
 use skills_syntax::parse::ScalarStyle;
 use skills_syntax::text::LineColumn;
 
 use super::dialect::{Mapping, TypedValue, YamlRefusal, parse_strict};
 use super::outcome::{FIX_YAML, RecordLoader, START, line_column, repair_description};
 use super::{extract_lines, quote_values, rewrite_as_blocks};
-use crate::fence::Fence;
+use crate::fence::{Fence, Language};
 use crate::profile::{LoadStrategy, OnInvalidYaml};
 use crate::scalar::{YamlType, plain_scalar_type};
 use crate::skill::{FrontmatterState, RecordField};
@@ -32,7 +33,13 @@ impl RecordLoader<'_> {
             return match self.profile.fence.find(&self.record.head) {
                 Ok(fenced) => {
                     self.body = fenced.body;
-                    Some(self.load(fenced.content.slice(&self.record.head), fenced.content.start))
+                    let (content, start) =
+                        (fenced.content.slice(&self.record.head), fenced.content.start);
+                    Some(match fenced.language {
+                        Language::Yaml => self.load(content, start),
+                        Language::Json => self.load_json(content, start),
+                        Language::JavaScript => self.load_code(),
+                    })
                 }
                 Err(_) if self.record.yaml == FrontmatterState::Absent => None,
                 Err(unfenced) => {
@@ -106,6 +113,37 @@ impl RecordLoader<'_> {
         self.note("frontmatter/delimited", message, at, next);
         self.strategy = None;
         LoadedValues { name: None, description: None, mapping: None, is_own_reading: false }
+    }
+
+    /// Reads JSON. `start` is the offset of `content` in the file.
+    fn load_json(&mut self, content: &str, start: usize) -> LoadedValues {
+        match config_tree::parse(content, Syntax::Json) {
+            Ok(document) => LoadedValues {
+                name: document.get("name").map(typed_json),
+                description: document.get("description").map(typed_json),
+                mapping: None,
+                is_own_reading: false,
+            },
+            Err(error) => {
+                let before = line_column(&self.record.head, start).line;
+                let at = LineColumn { line: before + error.at.line - 1, ..error.at };
+                let message = format!("the frontmatter is {}", error.message);
+                let next = "Correct the JSON, or write the fields in YAML.";
+                self.drop_skill("yaml/valid", message, Some(at), next);
+                self.own_fields(true)
+            }
+        }
+    }
+
+    /// Drops a skill whose frontmatter is a program.
+    fn load_code(&mut self) -> LoadedValues {
+        let message = format!(
+            "the frontmatter is JavaScript, which {} runs when it lists skills; skillsd runs none, so the name is unknown",
+            self.profile.subject()
+        );
+        let next = "Remove the skill if you do not trust its code; write the fields in YAML.";
+        self.drop_skill("frontmatter/code", message, Some(START), next);
+        self.own_fields(true)
     }
 
     /// Tries the strategies. `start` is the offset of `content` in the file.
@@ -221,6 +259,19 @@ impl LoadedValues {
             is_own_reading: false,
         }
     }
+}
+
+/// Types a value of JSON.
+fn typed_json(node: &Node) -> TypedValue {
+    let (kind, text) = match &node.value {
+        Value::Null => (YamlType::Null, String::new()),
+        Value::Flag(flag) => (YamlType::Boolean, flag.to_string()),
+        Value::Other(text) => (YamlType::Number, text.to_string()),
+        Value::Text(text) => (YamlType::Text, text.to_string()),
+        Value::List(_) => (YamlType::List, String::new()),
+        Value::Map(_) => (YamlType::Map, String::new()),
+    };
+    TypedValue { kind, text }
 }
 
 /// Types a field of the record as `library` would.

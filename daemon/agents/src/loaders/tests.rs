@@ -611,3 +611,55 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn line_separator_of_unicode_ends_an_unquoted_value_for_codex() {
+    let reads = |value: &str| {
+        let content = format!("name: a\ndescription: {value}\n");
+        parse_strict(&content, YamlLibrary::SerdeYaml).is_ok()
+    };
+    for mark in ['\u{85}', '\u{2028}', '\u{2029}'] {
+        for value in ["x*y", "x *y z", ">\n  x*y", "|\n  x*y\n  z"] {
+            assert!(!reads(&value.replace('*', &mark.to_string())), "{value} {mark:?}");
+        }
+        for value in ["x* y", "x*", "x*# y", "\"x*y\"", "'x*y'", "x**  y"] {
+            assert!(reads(&value.replace('*', &mark.to_string())), "{value} {mark:?}");
+        }
+    }
+}
+
+#[test]
+fn frontmatter_in_json_is_read_and_in_javascript_is_not_run() {
+    let opencode = |text: &str| {
+        let loaded = load_for_all_agents(&record(text.as_bytes()), "dir");
+        loaded.into_iter().find(|it| it.0.id == "opencode").unwrap().1
+    };
+    let json = opencode("---json\n{\"name\": \"a\", \"description\": \"\\u00e9\"}\n---\nBody\n");
+    assert_eq!((&*json.name, json.description.as_deref()), ("a", Some("é")));
+    assert_eq!(json.verdict, LoadVerdict::Accepted);
+    let rule = |text: &str| opencode(text).dropped.map(|it| (it.rule, it.at.unwrap().line));
+    assert_eq!(rule("--- json\n{\"name\": \"a\",\n}\n---\n"), Some(("yaml/valid", 2)));
+    assert_eq!(rule("---json\n{\"name\": 5}\n---\n"), Some(("name/required", 1)));
+    assert_eq!(rule("---js\n{name: \"a\"}\n---\n"), Some(("frontmatter/code", 1)));
+}
+
+#[test]
+fn kept_blank_lines_before_the_closing_line_lose_one_for_opencode() {
+    let described = |value: &str| {
+        let text = format!("---\nname: a\ndescription: {value}---\nBody\n");
+        let loaded = load_for_all_agents(&record(text.as_bytes()), "a");
+        loaded.into_iter().find(|it| it.0.id == "opencode").unwrap().1.description.unwrap()
+    };
+    // Measured with opencode 1.18.33.
+    for (value, expected) in [
+        (">+\n  a\n\n\n", "a\n\n"),
+        ("|+\n  a\n\n", "a\n"),
+        ("|+\n  a\n", "a\n"),
+        ("|+\n  a\n\n\nlicense: x\n", "a\n\n\n"),
+        (">+\n  a\n  \n", "a\n\n"),
+        ("|+\n\n\n", "\n"),
+        ("|\n  b\n\n\n", "b\n"),
+    ] {
+        assert_eq!(described(value), expected, "{value:?}");
+    }
+}

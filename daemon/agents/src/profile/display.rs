@@ -60,7 +60,8 @@ fn walk_words(walk: &WalkRule) -> Vec<String> {
         },
     );
     add(!walk.file_links, "no linked SKILL.md");
-    add(walk.links_last, "links last");
+    add(walk.reversed, "names in reverse order");
+    add(walk.stops_at_directory, "not beside a directory SKILL.md");
     add(walk.repeats, "a directory each time it is reached");
     if let Some(most) = walk.most_directories {
         words.push(format!("{most} directories"));

@@ -114,6 +114,7 @@ keywords! {
     }
     PathIdentity {
         "as-reached" = Self::AsReached,
+        "as-first-reached" = Self::AsFirstReached,
         "canonical" = Self::Canonical,
     }
     SettingsItem {

@@ -178,6 +178,9 @@ impl DuplicatePolicy {
 pub enum PathIdentity {
     /// The path by which discovery reached it.
     AsReached,
+    /// The path by which discovery reached it first: a path that is reached again keeps its first
+    /// place in the scan order.
+    AsFirstReached,
     /// The path with symbolic links resolved. A file reached twice counts once.
     Canonical,
 }

@@ -200,10 +200,13 @@ pub struct WalkRule {
     pub into_skills: bool,
     /// The symbolic links to directories that are followed.
     pub directory_links: LinkPolicy,
-    /// True if a SKILL.md may be a symbolic link.
+    /// True if a SKILL.md may be a symbolic link. If not, only a regular file of that name is one.
     pub file_links: bool,
-    /// True if linked directories come after all others beside them.
-    pub links_last: bool,
+    /// True if the entries of a directory are walked from the last name to the first.
+    pub reversed: bool,
+    /// True if a directory named SKILL.md ends the walk below the directory that holds it, like a
+    /// file of that name.
+    pub stops_at_directory: bool,
     /// True if a directory is walked each time it is reached, instead of once. Requires
     /// `max_depth`, because links could make the walk endless.
     pub repeats: bool,
@@ -250,7 +253,8 @@ impl WalkRule {
             into_skills: false,
             directory_links: LinkPolicy::Always,
             file_links: true,
-            links_last: false,
+            reversed: false,
+            stops_at_directory: false,
             repeats: false,
             most_directories: None,
             most_entries: None,

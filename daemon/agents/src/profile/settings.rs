@@ -33,7 +33,7 @@ fn variable(name: &'static str, below_home: &'static str) -> RootBase {
 }
 
 /// Later files override earlier ones: the user's own, `$OPENCODE_CONFIG`, the worktree's from the
-/// outermost down, then those in the configuration directories.
+/// outermost down, then those in the configuration directories, and the machine's.
 pub(super) fn opencode() -> Vec<SettingsRule> {
     let reads = [SettingsItem::SkillPaths, SettingsItem::SkillUrls, SettingsItem::PermissionMap];
     // Source: comments and trailing commas are accepted; any other error prevents the start.
@@ -49,19 +49,19 @@ pub(super) fn opencode() -> Vec<SettingsRule> {
         ..rule
     };
     let upwards = || RootBase::Ancestors { stop: AncestorStop::WorktreeElseFilesystem };
-    let own = ["opencode.jsonc", "opencode.json"];
-    let below = [".opencode/opencode.jsonc", ".opencode/opencode.json"];
+    let own = ["opencode.json", "opencode.jsonc"];
+    let below = [".opencode/opencode.json", ".opencode/opencode.jsonc"];
     vec![
         rule(
             variable("XDG_CONFIG_HOME", ".config"),
             &["opencode/config.json", "opencode/opencode.json", "opencode/opencode.jsonc"],
         ),
         rule(RootBase::IfSet { name: "OPENCODE_CONFIG".into() }, &[""]),
-        project(rule(upwards(), &own[..1])),
-        project(rule(upwards(), &own[1..])),
+        project(rule(upwards(), &own)),
         project(SettingsRule { nearest_first: true, ..rule(upwards(), &below) }),
         rule(RootBase::Home, &below),
         rule(RootBase::IfSet { name: "OPENCODE_CONFIG_DIR".into() }, &own),
+        rule(RootBase::Absolute("/etc/opencode".into()), &own),
     ]
 }
 

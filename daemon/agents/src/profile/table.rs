@@ -334,7 +334,8 @@ fn opencode() -> Profile {
         unreadable_yaml: OnInvalidYaml::Drop,
         // Measured: the project's skill wins over home's of the same name in nine of ten runs.
         duplicates: DuplicatePolicy::LastWinsByRace,
-        paths: PathIdentity::AsReached,
+        // Source: matches are collected in a set.
+        paths: PathIdentity::AsFirstReached,
         bad_utf8: EncodingPolicy::Accept,
         bom: EncodingPolicy::Accept,
         crlf: EncodingPolicy::Accept,
@@ -351,7 +352,12 @@ fn opencode() -> Profile {
 /// The plugin opencode-agent-skills 0.7.0: run, and its source.
 fn opencode_agent_skills() -> Profile {
     // The agent counts levels from the root's sub-directories, and stops at a SKILL.md.
-    let deep = WalkRule { max_depth: Some(4), hidden: true, ..WalkRule::plain() };
+    let deep = WalkRule {
+        max_depth: Some(4),
+        hidden: true,
+        stops_at_directory: true,
+        ..WalkRule::plain()
+    };
     let flat = WalkRule { max_depth: Some(2), ..deep.clone() };
     // In plugins only `skills/<name>/SKILL.md`, and no links.
     let in_plugins =
@@ -509,8 +515,8 @@ fn gemini_cli() -> Profile {
         root_skill: true,
         skipped: texts(&["node_modules"]),
         directory_links: LinkPolicy::FirstLevel,
-        // Measured: between a directory and a link to it, the link wins the name.
-        links_last: true,
+        // Measured: of equal names in one root, the first in byte order wins, links included.
+        reversed: true,
         repeats: true,
         ..WalkRule::plain()
     };

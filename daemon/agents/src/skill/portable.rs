@@ -27,6 +27,8 @@ pub(crate) fn is_portable(text: &str, document: &Document) -> bool {
         && frontmatter.anchors.is_empty()
         && frontmatter.get("<<").is_none()
         && !content.contains("\n---")
+        // The last line ends of a block scalar that keeps them differ.
+        && !content.ends_with("\n\n")
         && !content.starts_with("---")
         && !content.lines().any(|it| it.trim() == "---")
         && !content.contains(odd)
@@ -69,6 +71,7 @@ mod tests {
     #[test]
     fn file_refused_by_one_library_is_not_portable() {
         check("name: a\n: null\n", false);
+        check("name: a\ndescription: |+\n  b\n\n", false);
         check("name: a\ntags: [\na, b]\n", false);
         check("name: a\ntags: {\na: b}\n", false);
     }

@@ -92,34 +92,54 @@ enum FileOrPath {
     Path(AbsPath),
 }
 
+/// Keeps the first place of each path, if the agent collects paths in a set.
+fn same_path(candidates: &mut [Candidate]) {
+    let mut met: HashMap<AbsPath, usize> = HashMap::new();
+    for index in 0..candidates.len() {
+        let first = *met.entry(candidates[index].path.clone()).or_insert(index);
+        if first != index {
+            same(candidates, index, first);
+        }
+    }
+}
+
 /// Keeps the first path of each file; the last one if the last wins a name.
 fn same_file(profile: &Profile, candidates: &mut [Candidate]) {
+    if profile.paths == PathIdentity::AsFirstReached {
+        same_path(candidates);
+    }
     let mut met: HashMap<FileOrPath, usize> = HashMap::new();
     for turn in 0..candidates.len() {
         let last_wins = profile.duplicates.last_wins();
         let index = if last_wins { candidates.len() - 1 - turn } else { turn };
         let candidate = &candidates[index];
+        if candidate.state == SkillState::Shadowed {
+            continue;
+        }
         let Some(id) = candidate.file.as_ref().map(|it| it.id) else { continue };
         let identity = match profile.paths {
-            PathIdentity::AsReached => FileOrPath::File(id),
+            PathIdentity::AsReached | PathIdentity::AsFirstReached => FileOrPath::File(id),
             PathIdentity::Canonical => FileOrPath::Path(candidate.path.clone()),
         };
         match met.get(&identity) {
             None => {
                 met.insert(identity, index);
             }
-            Some(&winner) => {
-                let path = shown(&candidates[winner].path);
-                shadow(
-                    &mut candidates[index],
-                    "file/identity",
-                    winner,
-                    format!("it is the same file as `{path}`"),
-                    "Nothing needs to be done: the file is listed once.",
-                );
-            }
+            Some(&winner) => same(candidates, index, winner),
         }
     }
+}
+
+/// Shadows a candidate whose file is listed at another place.
+fn same(candidates: &mut [Candidate], index: usize, winner: usize) {
+    let path = shown(&candidates[winner].path);
+    shadow(
+        &mut candidates[index],
+        "file/identity",
+        winner,
+        format!("it is the same file as `{path}`"),
+        "Nothing needs to be done: the file is listed once.",
+    );
 }
 
 /// Adds a note about the losing file to the winner.

@@ -108,7 +108,7 @@ pub(super) fn bases(
         ],
         RootBase::Additional => ctx.additional.iter().cloned().map(Ok).collect(),
         RootBase::Ancestors { stop } => {
-            let found = ancestors(ctx, &worktree.top, worktree.in_git, *stop);
+            let found = ancestors(ctx, &worktree.top, worktree.is_accepted_by_git(), *stop);
             found.into_iter().map(Ok).collect()
         }
         RootBase::Settings

@@ -361,9 +361,9 @@ impl Walker<'_> {
         if is_skill && depth > 0 && !descent.walk.into_skills {
             return Ok(());
         }
-        let late = |it: &&ListedItem| descent.walk.links_last && it.kind == ItemKind::Link;
-        let (last, first): (Vec<_>, Vec<_>) = listing.items.iter().partition(late);
-        for item in first.into_iter().chain(last) {
+        let (items, reversed) = (&listing.items, descent.walk.reversed);
+        for nth in 0..items.len() {
+            let item = &items[if reversed { items.len() - 1 - nth } else { nth }];
             if is_skill_name(&item.name) && item.kind != ItemKind::Directory {
                 continue;
             }
@@ -393,11 +393,13 @@ impl Walker<'_> {
                 }
             } else if depth == 0 && !descent.walk.root_skill {
                 descent.skip(path, SkipReason::RootSkill);
+            } else if item.kind == ItemKind::Directory && !descent.walk.file_links {
+                // Not a file, so nothing of the agent's.
             } else if item.kind == ItemKind::Link && !descent.walk.file_links {
                 descent.skip(path, SkipReason::Link);
             } else if let Some(file) = self.read(&path, item.kind) {
                 // A directory named SKILL.md is an error to report, and may contain skills.
-                found |= item.kind != ItemKind::Directory;
+                found |= item.kind != ItemKind::Directory || descent.walk.stops_at_directory;
                 let Some(path) = self.agent_path(path, file.is_ok()) else { continue };
                 let may_have_sidecar = self.may_have_sidecar(listing);
                 let root = descent.root;
@@ -430,7 +432,7 @@ impl Walker<'_> {
     /// Returns the path by which the agent knows a file; canonical if the agent resolves links and
     /// the file was read.
     fn agent_path(&mut self, path: AbsPath, read: bool) -> Option<AbsPath> {
-        if self.profile.paths == PathIdentity::AsReached || !read {
+        if self.profile.paths != PathIdentity::Canonical || !read {
             return Some(path);
         }
         let known = self.tree.canonical(&path);

@@ -36,13 +36,15 @@ pub enum Repository {
     /// `.git` is a file that does not name this worktree's repository. Holds the reason, as a
     /// sentence fragment with `.git` as its subject.
     Unproven(String),
+    /// `.git` is a file that git refuses. Holds the reason, like `Unproven`.
+    Broken(String),
 }
 
 impl Repository {
     /// Returns git's common directory; `None` if it is missing or unproven.
     pub fn common(&self, top: &AbsPath) -> Option<AbsPath> {
         match self {
-            Self::None | Self::Unproven(_) => None,
+            Self::None | Self::Unproven(_) | Self::Broken(_) => None,
             Self::Own => Some(top.child(".git")),
             Self::Linked { common, .. } => Some(common.clone()),
             Self::Apart(git) => Some(git.clone()),
@@ -53,7 +55,7 @@ impl Repository {
     pub fn main(&self) -> Option<&AbsPath> {
         match self {
             Self::Linked { main, .. } => main.as_ref(),
-            Self::None | Self::Own | Self::Apart(_) | Self::Unproven(_) => None,
+            Self::None | Self::Own | Self::Apart(_) | Self::Unproven(_) | Self::Broken(_) => None,
         }
     }
 }
@@ -87,12 +89,18 @@ impl WorktreeLocation {
                         Repository::None
                     }
                     Err(GitFileError::Why(why)) => Repository::Unproven(why),
+                    Err(GitFileError::Broken(why)) => Repository::Broken(why),
                 },
                 Some(_) => continue,
             };
             return Self { top: dir, in_git: true, foreign: None, repository };
         }
         outside(None)
+    }
+
+    /// Returns true if the working directory is in a worktree and git agrees.
+    pub(super) fn is_accepted_by_git(&self) -> bool {
+        self.in_git && !matches!(self.repository, Repository::Broken(_))
     }
 }
 
@@ -101,6 +109,8 @@ enum GitFileError {
     /// The tree could not answer yet.
     Unknown,
     Why(String),
+    /// git refuses the file too.
+    Broken(String),
 }
 
 /// Returns the repository that the `.git` file of a directory names, if it names the directory in
@@ -109,7 +119,8 @@ fn read_git_file(top: &AbsPath, tree: &dyn Tree) -> Result<Repository, GitFileEr
     let file = top.child(".git");
     let text = line(&file, tree)?.ok_or_else(|| git_file_error("it cannot be read"))?;
     let path = text.strip_prefix("gitdir:").map(str::trim).filter(|it| !it.is_empty());
-    let path = path.ok_or_else(|| git_file_error("it does not say `gitdir: PATH`"))?;
+    let path =
+        path.ok_or_else(|| GitFileError::Broken("it does not say `gitdir: PATH`".to_owned()))?;
     let git = top.join_lexically(path);
     own_directory(&git, tree)?;
     let Some(back) = line(&git.child("gitdir"), tree)? else {
@@ -165,7 +176,7 @@ fn own_directory(path: &AbsPath, tree: &dyn Tree) -> Result<(), GitFileError> {
             Err(git_file_error(&format!("it names `{shown}`, which belongs to another user")))
         }
         PathStatus::Missing | PathStatus::File | PathStatus::Special(_) | PathStatus::Fault(_) => {
-            Err(git_file_error(&format!("it names `{shown}`, which is not a directory")))
+            Err(GitFileError::Broken(format!("it names `{shown}`, which is not a directory")))
         }
     }
 }

@@ -36,9 +36,11 @@ impl Ranking {
             if self.profile.duplicates.last_wins() { meeting.next_back() } else { meeting.next() };
         let Some(root) = root else { return };
         let Some(prefix) = self.prefix(root, file) else { return };
-        let RankedRoot { path, skills, .. } = &self.roots[root];
+        let RankedRoot { path, skills, rule, .. } = &self.roots[root];
+        let reversed = self.profile.roots.get(*rule).is_some_and(|it| it.walk.reversed);
         let way = way(path, file);
-        let is_behind = |it: &usize| self::way(path, &self.skills[*it].path) > way;
+        let is_behind =
+            |it: &usize| is_later(&self::way(path, &self.skills[*it].path), &way, reversed);
         let at = skills.clone().find(is_behind).unwrap_or(skills.end);
         let beside = &self.skills[skills.clone()];
         let is_untrusted = beside.iter().any(|it| it.state == SkillState::Untrusted);
@@ -107,6 +109,13 @@ impl Ranking {
             }
         }
     }
+}
+
+/// Returns whether one path is walked after another; `reversed` walks names from the last to the
+/// first, and a directory before its content.
+fn is_later(one: &[&OsStr], other: &[&OsStr], reversed: bool) -> bool {
+    let differing = one.iter().zip(other).find(|(one, other)| one != other);
+    differing.map_or(one.len() > other.len(), |(one, other)| (one > other) != reversed)
 }
 
 /// Returns the path components from a root to a file. A directory's own SKILL.md sorts before

@@ -50,18 +50,20 @@ pub(super) fn skills_ref(skills: &[ListedSkill<'_>]) -> String {
 const OPENCODE: &str = "Skills provide specialized instructions and workflows for specific tasks.
 Use the skill tool to load a skill when a task matches its description.";
 
-/// opencode's listing: only the location is escaped.
+/// opencode's listing: only the location is escaped, quotes included.
 pub(super) fn opencode(skills: &[ListedSkill<'_>]) -> String {
     let sorted = by_name(skills);
-    let lines = sorted.iter().map(|it| skill(it.name, it.description, &xml::escape(&location(it))));
+    let quotes = |text: String| text.replace('"', "&quot;").replace('\'', "&#39;");
+    let lines =
+        sorted.iter().map(|it| skill(it.name, it.description, &quotes(xml::escape(&location(it)))));
     format!("{OPENCODE}\n{}", available(lines))
 }
 
-/// opencode's listing as the founding documents describe it: with URLs.
+/// opencode's listing as the founding documents describe it: with URLs, in the order of its
+/// registry.
 pub(super) fn opencode_founding(skills: &[ListedSkill<'_>]) -> String {
-    let sorted = by_name(skills);
     let lines =
-        sorted.iter().map(|it| skill(it.name, it.description, &xml::file_url(&location(it))));
+        skills.iter().map(|it| skill(it.name, it.description, &xml::file_url(&location(it))));
     format!("{OPENCODE}\n{}", available(lines))
 }
 
@@ -71,32 +73,35 @@ pub(super) const OPENCODE_NONE: &str =
 Use the skill tool to load a skill when a task matches its description.
 No skills are currently available.";
 
+/// opencode's text for an empty list in the founding documents.
+pub(super) const OPENCODE_FOUNDING_NONE: &str =
+    "Skills provide specialized instructions and workflows for specific tasks.
+Use the skill tool to load a skill when a task matches its description.
+<available_skills>
+</available_skills>";
+
 /// A Markdown list, as the founding documents show it in the tool description.
-pub(crate) fn markdown(skills: &[ListedSkill<'_>]) -> String {
-    let sorted = by_name(skills);
-    let lines = sorted.iter().map(|it| format!("\n- **{}**: {}", it.name, it.description));
+pub(crate) fn markdown<'a: 'b, 'b>(
+    skills: impl IntoIterator<Item = &'b ListedSkill<'a>>,
+) -> String {
+    let line = |it: &ListedSkill<'_>| format!("\n- **{}**: {}", it.name, it.description);
+    let lines = skills.into_iter().map(line);
     format!("## Available Skills{}", lines.collect::<String>())
 }
 
 /// The Markdown list with all texts escaped.
 pub(super) fn markdown_escaped(skills: &[ListedSkill<'_>]) -> String {
-    markdown(&OneLineTexts::of(skills).escaped().listed(skills))
+    let lines = OneLineTexts::of(skills).escaped();
+    markdown(by_name(&lines.listed(skills)))
 }
 
 /// Gemini CLI's listing.
 pub(super) fn gemini(skills: &[ListedSkill<'_>]) -> String {
-    let lines =
-        gemini_order(skills).into_iter().map(|it| skill(it.name, it.description, &location(it)));
+    let lines = skills.iter().map(|it| skill(it.name, it.description, &location(it)));
     format!(
         "# Available Agent Skills\n\nYou have access to the following specialized skills. To activate a skill and receive its detailed instructions, you can call the `activate_skill` tool with the skill's name.\n\n{}",
         available(lines)
     )
-}
-
-/// Returns the skills in the order measured for Gemini CLI 0.61.0: root by root, each from its last
-/// directory to its first.
-pub(crate) fn gemini_order<'a, 'b>(skills: &'b [ListedSkill<'a>]) -> Vec<&'b ListedSkill<'a>> {
-    skills.chunk_by(|a, b| a.root == b.root).flat_map(|it| it.iter().rev()).collect()
 }
 
 /// The listing of opencode-agent-skills.

@@ -190,8 +190,9 @@ fn empty_list_renders_text_only_on_request() {
 }
 
 #[test]
-fn gemini_reverses_order_within_each_root() {
-    let mut skills = vec![skill("a", ""), skill("b", ""), skill("c", "")];
+fn gemini_lists_in_scan_order() {
+    // The scan itself goes from the last name of a root to the first.
+    let mut skills = vec![skill("b", ""), skill("a", ""), skill("c", "")];
     skills[2].root = "/w/t".into();
     let text =
         write_listing(ListingFormat::Gemini, &listed(&skills), &ListingBudget::default()).text;

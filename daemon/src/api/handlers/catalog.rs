@@ -1,15 +1,16 @@
 //! `catalog/render` and `catalog/tool`: the prompt listing as an agent gives it to its model.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::value::to_raw_value;
 use skills_agents::field_table::WHEN_TO_USE;
 use skills_agents::fields::Fields;
-use skills_agents::profile::Scope;
+use skills_agents::profile::{OutputFormat, Scope};
 use skills_config::Config;
-use skills_discovery::discover::{Candidate, SearchRoot};
+use skills_discovery::discover::{Candidate, SearchRoot, SkillState};
+use skills_discovery::permission::{Author, RulePrecedence, tool_denial};
 use skills_engine::View;
 use skills_engine::cancel::Cancel;
 use skills_engine::sessions::session::Session;
@@ -136,11 +137,13 @@ impl CatalogCall {
                 && only.is_none_or(|only| only.iter().any(|path| **path == *it.path))
         };
         let shown: Vec<_> = skills.into_iter().filter(is_wanted).collect();
+        let is_disabled = is_tool_disabled(&self.view, self.agent.as_deref());
         let catalog = match self.query.as_ref().filter(|_| self.is_search()) {
             Some(query) if shown.is_empty() && self.budget.empty_text => {
                 PromptListing { text: query.no_results_text(&names), ..PromptListing::default() }
             }
             Some(_) => found(&self.view, &shown, cancel),
+            None if is_disabled => PromptListing::default(),
             None => write_listing(self.format, &shown, &self.budget),
         };
         Rendered {
@@ -210,13 +213,15 @@ pub(crate) async fn tool(
     peer: Arc<Peer>,
     mut params: ToolParams,
 ) -> Outcome {
-    let RequestContext { config, view, .. } =
-        sessions.resolver.resolve(&peer, params.take_context()).await?;
+    let context = params.take_context();
+    let agent = context.agent.clone().filter(|it| !it.is_empty());
+    let RequestContext { config, view, .. } = sessions.resolver.resolve(&peer, context).await?;
     let style = params.style.map_or(view.ctx.profile.output, format::load);
     let listing_budget = format::listing_budget(params.context_tokens, params.budget_chars, None);
     let use_counts = use_counts(&sessions).await;
     let skills = listed(&view, &use_counts);
-    let tool = describe(style, &skills, &listing_budget);
+    let tool = describe(style, &skills, &listing_budget)
+        .filter(|_| !is_tool_disabled(&view, agent.as_deref()));
     let n_shortened = tool.as_ref().map_or(0, |it| it.n_shortened as u64);
     sessions.counters.count(|it| it.descriptions_shortened += n_shortened);
     let answer = Answer::new(&ToolResult {
@@ -232,7 +237,33 @@ pub(crate) async fn tool(
 /// descriptions of the least used skills.
 fn listed<'v>(view: &'v View, use_counts: &UseCounts) -> Vec<ListedSkill<'v>> {
     let n_uses = |it: &Candidate| use_counts.get(&*it.path).map_or(0, |it| it.count);
-    view.resolution.listed().map(|it| one(view, it, n_uses(it))).collect()
+    let mut listed: Vec<_> = view.resolution.listed().collect();
+    if view.ctx.profile.output == OutputFormat::OpencodeFounding {
+        in_registry_order(view, &mut listed);
+    }
+    listed.into_iter().map(|it| one(view, it, n_uses(it))).collect()
+}
+
+/// Sorts skills like the registry in the founding notes on opencode: a name keeps the place at
+/// which it was read first, whichever skill wins it.
+pub(super) fn in_registry_order(view: &View, skills: &mut [&Candidate]) {
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for (place, it) in view.resolution.candidates.iter().enumerate() {
+        if it.state != SkillState::Invalid {
+            places.entry(&it.name).or_insert(place);
+        }
+    }
+    skills.sort_by_key(|it| places.get(&*it.name).copied());
+}
+
+/// Returns whether the agent's rules disable its skill tool, so that it tells its model nothing
+/// about skills.
+fn is_tool_disabled(view: &View, agent: Option<&str>) -> bool {
+    let precedence = RulePrecedence::of(&view.ctx.profile);
+    let rules = &view.resolution.permissions;
+    let denies = |author| tool_denial(precedence, author, rules, agent).is_some();
+    view.ctx.profile.output.is_opencode()
+        && [Author::Agent, Author::AgentUntrusted].into_iter().any(denies)
 }
 
 /// Use counts by the skill's file.

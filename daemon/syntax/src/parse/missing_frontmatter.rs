@@ -42,7 +42,19 @@ fn explain(first: &str, size: usize) -> (&'static str, &'static str) {
             "Write it in YAML between lines of `---`.",
         );
     }
-    if first.starts_with("---") {
+    if let Some(language) = first.strip_prefix("---").map(str::trim) {
+        if ["js", "javascript"].iter().any(|it| language.eq_ignore_ascii_case(it)) {
+            return (
+                "the frontmatter is JavaScript, which opencode runs when it lists skills",
+                "Remove the skill if you do not trust its code; write the fields in YAML between lines of `---`.",
+            );
+        }
+        if language == "json" {
+            return (
+                "the frontmatter is JSON, which only opencode reads",
+                "Write it in YAML between lines of `---`.",
+            );
+        }
         return (
             "the opening line is not exactly `---`",
             "Write `---` alone on the first line; agents see no frontmatter otherwise.",
@@ -77,7 +89,15 @@ mod tests {
         check("\n \n", r#""" the file is empty"#);
         check("\n# Title\nx", r##""# Title" the file has no frontmatter"##);
         check("+++\nname = \"a\"\n+++\n", r#""+++" the frontmatter is TOML, which no agent reads"#);
-        check("---js\n{}\n---\n", r#""---js" the opening line is not exactly `---`"#);
+        check(
+            "---js\n{}\n---\n",
+            r#""---js" the frontmatter is JavaScript, which opencode runs when it lists skills"#,
+        );
+        check(
+            "--- json\n{}\n---\n",
+            r#""--- json" the frontmatter is JSON, which only opencode reads"#,
+        );
+        check("---x\n{}\n---\n", r#""---x" the opening line is not exactly `---`"#);
         check(
             "{\"name\":\"a\"}",
             r#""{\"name\":\"a\"}" the file is JSON, which no agent reads as a skill"#,

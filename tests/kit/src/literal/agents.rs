@@ -101,7 +101,14 @@ fn claude_code(location: &AgentLocation, above: &[PathBuf]) -> Vec<Listed> {
 /// External directories first, then configured ones; any depth, skills inside skills; hidden
 /// directories only below external ones; the last in scan order wins.
 fn opencode(location: &AgentLocation, description_required: bool) -> Vec<Listed> {
-    let top = location.worktree().unwrap_or_else(|| PathBuf::from("/"));
+    // A `.git` file that names no directory is no worktree for git.
+    let is_broken = |top: &PathBuf| {
+        let text = fs::read_to_string(top.join(".git")).unwrap_or_else(|_| "gitdir: .".to_owned());
+        let named = text.trim().strip_prefix("gitdir:").map(|it| top.join(it.trim()));
+        !named.is_some_and(|it| it.is_dir() && !text.trim().ends_with("gitdir:"))
+    };
+    let top = location.worktree().filter(|it| !is_broken(it));
+    let top = top.unwrap_or_else(|| PathBuf::from("/"));
     let above = location.up_to(&top);
     let external = |dir: &PathBuf| [".claude/skills", ".agents/skills"].map(|it| dir.join(it));
     let own = |dir: &PathBuf| [".opencode/skill", ".opencode/skills"].map(|it| dir.join(it));
@@ -177,7 +184,7 @@ fn codex(location: &AgentLocation) -> Vec<Listed> {
 }
 
 /// Extensions, then home, then the working directory; the root and `*/SKILL.md`; skips
-/// `node_modules` and hidden directories; the last wins, and a link wins over its target.
+/// `node_modules` and hidden directories; names in reverse order, the last wins.
 fn gemini_cli(location: &AgentLocation) -> Vec<Listed> {
     let mut roots = Vec::new();
     for (extension, _) in directories(&location.home.join(".gemini/extensions")) {
@@ -200,9 +207,7 @@ fn gemini_cli(location: &AgentLocation) -> Vec<Listed> {
             continue;
         }
         found.extend(skill_in(root));
-        let (links, plain): (Vec<_>, Vec<_>) =
-            directories(root).into_iter().partition(|(_, link)| *link);
-        for (dir, _) in plain.into_iter().chain(links) {
+        for (dir, _) in directories(root).into_iter().rev() {
             if !is_hidden(&dir) && name_of(&dir) != "node_modules" {
                 found.extend(skill_in(&dir));
             }

@@ -179,7 +179,7 @@ pub fn worktree_step(ctx: &DiscoveryContext, resolution: &Resolution) -> Option<
             };
             ("worktree/linked", format!("`{top}` is a worktree linked to {to}; {reads}"), None)
         }
-        Repository::Unproven(why) => (
+        Repository::Unproven(why) | Repository::Broken(why) => (
             "worktree/proven",
             format!("`{top}/.git` leads to no repository: {why}"),
             Some(

@@ -86,10 +86,10 @@ fn later_extension_wins_and_user_skills_win_over_both() {
         TREE,
         &expect![[r#"
             active      again      /home/u/.gemini/extensions/again/skills/again/SKILL.md
-            shadowed    both       /home/u/.gemini/extensions/alpha/skills/both/SKILL.md
-                name/unique: `/home/u/.gemini/extensions/beta/skills/both/SKILL.md` has the same name and is found later
             shadowed    one        /home/u/.gemini/extensions/alpha/skills/one/SKILL.md
                 name/unique: `/home/u/.gemini/skills/one/SKILL.md` has the same name and is found later
+            shadowed    both       /home/u/.gemini/extensions/alpha/skills/both/SKILL.md
+                name/unique: `/home/u/.gemini/extensions/beta/skills/both/SKILL.md` has the same name and is found later
             active      both       /home/u/.gemini/extensions/beta/skills/both/SKILL.md
             active      linked     /src/linked/skills/SKILL.md
             active      one        /home/u/.gemini/skills/one/SKILL.md
@@ -101,10 +101,10 @@ fn later_extension_wins_and_user_skills_win_over_both() {
         "/w/sub",
         TREE,
         &expect![[r#"
-            shadowed    both       /home/u/.gemini/extensions/alpha/skills/both/SKILL.md
-                name/unique: `/home/u/.gemini/extensions/beta/skills/both/SKILL.md` has the same name and is found later
             shadowed    one        /home/u/.gemini/extensions/alpha/skills/one/SKILL.md
                 name/unique: `/home/u/.gemini/skills/one/SKILL.md` has the same name and is found later
+            shadowed    both       /home/u/.gemini/extensions/alpha/skills/both/SKILL.md
+                name/unique: `/home/u/.gemini/extensions/beta/skills/both/SKILL.md` has the same name and is found later
             active      both       /home/u/.gemini/extensions/beta/skills/both/SKILL.md
             active      linked     /src/linked/skills/SKILL.md
             active      one        /home/u/.gemini/skills/one/SKILL.md

@@ -3,6 +3,7 @@
 use expect_test::expect;
 
 use super::check;
+use crate::discover::SkillState;
 
 #[test]
 fn project_wins_over_user_and_nearer_root_over_farther() {
@@ -283,4 +284,86 @@ fn missing_working_directory_is_reported() {
     assert!(exists("/w"));
     assert!(!exists("/w/file"));
     assert!(!exists("/w/gone"));
+}
+
+#[test]
+fn path_met_again_keeps_its_first_place_for_opencode() {
+    // HOME lies on the way up, and `skills.paths` names a directory that is scanned anyway.
+    let fixture = "
+//- /home/u/.claude/skills/a/SKILL.md
+---
+name: same
+description: of the home directory
+---
+//- /home/u/proj/.claude/skills/b/SKILL.md
+---
+name: same
+description: of the project
+---
+//- /home/u/proj/.claude/skills/c/SKILL.md
+---
+name: other
+description: of the project
+---
+//- /home/u/proj/.opencode/skill/d/SKILL.md
+---
+name: other
+description: of opencode
+---
+//- /home/u/.config/opencode/opencode.json
+{\"skills\": {\"paths\": [\".claude/skills\"]}}
+";
+    for profile in ["opencode", "opencode@founding"] {
+        let tree = crate::discover::memory::MemoryTree::new(fixture);
+        let found = super::discover(&super::ctx(profile, "/home/u/proj"), &tree);
+        let active = found.candidates.iter().filter(|it| it.state == SkillState::Active);
+        let active: Vec<_> = active
+            .filter(|it| !it.is_built_in())
+            .map(|it| it.path.to_string_lossy().into_owned())
+            .collect();
+        let expected =
+            ["/home/u/proj/.claude/skills/b/SKILL.md", "/home/u/proj/.opencode/skill/d/SKILL.md"];
+        assert_eq!(active, expected, "{profile}");
+    }
+}
+
+#[test]
+fn directory_named_skill_md_is_no_error_for_codex_and_ends_the_walk_of_the_plugin() {
+    let fixture = "
+//- /w/.git dir
+//- /w/.agents/skills/x/SKILL.md dir
+//- /w/.opencode/skills/y/SKILL.md/SKILL.md
+---
+name: inner
+description: below a directory of that name
+---
+Body.
+";
+    check("codex", "/w", fixture, &expect![""]);
+    check(
+        "opencode-agent-skills",
+        "/w",
+        fixture,
+        &expect![[r#"
+            invalid     y          /w/.opencode/skills/y/SKILL.md
+                file/readable: SKILL.md is a directory, not a file
+        "#]],
+    );
+}
+
+#[test]
+fn first_name_in_byte_order_wins_within_a_root_for_gemini_cli() {
+    let skill = |dir: &str| {
+        format!("//- /w/.agents/skills/{dir}/SKILL.md\n---\nname: same\ndescription: d\n---\n")
+    };
+    let mut fixture = "//- /w/.git dir\n//- /w trusted\n".to_owned();
+    for dir in ["a", "b", "c"] {
+        fixture += &skill(dir);
+    }
+    fixture += "//- /w/.agents/skills/Z -> /w/.agents/skills/b\n";
+    let tree = crate::discover::memory::MemoryTree::new(&fixture);
+    let found = super::discover(&super::ctx("gemini-cli", "/w"), &tree);
+    let active =
+        found.candidates.iter().find(|it| it.state == SkillState::Active && !it.is_built_in());
+    assert_eq!(active.unwrap().path, super::path("/w/.agents/skills/Z/SKILL.md"));
 }

@@ -52,6 +52,57 @@ description: passed over
 }
 
 #[test]
+fn opencode_reads_jsonc_after_json_and_the_nearer_directory_last() {
+    let skill = |dir: &str| {
+        format!("//- {dir}/x/SKILL.md\n---\nname: {}\ndescription: d\n---\n", &dir[1..2])
+    };
+    let paths =
+        |file: &str, dir: &str| format!("//- {file}\n{{\"skills\": {{\"paths\": [\"{dir}\"]}}}}\n");
+    for (first, last) in [
+        ("/w/opencode.json", "/w/opencode.jsonc"),
+        ("/w/opencode.jsonc", "/w/in/opencode.json"),
+        ("/w/.opencode/opencode.json", "/w/.opencode/opencode.jsonc"),
+        ("/home/u/.opencode/opencode.json", "/home/u/.opencode/opencode.jsonc"),
+        ("/home/u/.opencode/opencode.jsonc", "/etc/opencode/opencode.json"),
+    ] {
+        let fixture = [
+            "//- /w trusted\n//- /w/.git dir\n//- /w/in dir\n".to_owned(),
+            skill("/a"),
+            skill("/b"),
+            paths(last, "/b"),
+            paths(first, "/a"),
+        ];
+        let resolution = discover(&ctx("opencode", "/w/in"), &MemoryTree::new(&fixture.concat()));
+        let active: Vec<_> = resolution
+            .candidates
+            .iter()
+            .filter(|it| it.state == SkillState::Active && !it.is_built_in())
+            .map(|it| it.name.clone())
+            .collect();
+        assert_eq!(active, ["b"], "{first} {last}");
+    }
+}
+
+#[test]
+fn broken_git_file_counts_as_no_repository_for_opencode() {
+    let fixture = "
+//- /up/apps/.git
+gitdir: /nowhere
+//- /up/.agents/skills/above/SKILL.md
+---
+name: above
+description: above the broken worktree
+---
+";
+    let names = |profile: &str| {
+        let resolution = discover(&ctx(profile, "/up/apps"), &MemoryTree::new(fixture));
+        let found = resolution.candidates.iter().filter(|it| !it.is_built_in());
+        found.map(|it| it.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!((names("opencode"), names("codex")), (vec!["above".to_owned()], Vec::new()));
+}
+
+#[test]
 fn denied_skill_tool_is_reported_with_position() {
     let fixture = r#"
 //- /w trusted
@@ -223,21 +274,21 @@ description: d
         "/w",
         &fixture("TRUST_FOLDER"),
         &expect![[r#"
-        ignored     One        /home/u/.gemini/skills/one/SKILL.md
-            settings/off: /home/u/.gemini/settings.json:1:26 `skills.disabled` switches it off
-        ignored     Two        /home/u/.gemini/skills/two/SKILL.md
-            settings/off: /w/.gemini/settings.json:1:26 `skills.disabled` switches it off
-    "#]],
+            ignored     Two        /home/u/.gemini/skills/two/SKILL.md
+                settings/off: /w/.gemini/settings.json:1:26 `skills.disabled` switches it off
+            ignored     One        /home/u/.gemini/skills/one/SKILL.md
+                settings/off: /home/u/.gemini/settings.json:1:26 `skills.disabled` switches it off
+        "#]],
     );
     check(
         "gemini-cli",
         "/w",
         &fixture("DO_NOT_TRUST"),
         &expect![[r#"
-        ignored     One        /home/u/.gemini/skills/one/SKILL.md
-            settings/off: /home/u/.gemini/settings.json:1:26 `skills.disabled` switches it off
-        active      Two        /home/u/.gemini/skills/two/SKILL.md
-    "#]],
+            active      Two        /home/u/.gemini/skills/two/SKILL.md
+            ignored     One        /home/u/.gemini/skills/one/SKILL.md
+                settings/off: /home/u/.gemini/settings.json:1:26 `skills.disabled` switches it off
+        "#]],
     );
 }
 

@@ -151,13 +151,13 @@ description: project
 no frontmatter
 ",
         &expect![[r#"
+            active      b          /home/u/.gemini/skills/b/SKILL.md
             shadowed    a          /home/u/.gemini/skills/a/SKILL.md
                 name/unique: `/w/.gemini/skills/a/SKILL.md` has the same name and is found later
-            active      b          /home/u/.gemini/skills/b/SKILL.md
-            untrusted   a          /w/.gemini/skills/a/SKILL.md
-                project/trusted: Gemini CLI loads a project's skills only from a trusted folder, and `/home/u/.gemini/trustedFolders.json` does not list it
             invalid     c          /w/.gemini/skills/c/SKILL.md
                 frontmatter/required: 1:1 the file has no frontmatter
+            untrusted   a          /w/.gemini/skills/a/SKILL.md
+                project/trusted: Gemini CLI loads a project's skills only from a trusted folder, and `/home/u/.gemini/trustedFolders.json` does not list it
         "#]],
     );
 }

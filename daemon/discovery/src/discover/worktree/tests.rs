@@ -42,6 +42,9 @@ fn check(cwd: &str, fixture: &str, expected: &Expect) {
         Repository::Unproven(why) => {
             let _ = writeln!(out, "unproven: {why}");
         }
+        Repository::Broken(why) => {
+            let _ = writeln!(out, "broken: {why}");
+        }
     }
     expected.assert_eq(&out);
 }
@@ -212,18 +215,21 @@ fn malformed_git_file_is_unproven_but_marks_a_worktree() {
         let top = AbsPath::new("/w".as_ref()).unwrap();
         let worktree = WorktreeLocation::of(&top, &tree, &mut complete);
         assert!(complete && worktree.in_git && worktree.top == top);
-        let Repository::Unproven(why) = worktree.repository else { panic!("{text}") };
-        let _ = writeln!(out, "{why}");
+        let accepted = if worktree.is_accepted_by_git() { "" } else { ", and git refuses it" };
+        let (Repository::Unproven(why) | Repository::Broken(why)) = worktree.repository else {
+            panic!("{text}")
+        };
+        let _ = writeln!(out, "{why}{accepted}");
     }
     expect![[r#"
-        it names `/nowhere`, which is not a directory
-        it names `/etc/passwd`, which is not a directory
-        it names `/pipe`, which is not a directory
-        it names `/round`, which is not a directory
+        it names `/nowhere`, which is not a directory, and git refuses it
+        it names `/etc/passwd`, which is not a directory, and git refuses it
+        it names `/pipe`, which is not a directory, and git refuses it
+        it names `/round`, which is not a directory, and git refuses it
         it names `/stranger`, which belongs to another user
-        it does not say `gitdir: PATH`
-        it does not say `gitdir: PATH`
-        it does not say `gitdir: PATH`
+        it does not say `gitdir: PATH`, and git refuses it
+        it does not say `gitdir: PATH`, and git refuses it
+        it does not say `gitdir: PATH`, and git refuses it
         it names `/g`, which does not name this worktree in return
         it names `/g`, which does not name this worktree in return
         it names `/g`, which does not name this worktree in return

@@ -14,6 +14,7 @@ use skills_render::prompt_listing::plugin_search;
 
 use crate::access::authorize;
 use crate::api::from_wire::{SkillTarget, target};
+use crate::api::handlers::catalog::in_registry_order;
 use crate::api::handlers::get::find;
 
 /// Claude Code's error codes.
@@ -47,7 +48,14 @@ pub(super) fn choose(view: &View, params: &LoadParams, by: Invoker) -> Result<Ch
             .with_error_code(number::BAD_FORMAT));
     }
     let target = target(name, params.path.as_deref(), params.path_encoding)?;
-    let found = find(view, &target).map_err(|error| unknown(view, &target, error))?;
+    let found = find(view, &target).or_else(|error| match &target {
+        // The user's command `/name` loads the skill like its name.
+        SkillTarget::Name(typed) if agents.is_opencode() && typed.starts_with('/') => {
+            find(view, &SkillTarget::Name(strip_slash(typed)))
+        }
+        _ => Err(error),
+    });
+    let found = found.map_err(|error| unknown(view, &target, error))?;
     let candidate = &view.resolution.candidates[found];
     if candidate.state != SkillState::Denied && authorize::is_untrusted(view, candidate) {
         let name = &candidate.name;
@@ -181,7 +189,8 @@ fn add_error_code(view: &View, number: i32, error: RpcError) -> RpcError {
 }
 
 /// Returns the names listed in errors: those that the model sees and, for opencode, which also
-/// loads hidden skills, these as well. opencode sorts them by code point.
+/// loads hidden skills, these as well. opencode sorts them by code point; in the founding notes they
+/// are in the order of its registry.
 fn available(view: &View) -> Vec<String> {
     let is_opencode =
         matches!(view.ctx.profile.output, OutputFormat::Opencode | OutputFormat::OpencodeFounding);
@@ -196,9 +205,12 @@ fn available(view: &View) -> Vec<String> {
         | SkillState::Invalid
         | SkillState::Refused => false,
     };
-    let told = view.resolution.candidates.iter().filter(is_told);
-    let mut names: Vec<_> = told.map(|it| it.name.clone()).collect();
-    if is_opencode {
+    let mut told: Vec<_> = view.resolution.candidates.iter().filter(is_told).collect();
+    if view.ctx.profile.output == OutputFormat::OpencodeFounding {
+        in_registry_order(view, &mut told);
+    }
+    let mut names: Vec<_> = told.into_iter().map(|it| it.name.clone()).collect();
+    if view.ctx.profile.output == OutputFormat::Opencode {
         names.sort();
     }
     names

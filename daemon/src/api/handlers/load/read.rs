@@ -140,9 +140,12 @@ fn files(
     warnings: &mut Vec<String>,
 ) -> SkillFiles {
     match format {
-        OutputFormat::Opencode | OutputFormat::OpencodeFounding if by == Invoker::Model => {
+        OutputFormat::Opencode | OutputFormat::OpencodeFounding
+            if by == Invoker::Model || format == OutputFormat::OpencodeFounding =>
+        {
             let relative = unignored(dir).into_iter().map(|it| text(&it));
-            let sample = opencode_sample(relative.collect());
+            let sample =
+                opencode_sample(relative.collect(), format == OutputFormat::OpencodeFounding);
             // The directory may have been replaced while it was listed.
             let sample = sample.iter().filter(|it| beneath.located(Path::new(it)).is_ok());
             let paths = sample.map(|it| text(&dir.join(it))).collect();
