@@ -4,6 +4,7 @@
 //! The text goes to standard output unchanged; notes about it go to standard error.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use skills_protocol::method::{CatalogRender, SkillsLoad};
@@ -118,7 +119,11 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &LoadArgs) -> Result<Exit, Comm
         wait: args.wait.then_some(true),
         ..LoadParams::default()
     };
-    match context.target(&args.target) {
+    let target = match args.target.to_str() {
+        Some(name) if is_slash_command(name) => SkillArgument::Name(name.to_owned()),
+        _ => context.target(&args.target),
+    };
+    match target {
         SkillArgument::Path(path) => params.path = context.fill(&mut params, Some(&path)),
         SkillArgument::Name(name) => {
             context.fill(&mut params, None);
@@ -168,6 +173,12 @@ pub(super) fn catalog(cx: &CommandContext<'_>, args: &CatalogArgs) -> Result<Exi
     cx.terminal.print_notes(&[summary(&result)]);
     cx.terminal.print_health(&result.health);
     Ok(Exit::Fine)
+}
+
+/// Returns whether an argument is a skill as typed to an agent, `/name`, and no file.
+fn is_slash_command(argument: &str) -> bool {
+    let name = argument.strip_prefix('/').unwrap_or_default();
+    !name.is_empty() && !name.contains('/') && Path::new(argument).symlink_metadata().is_err()
 }
 
 /// Returns the format with this name.

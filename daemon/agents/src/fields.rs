@@ -133,6 +133,15 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Returns a field's word as its agent understands it; `None` if the agent ignores the value.
+    pub fn word(&self, field: &Field) -> Option<String> {
+        match self.read(field)?.value? {
+            FieldValue::Choice(item) if !item.text.is_empty() => field.understood(&item.text),
+            FieldValue::Integer(number) if number >= 0 => Some(number.to_string()),
+            _ => None,
+        }
+    }
+
     /// Returns a field's switch by our own reading.
     pub fn switch(&self, field: &Field) -> Option<bool> {
         match self.read(field)?.value? {

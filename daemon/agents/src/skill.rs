@@ -284,14 +284,28 @@ fn first_line(body: &str) -> Option<Box<str>> {
     body.lines().map(str::trim).find(|it| !it.is_empty()).map(Into::into)
 }
 
-/// Returns the text of the first heading: one to six `#` and white space before the text.
+/// Returns the text of the first heading of level one, outside fenced code.
 fn first_heading(body: &str) -> Option<Box<str>> {
-    let text = |line: &'_ str| {
-        let behind = line.trim_start_matches('#');
-        let level = line.len() - behind.len();
-        ((1..=6).contains(&level) && behind.starts_with([' ', '\t'])).then(|| behind.trim().into())
-    };
-    body.lines().find_map(text)
+    let mut fence: Option<&str> = None;
+    for line in body.lines() {
+        let text = line.trim_start();
+        let length = text.len() - text.trim_start_matches(['`', '~']).len();
+        let mark = &text[..length];
+        match fence {
+            Some(open) => {
+                let closes = mark.starts_with(open) && text.trim_end().len() == length;
+                fence = fence.filter(|_| !closes);
+            }
+            None if mark.starts_with("```") || mark.starts_with("~~~") => fence = Some(mark),
+            None => {
+                let heading = line.strip_prefix('#').filter(|it| it.starts_with([' ', '\t']));
+                if let Some(heading) = heading {
+                    return Some(heading.trim().into());
+                }
+            }
+        }
+    }
+    None
 }
 
 fn not_utf8(span: Span) -> Diagnostic {
@@ -352,6 +366,22 @@ mod tests {
         let record = SkillRecord::read(bytes, facts);
         assert_eq!(record.invalid_utf8, Some(LineColumn { line: 3, column: 17 }));
         assert!(record.findings.iter().any(|it| it.diagnostic.code == "yaml/not-utf8"));
+    }
+
+    #[test]
+    fn first_heading_has_level_one_and_is_outside_code() {
+        for (body, expected) in [
+            ("# A\n", Some("A")),
+            ("text\n## B\n# A\n", Some("A")),
+            ("## B\n### C\n", None),
+            ("```sh\n# comment\n```\n# A\n", Some("A")),
+            ("~~~~\n# x\n~~~\n# y\n~~~~\n# A\n", Some("A")),
+            ("```\n# never closed\n", None),
+            ("#no\n#\ttab\n", Some("tab")),
+        ] {
+            let record = read(&format!("---\nname: a\n---\n{body}"));
+            assert_eq!(record.first_heading.as_deref(), expected, "{body}");
+        }
     }
 
     #[test]

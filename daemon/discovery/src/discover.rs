@@ -99,6 +99,7 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
     complete &= sidecar::apply(&ctx.profile, tree, &links, &roots, &mut judged);
     complete &= owners.is_complete();
     let mut candidates: Vec<_> = judged.into_iter().map(|it| it.1).collect();
+    let real_paths = precedence::real_paths(tree, &candidates, &mut complete);
     if !complete {
         // The caller runs discovery again once the tree can answer.
         candidates.clear();
@@ -107,9 +108,9 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
         }
     }
     settings::apply(&settings, &roots, &mut candidates);
-    precedence::resolve_conflicts(ctx, &roots, &mut candidates);
+    precedence::resolve_conflicts(ctx, &roots, &real_paths, &mut candidates);
     trust::hold_back(ctx, &policy, &settings, &mut roots, &mut candidates);
-    denied::apply(ctx, &settings.rules, &roots, &mut candidates);
+    denied::apply(ctx, &settings.rules, &mut candidates);
     let WorktreeLocation { top, in_git, foreign, repository } = worktree;
     Resolution {
         worktree: top,

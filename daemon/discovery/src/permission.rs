@@ -31,7 +31,7 @@ pub use shell::{SHELL_TOOL, shell_rule};
 pub enum RulePrecedence {
     /// The last match counts, as in opencode; a skill without a match is allowed.
     LastMatch,
-    /// Deny, then allow, then ask, as in Claude Code; a skill without a match needs approval unless
+    /// Deny, then ask, then allow, as in Claude Code; a skill without a match needs approval unless
     /// it is harmless.
     DenyFirst,
 }

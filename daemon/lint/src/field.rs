@@ -460,7 +460,11 @@ fn check_value(cx: &Cx<'_>, field: &'static Field, entry: &Entry, out: &mut Vec<
         return;
     }
     let FieldValue::Choice(item) = reading else { return };
-    if item.text.is_empty() || field.value(&item.text).is_some() {
+    let is_known = match field.shape {
+        Shape::Choice { open: false, .. } => field.understood(&item.text).is_some(),
+        _ => field.value(&item.text).is_some(),
+    };
+    if item.text.is_empty() || is_known {
         return;
     }
     let words: Vec<&str> = field.values.iter().map(|it| it.name).collect();

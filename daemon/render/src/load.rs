@@ -6,7 +6,7 @@ use skills_agents::profile::OutputFormat;
 use super::command::{CommandSyntax, ShellCommand};
 use super::expand::expand;
 use super::load_request::{Invoker, LoadRequest};
-use super::metadata::{Metadata, list, metadata};
+use super::metadata::{Metadata, hook_faults, list, metadata};
 use super::placeholder::PlaceholderSyntax;
 use super::substitute::Substitutions;
 use super::{invisible_chars, xml};
@@ -40,6 +40,7 @@ pub fn load(loading: &LoadRequest<'_>) -> LoadedSkill {
             let braced = loading.format == OutputFormat::ClaudeFounding;
             let filled = fill(loading, PlaceholderSyntax::Claude { braced }, CommandSyntax::Claude);
             commands = filled.commands;
+            warnings.extend(hook_faults(loading.body));
             has_disabled_commands = filled.has_disabled_commands;
             warnings.extend(filled.warnings);
             if loading.is_command {

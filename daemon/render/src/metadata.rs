@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 use skills_agents::field_table::{self, Field};
-use skills_agents::fields::{FieldValue, Fields, json};
+use skills_agents::fields::{FieldValue, Fields, TypeMismatch, json};
 use skills_agents::profile::OutputFormat;
 
 use super::load_request::LoadRequest;
@@ -88,11 +88,11 @@ pub(super) fn metadata(loading: &LoadRequest<'_>, output: &str) -> Metadata {
 
 fn claude(loading: &LoadRequest<'_>, output: &str, base: Metadata) -> Metadata {
     let body = loading.body;
-    let context = text(body, &field_table::CONTEXT).filter(|it| it == "fork");
-    let model = text(body, &field_table::MODEL).filter(|it| it != "inherit");
+    let context = word(body, &field_table::CONTEXT).filter(|it| it == "fork");
+    let model = word(body, &field_table::MODEL).filter(|it| it != "inherit");
     let is_forked = context.is_some();
     let line = format!("<command-name>/{}</command-name>", loading.name);
-    let agent = || text(body, &field_table::AGENT).unwrap_or_else(|| GENERAL.to_owned());
+    let agent = || word(body, &field_table::AGENT).unwrap_or_else(|| GENERAL.to_owned());
     let message = PromptMessage::user(output.to_owned());
     Metadata {
         status: Some(if is_forked { ExecutionContext::Forked } else { ExecutionContext::Inline }),
@@ -100,9 +100,11 @@ fn claude(loading: &LoadRequest<'_>, output: &str, base: Metadata) -> Metadata {
         allowed_tools: list(body, &field_table::ALLOWED_TOOLS),
         disallowed_tools: list(body, &field_table::DISALLOWED_TOOLS),
         model: model.map(|it| with_suffix(it, loading.model)),
-        effort: text(body, &field_table::EFFORT),
+        effort: word(body, &field_table::EFFORT),
         agent: is_forked.then(agent),
-        background: is_forked.then(|| switch(body, &field_table::BACKGROUND).unwrap_or(true)),
+        // The founding document has no background: a fork is awaited.
+        background: (is_forked && loading.format == OutputFormat::Claude)
+            .then(|| switch(body, &field_table::BACKGROUND).unwrap_or(true)),
         // A subagent receives only the text, as its task. Otherwise the line with the skill's name
         // comes first.
         prompt_messages: if is_forked {
@@ -133,13 +135,12 @@ fn read(body: &SkillFile, field: &Field) -> Option<FieldValue> {
     Fields::new(body.document.frontmatter.as_ref()?, &body.record.head).read(field)?.value
 }
 
-fn text(body: &SkillFile, field: &Field) -> Option<String> {
-    let text = match read(body, field)? {
-        FieldValue::Text(item) | FieldValue::Choice(item) => item.text,
-        FieldValue::Integer(integer) => integer.to_string(),
-        _ => return None,
-    };
-    (!text.trim().is_empty()).then_some(text)
+/// Returns a word as the agent understands it.
+fn word(body: &SkillFile, field: &Field) -> Option<String> {
+    if !body.has_fields() {
+        return None;
+    }
+    Fields::new(body.document.frontmatter.as_ref()?, &body.record.head).word(field)
 }
 
 fn switch(body: &SkillFile, field: &Field) -> Option<bool> {
@@ -155,6 +156,19 @@ pub(super) fn list(body: &SkillFile, field: &Field) -> Vec<String> {
         Some(FieldValue::List(items)) => items.into_iter().map(|it| it.text).collect(),
         _ => Vec::new(),
     }
+}
+
+/// Returns a sentence for each part of the hooks that has another type than the agent expects.
+pub(super) fn hook_faults(body: &SkillFile) -> Vec<String> {
+    let fields = body.document.frontmatter.as_ref().filter(|_| body.has_fields());
+    let reading =
+        fields.and_then(|it| Fields::new(it, &body.record.head).read(&field_table::HOOKS));
+    let faults = reading.map(|it| it.faults).unwrap_or_default();
+    let sentence = |it: TypeMismatch| {
+        let (expected, found) = (it.expected, it.found.name());
+        format!("Its `hooks` have {found} in place of {expected}; that part is ignored.")
+    };
+    faults.into_iter().map(sentence).collect()
 }
 
 fn hooks(body: &SkillFile) -> Option<Json> {

@@ -470,3 +470,59 @@ fn slash_argument_zero_follows_javascript() {
     assert_eq!(filled("$0 $1", "a b"), "undefined a b");
     assert_eq!(filled("$1 $2", "[Image 1] x y"), "[Image 1] x y");
 }
+
+/// Loads a skill with this frontmatter, and returns its metadata and warnings.
+fn loaded_fields(format: OutputFormat, fields: &str) -> LoadedSkill {
+    let text = format!("---\n{fields}\n---\nbody\n");
+    Case::new(format, &text).loaded()
+}
+
+#[test]
+fn effort_shell_and_model_are_normalised_once() {
+    let effort = |written: &str| {
+        let fields = format!("effort: {written}");
+        loaded_fields(OutputFormat::Claude, &fields).metadata.effort
+    };
+    for (written, expected) in [
+        ("high", Some("high")),
+        ("HIGH", Some("high")),
+        ("ultra", None),
+        ("-3", None),
+        ("1.5", None),
+        ("3", Some("3")),
+        ("\"\"", None),
+    ] {
+        assert_eq!(effort(written).as_deref(), expected, "{written}");
+    }
+    let model = |written: &str| {
+        let fields = format!("model: {written}");
+        loaded_fields(OutputFormat::Claude, &fields).metadata.model
+    };
+    assert_eq!(model("HAIKU").as_deref(), Some("haiku"));
+    assert_eq!(model("Inherit"), None);
+    assert_eq!(model("claude-x-1").as_deref(), Some("claude-x-1"));
+}
+
+#[test]
+fn founding_fork_is_awaited() {
+    let fork = |format| loaded_fields(format, "context: fork").metadata.background;
+    assert_eq!(
+        (fork(OutputFormat::Claude), fork(OutputFormat::ClaudeFounding)),
+        (Some(true), None)
+    );
+}
+
+#[test]
+fn malformed_hooks_are_warnings_of_the_load() {
+    for (hooks, is_told) in [
+        ("5", true),
+        ("[Stop]", true),
+        ("{Stop: 5}", true),
+        ("{Stop: [{hooks: 5}]}", true),
+        ("{Stop: [{hooks: [{type: command, command: ./a}]}]}", false),
+    ] {
+        let loaded = loaded_fields(OutputFormat::Claude, &format!("hooks: {hooks}"));
+        let told = loaded.warnings.iter().any(|it| it.contains("`hooks`"));
+        assert_eq!(told, is_told, "{hooks}: {:?}", loaded.warnings);
+    }
+}

@@ -8,7 +8,6 @@ mod action;
 pub(crate) mod run;
 
 use serde_json::json;
-use skills_agents::profile::Scope;
 use skills_discovery::discover::{Candidate, Owner, SkillState};
 use skills_discovery::permission::{
     self, Action, Decision, DecisionReason, Properties, RulePrecedence, Switch,
@@ -256,7 +255,6 @@ pub(crate) fn why(decision: &Decision<'_>) -> String {
         DecisionReason::ToolDisabled(rule) => {
             format!("the rule `{}` in {} disables the skill tool", rule.pattern, location(rule))
         }
-        DecisionReason::Canonical => "the agent has fetched it itself".to_owned(),
         DecisionReason::Harmless => {
             "no rule matches it, and it contains nothing that needs approval".to_owned()
         }
@@ -287,8 +285,7 @@ fn decide<'a>(
     properties: &Properties,
 ) -> Decision<'a> {
     let resolution = &view.resolution;
-    let is_remote = resolution.roots[candidate.root].scope == Scope::Remote;
-    let request = permission::SkillRequest { name: &candidate.name, agent, is_remote, properties };
+    let request = permission::SkillRequest { name: &candidate.name, agent, properties };
     permission::decide(RulePrecedence::of(&view.ctx.profile), &resolution.permissions, &request)
 }
 

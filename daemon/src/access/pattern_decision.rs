@@ -2,7 +2,6 @@
 //! ask and for questions that wait.
 
 use serde_json::Map;
-use skills_agents::profile::Scope;
 use skills_discovery::discover::{Candidate, DiscoveryContext};
 use skills_discovery::permission::{self, Action, Properties, RulePrecedence};
 use skills_engine::{Freshness, View};
@@ -68,10 +67,8 @@ impl<'a> PermissionSubject<'a> {
         let resolution = &self.view.resolution;
         let candidate = self.candidate(name);
         let properties = candidate.map_or(Properties::Unknown, authorize::properties);
-        let is_remote =
-            candidate.is_some_and(|it| resolution.roots[it.root].scope == Scope::Remote);
         let agent = self.agent;
-        let request = permission::SkillRequest { name, agent, is_remote, properties: &properties };
+        let request = permission::SkillRequest { name, agent, properties: &properties };
         let decision = permission::decide(precedence, &resolution.permissions, &request);
         PatternDecision {
             action: decision.action,

@@ -36,7 +36,7 @@ pub(super) fn field(field: &Field) -> String {
     if let [first, ..] = field.examples {
         let _ = write!(text, "\n```yaml\n{}: {first}\n```\n", field.key);
     }
-    if field.safety == Safety::Asks {
+    if matches!(field.safety, Safety::Asks | Safety::AsksIfFilled) {
         text.push_str("\nClaude Code asks before it runs a skill with this field.\n");
     }
     let sources: Vec<_> = field.sources.iter().map(|it| it.title).collect();

@@ -83,7 +83,7 @@ fn load_that_needs_approval_is_refused_until_answered() {
     assert_eq!((&again.data["requestId"], pending_requests(wire).len()), (id, 1));
     let one = wait_for_request(wire);
     assert_eq!((&one["permission"], &one["patterns"]), (&json!("skill"), &json!(["deploy"])));
-    assert_eq!(one["suggestions"], json!(["deploy", "deploy *"]));
+    assert_eq!(one["suggestions"], json!(["deploy", "deploy:*"]));
     assert_eq!((&one["metadata"]["act"], &one["waiting"]), (&json!("load"), &json!(false)));
     reply_to(wire, id, "once");
     assert!(
@@ -233,12 +233,12 @@ fn permission_check_names_the_rule_without_asking() {
 const ALWAYS: &str = "
 claude-code |  | deploy | | deploy | allow
 claude-code |  | deploy | | deploy-prod | ask
-claude-code |  | deploy | deploy * | deploy-prod | allow
-claude-code |  | deploy | deploy * | deploy | allow
-claude-code |  | deploy | deploy * | undeploy | ask
+claude-code |  | deploy | deploy:* | deploy-prod | allow
+claude-code |  | deploy | deploy:* | deploy | allow
+claude-code |  | deploy | deploy:* | undeploy | ask
 claude-code | {\"permissions\":{\"ask\":[\"Skill(read)\"]}} | read | | read | allow
 claude-code | {\"permissions\":{\"ask\":[\"Skill(*)\"]}} | read | | deploy | ask
-claude-code | {\"permissions\":{\"ask\":[\"Skill(*)\"]}} | read | read * | readme | allow
+claude-code | {\"permissions\":{\"ask\":[\"Skill(*)\"]}} | read | read:* | readme | allow
 claude-code | {\"permissions\":{\"ask\":[\"Skill(*)\"]}} | read | | /read | allow
 claude-code |  | deploy-prod | | deploy | ask
 claude-code |  | deploy-prod | | deploy-prod | allow

@@ -185,6 +185,9 @@ pub static EFFORT: Field = Field {
     sources: &[&CLAUDE_SKILLS, &CLAUDE_CHANGES],
 };
 
+/// The value of `context` that starts a subagent.
+const FORK: &str = "fork";
+
 /// The values of `context` that spell out its default.
 const INLINE: [&str; 2] = ["inline", "inherit"];
 
@@ -196,7 +199,7 @@ pub static CONTEXT: Field = Field {
     details: "A subagent gets the body as its task and sees nothing of the session; only its result is returned.",
     default: Some("in the session"),
     values: &[
-        value("fork", "Runs the skill in a subagent with its own context."),
+        value(FORK, "Runs the skill in a subagent with its own context."),
         value(INLINE[0], "Runs the skill in the session, as without the field."),
         value(INLINE[1], "Runs the skill in the session, as without the field."),
     ],
@@ -208,7 +211,7 @@ pub static CONTEXT: Field = Field {
         FieldReader::new(Agent::VsCode, Coercion::Choice)
             .note("Experimental; needs the setting `github.copilot.chat.skillTool.enabled`."),
     ],
-    safety: Safety::AsksUnless(&INLINE),
+    safety: Safety::AsksFor(&[FORK]),
     misspellings: &[],
     standing: FieldStatus::Read,
     examples: &["fork"],

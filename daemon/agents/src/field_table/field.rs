@@ -41,6 +41,24 @@ impl Field {
         self.readers.iter().find(|it| it.agent == agent)
     }
 
+    /// Returns a written word as its agent understands it: in the table's spelling if the agent
+    /// ignores case. `None` if the agent ignores it.
+    pub fn understood(&self, word: &str) -> Option<String> {
+        let known = self.values.iter().find(|it| {
+            it.name == word || (self.ignores_case() && it.name.eq_ignore_ascii_case(word))
+        });
+        match (known, self.shape) {
+            (Some(known), _) => Some(known.name.to_owned()),
+            (None, Shape::Choice { open: false, .. }) => None,
+            (None, _) => Some(word.to_owned()),
+        }
+    }
+
+    /// Read in the source of Claude Code: it compares these words in lower case.
+    fn ignores_case(&self) -> bool {
+        matches!(self.key, "effort" | "model" | "shell")
+    }
+
     /// Returns the value whose name is exactly `name`.
     pub fn value(&self, name: &str) -> Option<&'static NamedValue> {
         self.values.iter().find(|it| it.name == name)
@@ -180,8 +198,10 @@ pub enum Safety {
     Safe,
     /// The user is asked for approval.
     Asks,
-    /// The user is asked, except for these values.
-    AsksUnless(&'static [&'static str]),
+    /// The user is asked for these values.
+    AsksFor(&'static [&'static str]),
+    /// The user is asked, except for an empty value.
+    AsksIfFilled,
 }
 
 /// Distinguishes fields that agents read from unread ones.

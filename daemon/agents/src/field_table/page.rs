@@ -320,9 +320,10 @@ fn safety(safety: Safety) -> String {
     match safety {
         Safety::Safe => "not needed".to_owned(),
         Safety::Asks => "needed".to_owned(),
-        Safety::AsksUnless(values) => {
+        Safety::AsksIfFilled => "needed, except if empty".to_owned(),
+        Safety::AsksFor(values) => {
             let values: Vec<_> = values.iter().map(|it| code(it)).collect();
-            format!("needed, except with {}", values.join(" or "))
+            format!("needed with {}", values.join(" or "))
         }
     }
 }

@@ -259,7 +259,7 @@ pub static ALLOWED_TOOLS: Field = Field {
         FieldReader::new(Agent::OpenCodeAgentSkills, Coercion::ListOnly(YamlLibrary::NpmYaml))
             .note("Not used; text, which is the standard's form, drops the skill."),
     ],
-    safety: Safety::Asks,
+    safety: Safety::AsksIfFilled,
     misspellings: &["allowed_tools", "allowedTools"],
     standing: FieldStatus::Read,
     examples: &["Bash(git:*) Bash(jq:*) Read", "[Read, Grep, Glob]"],

@@ -474,7 +474,7 @@ fn founding_description_falls_back_to_heading_then_name() {
     let mut profile = (**profile::find("claude-code").unwrap()).clone();
     profile.description = profile::DescriptionRule::ElseFirstHeading;
     let described = |text: &str| load_as(&profile, &record(text.as_bytes()), "dir").description;
-    let text = "---\nname: a\n---\nText.\n#no\n## The heading \n# Another\n";
+    let text = "---\nname: a\n---\nText.\n#no\n# The heading \n# Another\n";
     assert_eq!(described(text).as_deref(), Some("The heading"));
     assert_eq!(described("---\nname: a\n---\nText.\n").as_deref(), Some("dir"));
     assert_eq!(described("---\ndescription: d\n---\n# T\n").as_deref(), Some("d"));

@@ -3,18 +3,11 @@
 //! Runs after name conflicts are resolved, as if nothing were denied. A rule removes a skill and
 //! does not let another skill take its name.
 
-use skills_agents::profile::Scope;
-
-use super::{Candidate, DiscoveryContext, Reason, SearchRoot, SkillState};
+use super::{Candidate, DiscoveryContext, Reason, SkillState};
 use crate::permission::{self, Action, Decision, Properties, Rule, RulePrecedence, SkillRequest};
 
 /// Marks the candidates that the permission rules deny.
-pub(super) fn apply(
-    ctx: &DiscoveryContext,
-    rules: &[Rule],
-    roots: &[SearchRoot],
-    candidates: &mut [Candidate],
-) {
+pub(super) fn apply(ctx: &DiscoveryContext, rules: &[Rule], candidates: &mut [Candidate]) {
     if !rules.iter().any(|it| it.action == Action::Deny) {
         return;
     }
@@ -26,7 +19,6 @@ pub(super) fn apply(
         let request = SkillRequest {
             name: &candidate.name,
             agent: ctx.agent.as_deref(),
-            is_remote: roots[candidate.root].scope == Scope::Remote,
             // Properties decide between `ask` and `allow`, never `deny`.
             properties: &Properties::Safe,
         };

@@ -7,7 +7,7 @@ use skills_syntax::path::AbsPath;
 
 use super::address::shown;
 use super::disk::FileId;
-use super::{Candidate, DiscoveryContext, Reason, SearchRoot, SkillState, nested};
+use super::{Candidate, DiscoveryContext, Reason, SearchRoot, SkillState, Tree, nested, owner};
 
 /// Marks every candidate that loses a name as shadowed, with its winner.
 ///
@@ -15,11 +15,12 @@ use super::{Candidate, DiscoveryContext, Reason, SearchRoot, SkillState, nested}
 pub(super) fn resolve_conflicts(
     ctx: &DiscoveryContext,
     roots: &[SearchRoot],
+    real_paths: &RealPaths,
     candidates: &mut [Candidate],
 ) {
     let profile = &*ctx.profile;
     let is_nested = |it: &Candidate| roots[it.root].scope == Scope::Nested;
-    same_file(profile, candidates);
+    same_file(profile, real_paths, candidates);
     nested::prefix(ctx, roots, candidates);
     let Some(claimants) = order(ctx, roots, candidates) else { return };
     let mut winners: HashMap<String, usize> = HashMap::new();
@@ -85,6 +86,34 @@ pub(super) fn order(
     Some(claimants)
 }
 
+/// Canonical paths of the candidates whose file is found at several paths. Two hard links are two
+/// skills; a link and its target are one.
+pub(super) type RealPaths = HashMap<AbsPath, AbsPath>;
+
+/// Returns the canonical paths of files found at several paths. `complete` becomes false if the
+/// tree cannot answer.
+pub(super) fn real_paths(
+    tree: &dyn Tree,
+    candidates: &[Candidate],
+    complete: &mut bool,
+) -> RealPaths {
+    let mut paths: HashMap<FileId, Vec<&AbsPath>> = HashMap::new();
+    for it in candidates {
+        if let Some(file) = &it.file {
+            paths.entry(file.id).or_default().push(&it.path);
+        }
+    }
+    let several = paths.into_values().filter(|it| it.len() > 1).flatten();
+    let mut real_paths = RealPaths::new();
+    for path in several {
+        match owner::real(tree, path) {
+            Some(real) => drop(real_paths.insert(path.clone(), real)),
+            None => *complete = false,
+        }
+    }
+    real_paths
+}
+
 /// Key by which the agent recognises one file.
 #[derive(PartialEq, Eq, Hash)]
 enum FileOrPath {
@@ -104,7 +133,7 @@ fn same_path(candidates: &mut [Candidate]) {
 }
 
 /// Keeps the first path of each file; the last one if the last wins a name.
-fn same_file(profile: &Profile, candidates: &mut [Candidate]) {
+fn same_file(profile: &Profile, real_paths: &RealPaths, candidates: &mut [Candidate]) {
     if profile.paths == PathIdentity::AsFirstReached {
         same_path(candidates);
     }
@@ -118,7 +147,12 @@ fn same_file(profile: &Profile, candidates: &mut [Candidate]) {
         }
         let Some(id) = candidate.file.as_ref().map(|it| it.id) else { continue };
         let identity = match profile.paths {
-            PathIdentity::AsReached | PathIdentity::AsFirstReached => FileOrPath::File(id),
+            PathIdentity::AsReached | PathIdentity::AsFirstReached => {
+                match real_paths.get(&candidate.path) {
+                    Some(real) => FileOrPath::Path(real.clone()),
+                    None => FileOrPath::File(id),
+                }
+            }
             PathIdentity::Canonical => FileOrPath::Path(candidate.path.clone()),
         };
         match met.get(&identity) {

@@ -1,4 +1,4 @@
-//! Claude Code's permission rules: deny before allow before ask. Without a matching rule, a
+//! Claude Code's permission rules: deny before ask before allow. Without a matching rule, a
 //! harmless skill is allowed and any other needs approval.
 //!
 //! `name:*` and `name *` match by prefix. The agent does not define a star elsewhere; it is a
@@ -6,7 +6,8 @@
 
 use super::{Action, Author, Decision, DecisionReason, Properties, Rule, SkillRequest, wildcard};
 
-/// Prefix of the names of skills that the agent fetched itself.
+/// Prefix of the names of skills that the agent fetches from its vendor. They grant nothing here:
+/// no source of skillsd is the vendor's.
 const CANONICAL: &str = "_canonical_";
 
 /// Returns true if the agent gives this kind of name to skills that it fetched itself.
@@ -17,14 +18,7 @@ pub fn is_canonical(name: &str) -> bool {
 pub(super) fn decide<'a>(rules: &'a [Rule], request: &SkillRequest<'_>) -> Decision<'a> {
     let name = plain(request.name);
     let find = |action| blanket_rules(rules, action).find(|it| matches(it, name));
-    if let Some(rule) = find(Action::Deny) {
-        return Decision::by(Action::Deny, DecisionReason::Rule(rule));
-    }
-    // A local skill chose such a name itself, so it gets no exception.
-    if request.is_remote && is_canonical(name) {
-        return Decision::by(Action::Allow, DecisionReason::Canonical);
-    }
-    for action in [Action::Allow, Action::Ask] {
+    for action in [Action::Deny, Action::Ask, Action::Allow] {
         if let Some(rule) = find(action) {
             return Decision::by(action, DecisionReason::Rule(rule));
         }
@@ -46,7 +40,7 @@ pub(super) fn tool_denial(rules: &[Rule]) -> Option<&Rule> {
 /// Patterns that an "always" answer may allow: this skill, or all skills with this prefix.
 pub(super) fn suggestions(name: &str) -> Vec<Box<str>> {
     let name = plain(name);
-    vec![name.into(), format!("{name} *").into()]
+    vec![name.into(), format!("{name}:*").into()]
 }
 
 /// The agent has no rules for subagents.

@@ -10,8 +10,6 @@ pub struct SkillRequest<'a> {
     pub name: &'a str,
     /// The subagent that uses it.
     pub agent: Option<&'a str>,
-    /// True if the skill was fetched from a registry.
-    pub is_remote: bool,
     /// Assessment of its frontmatter.
     pub properties: &'a Properties,
 }
@@ -34,8 +32,6 @@ pub enum DecisionReason<'a> {
     Rule(&'a Rule),
     /// A rule that disables the skill tool as a whole.
     ToolDisabled(&'a Rule),
-    /// The agent fetched the skill itself and chose its name.
-    Canonical,
     /// No rule matches, and the frontmatter is harmless.
     Harmless,
     /// No rule matches, and the frontmatter has this key; `None` if it cannot be parsed.
@@ -49,10 +45,7 @@ impl<'a> Decision<'a> {
     pub fn rule(&self) -> Option<&'a Rule> {
         match self.reason {
             DecisionReason::Rule(rule) | DecisionReason::ToolDisabled(rule) => Some(rule),
-            DecisionReason::Canonical
-            | DecisionReason::Harmless
-            | DecisionReason::Concern(_)
-            | DecisionReason::NoRule => None,
+            DecisionReason::Harmless | DecisionReason::Concern(_) | DecisionReason::NoRule => None,
         }
     }
 

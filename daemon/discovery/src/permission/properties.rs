@@ -1,7 +1,7 @@
 //! Assesses whether a skill's frontmatter is harmless, by the field table.
 //!
-//! Only fields that the table marks as safe are harmless: not an unknown or misspelt key, not one
-//! without a value, and not frontmatter without readable keys. Every duplicate of a key is checked,
+//! Only fields that the table marks as safe are harmless: not an unknown or misspelt key, and not
+//! frontmatter without readable keys. Every duplicate of a key is checked,
 //! because agents differ in which one they use.
 
 use skills_agents::field_table::{self, Safety};
@@ -38,10 +38,19 @@ fn is_safe(fields: Fields<'_>, entry: &Entry) -> bool {
     match field.safety {
         Safety::Safe => true,
         Safety::Asks => false,
-        Safety::AsksUnless(values) => {
+        Safety::AsksIfFilled => {
+            let reading = fields.coerce(&entry.value, field.shape.coercion());
+            let is_empty = match reading.value {
+                None => true,
+                Some(FieldValue::List(items)) => items.is_empty(),
+                Some(_) => false,
+            };
+            is_empty && reading.faults.is_empty()
+        }
+        Safety::AsksFor(values) => {
             match fields.coerce(&entry.value, field.shape.coercion()).value {
-                Some(FieldValue::Choice(item)) => values.contains(&item.text.as_str()),
-                _ => false,
+                Some(FieldValue::Choice(item)) => !values.contains(&item.text.as_str()),
+                _ => true,
             }
         }
     }

@@ -48,14 +48,8 @@ fn answer(rules: &str, skill: &str, keys: &str) -> String {
         Some((skill, agent)) => (skill, Some(agent)),
         None => (skill, None),
     };
-    let remote = skill.strip_suffix(" remote");
     let properties = properties(keys);
-    let request = SkillRequest {
-        name: remote.unwrap_or(skill),
-        agent,
-        is_remote: remote.is_some(),
-        properties: &properties,
-    };
+    let request = SkillRequest { name: skill, agent, properties: &properties };
     let decision = decide(precedence, &rules, &request);
     assert_eq!(
         decision.rule().map(|it| it.action),
@@ -68,7 +62,6 @@ fn answer(rules: &str, skill: &str, keys: &str) -> String {
     let mut said = match &decision.reason {
         DecisionReason::Rule(rule) => format!("{action} by {}", rule.source.at.line),
         DecisionReason::ToolDisabled(rule) => format!("off by {}", rule.source.at.line),
-        DecisionReason::Canonical => format!("{action}: canonical"),
         DecisionReason::Harmless => format!("{action}: harmless"),
         DecisionReason::Concern(key) => format!("{action} for {}", key.as_deref().unwrap_or("?")),
         DecisionReason::NoRule => format!("{action}: no rule"),
@@ -136,8 +129,7 @@ fn only_claude_code_profiles_deny_first() {
 
 #[test]
 fn unreadable_frontmatter_requires_approval() {
-    let request =
-        SkillRequest { name: "a", agent: None, is_remote: false, properties: &Properties::Unknown };
+    let request = SkillRequest { name: "a", agent: None, properties: &Properties::Unknown };
     let decision = decide(RulePrecedence::DenyFirst, &[], &request);
     assert_eq!((decision.action, decision.reason), (Action::Ask, DecisionReason::Concern(None)));
 }

@@ -18,7 +18,7 @@ use skills_engine::View;
 use skills_engine::sessions::session::Invocation;
 use skills_protocol::error::RpcError;
 use skills_protocol::wire::{self, Context, Contextual, LoadParams};
-use skills_render::{Invoker, ShellResults};
+use skills_render::{ExecutionContext, Invoker, ShellResults};
 
 use self::choose::{Choice, choose};
 use self::prepared::{PreparedLoad, SubstitutedInput};
@@ -52,6 +52,9 @@ pub(crate) async fn load(
         agent: agent.as_deref(),
         session: session.as_deref(),
     };
+    // Failed calls count too.
+    let has_slash = params.name.as_deref().is_some_and(|it| it.trim_start().starts_with('/'));
+    parts.access.counters.count(|it| it.slash_prefixed += u64::from(has_slash));
     match call.read(context).await? {
         LoadSource::Prompt(loaded) => Answer::new(&loaded),
         LoadSource::File { view, choice, material } => call.finish(&view, choice, &material).await,
@@ -205,12 +208,16 @@ impl LoadCall<'_> {
             register::allowed(parts, view, candidate, material.hash(), &mut loaded).await?;
         loaded.warnings.extend(withheld);
         register::count(parts, params, &loaded, agent);
+        // A fork has its skill and hooks to itself, until `session/agentEnd` with its id.
+        let is_forked = loaded.metadata.status == Some(ExecutionContext::Forked);
+        let fork = is_forked.then(|| asked.next_agent_id());
+        let agent = fork.as_deref().or(agent);
         let invocation = invocation(candidate, params, loaded.output.clone());
         parts.sessions.record_load(session, agent, view, invocation).await;
         if let Some(session) = session {
             register::hooks(parts, session, agent, view, candidate, hooks).await;
         }
-        let result = asked.result(loaded);
+        let result = asked.result(loaded, fork);
         // Prompt messages repeat the text.
         let n_texts = 1 + result.metadata.prompt_messages.len();
         Answer::with_capacity(&result, n_texts * (result.output.len() + 1024))

@@ -48,6 +48,13 @@ pub(super) fn choose(view: &View, params: &LoadParams, by: Invoker) -> Result<Ch
             .with_error_code(number::BAD_FORMAT));
     }
     let target = target(name, params.path.as_deref(), params.path_encoding)?;
+    if let (OutputFormat::ClaudeFounding, SkillTarget::Name(name)) = (agents, &target)
+        && is_canonical(name)
+    {
+        // The founding document checks such names before it looks for a skill.
+        let error = RpcError::skill_not_found(name, Vec::new(), available(view));
+        return Err(error.with_error_code(number::REMOTE_UNKNOWN));
+    }
     let found = find(view, &target).or_else(|error| match &target {
         // The user's command `/name` loads the skill like its name.
         SkillTarget::Name(typed) if agents.is_opencode() && typed.starts_with('/') => {

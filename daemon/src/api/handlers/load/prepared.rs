@@ -248,11 +248,16 @@ impl PreparedLoad<'_> {
         self.material.shell.clone().unwrap_or_else(|| BASH.to_owned())
     }
 
-    /// Returns the answer of the call.
-    pub(super) fn result(&self, loaded: LoadedSkill) -> wire::LoadResult {
+    /// Returns a new id for the subagent of a fork.
+    pub(super) fn next_agent_id(&self) -> String {
         static AGENTS: AtomicU64 = AtomicU64::new(1);
-        let candidate = &self.view.resolution.candidates[self.choice.candidate_idx];
         let nth = AGENTS.fetch_add(1, Ordering::Relaxed);
+        format!("{}-{nth}", self.parts.access.boot_id)
+    }
+
+    /// Returns the answer of the call; `agent_id` is the subagent of a fork.
+    pub(super) fn result(&self, loaded: LoadedSkill, agent_id: Option<String>) -> wire::LoadResult {
+        let candidate = &self.view.resolution.candidates[self.choice.candidate_idx];
         let files = match self.material.format {
             OutputFormat::Plugin
             | OutputFormat::AgentSkills
@@ -274,7 +279,7 @@ impl PreparedLoad<'_> {
                 files,
                 hash: to_wire::hash(&self.material.hash()),
                 shell: self.shell(),
-                agent_id: Some(format!("{}-{nth}", self.parts.access.boot_id)),
+                agent_id,
             },
         );
         result.warnings.extend(self.material.warnings.iter().cloned());

@@ -76,7 +76,7 @@ pub(super) fn read(
         _ => files(format, by, &dir, &beneath, &mut warnings),
     };
     let fields = body.document.frontmatter.as_ref().map(|it| Fields::new(it, &body.record.head));
-    let shell = fields.and_then(|it| it.text(&field_table::SHELL)).filter(|_| body.has_fields());
+    let shell = fields.and_then(|it| it.word(&field_table::SHELL)).filter(|_| body.has_fields());
     let label = Some(root.plugin_label().to_owned());
     let plugin = root.plugin.clone();
     let is_command = root.scope == Scope::Command;

@@ -71,11 +71,9 @@ pub(super) fn count(
         (Some(By::Model) | None, Some(_)) => "agent",
         (Some(By::Model) | None, None) => "model",
     };
-    let has_slash = params.name.as_deref().is_some_and(|it| it.trim_start().starts_with('/'));
     parts.access.counters.count(|it| {
         it.invocations += 1;
         *it.contexts.entry(context.to_owned()).or_default() += 1;
         *it.triggers.entry(trigger.to_owned()).or_default() += 1;
-        it.slash_prefixed += u64::from(has_slash);
     });
 }

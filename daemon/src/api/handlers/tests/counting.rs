@@ -38,10 +38,11 @@ async fn loads_are_counted_by_context_and_trigger() {
     assert_eq!((&actions["invocations"], &actions["slashPrefixed"]), (&json!(4), &json!(2)));
     assert_eq!(actions["contexts"], json!({"inline": 3, "fork": 1}));
     assert_eq!(actions["triggers"], json!({"model": 1, "user": 2, "agent": 1}));
-    // Failed loads are not counted.
+    // Failed loads are not counted, but a leading slash is.
     let refused = json!({"name": "/nobody", "profile": "claude-code"});
     rig.try_call("skills/load", refused).await.unwrap_err();
-    assert_eq!(rig.actions().await["invocations"], 4);
+    let actions = rig.actions().await;
+    assert_eq!((&actions["invocations"], &actions["slashPrefixed"]), (&json!(4), &json!(3)));
 }
 
 #[tokio::test]

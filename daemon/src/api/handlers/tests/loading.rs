@@ -54,6 +54,39 @@ async fn claude_load_errors_have_its_error_codes() {
 }
 
 #[tokio::test]
+async fn founding_profile_checks_canonical_names_before_lookup() {
+    let mut rig = claudes();
+    rig.write("w/.claude/skills/_canonical_x/SKILL.md", "---\ndescription: d\n---\nDo.\n");
+    let named = json!({"name": "_canonical_x"});
+    assert_eq!(claude(&mut rig, named).await, Ok("Do.\n".to_owned()));
+    let founding = json!({"name": "_canonical_x", "profile": "claude-code@founding"});
+    let error = rig.try_call("skills/load", founding).await.unwrap_err();
+    assert_eq!((&error["code"], &error["data"]["errorCode"]), (&json!(-32001), &json!(6)));
+}
+
+#[tokio::test]
+async fn hard_links_are_two_skills_and_a_link_is_one() {
+    let mut rig = claudes();
+    for dir in ["hard", "soft"] {
+        std::fs::create_dir_all(rig.path(&format!("home/.claude/skills/{dir}"))).unwrap();
+    }
+    rig.write("home/.claude/skills/one/SKILL.md", "---\ndescription: d\n---\nDo.\n");
+    let one = rig.path("home/.claude/skills/one/SKILL.md");
+    std::fs::hard_link(&one, rig.path("home/.claude/skills/hard/SKILL.md")).unwrap();
+    symlink(&one, rig.path("home/.claude/skills/soft/SKILL.md")).unwrap();
+    let of = json!({"profile": "claude-code", "include": ["all"]});
+    let list = rig.call("skills/list", of).await;
+    let state = |name: &str| {
+        let entries = list["skills"].as_array().unwrap();
+        entries.iter().find(|it| it["name"] == name).unwrap()["state"].clone()
+    };
+    assert_eq!(
+        (state("hard"), state("one"), state("soft")),
+        ("active".into(), "active".into(), "shadowed".into())
+    );
+}
+
+#[tokio::test]
 async fn load_respects_the_invoker_fields_of_claude() {
     let mut rig = claudes();
     assert!(claude(&mut rig, json!({"name": "manual", "by": "user"})).await.is_ok());

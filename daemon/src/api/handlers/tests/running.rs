@@ -309,6 +309,33 @@ async fn agent_end_removes_only_its_hooks() {
 }
 
 #[tokio::test]
+async fn fork_has_its_skill_and_hooks_to_itself() {
+    let mut rig = Rig::new(&[]);
+    let hooks = "hooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: ./a\n";
+    let text = format!("---\nname: p\ndescription: d\ncontext: fork\n{hooks}---\nDo it.\n");
+    rig.write("home/.claude/skills/p/SKILL.md", &text);
+    let load = json!({"name": "p", "by": "user", "session": "s", "profile": "claude-code"});
+    let first = rig.call("skills/load", load.clone()).await["metadata"]["agentId"].clone();
+    let second = rig.call("skills/load", load).await["metadata"]["agentId"].clone();
+    assert!(first.is_string() && second.is_string() && first != second);
+    let state = async |rig: &mut Rig, agent: &Value| {
+        let of = json!({"session": "s", "agent": agent, "event": "Stop"});
+        let hooks = rig.call("hooks/match", of).await["hooks"].as_array().unwrap().len();
+        let of = json!({"session": "s", "agent": agent});
+        let invoked = rig.call("session/invoked", of).await["skills"].as_array().unwrap().len();
+        (invoked, hooks)
+    };
+    assert_eq!(state(&mut rig, &Value::Null).await, (0, 0));
+    assert_eq!(state(&mut rig, &first).await, (1, 1));
+    let compacted = rig.call("session/compacted", json!({"session": "s"})).await;
+    assert_eq!(compacted["skills"], json!([]));
+    let ended = rig.call("session/agentEnd", json!({"session": "s", "agent": first})).await;
+    assert_eq!(ended["forgotten"], json!(["p"]));
+    assert_eq!(state(&mut rig, &first).await, (0, 0));
+    assert_eq!(state(&mut rig, &second).await, (1, 1));
+}
+
+#[tokio::test]
 async fn finished_once_hook_stays_removed_after_a_reload() {
     let mut rig = Rig::new(&[]);
     let hooks = "hooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: ./a\n          once: true\n        - type: command\n          command: ./b\n";
