@@ -40,7 +40,7 @@ pub use root::{
     RootContent, RootRule, Scope, WalkBudget, WalkRule,
 };
 pub use rule::{ProfileRule, RULES, RuleValue, RuleValueKind};
-pub use settings_rule::{OnBrokenSettings, SettingsItem, SettingsRule};
+pub use settings_rule::{OnBrokenSettings, SettingsItem, SettingsRule, SettingsSource};
 pub use text::Text;
 pub use user_profiles::{
     DepthDraft, DraftFault, DraftSetting, ProfileDraft, ProfileSet, RootDraft, WalkDraft,

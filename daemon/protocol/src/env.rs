@@ -40,6 +40,12 @@ pub const OPENCODE_CONFIG_DIR: &str = "OPENCODE_CONFIG_DIR";
 /// Additional configuration file of opencode.
 pub const OPENCODE_CONFIG: &str = "OPENCODE_CONFIG";
 
+/// Configuration of opencode as text.
+pub const OPENCODE_CONFIG_CONTENT: &str = "OPENCODE_CONFIG_CONTENT";
+
+/// Permissions of opencode as text.
+pub const OPENCODE_PERMISSION: &str = "OPENCODE_PERMISSION";
+
 /// Makes opencode ignore the skills of other agents.
 pub const OPENCODE_DISABLE_EXTERNAL_SKILLS: &str = "OPENCODE_DISABLE_EXTERNAL_SKILLS";
 
@@ -66,6 +72,8 @@ pub const DISCOVERY: &[&str] = &[
     CODEX_HOME,
     OPENCODE_CONFIG_DIR,
     OPENCODE_CONFIG,
+    OPENCODE_CONFIG_CONTENT,
+    OPENCODE_PERMISSION,
     OPENCODE_DISABLE_EXTERNAL_SKILLS,
     OPENCODE_DISABLE_CLAUDE_CODE,
     OPENCODE_DISABLE_CLAUDE_CODE_SKILLS,

@@ -7,7 +7,8 @@
 use skills_syntax::config_tree::Syntax;
 
 use super::{
-    AncestorStop, DisableSwitch, OnBrokenSettings, RootBase, SettingsItem, SettingsRule, Text,
+    AncestorStop, DisableSwitch, OnBrokenSettings, RootBase, SettingsItem, SettingsRule,
+    SettingsSource, Text,
 };
 
 fn rule(
@@ -17,6 +18,8 @@ fn rule(
     reads: &[SettingsItem],
 ) -> SettingsRule {
     SettingsRule {
+        source: SettingsSource::File,
+        has_references: false,
         base,
         relative: relative.iter().map(|it| Text::Borrowed(it)).collect(),
         nearest_first: false,
@@ -33,14 +36,17 @@ fn variable(name: &'static str, below_home: &'static str) -> RootBase {
 }
 
 /// Later files override earlier ones: the user's own, `$OPENCODE_CONFIG`, the worktree's from the
-/// outermost down, then those in the configuration directories, and the machine's.
+/// outermost down, then those in the configuration directories, the text in
+/// `$OPENCODE_CONFIG_CONTENT`, the machine's, and the permissions in `$OPENCODE_PERMISSION`.
 pub(super) fn opencode() -> Vec<SettingsRule> {
     let reads = [SettingsItem::SkillPaths, SettingsItem::SkillUrls, SettingsItem::PermissionMap];
     // Source: comments and trailing commas are accepted; any other error prevents the start.
     let rule = |base: RootBase, relative: &[&'static str]| SettingsRule {
         broken: OnBrokenSettings::Refuses,
+        has_references: true,
         ..rule(base, relative, Syntax::JsonLoose, &reads)
     };
+    let named = |name: &'static str| RootBase::IfSet { name: name.into() };
     let project = |rule: SettingsRule| SettingsRule {
         switches: vec![DisableSwitch {
             variable: "OPENCODE_DISABLE_PROJECT_CONFIG".into(),
@@ -61,7 +67,20 @@ pub(super) fn opencode() -> Vec<SettingsRule> {
         project(SettingsRule { nearest_first: true, ..rule(upwards(), &below) }),
         rule(RootBase::Home, &below),
         rule(RootBase::IfSet { name: "OPENCODE_CONFIG_DIR".into() }, &own),
+        SettingsRule {
+            source: SettingsSource::Variable,
+            ..rule(named("OPENCODE_CONFIG_CONTENT"), &[""])
+        },
         rule(RootBase::Absolute("/etc/opencode".into()), &own),
+        // Source: an invalid value is reported and ignored.
+        SettingsRule {
+            source: SettingsSource::PermissionVariable,
+            broken: OnBrokenSettings::Ignores,
+            has_references: false,
+            syntax: Syntax::Json,
+            reads: vec![SettingsItem::PermissionMap],
+            ..rule(named("OPENCODE_PERMISSION"), &[""])
+        },
     ]
 }
 

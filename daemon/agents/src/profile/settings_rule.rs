@@ -8,6 +8,10 @@ use super::text::Text;
 /// One configuration file of an agent, or one family of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsRule {
+    /// The form of the settings.
+    pub source: SettingsSource,
+    /// True if `{env:NAME}` and `{file:PATH}` are replaced before the text is parsed.
+    pub has_references: bool,
     /// The base of the relative paths: a directory, or the file itself if the only relative path is
     /// empty.
     pub base: RootBase,
@@ -27,6 +31,17 @@ pub struct SettingsRule {
     pub needs_trust: bool,
     /// Environment variables that stop the agent from reading them.
     pub switches: Vec<DisableSwitch>,
+}
+
+/// The form in which an agent gets settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingsSource {
+    /// Files.
+    File,
+    /// The value of the variable that the base names.
+    Variable,
+    /// The value of such a variable, as the value of the key `permission`.
+    PermissionVariable,
 }
 
 /// A setting that is read from a configuration file.

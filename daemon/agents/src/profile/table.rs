@@ -276,11 +276,13 @@ fn opencode() -> Profile {
             "HOME",
             "XDG_CONFIG_HOME",
             "OPENCODE_CONFIG",
+            "OPENCODE_CONFIG_CONTENT",
             "OPENCODE_CONFIG_DIR",
             "OPENCODE_DISABLE_EXTERNAL_SKILLS",
             "OPENCODE_DISABLE_CLAUDE_CODE",
             "OPENCODE_DISABLE_CLAUDE_CODE_SKILLS",
             "OPENCODE_DISABLE_PROJECT_CONFIG",
+            "OPENCODE_PERMISSION",
         ]),
         settings: settings::opencode(),
         linked_worktrees: LinkedWorktrees::Alone,
@@ -315,8 +317,11 @@ fn opencode() -> Profile {
                 &config,
             ),
             root(RootBase::Settings, &[""], Scope::Additional, &config),
-            // `skills.urls` come after all directories.
-            provided(Provider::Remote),
+            // `skills.urls` come after all directories. Source: scanned with `**/SKILL.md`.
+            RootRule {
+                walk: WalkRule { into_skills: true, ..WalkRule::plain() },
+                ..provided(Provider::Remote)
+            },
         ],
         name: NameRule {
             source: NameSource::Field,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use skills_agents::profile::RootBase;
 use skills_syntax::path::AbsPath;
 
-use super::context::{value, variable};
+use super::context::{Environment, value, variable};
 use super::disk::PathStatus;
 use super::tree::Tree;
 use super::{DiscoveryContext, Policy, WorktreeLocation};
@@ -128,6 +128,20 @@ impl<'a> Owners<'a> {
             }
             Some(_) | None => self.in_home(path),
         }
+    }
+
+    /// Returns the owner of the settings that a variable holds: the user, if the daemon has the
+    /// same value.
+    pub(super) fn text_owner(&self, name: &str) -> Owner {
+        match &self.policy.environment {
+            Some(own) if own.get(name) != self.ctx.environment.get(name) => Owner::Repository,
+            Some(_) | None => Owner::User,
+        }
+    }
+
+    /// Returns the daemon's own variables, if they are not those of the context.
+    pub(super) fn own_environment(&self) -> Option<&Environment> {
+        self.policy.environment.as_ref()
     }
 
     /// Returns the owner of a path declared by `declared`: the repository if the path leads into

@@ -9,16 +9,18 @@ pub(super) mod decisions;
 pub(super) mod file;
 pub(super) mod file_trust;
 mod merge;
+mod references;
 mod restrictions;
 mod rules;
 mod switch;
 mod trust;
 
-use skills_agents::profile::{RootBase, SettingsItem, SettingsRule};
-use skills_syntax::config_tree::Node;
+use skills_agents::profile::{RootBase, SettingsItem, SettingsRule, SettingsSource};
+use skills_syntax::config_tree::{self, Entry, Node, Value};
 use skills_syntax::path::AbsPath;
 
 use super::context::DiscoveryContext;
+use super::disk::TextFile;
 use super::disk::{ListedItem, PathStatus};
 use super::links::settings_tops;
 use super::owner::Owners;
@@ -29,6 +31,7 @@ use super::worktree::WorktreeLocation;
 use crate::permission::SourceLocation;
 use decisions::SettingsDecisions;
 use file::{NoteScope, SettingsFile, SettingsOutcome, SettingsValue};
+use references::References;
 
 pub(super) use switch::apply;
 
@@ -60,7 +63,71 @@ struct SettingsReader<'a> {
 }
 
 impl SettingsReader<'_> {
+    /// Reads settings from the variable that the rule names.
+    fn text(&mut self, rule: &SettingsRule) {
+        let RootBase::IfSet { name } = &rule.base else { return };
+        let Some(text) = self.ctx.environment.get(&**name).filter(|it| !it.is_empty()) else {
+            return;
+        };
+        // No file has this path; messages show it.
+        let Ok(path) = AbsPath::new(format!("/${name}").as_ref()) else { return };
+        let text = TextFile::new(text.as_encoded_bytes());
+        let owner = self.owners.text_owner(name);
+        self.settings.judge_as(&path, owner, |agent| {
+            format!(", which {agent} applies and skillsd ignores, because the daemon does not have the variable")
+        }, self.ctx.profile.subject());
+        self.settings.consulted.push(SettingsFile {
+            path: path.clone(),
+            outcome: SettingsOutcome::Read,
+            notes: Vec::new(),
+        });
+        self.document(&text, &path, &self.ctx.cwd, rule);
+    }
+
+    /// Takes the settings of a text. Paths in its references start at `dir`.
+    fn document(&mut self, text: &TextFile, path: &AbsPath, dir: &AbsPath, rule: &SettingsRule) {
+        let written = text.as_str();
+        let replaced = rule.has_references && references::has_references(written);
+        let references = References {
+            ctx: self.ctx,
+            owners: self.owners,
+            tree: self.tree,
+            tops: &self.settings.tops,
+            dir,
+            may_loosen: self.settings.may_loosen(path),
+        };
+        let document = match references.replaced(written) {
+            _ if !replaced => text.document(rule.syntax).cloned().map_err(Clone::clone),
+            None => {
+                self.settings.complete = false;
+                return;
+            }
+            Some(replaced) => replaced.and_then(|it| config_tree::parse(&it, rule.syntax)),
+        };
+        let document = match document {
+            Ok(it) if rule.source == SettingsSource::PermissionVariable => {
+                let (key, at) = ("permission".into(), it.at);
+                Node { at, value: Value::Map(vec![Entry { key, at, node: it }]) }
+            }
+            Ok(it) => it,
+            Err(error) => {
+                let file = self.settings.consulted.iter_mut().find(|it| it.path == *path);
+                if let Some(file) = file {
+                    file.outcome = SettingsOutcome::Broken(error, rule.broken);
+                }
+                return;
+            }
+        };
+        for reads in &rule.reads {
+            self.take(*reads, &document, path);
+        }
+    }
+
     fn rule(&mut self, rule: &SettingsRule, worktree: &WorktreeLocation) {
+        if rule.source != SettingsSource::File {
+            self.text(rule);
+            return;
+        }
         let mut found = bases(self.ctx, &rule.base, worktree);
         if matches!(rule.base, RootBase::Ancestors { .. }) && !rule.nearest_first {
             found.reverse();
@@ -124,11 +191,10 @@ impl SettingsReader<'_> {
         // A variable may name a file that is read anyway; the later read counts.
         self.settings.consulted.retain(|it| it.path != *path);
         let text = self.settings.consult(self.tree, path, rule.syntax, rule.broken);
-        if let Some(Ok(document)) = text.as_ref().map(|it| it.document(rule.syntax)) {
+        if let Some(text) = text {
             self.settings.judge(path, &rule.base, self.ctx.profile.subject(), self.owners);
-            for reads in &rule.reads {
-                self.take(*reads, document, path);
-            }
+            let dir = path.parent().unwrap_or_else(|| path.clone());
+            self.document(&text, path, &dir, rule);
         }
     }
 

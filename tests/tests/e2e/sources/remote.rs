@@ -345,3 +345,22 @@ fn unencrypted_remote_registry_is_refused() {
     let unwell = wait_for_health(&mut live, &top);
     assert!(unwell[0].1.contains("it is not encrypted"), "{unwell:?}");
 }
+
+#[test]
+fn nested_skill_file_of_a_registry_is_a_skill_for_opencode() {
+    let registry = RegistryServer::start();
+    let files = json!(["SKILL.md", "deep/er/SKILL.md"]);
+    registry.text("index.json", &json!({"skills": [{"name": "one", "files": files}]}).to_string());
+    registry.skill("one", "First.");
+    registry.text("one/deep/er/SKILL.md", "---\nname: inner\ndescription: d\n---\nInner.\n");
+    let profiles = "remote.profiles = [\"opencode\", \"agentskills\"]\n";
+    let (mut live, top) = start_with(&format!("{}{profiles}", config(&registry)));
+    for profile in ["opencode", "opencode@founding"] {
+        wait_for("the nested skill", || {
+            let names = names(&mut live, &top, profile);
+            Some(())
+                .filter(|()| ["one", "inner"].iter().all(|it| names.iter().any(|name| name == it)))
+        });
+    }
+    assert!(!names(&mut live, &top, "agentskills").iter().any(|it| it == "inner"));
+}

@@ -53,6 +53,20 @@ impl SettingsDecisions {
         self.file_trusts.push(FileTrust { file: file.clone(), owner, until });
     }
 
+    /// Records the owner of settings that are no file. `why` is the end of a sentence about a
+    /// setting that does not count because of the owner.
+    pub(super) fn judge_as(
+        &mut self,
+        file: &AbsPath,
+        owner: Owner,
+        why: impl Fn(&str) -> String,
+        agent: &str,
+    ) {
+        let until = (!owner.is_own()).then(|| why(agent));
+        self.file_trusts.retain(|it| it.file != *file);
+        self.file_trusts.push(FileTrust { file: file.clone(), owner, until });
+    }
+
     fn file_trust(&self, file: &AbsPath) -> Option<&FileTrust> {
         self.file_trusts.iter().find(|it| it.file == *file)
     }

@@ -4,7 +4,7 @@ use expect_test::expect;
 
 use super::{check, check_explain, ctx, path};
 use crate::discover::memory::MemoryTree;
-use crate::discover::{Candidate, DiscoveryContext, SkillState, discover};
+use crate::discover::{Candidate, DiscoveryContext, SettingsFile, SkillState, discover};
 
 #[test]
 fn opencode_uses_the_last_list_of_paths() {
@@ -81,6 +81,49 @@ fn opencode_reads_jsonc_after_json_and_the_nearer_directory_last() {
             .collect();
         assert_eq!(active, ["b"], "{first} {last}");
     }
+}
+
+#[test]
+fn opencode_replaces_references_and_reads_its_variables_last() {
+    let skill = |dir: &str| {
+        format!("//- {dir}/x/SKILL.md\n---\nname: {}\ndescription: d\n---\n", &dir[dir.len() - 1..])
+    };
+    let dirs = ["/h/a", "/w/in/b", "/w/c", "/w/in/d"];
+    let fixture = "//- /w trusted\n//- /w/.git dir\n//- /w/in dir\n//- /w/p.txt\n ../c \n"
+        .to_owned()
+        + &dirs.map(skill).concat();
+    let listed = |config: &str, variables: &[(&str, &str)]| {
+        let tree = MemoryTree::new(&format!("{fixture}//- /w/opencode.json\n{config}\n"));
+        let mut ctx = ctx("opencode", "/w/in");
+        ctx.environment.insert("XDG_CONFIG_HOME".to_owned(), "/h".into());
+        for (name, value) in variables {
+            ctx.environment.insert((*name).to_owned(), (*value).into());
+        }
+        let resolution = discover(&ctx, &tree);
+        let problems: Vec<_> =
+            resolution.settings.iter().flat_map(SettingsFile::problems).collect();
+        let candidates = resolution.candidates.iter().filter(|it| !it.is_built_in());
+        let state = |it: &Candidate| format!("{} {}", it.name, it.state.name());
+        (candidates.map(state).collect::<Vec<_>>().join(", "), problems.join("; "))
+    };
+    let skills = |config: &str, variables: &[(&str, &str)]| listed(config, variables).0;
+    let paths = |list: &str| format!("{{\"skills\": {{\"paths\": [{list}]}}}}");
+    assert_eq!(skills(&paths("\"{env:XDG_CONFIG_HOME}/a\""), &[]), "a active");
+    assert_eq!(skills(&paths("\"{file:./p.txt}\""), &[]), "c active");
+    assert_eq!(skills(&format!("// {{file:no}}\n{}", paths("\"b\"")), &[]), "b active");
+    let (none, problem) = listed(&paths("\"{file:./none}\""), &[]);
+    assert_eq!(none, "");
+    assert!(
+        problem.contains("`{file:./none}` names no file; the agent does not start"),
+        "{problem}"
+    );
+    let content = ("OPENCODE_CONFIG_CONTENT", "{\"skills\": {\"paths\": [\"d\"]}}");
+    assert_eq!(skills(&paths("\"b\""), &[content]), "d active");
+    let denied = ("OPENCODE_PERMISSION", "{\"skill\": {\"d\": \"deny\"}}");
+    assert_eq!(skills(&paths("\"d\""), &[denied]), "d denied");
+    let (same, problem) = listed(&paths("\"b\""), &[("OPENCODE_PERMISSION", "{,}")]);
+    assert_eq!(same, "b active");
+    assert!(problem.contains("the agent ignores it"), "{problem}");
 }
 
 #[test]

@@ -1,0 +1,119 @@
+//! Replaces `{env:NAME}` and `{file:PATH}` in a settings file, as opencode does before it parses the
+//! text.
+
+use serde_json::Value;
+use skills_syntax::config_tree::SyntaxError;
+use skills_syntax::path::AbsPath;
+use skills_syntax::text::LineColumn;
+
+use crate::discover::context::{DiscoveryContext, variable};
+use crate::discover::disk::PathStatus;
+use crate::discover::links;
+use crate::discover::owner::Owners;
+use crate::discover::tree::Tree;
+
+const ENV: &str = "{env:";
+const FILE: &str = "{file:";
+
+/// Returns whether a text contains a reference.
+pub(super) fn has_references(text: &str) -> bool {
+    text.contains(ENV) || text.contains(FILE)
+}
+
+/// The values that references of one settings file may get.
+pub(super) struct References<'a> {
+    pub(super) ctx: &'a DiscoveryContext,
+    pub(super) owners: &'a Owners<'a>,
+    pub(super) tree: &'a dyn Tree,
+    /// Worktrees whose files must not be links that lead out of them.
+    pub(super) tops: &'a [AbsPath],
+    /// The directory at which relative paths start.
+    pub(super) dir: &'a AbsPath,
+    /// False for a file that gets the variables of the call and files of the worktree only.
+    pub(super) may_loosen: bool,
+}
+
+impl References<'_> {
+    /// Returns a text with its references replaced; `None` if the tree could not answer yet.
+    pub(super) fn replaced(&self, text: &str) -> Option<Result<String, SyntaxError>> {
+        let Self { dir, may_loosen, .. } = *self;
+        let text = replace(text, ENV, |name, _| {
+            let own = self.owners.own_environment().filter(|_| may_loosen);
+            let value = self.ctx.environment.get(name).or_else(|| own?.get(name));
+            Some(Ok(value.map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()))
+        })?;
+        let text = match text {
+            Ok(text) => text,
+            Err(error) => return Some(Err(error)),
+        };
+        replace(&text, FILE, |name, at| {
+            if is_comment(&text, at) {
+                return Some(Ok(format!("{FILE}{name}}}")));
+            }
+            let path = match name.strip_prefix("~/") {
+                Some(rest) => variable(self.ctx, "HOME").ok().map(|it| it.join_lexically(rest)),
+                None => Some(dir.join_lexically(name)),
+            };
+            let error = |why: &str| {
+                Err(SyntaxError {
+                    message: format!("not readable: `{FILE}{name}}}` {why}"),
+                    at: position(&text, at),
+                })
+            };
+            let Some(path) = path else { return Some(error("is below a home that is not set")) };
+            if !may_loosen && !self.owners.is_in_worktree(&path) {
+                return Some(error("names a file outside of the worktree, which is not trusted"));
+            }
+            match self.tree.look(&path)? {
+                PathStatus::File => {}
+                _ => return Some(error("names no file")),
+            }
+            Some(match links::text(self.tree, self.tops, &path)? {
+                Ok(content) => {
+                    let quoted = Value::from(content.as_str().trim()).to_string();
+                    Ok(quoted[1..quoted.len() - 1].to_owned())
+                }
+                Err(_) => error("names a file that cannot be read"),
+            })
+        })
+    }
+}
+
+/// Replaces each `{opening…}` by the value of its content and offset.
+fn replace(
+    text: &str,
+    opening: &str,
+    value: impl Fn(&str, usize) -> Option<Result<String, SyntaxError>>,
+) -> Option<Result<String, SyntaxError>> {
+    let mut replaced = String::with_capacity(text.len());
+    let mut done = 0;
+    while let Some(at) = text[done..].find(opening).map(|it| done + it) {
+        let start = at + opening.len();
+        let Some(end) = text[start..].find('}').map(|it| start + it).filter(|it| *it > start)
+        else {
+            replaced.push_str(&text[done..start]);
+            done = start;
+            continue;
+        };
+        replaced.push_str(&text[done..at]);
+        match value(&text[start..end], at)? {
+            Ok(value) => replaced.push_str(&value),
+            Err(error) => return Some(Err(error)),
+        }
+        done = end + 1;
+    }
+    replaced.push_str(&text[done..]);
+    Some(Ok(replaced))
+}
+
+/// Returns whether the line before `at` begins with a comment.
+fn is_comment(text: &str, at: usize) -> bool {
+    let line = text[..at].rfind('\n').map_or(0, |it| it + 1);
+    text[line..at].trim_start().starts_with("//")
+}
+
+fn position(text: &str, at: usize) -> LineColumn {
+    let line = text[..at].matches('\n').count() as u32 + 1;
+    let start = text[..at].rfind('\n').map_or(0, |it| it + 1);
+    LineColumn { line, column: text[start..at].chars().count() as u32 + 1 }
+}
