@@ -22,7 +22,21 @@ use skills_testkit::fixture::lay_out;
 
 const LAYOUTS: &str = include_str!("../conformance/layouts.txt");
 
+/// Layouts of plugins, and what opencode-agent-skills 0.7.0 lists on each; `$P` is Claude Code's
+/// directory of plugins.
+const RECORDED: &str = include_str!("../golden/agents/opencode-agent-skills/layouts.jsonl");
+
 fn view(profile: &str, cwd: &Path, home: &Path, trusted: Option<&Path>) -> Arc<View> {
+    let engine = Engine::start(Options::new("layouts".to_owned())).unwrap();
+    // The agents obey a repository's settings without trust.
+    let trusts = TrustDecisions::new(trusted.map(|it| (AbsPath::new(it).unwrap(), true)));
+    engine.set_policy(Policy { trusts, ..Policy::default() });
+    let view = view_in(&engine, profile, cwd, home);
+    engine.stop();
+    view
+}
+
+fn view_in(engine: &Engine, profile: &str, cwd: &Path, home: &Path) -> Arc<View> {
     let profile = profile::find(profile).unwrap();
     let cwd = AbsPath::new(cwd).unwrap();
     let environment: std::collections::BTreeMap<String, OsString> =
@@ -38,14 +52,8 @@ fn view(profile: &str, cwd: &Path, home: &Path, trusted: Option<&Path>) -> Arc<V
     let (additional, overlay, agent) = (Vec::new(), Arc::default(), None);
     let profile = Arc::clone(profile);
     let ctx = DiscoveryContext { profile, cwd, additional, environment, overlay, agent };
-    let engine = Engine::start(Options::new("layouts".to_owned())).unwrap();
-    // The agents obey a repository's settings without trust.
-    let trusts = TrustDecisions::new(trusted.map(|it| (AbsPath::new(it).unwrap(), true)));
-    engine.set_policy(Policy { trusts, ..Policy::default() });
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let view = runtime.block_on(engine.view(key, || ctx, Freshness::Synced));
-    engine.stop();
-    view.unwrap()
+    runtime.block_on(engine.view(key, || ctx, Freshness::Synced)).unwrap()
 }
 
 /// Checks a profile's list on the tree: state, name, path.
@@ -81,6 +89,65 @@ fn opencode_agent_skills_lists_plugins_without_namespace() {
         "opencode-agent-skills",
         &expect_file!["../conformance/layouts.opencode-agent-skills.txt"],
     );
+}
+
+/// Writes a recorded layout below a directory.
+fn write_layout(top: &Path, layout: &serde_json::Value) {
+    let plugins = "home/.claude/plugins";
+    let path = |relative: &str| top.join(relative.replace("$P", plugins));
+    let put = |path: &Path, text: &str| {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let entries = |of: &str| layout[of].as_object().cloned().unwrap_or_default();
+    for dir in layout["dirs"].as_array().into_iter().flatten() {
+        fs::create_dir_all(path(dir.as_str().unwrap())).unwrap();
+    }
+    for skill in layout["skills"].as_array().into_iter().flatten() {
+        let text =
+            format!("---\nname: {}\ndescription: d\n---\nbody\n", skill[1].as_str().unwrap());
+        put(&path(skill[0].as_str().unwrap()).join("SKILL.md"), &text);
+    }
+    for (relative, text) in entries("files") {
+        let text = text.as_str().unwrap().replace("$P", &format!("$TOP/{plugins}"));
+        put(&path(&relative), &text.replace("$TOP", top.to_str().unwrap()));
+    }
+    for (relative, target) in entries("links") {
+        let link = path(&relative);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(path(target.as_str().unwrap()), link).unwrap();
+    }
+}
+
+#[test]
+fn opencode_agent_skills_lists_recorded_plugin_layouts_alike() {
+    let dir = tempfile::tempdir().unwrap();
+    let base = fs::canonicalize(dir.path()).unwrap();
+    let engine = Engine::start(Options::new("layouts".to_owned())).unwrap();
+    let (mut n_layouts, mut wrong) = (0, Vec::new());
+    for line in RECORDED.lines() {
+        let layout: serde_json::Value = serde_json::from_str(line).unwrap();
+        let top = base.join(n_layouts.to_string());
+        n_layouts += 1;
+        write_layout(&top, &layout);
+        let view = view_in(&engine, "opencode-agent-skills", &top.join("w"), &top.join("home"));
+        let listed = view.resolution.listed().map(|it| {
+            let dir = it.path.parent().unwrap();
+            let path = dir.strip_prefix(&top).unwrap().to_str().unwrap();
+            let path = path.replace("home/.claude/plugins/", "$P/");
+            match view.resolution.roots[it.root].label.as_deref() {
+                Some("claude-plugins") => serde_json::json!([it.name, path]),
+                label => serde_json::json!([it.name, path, label]),
+            }
+        });
+        let listed: serde_json::Value = listed.collect();
+        if listed != layout["listed"] {
+            wrong.push(format!("layout {n_layouts}: {listed} for {}", layout["listed"]));
+        }
+    }
+    engine.stop();
+    assert!(n_layouts >= 300, "{n_layouts} layouts are recorded");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

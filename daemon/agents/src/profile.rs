@@ -43,5 +43,6 @@ pub use rule::{ProfileRule, RULES, RuleValue, RuleValueKind};
 pub use settings_rule::{OnBrokenSettings, SettingsItem, SettingsRule, SettingsSource};
 pub use text::Text;
 pub use user_profiles::{
-    DepthDraft, DraftFault, DraftSetting, ProfileDraft, ProfileSet, RootDraft, WalkDraft,
+    DepthDraft, DraftFault, DraftSetting, ProfileDraft, ProfileSet, RootDraft, UnusableProfile,
+    WalkDraft,
 };

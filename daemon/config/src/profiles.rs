@@ -11,7 +11,7 @@ mod value;
 
 use skills_agents::profile::{
     CHECKS, DraftSetting, ProfileDraft, ProfileRule, ProfileSet, RULES, RuleValue, RuleValueKind,
-    WalkDraft, parse_name_check, parse_requirement,
+    UnusableProfile, WalkDraft, parse_name_check, parse_requirement,
 };
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -60,14 +60,17 @@ pub(super) const PROFILE_KEYS: &[ProfileKey] = &[
 /// Reads the table `profiles`.
 pub(super) fn read(reader: &mut ConfigReader<'_>, table: &DeTable<'_>) -> ProfileSet {
     let mut drafts = Vec::new();
+    let mut unusable = Vec::new();
+    let mut reject = |reader: &mut ConfigReader<'_>, id: &str, at, message: String, hint| {
+        let reason = format!("line {}: {message} ({hint})", reader.line(at));
+        unusable.push(UnusableProfile { id: id.to_owned(), reason });
+        reader.problem(at, message, Some(hint));
+    };
     for (name, value) in table {
         let at = name.span().start;
         if let Some(hint) = invalid_name_hint(name.get_ref()) {
-            reader.problem(
-                at,
-                format!("`{}` is not a valid profile name", name.get_ref()),
-                Some(hint),
-            );
+            let message = format!("`{}` is not a valid profile name", name.get_ref());
+            reject(reader, name.get_ref(), at, message, hint);
             continue;
         }
         match value.get_ref() {
@@ -79,7 +82,7 @@ pub(super) fn read(reader: &mut ConfigReader<'_>, table: &DeTable<'_>) -> Profil
                     type_name(other)
                 );
                 let hint = format!("Write `[profiles.{}]` on its own line.", name.get_ref());
-                reader.problem(value.span().start, message, Some(hint));
+                reject(reader, name.get_ref(), value.span().start, message, hint);
             }
         }
     }
@@ -88,6 +91,8 @@ pub(super) fn read(reader: &mut ConfigReader<'_>, table: &DeTable<'_>) -> Profil
     for fault in faults {
         reader.problem(fault.at, fault.message, fault.hint);
     }
+    unusable.extend_from_slice(profiles.unusable());
+    let profiles = profiles.with_unusable(unusable);
     profiles.with_source_text(format!("profiles = {}\n", inline::table(table)))
 }
 

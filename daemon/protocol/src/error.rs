@@ -4,6 +4,7 @@
 //! are in `data`. Invariant: codes are never reused. Some equal the dispatcher's own codes for its
 //! limits, so the server maps those before it sends them.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -15,7 +16,7 @@ pub const PARSE_ERROR: i32 = -32700;
 pub const INVALID_REQUEST: i32 = -32600;
 /// The method does not exist.
 pub const METHOD_NOT_FOUND: i32 = -32601;
-/// The parameters are invalid. `data`: `path` and `limit` if one is over its limit.
+/// The parameters are invalid. `data`: `path` of the parameter, and `limit` if it is over its limit.
 pub const INVALID_PARAMS: i32 = -32602;
 /// The daemon failed because of a bug or a fault of the machine.
 pub const INTERNAL_ERROR: i32 = -32603;
@@ -47,6 +48,9 @@ pub const NOT_INVOCABLE: i32 = -32009;
 pub const TOO_MANY_CONNECTIONS: i32 = -32010;
 /// The user's decision cannot be saved: the state directory is full or not writable.
 pub const NOT_KEPT: i32 = -32011;
+/// The system does not start the script: it has no interpreter line, its interpreter is missing, or
+/// the line ends with a carriage return.
+pub const CANNOT_START: i32 = -32012;
 
 /// An error object on the wire.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -146,6 +150,13 @@ impl RpcError {
         self
     }
 
+    /// Adds the parameter that is invalid, such as `params.cwd`.
+    #[must_use]
+    pub fn with_param(mut self, path: impl Into<String>) -> Self {
+        self.data_mut().path = Some(path.into());
+        self
+    }
+
     /// Adds the error number of the profile's agent.
     #[must_use]
     pub fn with_error_code(mut self, error_code: i32) -> Self {
@@ -184,9 +195,10 @@ impl RpcError {
 
     /// Error for a method that does not exist.
     pub fn method_not_found(method: &str) -> Self {
-        Self::new(METHOD_NOT_FOUND, format!("there is no method `{method}`")).with_hint(
-            "The methods are listed in docs/protocol.md; `initialize` names the version.",
-        )
+        Self::new(METHOD_NOT_FOUND, format!("there is no method `{}`", shortened(method)))
+            .with_hint(
+                "The methods are listed in docs/protocol.md; `initialize` names the version.",
+            )
     }
 
     /// Error for parameters that do not match the method.
@@ -208,6 +220,7 @@ impl RpcError {
 
     /// Error for a name or path that no skill has.
     pub fn skill_not_found(name: &str, nearest: Vec<String>, available: Vec<String>) -> Self {
+        let name = shortened(name);
         let hint = match nearest.first() {
             Some(near) => format!("Did you mean `{near}`?"),
             None => format!("Run `skillsd explain {name}` to see where skillsd searched."),
@@ -293,7 +306,18 @@ impl RpcError {
 
     /// Error for a skill that a model may not invoke.
     pub fn not_invocable(name: &str) -> Self {
-        Self::new(NOT_INVOCABLE, format!("a model may not invoke the skill `{name}`"))
+        Self::new(NOT_INVOCABLE, format!("a model may not invoke the skill `{}`", shortened(name)))
+    }
+}
+
+/// Maximum characters of a client's own text in a message.
+const SHOWN: usize = 64;
+
+/// Returns a client's own text, such as a name, at the length at which messages repeat it.
+pub fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
     }
 }
 

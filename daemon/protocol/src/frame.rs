@@ -135,7 +135,8 @@ enum DecoderState {
 }
 
 impl FrameCodec {
-    /// Returns a codec that detects the framing from the first byte received, for servers.
+    /// Returns a codec that detects the framing from the first byte received that is no blank and
+    /// no byte order mark, for servers.
     pub fn detecting(max_message: usize) -> Self {
         Self { framing: None, max_message, state: DecoderState::Head { scanned: 0 } }
     }
@@ -238,6 +239,9 @@ impl Decoder for FrameCodec {
     type Error = FrameError;
 
     fn decode(&mut self, src: &mut BytesMut) -> Result<Option<Frame>, FrameError> {
+        if self.framing.is_none() && !skip_preamble(src) {
+            return Ok(None);
+        }
         let framing = match (self.framing, src.first()) {
             (Some(framing), _) => framing,
             (None, None) => return Ok(None),
@@ -280,6 +284,20 @@ impl Encoder<&[u8]> for FrameCodec {
     fn encode(&mut self, message: &[u8], out: &mut BytesMut) -> Result<(), FrameError> {
         self.framing().put(message, out);
         Ok(())
+    }
+}
+
+/// Skips a byte order mark and blanks before the first message, which some shells and editors
+/// write. Returns whether the next byte starts a message.
+fn skip_preamble(src: &mut BytesMut) -> bool {
+    const MARK: &[u8] = b"\xEF\xBB\xBF";
+    loop {
+        let n_blanks = src.len() - src.trim_ascii_start().len();
+        src.advance(n_blanks);
+        match src.strip_prefix(MARK) {
+            Some(_) => src.advance(MARK.len()),
+            None => return !MARK.starts_with(src),
+        }
     }
 }
 
@@ -405,6 +423,16 @@ mod tests {
     }
 
     #[test]
+    fn blanks_and_a_byte_order_mark_before_the_first_message_are_skipped() {
+        for preamble in [" ", "\n", "\r\n\t ", "\u{feff}", "\n\u{feff} \r\n"] {
+            check(&format!("{preamble}{{}}\n {{\"a\":1}}\n"), &["{}", " {\"a\":1}"]);
+            check(&format!("{preamble}Content-Length: 2\r\n\r\n{{}}"), &["{}"]);
+            check(preamble, &[]);
+        }
+        check("\r\n\r\n{}", &["{}"]);
+    }
+
+    #[test]
     fn message_over_the_limit_is_skipped() {
         let long = "x".repeat(LIMIT + 1);
         check(
@@ -426,7 +454,6 @@ mod tests {
             &["error: header line `GET / HTTP/1.1` is not of the form `Name: value`"],
         );
         check("Content-Type: x\r\n\r\n{}", &["error: header has no Content-Length"]);
-        check("\r\n\r\n{}", &["error: header has no Content-Length"]);
         for value in ["", "-1", "+1", "2x", "99999999999999999999"] {
             let expected = format!("error: Content-Length `{value}` is not a number of bytes");
             check(&format!("Content-Length: {value}\r\n\r\n{{}}"), &[&expected]);

@@ -4,7 +4,8 @@
 //! types and the framing codec. Server and client both use this crate, and the protocol reference
 //! is generated from [`method::METHODS`]. It opens no socket or file and reads no environment
 //! variable; values that depend on the machine are passed in. Invariant: names are added, never
-//! reused with another meaning; a peer ignores fields that it does not know.
+//! reused with another meaning; a client ignores fields that it does not know, and the server refuses
+//! parameters that it does not know.
 
 pub mod bounds;
 pub mod env;
@@ -13,12 +14,11 @@ pub mod frame;
 pub mod limits;
 pub mod message;
 pub mod method;
+mod params;
 pub mod path;
+mod shape;
 pub mod socket;
 pub mod wire;
-
-#[cfg(test)]
-mod shape;
 
 /// Version of the protocol, `major.minor`.
 ///

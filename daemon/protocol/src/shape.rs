@@ -1,4 +1,4 @@
-//! Wire names of a struct's fields, for the tests that keep names stable.
+//! Wire names of a struct's fields, for suggestions and for the tests that keep names stable.
 //!
 //! Derived code passes the field names to the deserializer before it reads any field; this
 //! deserializer records them and stops.

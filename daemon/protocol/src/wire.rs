@@ -2,8 +2,7 @@
 //!
 //! They are plain data with the protocol's names and know nothing of skillsd's model; the server
 //! converts. Every field is documented, because the reference is generated from these comments.
-//! Invariant: a result's field is always present unless its documentation says otherwise, and
-//! unknown fields in parameters are ignored.
+//! Invariant: a result's field is always present unless its documentation says otherwise.
 
 mod catalog;
 mod check;

@@ -31,7 +31,7 @@ pub use metadata::{ExecutionContext, Metadata, PromptMessage};
 pub use placeholder::{Placeholder, PlaceholderKind, PlaceholderSyntax, highest_number};
 pub use skill_file::SkillFile;
 pub use substitute::Variables;
-pub use tool::{Tool, tool};
+pub use tool::{Tool, registered_tools, tool};
 pub use xml::{escape, file_url};
 
 #[cfg(test)]

@@ -17,6 +17,9 @@ pub const MANY: usize = 100;
 /// Maximum depth of files that opencode-agent-skills lists, in directories above the file.
 const PLUGIN_DEEPEST: usize = 3;
 
+/// Maximum depth of scripts, in directories above the file.
+const SCRIPTS_DEEPEST: usize = 10;
+
 /// Directories without scripts of the skill itself.
 const NO_SCRIPTS: [&str; 7] =
     ["node_modules", "__pycache__", ".git", ".venv", "venv", ".tox", ".nox"];
@@ -33,15 +36,17 @@ pub fn opencode_sample(mut files: Vec<String>, founding: bool) -> Vec<String> {
 }
 
 /// Returns whether opencode-agent-skills treats an executable file as a script: neither the file
-/// nor a directory above it is hidden or belongs to a tool.
+/// nor a directory above it is hidden or belongs to a tool, and at most ten are above it.
 pub fn is_script(relative: &Path) -> bool {
-    relative.components().all(|it| match it {
-        Component::Normal(name) => {
-            let name = name.to_string_lossy();
-            !name.starts_with('.') && !NO_SCRIPTS.contains(&&*name)
-        }
-        _ => false,
-    })
+    let is_reached = relative.components().count() <= SCRIPTS_DEEPEST + 1;
+    is_reached
+        && relative.components().all(|it| match it {
+            Component::Normal(name) => {
+                let name = name.to_string_lossy();
+                !name.starts_with('.') && !NO_SCRIPTS.contains(&&*name)
+            }
+            _ => false,
+        })
 }
 
 /// Returns whether opencode-agent-skills lists a file.

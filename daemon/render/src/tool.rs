@@ -101,6 +101,50 @@ pub fn tool(
     Some(Tool { name, description, schema: schema(format, skills), n_shortened })
 }
 
+/// Returns the tools of an agent that registers several: the four of opencode-agent-skills 0.7.0,
+/// also without skills.
+pub fn registered_tools(format: OutputFormat) -> Option<Vec<Tool>> {
+    let text = |description: &str| json!({"type": "string", "description": description});
+    let tool = |name, description: &str, required: &[&str], properties: Json| Tool {
+        name,
+        description: description.to_owned(),
+        schema: json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false}),
+        n_shortened: 0,
+    };
+    let skill = text("Name of the skill");
+    let tools = vec![
+        tool(
+            "get_available_skills",
+            "Get available skills with their descriptions. Optionally filter by query.",
+            &[],
+            json!({"query": text("Search query to filter skills (matches name and description)")}),
+        ),
+        tool(
+            "read_skill_file",
+            "Read a supporting file from a skill's directory (docs, examples, configs).",
+            &["skill", "filename"],
+            json!({"skill": skill, "filename": text("File to read, relative to skill directory (e.g., 'anthropic-best-practices.md', 'scripts/helper.sh')")}),
+        ),
+        tool(
+            "run_skill_script",
+            "Execute a script from a skill's directory. Scripts are run with the skill directory as CWD.",
+            &["skill", "script"],
+            json!({
+                "skill": skill,
+                "script": text("Relative path to the script (e.g., 'build.sh', 'tools/deploy.sh')"),
+                "arguments": {"type": "array", "items": {"type": "string"}, "description": "Arguments to pass to the script"},
+            }),
+        ),
+        tool(
+            "use_skill",
+            "Load a skill's SKILL.md content into context. Skills contain proven workflows, techniques, and patterns.",
+            &["skill"],
+            json!({"skill": text("Name of the skill (e.g., 'brainstorming', 'project:my-skill', 'user:my-skill')")}),
+        ),
+    ];
+    (format == OutputFormat::Plugin).then_some(tools)
+}
+
 /// Returns the names in the agent's order, without duplicates: Codex keeps several skills of one
 /// name.
 fn names<'a>(skills: &[ListedSkill<'a>]) -> Vec<&'a str> {

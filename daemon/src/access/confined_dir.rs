@@ -33,6 +33,13 @@ const MAX_ATTEMPTS: usize = 16;
 /// Directories of tools, which contain nothing by the skill's author.
 const SKIPPED: [&str; 4] = [".git", "node_modules", "__pycache__", ".venv"];
 
+/// Handling of links to directories in a listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DirectoryLinks {
+    Skipped,
+    Followed,
+}
+
 /// A directory whose files are served.
 #[derive(Debug)]
 pub(crate) struct ConfinedDir {
@@ -201,7 +208,7 @@ impl ConfinedDir {
     /// Returns the regular files and directories in a directory, without links.
     pub(crate) fn children(&self, relative: &Path) -> Result<DirEntries, ConfinedDirError> {
         let mut found = DirEntries::default();
-        for entry in self.entries(relative)?.flatten().take(MAX_ENTRIES) {
+        for entry in self.entries(relative, DirectoryLinks::Skipped)?.flatten().take(MAX_ENTRIES) {
             let name = entry.file_name().to_string_lossy().into_owned();
             if name == "." || name == ".." {
                 continue;
@@ -249,8 +256,18 @@ impl ConfinedDir {
 
     /// Lists the regular files. Follows links to files below the directory, never to directories.
     pub(crate) fn list(&self) -> Result<ConfinedFiles, ConfinedDirError> {
+        self.list_with(DirectoryLinks::Skipped)
+    }
+
+    /// Lists the regular files, also through links to directories below the directory, as
+    /// opencode-agent-skills does.
+    pub(crate) fn list_through_links(&self) -> Result<ConfinedFiles, ConfinedDirError> {
+        self.list_with(DirectoryLinks::Followed)
+    }
+
+    fn list_with(&self, links: DirectoryLinks) -> Result<ConfinedFiles, ConfinedDirError> {
         let mut files = Vec::new();
-        let truncated = self.walk(|relative, _| files.extend(self.found(relative)))?;
+        let truncated = self.walk(links, |relative, _| files.extend(self.found(relative)))?;
         files.sort_unstable_by(|a: &ConfinedFile, b| a.relative.cmp(&b.relative));
         Ok(ConfinedFiles { files, truncated })
     }
@@ -258,7 +275,7 @@ impl ConfinedDir {
     /// Lists the same files by name, without a `stat` of each.
     pub(crate) fn names(&self) -> Result<ConfinedNames, ConfinedDirError> {
         let mut names = Vec::new();
-        let truncated = self.walk(|relative, kind| {
+        let truncated = self.walk(DirectoryLinks::Skipped, |relative, kind| {
             if kind == FileType::RegularFile || self.found(relative.clone()).is_some() {
                 names.push(relative);
             }
@@ -268,12 +285,16 @@ impl ConfinedDir {
     }
 
     /// Visits the regular files and links in no order. Returns whether a limit was reached.
-    fn walk(&self, mut each: impl FnMut(PathBuf, FileType)) -> Result<bool, ConfinedDirError> {
+    fn walk(
+        &self,
+        links: DirectoryLinks,
+        mut each: impl FnMut(PathBuf, FileType),
+    ) -> Result<bool, ConfinedDirError> {
         let mut truncated = false;
         let mut looked_at = 0;
         let mut directories = vec![PathBuf::new()];
         while let Some(directory) = directories.pop() {
-            let entries = match self.entries(&directory) {
+            let entries = match self.entries(&directory, links) {
                 Ok(entries) => entries,
                 // Removed, swapped or unreadable meanwhile; the others are still listed.
                 Err(_) if !directory.as_os_str().is_empty() => continue,
@@ -291,9 +312,17 @@ impl ConfinedDir {
                     break;
                 }
                 let relative = directory.join(name);
-                match self.kind(&relative, entry.file_type()) {
+                let kind = match self.kind(&relative, entry.file_type()) {
+                    FileType::Symlink if links == DirectoryLinks::Followed => {
+                        let is_directory =
+                            self.resolve(&relative, OFlags::PATH | OFlags::DIRECTORY).is_ok();
+                        if is_directory { FileType::Directory } else { FileType::Symlink }
+                    }
+                    kind => kind,
+                };
+                match kind {
                     FileType::Directory if SKIPPED.iter().any(|it| name == *it) => {}
-                    FileType::Directory if relative.components().count() >= MAX_DEPTH => {
+                    FileType::Directory if relative.components().count() > MAX_DEPTH => {
                         truncated = true;
                     }
                     FileType::Directory => directories.push(relative),
@@ -305,8 +334,12 @@ impl ConfinedDir {
         Ok(truncated)
     }
 
-    fn entries(&self, directory: &Path) -> Result<Dir, ConfinedDirError> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW;
+    fn entries(&self, directory: &Path, links: DirectoryLinks) -> Result<Dir, ConfinedDirError> {
+        let no_follow = match links {
+            DirectoryLinks::Skipped => OFlags::NOFOLLOW,
+            DirectoryLinks::Followed => OFlags::empty(),
+        };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | no_follow;
         let relative = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
         Ok(Dir::new(self.resolve(relative, flags)?)?)
     }
@@ -513,6 +546,30 @@ mod tests {
         let files: Vec<_> = listing.files.iter().map(|it| it.relative.clone()).collect();
         assert_eq!(beneath.names().unwrap().names, files);
         assert!(!listing.truncated);
+    }
+
+    #[test]
+    fn listing_through_links_stays_below_the_directory_and_within_ten_levels() {
+        let (top, beneath) = tree();
+        let skill = top.path().join("s");
+        fs::create_dir_all(skill.join("1/2/3/4/5/6/7/8/9/10/11")).unwrap();
+        fs::write(skill.join("1/2/3/4/5/6/7/8/9/10/last"), "").unwrap();
+        fs::write(skill.join("1/2/3/4/5/6/7/8/9/10/11/beyond"), "").unwrap();
+        let listing = beneath.list_through_links().unwrap();
+        let files: Vec<_> = listing.files.iter().map(|it| it.relative.to_str().unwrap()).collect();
+        assert_eq!(
+            files,
+            [
+                "1/2/3/4/5/6/7/8/9/10/last",
+                "SKILL.md",
+                "again/deep/a",
+                "again/run.sh",
+                "inside",
+                "scripts/deep/a",
+                "scripts/run.sh"
+            ]
+        );
+        assert!(listing.truncated);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use skills_discovery::discover::{DiscoveryContext, Environment, path_of};
 use skills_engine::sessions::session::Session;
 use skills_engine::{Freshness, ViewKey};
 use skills_protocol::env::DISCOVERY;
-use skills_protocol::error::RpcError;
+use skills_protocol::error::{RpcError, shortened};
 use skills_protocol::path::{PathEncoding, decode, decode_absolute};
 use skills_protocol::wire::{self, Context};
 use skills_syntax::path::AbsPath;
@@ -42,7 +42,7 @@ pub(crate) fn view_request(
 ) -> Result<ViewRequest, RpcError> {
     let encoding = context.path_encoding;
     let cwd = match (&context.cwd, session) {
-        (Some(cwd), _) => absolute(cwd, encoding)?,
+        (Some(cwd), _) => absolute(cwd, encoding).map_err(|it| it.with_param("params.cwd"))?,
         (None, Some(session)) => session.cwd.clone(),
         (None, None) => return Err(missing_cwd(context.session.as_deref())),
     };
@@ -59,7 +59,11 @@ pub(crate) fn view_request(
     let mut additional = context
         .additional_dirs
         .iter()
-        .map(|dir| absolute(dir, encoding))
+        .enumerate()
+        .map(|(at, dir)| {
+            let param = format!("params.additionalDirs[{at}]");
+            absolute(dir, encoding).map_err(|it| it.with_param(param))
+        })
         .collect::<Result<Vec<_>, _>>()?;
     if let Some(session) = session.filter(|_| additional.is_empty()) {
         additional.clone_from(&session.additional);
@@ -116,7 +120,8 @@ pub(crate) fn environment(
         // Without the value, which may be secret.
         Err(_) => Err(RpcError::invalid_params(format!(
             "the value of `{name}` in `environment` has a bad escape"
-        ))),
+        ))
+        .with_param(format!("params.environment.{name}"))),
     };
     variables.into_iter().map(read).collect()
 }
@@ -129,12 +134,17 @@ pub(crate) fn target<'a>(
 ) -> Result<SkillTarget<'a>, RpcError> {
     match (name, path) {
         (Some(name), None) => Ok(SkillTarget::Name(name)),
-        (None, Some(path)) => Ok(SkillTarget::Path(absolute(path, encoding)?)),
+        (None, Some(path)) => {
+            let path = absolute(path, encoding).map_err(|it| it.with_param("params.path"))?;
+            Ok(SkillTarget::Path(path))
+        }
         (None, None) => Err(RpcError::invalid_params("neither `name` nor `path` is given")
+            .with_param("params.name")
             .with_hint(
                 "Send the skill's name, or the absolute path of its SKILL.md or directory.",
             )),
         (Some(_), Some(_)) => Err(RpcError::invalid_params("both `name` and `path` are given")
+            .with_param("params.path")
             .with_hint("Send one of them; a path is exact, a name may be ambiguous.")),
     }
 }
@@ -150,7 +160,7 @@ impl SkillTarget<'_> {
     /// Returns the name or path for messages.
     pub(crate) fn shown(&self) -> String {
         match self {
-            Self::Name(name) => (*name).to_owned(),
+            Self::Name(name) => shortened(name).into_owned(),
             Self::Path(path) => Path::display(path).to_string(),
         }
     }
@@ -159,9 +169,12 @@ impl SkillTarget<'_> {
 fn missing_cwd(session: Option<&str>) -> RpcError {
     match session {
         None => RpcError::invalid_params("`cwd` is missing")
+            .with_param("params.cwd")
             .with_hint("Send the absolute path of the directory that the agent works in."),
         Some(id) => {
+            let id = shortened(id);
             RpcError::invalid_params(format!("there is no session `{id}`, and `cwd` is missing"))
+                .with_param("params.session")
                 .with_hint("Open the session with `session/open`, or send `cwd`.")
         }
     }
@@ -173,14 +186,23 @@ fn find_profile<'p>(
 ) -> Result<&'p Arc<Profile>, RpcError> {
     let name = name.unwrap_or(profile::DEFAULT);
     profiles.find(name).ok_or_else(|| {
+        if let Some(it) = profiles.unusable().iter().find(|it| it.id == name) {
+            let message = format!("profile `{name}` is not usable: {}", it.reason);
+            return RpcError::invalid_params(message)
+                .with_param("params.profile")
+                .with_hint(format!("Correct `[profiles.{name}]` in your config.toml."));
+        }
         let known: Vec<_> = profiles.all().iter().map(|it| format!("`{}`", it.id)).collect();
-        RpcError::invalid_params(format!("there is no profile `{name}`"))
+        RpcError::invalid_params(format!("there is no profile `{}`", shortened(name)))
+            .with_param("params.profile")
             .with_hint(format!("The profiles are {}.", known.join(", ")))
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use skills_agents::profile::UnusableProfile;
+
     use super::*;
 
     fn own() -> Environment {
@@ -249,6 +271,15 @@ mod tests {
         let path_encoding = Some(PathEncoding::Percent);
         let refused = refused(Context { environment, path_encoding, ..at("/w") });
         assert_eq!(refused, "-32602 the value of `HOME` in `environment` has a bad escape");
+    }
+
+    #[test]
+    fn profile_with_a_mistake_is_not_reported_as_missing() {
+        let h = UnusableProfile { id: "h".to_owned(), reason: "line 2: no `base`".to_owned() };
+        let profiles = ProfileSet::default().with_unusable(vec![h]);
+        let error = find_profile(Some("h"), &profiles).unwrap_err();
+        assert_eq!(error.message, "profile `h` is not usable: line 2: no `base`");
+        assert_eq!(error.data.unwrap().path.as_deref(), Some("params.profile"));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use skills_engine::sessions::session::{PathMatch, Session, SessionOptions, Touch
 use skills_engine::sessions::touch;
 use skills_engine::sessions::touch::{ListedDirs, Search, TouchedRoots};
 use skills_engine::{Freshness, View};
-use skills_protocol::error::RpcError;
+use skills_protocol::error::{RpcError, shortened};
 use skills_protocol::wire::Context;
 use skills_syntax::path::AbsPath;
 use tokio::task::spawn_blocking;
@@ -74,7 +74,8 @@ impl SessionCalls {
         let id = session_id(&context)?;
         let start = self.resolver.begin(Some(&id)).await;
         let Some(session) = start.session.clone() else {
-            return Err(RpcError::invalid_params(format!("there is no session `{id}`"))
+            return Err(RpcError::invalid_params(format!("there is no session `{}`", shortened(&id)))
+                .with_param("params.session")
                 .with_hint("Open it with `session/open` or `session/touch`; `session/list` lists the open sessions."));
         };
         let call = self.resolver.decode_from(start, peer, context).await?;

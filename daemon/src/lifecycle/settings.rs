@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use skills_config::{Config, ConfigSource, Problem};
+use skills_agents::profile::UnusableProfile;
+use skills_config::{Config, ConfigSource, Parsed, Problem};
 use skills_discovery::discover::{Policy, REPOSITORY_FILE};
 use skills_discovery::permission::Rule;
 use skills_engine::files::disk::{self, ReadError};
@@ -279,7 +280,8 @@ fn read(path: &Path, source: ConfigSource, before: &CachedFile, own: &[String]) 
             let parsed = skills_config::read_with_names(&bytes, source, names);
             let faults: Vec<_> = parsed.problems.iter().map(fault).collect();
             let counts = faults.is_empty() || !before.has_counted;
-            let config = if counts { Arc::new(parsed.config) } else { Arc::clone(&before.config) };
+            let config = if counts { parsed.config } else { held_back(before, parsed, &faults) };
+            let config = Arc::new(config);
             CachedFile { version, guard, fresh, stamp, config, has_counted: true, faults }
         }
         Err(fault) => {
@@ -292,6 +294,20 @@ fn read(path: &Path, source: ConfigSource, before: &CachedFile, own: &[String]) 
             CachedFile { version, guard, fresh, stamp, config, has_counted, faults: vec![fault] }
         }
     }
+}
+
+/// Returns the configuration that stays in use after a bad edit, with the profiles that the edit
+/// would add.
+fn held_back(before: &CachedFile, edit: Parsed, faults: &[String]) -> Config {
+    let kept = Config::clone(&before.config);
+    let edited = edit.config.profiles;
+    let fault = faults.first().map(String::as_str).unwrap_or_default();
+    let waiting = edited.user_defined().filter(|id| kept.profiles.find(id).is_none()).map(|id| {
+        let reason = format!("the file has a mistake: {fault}");
+        UnusableProfile { id: id.to_owned(), reason }
+    });
+    let unusable: Vec<_> = edited.unusable().iter().cloned().chain(waiting).collect();
+    Config { profiles: kept.profiles.with_unusable(unusable), ..kept }
 }
 
 /// An error of reading a file.
@@ -413,6 +429,28 @@ mod tests {
         refresh(&settings).await;
         assert_eq!(settings.limits(), Limits::default());
         assert_eq!(state(&settings), ConfigState::Absent);
+    }
+
+    #[tokio::test]
+    async fn profile_with_a_mistake_is_unusable_at_startup_and_after_an_edit() {
+        let reasons = |settings: &Settings| -> Vec<String> {
+            let profiles = settings.user().profiles.clone();
+            let mut reasons: Vec<_> =
+                profiles.unusable().iter().map(|it| format!("{}: {}", it.id, it.reason)).collect();
+            reasons.sort_unstable();
+            reasons
+        };
+        let wrong = "[profiles.h]\nbase = \"opencod\"\n[profiles.g]\nbase = \"h\"\n";
+        let h = "h: line 2: there is no profile `opencod` (Did you mean `opencode`?)";
+        let (_top, settings, path) = settings(Some(wrong));
+        assert_eq!(reasons(&settings), ["g: line 4: its base `h` is not usable", h]);
+        fs::write(&path, "").unwrap();
+        refresh(&settings).await;
+        assert!(reasons(&settings).is_empty());
+        fs::write(&path, format!("{wrong}[profiles.right]\nbase = \"codex\"\n")).unwrap();
+        refresh(&settings).await;
+        let waiting = "right: the file has a mistake: line 2, column 8: there is no profile `opencod` (Did you mean `opencode`?)";
+        assert_eq!(reasons(&settings), ["g: line 4: its base `h` is not usable", h, waiting]);
     }
 
     #[tokio::test]

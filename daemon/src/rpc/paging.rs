@@ -79,9 +79,9 @@ pub(crate) fn json_length(text: &str) -> usize {
 /// If it is 0.
 pub(crate) fn limit(asked: Option<u32>) -> Result<usize, RpcError> {
     match asked {
-        Some(0) => {
-            Err(RpcError::invalid_params("`limit` is 0").with_hint("Use a limit of at least 1."))
-        }
+        Some(0) => Err(RpcError::invalid_params("`limit` is 0")
+            .with_param("params.limit")
+            .with_hint("Use a limit of at least 1.")),
         Some(limit) => Ok(limit as usize),
         None => Ok(usize::MAX),
     }
@@ -106,6 +106,7 @@ impl<'a> Cursor<'a> {
         let start = start.parse().ok().filter(|_| of == clock);
         start.map(|start| Self { start, since }).ok_or_else(|| {
             RpcError::invalid_params("the list has changed since the page of this `cursor`")
+                .with_param("params.cursor")
                 .with_hint("Start again without `cursor`.")
         })
     }

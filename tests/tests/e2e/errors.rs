@@ -60,6 +60,9 @@ Own.
 sleep 1000
 //- /home/.agents/skills/own/lost mode=0755
 #!/there/is/no/such/program
+//- /home/.agents/skills/own/endless mode=0755
+#!/proc/self/cwd/loop
+//- /home/.agents/skills/own/loop link=loop
 ";
 
 /// The connection limit.
@@ -126,8 +129,9 @@ const ERROR_TRIGGERS: &[(i32, ErrorTrigger)] = &[
     (code::METHOD_NOT_FOUND, |it| it.refused("skills/lift", json!({}))),
     (code::INVALID_PARAMS, |it| it.refused("skills/list", json!({"limit": "many"}))),
     (code::INTERNAL_ERROR, |it| {
-        it.refused("skills/run", json!({"name": "own", "relative": "lost"}))
+        it.refused("skills/run", json!({"name": "own", "relative": "endless"}))
     }),
+    (code::CANNOT_START, |it| it.refused("skills/run", json!({"name": "own", "relative": "lost"}))),
     (code::REQUEST_CANCELLED, cancelled_error),
     (code::SKILL_NOT_FOUND, |it| it.refused("skills/load", json!({"name": "god"}))),
     (code::DENIED, |it| {

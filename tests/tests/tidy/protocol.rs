@@ -407,13 +407,17 @@ const HEAD: &str = "# Protocol
 Version {version}.
 JSON-RPC 2.0 over a Unix socket: `$SKILLSD_SOCKET`, else `$XDG_RUNTIME_DIR/skillsd/v1.sock`, else `/run/user/<uid>/skillsd/v1.sock`, else `/tmp/skillsd-<uid>/v1.sock`.
 Messages are framed as in the Language Server Protocol (`Content-Length: N`, an empty line, N bytes).
-A connection that starts with `{` uses one message per line in both directions.
+A connection that starts with `{` uses one message per line in both directions; blanks and a byte order mark before it are skipped.
 Any method may be called first.
 Methods that grant something on the user's behalf (`trust/set`, `permission/reply`) need a second socket next to the first, `v1-consent.sock`.
 Its name is the first socket's name with `-consent.sock` instead of `.sock`.
 It accepts all methods; on the first socket the granting methods fail with -32003.
 Give a sandboxed agent only the first socket.
-Names may be added but never change their meaning; ignore unknown fields.
+Names may be added but never change their meaning; ignore unknown fields of results.
+A parameter that no method has is refused with -32602 by every method, also inside objects; compare `protocolVersion` before you send a newer one.
+A method ignores the parameters of other methods, and those that libraries for LSP and MCP add (`_meta`, `processId`, `rootUri`, `trace`, `workDoneToken` and the like).
+An invalid parameter is named in the message and in `data.path`, for example `params.cwd: expected a string, got 5`.
+Ids, names and queries are limited as `initialize` says, and messages repeat at most 64 characters of them.
 The examples are a daemon's answers for a small worktree; clocks, ids and sizes are placeholders.
 ";
 

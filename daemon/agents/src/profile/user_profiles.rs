@@ -22,11 +22,22 @@ pub struct ProfileSet {
     rows: Arc<[Arc<Profile>]>,
     /// TOML equivalent to the user's configuration of profiles; empty without such configuration.
     source_text: Arc<str>,
+    /// Configured profiles that cannot be used, with the mistake.
+    unusable: Arc<[UnusableProfile]>,
+}
+
+/// A configured profile that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnusableProfile {
+    /// The profile's name.
+    pub id: String,
+    /// The mistake with its position, as a sentence fragment.
+    pub reason: String,
 }
 
 impl Default for ProfileSet {
     fn default() -> Self {
-        Self { rows: builtin().into(), source_text: Arc::default() }
+        Self { rows: builtin().into(), source_text: Arc::default(), unusable: Arc::default() }
     }
 }
 
@@ -133,6 +144,17 @@ impl ProfileSet {
         self.rows.iter().find(|it| it.id == id)
     }
 
+    /// Returns the configured profiles that cannot be used.
+    pub fn unusable(&self) -> &[UnusableProfile] {
+        &self.unusable
+    }
+
+    /// Returns the same profiles with these unusable ones.
+    #[must_use]
+    pub fn with_unusable(self, unusable: Vec<UnusableProfile>) -> Self {
+        Self { unusable: unusable.into(), ..self }
+    }
+
     /// Returns the names of the user-defined profiles.
     pub fn user_defined(&self) -> impl Iterator<Item = &str> {
         self.rows.iter().map(|it| &*it.id).filter(|it| super::find(it).is_none())
@@ -158,7 +180,13 @@ impl ProfileSet {
         drafts: &[ProfileDraft],
         place: &dyn Fn(usize) -> String,
     ) -> (Self, Vec<DraftFault>) {
-        let mut maker = ProfileBuilder { drafts, place, made: BTreeMap::new(), faults: Vec::new() };
+        let mut maker = ProfileBuilder {
+            drafts,
+            place,
+            made: BTreeMap::new(),
+            faults: Vec::new(),
+            unusable: Vec::new(),
+        };
         let own: Vec<_> =
             drafts.iter().filter_map(|it| maker.make(&it.id, &mut Vec::new())).collect();
         let mut rows: Vec<_> = builtin().to_vec();
@@ -168,7 +196,8 @@ impl ProfileSet {
                 None => rows.push(profile),
             }
         }
-        (Self { rows: rows.into(), source_text: Arc::default() }, maker.faults)
+        let profiles = Self { rows: rows.into(), ..Self::default() };
+        (profiles.with_unusable(maker.unusable), maker.faults)
     }
 }
 
@@ -179,6 +208,7 @@ struct ProfileBuilder<'a> {
     /// Finished profiles; `None` inside for one with an error.
     made: BTreeMap<&'a str, Option<Arc<Profile>>>,
     faults: Vec<DraftFault>,
+    unusable: Vec<UnusableProfile>,
 }
 
 impl<'a> ProfileBuilder<'a> {
@@ -205,7 +235,7 @@ impl<'a> ProfileBuilder<'a> {
             (Some(_), Some((_, at))) => {
                 let message = format!("`{id}` is built in; its base cannot be changed");
                 let hint = "Choose another name for a profile with another base.";
-                self.fault(*at, message, Some(hint.to_owned()));
+                self.reject(id, *at, message, Some(hint.to_owned()));
                 None
             }
             (None, None) => {
@@ -213,7 +243,8 @@ impl<'a> ProfileBuilder<'a> {
                     "Add a line `base = \"{}\"`, or name the most similar agent.",
                     super::DEFAULT
                 );
-                self.fault(draft.at, format!("the profile `{id}` has no `base`"), Some(hint));
+                let message = format!("the profile `{id}` has no `base`");
+                self.reject(id, draft.at, message, Some(hint));
                 None
             }
             (None, Some((base, at))) => {
@@ -222,20 +253,23 @@ impl<'a> ProfileBuilder<'a> {
                     round.push(base);
                     let round = round.join("` from `");
                     let hint = "Give one of them a built-in profile as its base.".to_owned();
-                    self.fault(
-                        *at,
-                        format!("profiles form a cycle of bases: `{round}`"),
-                        Some(hint),
-                    );
+                    let message = format!("profiles form a cycle of bases: `{round}`");
+                    self.reject(id, *at, message, Some(hint));
                     return None;
                 }
                 let is_known =
                     super::find(base).is_some() || self.drafts.iter().any(|it| it.id == *base);
                 if !is_known {
                     let hint = self.base_hint(base);
-                    self.fault(*at, format!("there is no profile `{base}`"), Some(hint));
+                    self.reject(id, *at, format!("there is no profile `{base}`"), Some(hint));
+                    return None;
                 }
-                self.make(base, above)
+                let made = self.make(base, above);
+                if made.is_none() {
+                    let reason = format!("{}: its base `{base}` is not usable", (self.place)(*at));
+                    self.unusable.push(UnusableProfile { id: id.clone(), reason });
+                }
+                made
             }
         }
     }
@@ -247,6 +281,14 @@ impl<'a> ProfileBuilder<'a> {
             Some(near) => format!("Did you mean `{near}`?"),
             None => format!("The profiles are `{}`.", names.join("`, `")),
         }
+    }
+
+    /// Records an error that makes a profile unusable.
+    fn reject(&mut self, id: &str, at: usize, message: String, hint: Option<String>) {
+        let advice = hint.as_deref().map(|it| format!(" ({it})")).unwrap_or_default();
+        let reason = format!("{}: {message}{advice}", (self.place)(at));
+        self.unusable.push(UnusableProfile { id: id.to_owned(), reason });
+        self.fault(at, message, hint);
     }
 
     fn fault(&mut self, at: usize, message: String, hint: Option<String>) {

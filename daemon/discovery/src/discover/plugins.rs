@@ -5,6 +5,7 @@
 //! manifest, or are in its `skills` directory. Each of these files is recorded like a settings
 //! file, with its decisions and their positions.
 
+mod listed;
 pub(super) mod plugin;
 
 use std::collections::BTreeMap;
@@ -138,7 +139,10 @@ impl PluginFinder<'_> {
         form: PluginPathKind,
         plugin: &Arc<Plugin>,
     ) {
-        if self.found.iter().any(|it| it.path == path && it.root_content == root_content) {
+        // The third-party reader looks into a directory of skills that a marketplace lists as one.
+        let by_form = self.reads_lists_only();
+        let is_same = |it: &PluginPath| it.path == path && it.root_content == root_content;
+        if self.found.iter().any(|it| is_same(it) && (!by_form || it.form == form)) {
             return;
         }
         let plugin = Arc::clone(plugin);
@@ -158,6 +162,9 @@ impl PluginFinder<'_> {
     fn cache(&mut self) {
         for first in self.directories(&self.home.child("cache")) {
             self.cached("", &first);
+            if self.reads_lists_only() && self.has_skills(&first) {
+                continue;
+            }
             for plugin in self.directories(&first) {
                 let market = first.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 for version in self.directories(&plugin) {
@@ -185,8 +192,14 @@ impl PluginFinder<'_> {
         let text = self.document(&path);
         let mut seen = Vec::new();
         if let Some(Ok(document)) = text.as_ref().map(|it| it.document(Syntax::Json)) {
+            let version = document.get("version").filter(|it| it.text().is_none());
+            let is_second = version.and_then(Node::plain).as_deref() == Some("2");
             for entry in document.get("plugins").map(Node::entries).unwrap_or_default() {
                 let source = SourceLocation { file: path.clone(), at: entry.at };
+                if self.reads_lists_only() {
+                    self.listed(entry, is_second, &source);
+                    continue;
+                }
                 // Version 1 has one record per plugin, version 2 a list.
                 let one = std::slice::from_ref(&entry.node);
                 let records = if entry.node.items().is_empty() { one } else { entry.node.items() };

@@ -127,6 +127,10 @@ pub struct ToolResult {
     pub health: Vec<Health>,
     /// The tool; null if there are no skills.
     pub tool: Option<SkillTool>,
+    /// All tools for skills that the agent registers, with its own descriptions, in its order. An
+    /// agent with one tool has that one.
+    #[serde(default)]
+    pub tools: Vec<SkillTool>,
 }
 
 /// A tool definition as model providers accept it.

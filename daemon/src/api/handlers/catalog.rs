@@ -22,7 +22,7 @@ use skills_render::prompt_listing::{
     ListedSkill, ListingBudget, ListingFormat, PromptListing, write_listing,
 };
 use skills_render::resources::is_script;
-use skills_render::tool as describe;
+use skills_render::{registered_tools, tool as describe};
 use skills_syntax::path::AbsPath;
 
 use crate::access::confined_dir::ConfinedDir;
@@ -203,7 +203,9 @@ fn found(view: &View, shown: &[ListedSkill<'_>], cancel: &Cancel) -> PromptListi
 
 /// Lists the scripts in a directory; none if it cannot be read.
 fn scripts(dir: Option<&Path>) -> Vec<String> {
-    let listing = dir.and_then(|it| ConfinedDir::open(it).ok()?.list().ok()).unwrap_or_default();
+    let listing = dir
+        .and_then(|it| ConfinedDir::open(it).ok()?.list_through_links().ok())
+        .unwrap_or_default();
     let scripts = listing.files.into_iter().filter(|it| it.executable && is_script(&it.relative));
     scripts.map(|it| it.relative.to_string_lossy().into_owned()).collect()
 }
@@ -224,10 +226,13 @@ pub(crate) async fn tool(
         .filter(|_| !is_tool_disabled(&view, agent.as_deref()));
     let n_shortened = tool.as_ref().map_or(0, |it| it.n_shortened as u64);
     sessions.counters.count(|it| it.descriptions_shortened += n_shortened);
+    let registered = registered_tools(style).map(|it| it.into_iter().map(rendered::tool).collect());
+    let tool = tool.map(rendered::tool);
     let answer = Answer::new(&ToolResult {
         clock: view.clock.clone(),
         health: to_wire::health(&view.health),
-        tool: tool.map(rendered::tool),
+        tools: registered.unwrap_or_else(|| tool.iter().cloned().collect()),
+        tool,
     })?;
     fits(&config, answer.len(), skills.len(), TOO_LONG_FOR_TOOL)?;
     Ok(answer)

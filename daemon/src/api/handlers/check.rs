@@ -34,7 +34,10 @@ pub(crate) async fn check(
 ) -> Outcome {
     let encoding = params.path_encoding;
     let context = params.take_context();
-    let paths = params.paths.iter().map(|it| absolute(it, encoding));
+    let paths = params.paths.iter().enumerate().map(|(at, path)| {
+        let param = || format!("params.paths[{at}]");
+        absolute(path, encoding).map_err(|it| it.with_param(param()))
+    });
     let mut paths = paths.collect::<Result<Vec<_>, _>>()?;
     let own = params.levels.into_iter().map(level).collect::<Result<Vec<_>, _>>()?;
     let Active { views, top, mut rows, config } =

@@ -57,15 +57,20 @@ pub(crate) async fn resources(
         });
     };
     let known = view.resolution.candidates[find(&view, &target)?].directory;
+    let only = params.only.unwrap_or(Only::Files);
     let listing = blocking({
         let dir = dir.clone();
         move || {
             let beneath = ConfinedDir::open_known(&dir, known);
-            beneath.and_then(|it| it.list()).map_err(|error| directory_gone(&error))
+            let list = |it: ConfinedDir| match only {
+                Only::Files => it.list(),
+                Only::Scripts => it.list_through_links(),
+            };
+            beneath.and_then(list).map_err(|error| directory_gone(&error))
         }
     });
     let ConfinedFiles { files, truncated } = listing.await?;
-    let wanted = |it: &ConfinedFile| match params.only.unwrap_or(Only::Files) {
+    let wanted = |it: &ConfinedFile| match only {
         // SKILL.md itself is not a resource.
         Only::Files => it.relative != Path::new(SKILL_FILE),
         Only::Scripts => it.executable && is_script(&it.relative),
@@ -153,8 +158,9 @@ pub(crate) async fn read(
 /// Decodes and normalizes a path relative to the skill's directory, so that the path that is read
 /// equals the one that is reported.
 pub(super) fn relative(text: &str, encoding: Option<PathEncoding>) -> Result<PathBuf, RpcError> {
-    let path =
-        decode(text, encoding).map_err(|error| RpcError::invalid_params(error.to_string()))?;
+    let path = decode(text, encoding).map_err(|error| {
+        RpcError::invalid_params(error.to_string()).with_param("params.relative")
+    })?;
     let mut shortest = PathBuf::new();
     for component in path.components() {
         match component {
@@ -198,6 +204,7 @@ pub(crate) fn refused(error: &ConfinedDirError, relative: &str) -> RpcError {
         ConfinedDirError::Replaced => exchanged(&format!("`{relative}`")),
         ConfinedDirError::Missing => {
             RpcError::invalid_params(format!("the skill has no file `{relative}`"))
+                .with_param("params.relative")
                 .with_hint("`skills/resources` lists the skill's files.")
         }
         ConfinedDirError::NotAFile(what) => RpcError::invalid_params(format!(

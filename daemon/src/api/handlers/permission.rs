@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use skills_discovery::permission::Action;
 use skills_engine::sessions::store::grant::Grant;
-use skills_protocol::error::RpcError;
+use skills_protocol::error::{RpcError, shortened};
 use skills_protocol::path::{encode, encoding_of};
 use skills_protocol::wire::{
     Contextual, PendingPermission, PermissionAction, PermissionCheckParams, PermissionCheckResult,
@@ -102,9 +102,11 @@ pub(crate) async fn reply(
 ) -> Outcome {
     let PermissionReplyParams { id, reply, message, always } = params;
     let unknown = || {
-        RpcError::invalid_params(format!("no pending request `{id}`")).with_hint(
-            "It may be answered or expired; `permission/pending` lists the pending ones.",
-        )
+        RpcError::invalid_params(format!("no pending request `{}`", shortened(&id)))
+            .with_param("params.id")
+            .with_hint(
+                "It may be answered or expired; `permission/pending` lists the pending ones.",
+            )
     };
     parts.access.end_decided().await?;
     let question = parts.access.queue.get(&id).ok_or_else(unknown)?;
@@ -211,6 +213,7 @@ pub(crate) async fn revoke(
 fn check_patterns(patterns: &[String]) -> Result<&[String], RpcError> {
     if patterns.is_empty() || patterns.iter().any(|it| it.trim().is_empty()) {
         return Err(RpcError::invalid_params("`patterns` is empty")
+            .with_param("params.patterns")
             .with_hint("Send at least one pattern; for `skill`, the names of skills."));
     }
     if patterns.len() > MAX_PATTERNS {

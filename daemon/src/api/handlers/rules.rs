@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use skills_discovery::levels;
 use skills_lint::Rule;
-use skills_protocol::error::RpcError;
+use skills_protocol::error::{RpcError, shortened};
 use skills_protocol::wire::{RulesDescribeParams, RulesDescribeResult};
 use skills_syntax::suggest::nearest;
 
@@ -43,10 +43,12 @@ pub(super) fn unknown_rule(name: &str) -> RpcError {
     let short = |it: &&Rule| it.id.as_str().ends_with(&format!("/{name}"));
     let short = skills_lint::rules().iter().copied().find(|it| short(it)).map(|it| it.id.as_str());
     let meant = short.or_else(|| nearest(name, all, MIN_SIMILARITY).first().copied());
+    let name = shortened(name);
     let message = match meant {
         Some(meant) => format!("there is no rule `{name}`; did you mean `{meant}`?"),
         None => format!("there is no rule `{name}`"),
     };
     RpcError::invalid_params(message)
+        .with_param("params.rules")
         .with_hint("docs/rules.md has all rules; a family is written `yaml/*`.")
 }

@@ -1,15 +1,16 @@
 //! `skills/run`: runs a script of a skill, if the user's configuration allows it.
 
 use std::ffi::OsString;
-use std::io;
-use std::path::Path;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use skills_discovery::discover::{Candidate, FileId};
 use skills_engine::View;
 use skills_engine::sessions::store::trust::Content;
-use skills_protocol::error::RpcError;
+use skills_protocol::error::{CANNOT_START, RpcError};
 use skills_protocol::wire::{Contextual, RunParams, RunResult};
 use skills_render::Invoker;
 use skills_render::resources::is_script;
@@ -31,6 +32,9 @@ use crate::api::to_wire;
 use crate::rpc::answer::{Answer, Outcome};
 use crate::rpc::blocking::blocking;
 use crate::rpc::peer::Peer;
+
+/// The system's `ENOEXEC`: a file without an interpreter line that is no program.
+const NO_FORMAT: i32 = rustix::io::Errno::NOEXEC.raw_os_error();
 
 /// Hint for arguments that cannot be passed to a program.
 const IN_A_FILE: &str = "Write long or binary data to a file and name that file in `args`.";
@@ -65,14 +69,20 @@ pub(crate) async fn run(
     let (place, content, snapshot) = call.authorize(asking).await?;
     let (first_line, copy) = match snapshot {
         Some(snapshot) => {
-            let line = first_line(&snapshot, &relative, &params.relative)?;
-            (line, Some(authorize::run::copy(&parts.access, snapshot, &candidate.name).await?))
+            let path = match snapshot.first_line(&relative) {
+                Some(_) => relative.clone(),
+                None => call.copied_path(&content).await?,
+            };
+            let line = first_line(&snapshot, &path, &params.relative)?;
+            let copy = authorize::run::copy(&parts.access, snapshot, &candidate.name).await?;
+            (line, Some((copy, path)))
         }
         // The user's own scripts run by their shebang line.
         None => (Vec::new(), None),
     };
     let (job, search_path) = call.job(content, first_line, copy.as_ref()).await?;
     let timeout = job.timeout;
+    let script = (job.name.is_none()).then(|| PathBuf::from(&job.program));
     parts.access.counters.count(|it| it.scripts_run += 1);
     let relative = &params.relative;
     let ran = child_process::run(job, place).await.map_err(|error| {
@@ -81,7 +91,7 @@ pub(crate) async fn run(
                 format!("the {} arguments in `args` are too long in total", params.args.len());
             return RpcError::invalid_params(message).with_hint(IN_A_FILE);
         }
-        failed(relative, &error)
+        cannot_start(relative, &error, script.as_deref())
     })?;
     if ran.is_late {
         return Err(RpcError::timed_out(format!(
@@ -169,17 +179,29 @@ impl ScriptCall<'_> {
         .await
     }
 
+    /// Returns the path of a script that is reached through a link to a directory, in a copy of the
+    /// skill, which has no such links.
+    async fn copied_path(&self, script: &Content) -> Result<PathBuf, RpcError> {
+        let (dir, real) = (self.candidate.dir().into_path_buf(), script.path.clone());
+        let relative = self.relative.to_owned();
+        blocking(move || {
+            let dir = fs::canonicalize(&dir).unwrap_or(dir);
+            Ok(real.strip_prefix(&dir).map_or(relative, Path::to_owned))
+        })
+        .await
+    }
+
     /// Returns the process to start, in the sealed copy if there is one, and its `PATH`.
     async fn job(
         &self,
         script: Content,
         first_line: Vec<u8>,
-        copy: Option<&SealedCopy>,
+        copy: Option<&(SealedCopy, PathBuf)>,
     ) -> Result<(Job, SearchPath), RpcError> {
         let Self { parts, params, view, candidate, .. } = *self;
         let dir = candidate.dir().into_path_buf();
         let (path, run_dir) = match copy {
-            Some(copy) => (copy.skill().join(self.relative), copy.skill().to_path_buf()),
+            Some((copy, place)) => (copy.skill().join(place), copy.skill().to_path_buf()),
             None => (script.path, dir.clone()),
         };
         let unchecked = authorize::run::unchecked(&parts.access, view, candidate);
@@ -238,6 +260,7 @@ fn spellings(path: &Path, first_line: &[u8], params: &RunParams) -> Vec<String> 
 fn first_line(snapshot: &Snapshot, relative: &Path, shown: &str) -> Result<Vec<u8>, RpcError> {
     snapshot.first_line(relative).map(<[u8]>::to_vec).ok_or_else(|| {
         RpcError::invalid_params(format!("`{shown}` is not a file of the skill"))
+            .with_param("params.relative")
             .with_hint("Name it as `skills/resources` lists it.")
     })
 }
@@ -249,19 +272,52 @@ fn no_interpreter(error: &InterpreterError, shown: &str) -> RpcError {
             RpcError::not_allowed(format!("the first line of `{shown}` {error}"))
                 .with_hint("Use a system program, for example `/usr/bin/env python3`.")
         }
-        InterpreterError::Io(error) => failed(shown, error),
+        InterpreterError::Io(error) => cannot_start(shown, error, None),
     }
 }
 
 fn failed(shown: &str, error: &io::Error) -> RpcError {
     RpcError::internal(format!("failed to run `{shown}`: {error}"))
-        .with_hint("Check that the program in its first line is installed.")
+}
+
+/// Returns the error for a script that the system does not start. Reads the first line of `script`,
+/// if the system itself was to find the interpreter.
+fn cannot_start(shown: &str, error: &io::Error, script: Option<&Path>) -> RpcError {
+    const INSTALL: &str = "Install the program, or name one that exists in the first line.";
+    let mut line = Vec::new();
+    if let Some(file) = script.and_then(|it| fs::File::open(it).ok())
+        && file.take(FIRST_LINE).read_to_end(&mut line).is_ok()
+    {
+        line.truncate(line.iter().position(|it| *it == b'\n').unwrap_or(line.len()));
+    }
+    let named = line.strip_prefix(b"#!").map(|it| String::from_utf8_lossy(it.trim_ascii()));
+    let (why, hint) = match error.kind() {
+        _ if error.raw_os_error() == Some(NO_FORMAT) => (
+            "it has no interpreter line".to_owned(),
+            "Begin the file with a line such as `#!/bin/sh` or `#!/usr/bin/env python3`.",
+        ),
+        io::ErrorKind::NotFound if line.ends_with(b"\r") => (
+            "its first line ends with a carriage return".to_owned(),
+            "Save the file with Unix line ends (LF), for example with `sed -i 's/\\r$//'`.",
+        ),
+        io::ErrorKind::NotFound => match named {
+            Some(named) => (format!("there is no interpreter `{named}`"), INSTALL),
+            None => ("its interpreter does not exist".to_owned(), INSTALL),
+        },
+        io::ErrorKind::PermissionDenied => (
+            "the system does not permit it".to_owned(),
+            "Check that its interpreter is executable and its file system is not mounted `noexec`.",
+        ),
+        _ => return failed(shown, error),
+    };
+    RpcError::new(CANNOT_START, format!("failed to run `{shown}`: {why}")).with_hint(hint)
 }
 
 /// Refuses arguments that cannot be passed to a program.
 fn check_params(params: &RunParams) -> Result<(), RpcError> {
     if params.timeout_ms == Some(0) {
         return Err(RpcError::invalid_params("`timeoutMs` is 0")
+            .with_param("params.timeoutMs")
             .with_hint("Send the limit in milliseconds, or leave it out to use `run.timeout`."));
     }
     let mut args = params.args.iter().enumerate();
@@ -283,6 +339,7 @@ fn located(
     let (_, is_executable) = beneath.located(relative).map_err(|error| refused(&error, shown))?;
     if !is_executable || !is_script(relative) {
         return Err(RpcError::invalid_params(format!("`{shown}` is not a script of the skill"))
+            .with_param("params.relative")
             .with_hint("`skills/resources` with `only: \"scripts\"` lists the scripts; `chmod +x` makes a file one."));
     }
     let read = beneath.read(relative, 0, FIRST_LINE).map_err(|error| refused(&error, shown))?;

@@ -34,10 +34,12 @@ pub(crate) async fn search(
     let limit = params.limit.unwrap_or(DEFAULT_LIMIT);
     if !(1..=MOST).contains(&limit) {
         return Err(RpcError::invalid_params(format!("`limit` is {limit}"))
+            .with_param("params.limit")
             .with_hint(format!("Ask for 1 to {MOST} skills.")));
     }
     if params.query.chars().all(char::is_whitespace) {
         return Err(RpcError::invalid_params("`query` is empty")
+            .with_param("params.query")
             .with_hint("Send a name or a few words about the task."));
     }
     let RequestContext { view, .. } = parts.resolver.resolve(&peer, context).await?;

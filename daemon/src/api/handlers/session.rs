@@ -109,7 +109,11 @@ fn touched(paths: &[String], encoding: Option<PathEncoding>) -> Result<Vec<AbsPa
         let message = format!("{} paths are more than {MAX_PATHS}", paths.len());
         return Err(RpcError::invalid_params(message).with_hint("Touch them in several calls."));
     }
-    paths.iter().map(|it| from_wire::absolute(it, encoding)).collect()
+    let read = |(at, path): (usize, &String)| {
+        let param = || format!("params.paths[{at}]");
+        from_wire::absolute(path, encoding).map_err(|it| it.with_param(param()))
+    };
+    paths.iter().enumerate().map(read).collect()
 }
 
 fn activated(view: &View, new: &TouchDelta) -> Vec<ActivatedSkill> {

@@ -104,6 +104,7 @@ pub(crate) async fn set(
     let trusted = params.trusted;
     if trusted == Some(true) && dir.parent().is_none() {
         return Err(RpcError::invalid_params("`/` cannot be trusted")
+            .with_param("params.dir")
             .with_hint("Trust the directories of single worktrees."));
     }
     let covered = if trusted == Some(true) {
@@ -154,7 +155,9 @@ async fn trust_dir(
 ) -> Result<AbsPath, RpcError> {
     let encoding: Option<PathEncoding> = context.path_encoding;
     let dir = match dir {
-        Some(dir) => from_wire::absolute(dir, encoding)?,
+        Some(dir) => {
+            from_wire::absolute(dir, encoding).map_err(|it| it.with_param("params.dir"))?
+        }
         None => resolver.resolve(peer, context).await?.view.resolution.worktree.clone(),
     };
     blocking(move || Ok(canonical(&dir))).await

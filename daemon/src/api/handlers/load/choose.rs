@@ -44,6 +44,7 @@ pub(super) fn choose(view: &View, params: &LoadParams, by: Invoker) -> Result<Ch
         params.name.as_deref().map(|it| if agents.is_claude() { strip_slash(it) } else { it });
     if agents.is_claude() && name == Some("") {
         return Err(RpcError::invalid_params("no skill is named")
+            .with_param("params.name")
             .with_hint("Send the skill's name, with or without a `/` before it.")
             .with_error_code(number::BAD_FORMAT));
     }

@@ -259,7 +259,26 @@ async fn prompt_listing_follows_the_profile_and_the_format() {
     let tool = rig.call("catalog/tool", params).await;
     let names = &tool["tool"]["inputSchema"]["properties"]["skill"]["enum"];
     assert_eq!((&tool["tool"]["name"], names), (&json!("Skill"), &json!(["a", "inner"])));
-    assert_eq!(rig.call("catalog/tool", json!({"profile": "codex"})).await["tool"], Value::Null);
+    assert_eq!(tool["tools"], json!([tool["tool"]]));
+    let none = rig.call("catalog/tool", json!({"profile": "codex"})).await;
+    assert_eq!((&none["tool"], &none["tools"]), (&Value::Null, &json!([])));
+}
+
+#[tokio::test]
+async fn four_tools_of_the_plugin_are_returned_with_its_descriptions() {
+    let mut rig = Rig::new(&[]);
+    let result = rig.call("catalog/tool", json!({"profile": "opencode-agent-skills"})).await;
+    let tools = result["tools"].as_array().unwrap().iter();
+    let shown = tools.map(|it| {
+        let begin = it["description"].as_str().unwrap().split(['.', ' ']).next().unwrap();
+        format!("{} {begin} {}", it["name"].as_str().unwrap(), it["inputSchema"]["required"])
+    });
+    expect_test::expect![[r#"
+        get_available_skills Get []
+        read_skill_file Read ["skill","filename"]
+        run_skill_script Execute ["skill","script"]
+        use_skill Load ["skill"]"#]]
+    .assert_eq(&shown.collect::<Vec<_>>().join("\n"));
 }
 
 #[tokio::test]

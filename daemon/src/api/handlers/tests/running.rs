@@ -160,6 +160,57 @@ async fn changed_or_new_scripts_need_approval() {
 }
 
 #[tokio::test]
+async fn script_that_cannot_start_has_its_own_error_with_advice() {
+    let mut rig = project("true");
+    rig.write("config.toml", "[run]\nscripts = true\n");
+    let home = rig.path("home/.agents/skills/own");
+    fs::create_dir_all(&home).unwrap();
+    let own = "---\nname: own\ndescription: d\n---\nx\n";
+    rig.write("home/.agents/skills/own/SKILL.md", own);
+    let deep = "1/2/3/4/5/6/7/8/9/10/run.sh";
+    for (dir, skill) in [("w/.agents/skills/p", "p"), ("home/.agents/skills/own", "own")] {
+        let put = |name: &str, text: &str| {
+            let relative = format!("{dir}/{name}");
+            rig.write(&relative, text);
+            fs::set_permissions(rig.path(&relative), fs::Permissions::from_mode(0o755)).unwrap();
+        };
+        put("bare", "echo bare\n");
+        put("gone", "#!/no/such/program\n");
+        put("crlf", "#!/bin/sh\r\necho x\r\n");
+        put("tools/run.sh", "#!/bin/sh\necho linked\n");
+        put(deep, "#!/bin/sh\necho deep\n");
+        std::os::unix::fs::symlink("tools", rig.path(&format!("{dir}/lk"))).unwrap();
+        rig.trust_worktree().await;
+        let run = |name: &str| json!({"name": skill, "relative": name});
+        let (bare, gone) = ("interpreter line", "`/no/such/program`");
+        let gone = if skill == "p" { "does not exist" } else { gone };
+        for (name, why) in [("bare", bare), ("gone", gone), ("crlf", "carriage return")] {
+            // A copy of a project's script starts by the line without its carriage return.
+            if (name, skill) == ("crlf", "p") {
+                continue;
+            }
+            let error = rig.try_call("skills/run", run(name)).await.unwrap_err();
+            assert_eq!(error["code"], -32012, "{name}: {error}");
+            assert!(error["message"].as_str().unwrap().contains(why), "{error}");
+            assert!(error["data"]["hint"].is_string(), "{error}");
+        }
+        assert_eq!(rig.call("skills/run", run("lk/run.sh")).await["stdout"], "linked\n");
+        assert_eq!(rig.call("skills/run", run(deep)).await["stdout"], "deep\n");
+        let listed = rig.call("skills/resources", json!({"name": skill, "only": "scripts"})).await;
+        let listed = listed["resources"].as_array().unwrap().iter();
+        let listed: Vec<_> = listed.map(|it| it["relative"].as_str().unwrap()).collect();
+        assert_eq!(listed, [deep, "bare", "crlf", "gone", "lk/run.sh", "tools/run.sh"]);
+    }
+    let deeper = format!("1/{deep}");
+    let relative = format!("home/.agents/skills/own/{deeper}");
+    rig.write(&relative, "#!/bin/sh\n");
+    fs::set_permissions(rig.path(&relative), fs::Permissions::from_mode(0o755)).unwrap();
+    let run = json!({"name": "own", "relative": deeper});
+    let error = rig.try_call("skills/run", run).await.unwrap_err();
+    assert_eq!(error["code"], -32602, "{error}");
+}
+
+#[tokio::test]
 async fn script_that_changes_during_approval_is_not_run() {
     let mut rig = project("true");
     rig.write("config.toml", "[run]\nscripts = true\n");
