@@ -478,7 +478,7 @@ mod tests {
               {clock health text count skillCount isInitial shortened omitted tokens}
             catalog/tool
               (style contextTokens budgetChars cwd profile session agent freshness additionalDirs environment pathEncoding)
-              {clock health tool}
+              {clock health tool tools}
         "#]].assert_eq(&text);
     }
 
