@@ -127,8 +127,8 @@ pub struct ToolResult {
     pub health: Vec<Health>,
     /// The tool; null if there are no skills.
     pub tool: Option<SkillTool>,
-    /// All tools for skills that the agent registers, with its own descriptions, in its order. An
-    /// agent with one tool has that one.
+    /// All tools for skills of an agent that registers several, with its own descriptions, in its
+    /// order; empty for an agent with one tool.
     #[serde(default)]
     pub tools: Vec<SkillTool>,
 }

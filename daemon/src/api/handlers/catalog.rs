@@ -231,7 +231,7 @@ pub(crate) async fn tool(
     let answer = Answer::new(&ToolResult {
         clock: view.clock.clone(),
         health: to_wire::health(&view.health),
-        tools: registered.unwrap_or_else(|| tool.iter().cloned().collect()),
+        tools: registered.unwrap_or_default(),
         tool,
     })?;
     fits(&config, answer.len(), skills.len(), TOO_LONG_FOR_TOOL)?;

@@ -259,7 +259,7 @@ async fn prompt_listing_follows_the_profile_and_the_format() {
     let tool = rig.call("catalog/tool", params).await;
     let names = &tool["tool"]["inputSchema"]["properties"]["skill"]["enum"];
     assert_eq!((&tool["tool"]["name"], names), (&json!("Skill"), &json!(["a", "inner"])));
-    assert_eq!(tool["tools"], json!([tool["tool"]]));
+    assert_eq!(tool["tools"], json!([]));
     let none = rig.call("catalog/tool", json!({"profile": "codex"})).await;
     assert_eq!((&none["tool"], &none["tools"]), (&Value::Null, &json!([])));
 }
