@@ -39,6 +39,7 @@ mod walker;
 mod worktree;
 
 use owner::Owners;
+use skills_agents::profile::{OutputFormat, Scope};
 use worktree::WorktreeLocation;
 
 pub use address::{address_of, is_built_in, path_of, prompt_of, prompt_path, server_path, shown};
@@ -91,8 +92,17 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
     let judged = |mut it: walker::FoundFile| {
         let within = it.command.as_mut().map(|it| std::mem::take(&mut it.within));
         let (may_have_sidecar, root) = (it.may_have_sidecar, &roots[it.root]);
-        let mut candidate = evaluate::evaluate(ctx, it);
+        // Measured: Claude Code ignores `paths` in commands, plugins and nested directories.
+        let reads_paths = match root.scope {
+            Scope::Command | Scope::Plugin => false,
+            Scope::Nested => !nested::are_prefixed(ctx),
+            _ => true,
+        };
+        let mut candidate = evaluate::evaluate(ctx, reads_paths, it);
         naming::apply(&ctx.profile, root, within, &mut candidate);
+        if ctx.profile.output == OutputFormat::Claude {
+            evaluate::hide_undescribed(root, &mut candidate);
+        }
         (may_have_sidecar, candidate)
     };
     let mut judged: Vec<_> = walker.candidates.into_iter().map(judged).collect();
@@ -109,6 +119,7 @@ pub fn discover(ctx: &DiscoveryContext, tree: &dyn Tree) -> Resolution {
     }
     settings::apply(&settings, &roots, &mut candidates);
     precedence::resolve_conflicts(ctx, &roots, &real_paths, &mut candidates);
+    trust::hold_back_plugins(&roots, &mut candidates);
     trust::hold_back(ctx, &policy, &settings, &mut roots, &mut candidates);
     denied::apply(ctx, &settings.rules, &mut candidates);
     let WorktreeLocation { top, in_git, foreign, repository } = worktree;

@@ -46,6 +46,7 @@ fn root_of(rule: &RootRule, path: &Path) -> Option<(usize, String)> {
         // The paths of these roots do not follow from directory names.
         RootBase::IfSet { .. }
         | RootBase::Absolute(_)
+        | RootBase::MainWorktree
         | RootBase::Provided(_)
         | RootBase::Settings
         | RootBase::Plugins(_)

@@ -178,7 +178,7 @@ fn check_location(cx: &Cx<'_>, span: Span, out: &mut Vec<Finding>) {
             root.push(profile);
         } else if !walk.hidden && below.iter().any(|it| it.starts_with('.')) {
             hidden.push(profile);
-        } else if walk.reserved.iter().any(|it| it == first)
+        } else if walk.reserved.iter().any(|it| it.eq_ignore_ascii_case(first))
             || below.iter().any(|it| walk.skipped.iter().any(|skipped| skipped == it))
         {
             kept.push(profile);

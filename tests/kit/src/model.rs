@@ -1,6 +1,6 @@
 //! A scripted language model: an HTTP server on loopback for real agents.
 //!
-//! An agent that accepts a base URL for its model talks to this server. It implements the three
+//! An agent that accepts a base URL for its model talks to this server. It implements the four
 //! streaming formats of the agents under test (see [`dialect`]) and answers each request for a turn
 //! with the next step of its script: a call of one of the agent's tools, or text, which ends the
 //! turn. Other requests (titles, classification, token counts) get a fixed answer and do not

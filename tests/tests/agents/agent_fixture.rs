@@ -37,16 +37,7 @@ impl Agent {
     /// Returns the program, or `None` if the agents are optional here and not installed.
     #[track_caller]
     fn program(self) -> Option<Vec<PathBuf>> {
-        let Some(top) = std::env::var_os("SKILLSD_AGENTS").map(PathBuf::from) else {
-            let is_ci = std::env::var_os("CI").is_some_and(|it| it == "true");
-            assert!(
-                !is_ci,
-                "SKILLSD_AGENTS is not set: `tests/agents/install DIR` installs agents"
-            );
-            println!("skipped: {} is not installed (SKILLSD_AGENTS is not set)", self.name());
-            return None;
-        };
-        let modules = top.join("node_modules");
+        let modules = installed(self.name())?;
         let program = match self {
             Agent::OpenCode => vec![modules.join("opencode-linux-x64-baseline/bin/opencode")],
             Agent::Codex => vec![modules.join(CODEX).join("bin/codex")],
@@ -59,6 +50,37 @@ impl Agent {
         Some(program)
     }
 }
+
+/// Returns the directory of the installed packages, or `None` if the agents are optional here and
+/// not installed.
+#[track_caller]
+fn installed(agent: &str) -> Option<PathBuf> {
+    let Some(top) = std::env::var_os("SKILLSD_AGENTS").map(PathBuf::from) else {
+        let is_ci = std::env::var_os("CI").is_some_and(|it| it == "true");
+        assert!(!is_ci, "SKILLSD_AGENTS is not set: `tests/agents/install DIR` installs agents");
+        println!("skipped: {agent} is not installed (SKILLSD_AGENTS is not set)");
+        return None;
+    };
+    Some(top.join("node_modules"))
+}
+
+/// Returns Claude Code's program, or `None` if the agents are optional here and not installed.
+#[track_caller]
+pub(crate) fn claude_code() -> Option<PathBuf> {
+    let program = installed("claude-code")?.join("@anthropic-ai/claude-code-linux-x64/claude");
+    assert!(program.is_file(), "SKILLSD_AGENTS has no `{}`", program.display());
+    Some(program)
+}
+
+/// Variables that keep Claude Code from contacting other machines.
+pub(crate) const CLAUDE_ENVIRONMENT: [(&str, &str); 6] = [
+    ("ANTHROPIC_API_KEY", "none"),
+    ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+    ("DISABLE_AUTOUPDATER", "1"),
+    ("DISABLE_ERROR_REPORTING", "1"),
+    ("DISABLE_TELEMETRY", "1"),
+    ("TERM", "dumb"),
+];
 
 /// A home, a worktree in it and a model.
 pub(crate) struct AgentFixture {
@@ -248,7 +270,7 @@ impl AgentFixture {
 }
 
 /// Runs a command until it exits, or kills it after the timeout.
-fn finish(command: &mut Command) -> Output {
+pub(crate) fn finish(command: &mut Command) -> Output {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let drain = |mut pipe: Box<dyn std::io::Read + Send>| {
         std::thread::spawn(move || {

@@ -12,5 +12,6 @@
 
 mod agent_fixture;
 mod catalogs;
+mod claude_trees;
 mod hooks;
 mod registrations;

@@ -145,10 +145,10 @@ fn plugin_skills_follow_the_plugin_files() {
         (&entry["scope"], &entry["namespace"], &entry["trusted"]),
         (&json!("plugin"), &json!("tools"), &json!(true))
     );
-    write(&plugin.join("commands/git/push.md"), "Push it.\n");
-    assert_eq!(fixture.names(), ["tools:a", "tools:git:push"]);
+    write(&plugin.join("commands/git/push.md"), "---\ndescription: d\n---\nPush it.\n");
+    assert_eq!(fixture.names(), ["tools:git:push", "tools:a"]);
     write(&plugin.join(".claude-plugin/plugin.json"), r#"{"name": "kit"}"#);
-    assert_eq!(fixture.names(), ["kit:a", "kit:git:push"]);
+    assert_eq!(fixture.names(), ["kit:git:push", "kit:a"]);
     write(&settings, r#"{"enabledPlugins": {"tools@market": false}}"#);
     assert!(fixture.names().is_empty());
     let local = fixture.top.join(".claude/settings.local.json");
@@ -302,7 +302,8 @@ fn directory_of(base: &RootBase, home: &Path, top: &Path) -> Option<PathBuf> {
         RootBase::Variable { below_home, .. } => Some(home.join(&**below_home)),
         RootBase::IfSet { name } => Some(home.join(&**name)),
         RootBase::Ancestors { .. } => Some(top.to_owned()),
-        RootBase::Absolute(_) => None,
+        // The working directory's own file, at the top.
+        RootBase::Absolute(_) | RootBase::MainWorktree => None,
         other => panic!("no configuration file is at {other:?}"),
     }
 }

@@ -262,28 +262,28 @@ fn every_reason_names_agent_place_rule_and_next_step() {
             path/exists of Agent Skills standard 69ef37e (standard)
             next: Did you mean `$WORK/shop/.agents/skills/good`?
         claude-code deep: Claude Code skips `$WORK/shop/.claude/skills/group/deep`: this is deeper than the 1 level below the root that the agent searches.
-            walk/depth of Claude Code 2.1.240 (documentation)
+            walk/depth of Claude Code 2.1.330 (running)
             next: Move the directory to `$WORK/shop/.claude/skills/deep`.
         claude-code off: Claude Code ignores `off`: `skillOverrides` switches it off.
-            settings/off of Claude Code 2.1.240 (documentation) at $WORK/shop/.claude/settings.json:2:23
+            settings/off of Claude Code 2.1.330 (running) at $WORK/shop/.claude/settings.json:2:23
             next: Remove that entry to use the skill again.
         claude-code denied: Claude Code may not use `denied`: the rule `denied` denies it (`$WORK/shop/.claude/settings.json:3:29`).
-            permission/denied of Claude Code 2.1.240 (documentation) at $WORK/shop/.claude/settings.json:3:29
+            permission/denied of Claude Code 2.1.330 (running) at $WORK/shop/.claude/settings.json:3:29
             next: Change the rule to use the skill.
         claude-code rust: Claude Code does not show `rust` yet: it waits until a file is touched that matches `*.rs`.
-            paths of Claude Code 2.1.240 (documentation) at $WORK/shop/.claude/skills/rust/SKILL.md:4:1
+            paths of Claude Code 2.1.330 (running) at $WORK/shop/.claude/skills/rust/SKILL.md:4:1
             next: Touch a matching file, or remove `paths` to load it always.
         claude-code quiet: Claude Code does not show `quiet` to its model: `disable-model-invocation` keeps it from the model.
-            model-invocation of Claude Code 2.1.240 (documentation) at $WORK/shop/.claude/skills/quiet/SKILL.md:4:1
+            model-invocation of Claude Code 2.1.330 (running) at $WORK/shop/.claude/skills/quiet/SKILL.md:4:1
             next: Remove `disable-model-invocation` to let the model use it.
         claude-code misplaced: Claude Code finds no skill called `misplaced`. There is `$WORK/shop/docs/skills/misplaced`, but it is in none of the directories that Claude Code searches.
-            roots/searched of Claude Code 2.1.240 (documentation)
+            roots/searched of Claude Code 2.1.330 (running)
             next: Move the skill's directory to `$WORK/shop/.claude/skills/misplaced`, or link it there.
         claude-code nested: Claude Code finds no skill called `nested`. There is `$WORK/shop/pkg/.claude/skills/nested`, but it is below the working directory; Claude Code searches there once a file near it is touched.
-            nested/touched of Claude Code 2.1.240 (documentation)
+            nested/touched of Claude Code 2.1.330 (running)
             next: Let the agent read or edit a file in `$WORK/shop/pkg`, or start it there.
         claude-code generated: Claude Code finds no skill called `generated`. There is `$WORK/shop/gen/.claude/skills/generated`, but git ignores `$WORK/shop/gen` (`$WORK/shop/.gitignore:1` has `/gen/`), and Claude Code skips ignored directories below the working directory.
-            nested/ignored of Claude Code 2.1.240 (documentation) at $WORK/shop/.gitignore:1:1
+            nested/ignored of Claude Code 2.1.330 (running) at $WORK/shop/.gitignore:1:1
             next: Remove that line, or work in `$WORK/shop/gen`.
         gemini-cli waiting: Gemini CLI does not load `waiting` yet: Gemini CLI loads a project's skills only from a trusted folder, and `$HOME/.gemini/trustedFolders.json` does not list it.
             project/trusted of Gemini CLI 0.61.0 (running)
@@ -295,10 +295,10 @@ fn every_reason_names_agent_place_rule_and_next_step() {
             name/unique of Gemini CLI 0.61.0 (running)
             next: Rename one of the two, or remove the one you do not want.
         claude-code tools:build: Claude Code finds no skill called `tools:build`. There is `$HOME/plugins/tools/skills/build`, but its plugin is off: `$HOME/.claude/settings.json:2:23` switches `tools@market` off.
-            plugin/enabled of Claude Code 2.1.240 (documentation)
+            plugin/enabled of Claude Code 2.1.330 (running)
             next: Set `tools@market` to `true` in the `enabledPlugins` of a settings file of the agent.
-        claude-code later: Claude Code finds no skill called `later`. There is `$WORK/shop/.claude/skills/later`, but it belongs to the main worktree `$WORK/shop`; in the linked worktree `$WORK/feature`, Claude Code reads only the linked one, though its documents say otherwise.
-            worktree/linked of Claude Code 2.1.240 (documentation)
+        claude-code later: Claude Code finds no skill called `later`. There is `$WORK/shop/.claude/skills/later`, but it belongs to the main worktree `$WORK/shop`; in the linked worktree `$WORK/feature`, Claude Code reads only the linked one, unless the directory is missing there.
+            worktree/linked of Claude Code 2.1.330 (running)
             next: Commit it and merge it into the branch of `$WORK/feature`, or copy its directory there.
         codex feature/.agents/skills/good: Codex finds no skill at `$WORK/feature/.agents/skills/good`: it belongs to the worktree `$WORK/feature`; Codex reads only the one of the working directory, `$WORK/shop`.
             worktree/other of Codex 0.169.0 (running)
@@ -315,7 +315,7 @@ fn explain_text_shows_reason_rule_and_next_step() {
     let deep = text(&["explain", "deep", "--profile", "claude-code"]);
     for line in [
         "this is deeper than the 1 level below the root that the agent searches",
-        "rule walk/depth of Claude Code 2.1.240 (from its documentation)",
+        "rule walk/depth of Claude Code 2.1.330 (measured on the running agent)",
         "Next: Move the directory to `$WORK/shop/.claude/skills/deep`.",
     ] {
         assert!(deep.contains(line), "{line}: {deep}");

@@ -62,7 +62,7 @@ impl Agent {
     pub const fn version(self) -> &'static str {
         match self {
             Self::AgentSkills => "69ef37e",
-            Self::ClaudeCode => "2.1.240",
+            Self::ClaudeCode => "2.1.330",
             Self::OpenCode => "1.18.33",
             Self::OpenCodeAgentSkills => "0.7.0",
             Self::Codex => "0.169.0",
@@ -72,7 +72,7 @@ impl Agent {
     }
 
     /// Returns the budget of the agent's skill listing in characters, if it has one: Claude Code
-    /// 2.1.240 with its default context window, and Codex 0.169.0 if it does not know the window.
+    /// 2.1.330 with its default context window, and Codex 0.169.0 if it does not know the window.
     pub const fn listing_budget(self) -> Option<usize> {
         match self {
             Self::ClaudeCode | Self::Codex => Some(8000),

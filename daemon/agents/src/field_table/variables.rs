@@ -35,16 +35,16 @@ pub static VARIABLES: [Variable; 7] = [
     braced("CLAUDE_PLUGIN_DATA", "The directory where the plugin keeps its data."),
 ];
 
-/// The agents that replace `$ARGUMENTS` and `$1` in a body: Claude Code 2.1.240 and opencode
+/// The agents that replace `$ARGUMENTS` and `$1` in a body: Claude Code 2.1.330 and opencode
 /// 1.18.33.
 pub const ARGUMENT_AGENTS: &[Agent] = &[Agent::ClaudeCode, Agent::OpenCode];
 
-/// The agents for which a backslash before `$` prevents that: Claude Code 2.1.240. opencode 1.18.33
+/// The agents for which a backslash before `$` prevents that: Claude Code 2.1.330. opencode 1.18.33
 /// keeps the backslash and still replaces the argument.
 pub const ARGUMENT_ESCAPE_AGENTS: &[Agent] = &[Agent::ClaudeCode];
 
 /// The agents that may put a command's output in place of `` !`command` `` in a body: Claude Code
-/// 2.1.240 before the model sees it, opencode 1.18.33 when the user starts the skill with a slash.
+/// 2.1.330 before the model sees it, opencode 1.18.33 when the user starts the skill with a slash.
 /// The standard leaves it to the client.
 pub const COMMAND_AGENTS: &[Agent] = &[Agent::ClaudeCode, Agent::OpenCode, Agent::AgentSkills];
 

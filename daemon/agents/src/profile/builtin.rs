@@ -61,6 +61,7 @@ mod tests {
                     RootBase::Extensions(rule) => vec!["HOME", &*rule.variable],
                     RootBase::Ancestors { .. }
                     | RootBase::Absolute(_)
+                    | RootBase::MainWorktree
                     | RootBase::Additional
                     | RootBase::Provided(_)
                     | RootBase::BuiltIn(_) => Vec::new(),
@@ -81,6 +82,7 @@ mod tests {
                     RootBase::Home
                     | RootBase::Ancestors { .. }
                     | RootBase::Absolute(_)
+                    | RootBase::MainWorktree
                     | RootBase::Additional
                     | RootBase::Settings
                     | RootBase::Provided(_)

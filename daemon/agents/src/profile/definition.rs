@@ -125,7 +125,7 @@ impl Profile {
 
     /// Returns whether the agent reserves a directory name in one of its search roots.
     pub fn is_reserved(&self, name: &str) -> bool {
-        self.roots.iter().any(|it| it.walk.reserved.iter().any(|it| &**it == name))
+        self.roots.iter().any(|it| it.walk.reserved.iter().any(|it| it.eq_ignore_ascii_case(name)))
     }
 
     /// Returns the agent's name as the subject of a sentence.

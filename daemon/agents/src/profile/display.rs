@@ -62,6 +62,14 @@ fn walk_words(walk: &WalkRule) -> Vec<String> {
     add(!walk.file_links, "no linked SKILL.md");
     add(walk.reversed, "names in reverse order");
     add(walk.stops_at_directory, "not beside a directory SKILL.md");
+    if let Some(max) = walk.max_bytes {
+        words.push(format!("no SKILL.md over {max} bytes"));
+    }
+    let mut add = |is: bool, text: &str| {
+        if is {
+            words.push(text.to_owned());
+        }
+    };
     add(walk.repeats, "a directory each time it is reached");
     if let Some(most) = walk.most_directories {
         words.push(format!("{most} directories"));
@@ -99,6 +107,7 @@ impl RootRule {
                 format!("${name}/{relative}, else ~/{below_home}/{relative}")
             }
             RootBase::IfSet { name } => format!("${name}/{relative}"),
+            RootBase::MainWorktree => format!("{relative} in the main worktree"),
             RootBase::Absolute(path) => format!("{path}/{relative}"),
             RootBase::Additional => format!("{relative} in each added directory"),
             RootBase::Provided(provider) => provider.description().to_owned(),
@@ -115,6 +124,9 @@ impl RootRule {
                 AncestorStop::Home => format!("{relative} up to below home"),
                 AncestorStop::WorktreeElseFilesystem => {
                     format!("{relative} up to the worktree's top, else to /")
+                }
+                AncestorStop::WorktreeBelowHome => {
+                    format!("{relative} up to the worktree's top, else to /, but below home")
                 }
                 AncestorStop::Filesystem => format!("{relative} up to /"),
             },

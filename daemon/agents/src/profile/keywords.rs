@@ -145,11 +145,12 @@ keywords! {
         "worktree" = Self::Worktree,
         "home" = Self::Home,
         "worktree-else-filesystem" = Self::WorktreeElseFilesystem,
+        "worktree-below-home" = Self::WorktreeBelowHome,
         "filesystem" = Self::Filesystem,
     }
     LinkedWorktrees {
         "alone" = Self::Alone,
-        "alone-against-its-word" = Self::AloneAgainstWord,
+        "main-if-missing" = Self::MainIfMissing,
         "with-main" = Self::WithMain,
     }
     Scope {

@@ -62,6 +62,8 @@ pub enum RootBase {
         /// The last directory that is searched.
         stop: AncestorStop,
     },
+    /// The top of the repository's main worktree, unless that is the working directory.
+    MainWorktree,
     /// An absolute path.
     Absolute(Text),
     /// Each directory that the caller added, in the caller's order.
@@ -111,6 +113,9 @@ pub enum AncestorStop {
     Home,
     /// The top of the git worktree; outside git, the file system's root.
     WorktreeElseFilesystem,
+    /// As [`Self::WorktreeElseFilesystem`], but the last directory below the user's home directory
+    /// if that one is on the way.
+    WorktreeBelowHome,
     /// The file system's root.
     Filesystem,
 }
@@ -120,8 +125,8 @@ pub enum AncestorStop {
 pub enum LinkedWorktrees {
     /// The linked worktree alone.
     Alone,
-    /// The linked worktree alone, although the agent's documents say that the main one counts too.
-    AloneAgainstWord,
+    /// The linked worktree, and each directory that its top lacks from the main worktree's top.
+    MainIfMissing,
     /// The linked worktree, then the same directories of the main worktree.
     WithMain,
 }
@@ -194,7 +199,7 @@ pub struct WalkRule {
     pub hidden: bool,
     /// Directory names that are skipped at any depth.
     pub skipped: Vec<Text>,
-    /// Directory names directly below the root that the agent reserves.
+    /// Directory names directly below the root that the agent reserves, in any case.
     pub reserved: Vec<Text>,
     /// True if directories inside a skill's directory are searched for more skills.
     pub into_skills: bool,
@@ -207,6 +212,8 @@ pub struct WalkRule {
     /// True if a directory named SKILL.md ends the walk below the directory that holds it, like a
     /// file of that name.
     pub stops_at_directory: bool,
+    /// The maximum size of a SKILL.md in bytes; larger ones are skipped.
+    pub max_bytes: Option<u64>,
     /// True if a directory is walked each time it is reached, instead of once. Requires
     /// `max_depth`, because links could make the walk endless.
     pub repeats: bool,
@@ -255,6 +262,7 @@ impl WalkRule {
             file_links: true,
             reversed: false,
             stops_at_directory: false,
+            max_bytes: None,
             repeats: false,
             most_directories: None,
             most_entries: None,

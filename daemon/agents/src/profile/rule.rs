@@ -77,7 +77,7 @@ pub const RULES: &[ProfileRule] = &[
     },
     ProfileRule {
         name: "linked_worktrees",
-        doc: "The worktrees that the agent reads if it runs in a linked worktree (`git worktree add`): only that one, or also the same directories of the main one after it.\n\n`alone-against-its-word` is `alone` for an agent whose documents say otherwise.",
+        doc: "The worktrees that the agent reads if it runs in a linked worktree (`git worktree add`): only that one, or also the same directories of the main one after it.\n\n`main-if-missing` reads a directory of the main worktree's top only if the linked worktree's top lacks it.",
         kind: RuleValueKind::Word(LinkedWorktrees::keywords),
         lines: |it| word(it.linked_worktrees),
         set: |it, setting| put(&mut it.linked_worktrees, &setting),

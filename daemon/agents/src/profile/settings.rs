@@ -126,7 +126,8 @@ pub(super) fn gemini_cli() -> Vec<SettingsRule> {
 }
 
 /// The user's file, the project's, the project's local file, the managed file: each overrides those
-/// before it. Source: documentation. The project's files are those of the working directory itself.
+/// before it. The project's files are those of the working directory itself, and the local file of
+/// the repository's main worktree.
 pub(super) fn claude_code() -> Vec<SettingsRule> {
     let reads = [
         SettingsItem::SkillOverrides,
@@ -146,6 +147,7 @@ pub(super) fn claude_code() -> Vec<SettingsRule> {
             &[".claude/settings.json", ".claude/settings.local.json"],
             &reads,
         ),
+        rule(RootBase::MainWorktree, &[".claude/settings.local.json"], &reads),
         rule(
             RootBase::Absolute("/etc/claude-code".into()),
             &["managed-settings.json", "managed-settings.d/*.json"],

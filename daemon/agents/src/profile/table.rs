@@ -154,19 +154,27 @@ fn agentskills() -> Profile {
     }
 }
 
-/// Claude Code: documentation to September 2026, change log to 2.1.240.
+/// Claude Code 2.1.330: run.
 fn claude_code() -> Profile {
     // `skills/<name>/SKILL.md` and nothing deeper.
-    let walk = WalkRule { max_depth: Some(1), reserved: texts(&["synced"]), ..WalkRule::plain() };
+    let walk = WalkRule {
+        max_depth: Some(1),
+        hidden: true,
+        max_bytes: Some(1_000_000),
+        ..WalkRule::plain()
+    };
+    let in_plugins = walk.clone();
+    let walk = WalkRule { reserved: texts(&["synced"]), ..walk };
     let root = |base, relative: &[&'static str], scope| root(base, relative, scope, &walk);
-    let commands = |base, relative: &[&'static str], scope| RootRule {
-        walk: WalkRule::plain(),
+    let commands = |base: RootBase, relative: &[&'static str], scope| RootRule {
+        // Measured: only in plugins a SKILL.md hides the commands below it.
+        walk: WalkRule { into_skills: !matches!(base, RootBase::Plugins(_)), ..WalkRule::plain() },
         root_content: RootContent::Commands,
         ..root(base, relative, scope)
     };
     let managed = || RootBase::Absolute("/etc/claude-code".into());
     let own = || variable("CLAUDE_CONFIG_DIR", ".claude");
-    let upwards = || RootBase::Ancestors { stop: AncestorStop::Worktree };
+    let upwards = || RootBase::Ancestors { stop: AncestorStop::WorktreeBelowHome };
     let plugins = || {
         RootBase::Plugins(PluginRule {
             variable: Some("CLAUDE_CONFIG_DIR".into()),
@@ -181,16 +189,14 @@ fn claude_code() -> Profile {
         id: "claude-code".into(),
         reader: Some(Agent::ClaudeCode),
         agent: "Claude Code".into(),
-        version: "2.1.240".into(),
-        evidence: Evidence::Documentation,
+        version: "2.1.330".into(),
+        evidence: Evidence::Run,
         base: None,
         differences: Vec::new(),
         revision: 0,
         environment: texts(&["HOME", "CLAUDE_CONFIG_DIR"]),
         settings: settings::claude_code(),
-        // Documentation and issue trackers: it is intended to read the main worktree too, and does
-        // not for skills.
-        linked_worktrees: LinkedWorktrees::AloneAgainstWord,
+        linked_worktrees: LinkedWorktrees::MainIfMissing,
         sidecar: None,
         namespace: None,
         roots: vec![
@@ -202,8 +208,9 @@ fn claude_code() -> Profile {
             commands(managed(), &[".claude/commands"], Scope::Command),
             commands(own(), &["commands"], Scope::Command),
             commands(upwards(), &[".claude/commands"], Scope::Command),
-            root(plugins(), &[""], Scope::Plugin),
+            commands(RootBase::Additional, &[".claude/commands"], Scope::Command),
             commands(plugins(), &[""], Scope::Plugin),
+            RootRule { walk: in_plugins, ..root(plugins(), &[""], Scope::Plugin) },
             // The user's and the project's skills win.
             provided(Provider::Remote),
             provided(Provider::Mcp),

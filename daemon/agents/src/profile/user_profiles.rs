@@ -396,6 +396,7 @@ impl RootDraft {
             | RootBase::Variable { .. }
             | RootBase::IfSet { .. }
             | RootBase::Absolute(_)
+            | RootBase::MainWorktree
             | RootBase::Provided(_)
             | RootBase::Settings
             | RootBase::Plugins(_)
@@ -483,6 +484,7 @@ fn home_prefix(root: &RootRule) -> Option<String> {
         RootBase::IfSet { .. }
         | RootBase::Ancestors { .. }
         | RootBase::Absolute(_)
+        | RootBase::MainWorktree
         | RootBase::Additional
         | RootBase::Provided(_)
         | RootBase::Settings
@@ -506,7 +508,10 @@ fn add_root_variables(profile: &mut Profile) {
     let mut named: Vec<Text> = Vec::new();
     for root in &profile.roots {
         match &root.base {
-            RootBase::Home | RootBase::Ancestors { stop: super::AncestorStop::Home } => {
+            RootBase::Home
+            | RootBase::Ancestors {
+                stop: super::AncestorStop::Home | super::AncestorStop::WorktreeBelowHome,
+            } => {
                 named.push("HOME".into());
             }
             RootBase::Variable { name, .. } => named.extend(["HOME".into(), name.clone()]),
@@ -514,6 +519,7 @@ fn add_root_variables(profile: &mut Profile) {
             RootBase::Extensions(rule) => named.extend(["HOME".into(), rule.variable.clone()]),
             RootBase::Ancestors { .. }
             | RootBase::Absolute(_)
+            | RootBase::MainWorktree
             | RootBase::Additional
             | RootBase::Provided(_)
             | RootBase::Settings

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::rule::ProfileRule;
 use super::{
-    AncestorStop, DescriptionRule, DuplicatePolicy, Evidence, NestedConflict, NestedRule, Profile,
-    Provider, RULES, RootBase, RootContent, RuleDifference, Text,
+    AncestorStop, DescriptionRule, DuplicatePolicy, Evidence, LinkedWorktrees, NestedConflict,
+    NestedRule, Profile, Provider, RULES, RootBase, RootContent, RuleDifference, Text,
 };
 use crate::profile::OutputFormat;
 
@@ -72,6 +72,11 @@ const CLAUDE_CODE: &[VariantRow] = &[
                 }
             }
         },
+    },
+    VariantRow {
+        rule: "linked_worktrees",
+        source: "Founding notes on Claude Code: the project directories are those from the working directory up to HOME.",
+        change: |it| it.linked_worktrees = LinkedWorktrees::Alone,
     },
     VariantRow {
         rule: "plugin_manifest",
@@ -186,6 +191,7 @@ mod tests {
             "duplicates" => other.duplicates = base.duplicates,
             "description" => other.description = base.description,
             "warns_of_duplicates" => other.warns_of_duplicates = base.warns_of_duplicates,
+            "linked_worktrees" => other.linked_worktrees = base.linked_worktrees,
             "output" => other.output = base.output,
             "nested_taken" => other.nested.clone_from(&base.nested),
             other => panic!("`{other}` is not known here"),

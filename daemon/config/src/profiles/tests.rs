@@ -35,7 +35,7 @@ fn documented_example_has_the_documented_effect() {
     let profiles = profiles(EXAMPLE);
     let house = profiles.find("house").unwrap();
     expect![[r#"
-        roots: /etc/claude-code/.claude/skills (managed; 1 level, not synced), $CLAUDE_CONFIG_DIR/skills, else ~/.claude/skills (user; 1 level, not synced), .claude/skills up to the worktree's top (project; 1 level, not synced), .claude/skills in each added directory (additional; 1 level, not synced) -> /etc/claude-code/.claude/skills (managed; 3 levels, not synced), .claude/skills up to the worktree's top (project; 3 levels, not synced), .claude/skills in each added directory (additional; 3 levels, not synced), ~/house/skills (user; 3 levels, hidden directories, not synced) (Your configuration, line 4.)
+        roots: /etc/claude-code/.claude/skills (managed; 1 level, hidden directories, no SKILL.md over 1000000 bytes, not synced), $CLAUDE_CONFIG_DIR/skills, else ~/.claude/skills (user; 1 level, hidden directories, no SKILL.md over 1000000 bytes, not synced), .claude/skills up to the worktree's top, else to /, but below home (project; 1 level, hidden directories, no SKILL.md over 1000000 bytes, not synced), .claude/skills in each added directory (additional; 1 level, hidden directories, no SKILL.md over 1000000 bytes, not synced) -> /etc/claude-code/.claude/skills (managed; 3 levels, hidden directories, no SKILL.md over 1000000 bytes, not synced), .claude/skills up to the worktree's top, else to /, but below home (project; 3 levels, hidden directories, no SKILL.md over 1000000 bytes, not synced), .claude/skills in each added directory (additional; 3 levels, hidden directories, no SKILL.md over 1000000 bytes, not synced), ~/house/skills (user; 3 levels, hidden directories, no SKILL.md over 1000000 bytes, not synced) (Your configuration, line 4.)
         duplicates: first-wins -> last-wins (Your configuration, line 6.)
     "#]]
     .assert_eq(&differences(house));
@@ -199,7 +199,7 @@ fn settings_plugins_and_sidecar_can_be_changed() {
     let text = "[profiles.quiet]\nbase = \"claude-code\"\nsettings = [\"permission-lists\"]\nplugins_enabled_only = false\nplugins_prefixed = false\nplugin_manifest = []\n[profiles.codex]\nsidecar = \"skill.yaml\"\n[profiles.plain]\nbase = \"codex\"\nsidecar = []\nsettings = []\n";
     let profiles = profiles(text);
     let quiet = profiles.find("quiet").unwrap();
-    assert_eq!(quiet.settings.len(), 3);
+    assert_eq!(quiet.settings.len(), 4);
     assert!(
         quiet
             .settings

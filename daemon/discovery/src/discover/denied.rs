@@ -16,6 +16,10 @@ pub(super) fn apply(ctx: &DiscoveryContext, rules: &[Rule], candidates: &mut [Ca
         if candidate.state.is_out() || candidate.state == SkillState::Shadowed {
             continue;
         }
+        // Claude Code lists a denied skill, but not a hidden one; a load is refused either way.
+        if precedence == RulePrecedence::DenyFirst && candidate.state == SkillState::Hidden {
+            continue;
+        }
         let request = SkillRequest {
             name: &candidate.name,
             agent: ctx.agent.as_deref(),

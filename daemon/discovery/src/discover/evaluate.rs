@@ -13,10 +13,12 @@ use skills_syntax::text::LineColumn;
 use super::address::is_built_in;
 use super::disk::FaultKind;
 use super::walker::FoundFile;
-use super::{Candidate, DiscoveryContext, Reason, SkillFile, SkillState};
+use super::{Candidate, DiscoveryContext, Reason, SearchRoot, SkillFile, SkillState};
 
 /// Evaluates a file. Name conflicts are resolved later, when all files are known.
-pub(super) fn evaluate(ctx: &DiscoveryContext, met: FoundFile) -> Candidate {
+///
+/// `reads_paths` is false where the agent ignores `paths`.
+pub(super) fn evaluate(ctx: &DiscoveryContext, reads_paths: bool, met: FoundFile) -> Candidate {
     let profile = &*ctx.profile;
     let FoundFile {
         path,
@@ -67,7 +69,7 @@ pub(super) fn evaluate(ctx: &DiscoveryContext, met: FoundFile) -> Candidate {
         Ok(file) => {
             let mut reading = load_as(profile, &file.record, &directory);
             let is_activated = || ctx.overlay.activates(&path);
-            let (state, reason) = verdict(profile, &file, &mut reading, is_activated);
+            let (state, reason) = verdict(profile, reads_paths, &file, &mut reading, is_activated);
             Candidate {
                 description: shared(reading.description, file.record.description.as_ref()),
                 notes: reading.notes.into_iter().map(reason_of).collect(),
@@ -77,6 +79,21 @@ pub(super) fn evaluate(ctx: &DiscoveryContext, met: FoundFile) -> Candidate {
                 ..blank(reading.name)
             }
         }
+    }
+}
+
+/// Hides a plugin's skill without a description from the model, as Claude Code
+/// 2.1.330 does.
+pub(super) fn hide_undescribed(root: &SearchRoot, candidate: &mut Candidate) {
+    let is_plugins = root.plugin.is_some() && candidate.namespace.is_some();
+    let is_described = candidate
+        .record()
+        .is_none_or(|it| it.description.is_some() || it.head.contains("when_to_use"));
+    if is_plugins && !is_described && candidate.state == SkillState::Active {
+        candidate.state = SkillState::Hidden;
+        let message = "the agent lists a plugin's skill only with a description".to_owned();
+        let next = "Add a `description`.";
+        candidate.reason = Some(Box::new(reason("description/plugin", message, None, next)));
     }
 }
 
@@ -103,6 +120,7 @@ fn directory_name(path: &AbsPath) -> String {
 
 fn verdict(
     profile: &Profile,
+    reads_paths: bool,
     file: &SkillFile,
     reading: &mut LoadOutcome,
     is_activated: impl FnOnce() -> bool,
@@ -119,7 +137,9 @@ fn verdict(
         let next = "Remove `disable-model-invocation` to let the model use it.";
         return (SkillState::Hidden, Some(reason("model-invocation", message.into(), None, next)));
     }
-    if profile.conditional && !record.paths.is_empty() {
+    // `**` alone is no condition.
+    let is_conditional = record.paths.iter().any(|it| &**it != "**");
+    if profile.conditional && reads_paths && is_conditional {
         let globs: Vec<_> = record.paths.iter().map(|it| format!("`{it}`")).collect();
         if is_activated() {
             let message = format!("a file was touched that matches {}", globs.join(", "));

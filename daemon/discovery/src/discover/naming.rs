@@ -1,6 +1,6 @@
 //! Namespaces: the prefix of a skill's name, from its plugin, its directories or its metadata.
 
-use skills_agents::profile::{Profile, RootBase};
+use skills_agents::profile::{Profile, RootBase, Scope};
 use skills_syntax::parse::ValueKind;
 use skills_syntax::path::AbsPath;
 
@@ -27,8 +27,19 @@ pub(super) fn apply(
         return;
     }
     let namespace = parts.join(":");
+    if is_plugins && !candidate.is_command() && root.scope == Scope::Plugin {
+        candidate.name = plain(&candidate.name);
+    }
     candidate.name = format!("{namespace}:{}", candidate.name);
     candidate.namespace = Some(namespace);
+}
+
+/// Replaces what Claude Code replaces in the names of plugins' skills: each UTF-16 unit other than
+/// ASCII letters, digits, `_` and `-`.
+fn plain(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let part = |c: char| if is_plain(c) { c.to_string() } else { "-".repeat(c.len_utf16()) };
+    name.chars().map(part).collect()
 }
 
 /// Returns the directories between a root and the skill's own directory.

@@ -2,7 +2,7 @@
 //! own rule for name conflicts.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use skills_agents::profile::{NestedConflict, NestedRule, Scope};
 use skills_syntax::path::AbsPath;
@@ -36,6 +36,7 @@ pub(super) fn walk(ctx: &DiscoveryContext, walker: &mut Walker<'_>, roots: &mut 
             origin: String::new(),
             trust_path: None,
             trust_decision: None,
+            untrusted: None,
             is_held_back: false,
             withholds_text: false,
             plugin: None,
@@ -48,26 +49,59 @@ pub(super) fn wins(ctx: &DiscoveryContext) -> bool {
     matches!(ctx.profile.nested, NestedRule::OnTouch { taken: NestedConflict::Wins, .. })
 }
 
-/// Prefixes nested skills whose names are taken with their directory, if the agent does so.
+/// Returns true if nested and added skills keep a taken name with their directory as prefix.
+pub(super) fn are_prefixed(ctx: &DiscoveryContext) -> bool {
+    matches!(ctx.profile.nested, NestedRule::OnTouch { taken: NestedConflict::Prefixed, .. })
+}
+
+/// Returns true if a nested or added skill has its directory as prefix.
+pub(super) fn is_prefixed(roots: &[SearchRoot], candidate: &Candidate) -> bool {
+    is_scoped(roots, candidate) && candidate.namespace.is_some()
+}
+
+fn is_scoped(roots: &[SearchRoot], candidate: &Candidate) -> bool {
+    matches!(roots[candidate.root].scope, Scope::Nested | Scope::Additional)
+}
+
+/// Prefixes nested and added skills whose names are taken with their directory, if the agent does
+/// so. Commands take no names from skills, and conditional skills take none.
 pub(super) fn prefix(ctx: &DiscoveryContext, roots: &[SearchRoot], candidates: &mut [Candidate]) {
-    let NestedRule::OnTouch { taken: NestedConflict::Prefixed, .. } = &ctx.profile.nested else {
-        return;
-    };
-    let claims = |it: &Candidate| !it.state.is_out() && it.state != SkillState::Shadowed;
-    let is_nested = |it: &Candidate| roots[it.root].scope == Scope::Nested;
-    if !candidates.iter().any(is_nested) {
+    if !are_prefixed(ctx) || !candidates.iter().any(|it| is_scoped(roots, it)) {
         return;
     }
-    let others = candidates.iter().filter(|it| !is_nested(it) && claims(it));
-    let mut taken: HashSet<String> = others.map(|it| it.name.clone()).collect();
-    for candidate in candidates.iter_mut().filter(|it| is_nested(it) && claims(it)) {
+    let claims = |it: &Candidate| {
+        let is_late = it.state == SkillState::Conditional;
+        !it.state.is_out() && it.state != SkillState::Shadowed && !is_late
+    };
+    let takes = |it: &&Candidate| {
+        claims(it) && !is_scoped(roots, it) && roots[it.root].scope != Scope::Command
+    };
+    let mut taken: HashSet<String> =
+        candidates.iter().filter(takes).map(|it| it.name.clone()).collect();
+    for candidate in candidates.iter_mut().filter(|it| is_scoped(roots, it) && claims(it)) {
         if !taken.insert(candidate.name.clone()) {
-            let dir = holder(ctx, &roots[candidate.root].path);
-            let dir = dir.strip_prefix(&ctx.cwd).unwrap_or(&dir).display();
-            candidate.name = format!("{dir}:{}", candidate.name);
-            taken.insert(candidate.name.clone());
+            let label = label(ctx, &roots[candidate.root]);
+            candidate.name = format!("{label}:{}", candidate.name);
+            candidate.namespace = Some(label);
         }
     }
+}
+
+/// Returns the prefix of a root's skills: a nested directory below the working directory, or as
+/// many components of an added directory as distinguish it from the other added ones.
+fn label(ctx: &DiscoveryContext, root: &SearchRoot) -> String {
+    let dir = holder(ctx, &root.path);
+    if root.scope == Scope::Nested {
+        return dir.strip_prefix(&ctx.cwd).unwrap_or(&dir).display().to_string();
+    }
+    let tail = |dir: &AbsPath, count: usize| {
+        let parts: Vec<_> = dir.iter().collect();
+        parts[parts.len().saturating_sub(count)..].iter().collect::<PathBuf>()
+    };
+    let others = || ctx.additional.iter().filter(|it| **it != dir);
+    let is_unique = |count: &usize| others().all(|it| tail(it, *count) != tail(&dir, *count));
+    let count = (1..dir.iter().count()).find(is_unique).unwrap_or(1);
+    tail(&dir, count).display().to_string()
 }
 
 /// Returns the directory that contains a nested root: `web` for `web/.claude/skills`.

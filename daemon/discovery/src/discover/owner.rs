@@ -109,7 +109,9 @@ impl<'a> Owners<'a> {
             RootBase::Settings | RootBase::Plugins(_) | RootBase::Extensions(_) => {
                 self.at(Owner::User, path)
             }
-            RootBase::Ancestors { .. } | RootBase::Additional => Owner::Repository,
+            RootBase::Ancestors { .. } | RootBase::Additional | RootBase::MainWorktree => {
+                Owner::Repository
+            }
         }
     }
 

@@ -22,6 +22,7 @@ use super::settings::decisions::SettingsDecisions;
 use super::settings::file::NoteScope;
 use super::settings::file_trust::PluginState;
 use super::tree::Tree;
+use super::worktree::WorktreeLocation;
 use super::{DiscoveryContext, Owner};
 use crate::permission::SourceLocation;
 use plugin::{KEY, Plugin, PluginPath, PluginPathKind, check_key};
@@ -63,14 +64,43 @@ pub(super) fn in_skill_directory(
     tree: &dyn Tree,
     settings: &mut SettingsDecisions,
 ) -> Vec<PluginPath> {
-    let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (home, found) = (dir.clone(), Vec::new());
     let mut finder = PluginFinder { ctx, rule, owners, tree, settings, home, declared, found };
-    if finder.document(&dir.child(MANIFEST)).is_none() {
-        return Vec::new();
-    }
+    let manifest = finder.document(&dir.child(MANIFEST));
+    let name = manifest
+        .as_ref()
+        .and_then(|it| it.document(Syntax::Json).ok()?.get("name")?.text().map(str::to_owned));
+    // Measured: without a usable name there is no plugin.
+    let is_name = |it: &String| !it.contains([' ', '@', ':']) && check_component(it).is_ok();
+    let Some(name) = name.filter(is_name) else { return Vec::new() };
     finder.plugin(&name, "skills-dir", dir, None, true);
     finder.found
+}
+
+/// Returns the reason if Claude Code does not trust the working directory's folder, as a sentence
+/// fragment.
+pub(super) fn untrusted(
+    ctx: &DiscoveryContext,
+    rule: &PluginRule,
+    worktree: &WorktreeLocation,
+    tree: &dyn Tree,
+    settings: &mut SettingsDecisions,
+) -> Option<String> {
+    let named = rule.variable.as_ref().and_then(|it| variable(ctx, it).ok());
+    let file = named.or_else(|| variable(ctx, "HOME").ok())?.child(".claude.json");
+    let folder = worktree.repository.main().unwrap_or(&worktree.top);
+    let text = settings.consult(tree, &file, Syntax::Json, OnBrokenSettings::Ignores);
+    let key = folder.display().to_string();
+    let is_trusted = text.is_some_and(|it| {
+        let document = it.document(Syntax::Json).ok();
+        let node =
+            document.and_then(|it| it.at_path(&["projects", &key, "hasTrustDialogAccepted"]));
+        node.and_then(Node::flag) == Some(true)
+    });
+    (!is_trusted).then(|| {
+        let (file, agent) = (file.display(), ctx.profile.subject());
+        format!("{agent} reads a project's plugins only in a trusted folder, and `{file}` does not trust `{key}`")
+    })
 }
 
 /// File that describes a plugin.
@@ -152,6 +182,7 @@ impl PluginFinder<'_> {
             root_content,
             form,
             off: None,
+            untrusted: None,
             plugin,
             owner,
             trust_path: None,
@@ -339,26 +370,30 @@ impl PluginFinder<'_> {
         let name = own.map_or(name, |(_, it)| it).to_owned();
         let plugin = Arc::new(self.described(name, key, root, document));
         let first = self.found.len();
-        match offer.and_then(|it| it.skills) {
-            Some(skills) => {
-                for skill in skills {
-                    self.hold(skill, RootContent::Skills, PluginPathKind::Skill, &plugin);
-                }
-            }
-            None => self.hold(
-                root.child("skills"),
-                RootContent::Skills,
-                PluginPathKind::Directory,
-                &plugin,
-            ),
-        }
-        if reads_manifest {
+        let replaces = |key: &str| document.is_some_and(|it| it.get(key).is_some());
+        if reads_manifest && !replaces("commands") {
             self.hold(
                 root.child("commands"),
                 RootContent::Commands,
                 PluginPathKind::Directory,
                 &plugin,
             );
+        }
+        let offered = offer.and_then(|it| it.skills);
+        let is_default = offered.is_none() || reads_manifest;
+        if is_default {
+            self.hold(
+                root.child("skills"),
+                RootContent::Skills,
+                PluginPathKind::Directory,
+                &plugin,
+            );
+        }
+        // Measured: Claude Code also takes a directory of skills here.
+        let form =
+            if reads_manifest { PluginPathKind::FromManifest } else { PluginPathKind::Skill };
+        for skill in offered.unwrap_or_default() {
+            self.hold(skill, RootContent::Skills, form, &plugin);
         }
         for key in document.map(|_| self.rule.manifest.clone()).unwrap_or_default() {
             let Some(entry) = document.and_then(|it| it.entry(&key)) else { continue };

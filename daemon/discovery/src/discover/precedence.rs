@@ -79,6 +79,15 @@ pub(super) fn order(
             (0..candidates.len()).rev().collect()
         }
     };
+    if nested::are_prefixed(ctx) {
+        // Measured: prefixed and hidden skills lose their names to others, conditional ones to all.
+        let rank = |it: &Candidate| match it.state {
+            SkillState::Conditional | SkillState::Activated => 2,
+            SkillState::Hidden => 1,
+            _ => u8::from(nested::is_prefixed(roots, it)),
+        };
+        claimants.sort_by_key(|it| rank(&candidates[*it]));
+    }
     if nested::wins(ctx) {
         // The sort is stable, so the deepest nested root stays first.
         claimants.sort_by_key(|it| roots[candidates[*it].root].scope != Scope::Nested);

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use skills_agents::profile::{Scope, Text};
+use skills_agents::profile::{OutputFormat, Scope, Text};
 use skills_syntax::path::AbsPath;
 use skills_syntax::suggest;
 
@@ -73,6 +73,18 @@ impl Resolution {
         self.candidates.iter().filter(|it| it.state.is_listed())
     }
 
+    /// Returns the skills in the agent's prompt listing. Claude Code lists a denied skill and
+    /// refuses to load it, unless a rule denies all skills.
+    pub fn listed_by_agent(&self, output: OutputFormat) -> impl Iterator<Item = &Candidate> {
+        let is_refused_later = move |it: &Candidate| {
+            let rule = it.reason.as_ref().map(|it| it.rule);
+            output == OutputFormat::Claude
+                && it.state == SkillState::Denied
+                && rule == Some("permission/denied")
+        };
+        self.candidates.iter().filter(move |it| it.state.is_listed() || is_refused_later(it))
+    }
+
     /// Returns the number of candidates in a state.
     pub fn count(&self, state: SkillState) -> usize {
         self.candidates.iter().filter(|it| it.state == state).count()
@@ -131,6 +143,8 @@ pub struct SearchRoot {
     pub trust_path: Option<AbsPath>,
     /// The user's trust decision for that path; `None` if there is no decision.
     pub trust_decision: Option<bool>,
+    /// The reason if the agent reads the plugin only in a trusted folder, and does not trust it.
+    pub untrusted: Option<String>,
     /// True if the agent or the user requires trust and the root is not trusted, so that none of
     /// its content is returned.
     pub is_held_back: bool,
@@ -209,6 +223,8 @@ pub enum SkipReason {
     RootSkill,
     /// A file named like SKILL.md, but in the wrong case.
     WrongCase,
+    /// A SKILL.md with more bytes than the agent reads. Holds the limit.
+    TooLarge(u64),
     /// A directory that was already walked, at this path.
     SameDirectory(AbsPath),
     /// The root has more directories than the agent reads: the agent's limit, and the number found.

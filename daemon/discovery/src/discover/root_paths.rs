@@ -103,12 +103,17 @@ pub(super) fn bases(
                 .into_iter()
                 .collect()
         }
+        RootBase::MainWorktree => {
+            let own = worktree.in_git.then_some(&worktree.top);
+            let top = worktree.repository.main().or(own).filter(|it| **it != ctx.cwd);
+            top.into_iter().cloned().map(Ok).collect()
+        }
         RootBase::Absolute(path) => vec![
             AbsPath::new(path.as_ref().as_ref()).map_err(|error| no_base(path, error.to_string())),
         ],
         RootBase::Additional => ctx.additional.iter().cloned().map(Ok).collect(),
         RootBase::Ancestors { stop } => {
-            let found = ancestors(ctx, &worktree.top, worktree.is_accepted_by_git(), *stop);
+            let found = ancestors(ctx, worktree, *stop);
             found.into_iter().map(Ok).collect()
         }
         RootBase::Settings
@@ -146,18 +151,28 @@ pub(super) fn switched_off(
 
 fn ancestors(
     ctx: &DiscoveryContext,
-    worktree: &AbsPath,
-    in_git: bool,
+    worktree: &WorktreeLocation,
     stop: AncestorStop,
 ) -> Vec<AbsPath> {
-    let cwd = &ctx.cwd;
+    let (cwd, top) = (&ctx.cwd, &worktree.top);
+    // Measured: Claude Code also stops at a `.git` file that names no repository.
+    let in_git = match stop {
+        AncestorStop::WorktreeBelowHome => worktree.in_git,
+        _ => worktree.is_accepted_by_git(),
+    };
     let last = match stop {
         AncestorStop::Cwd => cwd.clone(),
-        AncestorStop::Worktree => worktree.clone(),
-        AncestorStop::WorktreeElseFilesystem if in_git => worktree.clone(),
-        AncestorStop::Home => {
+        AncestorStop::Worktree => top.clone(),
+        AncestorStop::WorktreeElseFilesystem if in_git => top.clone(),
+        AncestorStop::Home | AncestorStop::WorktreeBelowHome => {
             let home = variable(ctx, "HOME").ok();
-            return cwd.ancestors().take_while(|it| Some(it) != home.as_ref()).collect();
+            let goes_on = stop == AncestorStop::Home;
+            let is_top = |it: &AbsPath| in_git && !goes_on && it == top;
+            let end = cwd.ancestors().position(|it| is_top(&it)).map_or(usize::MAX, |it| it + 1);
+            // A directory of another user has no effect.
+            let foreign = worktree.foreign.as_ref().filter(|_| !goes_on);
+            let ends = |it: &AbsPath| Some(it) == home.as_ref() || Some(it) == foreign;
+            return cwd.ancestors().take_while(|it| !ends(it)).take(end).collect();
         }
         AncestorStop::WorktreeElseFilesystem | AncestorStop::Filesystem => {
             cwd.ancestors().last().unwrap_or_else(|| cwd.clone())

@@ -2,15 +2,18 @@
 
 use std::path::Path;
 
-use skills_agents::profile::{BuiltInSkill, Provider, RootBase, RootContent, RootRule, Scope};
+use skills_agents::profile::{
+    BuiltInSkill, LinkedWorktrees, Provider, RootBase, RootContent, RootRule, Scope,
+};
 use skills_syntax::path::AbsPath;
 
 use super::context::DiscoveryContext;
+use super::disk::PathStatus;
 use super::owner::{Owner, Owners};
 use super::plugins::{self, plugin::PluginPath};
 use super::provided::{ProvidedContents, ProvidedRoot};
 use super::resolution::{RootOutcome, SearchRoot};
-use super::root_paths::{RootLocation, root_paths};
+use super::root_paths::{RootLocation, RootPath, root_paths};
 use super::settings::decisions::SettingsDecisions;
 use super::settings::file::SettingsValue;
 use super::tree::Tree;
@@ -29,7 +32,8 @@ pub(super) fn search(
     tree: &dyn Tree,
 ) -> Vec<SearchRoot> {
     let addresses = settings.addresses();
-    let mut search = RootSearch { ctx, owners, settings, walker, tree, roots: Vec::new() };
+    let mut search =
+        RootSearch { ctx, worktree, owners, settings, walker, tree, roots: Vec::new() };
     let mut plugins: Option<Vec<PluginPath>> = None;
     for (index, rule) in ctx.profile.roots.iter().enumerate() {
         let mut places: Vec<RootLocation> = match &rule.base {
@@ -64,7 +68,8 @@ pub(super) fn search(
                 settings.paths.iter().flat_map(located).collect()
             }
             _ => {
-                let paths = root_paths(ctx, rule, worktree, &[]);
+                let mut paths = root_paths(ctx, rule, worktree, &[]);
+                paths.extend(missing_in_linked(ctx, rule, worktree, tree, search.settings));
                 paths.into_iter().map(|path| RootLocation::at(path, None)).collect()
             }
         };
@@ -80,6 +85,7 @@ pub(super) fn search(
 
 struct RootSearch<'a, 'b> {
     ctx: &'a DiscoveryContext,
+    worktree: &'a WorktreeLocation,
     owners: &'a Owners<'a>,
     settings: &'a mut SettingsDecisions,
     walker: &'a mut Walker<'b>,
@@ -165,6 +171,7 @@ impl RootSearch<'_, '_> {
             owner,
             label: rule.label.clone(),
             trust_path: held.as_ref().and_then(|it| it.trust_path.clone()),
+            untrusted: held.as_ref().and_then(|it| it.untrusted.clone()),
             plugin: held.map(|it| it.plugin),
             outcome,
             candidates,
@@ -180,14 +187,43 @@ impl RootSearch<'_, '_> {
     fn plugins_in_last_root(&mut self) -> Vec<RootLocation> {
         let dirs = self.walker.take_plugins();
         let Some(rule) = self.ctx.profile.plugins_beside_skills() else { return Vec::new() };
-        let holder = self.roots.last().map_or(Owner::Repository, |it| it.owner);
+        let Some(last) = self.roots.last().filter(|_| !dirs.is_empty()) else { return Vec::new() };
         let (ctx, owners, tree) = (self.ctx, self.owners, self.tree);
+        let settings = &mut *self.settings;
+        let is_project = last.scope.is_from_worktree();
+        let is_elsewhere = is_project && last.path != ctx.cwd.child(".claude/skills");
+        let untrusted = if is_elsewhere {
+            let agent = ctx.profile.subject();
+            Some(format!(
+                "{agent} reads a project's plugins only in the working directory's `.claude/skills`"
+            ))
+        } else if is_project {
+            plugins::untrusted(ctx, rule, self.worktree, tree, settings)
+        } else {
+            None
+        };
+        let holder = last.owner;
         let mut found = Vec::new();
-        for dir in dirs {
-            let settings = &mut *self.settings;
-            found.extend(plugins::in_skill_directory(
-                ctx, rule, &dir, holder, owners, tree, settings,
-            ));
+        // Measured: hidden directories are plugins in projects only.
+        let is_hidden =
+            |it: &AbsPath| it.file_name().is_some_and(|it| it.as_encoded_bytes().starts_with(b"."));
+        for dir in dirs.into_iter().filter(|it| is_project || !is_hidden(it)) {
+            let more = plugins::in_skill_directory(ctx, rule, &dir, holder, owners, tree, settings);
+            // Measured: of plugins with one name, the first counts.
+            let key = more.first().map(|it| it.plugin.key.clone());
+            let is_first =
+                |it: &PluginPath| it.off.is_none() && Some(&it.plugin.key) == key.as_ref();
+            let is_taken = |it: &SearchRoot| {
+                let plugin = it.plugin.as_ref();
+                plugin.is_some_and(|it| Some(&it.key) == key.as_ref())
+                    && !matches!(it.outcome, RootOutcome::NoBase(_))
+            };
+            if !found.iter().any(is_first) && !self.roots.iter().any(is_taken) {
+                found.extend(more);
+            }
+        }
+        for it in &mut found {
+            it.untrusted.clone_from(&untrusted);
         }
         if let Some(it) = &self.settings.restrictions.no_local_plugins {
             for plugin in &mut found {
@@ -196,6 +232,30 @@ impl RootSearch<'_, '_> {
         }
         found.iter().map(RootLocation::held).collect()
     }
+}
+
+/// Returns the main worktree's directories that the top of the linked worktree lacks, if the agent
+/// reads those.
+fn missing_in_linked(
+    ctx: &DiscoveryContext,
+    rule: &RootRule,
+    worktree: &WorktreeLocation,
+    tree: &dyn Tree,
+    settings: &mut SettingsDecisions,
+) -> Vec<RootPath> {
+    let Some(main) = worktree.repository.main() else { return Vec::new() };
+    if ctx.profile.linked_worktrees != LinkedWorktrees::MainIfMissing
+        || !matches!(rule.base, RootBase::Ancestors { .. })
+    {
+        return Vec::new();
+    }
+    let mut is_missing = |relative: &str| {
+        let place = tree.look(&worktree.top.child(relative));
+        settings.complete &= place.is_some();
+        matches!(place, Some(PathStatus::Missing))
+    };
+    let missing = rule.relative.iter().filter(|it| is_missing(it));
+    missing.map(|it| Ok(main.child(&**it))).collect()
 }
 
 /// Returns the directory that a root's relative path starts from.

@@ -118,8 +118,14 @@ impl SettingsReader<'_> {
                 return;
             }
         };
+        // Measured: one bad value makes Claude Code ignore the file. Permission rules are kept,
+        // because a file that denies must not loosen by a mistake.
+        let is_valid = !rule.reads.contains(&SettingsItem::SkillOverrides)
+            || switch::has_valid_overrides(&document, path, &mut self.settings);
         for reads in &rule.reads {
-            self.take(*reads, &document, path);
+            if is_valid || *reads == SettingsItem::PermissionLists {
+                self.take(*reads, &document, path);
+            }
         }
     }
 

@@ -23,6 +23,26 @@ pub(super) fn mark(owners: &Owners<'_>, roots: &mut [SearchRoot]) {
     }
 }
 
+/// Marks skills of plugins that the agent reads only in a trusted folder as untrusted.
+pub(super) fn hold_back_plugins(roots: &[SearchRoot], candidates: &mut [Candidate]) {
+    for candidate in candidates {
+        let Some(why) = &roots[candidate.root].untrusted else { continue };
+        let waits = candidate.state.is_listed()
+            || matches!(candidate.state, SkillState::Conditional | SkillState::Hidden);
+        if waits {
+            candidate.state = SkillState::Untrusted;
+            candidate.reason = Some(Box::new(Reason {
+                rule: "plugin/trusted",
+                message: why.clone(),
+                at: None,
+                file: None,
+                next: "Start the agent in the folder, and accept its question.".to_owned(),
+                winner: None,
+            }));
+        }
+    }
+}
+
 /// Marks skills of untrusted roots as untrusted if the agent or the user requires trust. `settings`
 /// are the agent's own settings.
 pub(super) fn hold_back(

@@ -118,6 +118,18 @@ impl Walker<'_> {
         rule: &RootRule,
         root: usize,
     ) -> (RootOutcome, Vec<SkippedEntry>) {
+        let is_one_skill =
+            form == PluginPathKind::FromManifest || self.profile.plugins_beside_skills().is_some();
+        let form = match self.tree.look(&path.child(SKILL_FILE)) {
+            Some(PathStatus::File) if is_one_skill && root_content == RootContent::Skills => {
+                PluginPathKind::Skill
+            }
+            Some(_) => form,
+            None => {
+                self.complete = false;
+                form
+            }
+        };
         let walk = match form {
             PluginPathKind::Directory => WalkRule { root_skill: false, ..rule.walk.clone() },
             PluginPathKind::FromManifest => WalkRule { root_skill: true, ..rule.walk.clone() },
@@ -153,7 +165,8 @@ impl Walker<'_> {
             return (outcome, Vec::new());
         }
         // Commands are searched for in hidden directories too.
-        let walk = WalkRule { hidden: true, budget: walk.budget, ..WalkRule::plain() };
+        let into_skills = walk.into_skills;
+        let walk = WalkRule { hidden: true, into_skills, budget: walk.budget, ..WalkRule::plain() };
         let survey = self.survey(path, &walk, RootContent::Commands);
         if !survey.known {
             self.complete = false;
@@ -188,24 +201,40 @@ impl Walker<'_> {
             return Ok(());
         }
         let root = descent.root;
-        let is_skill = |it: &&ListedItem| it.name == SKILL_FILE && it.kind != ItemKind::Directory;
-        if let (Some((name, above)), Some(skill)) =
-            (within.split_last(), listing.items.iter().find(is_skill))
-        {
-            // A directory with a SKILL.md is one command.
-            let path = path.child(SKILL_FILE);
-            let at = (path, Some(listing.id));
-            self.command_named(at, skill.kind, root, name.clone(), above);
-            return Ok(());
+        // A directory with a SKILL.md, in any case, is one command besides those below it.
+        let is_skill = |it: &&ListedItem| {
+            it.name.eq_ignore_ascii_case(SKILL_FILE)
+                && it.name.as_bytes().ends_with(COMMAND)
+                && it.kind != ItemKind::Directory
+        };
+        let skill = listing.items.iter().find(is_skill);
+        if let Some(skill) = skill {
+            let own = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let above = within.split_last().map_or(within, |it| it.1);
+            let at = (path.child(&skill.name), Some(listing.id));
+            self.command_named(at, skill.kind, root, own, above);
+            if !descent.walk.into_skills {
+                return Ok(());
+            }
         }
-        for item in &listing.items {
+        // Measured: files and directories are in the order of their whole paths.
+        let mut items: Vec<_> = listing.items.iter().collect();
+        let key = |it: &ListedItem| {
+            let is_file = it.kind == ItemKind::File;
+            [it.name.as_bytes(), if is_file { b"" } else { b"/" }].concat()
+        };
+        items.sort_by_cached_key(|it| key(it));
+        for item in items {
             if let Some(child) = self.enter(descent, path, depth, item, &listing) {
                 let name = item.name.to_string_lossy().into_owned();
                 let within: Vec<_> = within.iter().cloned().chain([name]).collect();
                 if let Err(fault) = self.command_directory(descent, &child, &within) {
                     descent.skip(child, SkipReason::Fault(fault));
                 }
-            } else if item.name.as_bytes().ends_with(COMMAND) && descent.follows(item, &listing) {
+            } else if skill.is_none()
+                && item.name.as_bytes().ends_with(COMMAND)
+                && descent.follows(item, &listing)
+            {
                 let child = path.child(&item.name);
                 let place = match item.kind {
                     ItemKind::File => Some(PathStatus::File),
@@ -309,6 +338,7 @@ impl Walker<'_> {
             origin,
             trust_path: None,
             trust_decision: None,
+            untrusted: None,
             is_held_back: false,
             withholds_text: false,
         }
@@ -400,6 +430,11 @@ impl Walker<'_> {
             } else if let Some(file) = self.read(&path, item.kind) {
                 // A directory named SKILL.md is an error to report, and may contain skills.
                 found |= item.kind != ItemKind::Directory || descent.walk.stops_at_directory;
+                let size = file.as_ref().map_or(0, |it| it.record.facts.size);
+                if let Some(max) = descent.walk.max_bytes.filter(|it| size > *it) {
+                    descent.skip(path, SkipReason::TooLarge(max));
+                    continue;
+                }
                 let Some(path) = self.agent_path(path, file.is_ok()) else { continue };
                 let may_have_sidecar = self.may_have_sidecar(listing);
                 let root = descent.root;

@@ -194,7 +194,7 @@ pub(crate) fn refusal(walk: &WalkRule, name: &OsStr, depth: u16, link: bool) -> 
     if walk.skipped.iter().any(is) {
         return Some(SkipReason::SkippedName);
     }
-    if depth == 0 && walk.reserved.iter().any(is) {
+    if depth == 0 && walk.reserved.iter().any(|it| name.eq_ignore_ascii_case(&**it)) {
         return Some(SkipReason::ReservedName);
     }
     if let Some(max) = walk.max_depth

@@ -242,7 +242,7 @@ pub(crate) async fn tool(
 /// descriptions of the least used skills.
 fn listed<'v>(view: &'v View, use_counts: &UseCounts) -> Vec<ListedSkill<'v>> {
     let n_uses = |it: &Candidate| use_counts.get(&*it.path).map_or(0, |it| it.count);
-    let mut listed: Vec<_> = view.resolution.listed().collect();
+    let mut listed: Vec<_> = view.resolution.listed_by_agent(view.ctx.profile.output).collect();
     if view.ctx.profile.output == OutputFormat::OpencodeFounding {
         in_registry_order(view, &mut listed);
     }

@@ -1,4 +1,4 @@
-//! Model API formats: OpenAI chat completions and responses, and Gemini.
+//! Model API formats: OpenAI chat completions and responses, Anthropic messages, and Gemini.
 
 use serde_json::{Value, json};
 
@@ -15,6 +15,8 @@ pub(super) enum Dialect {
     Chat,
     /// `…/responses`.
     Responses,
+    /// `…/messages`.
+    Messages,
     /// `…:generateContent` and `…:streamGenerateContent`.
     Gemini,
 }
@@ -27,6 +29,8 @@ impl Dialect {
             Some(Dialect::Chat)
         } else if path.ends_with("/responses") {
             Some(Dialect::Responses)
+        } else if path.ends_with("/messages") {
+            Some(Dialect::Messages)
         } else if path.ends_with("enerateContent") {
             Some(Dialect::Gemini)
         } else {
@@ -40,7 +44,7 @@ impl Dialect {
         let name = |tool: &Value| tool["name"].as_str().map(str::to_owned);
         match self {
             Dialect::Chat => tools.iter().filter_map(|tool| name(&tool["function"])).collect(),
-            Dialect::Responses => tools.iter().filter_map(name).collect(),
+            Dialect::Responses | Dialect::Messages => tools.iter().filter_map(name).collect(),
             Dialect::Gemini => {
                 let declared = tools.iter().filter_map(|t| t["functionDeclarations"].as_array());
                 declared.flatten().filter_map(name).collect()
@@ -59,6 +63,7 @@ impl Dialect {
             Dialect::Chat if request.body["stream"] == true => (EVENTS, chat_events(turn, nth)),
             Dialect::Chat => (JSON, chat(turn).to_string()),
             Dialect::Responses => (EVENTS, responses(turn, nth)),
+            Dialect::Messages => (EVENTS, messages(turn, nth)),
             Dialect::Gemini => {
                 let wants_json = request.body["generationConfig"]["responseMimeType"] == JSON;
                 let said = if wants_json { &Turn::say("{}") } else { turn };
@@ -127,6 +132,37 @@ fn responses(turn: &Turn, nth: usize) -> String {
         format!("event: {kind}\ndata: {event}\n\n")
     });
     events.concat()
+}
+
+fn messages(turn: &Turn, nth: usize) -> String {
+    let (start, delta, reason) = match turn {
+        Turn::Say(words) => (
+            json!({"type": "text", "text": ""}),
+            json!({"type": "text_delta", "text": words}),
+            "end_turn",
+        ),
+        Turn::Call(tool, _) | Turn::Write(tool, _) => (
+            json!({"type": "tool_use", "id": call_id(nth), "name": tool, "input": {}}),
+            json!({"type": "input_json_delta", "partial_json": arguments(turn)}),
+            "tool_use",
+        ),
+    };
+    let usage = json!({"input_tokens": 1, "output_tokens": 1});
+    let message = json!({"id": format!("m{nth}"), "type": "message", "role": "assistant",
+        "model": "scripted", "content": [], "stop_reason": null, "usage": usage});
+    let events = [
+        json!({"type": "message_start", "message": message}),
+        json!({"type": "content_block_start", "index": 0, "content_block": start}),
+        json!({"type": "content_block_delta", "index": 0, "delta": delta}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": usage}),
+        json!({"type": "message_stop"}),
+    ];
+    let event = |it: &Value| {
+        let kind = it["type"].as_str().unwrap_or_default();
+        format!("event: {kind}\ndata: {it}\n\n")
+    };
+    events.iter().map(event).collect()
 }
 
 fn gemini(turn: &Turn) -> Value {

@@ -177,7 +177,7 @@ impl<'a> Inquiry<'a> {
         {
             let (main, here_shown) = (main.display(), here.display());
             let but = match self.ctx.profile.linked_worktrees {
-                LinkedWorktrees::AloneAgainstWord => ", though its documents say otherwise",
+                LinkedWorktrees::MainIfMissing => ", unless the directory is missing there",
                 LinkedWorktrees::Alone | LinkedWorktrees::WithMain => "",
             };
             let why = format!(

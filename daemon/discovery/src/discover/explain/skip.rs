@@ -14,6 +14,7 @@ impl SkippedEntry {
             SkipReason::Hidden => {
                 "Rename the directory so that it does not begin with a dot.".into()
             }
+            SkipReason::TooLarge(_) => "Move parts of it into other files.".into(),
             SkipReason::SkippedName | SkipReason::ReservedName => "Rename the directory.".into(),
             SkipReason::TooDeep(_) => {
                 format!("Move the directory to `{root}/{}`.", name.display())
@@ -52,6 +53,7 @@ impl SkipReason {
             Self::Link => "walk/links",
             Self::RootSkill => "walk/root-skill",
             Self::WrongCase => "file/name",
+            Self::TooLarge(_) => "file/size",
             Self::SameDirectory(_) => "file/identity",
             Self::TooManyDirectories(..) => "walk/directories",
             Self::TooManyEntries(..) => "walk/entries",
@@ -95,6 +97,7 @@ impl SkipReason {
                     .into()
             }
             Self::WrongCase => "the file must be called `SKILL.md`, in capitals".into(),
+            Self::TooLarge(max) => format!("the agent skips a SKILL.md of more than {max} bytes"),
             Self::TooManyDirectories(max, found) => too_many("directories", max, found),
             Self::TooManyEntries(max, found) => too_many("entries", max, found),
             Self::SameDirectory(path) => {

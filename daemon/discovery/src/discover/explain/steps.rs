@@ -170,9 +170,9 @@ pub fn worktree_step(ctx: &DiscoveryContext, resolution: &Resolution) -> Option<
             };
             let reads = match ctx.profile.linked_worktrees {
                 LinkedWorktrees::Alone => format!("{agent} reads only this one"),
-                LinkedWorktrees::AloneAgainstWord => {
-                    format!("{agent} reads only this one, though its documents say otherwise")
-                }
+                LinkedWorktrees::MainIfMissing => format!(
+                    "{agent} reads this one, and from the top of the main worktree what is missing here"
+                ),
                 LinkedWorktrees::WithMain => {
                     format!("{agent} reads this one first, then the main worktree")
                 }
@@ -270,6 +270,7 @@ fn untrusted_variable(ctx: &DiscoveryContext, root: &SearchRoot) -> Option<(Stri
         }
         RootBase::Ancestors { .. }
         | RootBase::Absolute(_)
+        | RootBase::MainWorktree
         | RootBase::Additional
         | RootBase::Provided(_)
         | RootBase::Settings

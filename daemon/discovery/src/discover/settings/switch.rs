@@ -9,28 +9,49 @@ use skills_syntax::path::AbsPath;
 
 use super::decisions::{OverrideValue, SettingsDecisions, SkillOverride, SkillSelector};
 use super::file::{NoteScope, SettingsNote};
+use super::file_trust::PluginState;
 use crate::discover::disk::PathStatus;
 use crate::discover::tree::Tree;
 use crate::discover::{Candidate, Reason, SearchRoot, SkillState};
 use crate::permission::SourceLocation;
 
+const OVERRIDES: &str = "skillOverrides";
+
+fn override_value(node: &Node) -> Option<OverrideValue> {
+    match node.text()? {
+        "on" => Some(OverrideValue::On),
+        "name-only" => Some(OverrideValue::NameOnly),
+        "user-invocable-only" => Some(OverrideValue::UserOnly),
+        "off" => Some(OverrideValue::Off),
+        _ => None,
+    }
+}
+
+/// Returns true if every value of `skillOverrides` is known; adds a note otherwise.
+pub(super) fn has_valid_overrides(
+    document: &Node,
+    file: &AbsPath,
+    settings: &mut SettingsDecisions,
+) -> bool {
+    let Some(node) = document.get(OVERRIDES) else { return true };
+    let bad = node.entries().iter().find(|it| override_value(&it.node).is_none());
+    let (at, what) = match bad {
+        Some(entry) => (entry.node.at, format!("`{OVERRIDES}.{}` has an unknown value", entry.key)),
+        None if matches!(node.value, Value::Map(_)) => return true,
+        None => (node.at, format!("`{OVERRIDES}` must be a table, not {}", node.kind())),
+    };
+    let source = SourceLocation { file: file.clone(), at };
+    let message = format!("{what}, so the agent ignores this file");
+    let next = "Write `on`, `name-only`, `user-invocable-only` or `off`.".to_owned();
+    settings.note(&source, message, Some(next));
+    false
+}
+
 /// Reads `skillOverrides`.
 pub(super) fn overrides(document: &Node, file: &AbsPath, settings: &mut SettingsDecisions) {
-    let key = "skillOverrides";
+    let key = OVERRIDES;
     for entry in document.get(key).map(Node::entries).unwrap_or_default() {
-        let to = match entry.node.text() {
-            Some("on") => OverrideValue::On,
-            Some("name-only") => OverrideValue::NameOnly,
-            Some("user-invocable-only") => OverrideValue::UserOnly,
-            Some("off") => OverrideValue::Off,
-            Some(_) | None => {
-                let source = SourceLocation { file: file.clone(), at: entry.node.at };
-                let message = format!("`{key}.{}` has an unknown value", entry.key);
-                let next = "Write `on`, `name-only`, `user-invocable-only` or `off`.".to_owned();
-                settings.note(&source, message, Some(next));
-                continue;
-            }
-        };
+        let Some(to) = override_value(&entry.node) else { continue };
         let source = SourceLocation { file: file.clone(), at: entry.at };
         let said = entry.node.text().unwrap_or_default();
         let is_stricter = |it: &&SkillOverride| {
@@ -184,7 +205,26 @@ pub(in crate::discover) fn apply(
     roots: &[SearchRoot],
     candidates: &mut [Candidate],
 ) {
+    let plugins: Vec<_> = roots.iter().filter_map(|it| it.plugin.as_ref()).collect();
     for candidate in candidates.iter_mut().filter(|it| !it.state.is_out()) {
+        let is_read = roots[candidate.root].scope != Scope::Additional;
+        let plugin = plugins.iter().find(|it| is_read && it.root == candidate.dir());
+        let off = plugin.and_then(|it| match settings.enabled(&it.key, true) {
+            PluginState::No(source) => Some((it, source)),
+            _ => None,
+        });
+        if let Some((plugin, source)) = off {
+            candidate.state = SkillState::Ignored;
+            candidate.reason = Some(Box::new(Reason {
+                rule: "settings/off",
+                message: format!("`enabledPlugins` switches the plugin `{}` off", plugin.key),
+                at: Some(source.at),
+                file: Some(source.file.clone()),
+                next: "Remove that entry to use the skill again.".to_owned(),
+                winner: None,
+            }));
+            continue;
+        }
         let by_name = roots[candidate.root].scope != Scope::Plugin;
         let said = settings.switched.iter().rev();
         let mut said =

@@ -57,11 +57,11 @@ fn enabled_plugins_of_version_two_are_found() {
             `/home/u/.claude/settings.json:1:87`: `gone@market` is enabled, but not installed
             `/home/u/.claude/plugins/installed_plugins.json:8:5`: `lost@market` is installed, but its directory does not exist
             `/home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json:1:19`: `skills` leads out of the plugin: `../out`
+            hidden      tools:extra /home/u/.claude/plugins/cache/market/tools/1.0.0/extra.md
+                description/plugin: the agent lists a plugin's skill only with a description
             active      tools:a    /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/a/SKILL.md
             active      tools:b    /home/u/.claude/plugins/cache/market/tools/1.0.0/more/b/SKILL.md
             active      cached:new /home/u/.claude/plugins/cache/market/cached/1.10.0/skills/new/SKILL.md
-            active      tools:git:push /home/u/.claude/plugins/cache/market/tools/1.0.0/commands/git/push.md
-            active      tools:extra /home/u/.claude/plugins/cache/market/tools/1.0.0/extra.md
             passed over /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/deep/er: this is deeper than the 1 level below the root that the agent searches
         "#]],
     );
@@ -78,7 +78,6 @@ fn founding_variant_reads_other_keys_at_any_depth() {
         &expect![[r#"
             `/home/u/.claude/settings.json:1:87`: `gone@market` is enabled, but not installed
             `/home/u/.claude/plugins/installed_plugins.json:8:5`: `lost@market` is installed, but its directory does not exist
-            active      tools:git:push /home/u/.claude/plugins/cache/market/tools/1.0.0/commands/git/push.md
             active      tools:extra /home/u/.claude/plugins/cache/market/tools/1.0.0/extra.md
             active      tools:a    /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/a/SKILL.md
             active      tools:deep:er /home/u/.claude/plugins/cache/market/tools/1.0.0/skills/deep/er/SKILL.md
@@ -112,15 +111,14 @@ fn disabled_plugin_is_explained_with_position() {
             settings /home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json at 1:19: `skills` names `./more`
             settings /home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json at 1:19: `skills` leads out of the plugin: `../out`
             settings /home/u/.claude/plugins/cache/market/tools/1.0.0/.claude-plugin/plugin.json at 1:51: `commands` names `./extra.md`
+            root /home/u/.claude/plugins/cache/market/tools/1.0.0/extra.md
+            root /home/u/.claude/plugins/cache/market/off/1.0.0/commands: `/home/u/.claude/settings.json:1:43` switches `off@market` off
+            root /home/u/.claude/plugins/cache/market/silent/1/commands: no settings file has `silent@market` in its `enabledPlugins`
             root /home/u/.claude/plugins/cache/market/tools/1.0.0/skills
             root /home/u/.claude/plugins/cache/market/tools/1.0.0/more
             root /home/u/.claude/plugins/cache/market/off/1.0.0/skills: `/home/u/.claude/settings.json:1:43` switches `off@market` off
             root /home/u/.claude/plugins/cache/market/silent/1/skills: no settings file has `silent@market` in its `enabledPlugins`
             root /home/u/.claude/plugins/cache/market/cached/1.10.0/skills
-            root /home/u/.claude/plugins/cache/market/tools/1.0.0/commands
-            root /home/u/.claude/plugins/cache/market/tools/1.0.0/extra.md
-            root /home/u/.claude/plugins/cache/market/off/1.0.0/commands: `/home/u/.claude/settings.json:1:43` switches `off@market` off
-            root /home/u/.claude/plugins/cache/market/silent/1/commands: no settings file has `silent@market` in its `enabledPlugins`
         "#]],
     );
 }
@@ -258,13 +256,15 @@ fn plugin_inside_skill_directory_is_found() {
 //- /w/.git dir
 //- /home/u/.claude/settings.json
 {"enabledPlugins": {"quiet@skills-dir": false}}
+//- /home/u/.claude.json
+{"projects": {"/w": {"hasTrustDialogAccepted": true}}}
 //- /w/.claude/skills/kit/.claude-plugin/plugin.json
 {"name": "kit"}
 //+ /w/.claude/skills/kit/skills/a/SKILL.md
 //- /w/.claude/skills/kit/commands/go.md
 Go.
 //- /home/u/.claude/skills/quiet/.claude-plugin/plugin.json
-{}
+{"name": "quiet"}
 //+ /home/u/.claude/skills/quiet/skills/q/SKILL.md
 //- /home/u/.claude/skills/broken/.claude-plugin/plugin.json
 {
@@ -273,8 +273,9 @@ Go.
         ),
         &expect![[r#"
             `/home/u/.claude/skills/broken/.claude-plugin/plugin.json:1:1` is not JSON: unterminated object; the agent ignores it
+            hidden      kit:go     /w/.claude/skills/kit/commands/go.md
+                description/plugin: the agent lists a plugin's skill only with a description
             active      kit:a      /w/.claude/skills/kit/skills/a/SKILL.md
-            active      kit:go     /w/.claude/skills/kit/commands/go.md
         "#]],
     );
 }

@@ -19,6 +19,8 @@ d
 d
 //- /w/.claude/skills/project/SKILL.md
 d
+//- /home/u/.claude.json
+{"projects": {"/w": {"hasTrustDialogAccepted": true}}}
 //- /w/.claude/skills/local/.claude-plugin/plugin.json
 {"name": "local"}
 //- /w/.claude/skills/local/skills/of-plugin/SKILL.md
@@ -84,7 +86,7 @@ fn strict_plugin_only_customization_leaves_managed_and_plugin_skills() {
     check(
         &format!("//- {MANAGED}\n{{\"strictPluginOnlyCustomization\": [\"hooks\", \"mcp\"]}}\n"),
         &expect![[r#"
-            managed active, user active, project active, local:of-plugin active, managed-command active, command active
+            managed active, user active, project active, local:of-plugin hidden, managed-command active, command active
             plugin hooks: `strictPluginOnlyCustomization` in `/etc/claude-code/managed-settings.json`, line 1
         "#]],
     );
@@ -97,7 +99,7 @@ fn managed_switches_in_other_files_have_no_effect() {
     check(
         &format!("//- /home/u/.claude/settings.json\n{all}\n//- /w/.claude/settings.json\n{all}\n"),
         &expect![[r#"
-            managed active, user active, project active, local:of-plugin active, managed-command active, command active
+            managed active, user active, project active, local:of-plugin hidden, managed-command active, command active
         "#]],
     );
 }
@@ -107,24 +109,24 @@ fn managed_switches_restrict_hooks_and_shell() {
     check(
         &format!("//- {MANAGED}\n{{\"allowManagedHooksOnly\": true}}\n"),
         &expect![[r#"
-        managed active, user active, project active, local:of-plugin active, managed-command active, command active
-        managed hooks: `allowManagedHooksOnly` in `/etc/claude-code/managed-settings.json`, line 1
-    "#]],
+            managed active, user active, project active, local:of-plugin hidden, managed-command active, command active
+            managed hooks: `allowManagedHooksOnly` in `/etc/claude-code/managed-settings.json`, line 1
+        "#]],
     );
     check(
         &format!("//- {MANAGED}\n{{\"disableAllHooks\": true}}\n"),
         &expect![[r#"
-        managed active, user active, project active, local:of-plugin active, managed-command active, command active
-        no hooks: `disableAllHooks` in `/etc/claude-code/managed-settings.json`, line 1
-        managed hooks: `disableAllHooks` in `/etc/claude-code/managed-settings.json`, line 1
-    "#]],
+            managed active, user active, project active, local:of-plugin hidden, managed-command active, command active
+            no hooks: `disableAllHooks` in `/etc/claude-code/managed-settings.json`, line 1
+            managed hooks: `disableAllHooks` in `/etc/claude-code/managed-settings.json`, line 1
+        "#]],
     );
     check(
         &format!(
             "//- {MANAGED}\n{{\"disableSkillShellExecution\": true}}\n//- /w/.claude/settings.local.json\n{{\"disableSkillShellExecution\": false}}\n"
         ),
         &expect![[r#"
-            managed active, user active, project active, local:of-plugin active, managed-command active, command active
+            managed active, user active, project active, local:of-plugin hidden, managed-command active, command active
             no shell: `disableSkillShellExecution` in `/etc/claude-code/managed-settings.json`, line 1
         "#]],
     );
@@ -180,7 +182,7 @@ fn drop_in_files_of_managed_settings_are_read_in_order_of_their_names() {
 {"disableAllHooks": true}
 "#,
         &expect![[r#"
-            managed active, user ignored, project active, local:of-plugin active, managed-command active, command active
+            managed active, user ignored, project active, local:of-plugin hidden, managed-command active, command active
             no shell: `disableSkillShellExecution` in `/etc/claude-code/managed-settings.d/10-first.json`, line 1
         "#]],
     );
@@ -197,8 +199,8 @@ fn managed_settings_cannot_be_outvoted() {
         ),
         &expect![[r#"
             managed active, user ignored, project active, managed-command active, command active
-            off /w/.claude/skills/local/skills: `/etc/claude-code/managed-settings.json:1:86` switches `local@skills-dir` off
             off /w/.claude/skills/local/commands: `/etc/claude-code/managed-settings.json:1:86` switches `local@skills-dir` off
+            off /w/.claude/skills/local/skills: `/etc/claude-code/managed-settings.json:1:86` switches `local@skills-dir` off
         "#]],
     );
 }

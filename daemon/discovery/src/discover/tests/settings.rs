@@ -344,7 +344,7 @@ fn claude_code_overrides_states_by_name() {
 //- /w trusted
 //- /w/.git dir
 //- /home/u/.claude/settings.json
-{"skillOverrides": {"a": "off", "b": "name-only", "c": "user-invocable-only", "e": "never"}}
+{"skillOverrides": {"a": "off", "b": "name-only", "c": "user-invocable-only"}}
 //- /w/.claude/settings.json
 {"skillOverrides": {"a": "on", "d": "off"}, "permissions": {"deny": ["Skill(x", "Bash(ls)"]}}
 //- /w/.claude/skills/a/SKILL.md
@@ -359,7 +359,6 @@ the project's
 the user's: switched off as well, and so nobody wins
 "#,
         &expect![[r#"
-            `/home/u/.claude/settings.json:1:84`: `skillOverrides.e` has an unknown value
             `/w/.claude/settings.json:1:70`: `Skill(x` is not a rule: the closing parenthesis is missing
             ignored     d          /home/u/.claude/skills/d/SKILL.md
                 settings/off: /w/.claude/settings.json:1:32 `skillOverrides` switches it off
@@ -370,6 +369,81 @@ the user's: switched off as well, and so nobody wins
                 settings/user-only: /home/u/.claude/settings.json:1:51 `skillOverrides` lets only the user invoke it
             ignored     d          /w/.claude/skills/d/SKILL.md
                 settings/off: /w/.claude/settings.json:1:32 `skillOverrides` switches it off
+        "#]],
+    );
+}
+
+#[test]
+fn claude_code_ignores_settings_with_an_unknown_override() {
+    check(
+        "claude-code",
+        "/w",
+        r#"
+//- /w trusted
+//- /w/.git dir
+//- /w/.claude/settings.json
+{"skillOverrides": {"a": "off", "b": "never"}, "permissions": {"deny": ["Skill(b)"]}}
+//- /w/.claude/skills/a/SKILL.md
+a
+//- /w/.claude/skills/b/SKILL.md
+b
+"#,
+        &expect![[r#"
+            `/w/.claude/settings.json:1:38`: `skillOverrides.b` has an unknown value, so the agent ignores this file
+            active      a          /w/.claude/skills/a/SKILL.md
+            denied      b          /w/.claude/skills/b/SKILL.md
+                permission/denied: /w/.claude/settings.json:1:73 the rule `b` denies it
+        "#]],
+    );
+}
+
+#[test]
+fn claude_code_lists_as_the_running_agent() {
+    let large = "x".repeat(1_000_001);
+    check(
+        "claude-code",
+        "/h/w/sub",
+        &format!(
+            r#"
+//- /home/u/.claude/settings.json
+{{}}
+//- /.claude/skills/top/SKILL.md
+top
+//- /h/w/.claude/skills/.h/SKILL.md
+hidden
+//- /h/w/.claude/skills/Synced/SKILL.md
+reserved
+//- /h/w/.claude/skills/large/SKILL.md
+{large}
+//- /h/w/.claude/skills/a/SKILL.md
+---
+paths: "**"
+---
+always
+//- /home/u/.claude/skills/a/SKILL.md
+---
+paths: src/**
+---
+loses the name
+//- /h/w/sub/.claude/commands/q/skill.md
+q
+//- /h/w/sub/.claude/commands/foo/SKILL.md
+foo
+//- /h/w/sub/.claude/commands/foo/sub/baz.md
+baz
+"#
+        ),
+        &expect![[r#"
+            shadowed    a          /home/u/.claude/skills/a/SKILL.md
+                name/unique: `/h/w/.claude/skills/a/SKILL.md` has the same name and is found earlier
+            active      .h         /h/w/.claude/skills/.h/SKILL.md
+            active      a          /h/w/.claude/skills/a/SKILL.md
+            active      top        /.claude/skills/top/SKILL.md
+            active      foo        /h/w/sub/.claude/commands/foo/SKILL.md
+            active      foo:sub:baz /h/w/sub/.claude/commands/foo/sub/baz.md
+            active      q          /h/w/sub/.claude/commands/q/skill.md
+            passed over /h/w/.claude/skills/Synced: the agent reserves this directory name
+            passed over /h/w/.claude/skills/large/SKILL.md: the agent skips a SKILL.md of more than 1000000 bytes
         "#]],
     );
 }

@@ -64,10 +64,10 @@ fn main_worktree_skill_is_explained_in_linked_worktree() {
         "/main/.claude/skills/there/SKILL.md",
         LINKED,
         &expect![[r#"
-            Claude Code finds no skill at `/main/.claude/skills/there/SKILL.md`: it belongs to the main worktree `/main`; in the linked worktree `/linked`, Claude Code reads only the linked one, though its documents say otherwise.
+            Claude Code finds no skill at `/main/.claude/skills/there/SKILL.md`: it belongs to the main worktree `/main`; in the linked worktree `/linked`, Claude Code reads only the linked one, unless the directory is missing there.
             next: Commit it and merge it into the branch of `/linked`, or copy its directory there.
-            worktree/linked decisive=true: it belongs to the main worktree `/main`; in the linked worktree `/linked`, Claude Code reads only the linked one, though its documents say otherwise
-            worktree/linked decisive=false at 1:1: `/linked` is a worktree linked to `/main`; Claude Code reads only this one, though its documents say otherwise
+            worktree/linked decisive=true: it belongs to the main worktree `/main`; in the linked worktree `/linked`, Claude Code reads only the linked one, unless the directory is missing there
+            worktree/linked decisive=false at 1:1: `/linked` is a worktree linked to `/main`; Claude Code reads this one, and from the top of the main worktree what is missing here
             root /linked/.claude/skills
         "#]],
     );
