@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use skills_protocol::bounds::LIST_ITEMS;
 use skills_protocol::method::SessionTouch;
-use skills_protocol::wire::{SessionTouchParams, SessionTouchResult, TouchOp};
+use skills_protocol::wire::{RefusedPath, SessionTouchParams, SessionTouchResult, TouchOp};
 
 use crate::call_context::CallContext;
 use crate::context::CommandContext;
@@ -61,6 +61,8 @@ pub(super) fn run(cx: &CommandContext<'_>, args: &TouchArgs) -> Result<Exit, Com
         return Ok(Exit::Fine);
     }
     cx.terminal.print(&render(&result, cx.terminal))?;
+    let left_out = |it: &RefusedPath| format!("left out: {}", plain(&it.message));
+    cx.terminal.print_notes(&result.refused.iter().map(left_out).collect::<Vec<_>>());
     cx.terminal.print_health(&result.health);
     Ok(Exit::Fine)
 }
@@ -104,6 +106,7 @@ mod tests {
             session: "s".into(),
             activated: Vec::new(),
             discovered: Vec::new(),
+            refused: Vec::new(),
         }
     }
 

@@ -67,11 +67,11 @@ pub use server::{
     SyncParams, SyncResult, Watches,
 };
 pub use session::{
-    ActivatedSkill, AgentSkills, Discovered, InvokedSkill, Matched, SessionAgentEndParams,
-    SessionAgentEndResult, SessionCloseParams, SessionCloseResult, SessionCompactedParams,
-    SessionCompactedResult, SessionGetParams, SessionInvokedParams, SessionInvokedResult,
-    SessionListParams, SessionListResult, SessionOpenParams, SessionResult, SessionSkill,
-    SessionSummary, SessionTouchParams, SessionTouchResult, TouchOp,
+    ActivatedSkill, AgentSkills, Discovered, InvokedSkill, Matched, RefusedPath,
+    SessionAgentEndParams, SessionAgentEndResult, SessionCloseParams, SessionCloseResult,
+    SessionCompactedParams, SessionCompactedResult, SessionGetParams, SessionInvokedParams,
+    SessionInvokedResult, SessionListParams, SessionListResult, SessionOpenParams, SessionResult,
+    SessionSkill, SessionSummary, SessionTouchParams, SessionTouchResult, TouchOp,
 };
 pub use skills::{
     DirsParams, DirsResult, GetParams, GetResult, Include, ListParams, ListResult, Only,

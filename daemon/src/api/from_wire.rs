@@ -110,6 +110,21 @@ pub(crate) fn absolute(text: &str, encoding: Option<PathEncoding>) -> Result<Abs
     })
 }
 
+/// Decodes a path as [`absolute`] does, and resolves `..` as it is written, without links.
+pub(crate) fn absolute_lexically(
+    text: &str,
+    encoding: Option<PathEncoding>,
+) -> Result<AbsPath, RpcError> {
+    if let Some(path) = path_of(text) {
+        return Ok(path);
+    }
+    let path = decode_absolute(text, encoding)
+        .map_err(|error| RpcError::invalid_params(error.to_string()).with_hint(error.hint()))?;
+    let top = AbsPath::new("/".as_ref()).map(|it| it.join_lexically(&path));
+    let path = top.and_then(|it| AbsPath::new(&it));
+    path.map_err(|error| RpcError::invalid_params(error.to_string()))
+}
+
 /// Decodes the environment variables that a client sends.
 pub(crate) fn environment(
     variables: BTreeMap<String, String>,

@@ -226,6 +226,19 @@ pub struct SessionTouchResult {
     pub activated: Vec<ActivatedSkill>,
     /// Skill directories discovered by this touch, the deepest first.
     pub discovered: Vec<Discovered>,
+    /// Paths that were left out, with the reason for each; the others count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedPath>,
+}
+
+/// A path that a touch has left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RefusedPath {
+    /// The path as sent.
+    pub path: String,
+    /// The reason.
+    pub message: String,
 }
 
 /// An activated skill and the match that activated it.

@@ -44,8 +44,9 @@ pub(crate) async fn render(
     let only_new = params.only_new == Some(true);
     let agent = context.agent.clone().filter(|it| !it.is_empty());
     let resolver = &parts.resolver;
-    let request = if only_new {
-        // `onlyNew` stores in the session which skills have been listed.
+    let names_session = context.session.as_deref().is_some_and(|it| !it.is_empty());
+    let request = if only_new || names_session {
+        // The session, which may be new, stores which skills have been listed.
         resolver.complete(parts.sessions.decode_in_session(&peer, context).await?).await?
     } else {
         resolver.resolve(&peer, context).await?

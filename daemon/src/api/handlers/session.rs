@@ -11,7 +11,7 @@ use skills_engine::sessions::session::TouchDelta;
 use skills_protocol::error::RpcError;
 use skills_protocol::path::PathEncoding;
 use skills_protocol::wire::{
-    ActivatedSkill, Context, Contextual, Discovered, Freshness, InvokedSkill,
+    ActivatedSkill, Context, Contextual, Discovered, Freshness, InvokedSkill, RefusedPath,
     SessionAgentEndParams, SessionAgentEndResult, SessionCloseParams, SessionCloseResult,
     SessionCompactedParams, SessionCompactedResult, SessionGetParams, SessionInvokedParams,
     SessionInvokedResult, SessionListParams, SessionListResult, SessionOpenParams, SessionResult,
@@ -28,6 +28,9 @@ use crate::rpc::response_cache::ResponseCache;
 
 /// Maximum number of paths in one touch.
 const MAX_PATHS: usize = 10_000;
+
+/// Maximum length of a refused path in the answer, in characters.
+const SHOWN_PATH: usize = 4096;
 
 pub(crate) async fn open(
     sessions: Arc<SessionCalls>,
@@ -90,7 +93,7 @@ pub(crate) async fn touch(
     mut params: SessionTouchParams,
 ) -> Outcome {
     let context = params.take_context();
-    let paths = touched(&params.paths, context.path_encoding)?;
+    let (paths, refused) = touched(&params.paths, context.path_encoding)?;
     let named = sessions.get_or_open_session(&peer, context).await?;
     let Touched { session, view, new } =
         sessions.touch(named, paths, TouchScope::Everything).await?;
@@ -101,19 +104,36 @@ pub(crate) async fn touch(
         session: session.id.clone(),
         activated: activated(&view, &new),
         discovered: discovered(&view, &new),
+        refused,
     })
 }
 
-fn touched(paths: &[String], encoding: Option<PathEncoding>) -> Result<Vec<AbsPath>, RpcError> {
+/// Decodes touched paths, with `..` resolved as it is written: the path may not exist. Returns those
+/// that cannot be used, with the reason.
+fn touched(
+    paths: &[String],
+    encoding: Option<PathEncoding>,
+) -> Result<(Vec<AbsPath>, Vec<RefusedPath>), RpcError> {
     if paths.len() > MAX_PATHS {
         let message = format!("{} paths are more than {MAX_PATHS}", paths.len());
         return Err(RpcError::invalid_params(message).with_hint("Touch them in several calls."));
     }
-    let read = |(at, path): (usize, &String)| {
-        let param = || format!("params.paths[{at}]");
-        from_wire::absolute(path, encoding).map_err(|it| it.with_param(param()))
-    };
-    paths.iter().enumerate().map(read).collect()
+    let (mut usable, mut refused, mut first) = (Vec::new(), Vec::new(), None);
+    for (at, path) in paths.iter().enumerate() {
+        match from_wire::absolute_lexically(path, encoding) {
+            Ok(path) => usable.push(path),
+            Err(error) => {
+                let path = path.chars().take(SHOWN_PATH).collect();
+                refused.push(RefusedPath { path, message: error.message.clone() });
+                first.get_or_insert(error.with_param(format!("params.paths[{at}]")));
+            }
+        }
+    }
+    // A call without any usable path is a mistake of the caller.
+    match first.filter(|_| usable.is_empty()) {
+        Some(error) => Err(error),
+        None => Ok((usable, refused)),
+    }
 }
 
 fn activated(view: &View, new: &TouchDelta) -> Vec<ActivatedSkill> {

@@ -238,3 +238,30 @@ async fn automatic_touch_adds_nothing_from_an_untrusted_worktree() {
     assert_eq!(touch_result, [(1, 0), (0, 0), (1, 2)]);
     assert!(rig.session_list().await.contains(&"css activated".to_owned()));
 }
+
+#[tokio::test]
+async fn touch_resolves_parents_and_tells_bad_paths() {
+    let text = "---\ndescription: d\npaths: 'src/*.rs'\n---\nDo.\n";
+    let mut rig = Rig::new(&[("w/.claude/skills/later/SKILL.md", text)]);
+    let good = rig.path("w/docs/../src/a.rs");
+    let touch = json!({"session": "s", "profile": "claude-code", "paths": ["relative.rs", good]});
+    let touched = rig.call("session/touch", touch).await;
+    assert_eq!(touched["activated"][0]["name"], "later", "{touched}");
+    assert_eq!(touched["refused"][0]["path"], "relative.rs");
+    assert!(
+        touched["refused"][0]["message"].as_str().unwrap().contains("relative.rs"),
+        "{touched}"
+    );
+}
+
+#[tokio::test]
+async fn first_listing_of_a_new_session_counts_as_announced() {
+    let text = "---\ndescription: d\n---\nDo.\n";
+    let mut rig = Rig::new(&[("w/.claude/skills/a/SKILL.md", text)]);
+    let render = json!({"session": "new", "profile": "claude-code"});
+    let first = rig.call("catalog/render", render).await;
+    assert!(first["text"].as_str().unwrap().contains("- a: d"), "{first}");
+    let again = json!({"session": "new", "profile": "claude-code", "onlyNew": true});
+    let second = rig.call("catalog/render", again).await;
+    assert!(!second["text"].as_str().unwrap_or_default().contains("- a: d"), "{second}");
+}
