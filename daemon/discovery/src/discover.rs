@@ -59,6 +59,7 @@ pub use own_rules::REPOSITORY_FILE;
 pub use owner::Owner;
 pub use plugins::plugin::Plugin;
 pub use policy::{Policy, TrustDecisions};
+pub use precedence::DUPLICATE;
 pub use provided::{Prompt, PromptArgument, ProvidedContents, ProvidedRoot, ProvidedSkill};
 pub use resolution::{Bound, Resolution, RootOutcome, SearchRoot, SkipReason, SkippedEntry};
 pub use settings::file::{NoteScope, SettingsFile, SettingsNote, SettingsOutcome, SettingsValue};

@@ -185,13 +185,16 @@ fn same(candidates: &mut [Candidate], index: usize, winner: usize) {
     );
 }
 
+/// Rule of the note on a skill that wins a name over another.
+pub const DUPLICATE: &str = "name/duplicate";
+
 /// Adds a note about the losing file to the winner.
 fn tell(candidates: &mut [Candidate], winner: usize, loser: usize) {
     let [won, lost] = [winner, loser].map(|it| shown(&candidates[it].path));
     let name = &candidates[winner].name;
     let message = format!("two skills are named `{name}`: `{won}` wins over `{lost}`");
     let next = "Rename one of the two, or remove the one you do not want.".to_owned();
-    let rule = "name/duplicate";
+    let rule = DUPLICATE;
     candidates[winner].notes.push(Reason {
         rule,
         message,

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::sync::atomic::Ordering;
 
 use skills_discovery::discover::{
-    Fault, FaultKind, Resolution, RootOutcome, SearchRoot, SkillState, SkipReason,
+    DUPLICATE, Fault, FaultKind, Resolution, RootOutcome, SearchRoot, SkillState, SkipReason,
 };
 use skills_syntax::path::AbsPath;
 
@@ -55,6 +55,22 @@ fn over_budget(root: &SearchRoot) -> impl Iterator<Item = Health> {
     })
 }
 
+/// Maximum number of duplicate names reported.
+const MAX_DUPLICATES: usize = 10;
+
+/// Reports skills with one name, if the agent warns of them.
+fn duplicates(resolution: &Resolution) -> impl Iterator<Item = Health> {
+    let notes =
+        resolution.candidates.iter().flat_map(|it| it.notes.iter().map(move |note| (it, note)));
+    let duplicates = notes.filter(|(_, note)| note.rule == DUPLICATE);
+    duplicates.take(MAX_DUPLICATES).map(|(it, note)| Health {
+        code: "duplicate",
+        message: note.message.clone(),
+        hint: "Rename one of the two, or remove the one you do not want.",
+        path: Some(it.path.to_path_buf().into()),
+    })
+}
+
 impl EngineState {
     /// Returns the problems of a view.
     pub(super) fn health(
@@ -83,6 +99,7 @@ impl EngineState {
         }
         health.extend(resolution.roots.iter().flat_map(unreadable));
         health.extend(resolution.roots.iter().flat_map(over_budget));
+        health.extend(duplicates(resolution));
         for file in &resolution.settings {
             let path: OsString = file.path.to_path_buf().into();
             health.extend(file.problems().into_iter().map(|message| Health {

@@ -175,6 +175,15 @@ impl EngineState {
         });
         self.views.insert(key, ViewEntry { view: Arc::clone(&view), depends, last_used });
         if is_new {
+            tracing::info!(
+                count = view.resolution.listed().count(),
+                cwd = ?view.key.cwd,
+                profile = view.key.profile,
+                "listed skills"
+            );
+            for it in view.health.iter().filter(|it| it.code == "duplicate") {
+                tracing::warn!(names = it.message, "duplicate skill name");
+            }
             let update = before.map(|before| follow(&before, Arc::clone(&view)));
             self.publish();
             // Called after the view can be requested.
