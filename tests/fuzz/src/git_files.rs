@@ -47,7 +47,7 @@ pub fn check(input: &[u8]) {
         Repository::Apart(dir) => {
             assert!(!is_victims(dir), "{git:?} reaches {}", dir.display());
         }
-        Repository::Unproven(why) => assert!(!why.is_empty()),
+        Repository::Unproven(why) | Repository::Broken(why) => assert!(!why.is_empty()),
         Repository::None | Repository::Own => panic!("`.git` is a file: {git:?}"),
     }
 }

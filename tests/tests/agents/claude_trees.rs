@@ -196,7 +196,7 @@ impl Builder<'_> {
     fn settings(&mut self, path: String) {
         let values = ["on", "off", "off", "name-only", "user-invocable-only"];
         let mut overrides = serde_json::Map::new();
-        for _ in 0..1 + self.random.below(3) {
+        for _ in 0..=self.random.below(3) {
             let (name, value) = (self.random.pick(&NAMES), self.random.pick(&values));
             overrides.insert(name.to_owned(), json!(value));
         }
@@ -446,7 +446,8 @@ fn difference(ours: &Ours, program: &Path, tree: &Tree) -> Option<String> {
     tree.lay_out(&top);
     let (theirs, ours) = (theirs(program, tree, &top), ours.listed(tree, &top));
     let only = |one: &Listed, other: &Listed| -> String {
-        one.difference(other).map(|(name, word)| format!("    {name:?} {word}\n")).collect()
+        one.difference(other)
+            .fold(String::new(), |all, (name, word)| format!("{all}    {name:?} {word}\n"))
     };
     (theirs != ours).then(|| {
         format!("only the agent:\n{}only we:\n{}", only(&theirs, &ours), only(&ours, &theirs))
